@@ -1,0 +1,1 @@
+"""What the four functions share: domain, ports, data access, prompts and adapters."""

@@ -1,0 +1,1 @@
+"""One file = one vendor behind one port: `<vendor>_<port>.py`."""

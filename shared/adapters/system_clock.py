@@ -1,0 +1,18 @@
+"""Time and ids from the machine."""
+
+import secrets
+from datetime import UTC, datetime
+
+
+class SystemClock:
+    """The machine's clock."""
+
+    def now(self) -> datetime:
+        return datetime.now(UTC)
+
+
+class RandomIds:
+    """128 random bits, URL-safe: 22 characters."""
+
+    def __call__(self) -> str:
+        return secrets.token_urlsafe(16)

@@ -1,0 +1,54 @@
+"""Domain values as document fields and back; the one place that knows both."""
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any, TypeVar
+
+from pydantic import TypeAdapter, ValidationError
+
+from shared.domain.documents import Document
+
+T = TypeVar("T")
+
+
+class Malformed(ValueError):
+    """A stored document does not fit its type; clients write some documents themselves."""
+
+
+adapter: Callable[[Any], TypeAdapter[Any]] = cache(TypeAdapter)
+"""Return the validator of a type, built once."""
+
+
+def dump(value: object) -> dict[str, Any]:
+    """Return the fields of a domain value: tuples become lists, times stay times."""
+    fields: dict[str, Any] = adapter(type(value)).dump_python(value)
+    return {name: _plain(field) for name, field in fields.items()}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _plain(field) for name, field in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    return value
+
+
+def load(kind: type[T], document: Document) -> T:
+    """Return the domain value of a document; its path names its id. Raises Malformed."""
+    try:
+        value: T = adapter(kind).validate_python({**document.fields, "id": document.id})
+    except ValidationError as error:
+        wrong = ", ".join(".".join(map(str, e["loc"])) for e in error.errors())
+        raise Malformed(f"{kind.__name__} at {document.path!r}: {wrong}") from error
+    return value
+
+
+def load_all(kind: type[T], documents: list[Document]) -> list[T]:
+    """Load what can be loaded: one malformed document must not hide the rest of a list."""
+    values = []
+    for document in documents:
+        try:
+            values.append(load(kind, document))
+        except Malformed:
+            continue
+    return values

@@ -1,0 +1,81 @@
+"""A third-party app: what it declared, and what its user allowed."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Literal
+
+from shared.domain.ids import AppId, UserId
+
+Method = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChatTool:
+    """A tool an app serves. `endpoint` is absolute; `parameters` a JSON Schema of type object.
+
+    `read_only` is the app's own declaration and counts only together with GET.
+    """
+
+    name: str
+    description: str
+    endpoint: str
+    method: Method = "POST"
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    auth_required: bool = True
+    status_message: str | None = None
+    read_only: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExternalIntegration:
+    """Where an app is reached and what it may do; names as on the wire (reference: Omi's model)."""
+
+    app_home_url: str | None = None
+    chat_tools_manifest_url: str | None = None
+    webhook_url: str | None = None
+    setup_completed_url: str | None = None
+    setup_instructions_file_path: str | None = None
+    triggers_on: str | None = None
+    actions: tuple[Mapping[str, str], ...] = ()
+    auth_steps: tuple[Mapping[str, str], ...] = ()
+    chat_messages_enabled: bool = False
+    chat_messages_target: Literal["main", "app"] = "app"
+    chat_messages_notify: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class App:
+    """A registered app. `signing_secret` (`whsec_…`) signs every call we make to it."""
+
+    id: AppId
+    owner: UserId
+    name: str
+    created_at: datetime
+    description: str = ""
+    capabilities: tuple[str, ...] = ()
+    private: bool = True
+    external_integration: ExternalIntegration = field(default_factory=ExternalIntegration)
+    chat_tools: tuple[ChatTool, ...] = ()
+    refused_tools: tuple[str, ...] = ()
+    persona_prompt: str | None = None
+    persona_model: Literal["persona", "persona_premium"] = "persona"
+    signing_secret: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApiKey:
+    """An app's key as stored: `hashed` is the SHA-256 of the part behind `sk_`."""
+
+    id: str
+    hashed: str
+    label: str
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InstalledApp:
+    """A user's consent to one app."""
+
+    app_id: AppId
+    installed_at: datetime

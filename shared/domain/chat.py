@@ -1,0 +1,63 @@
+"""Chat as it is stored: messages and the sessions they belong to."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Literal
+
+from shared.domain.ids import AppId, ConversationId, MessageId, SessionId
+
+MAIN_SESSION = SessionId("main")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Card:
+    """A cited conversation as the client shows it."""
+
+    id: ConversationId
+    created_at: datetime
+    title: str
+    emoji: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Message:
+    """One message. `text` of an answer has no citation markers; `cards` are what it cites, in order.
+
+    `marked_text` keeps the `[n]` markers for clients that link them; n is the position in
+    `memories_id`, from 1.
+    """
+
+    id: MessageId
+    session_id: SessionId
+    text: str
+    sender: Literal["human", "ai"]
+    created_at: datetime
+    app_id: AppId | None = None
+    type: Literal["text", "day_summary"] = "text"
+    from_integration: bool = False
+    memories_id: tuple[ConversationId, ...] = ()
+    cards: tuple[Card, ...] = ()
+    marked_text: str | None = None
+    files_id: tuple[str, ...] = ()
+    reported: bool = False
+    report_reason: str | None = None
+    rating: Literal[1, -1] | None = None
+    rating_reason: str | None = None
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Session:
+    """A chat. There is one main session per app, whose id is the app's, or `main`."""
+
+    id: SessionId
+    created_at: datetime
+    app_id: AppId | None = None
+    title: str = ""
+    message_count: int = 0
+
+
+def main_session(app_id: AppId | None) -> SessionId:
+    """Name the session that the mobile app means when it names only an app."""
+    return SessionId(app_id) if app_id else MAIN_SESSION

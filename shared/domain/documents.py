@@ -1,0 +1,132 @@
+"""The shape of stored documents, and how they are asked for and changed."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Literal
+
+Value = None | bool | int | float | str | bytes | datetime | list[Any] | dict[str, Any]
+Fields = Mapping[str, Any]
+"""Field name → Value; maps nest, lists do not hold lists."""
+
+Operator = Literal["==", "<", "<=", ">", ">=", "in", "array_contains"]
+Direction = Literal["asc", "desc"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Document:
+    """A stored document. `version` changes with every write and means nothing else."""
+
+    path: str
+    fields: Mapping[str, Any]
+    version: str
+
+    @property
+    def id(self) -> str:
+        return self.path.rsplit("/", 1)[1]
+
+
+@dataclass(frozen=True, slots=True)
+class Where:
+    """A filter on a field; a dotted name reaches into maps."""
+
+    field: str
+    operator: Operator
+    value: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """An order on a field; documents without the field are dropped, as Firestore does."""
+
+    field: str
+    direction: Direction = "asc"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Query:
+    """Documents of one collection. Ties are ordered by document id, in the last order's direction.
+
+    `start_after` is the `cursor()` of the last document seen. `fields` limits what is read.
+    """
+
+    collection: str
+    where: tuple[Where, ...] = ()
+    order_by: tuple[Order, ...] = ()
+    limit: int | None = None
+    start_after: tuple[Any, ...] | None = None
+    fields: tuple[str, ...] | None = None
+
+
+def cursor(document: Document, query: Query) -> tuple[Any, ...]:
+    """Say where `document` stands in `query`: its ordered values, then its id."""
+    return (*(lookup(document.fields, order.field) for order in query.order_by), document.id)
+
+
+def lookup(fields: Fields, dotted: str) -> Any:
+    """Return the value at a dotted field path, or None where there is none."""
+    value: Any = fields
+    for name in dotted.split("."):
+        if not isinstance(value, Mapping) or name not in value:
+            return None
+        value = value[name]
+    return value
+
+
+@dataclass(frozen=True, slots=True)
+class Increment:
+    """In an update: add to a number; a missing field counts as 0."""
+
+    by: int
+
+
+@dataclass(frozen=True, slots=True)
+class ArrayUnion:
+    """In an update: append what the list does not hold yet."""
+
+    values: tuple[Any, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Remove:
+    """In an update: remove the field."""
+
+
+@dataclass(frozen=True, slots=True)
+class Create:
+    """Write a document that must not be there: raises AlreadyExists."""
+
+    path: str
+    fields: Fields
+
+
+@dataclass(frozen=True, slots=True)
+class Set:
+    """Write a whole document, there or not."""
+
+    path: str
+    fields: Fields
+
+
+@dataclass(frozen=True, slots=True)
+class Update:
+    """Change named fields (dotted paths) of a document that must be there.
+
+    Values may be Increment, ArrayUnion or Remove. With `version`, only if it is still that one.
+    Raises PreconditionFailed.
+    """
+
+    path: str
+    changes: Fields
+    version: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Delete:
+    """Remove a document, there or not; with `version`, only if it is still that one."""
+
+    path: str
+    version: str | None = None
+
+
+Write = Create | Set | Update | Delete

@@ -1,0 +1,21 @@
+"""The names by which things are known, and what a client-chosen one may look like."""
+
+import re
+from typing import NewType
+
+UserId = NewType("UserId", str)
+ConversationId = NewType("ConversationId", str)
+MemoryId = NewType("MemoryId", str)
+ActionItemId = NewType("ActionItemId", str)
+MessageId = NewType("MessageId", str)
+SessionId = NewType("SessionId", str)
+RunId = NewType("RunId", str)
+"""A run's id is the id of the AI message it writes."""
+AppId = NewType("AppId", str)
+
+_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
+
+
+def is_id(text: str) -> bool:
+    """Tell whether a client may choose this id; it then stands safely in a path and a vector id."""
+    return _ID.fullmatch(text) is not None

@@ -1,0 +1,25 @@
+"""A memory: one fact about the owner, with the words it rests on."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+
+from shared.domain.ids import ConversationId, MemoryId
+
+Category = Literal["interesting", "system", "manual"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Memory:
+    """A fact of at most 15 words. `evidence` is quoted verbatim from segment `segment` (0-based)."""
+
+    id: MemoryId
+    content: str
+    category: Category
+    created_at: datetime
+    updated_at: datetime
+    conversation_id: ConversationId | None = None
+    evidence: str = ""
+    segment: int | None = None
+    visibility: Literal["private", "public"] = "private"
+    manually_added: bool = False

@@ -1,0 +1,113 @@
+"""What passes between us and a chat model; ids of storage never stand here."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+ModelRole = Literal["fast", "standard", "agent", "persona", "persona_premium"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolCall:
+    """A call the model asked for; `arguments` is JSON text exactly as it came, perhaps broken."""
+
+    id: str
+    name: str
+    arguments: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SystemText:
+    """Our own instructions."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UserText:
+    """What the owner said, or data put before the model in the owner's place."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AssistantTurn:
+    """What the model said earlier, with the calls it asked for."""
+
+    text: str
+    tool_calls: tuple[ToolCall, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolResult:
+    """The text a call came back with."""
+
+    call_id: str
+    text: str
+
+
+ModelMessage = SystemText | UserText | AssistantTurn | ToolResult
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolSpec:
+    """A tool as offered; `name` fits `[A-Za-z0-9_-]{1,64}`, `parameters` is a JSON Schema object."""
+
+    name: str
+    description: str
+    parameters: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Usage:
+    """Tokens, as the provider counted them; 0 where it did not say."""
+
+    input_tokens: int = 0
+    cached_tokens: int = 0
+    output_tokens: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class TextDelta:
+    """The next piece of the answer."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReasoningDelta:
+    """The next piece of the model's reasoning, where the provider shows it."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCallRequested:
+    """One complete call; calls of one cycle arrive in the model's order, before Finished."""
+
+    call: ToolCall
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finished:
+    """The end of one model call: always last, exactly once, unless the stream raised."""
+
+    reason: Literal["stop", "tool_calls", "length", "content_filter"]
+    model: str
+    usage: Usage = field(default_factory=Usage)
+
+
+ModelEvent = TextDelta | ReasoningDelta | ToolCallRequested | Finished
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prompt:
+    """A question for a structured answer: our instructions, and untrusted data kept apart from them.
+
+    `name` and `version` come from the prompt's file; `data` is JSON-like and is sent fenced.
+    """
+
+    name: str
+    version: str
+    instructions: str
+    data: Mapping[str, Any]

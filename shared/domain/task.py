@@ -1,0 +1,20 @@
+"""An action item: something the owner wants done."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from shared.domain.ids import ActionItemId, ConversationId
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ActionItem:
+    """All times in UTC."""
+
+    id: ActionItemId
+    description: str
+    created_at: datetime
+    updated_at: datetime
+    completed: bool = False
+    due_at: datetime | None = None
+    completed_at: datetime | None = None
+    conversation_id: ConversationId | None = None

@@ -1,0 +1,201 @@
+"""The route table, and how a request travels through it: who, what, answer or problem."""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Generic, Literal, Protocol, TypeVar
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+from starlette.applications import Starlette
+from starlette.datastructures import Headers
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from shared import telemetry
+from shared.data.codec import adapter
+from shared.domain.errors import KeepsakeError, NotAuthenticated
+from shared.domain.ids import UserId
+from shared.edge.problems import from_error, problem
+from shared.ports import Identity, ServiceIdentity
+
+Body = TypeVar("Body")
+DEFAULT_MAX_BYTES = 1_048_576
+Access = Literal["user", "service", "anyone"]
+
+
+class Wire(BaseModel):
+    """The base of every request and response body: unknown fields are ignored, NaN refused."""
+
+    model_config = ConfigDict(frozen=True, allow_inf_nan=False)
+
+
+class Callers(Protocol):
+    """What every function's Deps has: how to tell who calls."""
+
+    @property
+    def identity(self) -> Identity: ...
+
+    @property
+    def service_identity(self) -> ServiceIdentity: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call(Generic[Body]):
+    """A verified request. `uid` is empty unless the endpoint's access is `user`."""
+
+    uid: UserId
+    body: Body
+    path: Mapping[str, str]
+    query: Any
+    headers: Headers
+    raw: bytes = b""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Endpoint:
+    """One row of the route table; docs/openapi.json and fuzzing read it too.
+
+    `handler(deps, call)` returns a value of `response`, or a Response as it stands.
+    """
+
+    method: Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
+    path: str
+    handler: Callable[[Any, Call[Any]], Awaitable[Any]]
+    summary: str
+    access: Access = "user"
+    body: type[Any] | None = None
+    query: type[Wire] | None = None
+    response: Any = None
+    status: int = 200
+    media_type: str = "application/json"
+    max_bytes: int = DEFAULT_MAX_BYTES
+    errors: Sequence[int] = field(default=())
+
+
+class _Refused(Exception):
+    def __init__(self, response: Response) -> None:
+        self.response = response
+
+
+def application(function: str, endpoints: Sequence[Endpoint], deps: Callers) -> Starlette:
+    """Build a function's application from its part of the route table."""
+    telemetry.configure()
+
+    async def healthz(_: Request) -> Response:
+        return JSONResponse({"status": "ok", "function": function})
+
+    routes = [Route("/healthz", healthz)]
+    routes += [
+        Route(row.path, _handler(function, row, deps), methods=[row.method]) for row in endpoints
+    ]
+    return Starlette(routes=routes, exception_handlers={HTTPException: _http_exception})
+
+
+async def _http_exception(_: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    return problem(error.status_code, error.detail, headers=error.headers)
+
+
+def _handler(
+    function: str, row: Endpoint, deps: Callers
+) -> Callable[[Request], Awaitable[Response]]:
+    async def handle(request: Request) -> Response:
+        with telemetry.request(function, route=f"{row.method} {row.path}"):
+            try:
+                response = await _answer(row, deps, request)
+            except _Refused as refused:
+                response = refused.response
+            except KeepsakeError as error:
+                telemetry.note(error=type(error).__name__)
+                response = from_error(error)
+            telemetry.note(status=response.status_code)
+            return response
+
+    return handle
+
+
+async def _answer(row: Endpoint, deps: Callers, request: Request) -> Response:
+    uid = await _caller(row.access, deps, request)
+    query = _parse_query(row, request)
+    raw = await _read(request, row.max_bytes) if row.body is not None else b""
+    call = Call(
+        uid=uid,
+        body=_parse_body(row, request, raw),
+        path=request.path_params,
+        query=query,
+        headers=request.headers,
+        raw=raw,
+    )
+    result = await row.handler(deps, call)
+    if isinstance(result, Response):
+        return result
+    content = adapter(row.response).dump_json(result) if row.response is not None else b""
+    return Response(content, status_code=row.status, media_type=row.media_type)
+
+
+async def _caller(access: Access, deps: Callers, request: Request) -> UserId:
+    if access == "anyone":
+        return UserId("")
+    token = bearer(request.headers)
+    if access == "service":
+        await deps.service_identity.verify(token, request.url.path)
+        return UserId("")
+    uid = await deps.identity.verify(token)
+    telemetry.note(uid=telemetry.opaque(uid))
+    return uid
+
+
+def bearer(headers: Headers) -> str:
+    """Return the bearer token. Raises NotAuthenticated with the texts the app knows."""
+    header = headers.get("authorization")
+    if not header:
+        raise NotAuthenticated("Authorization header not found")
+    scheme, _, token = header.partition(" ")
+    if scheme.lower() != "bearer" or not token or " " in token:
+        raise NotAuthenticated("Invalid authorization token")
+    return token
+
+
+async def _read(request: Request, max_bytes: int) -> bytes:
+    """Read a body no further than its limit."""
+    body = bytearray()
+    try:
+        async for chunk in request.stream():
+            body += chunk
+            if len(body) > max_bytes:
+                raise _Refused(problem(413, f"The request body is over {max_bytes} bytes."))
+    except ClientDisconnect as gone:
+        raise _Refused(problem(400, "The request body ended early.")) from gone
+    return bytes(body)
+
+
+def _parse_body(row: Endpoint, request: Request, raw: bytes) -> Any:
+    if row.body is None:
+        return None
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind != "application/json" and not kind.endswith("+json"):
+        raise _Refused(problem(415, "Send the body as application/json."))
+    try:
+        return adapter(row.body).validate_json(raw)
+    except ValidationError as error:
+        raise _Refused(_invalid(error)) from error
+
+
+def _parse_query(row: Endpoint, request: Request) -> Any:
+    if row.query is None:
+        return None
+    try:
+        return row.query.model_validate(dict(request.query_params))
+    except ValidationError as error:
+        raise _Refused(_invalid(error)) from error
+
+
+def _invalid(error: ValidationError) -> Response:
+    """Say what is wrong and where, without repeating what was sent."""
+    errors = error.errors(include_url=False, include_context=False, include_input=False)
+    if errors[0]["type"] == "json_invalid":
+        return problem(400, f"The body is not valid JSON: {errors[0]['msg']}")
+    where = [{"loc": ".".join(map(str, e["loc"])), "msg": e["msg"]} for e in errors[:20]]
+    first = f"{where[0]['loc']}: {where[0]['msg']}" if where[0]["loc"] else where[0]["msg"]
+    return problem(422, first, errors=where)

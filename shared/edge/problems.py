@@ -1,0 +1,67 @@
+"""Errors as HTTP answers: problem+json (RFC 9457) whose `detail` is the exact text the app expects."""
+
+from collections.abc import Mapping
+from http import HTTPStatus
+from typing import Any
+
+from starlette.responses import JSONResponse
+
+from shared.domain.errors import (
+    CallerError,
+    Conflict,
+    Invalid,
+    KeepsakeError,
+    ModelFailed,
+    NotAllowed,
+    NotAuthenticated,
+    NotFound,
+    TooLarge,
+    TooMany,
+    Unavailable,
+)
+
+STATUS: Mapping[type[KeepsakeError], int] = {
+    Invalid: 422,
+    NotAuthenticated: 401,
+    NotAllowed: 403,
+    NotFound: 404,
+    Conflict: 409,
+    TooLarge: 413,
+    TooMany: 429,
+    Unavailable: 503,
+    ModelFailed: 502,
+}
+_PRIVATE = {Unavailable: "A part of the service does not answer. Please try again.",
+            ModelFailed: "The language model gave no usable answer."}  # fmt: skip
+
+
+def problem(
+    status: int, detail: str, *, headers: Mapping[str, str] | None = None, **extensions: Any
+) -> JSONResponse:
+    """Build a problem answer; extensions stand beside `detail`."""
+    body = {
+        "type": "about:blank",
+        "title": HTTPStatus(status).phrase,
+        "status": status,
+        "detail": detail,
+        **extensions,
+    }
+    return JSONResponse(
+        body, status_code=status, headers=headers, media_type="application/problem+json"
+    )
+
+
+def from_error(error: KeepsakeError) -> JSONResponse:
+    """Map an error of ours by its class in STATUS; what is not in it is a bug: 500."""
+    kind = next((k for k in STATUS if isinstance(error, k)), None)
+    if kind is None:
+        return problem(500, "Internal Server Error")
+    headers = {}
+    if isinstance(error, TooMany):
+        headers["Retry-After"] = str(error.retry_after_s)
+    if isinstance(error, Unavailable):
+        headers["Retry-After"] = "1"
+    if isinstance(error, NotAuthenticated):
+        headers["WWW-Authenticate"] = "Bearer"
+    detail = str(error) if isinstance(error, CallerError) else _PRIVATE[kind]
+    return problem(STATUS[kind], detail, headers=headers)

@@ -1,0 +1,1 @@
+"""Outside services a user can connect; one file each."""

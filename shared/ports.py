@@ -1,0 +1,197 @@
+"""Everything Keepsake asks of the outside world, one Protocol each.
+
+An adapter stands behind each port in `shared/adapters/<vendor>_<port>.py`; a contract suite in
+`tests/contracts/` runs over every adapter of a port. Adapters raise only errors of
+`shared/domain/errors.py`; `Unavailable` wherever a retry may help.
+"""
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Protocol, TypeVar
+
+from shared.domain.documents import Document, Query, Write
+from shared.domain.ids import UserId
+from shared.domain.model import ModelEvent, ModelMessage, ModelRole, Prompt, ToolSpec
+from shared.domain.vectors import Filter, Hit, Row, SparseVector
+
+T = TypeVar("T")
+
+
+class Transaction(Protocol):
+    """One attempt of a transaction: all reads first, then writes, which are buffered."""
+
+    async def get(self, path: str) -> Document | None: ...
+
+    async def get_many(self, paths: Sequence[str]) -> list[Document | None]: ...
+
+    def write(self, *writes: Write) -> None:
+        """Buffer writes; they happen together when the closure returns, or not at all."""
+
+
+class Documents(Protocol):
+    """The document store. Paths alternate collection and id: `users/alice/conversations/c1`.
+
+    At most 1 MiB a document, 500 writes a batch, 10 values in `in`… as Firestore limits them;
+    what breaks a limit raises Invalid.
+    """
+
+    async def get(self, path: str) -> Document | None: ...
+
+    async def get_many(self, paths: Sequence[str]) -> list[Document | None]:
+        """Read in one round trip; the answers stand in the order of the paths."""
+
+    async def query(self, query: Query) -> list[Document]:
+        """Raises Invalid for a shape that no index of infra/firestore.indexes.json serves."""
+
+    async def count(self, query: Query) -> int: ...
+
+    async def write(self, *writes: Write) -> None:
+        """Apply all writes or none."""
+
+    async def transaction(self, work: Callable[[Transaction], Awaitable[T]]) -> T:
+        """Run `work` until it commits against unchanged reads; it may run several times.
+
+        Raises Unavailable when contention does not end.
+        """
+
+    async def delete_tree(self, path: str) -> int:
+        """Delete the document at `path` and everything below it; returns how many there were."""
+
+
+class Vectors(Protocol):
+    """The vector index. A namespace is one user; rows of others can never come back."""
+
+    async def upsert(self, namespace: str, rows: Sequence[Row]) -> None: ...
+
+    async def query_sparse(
+        self, namespace: str, query: SparseVector, *, limit: int, where: Filter | None = None
+    ) -> list[Hit]:
+        """Return the rows with the highest dot product, best first; none with a score of 0."""
+
+    async def delete(self, namespace: str, ids: Sequence[str]) -> None:
+        """Delete rows; ids that are not there are no error."""
+
+    async def delete_namespace(self, namespace: str) -> None: ...
+
+
+class ChatModel(Protocol):
+    """A language model, chosen by role."""
+
+    def name(self, role: ModelRole) -> str:
+        """Name the model behind a role, as diagnostics show it."""
+
+    def stream(
+        self,
+        role: ModelRole,
+        messages: Sequence[ModelMessage],
+        tools: Sequence[ToolSpec] = (),
+    ) -> AbstractAsyncContextManager[AsyncIterator[ModelEvent]]:
+        """Open one model call. Leaving the context closes the upstream stream at once.
+
+        Raises Unavailable (connection, timeout, 429, 5xx) or ModelFailed, on opening or later.
+        """
+
+    async def structured(self, role: ModelRole, prompt: Prompt, schema: type[T]) -> T:
+        """Answer `prompt` as a value of `schema` (a pydantic model).
+
+        Raises ModelFailed when what came back does not fit the schema.
+        """
+
+
+class Events(Protocol):
+    """Publish and subscribe, at least once, in no order."""
+
+    async def publish(self, topic: str, event: Mapping[str, Any]) -> None:
+        """Return once the event is durable. Events carry ids and hashes, never content."""
+
+
+class Tasks(Protocol):
+    """Named, delayed calls of one of our own functions."""
+
+    async def create(
+        self, target: str, name: str, body: Mapping[str, Any], *, at: datetime | None = None
+    ) -> None:
+        """Call the internal entry point `target` with `body` at `at` (UTC; now when None).
+
+        A task whose name was used in the last hour is not created again: no error.
+        """
+
+
+class Identity(Protocol):
+    """Who calls."""
+
+    async def verify(self, token: str) -> UserId:
+        """Raises NotAuthenticated."""
+
+
+class ServiceIdentity(Protocol):
+    """Which of our functions calls."""
+
+    async def token(self, audience: str) -> str: ...
+
+    async def verify(self, token: str, audience: str) -> None:
+        """Raises NotAuthenticated."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EgressRequest:
+    """A call to a third party. `timeout_s` bounds the whole call, `max_bytes` the answer."""
+
+    method: str
+    url: str
+    headers: Mapping[str, str]
+    body: bytes | None = None
+    timeout_s: float = 30.0
+    max_bytes: int = 1_048_576
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EgressResponse:
+    """What came back; `body` is whole and within `max_bytes`. It is untrusted."""
+
+    status: int
+    content_type: str
+    body: bytes
+
+
+class Egress(Protocol):
+    """The one way out to addresses that others chose."""
+
+    async def send(self, request: EgressRequest) -> EgressResponse:
+        """Raises NotAllowed (the address is refused), Unavailable (connect, timeout), TooLarge."""
+
+
+class ToolBox(Protocol):
+    """Tools that third parties serve, called through tool_proxy."""
+
+    async def call(self, uid: UserId, app_id: str, tool: str, arguments: Mapping[str, Any]) -> str:
+        """Return text for the model. Raises ToolRefused or ToolFailed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PushMessage:
+    """A push notification. `tag` is the same on every attempt, so that a device shows one."""
+
+    title: str
+    body: str
+    data: Mapping[str, str]
+    tag: str
+
+
+class Push(Protocol):
+    """Delivers to a user's devices."""
+
+    async def send(self, uid: UserId, tokens: Sequence[str], message: PushMessage) -> Sequence[str]:
+        """Return the tokens that are dead and may be forgotten. Raises Unavailable."""
+
+
+class Clock(Protocol):
+    def now(self) -> datetime:
+        """Return the time, in UTC."""
+
+
+class NewId(Protocol):
+    def __call__(self) -> str:
+        """Return an unused id of `[A-Za-z0-9_-]`, hard to guess, at most 32 characters."""

@@ -1,0 +1,101 @@
+"""The only reader of the environment."""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal, get_args
+
+World = Literal["embedded", "cloud"]
+
+MODELS: Mapping[str, str] = {
+    "fast": "gpt-4.1-mini",
+    "standard": "gpt-4.1",
+    "agent": "gpt-5.1",
+    "embeddings": "text-embedding-3-large",
+    "persona": "google/gemini-flash-1.5-8b",
+    "persona_premium": "anthropic/claude-3.5-sonnet",
+}
+"""Role → model. MODEL_<ROLE> overrides; the persona roles speak to OPENROUTER_BASE_URL."""
+
+
+class SettingsError(ValueError):
+    """Lists everything that is wrong with the environment, one line each."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """What the environment says. Urls of our own functions matter only where they differ."""
+
+    world: World = "embedded"
+    on_cloud_run: bool = False
+    data_dir: Path = Path(".keepsake")
+    host: str = "127.0.0.1"
+    port: int = 8080
+    allow_remote: bool = False
+    project: str = "keepsake-local"
+    openai_api_key: str | None = None
+    openai_base_url: str = "https://api.openai.com/v1"
+    openrouter_api_key: str | None = None
+    openrouter_base_url: str = "https://openrouter.ai/api/v1"
+    pinecone_api_key: str | None = None
+    pinecone_sparse_host: str | None = None
+    models: Mapping[str, str] = field(default_factory=lambda: MODELS)
+    tool_proxy_url: str = "http://127.0.0.1:8081"
+    egress_dev_origins: tuple[str, ...] = ()
+    own_origins: tuple[str, ...] = ()
+    cors_origins: tuple[str, ...] = ()
+
+    @classmethod
+    def from_env(cls, environment: Mapping[str, str] | None = None) -> "Settings":
+        """Read the environment. Raises SettingsError that lists all that is wrong."""
+        env = os.environ if environment is None else environment
+        wrong = _wrong(env)
+        if wrong:
+            raise SettingsError("\n".join(wrong))
+        port = int(env.get("PORT", "8080"))
+        return cls(
+            world="cloud" if env.get("KEEPSAKE_WORLD") == "cloud" else "embedded",
+            on_cloud_run="K_SERVICE" in env,
+            data_dir=Path(env.get("DATA_DIR", ".keepsake")),
+            host=env.get("HOST", "127.0.0.1"),
+            port=port,
+            allow_remote=env.get("ALLOW_REMOTE") == "1",
+            project=env.get("GOOGLE_CLOUD_PROJECT", "keepsake-local"),
+            openai_api_key=env.get("OPENAI_API_KEY") or None,
+            openai_base_url=env.get("OPENAI_BASE_URL", cls.openai_base_url),
+            openrouter_api_key=env.get("OPENROUTER_API_KEY") or None,
+            openrouter_base_url=env.get("OPENROUTER_BASE_URL", cls.openrouter_base_url),
+            pinecone_api_key=env.get("PINECONE_API_KEY") or None,
+            pinecone_sparse_host=env.get("PINECONE_SPARSE_HOST") or None,
+            models={role: env.get(f"MODEL_{role.upper()}", name) for role, name in MODELS.items()},
+            tool_proxy_url=env.get("TOOL_PROXY_URL", cls.tool_proxy_url),
+            egress_dev_origins=_list(env.get("EGRESS_DEV_ORIGINS", "")),
+            own_origins=_list(env.get("OWN_ORIGINS", "")),
+            cors_origins=_list(env.get("CORS_ORIGINS", "")),
+        )
+
+
+def _list(text: str) -> tuple[str, ...]:
+    return tuple(item.strip() for item in text.split(",") if item.strip())
+
+
+def _wrong(env: Mapping[str, str]) -> list[str]:
+    """Name everything that is wrong, so that one start shows all of it."""
+    wrong = []
+    world = env.get("KEEPSAKE_WORLD", "embedded")
+    if world not in get_args(World):
+        wrong.append(f"KEEPSAKE_WORLD={world!r}: want embedded or cloud")
+    if world == "embedded" and "K_SERVICE" in env:
+        wrong.append("KEEPSAKE_WORLD=embedded cannot run on Cloud Run: set KEEPSAKE_WORLD=cloud")
+    if world == "cloud" and env.get("EGRESS_DEV_ORIGINS"):
+        wrong.append("EGRESS_DEV_ORIGINS is for development only: unset it in the cloud")
+    if not env.get("PORT", "8080").isdigit():
+        wrong.append(f"PORT={env['PORT']!r}: want a number")
+    roles = {f"MODEL_{role.upper()}" for role in MODELS}
+    wrong += [
+        f"{name}: unknown model role; known are {', '.join(sorted(roles))}"
+        for name in env
+        if name.startswith("MODEL_") and name not in roles
+    ]
+    return wrong
