@@ -23,7 +23,7 @@ class SettingsError(ValueError):
     """Lists everything that is wrong with the environment, one line each."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Settings:
     """What the environment says. Urls of our own functions matter only where they differ."""
 

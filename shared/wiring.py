@@ -1,0 +1,175 @@
+"""Which adapter stands behind each port in which world; built once per process, on first use.
+
+Imports of vendors stand inside the functions: a function loads only what it uses.
+"""
+
+import json
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from shared import ports
+from shared.adapters.system_clock import RandomIds, SystemClock
+from shared.settings import Settings, SettingsError
+
+if TYPE_CHECKING:
+    from shared.adapters.sqlite_database import SqliteDatabase
+
+ROOT = Path(__file__).parents[1]
+
+
+@cache
+def settings() -> Settings:
+    return Settings.from_env()
+
+
+@cache
+def routes() -> dict[str, dict[str, object]]:
+    """Read infra/routes.json: functions, topics and triggers."""
+    table: dict[str, dict[str, object]] = json.loads((ROOT / "infra/routes.json").read_text())
+    return table
+
+
+@cache
+def clock() -> ports.Clock:
+    return SystemClock()
+
+
+@cache
+def new_id() -> ports.NewId:
+    return RandomIds()
+
+
+@cache
+def database() -> "SqliteDatabase":
+    """Open the embedded world's one file, DATA_DIR/keepsake.db."""
+    from shared.adapters.sqlite_database import SqliteDatabase
+
+    return SqliteDatabase(settings().data_dir / "keepsake.db")
+
+
+@cache
+def documents() -> ports.Documents:
+    if settings().world == "cloud":
+        from google.cloud.firestore import AsyncClient
+
+        from shared.adapters.firestore_documents import FirestoreDocuments
+
+        return FirestoreDocuments(AsyncClient(project=settings().project))
+    from shared.adapters.firestore_indexes import FirestoreIndexes
+    from shared.adapters.sqlite_documents import SqliteDocuments
+    from shared.adapters.sqlite_queue import SqliteTriggers
+
+    return SqliteDocuments(
+        database(),
+        FirestoreIndexes.read(ROOT / "infra/firestore.indexes.json"),
+        on_change=SqliteTriggers(routes()["triggers"]),
+    )
+
+
+@cache
+def vectors() -> ports.Vectors:
+    if settings().world == "cloud":
+        from shared.adapters.pinecone_vectors import PineconeVectors
+
+        return PineconeVectors(
+            api_key=_required("PINECONE_API_KEY", settings().pinecone_api_key),
+            sparse_host=_required("PINECONE_SPARSE_HOST", settings().pinecone_sparse_host),
+        )
+    from shared.adapters.sqlite_vectors import SqliteVectors
+
+    return SqliteVectors(database())
+
+
+@cache
+def model() -> ports.ChatModel:
+    """Without a key, embedded, the offline model answers; the cloud never falls back."""
+    if settings().openai_api_key is None and settings().world == "embedded":
+        from shared.adapters.offline_model import OfflineModel
+
+        return OfflineModel()
+    from shared.adapters.openai_model import OpenaiModel
+
+    return OpenaiModel(
+        api_key=_required("OPENAI_API_KEY", settings().openai_api_key),
+        base_url=settings().openai_base_url,
+        openrouter_api_key=settings().openrouter_api_key,
+        openrouter_base_url=settings().openrouter_base_url,
+        models=settings().models,
+    )
+
+
+@cache
+def events() -> ports.Events:
+    if settings().world == "cloud":
+        from shared.adapters.pubsub_events import PubsubEvents
+
+        return PubsubEvents(project=settings().project)
+    from shared.adapters.sqlite_queue import SqliteEvents
+
+    return SqliteEvents(database(), routes()["topics"])
+
+
+@cache
+def tasks() -> ports.Tasks:
+    _embedded_only("Tasks")
+    from shared.adapters.sqlite_queue import SqliteTasks
+
+    return SqliteTasks(database())
+
+
+@cache
+def push() -> ports.Push:
+    _embedded_only("Push")
+    from shared.adapters.inbox_push import InboxPush
+
+    return InboxPush(documents(), clock(), new_id())
+
+
+@cache
+def identity() -> ports.Identity:
+    if settings().world == "cloud":
+        from shared.adapters.firebase_identity import FirebaseIdentity
+
+        return FirebaseIdentity(project=settings().project)
+    from shared.adapters.local_identity import LocalIdentity, read_secret
+
+    return LocalIdentity(read_secret(settings().data_dir))
+
+
+@cache
+def service_identity() -> ports.ServiceIdentity:
+    if settings().world == "cloud":
+        from shared.adapters.oidc_service_identity import OidcServiceIdentity
+
+        return OidcServiceIdentity()
+    from shared.adapters.local_identity import LocalServiceIdentity, read_secret
+
+    return LocalServiceIdentity(read_secret(settings().data_dir))
+
+
+@cache
+def egress() -> ports.Egress:
+    from shared.adapters.guarded_egress import GuardedEgress
+
+    return GuardedEgress(
+        dev_origins=settings().egress_dev_origins, own_origins=settings().own_origins
+    )
+
+
+@cache
+def toolbox() -> ports.ToolBox:
+    from shared.adapters.http_toolbox import HttpToolbox
+
+    return HttpToolbox(settings().tool_proxy_url, service_identity())
+
+
+def _required(name: str, value: str | None) -> str:
+    if not value:
+        raise SettingsError(f"{name} is missing: the cloud world needs it")
+    return value
+
+
+def _embedded_only(port: str) -> None:
+    if settings().world == "cloud":
+        raise SettingsError(f"{port} has no cloud adapter yet: this function runs embedded only")
