@@ -1,0 +1,133 @@
+"""The embedded world's one file: SQLite behind a writer thread and a few reader threads."""
+
+import asyncio
+import sqlite3
+import threading
+import weakref
+from collections.abc import Callable
+from concurrent.futures import Executor, ThreadPoolExecutor
+from pathlib import Path
+from typing import TypeVar
+
+from shared.domain.errors import Unavailable
+
+T = TypeVar("T")
+
+READERS = 4
+BUSY_TIMEOUT_S = 10.0
+BUSY = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
+
+
+class SqliteDatabase:
+    """One SQLite file that several processes may share; it is opened on first use.
+
+    Work runs in threads, so that the event loop never waits for the disk. Both `read` and `write`
+    raise Unavailable when another process keeps the file busy.
+    """
+
+    def __init__(self, path: Path) -> None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self._schema: list[str] = []
+        self._connections = _Connections(path)
+        self._writer = ThreadPoolExecutor(1, thread_name_prefix="sqlite-writer")
+        self._readers = ThreadPoolExecutor(READERS, thread_name_prefix="sqlite-reader")
+        self._close = weakref.finalize(self, _close, self._writer, self._readers, self._connections)
+
+    def schema(self, sql: str) -> None:
+        """Run `sql` before the next work: adapters say here which tables they need.
+
+        Every process says it again, so each statement must be `CREATE … IF NOT EXISTS`.
+        """
+        self._schema.append(sql)
+
+    async def read(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        """Run `work` on one snapshot of the database; it sees every write that has returned."""
+        if self._schema:
+            await self.write(_nothing)
+        return await self._run(self._readers, "BEGIN", work)
+
+    async def write(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        """Run `work` in a transaction, alone: all it changed is kept, or nothing if it raises."""
+        return await self._run(self._writer, "BEGIN IMMEDIATE", work)
+
+    def close(self) -> None:
+        """Finish what runs and close the file; a database that nobody uses any more closes itself."""
+        self._writer.shutdown()
+        self._readers.shutdown()
+        self._close()
+
+    async def _run(
+        self, threads: Executor, begin: str, work: Callable[[sqlite3.Connection], T]
+    ) -> T:
+        def run() -> T:
+            connection = self._connections.of_this_thread()
+            if threads is self._writer:
+                self._create_tables(connection)
+            return _transact(connection, begin, work)
+
+        try:
+            return await asyncio.get_running_loop().run_in_executor(threads, run)
+        except sqlite3.OperationalError as error:
+            # The lower byte is the kind of error, the rest says more about it.
+            if error.sqlite_errorcode & 0xFF in BUSY:
+                raise Unavailable("The database is busy") from error
+            raise
+
+    def _create_tables(self, connection: sqlite3.Connection) -> None:
+        while self._schema:
+            connection.executescript(f"BEGIN IMMEDIATE; {self._schema[0]}; COMMIT")
+            del self._schema[0]
+
+
+class _Connections:
+    """One connection a thread, and all of them for closing."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._all: list[sqlite3.Connection] = []
+        self._local = threading.local()
+
+    def of_this_thread(self) -> sqlite3.Connection:
+        if not hasattr(self._local, "connection"):
+            self._local.connection = _open(self._path)
+            self._all.append(self._local.connection)
+        connection: sqlite3.Connection = self._local.connection
+        return connection
+
+    def close(self) -> None:
+        while self._all:
+            self._all.pop().close()
+
+
+def _open(path: Path) -> sqlite3.Connection:
+    connection = sqlite3.connect(
+        path, timeout=BUSY_TIMEOUT_S, isolation_level=None, check_same_thread=False
+    )
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.execute("PRAGMA synchronous = NORMAL")
+    return connection
+
+
+def _transact(
+    connection: sqlite3.Connection, begin: str, work: Callable[[sqlite3.Connection], T]
+) -> T:
+    connection.execute(begin)
+    try:
+        value = work(connection)
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
+    return value
+
+
+def _nothing(_: sqlite3.Connection) -> None:
+    """Write nothing: waiting for it means that the tables are there."""
+
+
+def _close(writer: Executor, readers: Executor, connections: _Connections) -> None:
+    # The garbage collector may call this from one of these threads, which cannot wait for itself.
+    writer.shutdown(wait=False)
+    readers.shutdown(wait=False)
+    connections.close()
