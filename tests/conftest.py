@@ -1,9 +1,49 @@
 """Fixtures that every test may use."""
 
+import os
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from pathlib import Path
+
 import pytest
+
+from infra.emulators.firestore import firestore
+from infra.emulators.process import CannotRunError
+from infra.emulators.pubsub import pubsub
+
+ROOT = Path(__file__).parents[1]
 
 
 @pytest.fixture
 def anyio_backend() -> str:
     """Run async tests on asyncio: it is what the functions run on."""
     return "asyncio"
+
+
+@pytest.fixture(scope="session")
+def firestore_emulator(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Run Firestore for the whole run, at `host:port`; a test takes a project id of its own."""
+    log = tmp_path_factory.mktemp("emulators") / "firestore.log"
+    with _or_skip(lambda: firestore(log, rules=ROOT / "infra/firestore.rules")) as address:
+        yield address
+
+
+@pytest.fixture(scope="session")
+def pubsub_emulator(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Run Pub/Sub for the whole run, at `host:port`; a test takes a project id of its own."""
+    log = tmp_path_factory.mktemp("emulators") / "pubsub.log"
+    with _or_skip(lambda: pubsub(log)) as address:
+        yield address
+
+
+@contextmanager
+def _or_skip(start: Callable[[], AbstractContextManager[str]]) -> Iterator[str]:
+    """Skip what cannot run on this machine, unless REQUIRE_ALL=1 says that it must."""
+    with ExitStack() as started:
+        try:
+            address = started.enter_context(start())
+        except CannotRunError as missing:
+            if os.environ.get("REQUIRE_ALL") == "1":
+                pytest.fail(str(missing))
+            pytest.skip(str(missing))
+        yield address

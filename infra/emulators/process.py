@@ -1,0 +1,88 @@
+"""Runs an emulator of the Google Cloud SDK as a child process."""
+
+import shutil
+import socket
+import subprocess
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+HOST = "127.0.0.1"
+START_TIMEOUT_S = 60.0
+STOP_TIMEOUT_S = 10.0
+SDK_ROOTS = ("/usr/lib/google-cloud-sdk", "/opt/google-cloud-sdk", "~/google-cloud-sdk")
+
+
+class CannotRunError(RuntimeError):
+    """Says in one line what is missing."""
+
+
+@contextmanager
+def running(command: Sequence[str], *, port: int, log: Path) -> Iterator[str]:
+    """Start `command`, wait until `port` answers, yield `host:port`, and stop it on leaving."""
+    with (
+        log.open("wb") as output,
+        subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT) as process,
+    ):
+        try:
+            _wait_for(port, process, log)
+            yield f"{HOST}:{port}"
+        finally:
+            _stop(process)
+
+
+def free_port() -> int:
+    with socket.create_server((HOST, 0)) as server:
+        port: int = server.getsockname()[1]
+        return port
+
+
+def java() -> str:
+    """Find the Java that the emulators run on. Raises CannotRunError."""
+    found = shutil.which("java")
+    if found is None:
+        raise CannotRunError("java is not on the PATH: install Java 17 or newer")
+    return found
+
+
+def sdk_file(pattern: str) -> Path:
+    """Find a file below `platform` of the Google Cloud SDK. Raises CannotRunError."""
+    for root in _sdk_roots():
+        for path in sorted(root.glob(f"platform/{pattern}")):
+            return path
+    component = pattern.partition("/")[0]
+    raise CannotRunError(f"{component} is missing: gcloud components install {component}")
+
+
+def _sdk_roots() -> Iterator[Path]:
+    gcloud = shutil.which("gcloud")
+    if gcloud is not None:
+        yield Path(gcloud).resolve().parents[1]
+    for root in SDK_ROOTS:
+        yield Path(root).expanduser()
+
+
+def _wait_for(port: int, process: "subprocess.Popen[bytes]", log: Path) -> None:
+    deadline = time.monotonic() + START_TIMEOUT_S
+    while not _answers(port):
+        if process.poll() is not None:
+            raise CannotRunError(f"the emulator ended with {process.returncode}: see {log}")
+        if time.monotonic() > deadline:
+            raise CannotRunError(
+                f"port {port} did not answer for {START_TIMEOUT_S:.0f} s: see {log}"
+            )
+        time.sleep(0.05)
+
+
+def _answers(port: int) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex((HOST, port)) == 0
+
+
+def _stop(process: "subprocess.Popen[bytes]") -> None:
+    process.terminate()
+    try:
+        process.wait(STOP_TIMEOUT_S)
+    except subprocess.TimeoutExpired:
+        process.kill()
