@@ -56,7 +56,8 @@ class Call(Generic[Body]):
 class Endpoint:
     """One row of the route table; docs/openapi.json and fuzzing read it too.
 
-    `handler(deps, call)` returns a value of `response`, or a Response as it stands.
+    `handler(deps, call)` returns a value of `response`, or a Response as it stands. `body=bytes`
+    takes what was sent as it stands, whatever its content type: envelopes of events.
     """
 
     method: Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
@@ -87,9 +88,16 @@ def application(function: str, endpoints: Sequence[Endpoint], deps: Callers) -> 
 
     routes = [Route("/healthz", healthz)]
     routes += [
-        Route(row.path, _handler(function, row, deps), methods=[row.method]) for row in endpoints
+        Route(path, _handler(function, row, deps), methods=[row.method])
+        for row in endpoints
+        for path in _paths(function, row)
     ]
     return Starlette(routes=routes, exception_handlers={HTTPException: _http_exception})
+
+
+def _paths(function: str, row: Endpoint) -> tuple[str, ...]:
+    """A function that is a service of its own is called at `/`; beside others, at its name."""
+    return ("/", f"/{function}") if row.path == "/" else (row.path,)
 
 
 async def _http_exception(_: Request, error: Exception) -> Response:
@@ -103,7 +111,7 @@ def _handler(
     async def handle(request: Request) -> Response:
         with telemetry.request(function, route=f"{row.method} {row.path}"):
             try:
-                response = await _answer(row, deps, request)
+                response = await _answer(function, row, deps, request)
             except _Refused as refused:
                 response = refused.response
             except KeepsakeError as error:
@@ -115,8 +123,8 @@ def _handler(
     return handle
 
 
-async def _answer(row: Endpoint, deps: Callers, request: Request) -> Response:
-    uid = await _caller(row.access, deps, request)
+async def _answer(function: str, row: Endpoint, deps: Callers, request: Request) -> Response:
+    uid = await _caller(function, row.access, deps, request)
     query = _parse_query(row, request)
     raw = await _read(request, row.max_bytes) if row.body is not None else b""
     call = Call(
@@ -134,12 +142,13 @@ async def _answer(row: Endpoint, deps: Callers, request: Request) -> Response:
     return Response(content, status_code=row.status, media_type=row.media_type)
 
 
-async def _caller(access: Access, deps: Callers, request: Request) -> UserId:
+async def _caller(function: str, access: Access, deps: Callers, request: Request) -> UserId:
+    """Verify who calls. A service token is for one function: its audience is the name."""
     if access == "anyone":
         return UserId("")
     token = bearer(request.headers)
     if access == "service":
-        await deps.service_identity.verify(token, request.url.path)
+        await deps.service_identity.verify(token, function)
         return UserId("")
     uid = await deps.identity.verify(token)
     telemetry.note(uid=telemetry.opaque(uid))
@@ -173,6 +182,8 @@ async def _read(request: Request, max_bytes: int) -> bytes:
 def _parse_body(row: Endpoint, request: Request, raw: bytes) -> Any:
     if row.body is None:
         return None
+    if row.body is bytes:
+        return raw
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/json" and not kind.endswith("+json"):
         raise _Refused(problem(415, "Send the body as application/json."))
