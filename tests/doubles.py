@@ -1,7 +1,29 @@
 """Stand-ins for what a test must decide itself: time, ids, the model and pushes."""
 
+import json
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from typing import Any, Self, TypeVar
+
+from pydantic import ValidationError
+
+from shared.data.codec import adapter
+from shared.domain.errors import ModelFailed
+from shared.domain.model import (
+    Finished,
+    ModelEvent,
+    ModelMessage,
+    ModelRole,
+    Prompt,
+    TextDelta,
+    ToolCall,
+    ToolCallRequested,
+    ToolSpec,
+)
+
+T = TypeVar("T")
 
 
 @dataclass
@@ -27,3 +49,105 @@ class CountingIds:
     def __call__(self) -> str:
         self.count += 1
         return f"{self.prefix}{self.count:04d}"
+
+
+Step = ModelEvent | Exception | Callable[[], Awaitable[Any]]
+"""An event is yielded, an exception raised, a function awaited (`gate.wait` holds the stream)."""
+Turn = Sequence[Step]
+
+
+def says(*pieces: str) -> Turn:
+    """Script a turn that answers."""
+    return (*map(TextDelta, pieces), Finished(reason="stop", model="scripted"))
+
+
+def calls(*requests: tuple[str, Mapping[str, Any]], text: str = "") -> Turn:
+    """Script a turn that asks for tools, `(name, arguments)` each; ids are call_0, call_1, …"""
+    asked = [
+        ToolCallRequested(ToolCall(id=f"call_{n}", name=name, arguments=json.dumps(arguments)))
+        for n, (name, arguments) in enumerate(requests)
+    ]
+    said = [TextDelta(text)] if text else []
+    return (*said, *asked, Finished(reason="tool_calls", model="scripted"))
+
+
+@dataclass(frozen=True, slots=True)
+class ModelCall:
+    """What a stream was opened with."""
+
+    role: ModelRole
+    messages: tuple[ModelMessage, ...]
+    tools: tuple[ToolSpec, ...]
+
+
+class ScriptedModel:
+    """A ChatModel that plays `turns` in order and `answers` by prompt name; nothing more, nothing less.
+
+    As a context manager (or by `verify()`), fails on leftovers and on calls nobody scripted, also
+    where the code under test swallowed that failure.
+    """
+
+    def __init__(
+        self, *turns: Turn, answers: Mapping[str, Sequence[object | Exception]] | None = None
+    ) -> None:
+        self.calls: list[ModelCall] = []
+        self.prompts: list[tuple[ModelRole, Prompt]] = []
+        self.open_streams = 0
+        self._turns = list(turns)
+        self._answers = {name: list(queue) for name, queue in (answers or {}).items()}
+        self._unexpected: list[str] = []
+
+    def name(self, role: ModelRole) -> str:
+        return f"scripted-{role}"
+
+    @asynccontextmanager
+    async def stream(
+        self, role: ModelRole, messages: Sequence[ModelMessage], tools: Sequence[ToolSpec] = ()
+    ) -> AsyncIterator[AsyncIterator[ModelEvent]]:
+        self.calls.append(ModelCall(role, tuple(messages), tuple(tools)))
+        turn = self._next(self._turns, f"stream for {role}")
+        self.open_streams += 1
+        try:
+            async with aclosing(_play(turn)) as events:
+                yield events
+        finally:
+            self.open_streams -= 1
+
+    async def structured(self, role: ModelRole, prompt: Prompt, schema: type[T]) -> T:
+        self.prompts.append((role, prompt))
+        answer = self._next(self._answers.get(prompt.name, []), f"structured {prompt.name!r}")
+        if isinstance(answer, Exception):
+            raise answer
+        try:
+            value: T = adapter(schema).validate_python(answer)
+        except ValidationError as error:
+            raise ModelFailed("the scripted answer does not fit the schema") from error
+        return value
+
+    def verify(self) -> None:
+        left = len(self._turns) + sum(map(len, self._answers.values()))
+        assert not self._unexpected, f"unexpected model calls: {self._unexpected}"
+        assert not left, f"{left} scripted model calls never came"
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is None:
+            self.verify()
+
+    def _next(self, queue: list[Any], what: str) -> Any:
+        if not queue:
+            self._unexpected.append(what)
+            raise AssertionError(f"nobody scripted this model call: {what}")
+        return queue.pop(0)
+
+
+async def _play(turn: Turn) -> AsyncGenerator[ModelEvent, None]:
+    for step in turn:
+        if isinstance(step, Exception):
+            raise step
+        if isinstance(step, ModelEvent):
+            yield step
+        else:
+            await step()
