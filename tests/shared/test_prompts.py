@@ -1,0 +1,53 @@
+"""Every prompt file, found by itself."""
+
+import pytest
+
+from shared.prompts import FOLDER, SlotMismatch, render, slots, version
+
+NAMES = sorted(str(file.relative_to(FOLDER).with_suffix("")) for file in FOLDER.rglob("*.md"))
+
+
+def values(name):
+    return {slot: f"<{slot}>" for slot in slots(name)}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_prompt_renders_whole_and_repeats_no_slot_marks(name):
+    text = render(name, **values(name))
+
+    assert len(text) > 20
+    assert "{{" not in text
+    assert "}}" not in text
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_value_stands_in_the_text(name):
+    text = render(name, **values(name))
+
+    assert all(value in text for value in values(name).values())
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_an_unknown_slot_is_refused(name):
+    with pytest.raises(SlotMismatch, match="surprise"):
+        render(name, **values(name), surprise="!")
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if slots(name)])
+def test_a_missing_slot_is_refused(name):
+    with pytest.raises(SlotMismatch):
+        render(name)
+
+
+def test_a_value_that_looks_like_a_slot_stays_as_it_is():
+    name = "process_conversation/structure"
+
+    assert "{{categories}}" in render(name, **{**values(name), "categories": "{{categories}}"})
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_version_is_short_and_its_own(name):
+    others = {version(other) for other in NAMES if other != name}
+
+    assert len(version(name)) == 12
+    assert version(name) not in others
