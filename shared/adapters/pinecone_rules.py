@@ -1,0 +1,82 @@
+"""Pinecone's rules, for whoever stands in for it: what a row may be, what a filter means."""
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from shared.domain.errors import Invalid
+from shared.domain.vectors import Filter, MetadataValue, Row
+
+MAX_TERMS = 1_000
+MAX_ID_CHARS = 512
+MAX_METADATA_BYTES = 40_960
+MAX_INDEX = 2**32 - 1
+Metadata = Mapping[str, MetadataValue]
+
+
+def check_row(row: Row) -> None:
+    """Raises Invalid for a row that Pinecone would refuse."""
+    indices, values = row.sparse.indices, row.sparse.values
+    if not 1 <= len(row.id) <= MAX_ID_CHARS or not row.id.isascii():
+        raise Invalid(f"A row id has 1 to {MAX_ID_CHARS} ASCII characters")
+    if not 1 <= len(indices) <= MAX_TERMS or len(indices) != len(values):
+        raise Invalid(f"A row has 1 to {MAX_TERMS} terms, each with its weight")
+    if len(set(indices)) != len(indices) or not 0 <= min(indices) <= max(indices) <= MAX_INDEX:
+        raise Invalid("Terms are different uint32 numbers")
+    if len(json.dumps(row.metadata, ensure_ascii=False).encode()) > MAX_METADATA_BYTES:
+        raise Invalid(f"The metadata of a row has at most {MAX_METADATA_BYTES} bytes")
+    if not all(_is_flat(value) for value in row.metadata.values()):
+        raise Invalid("Metadata values are strings, numbers, booleans and lists of strings")
+
+
+def _is_flat(value: object) -> bool:
+    if isinstance(value, list):
+        return all(isinstance(item, str) for item in value)
+    return isinstance(value, str | int | float)
+
+
+def matches(where: Filter, metadata: Metadata) -> bool:
+    """Apply a filter; conditions side by side must all hold. Raises Invalid for unknown operators."""
+    return all(_holds(name, wanted, metadata) for name, wanted in where.items())
+
+
+def _holds(name: str, wanted: Any, metadata: Metadata) -> bool:
+    if name == "$and":
+        return all(matches(part, metadata) for part in wanted)
+    if name == "$or":
+        return any(matches(part, metadata) for part in wanted)
+    conditions = wanted if isinstance(wanted, Mapping) else {"$eq": wanted}
+    return all(_compare(op, metadata.get(name), value) for op, value in conditions.items())
+
+
+def _compare(operator: str, stored: Any, wanted: Any) -> bool:
+    if operator in _ORDERED:
+        return _is_number(stored) and _ORDERED[operator](stored, _number(wanted))
+    if operator not in _EQUAL:
+        raise Invalid(f"There is no filter operator {operator!r}")
+    held = stored if isinstance(stored, list) else [stored]
+    return _EQUAL[operator](held, wanted)
+
+
+def _number(value: Any) -> float:
+    if not _is_number(value):
+        raise Invalid("Only numbers are greater or less")
+    return float(value)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+_ORDERED: dict[str, Callable[[float, float], bool]] = {
+    "$gt": lambda stored, wanted: stored > wanted,
+    "$gte": lambda stored, wanted: stored >= wanted,
+    "$lt": lambda stored, wanted: stored < wanted,
+    "$lte": lambda stored, wanted: stored <= wanted,
+}
+_EQUAL: dict[str, Callable[[list[Any], Any], bool]] = {
+    "$eq": lambda held, wanted: wanted in held,
+    "$ne": lambda held, wanted: wanted not in held,
+    "$in": lambda held, wanted: any(value in held for value in wanted),
+    "$nin": lambda held, wanted: not any(value in held for value in wanted),
+}

@@ -1,0 +1,83 @@
+"""How much a word says: coarse bands of how often people use it when they talk.
+
+Four bands are as good as a long table: what matters is that a name outweighs "time", and "time"
+outweighs "the". The bands are general; they know nothing of any user.
+"""
+
+from shared.retrieval.terms import terms
+
+FUNCTION, EVERYDAY, FREQUENT, TELLING = 0.0, 2.0, 3.5, 6.0
+"""Weights, about the logarithm of how many passages there are for one that holds the word."""
+
+_FUNCTION = """
+a an the this that these those some any each every all both either neither no nor not
+i me my mine myself you your yours yourself he him his himself she her hers herself it its itself
+we us our ours ourselves they them their theirs themselves who whom whose which what when where why
+how and or but if because as until while of at by for with about into through to from in out on off
+over under than then once here there so too very just only also again am is are was were be been
+being have has had having do does did doing done can could may might must shall should will would
+dont doesnt didnt isnt arent wasnt werent hasnt havent hadnt wont wouldnt couldnt shouldnt cant
+im youre hes shes theyre ive youve weve theyve id youd theyd ill youll theyll thats theres whats lets
+yeah yes oh ok okay um uh hmm huh
+
+der das dem des ein eine einen einem einer und oder aber ich du er sie es wir ihr mich mir
+dich dir uns ist sind waren bist habe haben hatte wird werden wurde nicht auch mit von zu
+im auf für wie wo wer wann warum dass wenn als noch schon nur
+
+le la les un une des du et ou mais je tu il elle nous vous ils elles ce cette ces mon ma mes ton ta
+tes sa ses est sont était été suis avoir as ont avait ne pas que qui quoi où quand comment
+pourquoi dans sur avec pour par aux au en se
+
+el los las una unos unas y o pero yo tú él ella nosotros ellos mi mis tu tus su sus es fue era
+estar está estoy ser haber ha han había no que quién qué dónde cuándo cómo por para con sin de del al
+se lo me te nos
+
+o os as um uma uns umas e eu ele ela nós eles meu minha seu sua é são foi estava ser ter tem não quem
+onde quando como porque do da dos das no na nos nas em com por para
+
+il lo gli uno che chi cosa dove quando perché di da del della dei delle nel nella sono era stato
+ho hai ha abbiamo hanno non più mio mia suo sua
+
+de het een en of maar ik jij je hij zij ze wij we jullie is zijn was ben heb hebt heeft had niet
+ook naar op voor wat wie waar wanneer hoe dat dit
+"""
+
+_EVERYDAY = """
+time day like know think go get come see say tell said talk make take want need look good great way
+thing things really well much many lot something anything nothing someone people one two first new
+back now today up down more most other even still never always maybe right sure little bit long last
+next year month week kind feel try let give use work life love got mean thank thanks hey hi hello
+wow nice glad happy amazing awesome cool sounds keep start help since ever around actually probably
+"""
+
+# The last line says little in one language and something in another.
+_FREQUENT = """
+ask call find leave put show turn move live believe hear play run meet plan talk speak share enjoy
+learn remember hope wish miss wait stay stop begin end finish change happen become seem bring buy pay
+send spend write read watch listen eat drink cook sleep walk drive visit travel pick set sit stand
+hold open close win lose add create build grow decide understand agree worry care support inspire
+excite interest appreciate check catch join follow guess definitely totally especially recently soon
+later already yet ago yesterday tomorrow tonight morning afternoon evening night weekend hour minute
+moment while three four five six ten few several another same different own old young big small high
+hard easy bad better best important special beautiful favorite fun interesting tough able ready sorry
+family friend friends mom mother dad father parent kid child son daughter brother sister wife husband
+guy man woman person group team home house room place city world school job business company name
+idea problem question reason story part side point fact case way number word book movie music song
+game food dinner lunch picture photo image pic phone money car dog experience event project class
+type sort whole together everything everyone without during before after away far between against
+monday tuesday wednesday thursday friday saturday sunday january february march april may june july
+august september october november december spring summer fall winter
+bin den die hat met son van war
+"""
+
+
+def weight(term: str) -> float:
+    """Say how much it means that a question and a passage share `term`."""
+    return _WEIGHTS.get(term, TELLING)
+
+
+_WEIGHTS = {
+    term: band
+    for band, words in ((FREQUENT, _FREQUENT), (EVERYDAY, _EVERYDAY), (FUNCTION, _FUNCTION))
+    for term in terms(words)
+}

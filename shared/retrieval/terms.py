@@ -1,0 +1,64 @@
+"""Text as terms: what a word counts as, whichever way it was written."""
+
+import re
+import unicodedata
+import zlib
+from collections.abc import Iterator
+from functools import lru_cache
+from itertools import pairwise
+
+_UNSPACED = (
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"  # Thai, Lao, Myanmar, Khmer
+    "\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
+    "\U00020000-\U0003ffff"
+)
+_INDIC_MARKS = "\u0900-\u0dff"
+_TOKEN = re.compile(rf"([{_UNSPACED}]+)|((?:[^\W_{_UNSPACED}]|[{_INDIC_MARKS}]|'(?=\w))+)")
+_ACCENTS = re.compile("[\u0300-\u036f]")
+_APOSTROPHES = str.maketrans("’‘ʼ´`", "'''''")
+_SUFFIXES = (("ies", "y"), ("edly", ""), ("ing", ""), ("ed", ""), ("es", ""), ("s", ""))
+
+
+def terms(text: str) -> list[str]:
+    """Split into terms, in order: casefolded, accents folded, lightly stemmed, numbers kept.
+
+    Scripts written without spaces give each character and each pair of neighbours.
+    """
+    return [term for match in _TOKEN.finditer(fold(text)) for term in _of(*match.groups())]
+
+
+def fold(text: str) -> str:
+    """Make spellings equal that a reader takes as equal: case, width, accents, apostrophes."""
+    decomposed = unicodedata.normalize("NFKD", text.translate(_APOSTROPHES)).casefold()
+    return unicodedata.normalize("NFC", _ACCENTS.sub("", decomposed))
+
+
+def _of(unspaced: str | None, word: str | None) -> Iterator[str]:
+    if word:
+        yield stem(word.removesuffix("'s").replace("'", ""))
+    if unspaced:
+        yield from unspaced
+        yield from map("".join, pairwise(unspaced))
+
+
+@lru_cache(maxsize=65_536)
+def stem(word: str) -> str:
+    """Strip what English adds for number and tense; it meets itself, not the dictionary."""
+    for suffix, kept in _SUFFIXES:
+        if word.endswith(suffix) and len(word) - len(suffix) >= 3:
+            return _ending(word.removesuffix(suffix) + kept)
+    return _ending(word)
+
+
+def _ending(word: str) -> str:
+    """Let "hike" meet "hiking" and "plan" meet "planning"."""
+    if len(word) < 4:
+        return word
+    if word[-1] == word[-2] and word[-1] not in "aeiouls0123456789":
+        return word[:-1]
+    return word.removesuffix("e")
+
+
+def term_id(term: str) -> int:
+    """Name a term as the index knows it: uint32, the same in every process and release."""
+    return zlib.crc32(term.encode())
