@@ -1,0 +1,79 @@
+// The HTTP interface, one function per call the console makes.
+
+import { frames } from "./stream.js";
+
+/** A refusal or a failure, in words for the reader; `status` is 0 when nothing answered. */
+export class Problem extends Error {
+  constructor(message, status = 0) {
+    super(message);
+    this.status = status;
+  }
+}
+
+export async function signIn(uid) {
+  const { token } = await json("POST", "/local/token", { body: { uid } });
+  return token;
+}
+
+/** Every call made as one user. `onSignedOut` is told when the token is no longer accepted. */
+export function connect(token, onSignedOut) {
+  const call = async (method, path, options = {}) => {
+    try {
+      return await json(method, path, { ...options, token });
+    } catch (problem) {
+      if (problem.status === 401) onSignedOut();
+      throw problem;
+    }
+  };
+  return {
+    conversations: (cursor) => call("GET", `/v1/conversations?${query({ limit: 20, cursor })}`),
+    conversation: (id) => call("GET", `/v1/conversations/${encodeURIComponent(id)}`),
+    keep: (conversation) => call("POST", "/v1/conversations", { body: conversation }),
+    passages: (words) => call("POST", "/v1/conversations/search", { body: { query: words } }),
+    messages: () => call("GET", "/v2/messages"),
+    clear: () => call("DELETE", "/v2/messages"),
+    report: (id) => call("POST", `/v2/messages/${encodeURIComponent(id)}/report`),
+    rate: (id, value) =>
+      call("POST", `/v1/users/analytics/chat_message?${query({ message_id: id, value })}`),
+    inbox: (cursor) => call("GET", `/v1/inbox?${query({ cursor })}`),
+    ask: (text) => ask(text, token, onSignedOut),
+  };
+}
+
+async function* ask(text, token, onSignedOut) {
+  const response = await send("POST", "/v2/messages", { body: { text }, token });
+  if (response.status === 401) onSignedOut();
+  if (!response.ok) throw await problemOf(response);
+  try {
+    yield* frames(response.body);
+  } catch {
+    throw new Problem("The connection was lost while the answer arrived.");
+  }
+}
+
+async function json(method, path, options) {
+  const response = await send(method, path, options);
+  if (!response.ok) throw await problemOf(response);
+  return response.json();
+}
+
+async function send(method, path, { body, token }) {
+  const headers = {};
+  if (token) headers.Authorization = `Bearer ${token}`;
+  if (body) headers["Content-Type"] = "application/json";
+  try {
+    return await fetch(path, { method, headers, body: body && JSON.stringify(body) });
+  } catch {
+    throw new Problem("Keepsake cannot be reached. Check the connection and try again.");
+  }
+}
+
+async function problemOf(response) {
+  const { detail } = await response.json().catch(() => ({}));
+  return new Problem(detail || `The server answered ${response.status}.`, response.status);
+}
+
+function query(values) {
+  const given = Object.entries(values).filter(([, value]) => value !== undefined);
+  return new URLSearchParams(given);
+}

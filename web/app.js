@@ -1,0 +1,63 @@
+// The console: who is signed in, which view shows, and the views wired to one another.
+
+import { connect, signIn } from "./api.js";
+import { find, say } from "./dom.js";
+import { startChat } from "./views/chat.js";
+import { startInbox } from "./views/inbox.js";
+import { startLibrary } from "./views/library.js";
+import { reader } from "./views/reader.js";
+
+const SESSION = "keepsake.session";
+
+function start() {
+  find("#sign-in").addEventListener("submit", onSignIn);
+  find("#sign-out").addEventListener("click", signOut);
+  const saved = sessionStorage.getItem(SESSION);
+  if (saved) open(JSON.parse(saved));
+  else find("#welcome").hidden = false;
+}
+
+async function onSignIn(event) {
+  event.preventDefault();
+  const problem = find("#sign-in .problem");
+  const uid = find("#uid").value.trim();
+  say(problem, "");
+  try {
+    const session = { uid, token: await signIn(uid) };
+    sessionStorage.setItem(SESSION, JSON.stringify(session));
+    open(session);
+  } catch (error) {
+    say(problem, error.message);
+  }
+}
+
+// A reload drops every timer, request and element of the one who leaves.
+function signOut() {
+  sessionStorage.removeItem(SESSION);
+  location.reload();
+}
+
+function open({ uid, token }) {
+  const api = connect(token, signOut);
+  const read = reader(api);
+  find("#welcome").hidden = true;
+  find("#console").hidden = false;
+  find("#who").textContent = uid;
+  startLibrary({ api, read, name: uid });
+  startChat({ api, read });
+  const inbox = startInbox({ api });
+  for (const button of document.querySelectorAll("#views button")) {
+    button.addEventListener("click", () => show(button.dataset.to, inbox));
+  }
+  show("library", inbox);
+}
+
+function show(view, inbox) {
+  find("#console").dataset.view = view;
+  for (const button of document.querySelectorAll("#views button")) {
+    button.setAttribute("aria-pressed", String(button.dataset.to === view));
+  }
+  if (view === "inbox") inbox.opened();
+}
+
+start();

@@ -1,0 +1,42 @@
+// Building elements. Text always becomes a text node, so nothing written by others is ever parsed.
+
+export const find = (selector, root = document) => root.querySelector(selector);
+
+/** Creates an element: `on…` props become listeners, others attributes; null and false are left out. */
+export function el(tag, props = {}, ...children) {
+  const node = document.createElement(tag);
+  for (const [name, value] of Object.entries(props)) set(node, name, value);
+  node.append(...children.filter((child) => child != null && child !== false));
+  return node;
+}
+
+function set(node, name, value) {
+  if (value == null || value === false) return;
+  if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
+  else node.setAttribute(name, value === true ? "" : value);
+}
+
+const SVG = "http://www.w3.org/2000/svg";
+
+/** Draws a symbol of icons.svg; it says nothing by itself, so its button needs a label. */
+export function icon(name) {
+  const svg = document.createElementNS(SVG, "svg");
+  svg.setAttribute("class", "icon");
+  svg.setAttribute("aria-hidden", "true");
+  const use = document.createElementNS(SVG, "use");
+  use.setAttribute("href", `/icons.svg#${name}`);
+  svg.append(use);
+  return svg;
+}
+
+/** A button that shows only an icon; `label` is its name and tooltip. */
+export function iconButton(name, label, onclick, props = {}) {
+  return el("button", { type: "button", class: "quiet", "aria-label": label, title: label, onclick, ...props },
+    icon(name));
+}
+
+/** Says what went wrong, politely to a screen reader too; an empty text takes it away. */
+export function say(node, text) {
+  node.textContent = text;
+  node.hidden = !text;
+}

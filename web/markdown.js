@@ -1,0 +1,47 @@
+// An answer's Markdown as safe elements: marked makes HTML, DOMPurify keeps only what is listed here.
+
+import { marked } from "./vendor/marked.esm.js";
+import DOMPurify from "./vendor/purify.es.mjs";
+import { el } from "./dom.js";
+
+const ALLOWED = {
+  ALLOWED_TAGS: ["p", "br", "hr", "strong", "em", "del", "code", "pre", "blockquote", "ul", "ol", "li", "a",
+    "h1", "h2", "h3", "h4", "h5", "h6", "table", "thead", "tbody", "tr", "th", "td"],
+  ALLOWED_ATTR: ["href", "start"],
+  ALLOWED_URI_REGEXP: /^https:\/\//i,
+  ALLOW_DATA_ATTR: false,
+  ALLOW_ARIA_ATTR: false,
+  RETURN_DOM_FRAGMENT: true,
+};
+
+DOMPurify.addHook("afterSanitizeAttributes", (node) => {
+  if (!node.hasAttribute?.("href")) return;
+  node.setAttribute("target", "_blank");
+  node.setAttribute("rel", "noopener noreferrer");
+});
+
+/** Renders Markdown. Each `[n]` becomes what `cite(n)` returns, or stays text where that is null. */
+export function render(text, cite = () => null) {
+  const fragment = DOMPurify.sanitize(marked.parse(text), ALLOWED);
+  for (const node of proseIn(fragment)) linkMarkers(node, cite);
+  return fragment;
+}
+
+function proseIn(fragment) {
+  const walker = document.createTreeWalker(fragment, NodeFilter.SHOW_TEXT);
+  const nodes = [];
+  while (walker.nextNode()) nodes.push(walker.currentNode);
+  return nodes.filter((node) => !node.parentElement?.closest("a, code"));
+}
+
+function linkMarkers(node, cite) {
+  const parts = node.data.split(/\[(\d{1,3})\]/);
+  if (parts.length === 1) return;
+  node.replaceWith(...parts.map((part, at) => (at % 2 ? cite(Number(part)) ?? `[${part}]` : part)));
+}
+
+/** The small raised number that leads to a citation. */
+export function marker(n, title, onclick) {
+  return el("sup", {}, el("button", { type: "button", class: "marker", "aria-label": `Source ${n}: ${title}`, onclick },
+    String(n)));
+}

@@ -1,0 +1,97 @@
+// The chat: history, a question, and its answer as it streams in.
+
+import { el, find, say } from "../dom.js";
+import { Answer } from "./answer.js";
+
+const NEAR_THE_END_PX = 120;
+
+export function startChat({ api, read }) {
+  const messages = find("#messages");
+  const form = find("#ask");
+  const question = find("#question");
+  const send = find("button", form);
+  const problemLine = find(".problem", form);
+
+  const add = (node) => followEnd(messages, () => messages.append(node));
+  const answer = (about) => new Answer({ api, read, about });
+
+  function show(message, about) {
+    if (message.sender === "human") return add(human(message.text));
+    const view = answer(about);
+    add(view.node);
+    view.finish(message);
+  }
+
+  async function showHistory(load) {
+    try {
+      const newestFirst = [await load()].flat();
+      messages.replaceChildren();
+      let asked = "";
+      for (const message of newestFirst.reverse()) {
+        show(message, asked);
+        if (message.sender === "human") asked = message.text;
+      }
+      messages.scrollTop = messages.scrollHeight;
+    } catch (problem) {
+      say(problemLine, problem.message);
+    }
+  }
+
+  async function ask(text) {
+    const view = answer(text);
+    add(human(text));
+    add(view.node);
+    messages.scrollTop = messages.scrollHeight;
+    let finished = false;
+    for await (const frame of api.ask(text)) {
+      followEnd(messages, () => view.take(frame));
+      finished ||= frame.kind === "done";
+    }
+    if (!finished) throw new Error("The connection was lost before the answer was complete.");
+  }
+
+  async function onAsk(event) {
+    event.preventDefault();
+    const text = question.value.trim();
+    if (!text || send.disabled) return;
+    say(problemLine, "");
+    form.reset();
+    send.disabled = true;
+    try {
+      await ask(text);
+    } catch (problem) {
+      say(problemLine, problem.message);
+      settle(messages);
+    }
+    send.disabled = false;
+  }
+
+  form.addEventListener("submit", onAsk);
+  question.addEventListener("keydown", (event) => {
+    if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
+    event.preventDefault();
+    form.requestSubmit();
+  });
+  find("#clear").addEventListener("click", () => {
+    if (confirm("Clear this chat? Your conversations stay.")) showHistory(api.clear);
+  });
+  showHistory(api.messages);
+}
+
+const human = (text) => el("article", { class: "message human", "aria-label": "You" }, el("p", {}, text));
+
+// Reading further up is left in peace; at the end one stays at the end.
+function followEnd(box, change) {
+  const near = box.scrollHeight - box.scrollTop - box.clientHeight < NEAR_THE_END_PX;
+  change();
+  if (near) box.scrollTop = box.scrollHeight;
+}
+
+// An answer that broke off keeps its words and stops looking busy.
+function settle(messages) {
+  const last = find("[aria-busy=true]", messages);
+  if (!last) return;
+  last.removeAttribute("aria-busy");
+  find(".status", last)?.remove();
+  if (!find(".prose", last).textContent) last.remove();
+}

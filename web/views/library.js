@@ -1,0 +1,125 @@
+// The library: keep a transcript, watch it being processed, browse what is there.
+
+import { el, find, icon, say } from "../dom.js";
+import { SAMPLE } from "../sample.js";
+import { conversationFrom } from "../transcript.js";
+import { day } from "../words.js";
+
+const FIRST_LOOK_MS = 300;
+const SLOWEST_LOOK_MS = 5000;
+const MAX_FILE_BYTES = 5_000_000;
+
+export function startLibrary({ api, read, name }) {
+  const list = find("#conversations");
+  const more = find("#more");
+  const form = find("#keep");
+  const transcript = find("#transcript");
+  const formProblem = find(".problem", form);
+  const listProblem = find(".list-problem");
+  let cursor;
+
+  async function loadPage() {
+    try {
+      const page = await api.conversations(cursor);
+      cursor = page.next_cursor ?? undefined;
+      for (const conversation of page.items) addOnce(conversation);
+      more.hidden = !cursor;
+      say(listProblem, "");
+    } catch (problem) {
+      say(listProblem, problem.message);
+    }
+    find("#empty").hidden = list.children.length > 0 || !listProblem.hidden;
+  }
+
+  // What was kept since the page was loaded stands on top already.
+  function addOnce(conversation) {
+    if (find(`[data-id="${CSS.escape(conversation.id)}"]`, list)) return;
+    list.append(place(conversation));
+  }
+
+  function place(conversation) {
+    const item = el("li", { "data-id": conversation.id }, card(conversation, read));
+    if (isUnfinished(conversation)) watch(api, conversation.id, (now) => item.replaceChildren(card(now, read)));
+    return item;
+  }
+
+  async function keep(text, startedAt = null) {
+    say(formProblem, "");
+    try {
+      const conversation = conversationFrom(text, { name, startedAt });
+      const { id, status } = await api.keep(conversation);
+      list.prepend(place({ ...conversation, id, status }));
+      find("#empty").hidden = true;
+      form.reset();
+    } catch (problem) {
+      say(formProblem, problem.message);
+    }
+  }
+
+  async function take(file) {
+    if (!file) return;
+    if (file.size > MAX_FILE_BYTES) return say(formProblem, "This file is too large for a transcript.");
+    transcript.value = await file.text();
+    say(formProblem, "");
+  }
+
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    const started = find("#started").value;
+    keep(transcript.value, started ? new Date(started) : null);
+  });
+  find("#file").addEventListener("change", (event) => take(event.target.files[0]));
+  find("#sample").addEventListener("click", () => keep(SAMPLE));
+  more.addEventListener("click", loadPage);
+  acceptDrops(form, take);
+  loadPage();
+}
+
+function acceptDrops(form, take) {
+  const over = (is) => (event) => {
+    event.preventDefault();
+    form.classList.toggle("drop", is);
+  };
+  form.addEventListener("dragover", over(true));
+  form.addEventListener("dragleave", over(false));
+  form.addEventListener("drop", (event) => {
+    if (!event.dataTransfer.files.length) return form.classList.remove("drop");
+    over(false)(event);
+    take(event.dataTransfer.files[0]);
+  });
+}
+
+const isUnfinished = ({ status }) => status !== "completed" && status !== "failed";
+
+// Looks again after 0.3 s, then ever more slowly, and through short disconnections.
+function watch(api, id, onChange, wait = FIRST_LOOK_MS) {
+  setTimeout(async () => {
+    const conversation = await api.conversation(id).catch(() => null);
+    if (conversation && !isUnfinished(conversation)) onChange(conversation);
+    else watch(api, id, onChange, Math.min(wait * 1.5, SLOWEST_LOOK_MS));
+  }, wait);
+}
+
+function card(conversation, read) {
+  const { structured = {}, started_at } = conversation;
+  const waiting = isUnfinished(conversation);
+  return el("button", { type: "button", class: "card", "aria-busy": String(waiting), onclick: () => read(conversation.id) },
+    el("span", { class: "emoji", "aria-hidden": "true" }, waiting ? "" : structured.emoji ?? ""),
+    el("span", { class: "title" }, waiting ? "New conversation" : structured.title || "Untitled conversation"),
+    el("span", { class: "meta" }, day(started_at), state(conversation)),
+    structured.overview && el("span", { class: "overview" }, structured.overview),
+    toDo(structured.action_items ?? []));
+}
+
+function state({ status, discarded }) {
+  if (status === "failed") return el("span", { class: "state failed" }, "Could not be processed");
+  if (status !== "completed") return el("span", { class: "state busy" }, "Processing");
+  return discarded && el("span", { class: "state" }, "Set aside");
+}
+
+function toDo(items) {
+  if (!items.length) return null;
+  const lines = items.slice(0, 3).map((item) => el("span", { class: "todo" }, icon("task"), el("span", {}, item.description)));
+  const rest = items.length - lines.length;
+  return el("span", { class: "todos" }, ...lines, rest > 0 && el("span", { class: "hint" }, `and ${rest} more to do`));
+}

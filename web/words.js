@@ -1,0 +1,20 @@
+// Times and speakers in words.
+
+const DAY = new Intl.DateTimeFormat(undefined, { weekday: "short", day: "numeric", month: "short", year: "numeric" });
+const HOUR = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit" });
+
+export const day = (iso) => DAY.format(new Date(iso));
+export const moment = (iso) => `${DAY.format(new Date(iso))}, ${HOUR.format(new Date(iso))}`;
+
+/** Seconds into a conversation as m:ss. */
+export function offset(seconds) {
+  const whole = Math.floor(seconds);
+  return `${Math.floor(whole / 60)}:${String(whole % 60).padStart(2, "0")}`;
+}
+
+/** A speaker as a person would say it: diarisation numbers from 0, people from 1. */
+export function speakerName(segment) {
+  if (segment.is_user) return "You";
+  const number = /^SPEAKER_(\d+)$/.exec(segment.speaker)?.[1];
+  return number === undefined ? segment.speaker || "Someone" : `Speaker ${Number(number) + 1}`;
+}
