@@ -1,0 +1,325 @@
+"""A scripted server that speaks OpenAI Chat Completions: real HTTP, every token and every failure as told.
+
+In tests: `with scripted_openai() as server: server.play(Script(text="Hi"))`. As a process:
+`python -m tests.servers.openai --port 9000 --delay-ms 50`, told what to play by `POST /script` or by
+a marker in the last message: `[[script {"tokens": 200}]]`. `GET /requests` says what it was asked.
+"""
+
+import argparse
+import json
+import re
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import lru_cache
+from itertools import cycle, islice, zip_longest
+from threading import Event
+from typing import Any
+
+import anyio
+import uvicorn
+from pydantic import TypeAdapter
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
+
+from tests.servers import running
+
+_MARKER = re.compile(r"\[\[script (\{.*?\})\]\]", re.DOTALL)
+_WORDS = ("what ", "was ", "said ", "about ", "the ", "garden ", "in ", "spring ")
+_PIECE = 5
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScriptedCall:
+    """A tool call; `arguments` as sent, broken JSON included; without `id` none is sent."""
+
+    name: str
+    arguments: str = "{}"
+    id: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Script:
+    """One answer. What is not said does not happen.
+
+    `schema` is the name of the response format it answers, empty for chat. `sticky` plays it again
+    and again. `endless` never stops. `status` fails before the answer begins; `break_after` closes
+    the connection and `stall_after` falls silent after that many tokens; `malformed` sends a chunk
+    that is no JSON.
+    """
+
+    schema: str = ""
+    text: str = ""
+    tokens: int = 0
+    reasoning: str = ""
+    tool_calls: tuple[ScriptedCall, ...] = ()
+    refusal: str = ""
+    finish_reason: str | None = None
+    status: int = 200
+    error_code: str | None = None
+    break_after: int | None = None
+    stall_after: int | None = None
+    malformed: bool = False
+    sticky: bool = False
+    endless: bool = False
+    first_token_ms: float = 0
+    token_ms: float = 0
+
+
+@dataclass(kw_only=True)
+class Asked:
+    """A request: its body, how many requests had ended when it came, and how it ended."""
+
+    body: dict[str, Any]
+    authorization: str
+    after: int
+    sent_tokens: int = 0
+    closed_early: bool = False
+    ended: Event = field(default_factory=Event)
+
+    def as_json(self) -> dict[str, Any]:
+        return {**vars(self), "ended": self.ended.is_set()}
+
+
+class ScriptedOpenai:
+    """The ASGI application, and the hands of the test on it."""
+
+    def __init__(self, default: Script | None = None) -> None:
+        self.url = ""
+        self.requests: list[Asked] = []
+        self._default = default or Script(text="Hello there.")
+        self._queue: list[Script] = []
+        self._control = Starlette(
+            routes=[
+                Route("/script", self._post_script, methods=["POST"]),
+                Route("/requests", self._get_requests, methods=["GET"]),
+                Route("/requests", self._forget, methods=["DELETE"]),
+            ]
+        )
+
+    def play(self, *scripts: Script) -> None:
+        """Queue scripts; each answers one request of its schema, in order."""
+        self._queue += scripts
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and scope["path"].endswith("/chat/completions"):
+            await self._complete(scope, receive, send)
+        else:
+            await self._control(scope, receive, send)
+
+    async def _complete(self, scope: Scope, receive: Receive, send: Send) -> None:
+        request = Request(scope, receive)
+        asked = Asked(
+            body=await request.json(),
+            authorization=request.headers.get("authorization", ""),
+            after=sum(earlier.ended.is_set() for earlier in self.requests),
+        )
+        self.requests.append(asked)
+        try:
+            asked.closed_early = not await _answer(self._script(asked.body), asked, receive, send)
+        finally:
+            asked.ended.set()
+
+    def _script(self, body: dict[str, Any]) -> Script:
+        marked = _MARKER.search(str(body["messages"][-1]["content"]))
+        if marked:
+            return _SCRIPT.validate_json(marked[1])
+        schema = body.get("response_format", {}).get("json_schema", {}).get("name", "")
+        for script in self._queue:
+            if script.schema == schema:
+                if not script.sticky:
+                    self._queue.remove(script)
+                return script
+        return self._default
+
+    async def _post_script(self, request: Request) -> Response:
+        self.play(*TypeAdapter(list[Script]).validate_json(await request.body()))
+        return Response(status_code=204)
+
+    async def _get_requests(self, _: Request) -> Response:
+        return JSONResponse([asked.as_json() for asked in self.requests])
+
+    async def _forget(self, _: Request) -> Response:
+        self.requests.clear()
+        self._queue.clear()
+        return Response(status_code=204)
+
+
+_SCRIPT: TypeAdapter[Script] = TypeAdapter(Script)
+
+
+async def _answer(script: Script, asked: Asked, receive: Receive, send: Send) -> bool:
+    """Send the answer; False when the client left before its end."""
+    finished = False
+    async with anyio.create_task_group() as tasks:
+
+        async def leave_with_client() -> None:
+            while (await receive())["type"] != "http.disconnect":
+                pass
+            tasks.cancel_scope.cancel()
+
+        tasks.start_soon(leave_with_client)
+        await anyio.sleep(script.first_token_ms / 1000)
+        if asked.body.get("stream") and script.status == 200:
+            await _stream(script, asked, send)
+        else:
+            await _send_json(script, send)
+        finished = True
+        tasks.cancel_scope.cancel()
+    return finished
+
+
+async def _send_json(script: Script, send: Send) -> None:
+    content = _completion(script) if script.status == 200 else _error(script)
+    headers = [(b"content-type", b"application/json")]
+    await send({"type": "http.response.start", "status": script.status, "headers": headers})
+    body = b'{"id": "broken' if script.malformed else json.dumps(content).encode()
+    await send({"type": "http.response.body", "body": body})
+
+
+async def _stream(script: Script, asked: Asked, send: Send) -> None:
+    """Send frame by frame. Returning before the end makes the server close the connection."""
+    headers = [(b"content-type", b"text/event-stream; charset=utf-8")]
+    await send({"type": "http.response.start", "status": 200, "headers": headers})
+    async for frame in _paced(script):
+        if asked.sent_tokens == script.break_after:
+            return
+        if asked.sent_tokens == script.stall_after:
+            await anyio.sleep_forever()
+        await send({"type": "http.response.body", "body": frame, "more_body": True})
+        asked.sent_tokens += 1
+    await send({"type": "http.response.body", "body": b"data: [DONE]\n\n", "more_body": False})
+
+
+async def _paced(script: Script) -> AsyncIterator[bytes]:
+    frames = _frames(script)
+    for frame in cycle(frames[:-2]) if script.endless else frames:
+        yield frame
+        if script.token_ms:
+            await anyio.sleep(script.token_ms / 1000)
+
+
+@lru_cache
+def _frames(script: Script) -> tuple[bytes, ...]:
+    """Encode a whole stream beforehand: benches measure against this server."""
+    deltas: list[dict[str, Any]] = [{"reasoning_content": w} for w in _words(script.reasoning)]
+    deltas += [{"content": word} for word in _said(script)]
+    deltas += [{"refusal": word} for word in _words(script.refusal)]
+    deltas += _call_deltas(script.tool_calls)
+    frames = [_frame(choices=[_choice(delta)]) for delta in deltas]
+    if script.malformed:
+        frames.append(b'data: {"choices": [{"delta": {"cont\n\n')
+    frames.append(_frame(choices=[_choice({}, _reason(script))]))
+    frames.append(_frame(choices=[], usage=_usage(script)))
+    return tuple(frames)
+
+
+def _words(text: str) -> list[str]:
+    return re.findall(r"\s*\S+|\s+", text)
+
+
+def _said(script: Script) -> list[str]:
+    return list(islice(cycle(_WORDS), script.tokens)) if script.tokens else _words(script.text)
+
+
+def _call_deltas(calls: tuple[ScriptedCall, ...]) -> list[dict[str, Any]]:
+    """Interleave the calls' pieces, as providers may."""
+    streams = [list(_call_pieces(index, call)) for index, call in enumerate(calls)]
+    together = zip_longest(*streams)
+    return [{"tool_calls": [piece]} for round_ in together for piece in round_ if piece]
+
+
+def _call_pieces(index: int, call: ScriptedCall) -> Iterator[dict[str, Any]]:
+    first = {"index": index, "type": "function", "function": {"name": call.name, "arguments": ""}}
+    yield {**first, "id": call.id} if call.id else first
+    for start in range(0, len(call.arguments), _PIECE):
+        piece = call.arguments[start : start + _PIECE]
+        yield {"index": index, "function": {"arguments": piece}}
+
+
+def _reason(script: Script) -> str:
+    return script.finish_reason or ("tool_calls" if script.tool_calls else "stop")
+
+
+def _choice(delta: dict[str, Any], finish_reason: str | None = None) -> dict[str, Any]:
+    return {"index": 0, "delta": delta, "logprobs": None, "finish_reason": finish_reason}
+
+
+def _frame(**fields: Any) -> bytes:
+    chunk = {
+        "id": "chatcmpl-1",
+        "object": "chat.completion.chunk",
+        "created": 1772452800,
+        "model": "scripted-1",
+        "system_fingerprint": "fp_1",
+        "usage": None,
+        **fields,
+    }
+    return f"data: {json.dumps(chunk, separators=(',', ':'))}\n\n".encode()
+
+
+def _usage(script: Script) -> dict[str, Any]:
+    return {
+        "prompt_tokens": 100,
+        "completion_tokens": len(_said(script)),
+        "total_tokens": 100 + len(_said(script)),
+        "prompt_tokens_details": {"cached_tokens": 64},
+    }
+
+
+def _completion(script: Script) -> dict[str, Any]:
+    calls = [
+        {
+            "id": call.id,
+            "type": "function",
+            "function": {"name": call.name, "arguments": call.arguments},
+        }
+        for call in script.tool_calls
+    ]
+    message = {
+        "role": "assistant",
+        "content": "".join(_said(script)),
+        "refusal": script.refusal or None,
+        "tool_calls": calls or None,
+    }
+    return {
+        "id": "chatcmpl-1",
+        "object": "chat.completion",
+        "created": 1772452800,
+        "model": "scripted-1",
+        "choices": [{"index": 0, "message": message, "finish_reason": _reason(script)}],
+        "usage": _usage(script),
+    }
+
+
+def _error(script: Script) -> dict[str, Any]:
+    return {"error": {"message": "scripted", "type": "scripted", "code": script.error_code}}
+
+
+@contextmanager
+def scripted_openai(default: Script | None = None) -> Iterator[ScriptedOpenai]:
+    """Serve on a free port; `server.url` is the base url a client wants."""
+    server = ScriptedOpenai(default)
+    with running(server) as origin:
+        server.url = f"{origin}/v1"
+        yield server
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--port", type=int, required=True)
+    parser.add_argument("--delay-ms", type=float, default=0, help="latency to the first token")
+    parser.add_argument("--token-ms", type=float, default=0, help="latency of every token")
+    parser.add_argument("--tokens", type=int, default=20)
+    options = parser.parse_args()
+    default = Script(
+        tokens=options.tokens, first_token_ms=options.delay_ms, token_ms=options.token_ms
+    )
+    uvicorn.run(ScriptedOpenai(default), port=options.port, log_level="warning", access_log=False)
+
+
+if __name__ == "__main__":
+    main()
