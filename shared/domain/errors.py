@@ -12,6 +12,7 @@ KeepsakeError
 ├── ToolRefused              the model can fix its call: unknown tool, bad arguments
 ├── ToolFailed               the call was right and did not work: the model adapts its answer
 ├── Unavailable              time can help: retry
+│   └── TimedOut             no answer in time; what was asked for may have happened
 ├── ModelFailed              the model refused, or its answer cannot be used: a retry would not help
 └── PreconditionFailed       a document was not as the write required
     └── AlreadyExists        create() found one there
@@ -68,6 +69,10 @@ class ToolFailed(KeepsakeError):
 
 class Unavailable(KeepsakeError):
     """A part we need does not answer now; the same request may succeed later."""
+
+
+class TimedOut(Unavailable):
+    """No whole answer came in time; what was asked for may have happened all the same."""
 
 
 class ModelFailed(KeepsakeError):

@@ -1,0 +1,1 @@
+"""Builds what a model reads; pure."""

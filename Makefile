@@ -1,0 +1,47 @@
+# Two commands matter: `make run` serves everything, `make test` shows that it works.
+PYTHON ?= python3.11
+VENV := .venv
+BIN := $(VENV)/bin
+SHELL := /bin/bash
+
+.PHONY: run test check bench openapi lock clean help
+
+help: ## Show this list
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
+
+run: $(VENV)/ready ## Serve Keepsake on http://127.0.0.1:8080 (PORT, HOST, DATA_DIR)
+	@exec $(BIN)/python -m infra.local
+
+test: $(VENV)/ready-dev ## Run every test; a part whose tools are missing is skipped and named
+	@$(BIN)/python -m pytest $(ARGS)
+
+check: $(VENV)/ready-dev ## Format, lint, types, walls
+	@$(BIN)/ruff format --check . && $(BIN)/ruff check . && $(BIN)/mypy functions shared infra tests && $(BIN)/lint-imports
+
+bench: $(VENV)/ready-dev ## Print the figures beside their baselines
+	@$(BIN)/python -m infra.bench
+
+openapi: $(VENV)/ready ## Write docs/openapi.json from the route table
+	@$(BIN)/python -m infra.openapi
+
+lock: $(VENV)/ready-dev ## Pin and hash what requirements*.in ask for
+	@$(BIN)/pip install --quiet uv
+	@$(BIN)/uv pip compile -q --generate-hashes --python-version 3.11 --no-emit-index-url --no-annotate --custom-compile-command "make lock" requirements.in -o requirements.txt
+	@$(BIN)/uv pip compile -q --generate-hashes --python-version 3.11 --no-emit-index-url --no-annotate --custom-compile-command "make lock" requirements-dev.in -o requirements-dev.txt
+
+$(VENV)/made:
+	@command -v $(PYTHON) >/dev/null || { echo "keepsake: $(PYTHON) is missing: install Python 3.11, or say PYTHON=/path/to/it make run" >&2; exit 2; }
+	@$(PYTHON) -c 'import venv, ensurepip' 2>/dev/null || { echo "keepsake: $(PYTHON) has no venv: install it (Debian: apt-get install python3.11-venv)" >&2; exit 2; }
+	@echo "keepsake: making $(VENV)"
+	@$(PYTHON) -m venv $(VENV) && touch $@
+
+$(VENV)/ready: requirements.txt | $(VENV)/made
+	@echo "keepsake: installing requirements.txt (about a minute)"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.txt && touch $@
+
+$(VENV)/ready-dev: requirements-dev.txt $(VENV)/ready
+	@echo "keepsake: installing requirements-dev.txt"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-dev.txt && touch $@
+
+clean: ## Remove what was installed and cached; data stays
+	@rm -rf $(VENV) .cache .mypy_cache .ruff_cache .pytest_cache

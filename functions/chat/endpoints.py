@@ -1,0 +1,234 @@
+"""The chat's route table and its handlers: parse, one call, answer."""
+
+from dataclasses import asdict, replace
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from starlette.datastructures import Headers
+from starlette.responses import Response
+
+from functions.chat import thread
+from functions.chat.journal import Journal
+from functions.chat.turn import answer, prepare
+from functions.chat.wire import (
+    ChatQuery,
+    FcmTokenBody,
+    FcmTokenSaved,
+    MessageOut,
+    Ok,
+    ProfileBody,
+    ProfileOut,
+    RatingQuery,
+    Reported,
+    SendMessageRequest,
+    message_json,
+    message_out,
+)
+from functions.chat.wiring import ChatDeps
+from shared.domain.chat import Message, main_session
+from shared.domain.errors import CallerError, Invalid
+from shared.domain.ids import MessageId, is_id
+from shared.domain.profile import Device
+from shared.domain.run import Ended, Said
+from shared.edge.event_stream import EventStream
+from shared.edge.frames import encode
+from shared.edge.http import Call, Endpoint
+from shared.edge.problems import problem
+
+MAX_MESSAGE_BYTES = 8 * 1_048_576
+"""Beyond MAX_QUESTION_CHARS, so that a person who pastes too much reads why in the chat."""
+
+
+async def send_message(deps: ChatDeps, call: Call[SendMessageRequest]) -> EventStream:
+    journal = Journal()
+    try:
+        turn = await prepare(deps, call.uid, call.body.text, call.query.app)
+    except CallerError as refusal:
+        _refuse(deps, journal, call.query, str(refusal))
+        return EventStream(encode(journal.tail(), message_json))
+    return EventStream(
+        encode(journal.tail(), message_json),
+        work=lambda: answer(deps, turn, journal),
+        headers={"X-Run-Id": turn.run_id},
+    )
+
+
+def _refuse(deps: ChatDeps, journal: Journal, query: ChatQuery, text: str) -> None:
+    """Tell a refusal as an answer: the app shows nothing of any status but 200."""
+    message = Message(
+        id=MessageId(deps.new_id()),
+        session_id=main_session(query.app),
+        text=text,
+        sender="ai",
+        created_at=deps.clock.now(),
+        app_id=query.app,
+        metadata={"outcome": "refused"},
+    )
+    journal.append(Said(text))
+    journal.append(Ended(message, "failed"))
+
+
+async def list_messages(deps: ChatDeps, call: Call[None]) -> list[MessageOut]:
+    found = await thread.newest(deps, call.uid, call.query.app)
+    return [message_out(message) for message in found]
+
+
+async def clear_messages(deps: ChatDeps, call: Call[None]) -> MessageOut:
+    return message_out(await thread.clear(deps, call.uid, call.query.app))
+
+
+async def initial_message(deps: ChatDeps, call: Call[None]) -> MessageOut:
+    return message_out(await thread.begin(deps, call.uid, call.query.app))
+
+
+async def report_message(deps: ChatDeps, call: Call[None]) -> Reported | Response:
+    try:
+        await thread.report(deps, call.uid, MessageId(call.path["id"]))
+    except Invalid as refusal:
+        return problem(400, str(refusal))
+    return Reported()
+
+
+async def rate_message(deps: ChatDeps, call: Call[None]) -> Ok:
+    query: RatingQuery = call.query
+    await thread.rate(deps, call.uid, MessageId(query.message_id), query.value, query.reason)
+    return Ok()
+
+
+async def get_profile(deps: ChatDeps, call: Call[None]) -> ProfileOut:
+    return ProfileOut.model_validate(asdict(await deps.profiles.get(call.uid)))
+
+
+async def change_profile(deps: ChatDeps, call: Call[ProfileBody]) -> ProfileOut:
+    changes: dict[str, Any] = call.body.model_dump(exclude_none=True)
+    if "time_zone" in changes:
+        _check_zone(changes["time_zone"])
+    await deps.profiles.save(call.uid, replace(await deps.profiles.get(call.uid), **changes))
+    return await get_profile(deps, call)
+
+
+async def save_fcm_token(deps: ChatDeps, call: Call[FcmTokenBody]) -> FcmTokenSaved:
+    zone = call.body.time_zone
+    _check_zone(zone)
+    device = Device(
+        id=_device_id(call.headers),
+        fcm_token=call.body.fcm_token,
+        time_zone=zone,
+        updated_at=deps.clock.now(),
+    )
+    await deps.devices.save(call.uid, device)
+    await deps.profiles.save(call.uid, replace(await deps.profiles.get(call.uid), time_zone=zone))
+    return FcmTokenSaved()
+
+
+async def remove_fcm_token(deps: ChatDeps, call: Call[None]) -> Ok:
+    await deps.devices.remove(call.uid, [_device_id(call.headers)])
+    return Ok()
+
+
+def _check_zone(name: str) -> None:
+    try:
+        ZoneInfo(name)
+    except (KeyError, ValueError, OSError) as error:
+        raise Invalid(f"time_zone: {name!r} is no IANA zone such as Europe/Berlin") from error
+
+
+def _device_id(headers: Headers) -> str:
+    """Name the device as the app describes itself, with the old product's defaults."""
+    platform = headers.get("x-app-platform", "unknown")
+    mark = headers.get("x-device-id-hash", "default")
+    device_id = f"{platform}_{mark}"
+    if not is_id(device_id):
+        raise Invalid("X-App-Platform and X-Device-Id-Hash: at most 63 of A-Z a-z 0-9 _ - together")
+    return device_id
+
+
+def _messages(version: str) -> tuple[Endpoint, ...]:
+    """Routes that released apps still call under both versions."""
+    return (
+        Endpoint(
+            method="DELETE",
+            path=f"/{version}/messages",
+            handler=clear_messages,
+            summary="Clear a chat",
+            query=ChatQuery,
+            response=MessageOut,
+        ),
+        Endpoint(
+            method="POST",
+            path=f"/{version}/initial-message",
+            handler=initial_message,
+            summary="Begin a chat",
+            query=ChatQuery,
+            response=MessageOut,
+        ),
+        Endpoint(
+            method="POST",
+            path=f"/{version}/messages/{{id}}/report",
+            handler=report_message,
+            summary="Report an answer",
+            response=Reported,
+        ),
+    )
+
+
+ENDPOINTS = (
+    Endpoint(
+        method="POST",
+        path="/v2/messages",
+        handler=send_message,
+        summary="Ask, and stream the answer",
+        query=ChatQuery,
+        body=SendMessageRequest,
+        max_bytes=MAX_MESSAGE_BYTES,
+        media_type="text/event-stream",
+    ),
+    Endpoint(
+        method="GET",
+        path="/v2/messages",
+        handler=list_messages,
+        summary="List a chat's newest messages",
+        query=ChatQuery,
+        response=list[MessageOut],
+    ),
+    *_messages("v2"),
+    *_messages("v1"),
+    Endpoint(
+        method="POST",
+        path="/v1/users/analytics/chat_message",
+        handler=rate_message,
+        summary="Rate an answer",
+        query=RatingQuery,
+        response=Ok,
+    ),
+    Endpoint(
+        method="GET",
+        path="/v1/users/profile",
+        handler=get_profile,
+        summary="Read the profile",
+        response=ProfileOut,
+    ),
+    Endpoint(
+        method="PATCH",
+        path="/v1/users/profile",
+        handler=change_profile,
+        summary="Change the profile",
+        body=ProfileBody,
+        response=ProfileOut,
+    ),
+    Endpoint(
+        method="POST",
+        path="/v1/users/fcm-token",
+        handler=save_fcm_token,
+        summary="Register a device",
+        body=FcmTokenBody,
+        response=FcmTokenSaved,
+    ),
+    Endpoint(
+        method="DELETE",
+        path="/v1/users/fcm-token",
+        handler=remove_fcm_token,
+        summary="Unregister a device",
+        response=Ok,
+    ),
+)

@@ -1,0 +1,79 @@
+"""What ends a turn that does not end by itself, and what the owner is told then."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from shared.domain.model import ToolCall
+
+TOO_MANY_CALLS = (
+    "I'm having trouble finding all the information you need. Could you try asking a simpler "
+    "question or breaking this into separate questions?"
+)
+LOOPING = (
+    "I seem to be stuck trying to answer your question. Could you rephrase it in a different way?"
+)
+TOO_MUCH_CONTEXT = (
+    "That's a lot of information to process at once! Could you narrow down your request? Try "
+    "asking about a smaller time period or being more specific about what you're looking for."
+)
+TOO_LATE = "This is taking longer than it should, so I stopped here. Please try again."
+TOO_LONG = "My answer was getting too long, so I stopped here."
+BROKEN = "Something went wrong while I was answering. Please try again."
+EMPTY = "I have no answer to that. Could you ask in other words?"
+WITHHELD = "I can't answer that."
+BUSY = "⚠️ I'm processing a lot of information. Your response might take a moment..."
+
+
+class Stopped(Exception):
+    """A guard ended the turn; the message is what the owner reads."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """How far one question may go."""
+
+    cycles: int = 6
+    tool_calls: int = 10
+    context_tokens: int = 500_000
+    call_timeout_s: float = 30.0
+    deadline_s: float = 150.0
+    answer_chars: int = 60_000
+
+
+def check_calls(made: Sequence[ToolCall], wanted: Sequence[ToolCall], limits: Limits) -> None:
+    """Raise Stopped when none of `wanted` may start."""
+    if len(made) + len(wanted) > limits.tool_calls:
+        raise Stopped(TOO_MANY_CALLS)
+    if any(_looping(made, call) for call in wanted):
+        raise Stopped(LOOPING)
+
+
+def is_busy(made: int, wanted: int, limits: Limits) -> bool:
+    """Tell when a question passes 80 % of its calls, so that the owner hears of it once."""
+    threshold = limits.tool_calls * 0.8
+    return made < threshold <= made + wanted
+
+
+def _looping(made: Sequence[ToolCall], wanted: ToolCall) -> bool:
+    """Two of the last three calls were nearly this one: it will not find more the next time."""
+    return sum(_similar(call, wanted) for call in made[-3:]) >= 2
+
+
+def _similar(one: ToolCall, other: ToolCall) -> bool:
+    if one.name != other.name:
+        return False
+    a, b = _arguments(one), _arguments(other)
+    names = a.keys() | b.keys()
+    if not names:
+        return True
+    equal = sum(name in a and name in b and a[name] == b[name] for name in names)
+    return equal / len(names) >= 0.8
+
+
+def _arguments(call: ToolCall) -> dict[str, object]:
+    try:
+        arguments = json.loads(call.arguments or "{}")
+    except ValueError:
+        return {"": call.arguments}
+    return arguments if isinstance(arguments, dict) else {"": arguments}

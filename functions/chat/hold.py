@@ -1,0 +1,37 @@
+"""The one point where a run's words and tools can be kept back."""
+
+from collections.abc import Awaitable, Callable
+
+import anyio
+
+
+class Hold:
+    """Keeps tokens and tools until it is known that they may go out.
+
+    Most turns are clear by rules and await nothing. An unsure one gives `classify`, which runs
+    beside the first model call; if it has not answered after `timeout_s`, the answer is no.
+    """
+
+    def __init__(
+        self, classify: Callable[[], Awaitable[bool]] | None = None, *, timeout_s: float = 3.0
+    ) -> None:
+        self._classify = classify
+        self._timeout_s = timeout_s
+        self._decided = anyio.Event()
+        self._open = classify is None
+        if self._open:
+            self._decided.set()
+
+    async def decide(self) -> None:
+        """Run the classifier; started beside the first model call."""
+        if self._classify is None:
+            return
+        with anyio.move_on_after(self._timeout_s):
+            self._open = await self._classify()
+        self._decided.set()
+
+    async def passed(self) -> bool:
+        """Tell whether words and tools may go out; waits only while that is unknown."""
+        if not self._decided.is_set():
+            await self._decided.wait()
+        return self._open

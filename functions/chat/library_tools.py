@@ -1,0 +1,188 @@
+"""The tools that look into the owner's library: conversations and memories."""
+
+import json
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from datetime import datetime
+from functools import cache
+from typing import Annotated, Any, TypeVar
+
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
+from shared.data.search import Passage
+
+from functions.chat.context.citations import Citations
+from functions.chat.toolkit import Present, Tool
+from functions.chat.wiring import ChatDeps
+from shared.domain.chat import Card
+from shared.domain.conversation import Conversation
+from shared.domain.errors import ToolRefused
+from shared.domain.ids import UserId
+from shared.domain.memory import Memory
+from shared.domain.model import ToolSpec
+
+Date = Annotated[
+    AwareDatetime | None,
+    Field(description="ISO 8601 with an offset, for example 2024-01-19T15:00:00-08:00"),
+]
+Asked = TypeVar("Asked", bound="_Arguments")
+
+
+class _Arguments(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+class GetConversations(_Arguments):
+    """List the owner's conversations of a stretch of time, newest first."""
+
+    start_date: Date = None
+    end_date: Date = None
+    limit: Annotated[int, Field(ge=1, le=50, description="How many at most.")] = 20
+    include_transcript: Annotated[
+        bool, Field(description="Only when the exact words are needed.")
+    ] = False
+
+
+class SearchConversations(_Arguments):
+    """Find conversations about a topic, a person, a name or an exact phrase, best first."""
+
+    query: Annotated[str, Field(min_length=1, max_length=1_000, description="What to look for.")]
+    start_date: Date = None
+    end_date: Date = None
+    limit: Annotated[int, Field(ge=1, le=20)] = 5
+
+
+class GetMemories(_Arguments):
+    """List what is known about the owner, newest first."""
+
+    limit: Annotated[int, Field(ge=1, le=200)] = 50
+    offset: Annotated[int, Field(ge=0, le=2_000)] = 0
+
+
+class SearchMemories(_Arguments):
+    """Find facts about the owner that concern a question, best first."""
+
+    query: Annotated[str, Field(min_length=1, max_length=1_000)]
+    limit: Annotated[int, Field(ge=1, le=20)] = 5
+
+
+def library_tools(deps: ChatDeps, uid: UserId) -> list[Tool]:
+    """Return the tools in a fixed order, which keeps the provider's prompt cache warm."""
+
+    async def get_conversations(asked: GetConversations) -> Present:
+        found = await deps.conversations.between(
+            uid,
+            start=asked.start_date,
+            end=asked.end_date,
+            limit=asked.limit,
+            with_segments=asked.include_transcript,
+        )
+        return _conversations([(c, _transcript(c)) for c in found])
+
+    async def search_conversations(asked: SearchConversations) -> Present:
+        found = await deps.search.conversations(
+            uid, asked.query, start=asked.start_date, end=asked.end_date, limit=asked.limit
+        )
+        return _conversations([(hit.conversation, _texts(hit.passages)) for hit in found])
+
+    async def get_memories(asked: GetMemories) -> Present:
+        return _memories(await deps.memories.newest(uid, limit=asked.limit, offset=asked.offset))
+
+    async def search_memories(asked: SearchMemories) -> Present:
+        return _memories(await deps.search.memories(uid, asked.query, limit=asked.limit))
+
+    return [
+        _tool("get_conversations", "Searching conversations", GetConversations, get_conversations),
+        _tool(
+            "search_conversations",
+            "Searching conversations",
+            SearchConversations,
+            search_conversations,
+        ),
+        _tool("get_memories", "Searching memories", GetMemories, get_memories),
+        _tool("search_memories", "Searching memories", SearchMemories, search_memories),
+    ]
+
+
+def _tool(
+    name: str, status: str, asked: type[Asked], handle: Callable[[Asked], Awaitable[Present]]
+) -> Tool:
+    async def run(arguments: Mapping[str, Any]) -> Present:
+        try:
+            value = asked.model_validate(arguments)
+        except ValidationError as error:
+            raise ToolRefused(_mend(name, error)) from error
+        return await handle(value)
+
+    return Tool(spec=_spec(name, asked), status=status, run=run)
+
+
+@cache
+def _spec(name: str, asked: type[_Arguments]) -> ToolSpec:
+    schema = asked.model_json_schema()
+    description = schema.pop("description")
+    return ToolSpec(name=name, description=description, parameters=schema)
+
+
+def _mend(name: str, error: ValidationError) -> str:
+    """Tell the model what to send instead."""
+    wrong = []
+    for each in error.errors():
+        field = ".".join(map(str, each["loc"][:1])) or "arguments"
+        if each["type"].startswith(("timezone", "datetime")):
+            wrong.append(
+                f"{field} must include timezone and be ISO 8601 (e.g., '2024-01-19T15:00:00-08:00')"
+            )
+        else:
+            wrong.append(f"{field}: {each['msg']}")
+    return f"{name} was called wrongly. " + "; ".join(wrong) + "."
+
+
+def _conversations(found: Sequence[tuple[Conversation, Sequence[str]]]) -> Present:
+    def present(citations: Citations) -> str:
+        results = [
+            {
+                "document": citations.number(_card(conversation)),
+                "conversation_id": conversation.id,
+                "title": conversation.structured.title,
+                "started_at": _iso(conversation.started_at),
+                "overview": conversation.structured.overview,
+                "passages": list(passages),
+            }
+            for conversation, passages in found
+        ]
+        if not results:
+            return _json({"results": [], "note": "Nothing was found."})
+        return _json({"results": results})
+
+    return present
+
+
+def _memories(found: Sequence[Memory]) -> Present:
+    return lambda _: _json(
+        {"memories": [{"text": m.content, "since": _iso(m.created_at)} for m in found]}
+    )
+
+
+def _card(conversation: Conversation) -> Card:
+    return Card(
+        id=conversation.id,
+        created_at=conversation.created_at,
+        title=conversation.structured.title,
+        emoji=conversation.structured.emoji,
+    )
+
+
+def _texts(passages: Sequence[Passage]) -> list[str]:
+    return [passage.text for passage in passages]
+
+
+def _transcript(conversation: Conversation) -> list[str]:
+    lines = [f"{s.speaker}: {s.text}" for s in conversation.transcript_segments]
+    return ["\n".join(lines)] if lines else []
+
+
+def _iso(time: datetime) -> str:
+    return time.isoformat(timespec="seconds")
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False)

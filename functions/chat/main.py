@@ -1,0 +1,22 @@
+"""Deployed entry point: `chat`, everything the owner's chat asks for over HTTP."""
+
+from functools import cache
+
+import functions_framework.aio
+from starlette.applications import Starlette
+from starlette.requests import Request
+
+from functions.chat.endpoints import ENDPOINTS
+from functions.chat.wiring import deps
+from shared.edge.http import application
+
+
+@cache
+def _application() -> Starlette:
+    return application("chat", ENDPOINTS, deps())
+
+
+@functions_framework.aio.http
+async def chat(request: Request) -> Starlette:
+    """Serve messages, sessions, profile and devices."""
+    return _application()

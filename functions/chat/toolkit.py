@@ -1,0 +1,104 @@
+"""The tools of one turn: what is offered, how calls run, and how results read."""
+
+import json
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import anyio
+
+from functions.chat.context.citations import Citations
+from shared import telemetry
+from shared.domain.errors import KeepsakeError, ToolFailed, ToolRefused
+from shared.domain.ids import AppId
+from shared.domain.model import ToolCall, ToolResult, ToolSpec
+
+Present = Callable[[Citations], str]
+"""Writes a tool's answer; it asks for citation numbers, so it runs in call order."""
+MAX_RESULT_CHARS = 80_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tool:
+    """One tool. `run` raises ToolRefused when the model should mend its call, ToolFailed else."""
+
+    spec: ToolSpec
+    status: str
+    run: Callable[[Mapping[str, Any]], Awaitable[Present]]
+    app_id: AppId | None = None
+
+
+class Toolkit:
+    """The tools offered in one turn, and the turn's citations."""
+
+    def __init__(self, tools: Sequence[Tool], *, timeout_s: float) -> None:
+        self._tools = {tool.spec.name: tool for tool in tools}
+        self._timeout_s = timeout_s
+        self.citations = Citations()
+
+    @property
+    def specs(self) -> tuple[ToolSpec, ...]:
+        return tuple(tool.spec for tool in self._tools.values())
+
+    def get(self, name: str) -> Tool | None:
+        return self._tools.get(name)
+
+    async def run(self, calls: Sequence[ToolCall]) -> list[ToolResult]:
+        """Run calls side by side; the results stand in call order, whoever was first."""
+        presented: list[Present] = [_nothing] * len(calls)
+
+        async def one(position: int, call: ToolCall) -> None:
+            presented[position] = await self._run_one(call)
+
+        async with anyio.create_task_group() as tasks:
+            for position, call in enumerate(calls):
+                tasks.start_soon(one, position, call)
+        return [
+            ToolResult(call_id=call.id, text=_capped(present(self.citations)))
+            for call, present in zip(calls, presented, strict=True)
+        ]
+
+    async def _run_one(self, call: ToolCall) -> Present:
+        try:
+            with anyio.fail_after(self._timeout_s):
+                return await self._known(call).run(_arguments(call))
+        except (ToolRefused, ToolFailed) as error:
+            return say(f"Error: {error}")
+        except TimeoutError:
+            return say(f"Error: {call.name} did not answer within {self._timeout_s:g} seconds.")
+        except KeepsakeError as error:
+            telemetry.warning("tool_failed", tool=call.name, error=type(error).__name__)
+            return say(f"Error: {call.name} does not work at the moment.")
+
+    def _known(self, call: ToolCall) -> Tool:
+        tool = self._tools.get(call.name)
+        if tool is None:
+            known = ", ".join(self._tools) or "none"
+            raise ToolRefused(f"there is no tool {call.name!r}. Available: {known}.")
+        return tool
+
+
+def say(text: str) -> Present:
+    """Present a fixed text."""
+    return lambda _: text
+
+
+_nothing = say("")
+
+
+def _arguments(call: ToolCall) -> Mapping[str, Any]:
+    try:
+        arguments = json.loads(call.arguments or "{}")
+    except ValueError as error:
+        raise ToolRefused(f"the arguments of {call.name} are not valid JSON: {error}") from error
+    if not isinstance(arguments, dict):
+        raise ToolRefused(f"the arguments of {call.name} must be a JSON object.")
+    return arguments
+
+
+def _capped(text: str) -> str:
+    if len(text) <= MAX_RESULT_CHARS:
+        return text
+    half = MAX_RESULT_CHARS // 2
+    left_out = len(text) - 2 * half
+    return f"{text[:half]}\n… {left_out} characters left out …\n{text[-half:]}"

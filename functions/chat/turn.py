@@ -1,0 +1,222 @@
+"""One turn: a question comes in, an answer streams out and is stored before its end is told."""
+
+import asyncio
+from collections.abc import Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
+from datetime import timedelta
+
+import anyio
+
+from functions.chat import guards
+from functions.chat.agent import Agent
+from functions.chat.app_tools import app_tools
+from functions.chat.context import history, prompt
+from functions.chat.context.citations import cite
+from functions.chat.hold import Hold
+from functions.chat.journal import Journal
+from functions.chat.library_tools import library_tools
+from functions.chat.toolkit import Tool, Toolkit
+from functions.chat.wiring import ChatDeps
+from shared import telemetry
+from shared.domain.app import App
+from shared.domain.chat import Message, Session, main_session
+from shared.domain.errors import Invalid, KeepsakeError, NotFound, TooLarge
+from shared.domain.ids import AppId, MessageId, RunId, UserId
+from shared.domain.model import ModelMessage, ModelRole
+from shared.domain.run import Ended, Outcome, Said
+from shared.domain.text import visible
+
+MAX_QUESTION_CHARS = 20_000
+SAVE_TIMEOUT_S = 8.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Turn:
+    """A question that was accepted, with everything its answer needs."""
+
+    uid: UserId
+    run_id: RunId
+    session: Session
+    question: Message
+    role: ModelRole
+    messages: Sequence[ModelMessage]
+    tools: Sequence[Tool]
+    hold: Hold
+
+
+async def prepare(deps: ChatDeps, uid: UserId, text: str, app_id: AppId | None) -> Turn:
+    """Accept a question or refuse it: reads documents in two rounds, writes nothing.
+
+    Raises Invalid (nothing to read), TooLarge (over MAX_QUESTION_CHARS), NotFound (no such app).
+    """
+    text = _accepted(text)
+    now = deps.clock.now()
+    session_id = main_session(app_id)
+    profile, stored, newest, installed, app = await asyncio.gather(
+        deps.profiles.get(uid),
+        deps.sessions.get(uid, session_id),
+        deps.messages.newest(uid, session_id, limit=history.READ),
+        deps.installed_apps.all(uid),
+        app_for(deps, uid, app_id),
+    )
+    session = stored or Session(id=session_id, created_at=now, app_id=app_id)
+    persona = app is not None and app.persona_prompt is not None
+    tools = []
+    if not persona:
+        apps = await deps.apps.get_many([one.app_id for one in installed])
+        tools = [*library_tools(deps, uid), *app_tools(deps.toolbox, uid, apps)]
+    return Turn(
+        uid=uid,
+        run_id=RunId(deps.new_id()),
+        session=session,
+        question=Message(
+            id=MessageId(deps.new_id()),
+            session_id=session.id,
+            text=text,
+            sender="human",
+            created_at=now,
+            app_id=app_id,
+        ),
+        role=app.persona_model if app is not None and persona else "agent",
+        messages=prompt.build(
+            text,
+            history=history.window(newest, session.message_count),
+            profile=profile,
+            app=app,
+            now=now,
+        ),
+        tools=tools,
+        hold=Hold(),
+    )
+
+
+async def app_for(deps: ChatDeps, uid: UserId, app_id: AppId | None) -> App | None:
+    """Return the app a chat belongs to. Raises NotFound for one this user cannot see."""
+    if app_id is None:
+        return None
+    app = await deps.apps.get(app_id)
+    if app.private and app.owner != uid:
+        raise NotFound("App not found")
+    return app
+
+
+async def answer(deps: ChatDeps, turn: Turn, journal: Journal) -> None:
+    """Answer, store, tell the end: exactly one Ended on every path, and no failure raised.
+
+    A cancelled run stores what it has said so far, and only then lets itself be cancelled.
+    """
+    work = _Work(deps=deps, turn=turn, journal=journal)
+    outcome: Outcome = "interrupted"
+    try:
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(turn.hold.decide)
+            tasks.start_soon(work.store_question)
+            outcome = await work.speak()
+    finally:
+        with anyio.CancelScope(shield=True):
+            await work.end(outcome)
+
+
+def _accepted(text: str) -> str:
+    if len(text) > MAX_QUESTION_CHARS:
+        raise TooLarge(
+            f"Your message is too long: {len(text)} characters, at most {MAX_QUESTION_CHARS}."
+        )
+    text = visible(text).strip()
+    if not text:
+        raise Invalid("Your message is empty. Please write a question.")
+    return text
+
+
+class _Work:
+    """What an answer in progress has said and stored."""
+
+    def __init__(self, *, deps: ChatDeps, turn: Turn, journal: Journal) -> None:
+        self._deps = deps
+        self._turn = turn
+        self._journal = journal
+        self._said: list[str] = []
+        self._question_stored = False
+        self._agent = Agent(
+            model=deps.model,
+            role=turn.role,
+            toolkit=Toolkit(turn.tools, timeout_s=deps.limits.call_timeout_s),
+            hold=turn.hold,
+            limits=deps.limits,
+        )
+
+    async def store_question(self) -> None:
+        """Store the question beside the first model call; the end tries again if this fails."""
+        try:
+            with anyio.CancelScope(shield=True), anyio.fail_after(SAVE_TIMEOUT_S):
+                await self._deps.messages.add(
+                    self._turn.uid, self._turn.session, self._turn.question
+                )
+            self._question_stored = True
+        except (KeepsakeError, TimeoutError) as error:
+            telemetry.warning("question_not_stored", error=type(error).__name__)
+
+    async def speak(self) -> Outcome:
+        """Run the agent into the journal."""
+        try:
+            with anyio.fail_after(self._deps.limits.deadline_s):
+                async with aclosing(self._agent.run(self._turn.messages)) as events:
+                    async for event in events:
+                        if isinstance(event, Said):
+                            self._said.append(event.text)
+                        self._journal.append(event)
+        except TimeoutError:
+            return self._apologise(guards.TOO_LATE, "limited")
+        except Exception:  # noqa: BLE001 - after the first byte nothing raises
+            telemetry.error("turn_failed")
+            return self._apologise(guards.BROKEN, "failed")
+        if not self._said:
+            return self._apologise(guards.EMPTY, "failed")
+        return "limited" if self._agent.stopped else "completed"
+
+    def _apologise(self, text: str, outcome: Outcome) -> Outcome:
+        piece = f"\n\n{text}" if self._said else text
+        self._said.append(piece)
+        self._journal.append(Said(piece))
+        return outcome
+
+    async def end(self, outcome: Outcome) -> None:
+        """Store the answer, whole or partial, and tell the end."""
+        message = self._message(outcome)
+        unstored = [message] if self._question_stored else [self._turn.question, message]
+        try:
+            with anyio.fail_after(SAVE_TIMEOUT_S):
+                await self._deps.messages.add(self._turn.uid, self._turn.session, *unstored)
+        except (KeepsakeError, TimeoutError):
+            telemetry.error("answer_not_stored", run_id=self._turn.run_id)
+            outcome = "failed"
+        self._note(outcome)
+        self._journal.append(Ended(message, outcome))
+
+    def _message(self, outcome: Outcome) -> Message:
+        cited = cite("".join(self._said), self._agent.toolkit.citations.cards)
+        asked = self._turn.question
+        return Message(
+            id=MessageId(self._turn.run_id),
+            session_id=asked.session_id,
+            text=cited.text,
+            marked_text=cited.marked_text,
+            sender="ai",
+            created_at=max(self._deps.clock.now(), asked.created_at + timedelta(milliseconds=1)),
+            app_id=asked.app_id,
+            memories_id=tuple(card.id for card in cited.cards),
+            cards=cited.cards,
+            metadata={"model": self._deps.model.name(self._turn.role), "outcome": outcome},
+        )
+
+    def _note(self, outcome: Outcome) -> None:
+        telemetry.note(
+            outcome=outcome,
+            model=self._deps.model.name(self._turn.role),
+            cycles=self._agent.cycles,
+            tool_calls=len(self._agent.calls),
+            input_tokens=self._agent.usage.input_tokens,
+            cached_tokens=self._agent.usage.cached_tokens,
+            output_tokens=self._agent.usage.output_tokens,
+        )

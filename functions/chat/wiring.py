@@ -1,0 +1,60 @@
+"""The ports and stores of the chat function, built once per instance."""
+
+from dataclasses import dataclass
+from functools import cache
+
+from shared.data.conversations import Conversations
+from shared.data.memories import Memories
+from shared.data.search import Search
+
+from functions.chat.guards import Limits
+from shared import wiring
+from shared.data.apps import Apps, InstalledApps
+from shared.data.messages import Messages, Sessions
+from shared.data.profiles import Devices, Profiles
+from shared.ports import ChatModel, Clock, Identity, NewId, ServiceIdentity, ToolBox
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChatDeps:
+    """Everything a turn asks of the world."""
+
+    identity: Identity
+    service_identity: ServiceIdentity
+    clock: Clock
+    new_id: NewId
+    model: ChatModel
+    toolbox: ToolBox
+    search: Search
+    conversations: Conversations
+    memories: Memories
+    messages: Messages
+    sessions: Sessions
+    profiles: Profiles
+    devices: Devices
+    apps: Apps
+    installed_apps: InstalledApps
+    limits: Limits
+
+
+@cache
+def deps() -> ChatDeps:
+    documents = wiring.documents()
+    return ChatDeps(
+        identity=wiring.identity(),
+        service_identity=wiring.service_identity(),
+        clock=wiring.clock(),
+        new_id=wiring.new_id(),
+        model=wiring.model(),
+        toolbox=wiring.toolbox(),
+        search=Search(documents, wiring.vectors()),
+        conversations=Conversations(documents),
+        memories=Memories(documents),
+        messages=Messages(documents),
+        sessions=Sessions(documents),
+        profiles=Profiles(documents),
+        devices=Devices(documents),
+        apps=Apps(documents),
+        installed_apps=InstalledApps(documents),
+        limits=Limits(),
+    )

@@ -1,0 +1,148 @@
+"""`make run`: the whole product in one process on one origin, without a key and without a cloud.
+
+This process plays the platform: it gives the functions their environment and loads them from their
+sources; what they share are the files below DATA_DIR.
+"""
+
+import asyncio
+import os
+import signal
+import socket
+import sys
+from collections.abc import Generator
+from contextlib import contextmanager
+
+import httpx
+import uvicorn
+from starlette.types import ASGIApp
+
+from infra.local.gateway import internal, is_loopback, public, served_hosts
+from infra.local.pump import HttpDelivery, Pump
+from infra.local.routing import entry_points
+from shared import telemetry, wiring
+from shared.adapters.local_identity import LocalIdentity, read_secret
+from shared.settings import Settings, SettingsError
+
+GRACE_S = 6
+"""How long answers may go on after Ctrl-C or SIGTERM; then they are stored as they are."""
+
+
+class _Server(uvicorn.Server):
+    """A server that leaves signals to us: two of them share this process."""
+
+    @contextmanager
+    def capture_signals(self) -> Generator[None, None, None]:
+        yield
+
+
+def main() -> int:
+    """Serve until stopped. Returns the exit code; says in one line what is wrong."""
+    try:
+        settings = Settings.from_env()
+        front = _listen(settings)
+        back = socket.create_server(("127.0.0.1", 0))
+        _equip(settings, back)
+        asyncio.run(_serve(settings, front, back))
+    except SettingsError as error:
+        print(f"keepsake: {error}", file=sys.stderr)
+        return 2
+    return 0
+
+
+def _listen(settings: Settings) -> socket.socket:
+    """Open the public port. Raises SettingsError that says what to do."""
+    if not is_loopback(settings.host) and not settings.allow_remote:
+        raise SettingsError(
+            f"HOST={settings.host} is reachable from outside and development tokens protect "
+            "nothing there: set ALLOW_REMOTE=1 if you mean it"
+        )
+    try:
+        return socket.create_server((settings.host, settings.port), backlog=2_048)
+    except OSError as error:
+        raise SettingsError(
+            f"cannot listen on {settings.host}:{settings.port} ({error.strerror}): stop what uses "
+            "it, or choose another with PORT=8081 make run"
+        ) from error
+
+
+def _equip(settings: Settings, back: socket.socket) -> None:
+    """Give the functions what the platform would: their own addresses."""
+    own = [f"http://{host}:{settings.port}" for host in served_hosts(settings.host)]
+    os.environ["TOOL_PROXY_URL"] = f"{_url(back)}/tool_proxy"
+    os.environ["OWN_ORIGINS"] = ",".join([*own, _url(back)])
+
+
+def _url(listener: socket.socket) -> str:
+    return f"http://127.0.0.1:{listener.getsockname()[1]}"
+
+
+async def _serve(settings: Settings, front: socket.socket, back: socket.socket) -> None:
+    """Run both servers and the pump; on a signal stop them in the order they need one another."""
+    telemetry.configure()
+    functions = entry_points()
+    identity = LocalIdentity(read_secret(settings.data_dir))
+    hosts = served_hosts(settings.host)
+    outer = _server(public(functions, identity, hosts=hosts))
+    inner = _server(internal(functions))
+    _stop_on_signal(outer)
+    async with httpx.AsyncClient() as client, asyncio.TaskGroup() as tasks:
+        tasks.create_task(inner.serve([back]))
+        pump = tasks.create_task(_pump(settings, client, _url(back)).run())
+        _greet(settings)
+        await outer.serve([front])
+        pump.cancel()
+        inner.should_exit = True
+    print("keepsake: stopped; everything is stored", flush=True)
+
+
+def _server(app: ASGIApp) -> _Server:
+    return _Server(
+        uvicorn.Config(
+            app,
+            lifespan="off",
+            log_level="warning",
+            access_log=False,
+            server_header=False,
+            timeout_graceful_shutdown=GRACE_S,
+        )
+    )
+
+
+def _pump(settings: Settings, client: httpx.AsyncClient, base: str) -> Pump:
+    deliver = HttpDelivery(
+        client,
+        wiring.service_identity(),
+        url=lambda target: f"{base}/{target}/",
+        project=settings.project,
+    )
+    return Pump(wiring.queue(), deliver)
+
+
+def _stop_on_signal(server: uvicorn.Server) -> None:
+    """Stop on the first signal, at once on the second."""
+
+    def stop() -> None:
+        server.force_exit = server.should_exit
+        server.should_exit = True
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        asyncio.get_running_loop().add_signal_handler(number, stop)
+
+
+def _greet(settings: Settings) -> None:
+    model = wiring.model().name("agent")
+    print(
+        f"keepsake: http://{settings.host}:{settings.port} · data in {settings.data_dir} · "
+        f"model {model} · stop with Ctrl-C",
+        flush=True,
+    )
+    if settings.openai_api_key is None:
+        print(
+            "keepsake: no OPENAI_API_KEY, so the offline model quotes your conversations instead "
+            "of writing answers",
+            flush=True,
+        )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

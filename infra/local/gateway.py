@@ -1,0 +1,118 @@
+"""The embedded world's front door: one origin for every public function, the console and tokens."""
+
+from collections.abc import Sequence
+from ipaddress import ip_address
+from typing import Any
+
+from functions_framework.aio import create_asgi_app
+from pydantic import BaseModel, ValidationError
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from infra.local.routing import ROOT, EntryPoint, starlette_path
+from shared.adapters.local_identity import LocalIdentity
+from shared.domain.errors import Invalid
+from shared.domain.ids import UserId
+from shared.edge.problems import problem
+
+SECURITY_HEADERS = (
+    (b"content-security-policy", b"default-src 'self'; frame-ancestors 'none'; base-uri 'none'"),
+    (b"x-content-type-options", b"nosniff"),
+    (b"referrer-policy", b"no-referrer"),
+)
+
+
+class TokenRequest(BaseModel):
+    """Who to be, in the embedded world."""
+
+    uid: str
+
+
+def public(
+    functions: Sequence[EntryPoint], identity: LocalIdentity, *, hosts: Sequence[str]
+) -> ASGIApp:
+    """Serve every public path of the route table on one origin, and the console beside them."""
+    routes: list[Any] = [
+        Route("/local/token", _token(identity), methods=["POST"]),
+        Route("/healthz", _healthz),
+    ]
+    for function in functions:
+        if function.access == "public":
+            app = load(function)
+            routes += [Route(starlette_path(path), app) for path in function.paths]
+    routes.append(Mount("/", StaticFiles(directory=ROOT / "web", html=True)))
+    return GuardedHost(Starlette(routes=routes), hosts=hosts)
+
+
+def internal(functions: Sequence[EntryPoint]) -> ASGIApp:
+    """Serve every entry point at `/<name>`, as the functions reach one another."""
+    return Starlette(routes=[Mount(f"/{function.name}", load(function)) for function in functions])
+
+
+def load(function: EntryPoint) -> ASGIApp:
+    """Load an entry point exactly as the platform does: from its source file, by its name."""
+    app: ASGIApp = create_asgi_app(function.name, str(function.source), "http")
+    return app
+
+
+def _token(identity: LocalIdentity) -> Any:
+    async def token(request: Request) -> Response:
+        try:
+            asked = TokenRequest.model_validate_json(await request.body())
+            return JSONResponse({"token": identity.issue(UserId(asked.uid))})
+        except (ValidationError, Invalid):
+            return problem(422, 'Send {"uid": "…"}: 1 to 64 of A-Z a-z 0-9 _ -')
+
+    return token
+
+
+async def _healthz(_: Request) -> Response:
+    return JSONResponse({"status": "ok", "function": "gateway"})
+
+
+class GuardedHost:
+    """Refuses foreign Host headers, so that no web page can reach us by rebinding its name."""
+
+    def __init__(self, app: ASGIApp, *, hosts: Sequence[str]) -> None:
+        self._app = app
+        self._hosts = frozenset(hosts)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        if _host(scope) not in self._hosts:
+            await problem(421, "This host name is not served here.")(scope, receive, send)
+            return
+        await self._app(scope, receive, _secured(send))
+
+
+def _host(scope: Scope) -> str:
+    value = dict(scope["headers"]).get(b"host", b"").decode("latin-1")
+    return value.rsplit(":", 1)[0] if not value.endswith("]") else value
+
+
+def _secured(send: Send) -> Send:
+    async def secured(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            message["headers"] = [*message["headers"], *SECURITY_HEADERS]
+        await send(message)
+
+    return secured
+
+
+def served_hosts(host: str) -> list[str]:
+    """Name the Host headers of a listening address."""
+    loopback = ["127.0.0.1", "localhost", "[::1]"]
+    return loopback if is_loopback(host) else [*loopback, host]
+
+
+def is_loopback(host: str) -> bool:
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"

@@ -1,0 +1,39 @@
+"""infra/routes.json as types: which entry point serves which path, and who may call it."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+ROOT = Path(__file__).parents[2]
+ROUTES = ROOT / "infra/routes.json"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EntryPoint:
+    """A deployed function. `paths` are public; an internal one has none."""
+
+    name: str
+    source: Path
+    access: Literal["public", "internal"]
+    paths: tuple[str, ...] = ()
+
+
+def entry_points(path: Path = ROUTES) -> list[EntryPoint]:
+    """Read the table of functions."""
+    table: Mapping[str, Mapping[str, Any]] = json.loads(path.read_text())["functions"]
+    return [
+        EntryPoint(
+            name=name,
+            source=ROOT / row["source"],
+            access=row["access"],
+            paths=tuple(row.get("paths", ())),
+        )
+        for name, row in table.items()
+    ]
+
+
+def starlette_path(path: str) -> str:
+    """`/v1/apps/**` in our table is `/v1/apps/{rest:path}` in Starlette's."""
+    return path.replace("**", "{rest:path}")

@@ -1,0 +1,203 @@
+"""Which addresses a call to a third party may have: the guard's rules, without its transport."""
+
+import ipaddress
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from shared.domain.errors import NotAllowed
+
+_URL = re.compile(
+    r"(?P<scheme>https?)://(?P<host>[a-z0-9.-]+|\[[0-9a-f:.]+\])(:(?P<port>[0-9]{1,5}))?"
+    r'(?P<path>([/?][!-"$-\[\]-~]*)?)',  # printable ASCII without # and backslash
+    re.ASCII | re.IGNORECASE,  # without ASCII, K matches the Kelvin sign
+)
+_LABEL = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")
+_TOP_LEVEL = re.compile(r"[a-z]{2,63}|xn--[a-z0-9-]{1,59}")
+_LOCAL_NAMES = frozenset(
+    [
+        "arpa",
+        "cluster",
+        "corp",
+        "home",
+        "internal",
+        "intranet",
+        "invalid",
+        "lan",
+        "local",
+        "localdomain",
+        "localhost",
+        "onion",
+        "private",
+        "svc",
+        "workgroup",
+        "metadata.goog",
+    ]
+)
+_REFUSED_V4 = tuple(
+    map(
+        ipaddress.IPv4Network,
+        (
+            "0.0.0.0/8",  # this network
+            "10.0.0.0/8",  # private
+            "100.64.0.0/10",  # carrier-grade NAT; one cloud's metadata lives here
+            "127.0.0.0/8",  # loopback
+            "168.63.129.16/32",  # a cloud's host agent, behind a public-looking address
+            "169.254.0.0/16",  # link-local; metadata of most clouds
+            "172.16.0.0/12",  # private
+            "192.0.0.0/24",  # protocol assignments
+            "192.0.2.0/24",  # documentation
+            "192.31.196.0/24",  # AS112
+            "192.52.193.0/24",  # multicast tunnels
+            "192.88.99.0/24",  # 6to4 relays
+            "192.168.0.0/16",  # private
+            "192.175.48.0/24",  # AS112
+            "198.18.0.0/15",  # benchmarking
+            "198.51.100.0/24",  # documentation
+            "203.0.113.0/24",  # documentation
+            "224.0.0.0/3",  # multicast, reserved, broadcast
+        ),
+    )
+)
+_GLOBAL_V6 = ipaddress.IPv6Network("2000::/3")
+"""Global unicast: outside it lie loopback, mapped and compatible IPv4, NAT64, ULA, link-local."""
+_REFUSED_V6 = tuple(
+    map(
+        ipaddress.IPv6Network,
+        (
+            "2001::/23",  # protocol assignments: Teredo, ORCHID, benchmarking
+            "2001:db8::/32",  # documentation
+            "2002::/16",  # 6to4: carries any IPv4 address
+            "3fff::/20",  # documentation
+        ),
+    )
+)
+
+_LONGEST_URL = 16_384
+
+Origin = tuple[str, str, int]
+"""Scheme, host, port."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Target:
+    """A parsed address. A `trusted` one is a development origin: it may be local."""
+
+    scheme: str
+    host: str
+    port: int
+    path: str
+    trusted: bool = False
+
+    @property
+    def origin(self) -> Origin:
+        return self.scheme, self.host, self.port
+
+    @property
+    def authority(self) -> str:
+        """Return the Host header: the port stands there only if it is not the scheme's own."""
+        usual = {"http": 80, "https": 443}[self.scheme]
+        return self.host if self.port == usual else f"{self.host}:{self.port}"
+
+
+class EgressRules:
+    """Judges addresses: https, an allowed port, a public name; development origins excepted."""
+
+    def __init__(
+        self,
+        *,
+        dev_origins: Iterable[str] = (),
+        own_origins: Iterable[str] = (),
+        ports: Iterable[int] = (443,),
+    ) -> None:
+        """Take exact origins, such as http://127.0.0.1:9000. Raises ValueError for others."""
+        self._dev = frozenset(map(_origin, dev_origins))
+        self._own = frozenset(map(_origin, own_origins))
+        self._ports = frozenset(ports)
+
+    def target(self, url: str) -> Target:
+        """Parse and judge an address by its text. Raises NotAllowed with the reason."""
+        target = _parse(url)
+        if target is None:
+            raise NotAllowed("The address is not a plain http(s) URL.")
+        if any(_same_server(target.origin, own) for own in self._own):
+            raise NotAllowed("The address is one of our own.")
+        if target.origin in self._dev:
+            return replace(target, trusted=True)
+        if reason := self._refusal(target):
+            raise NotAllowed(reason)
+        return target
+
+    def _refusal(self, target: Target) -> str | None:
+        if target.scheme != "https":
+            return "The address must start with https://."
+        if target.port not in self._ports:
+            return f"Port {target.port} is not allowed."
+        return host_refusal(target.host)
+
+
+def host_refusal(host: str) -> str | None:
+    """Say why a host is refused by its name alone: apps are reached by public DNS names."""
+    labels = host.split(".")
+    if len(host) > 253 or not all(map(_LABEL.fullmatch, labels)):
+        return "The host is not a DNS name."
+    if len(labels) < 2 or not _TOP_LEVEL.fullmatch(labels[-1]):
+        return "The host must be a public DNS name, not an IP address or a local name."
+    if labels[-1] in _LOCAL_NAMES or ".".join(labels[-2:]) in _LOCAL_NAMES:
+        return "The host is a local name."
+    return None
+
+
+def address_refusal(address: str) -> str | None:
+    """Say why a resolved IP address is refused, or return None for a public one."""
+    try:
+        ip = ipaddress.ip_address(address)
+    except ValueError:
+        return "The host does not resolve to an IP address."
+    return None if _is_public(ip) else "The host does not lead to the public internet."
+
+
+def _is_public(ip: ipaddress.IPv4Address | ipaddress.IPv6Address) -> bool:
+    if isinstance(ip, ipaddress.IPv4Address):
+        return not any(ip in network for network in _REFUSED_V4)
+    scoped = ip.scope_id is not None
+    return not scoped and ip in _GLOBAL_V6 and not any(ip in network for network in _REFUSED_V6)
+
+
+def _parse(url: str) -> Target | None:
+    match = _URL.fullmatch(url)
+    if match is None or len(url) > _LONGEST_URL:
+        return None
+    scheme = match["scheme"].lower()
+    port = int(match["port"] or {"http": 80, "https": 443}[scheme])
+    path = match["path"]
+    return Target(
+        scheme=scheme,
+        host=match["host"].lower(),
+        port=port,
+        path=path if path.startswith("/") else f"/{path}",
+    )
+
+
+def _origin(text: str) -> Origin:
+    target = _parse(text)
+    if target is None or target.path != "/" or text.endswith("/"):
+        raise ValueError(f"{text!r} is not an origin such as http://127.0.0.1:9000")
+    return target.origin
+
+
+def _same_server(one: Origin, other: Origin) -> bool:
+    """Compare host and port; all names of this machine are one."""
+    (_, one_host, one_port), (_, other_host, other_port) = one, other
+    here = _is_this_machine(one_host) and _is_this_machine(other_host)
+    return one_port == other_port and (one_host == other_host or here)
+
+
+def _is_this_machine(host: str) -> bool:
+    if host == "localhost" or host.endswith(".localhost"):
+        return True
+    try:
+        ip = ipaddress.ip_address(host.strip("[]"))
+    except ValueError:
+        return False
+    return ip.is_loopback or ip.is_unspecified

@@ -1,0 +1,28 @@
+"""What an app tells a user outside a chat."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import NewType
+
+from shared.domain.ids import AppId
+
+NotificationId = NewType("NotificationId", str)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Notification:
+    """One notification; its id is the id of the chat message it was stored as, where there is one.
+
+    `body` is whole. `data` is what a push carries beside it, all strings. It stands in the inbox
+    from `delivered_at` on.
+    """
+
+    id: NotificationId
+    app_id: AppId
+    title: str
+    body: str
+    created_at: datetime
+    data: Mapping[str, str] = field(default_factory=dict)
+    delivered_at: datetime | None = None
+    read: bool = False

@@ -1,0 +1,21 @@
+"""Rules about text itself."""
+
+import re
+
+_INVISIBLE = re.compile(
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2064"
+    "\u2066-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e007f]"
+)
+
+
+def visible(text: str) -> str:
+    """Remove what a reader cannot see and a model would read: controls, bidi marks, tag characters.
+
+    Joiners and variation selectors stay: emoji and several scripts need them.
+    """
+    return _INVISIBLE.sub("", text)
+
+
+def count_tokens(text: str) -> int:
+    """Estimate tokens at 4 characters each; exact tables are too heavy for a cold start."""
+    return len(text) // 4 + 1

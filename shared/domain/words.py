@@ -1,0 +1,24 @@
+"""What counts as a word, for the limits that are stated in words."""
+
+import re
+
+_WORD = re.compile(
+    "[\u0e00-\u0eff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]"  # written without spaces
+    "|[^\\W_](?:[^\\s]*[^\\W_])?"
+)
+
+
+def count_words(text: str) -> int:
+    """Count words; in scripts written without spaces every character counts."""
+    return len(_WORD.findall(text))
+
+
+def first_words(text: str, limit: int) -> str:
+    """Shorten to the first words; what is short enough stays as it is."""
+    words = text.split()
+    return " ".join(words[:limit]).rstrip(",;:–-") if len(words) > limit else " ".join(words)
+
+
+def normalise(text: str) -> str:
+    """Return the form in which two wordings of one thing are equal: no case, no punctuation."""
+    return " ".join(re.findall(r"[\w']+", text.casefold()))

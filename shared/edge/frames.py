@@ -1,0 +1,70 @@
+"""The old app's stream, byte for byte: `think:`, `data:` and `done:` frames.
+
+Its parser reads each network chunk for itself: a frame of 1,024 characters or more is glued to the
+next one, and a frame of an unknown kind ends the turn. So one frame is one send, every frame but
+`done` is at most 1,000 bytes, and `done` comes last and alone.
+"""
+
+import base64
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
+
+from shared.domain.chat import Message
+from shared.domain.run import Ended, RunEvent, Said, Status
+
+MAX_FRAME_BYTES = 1_000
+_NEWLINE = "__CRLF__"
+
+
+def status_frame(status: Status) -> bytes:
+    """Encode a status, cut to fit one frame."""
+    tail = f"|app_id:{status.app_id}" if status.app_id else ""
+    room = MAX_FRAME_BYTES - len("think: \n\n") - len(tail.encode())
+    text = _escape(status.text).encode()[:room].decode(errors="ignore")
+    return f"think: {text}{tail}\n\n".encode()
+
+
+def text_frames(text: str) -> Iterator[bytes]:
+    """Encode a piece of the answer as frames of at most MAX_FRAME_BYTES."""
+    room = MAX_FRAME_BYTES - len("data: \n\n")
+    for piece in _pieces(text, room):
+        yield f"data: {piece}\n\n".encode()
+
+
+def done_frame(message_json: bytes) -> bytes:
+    """Encode the last frame."""
+    return b"done: " + base64.b64encode(message_json) + b"\n\n"
+
+
+def _escape(text: str) -> str:
+    return text.replace("\n", _NEWLINE)
+
+
+def _pieces(text: str, room: int) -> Iterator[str]:
+    """Split between characters, so that neither a character nor an escaped newline is torn."""
+    escaped = _escape(text)
+    if len(escaped) * 4 <= room or len(escaped.encode()) <= room:
+        yield escaped
+        return
+    start = size = 0
+    for position, character in enumerate(text):
+        width = len(_escape(character).encode())
+        if size + width > room:
+            yield _escape(text[start:position])
+            start, size = position, 0
+        size += width
+    yield _escape(text[start:])
+
+
+async def encode(
+    events: AsyncIterator[RunEvent], message_json: Callable[[Message], bytes]
+) -> AsyncGenerator[bytes, None]:
+    """Encode a run; every item is one frame and wants its own send."""
+    async for event in events:
+        match event:
+            case Said(text):
+                for frame in text_frames(text):
+                    yield frame
+            case Status():
+                yield status_frame(event)
+            case Ended(message):
+                yield done_frame(message_json(message))
