@@ -88,6 +88,8 @@ def _wrong(env: Mapping[str, str]) -> list[str]:
         wrong.append(f"KEEPSAKE_WORLD={world!r}: want embedded or cloud")
     if world == "embedded" and "K_SERVICE" in env:
         wrong.append("KEEPSAKE_WORLD=embedded cannot run on Cloud Run: set KEEPSAKE_WORLD=cloud")
+    if "K_SERVICE" in env and env.get("FIREBASE_AUTH_EMULATOR_HOST"):
+        wrong.append("FIREBASE_AUTH_EMULATOR_HOST lets unsigned tokens in: unset it on Cloud Run")
     if world == "cloud" and env.get("EGRESS_DEV_ORIGINS"):
         wrong.append("EGRESS_DEV_ORIGINS is for development only: unset it in the cloud")
     if not env.get("PORT", "8080").isdigit():

@@ -6,7 +6,7 @@ Imports of vendors stand inside the functions: a function loads only what it use
 import json
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from shared import ports
 from shared.adapters.system_clock import RandomIds, SystemClock
@@ -14,6 +14,7 @@ from shared.settings import Settings, SettingsError
 
 if TYPE_CHECKING:
     from shared.adapters.sqlite_database import SqliteDatabase
+    from shared.adapters.sqlite_queue import SqliteQueue
 
 ROOT = Path(__file__).parents[1]
 
@@ -24,9 +25,9 @@ def settings() -> Settings:
 
 
 @cache
-def routes() -> dict[str, dict[str, object]]:
+def routes() -> dict[str, dict[str, Any]]:
     """Read infra/routes.json: functions, topics and triggers."""
-    table: dict[str, dict[str, object]] = json.loads((ROOT / "infra/routes.json").read_text())
+    table: dict[str, dict[str, Any]] = json.loads((ROOT / "infra/routes.json").read_text())
     return table
 
 
@@ -49,6 +50,14 @@ def database() -> "SqliteDatabase":
 
 
 @cache
+def queue() -> "SqliteQueue":
+    """Open the queue in the same file; a change and what it triggers are one transaction."""
+    from shared.adapters.sqlite_queue import SqliteQueue
+
+    return SqliteQueue(database(), clock())
+
+
+@cache
 def documents() -> ports.Documents:
     if settings().world == "cloud":
         from google.cloud.firestore import AsyncClient
@@ -63,7 +72,7 @@ def documents() -> ports.Documents:
     return SqliteDocuments(
         database(),
         FirestoreIndexes.read(ROOT / "infra/firestore.indexes.json"),
-        on_change=SqliteTriggers(routes()["triggers"]),
+        on_change=SqliteTriggers(queue(), routes()["triggers"]),
     )
 
 
@@ -107,7 +116,7 @@ def events() -> ports.Events:
         return PubsubEvents(project=settings().project)
     from shared.adapters.sqlite_queue import SqliteEvents
 
-    return SqliteEvents(database(), routes()["topics"])
+    return SqliteEvents(queue(), routes()["topics"])
 
 
 @cache
@@ -115,7 +124,7 @@ def tasks() -> ports.Tasks:
     _embedded_only("Tasks")
     from shared.adapters.sqlite_queue import SqliteTasks
 
-    return SqliteTasks(database())
+    return SqliteTasks(queue())
 
 
 @cache
@@ -123,7 +132,7 @@ def push() -> ports.Push:
     _embedded_only("Push")
     from shared.adapters.inbox_push import InboxPush
 
-    return InboxPush(documents(), clock(), new_id())
+    return InboxPush()
 
 
 @cache

@@ -1,0 +1,127 @@
+"""Delivers the embedded queue's jobs to entry points over HTTP, as Eventarc and Cloud Tasks do."""
+
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+import anyio
+
+from infra.local.envelopes import envelope
+from shared import telemetry
+from shared.adapters.sqlite_queue import LEASE_S, Job, SqliteQueue
+from shared.domain.errors import Unavailable
+from shared.ports import ServiceIdentity
+
+if TYPE_CHECKING:
+    import httpx
+
+CONCURRENCY = 8
+POLL_S = 0.25
+"""How soon a job of another process is seen; our own ring the bell."""
+TIMEOUT_S = 600.0
+"""As long as Pub/Sub waits for an answer at most."""
+
+Deliver = Callable[[Job], Awaitable[None]]
+"""Returns when the job is done with; raises when it has to come again."""
+
+
+class Pump:
+    """Takes due jobs from the queue and delivers a few at a time, each at least once."""
+
+    def __init__(self, queue: SqliteQueue, deliver: Deliver) -> None:
+        self._queue = queue
+        self._deliver = deliver
+        self._free = CONCURRENCY
+
+    async def run(self) -> None:
+        """Deliver until cancelled; what was in flight then goes back to the queue."""
+        async with anyio.create_task_group() as deliveries:
+            while True:
+                jobs = await self._claim()
+                for job in jobs:
+                    deliveries.start_soon(self._handle, job)
+                if not jobs:
+                    await self._queue.wait(POLL_S)
+
+    async def drain(self) -> None:
+        """Deliver what is due, and what that brings, until nothing is due."""
+        while jobs := await self._claim():
+            async with anyio.create_task_group() as deliveries:
+                for job in jobs:
+                    deliveries.start_soon(self._handle, job)
+
+    async def _claim(self) -> list[Job]:
+        try:
+            jobs = await self._queue.claim(self._free)
+        except Unavailable:
+            telemetry.warning("queue_busy")
+            return []
+        self._free -= len(jobs)
+        return jobs
+
+    async def _handle(self, job: Job) -> None:
+        try:
+            async with anyio.create_task_group() as holding:
+                holding.start_soon(self._hold, job)
+                await self._attempt(job)
+                holding.cancel_scope.cancel()
+        except anyio.get_cancelled_exc_class():
+            with anyio.CancelScope(shield=True):
+                await self._queue.release(job)
+            raise
+        finally:
+            self._free += 1
+            self._queue.ring()
+
+    async def _attempt(self, job: Job) -> None:
+        """Deliver and say how it went; when the queue is too busy to hear it, the lease runs out."""
+        with suppress(Unavailable):
+            await self._deliver_and_settle(job)
+
+    async def _deliver_and_settle(self, job: Job) -> None:
+        try:
+            await self._deliver(job)
+        except Exception as error:  # noqa: BLE001  one bad job must not stop the others
+            await self._failed(job, error)
+        else:
+            await self._queue.ack(job)
+
+    async def _failed(self, job: Job, error: Exception) -> None:
+        reason = str(error) if isinstance(error, Unavailable) else type(error).__name__
+        telemetry.warning(
+            "delivery_failed", job=job.id, target=job.target, attempt=job.attempt, reason=reason
+        )
+        await self._queue.retry(job, reason)
+
+    async def _hold(self, job: Job) -> None:
+        """Extend the lease for as long as the delivery takes."""
+        while True:
+            await anyio.sleep(LEASE_S / 3)
+            with suppress(Unavailable):
+                await self._queue.extend(job)
+
+
+class HttpDelivery:
+    """Posts a job to its entry point with a service token; anything but 2xx is Unavailable."""
+
+    def __init__(
+        self,
+        client: "httpx.AsyncClient",
+        service_identity: ServiceIdentity,
+        *,
+        url: Callable[[str], str],
+        project: str,
+    ) -> None:
+        self._client = client
+        self._service_identity = service_identity
+        self._url = url
+        self._project = project
+
+    async def __call__(self, job: Job) -> None:
+        headers, body = envelope(job, project=self._project)
+        headers["authorization"] = f"Bearer {await self._service_identity.token(job.target)}"
+        response = await self._client.post(
+            self._url(job.target), headers=headers, content=body, timeout=TIMEOUT_S
+        )
+        if not response.is_success:
+            raise Unavailable(f"status {response.status_code}")

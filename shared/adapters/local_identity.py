@@ -1,0 +1,74 @@
+"""Development tokens: signed with a secret of the data directory, verified like real ones."""
+
+import os
+import secrets
+from pathlib import Path
+
+from itsdangerous import BadData, URLSafeTimedSerializer
+
+from shared.domain.errors import Invalid, NotAuthenticated
+from shared.domain.ids import UserId, is_id
+
+USER_TOKEN_MAX_AGE_S = 30 * 24 * 3600
+SERVICE_TOKEN_MAX_AGE_S = 3600
+INVALID_TOKEN = "Invalid authorization token"  # noqa: S105  a message, no token
+
+
+def read_secret(data_dir: Path) -> bytes:
+    """Return the secret of this data directory; the first process makes it, for its owner only."""
+    path = data_dir / "secret"
+    if not path.exists():
+        data_dir.mkdir(parents=True, exist_ok=True)
+        _offer_secret(path)
+    return path.read_bytes()
+
+
+def _offer_secret(path: Path) -> None:
+    """Put a whole secret in place, unless another process was first."""
+    draft = path.with_name(f"secret.{secrets.token_hex(8)}")
+    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(secrets.token_bytes(32))
+    try:
+        path.hardlink_to(draft)
+    except FileExistsError:
+        pass
+    finally:
+        draft.unlink()
+
+
+class LocalIdentity:
+    """Users of the embedded world, as whoever runs it says."""
+
+    def __init__(self, secret: bytes) -> None:
+        self._serializer = URLSafeTimedSerializer(secret, salt="user")
+
+    def issue(self, uid: str) -> str:
+        """Make a token for a user. Raises Invalid for an id that cannot stand in a path."""
+        if not is_id(uid):
+            raise Invalid("uid: use 1 to 64 letters, digits, _ or -")
+        return str(self._serializer.dumps(uid))
+
+    async def verify(self, token: str) -> UserId:
+        return UserId(_loads(self._serializer, token, max_age_s=USER_TOKEN_MAX_AGE_S))
+
+
+class LocalServiceIdentity:
+    """Functions of the embedded world; a token is good for one of them."""
+
+    def __init__(self, secret: bytes) -> None:
+        self._serializer = URLSafeTimedSerializer(secret, salt="service")
+
+    async def token(self, audience: str) -> str:
+        return str(self._serializer.dumps(audience))
+
+    async def verify(self, token: str, audience: str) -> None:
+        if _loads(self._serializer, token, max_age_s=SERVICE_TOKEN_MAX_AGE_S) != audience:
+            raise NotAuthenticated(INVALID_TOKEN)
+
+
+def _loads(serializer: URLSafeTimedSerializer, token: str, *, max_age_s: int) -> str:
+    try:
+        return str(serializer.loads(token, max_age=max_age_s))
+    except BadData as error:
+        raise NotAuthenticated(INVALID_TOKEN) from error

@@ -1,0 +1,311 @@
+"""The embedded world's durable queue: events, tasks and triggers wait here until delivered."""
+
+import asyncio
+import re
+import sqlite3
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Literal
+
+import anyio
+
+from shared.adapters.sqlite_database import SqliteDatabase
+from shared.adapters.sqlite_json import dumps, loads
+from shared.domain.documents import Fields
+from shared.ports import Clock
+
+LEASE_S = 30.0
+ATTEMPTS = 10
+BACKOFF_LIMIT_S = 60.0
+NAME_KEPT_S = 3600.0
+"""A task's name stays taken this long after the task ended, as Cloud Tasks keeps it."""
+
+SCHEMA = """
+CREATE TABLE IF NOT EXISTS jobs (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    kind TEXT NOT NULL,
+    target TEXT NOT NULL,
+    name TEXT NOT NULL,
+    body TEXT NOT NULL,
+    created REAL NOT NULL,
+    due REAL NOT NULL,
+    attempt INTEGER NOT NULL DEFAULT 0,
+    fence INTEGER NOT NULL DEFAULT 0,
+    ended REAL
+);
+CREATE INDEX IF NOT EXISTS jobs_due ON jobs (due, id) WHERE ended IS NULL;
+CREATE UNIQUE INDEX IF NOT EXISTS jobs_task ON jobs (target, name) WHERE kind = 'task';
+CREATE TABLE IF NOT EXISTS dead_letters (
+    id INTEGER PRIMARY KEY,
+    kind TEXT NOT NULL,
+    target TEXT NOT NULL,
+    name TEXT NOT NULL,
+    body TEXT NOT NULL,
+    reason TEXT NOT NULL,
+    died REAL NOT NULL
+)
+"""
+
+Kind = Literal["event", "task", "trigger"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """One delivery to make. `name` is the topic, the task's name or the document's path.
+
+    `id` is the same on every attempt; `fence` names one claim, and only the latest may end the job.
+    """
+
+    id: int
+    kind: Kind
+    target: str
+    name: str
+    body: Mapping[str, Any]
+    created: datetime
+    attempt: int
+    fence: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeadLetter:
+    """A job that was given up. `body` is an event's ids; tasks and documents may hold content."""
+
+    id: int
+    kind: Kind
+    target: str
+    name: str
+    body: Mapping[str, Any] | None
+    reason: str
+
+
+class SqliteQueue:
+    """The consumer's side. Several processes may claim from one file; each job has one holder.
+
+    A claim is a lease: who neither ends nor extends it in time has crashed, and the job comes again.
+    """
+
+    def __init__(self, database: SqliteDatabase, clock: Clock) -> None:
+        database.schema(SCHEMA)
+        self.database = database
+        self._clock = clock
+        self._bell = _Bell()
+
+    async def claim(self, limit: int) -> list[Job]:
+        """Take up to `limit` due jobs, oldest first; bury what used up its attempts unanswered."""
+        now = self._now()
+
+        def work(connection: sqlite3.Connection) -> list[Job]:
+            _bury_lost(connection, now)
+            return _claim(connection, now, limit)
+
+        return await self.database.write(work) if limit else []
+
+    async def ack(self, job: Job) -> None:
+        """Be done with a job."""
+        now = self._now()
+        await self.database.write(lambda connection: _end(connection, job, now))
+
+    async def retry(self, job: Job, reason: str) -> None:
+        """Let a job come again after 1 s, 2 s, 4 s … 60 s; bury it after its last attempt."""
+        now = self._now()
+        if job.attempt >= ATTEMPTS:
+            await self.database.write(lambda connection: _bury(connection, job, reason, now))
+        else:
+            await self._put_off(job, now + backoff_s(job.attempt))
+
+    async def extend(self, job: Job) -> None:
+        """Keep a job for another lease."""
+        await self._put_off(job, self._now() + LEASE_S)
+
+    async def release(self, job: Job) -> None:
+        """Give a job back as if it had not been claimed."""
+        await self._put_off(job, self._now(), attempt=job.attempt - 1)
+        self.ring()
+
+    async def dead_letters(self) -> list[DeadLetter]:
+        return await self.database.read(_dead_letters)
+
+    async def wait(self, timeout_s: float) -> None:
+        """Wait until a job is put in by this process or `timeout_s` passed."""
+        await self._bell.wait(timeout_s)
+
+    def ring(self) -> None:
+        """Wake who waits; safe from any thread."""
+        self._bell.ring()
+
+    def put(
+        self,
+        connection: sqlite3.Connection,
+        kind: Kind,
+        target: str,
+        name: str,
+        body: Mapping[str, Any],
+        *,
+        at: datetime | None = None,
+    ) -> None:
+        """Add a job within the caller's transaction; a task whose name is taken is not added.
+
+        The bell rings before the commit; a claim waits for its turn to write, so it sees the job.
+        """
+        now = self._now()
+        due = at.timestamp() if at else now
+        connection.execute("DELETE FROM jobs WHERE ended <= ?", (now - NAME_KEPT_S,))
+        connection.execute(
+            "INSERT OR IGNORE INTO jobs (kind, target, name, body, created, due) "
+            "VALUES (?, ?, ?, ?, ?, ?)",
+            (kind, target, name, dumps(body), now, due),
+        )
+        self.ring()
+
+    async def _put_off(self, job: Job, due: float, *, attempt: int | None = None) -> None:
+        sql = "UPDATE jobs SET due = ?, attempt = ? WHERE id = ? AND fence = ?"
+        values = (due, job.attempt if attempt is None else attempt, job.id, job.fence)
+        await self.database.write(lambda connection: connection.execute(sql, values))
+
+    def _now(self) -> float:
+        return self._clock.now().timestamp()
+
+
+class SqliteEvents:
+    """Events as one job a subscriber; an undeclared topic is a bug: KeyError."""
+
+    def __init__(self, queue: SqliteQueue, topics: Mapping[str, Sequence[str]]) -> None:
+        self._queue = queue
+        self._topics = topics
+
+    async def publish(self, topic: str, event: Mapping[str, Any]) -> None:
+        targets = self._topics[topic]
+
+        def work(connection: sqlite3.Connection) -> None:
+            for target in targets:
+                self._queue.put(connection, "event", target, topic, event)
+
+        await self._queue.database.write(work)
+
+
+class SqliteTasks:
+    """Tasks as jobs with a name of their own and a time."""
+
+    def __init__(self, queue: SqliteQueue) -> None:
+        self._queue = queue
+
+    async def create(
+        self, target: str, name: str, body: Mapping[str, Any], *, at: datetime | None = None
+    ) -> None:
+        await self._queue.database.write(
+            lambda connection: self._queue.put(connection, "task", target, name, body, at=at)
+        )
+
+
+class SqliteTriggers:
+    """Says who is told of a document's change, in the very transaction that changes it."""
+
+    def __init__(self, queue: SqliteQueue, triggers: Mapping[str, str]) -> None:
+        self._queue = queue
+        self._targets = [(_pattern(path), target) for path, target in triggers.items()]
+
+    def __call__(
+        self, connection: sqlite3.Connection, path: str, old: Fields | None, new: Fields | None
+    ) -> None:
+        """Tell of a write that changed something."""
+        if old == new:
+            return
+        for pattern, target in self._targets:
+            if pattern.fullmatch(path):
+                self._queue.put(connection, "trigger", target, path, {"old": old, "new": new})
+
+
+def backoff_s(attempt: int) -> float:
+    """Seconds to wait after a failed attempt: 1, 2, 4 … at most 60."""
+    return min(2.0 ** (attempt - 1), BACKOFF_LIMIT_S)
+
+
+class _Bell:
+    """Wakes who waits, from any thread; a ring that nobody heard ends the next wait at once."""
+
+    def __init__(self) -> None:
+        self._rung = asyncio.Event()
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    def ring(self) -> None:
+        if self._loop is None:
+            self._rung.set()
+        elif not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(self._rung.set)
+
+    async def wait(self, timeout_s: float) -> None:
+        self._loop = asyncio.get_running_loop()
+        with anyio.move_on_after(timeout_s):
+            await self._rung.wait()
+        self._rung.clear()
+
+
+def _pattern(path: str) -> re.Pattern[str]:
+    """`users/{uid}/notes/{id}` matches one segment for each name in braces."""
+    return re.compile(re.sub(r"\\\{[^}]*\\\}", "[^/]+", re.escape(path)))
+
+
+def _claim(connection: sqlite3.Connection, now: float, limit: int) -> list[Job]:
+    rows = connection.execute(
+        "UPDATE jobs SET due = ?, attempt = attempt + 1, fence = fence + 1 WHERE id IN "
+        "(SELECT id FROM jobs WHERE ended IS NULL AND due <= ? ORDER BY due, id LIMIT ?) "
+        "RETURNING id, kind, target, name, body, created, attempt, fence",
+        (now + LEASE_S, now, limit),
+    ).fetchall()
+    return [_job(*row) for row in sorted(rows)]
+
+
+def _job(id_: int, kind: Kind, target: str, name: str, body: str, *rest: Any) -> Job:
+    created, attempt, fence = rest
+    return Job(
+        id=id_,
+        kind=kind,
+        target=target,
+        name=name,
+        body=loads(body),
+        created=datetime.fromtimestamp(created, UTC),
+        attempt=attempt,
+        fence=fence,
+    )
+
+
+def _end(connection: sqlite3.Connection, job: Job, now: float) -> bool:
+    """End a job that is still ours. A task's row stays for its name, without its body."""
+    mine = (job.id, job.fence)
+    if job.kind == "task":
+        sql = "UPDATE jobs SET ended = ?, body = '' WHERE ended IS NULL AND id = ? AND fence = ?"
+        return connection.execute(sql, (now, *mine)).rowcount > 0
+    return connection.execute("DELETE FROM jobs WHERE id = ? AND fence = ?", mine).rowcount > 0
+
+
+def _bury(connection: sqlite3.Connection, job: Job, reason: str, now: float) -> None:
+    """Give up a job that is still ours; a document's or a task's content is not kept."""
+    if not _end(connection, job, now):
+        return
+    body = dumps(job.body) if job.kind == "event" else "null"
+    connection.execute(
+        "INSERT INTO dead_letters VALUES (?, ?, ?, ?, ?, ?, ?)",
+        (job.id, job.kind, job.target, job.name, body, reason, now),
+    )
+
+
+def _bury_lost(connection: sqlite3.Connection, now: float) -> None:
+    """Bury jobs whose holder vanished on the last attempt: they may be what killed it."""
+    rows = connection.execute(
+        "SELECT id, kind, target, name, body, created, attempt, fence FROM jobs "
+        "WHERE ended IS NULL AND due <= ? AND attempt >= ?",
+        (now, ATTEMPTS),
+    ).fetchall()
+    for row in rows:
+        _bury(connection, _job(*row), "no answer", now)
+
+
+def _dead_letters(connection: sqlite3.Connection) -> list[DeadLetter]:
+    rows = connection.execute(
+        "SELECT id, kind, target, name, body, reason FROM dead_letters ORDER BY id"
+    ).fetchall()
+    return [
+        DeadLetter(id=i, kind=kind, target=target, name=name, body=loads(body), reason=reason)
+        for i, kind, target, name, body, reason in rows
+    ]
