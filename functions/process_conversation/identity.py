@@ -1,0 +1,11 @@
+"""Names of what is derived: the same words of the same conversation always have the same id."""
+
+import hashlib
+
+from shared.domain.words import normalise
+
+
+def derived_id(conversation_id: str, kind: str, text: str) -> str:
+    """Hash, so that a repeated delivery writes the same document again instead of another one."""
+    said = f"{conversation_id}\n{kind}\n{normalise(text)}"
+    return hashlib.sha256(said.encode()).hexdigest()[:32]

@@ -1,0 +1,118 @@
+"""Days and hours as people say them, read in the speaker's zone."""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import date, datetime, time, timedelta
+from typing import Any
+from zoneinfo import ZoneInfo
+
+WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+MONTHS = (
+    "january", "february", "march", "april", "may", "june", "july", "august", "september",
+    "october", "november", "december",
+)  # fmt: skip
+EVENING = time(18)
+_NUMBERS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+_MONTH = "|".join(MONTHS)
+
+_IN = re.compile(rf"\bin (an?|\d{{1,3}}|{'|'.join(_NUMBERS)}) (day|week)s?\b")
+_WEEKDAY = re.compile(rf"\b(?:(next) )?({'|'.join(WEEKDAYS)})\b")
+_DAY_MONTH = re.compile(rf"\b(\d{{1,2}})(?:st|nd|rd|th)?(?: of)? ({_MONTH})\b")
+_MONTH_DAY = re.compile(rf"\b({_MONTH}) (\d{{1,2}})(?:st|nd|rd|th)?\b")
+_ISO = re.compile(r"\b(\d{4})-(\d{2})-(\d{2})\b")
+_HOUR = re.compile(r"\bat (\d{1,2})(?::(\d{2}))?(?:\s*(a\.?m|p\.?m)\b|\s*o'?clock)?")
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """A day that was named; `exact` when an hour was named with it."""
+
+    at: datetime
+    exact: bool
+
+
+def started(data: Mapping[str, Any]) -> datetime:
+    """Return when the conversation began, in the owner's zone."""
+    return datetime.fromisoformat(data["started_at"]).astimezone(ZoneInfo(data["time_zone"]))
+
+
+def moment(text: str, now: datetime) -> Moment | None:
+    """Find the first day a sentence names, with its hour; without one, the evening of that day."""
+    lower = text.lower()
+    day = next((day for rule in _RULES if (day := rule(lower, now.date()))), None)
+    if day is None:
+        return None
+    hour = _hour(lower)
+    return Moment(datetime.combine(day, hour or EVENING, now.tzinfo), exact=hour is not None)
+
+
+def _relative(text: str, today: date) -> date | None:
+    days = {"day after tomorrow": 2, "tomorrow": 1, "tonight": 0, "today": 0, "next week": 7}
+    return next((today + timedelta(n) for phrase, n in days.items() if phrase in text), None)
+
+
+def _in_days(text: str, today: date) -> date | None:
+    if not (found := _IN.search(text)):
+        return None
+    number = found[1]
+    count = (
+        int(number)
+        if number.isdigit()
+        else max(1, _NUMBERS.index(number) if number in _NUMBERS else 1)
+    )
+    return today + timedelta(count * (7 if found[2] == "week" else 1))
+
+
+def _weekday(text: str, today: date) -> date | None:
+    """A weekday is the next one to come; "next" on the day itself or after means the same."""
+    if not (found := _WEEKDAY.search(text)):
+        return None
+    return today + timedelta((WEEKDAYS.index(found[2]) - today.weekday() - 1) % 7 + 1)
+
+
+def _month_day(text: str, today: date) -> date | None:
+    if found := _DAY_MONTH.search(text):
+        return _coming(today, month=found[2], day=int(found[1]))
+    if found := _MONTH_DAY.search(text):
+        return _coming(today, month=found[1], day=int(found[2]))
+    return None
+
+
+def _coming(today: date, *, month: str, day: int) -> date | None:
+    number = MONTHS.index(month) + 1
+    years = (today.year, today.year + 1)
+    days = (_date(year, number, day) for year in years)
+    return next((found for found in days if found and found >= today), None)
+
+
+def _iso(text: str, _: date) -> date | None:
+    found = _ISO.search(text)
+    return _date(*map(int, found.groups())) if found else None
+
+
+def _date(year: int, month: int, day: int) -> date | None:
+    try:
+        return date(year, month, day)
+    except ValueError:
+        return None
+
+
+def _hour(text: str) -> time | None:
+    """Read "at 3", "at 3:30 pm", "at noon"; from 1 to 7 without am or pm it is the afternoon."""
+    if "noon" in text.split() or "at noon" in text:
+        return time(12)
+    if not (found := _HOUR.search(text)):
+        return None
+    hour, minute = int(found[1]), int(found[2] or 0)
+    half = (found[3] or "").replace(".", "")
+    if hour < 12 and (half == "pm" or (not half and not found[2] and hour < 8)):
+        hour += 12
+    if half == "am" and hour == 12:
+        hour = 0
+    return time(hour, minute) if hour < 24 and minute < 60 else None
+
+
+_RULES: tuple[Callable[[str, date], date | None], ...] = (
+    _iso, _month_day, _relative, _in_days, _weekday,
+)  # fmt: skip

@@ -1,0 +1,63 @@
+"""A transcript as sentences, and the words in them that carry meaning."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+_END = re.compile(r"(?<=[.!?…。！？])\s+|(?<=[。！？])|\n+")
+_WORD = re.compile(r"[^\W_]+(?:[-'’.&][^\W_]+)*")
+
+_EMPTY = """
+a about above after again all also am an and any anyway are aren't around as at back be
+because been before being but by bye can can't come could did didn't do does doesn't doing don't
+done down even every fine for from get getting go goes going gonna good got great guess had has
+have haven't having he he's hello her here hers hey hi him his how i i'd i'll i'm i've if in into
+is isn't it it's its just kind know let let's like little look lot make maybe me mean mhm more
+most much must my need never nice no not now of off oh ok okay on one only or other our out over
+own please pretty put quite re really right said same say see she she's should so some something
+sorry still stuff sure take tell than thank thanks that that's the their them then there there's
+these they they're thing things think this those though through time to too um uh up us very want
+wanna was wasn't way we we'd we'll we're we've well were what what's when where which while who
+why will with won't would wow yeah yep yes yet you you'd you'll you're you've your yours
+today tomorrow tonight yesterday
+"""
+EMPTY = frozenset(_EMPTY.split())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sentence:
+    """One sentence, verbatim, and where it was said."""
+
+    text: str
+    segment: int
+    is_user: bool
+
+
+def sentences(data: Mapping[str, Any]) -> list[Sentence]:
+    """Cut a prompt's transcript into sentences."""
+    return [
+        Sentence(text=text, segment=said["segment"], is_user=said["is_user"])
+        for said in data["transcript"]
+        for text in map(str.strip, _END.split(said["text"]))
+        if text
+    ]
+
+
+def by_owner(said: Sequence[Sentence]) -> Sequence[Sentence]:
+    """Return what the owner said; where nobody is marked as the owner, everybody may be."""
+    return [sentence for sentence in said if sentence.is_user] or said
+
+
+def words(text: str) -> list[str]:
+    return _WORD.findall(text)
+
+
+def is_telling(word: str) -> bool:
+    return word.lower().replace("’", "'") not in EMPTY and (len(word) > 2 or word.isupper())
+
+
+def counts(said: Iterable[Sentence]) -> Counter[str]:
+    """Count the telling words, whatever their case."""
+    return Counter(w.lower() for s in said for w in words(s.text) if is_telling(w))

@@ -1,0 +1,99 @@
+"""Title, overview, category and what was named or undertaken."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from shared.extraction.calendar import moment, started
+from shared.extraction.names import names
+from shared.extraction.speech import Sentence, counts, is_telling, sentences, words
+from shared.extraction.tasks import action_items, events
+
+_TITLE_WORDS = 5
+_OVERVIEW_SENTENCES = 3
+_TOPICS = 8
+
+_CATEGORIES: Mapping[str, tuple[str, str]] = {
+    "health": ("🩺", "doctor dentist hospital medicine pain sleep diet allergic symptom therapy pharmacy blood vaccine"),
+    "finance": ("💰", "money bank invoice tax taxes loan mortgage invest stocks salary insurance pension savings"),
+    "legal": ("⚖️", "lawyer court contract lawsuit lease notary clause liability"),
+    "travel": ("✈️", "flight airport hotel trip travel visa passport luggage vacation train itinerary"),
+    "education": ("🎓", "school teacher exam homework university lecture course study student semester"),
+    "parenting": ("🧸", "kids daughter son baby kindergarten daycare toddler bedtime"),
+    "family": ("👪", "mother father mom dad sister brother grandma grandmother cousin family uncle aunt"),
+    "romantic": ("❤️", "girlfriend boyfriend date anniversary engaged wedding love"),
+    "technology": ("💻", "software code server database app deploy bug laptop computer api model release"),
+    "business": ("📈", "customer revenue market sales startup investor pricing launch competitor supplier"),
+    "work": ("💼", "meeting project deadline team manager colleague office report client sprint review presentation"),
+    "sports": ("⚽", "football soccer tennis running marathon gym training match team coach race"),
+    "music": ("🎵", "song album concert guitar piano band singer rehearsal"),
+    "entertainment": ("🎬", "movie film series show theatre game episode cinema"),
+    "weather": ("🌦️", "rain snow sunny storm forecast temperature degrees"),
+    "politics": ("🏛️", "election government president parliament vote minister policy"),
+    "science": ("🔬", "experiment research physics biology chemistry hypothesis telescope"),
+    "social": ("🥳", "party friends dinner birthday barbecue neighbour invite drinks lunch"),
+    "design": ("🎨", "logo colour color font layout sketch prototype"),
+    "environment": ("🌱", "climate recycling solar emissions garden forest"),
+}  # fmt: skip
+_DEFAULT = ("other", "🧠")
+
+
+def structure(data: Mapping[str, Any]) -> dict[str, Any]:
+    said = sentences(data)
+    now = started(data)
+    people, entities = names(said)
+    telling = counts(said)
+    category, emoji = _category(telling)
+    days = [when.at.date().isoformat() for s in said if (when := moment(s.text, now))]
+    return {
+        "title": _title(said, telling),
+        "overview": _overview(said, telling),
+        "emoji": emoji,
+        "category": category,
+        "action_items": list(action_items(said, now)),
+        "events": list(events(said, now)),
+        "people": people,
+        "topics": [word for word, _ in telling.most_common(_TOPICS)],
+        "entities": entities,
+        "dates": list(dict.fromkeys(days)),
+    }
+
+
+def _title(said: Sequence[Sentence], telling: Counter[str]) -> str:
+    """Join the words said most, in the order they came up; names keep their letters."""
+    spelled = _spellings(said)
+    best = {word for word, _ in telling.most_common(_TITLE_WORDS)}
+    chosen = [spelled[word] for word in spelled if word in best]
+    title = ", ".join(chosen)
+    return title[:1].upper() + title[1:]
+
+
+def _spellings(said: Sequence[Sentence]) -> dict[str, str]:
+    """Map each telling word to its spelling; one small letter anywhere makes it no name."""
+    spelled: dict[str, str] = {}
+    for word in (w for s in said for w in words(s.text) if is_telling(w)):
+        known = spelled.setdefault(word.lower(), word)
+        if word.islower() and not known.islower():
+            spelled[word] = word
+    return spelled
+
+
+def _overview(said: Sequence[Sentence], telling: Counter[str]) -> str:
+    """Quote the sentences whose words the rest of the conversation uses most."""
+    ranked = sorted(range(len(said)), key=lambda n: (-_weight(said[n].text, telling), n))
+    return " ".join(said[n].text for n in sorted(ranked[:_OVERVIEW_SENTENCES]))
+
+
+def _weight(text: str, telling: Counter[str]) -> float:
+    """Sum the words, damped by length, so that neither a cry nor a ramble wins."""
+    said = words(text)
+    return sum(telling[w] for w in {word.lower() for word in said}) / (len(said) + 4)
+
+
+def _category(telling: Counter[str]) -> tuple[str, str]:
+    score = {
+        (name, emoji): sum(telling[word] for word in keys.split())
+        for name, (emoji, keys) in _CATEGORIES.items()
+    }
+    best = max(score, key=lambda key: score[key])
+    return best if score[best] else _DEFAULT
