@@ -1,0 +1,257 @@
+"""What every vector index does."""
+
+from array import array
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from shared.adapters.pinecone_vectors import PineconeVectors
+from shared.adapters.sqlite_database import SqliteDatabase
+from shared.adapters.sqlite_vectors import SqliteVectors
+from shared.domain.errors import Invalid
+from shared.domain.vectors import Filter, MetadataValue, Row, SparseVector
+from shared.ports import Vectors
+from tests.servers.pinecone import API_KEY, fake_pinecone
+
+ADAPTERS = ["sqlite", "pinecone"]
+
+
+@asynccontextmanager
+async def opened(kind: str) -> AsyncIterator[Vectors]:
+    async with AsyncExitStack() as stack:
+        if kind == "sqlite":
+            folder = stack.enter_context(TemporaryDirectory())
+            database = SqliteDatabase(Path(folder) / "keepsake.db")
+            stack.callback(database.close)
+            yield SqliteVectors(database)
+        else:
+            server = stack.enter_context(fake_pinecone())
+            pinecone = PineconeVectors(api_key=API_KEY, sparse_host=server.url)
+            stack.push_async_callback(pinecone.close)
+            yield pinecone
+
+
+@pytest.fixture(params=ADAPTERS)
+async def vectors(request: pytest.FixtureRequest) -> AsyncIterator[Vectors]:
+    async with opened(request.param) as vectors:
+        yield vectors
+
+
+def row(row_id: str, terms: dict[int, float], **metadata: MetadataValue) -> Row:
+    return Row(id=row_id, sparse=sparse(terms), metadata=metadata)
+
+
+def sparse(terms: dict[int, float]) -> SparseVector:
+    ordered = sorted(terms)
+    return SparseVector(tuple(ordered), tuple(terms[index] for index in ordered))
+
+
+async def found(
+    vectors: Vectors, namespace: str, terms: dict[int, float], where: Filter | None = None
+) -> list[str]:
+    hits = await vectors.query_sparse(namespace, sparse(terms), limit=100, where=where)
+    return [hit.id for hit in hits]
+
+
+async def test_rows_come_best_first_with_their_dot_product(vectors: Vectors):
+    await vectors.upsert("a", [row("weak", {1: 0.5, 9: 3.0}), row("strong", {1: 1.5, 2: 0.25})])
+
+    hits = await vectors.query_sparse("a", sparse({1: 2.0, 2: 4.0}), limit=10)
+
+    assert [(hit.id, hit.score) for hit in hits] == [("strong", 4.0), ("weak", 1.0)]
+
+
+async def test_rows_that_share_no_term_are_not_found(vectors: Vectors):
+    await vectors.upsert("a", [row("r", {1: 1.0})])
+
+    assert await found(vectors, "a", {2: 1.0}) == []
+    assert await found(vectors, "a", {}) == []
+    assert await found(vectors, "never written", {1: 1.0}) == []
+
+
+async def test_a_limit_keeps_the_best(vectors: Vectors):
+    await vectors.upsert("a", [row(f"r{n}", {1: float(n)}) for n in range(1, 8)])
+
+    hits = await vectors.query_sparse("a", sparse({1: 1.0}), limit=2)
+
+    assert [hit.id for hit in hits] == ["r7", "r6"]
+
+
+async def test_a_row_is_replaced_as_a_whole(vectors: Vectors):
+    await vectors.upsert("a", [row("r", {1: 1.0}, kind="old")])
+    assert await found(vectors, "a", {1: 1.0}) == ["r"]
+
+    await vectors.upsert("a", [row("r", {2: 1.0}, kind="new")])
+
+    assert await found(vectors, "a", {1: 1.0}) == []
+    [hit] = await vectors.query_sparse("a", sparse({2: 1.0}), limit=10)
+    assert hit.metadata == {"kind": "new"}
+
+
+async def test_deleted_rows_are_gone_and_the_others_stay(vectors: Vectors):
+    await vectors.upsert("a", [row("r1", {1: 1.0}), row("r2", {1: 2.0})])
+    assert await found(vectors, "a", {1: 1.0}) == ["r2", "r1"]
+
+    await vectors.delete("a", ["r2", "was never there"])
+
+    assert await found(vectors, "a", {1: 1.0}) == ["r1"]
+
+
+async def test_a_deleted_namespace_is_empty_and_may_be_written_again(vectors: Vectors):
+    await vectors.upsert("a", [row("r1", {1: 1.0})])
+    await vectors.upsert("b", [row("r1", {1: 1.0})])
+    assert await found(vectors, "a", {1: 1.0}) == ["r1"]
+
+    await vectors.delete_namespace("a")
+    assert await found(vectors, "a", {1: 1.0}) == []
+    assert await found(vectors, "b", {1: 1.0}) == ["r1"]
+
+    await vectors.upsert("a", [row("r2", {1: 1.0})])
+    assert await found(vectors, "a", {1: 1.0}) == ["r2"]
+
+
+async def test_deleting_where_nothing_is_is_no_error(vectors: Vectors):
+    await vectors.delete("nowhere", ["r"])
+    await vectors.delete("nowhere", [])
+    await vectors.delete_namespace("nowhere")
+
+
+async def test_writing_nothing_is_no_error(vectors: Vectors):
+    await vectors.upsert("a", [])
+
+
+async def test_many_rows_are_written_in_one_call(vectors: Vectors):
+    await vectors.upsert("a", [row(f"r{n:03}", {n: 1.0, 9999: 1.0}) for n in range(230)])
+
+    hits = await vectors.query_sparse("a", sparse({9999: 1.0}), limit=1000)
+
+    assert {hit.id for hit in hits} == {f"r{n:03}" for n in range(230)}
+
+
+async def test_metadata_comes_back_as_it_was_written(vectors: Vectors):
+    metadata: dict[str, MetadataValue] = {
+        "kind": "chunk",
+        "created_at": 1_772_000_000,
+        "share": 0.5,
+        "own": True,
+        "people": ["Ada", "Zoë"],
+        "none": [],
+    }
+    await vectors.upsert("a", [Row(id="r", sparse=sparse({1: 1.0}), metadata=metadata)])
+
+    [hit] = await vectors.query_sparse("a", sparse({1: 1.0}), limit=1)
+
+    assert hit.metadata == metadata
+    assert isinstance(hit.metadata["created_at"], int)
+
+
+@pytest.mark.parametrize(
+    ("where", "expected"),
+    [
+        ({"kind": {"$eq": "chunk"}}, "ab"),
+        ({"kind": "chunk"}, "ab"),
+        ({"kind": {"$ne": "chunk"}}, "c"),
+        ({"kind": {"$in": ["summary", "memory"]}}, "c"),
+        ({"kind": {"$nin": ["summary", "memory"]}}, "ab"),
+        ({"people": {"$in": ["Ada", "Eve"]}}, "ac"),
+        ({"people": {"$eq": "Bob"}}, "a"),
+        ({"at": {"$gt": 1}}, "bc"),
+        ({"at": {"$gte": 1}}, "abc"),
+        ({"at": {"$lt": 2}}, "a"),
+        ({"at": {"$lte": 2}}, "ab"),
+        ({"at": {"$gte": 2, "$lt": 3}}, "b"),
+        ({"absent": {"$gte": 0}}, ""),
+        ({"absent": {"$eq": "x"}}, ""),
+        ({"$and": [{"kind": "chunk"}, {"at": {"$gt": 1}}]}, "b"),
+        ({"$or": [{"kind": "summary"}, {"at": {"$lt": 2}}]}, "ac"),
+        ({"kind": "chunk", "at": 2}, "b"),
+        ({}, "abc"),
+    ],
+)
+async def test_filters_mean_what_pinecone_says(vectors: Vectors, where: Filter, expected: str):
+    await vectors.upsert(
+        "u",
+        [
+            row("a", {1: 3.0}, kind="chunk", at=1, people=["Ada", "Bob"]),
+            row("b", {1: 2.0}, kind="chunk", at=2, people=[]),
+            row("c", {1: 1.0}, kind="summary", at=3, people=["Eve"]),
+        ],
+    )
+
+    assert "".join(await found(vectors, "u", {1: 1.0}, where)) == expected
+
+
+@pytest.mark.parametrize("where", [{"at": {"$near": 1}}, {"at": {"$gt": "yesterday"}}])
+async def test_a_filter_that_means_nothing_is_refused(vectors: Vectors, where: Filter):
+    await vectors.upsert("a", [row("r", {1: 1.0}, at=1)])
+
+    with pytest.raises(Invalid):
+        await vectors.query_sparse("a", sparse({1: 1.0}), limit=1, where=where)
+
+
+@pytest.mark.parametrize(
+    "refused",
+    [
+        row("too-many-terms", dict.fromkeys(range(1001), 1.0)),
+        row("no-terms", {}),
+        row("not-32-bits", {2**32: 1.0}),
+        row("ï", {1: 1.0}),
+        row("r" * 513, {1: 1.0}),
+        row("", {1: 1.0}),
+        row("large", {1: 1.0}, topics=["x" * 100] * 410),
+        Row(id="nested", sparse=sparse({1: 1.0}), metadata={"map": {"a": 1}}),  # type: ignore[dict-item]
+    ],
+    ids=lambda refused: refused.id[:20],
+)
+async def test_a_row_beyond_the_limits_is_refused_and_nothing_written(
+    vectors: Vectors, refused: Row
+):
+    with pytest.raises(Invalid):
+        await vectors.upsert("a", [row("fine", {1: 1.0}), refused])
+
+    assert await found(vectors, "a", {1: 1.0}) == []
+
+
+async def test_a_row_at_the_limits_is_kept(vectors: Vectors):
+    await vectors.upsert("a", [row("r" * 512, dict.fromkeys(range(2**32 - 1000, 2**32), 1.0))])
+
+    assert await found(vectors, "a", {2**32 - 1: 1.0}) == ["r" * 512]
+
+
+grain = st.integers(1, 2000).map(lambda n: n / 256)
+term_weights = st.dictionaries(st.integers(0, 6), grain, min_size=1)
+libraries = st.dictionaries(
+    st.tuples(st.sampled_from(["ann", "bob", "ann-"]), st.sampled_from("abcdef")), term_weights
+)
+
+
+@pytest.mark.parametrize("kind", ADAPTERS)
+@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(libraries, term_weights)
+async def test_p11_every_row_found_is_the_callers_with_the_plain_dot_product(
+    kind: str, library: dict[tuple[str, str], dict[int, float]], query: dict[int, float]
+):
+    async with opened(kind) as vectors:
+        for (uid, name), terms in library.items():
+            await vectors.upsert(uid, [row(f"{uid}-{name}", terms, uid=uid)])
+        hits = await vectors.query_sparse("ann", sparse(query), limit=100)
+
+    expected = {
+        f"{uid}-{name}": sum(terms.get(index, 0.0) * weight for index, weight in query.items())
+        for (uid, name), terms in library.items()
+        if uid == "ann"
+    }
+    assert {hit.id: hit.score for hit in hits} == {k: s for k, s in expected.items() if s > 0}
+    assert all(hit.metadata["uid"] == "ann" for hit in hits)
+    assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
+
+
+def test_the_weights_of_the_property_are_exact_in_32_bits():
+    weights = [n / 256 for n in range(1, 2001)]
+
+    assert array("f", weights).tolist() == weights

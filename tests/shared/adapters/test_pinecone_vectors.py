@@ -1,0 +1,89 @@
+"""How Pinecone's answers become ours."""
+
+from collections.abc import AsyncIterator, Iterator
+
+import pytest
+from pinecone.errors import UnauthorizedError
+
+from shared.adapters.pinecone_vectors import PineconeVectors
+from shared.domain.errors import Invalid, Unavailable
+from shared.domain.vectors import Row, SparseVector
+from tests.servers.pinecone import API_KEY, FakePinecone, fake_pinecone
+
+TERM = SparseVector((7,), (1.5,))
+
+
+@pytest.fixture
+def server() -> Iterator[FakePinecone]:
+    with fake_pinecone() as server:
+        yield server
+
+
+@pytest.fixture
+async def vectors(server: FakePinecone) -> AsyncIterator[PineconeVectors]:
+    vectors = PineconeVectors(api_key=API_KEY, sparse_host=server.url)
+    yield vectors
+    await vectors.close()
+
+
+async def test_requests_are_the_documented_ones(server: FakePinecone, vectors: PineconeVectors):
+    await vectors.upsert("ann", [Row(id="ann-c", sparse=TERM, metadata={"kind": "chunk"})])
+    await vectors.query_sparse("ann", TERM, limit=3, where={"kind": {"$eq": "chunk"}})
+
+    sparse = {"indices": [7], "values": [1.5]}
+    vector = {"id": "ann-c", "sparseValues": sparse, "metadata": {"kind": "chunk"}}
+    asked = {
+        "topK": 3,
+        "namespace": "ann",
+        "sparseVector": sparse,
+        "filter": {"kind": {"$eq": "chunk"}},
+        "includeValues": False,
+        "includeMetadata": True,
+    }
+    upsert, query = server.requests
+    assert upsert[1] == "/vectors/upsert"
+    assert upsert[2]["namespace"] == "ann"
+    assert [
+        {k: v for k, v in found.items() if k != "values"} for found in upsert[2]["vectors"]
+    ] == [vector]
+    assert query == ("POST", "/query", asked)
+
+
+async def test_large_deletes_go_in_requests_that_pinecone_takes(
+    server: FakePinecone, vectors: PineconeVectors
+):
+    await vectors.upsert("ann", [Row(id="ann-c", sparse=TERM)])
+
+    await vectors.delete("ann", [f"ann-c#{n}" for n in range(2_500)])
+
+    sizes = [len(body["ids"]) for _, path, body in server.requests if path == "/vectors/delete"]
+    assert sizes == [1_000, 1_000, 500]
+
+
+async def test_a_refused_request_is_invalid(server: FakePinecone, vectors: PineconeVectors):
+    server.status = 400
+
+    with pytest.raises(Invalid):
+        await vectors.query_sparse("ann", TERM, limit=1)
+
+
+async def test_a_failing_index_is_unavailable(server: FakePinecone, vectors: PineconeVectors):
+    server.status = 501
+
+    with pytest.raises(Unavailable):
+        await vectors.query_sparse("ann", TERM, limit=1)
+
+
+async def test_an_index_that_is_not_there_is_unavailable():
+    away = PineconeVectors(api_key=API_KEY, sparse_host="http://127.0.0.1:9")
+
+    with pytest.raises(Unavailable):
+        await away.query_sparse("ann", TERM, limit=1)
+    await away.close()
+
+
+async def test_a_wrong_key_is_our_own_bug(server: FakePinecone, vectors: PineconeVectors):
+    server.status = 401
+
+    with pytest.raises(UnauthorizedError):
+        await vectors.query_sparse("ann", TERM, limit=1)
