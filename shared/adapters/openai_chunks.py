@@ -1,0 +1,208 @@
+"""A Chat Completions stream, from bytes to model events; pure.
+
+The SDK's own chunk objects cost five times what reading the bytes does, so the wire's few fields
+that matter are declared here and parsed in one step.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
+
+from shared.domain.errors import ModelFailed, Unavailable
+from shared.domain.model import (
+    Finished,
+    ModelEvent,
+    ReasoningDelta,
+    TextDelta,
+    ToolCall,
+    ToolCallRequested,
+    Usage,
+)
+
+_RETRYABLE = (408, 409, 429)
+
+
+@dataclass(slots=True)
+class _Function:
+    name: str | None = None
+    arguments: str | None = None
+
+
+@dataclass(slots=True)
+class _CallPiece:
+    index: int | None = None
+    id: str | None = None
+    function: _Function | None = None
+
+
+@dataclass(slots=True)
+class _Delta:
+    content: str | None = None
+    reasoning_content: str | None = None
+    reasoning: str | None = None
+    refusal: str | None = None
+    tool_calls: list[_CallPiece] | None = None
+
+
+@dataclass(slots=True)
+class _Choice:
+    delta: _Delta | None = None
+    finish_reason: str | None = None
+
+
+@dataclass(slots=True)
+class _CachedTokens:
+    cached_tokens: int | None = None
+
+
+@dataclass(slots=True)
+class _Usage:
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+    prompt_tokens_details: _CachedTokens | None = None
+
+
+@dataclass(slots=True)
+class _Chunk:
+    model: str | None = None
+    choices: list[_Choice] | None = None
+    usage: _Usage | None = None
+    error: Any = None
+
+
+_CHUNK = TypeAdapter(_Chunk)
+
+
+@dataclass(slots=True)
+class _Call:
+    """A call being assembled."""
+
+    index: int | None
+    id: str | None
+    name: str = ""
+    arguments: list[str] = field(default_factory=list)
+
+    def is_continued_by(self, piece: _CallPiece) -> bool:
+        """Tell by id where both have one: some providers give every call the same index."""
+        if self.id and piece.id:
+            return self.id == piece.id
+        return self.index == piece.index
+
+
+class ChunkReader:
+    """Reads one stream. `earlier_calls` keeps generated call ids unique in a conversation."""
+
+    def __init__(self, model: str, *, earlier_calls: int = 0) -> None:
+        self.done = False
+        self._model = model
+        self._earlier_calls = earlier_calls
+        self._rest = b""
+        self._calls: list[_Call] = []
+        self._reason: str | None = None
+        self._usage = Usage()
+
+    def feed(self, data: bytes) -> Iterator[ModelEvent]:
+        """Yield what `data` completes. Raises ModelFailed, or Unavailable for a reported fault."""
+        *lines, self._rest = (self._rest + data).split(b"\n")
+        for line in lines:
+            if line.startswith(b"data:"):
+                yield from self._read(line[5:].strip())
+
+    def end(self) -> Iterator[ModelEvent]:
+        """Yield what was still open. Raises Unavailable when the stream broke off."""
+        if not self.done:
+            yield from self.feed(b"\n")
+        if not self.done:
+            yield from self._finish()
+
+    def _read(self, payload: bytes) -> Iterator[ModelEvent]:
+        if payload == b"[DONE]":
+            yield from self._finish()
+            return
+        chunk = _parse(payload)
+        if chunk.error:
+            raise _reported(chunk.error)
+        self._model = chunk.model or self._model
+        if chunk.usage:
+            self._usage = _usage(chunk.usage)
+        for choice in chunk.choices or ():
+            self._reason = choice.finish_reason or self._reason
+            if choice.delta:
+                yield from self._delta(choice.delta)
+
+    def _delta(self, delta: _Delta) -> Iterator[ModelEvent]:
+        if reasoning := delta.reasoning_content or delta.reasoning:
+            yield ReasoningDelta(reasoning)
+        if delta.content:
+            yield TextDelta(delta.content)
+        if delta.refusal:
+            raise ModelFailed("the model refused")
+        for piece in delta.tool_calls or ():
+            self._assemble(piece)
+
+    def _assemble(self, piece: _CallPiece) -> None:
+        call = next((c for c in reversed(self._calls) if c.is_continued_by(piece)), None)
+        if call is None:
+            call = _Call(piece.index, piece.id)
+            self._calls.append(call)
+        call.id = call.id or piece.id
+        if piece.function:
+            call.name = call.name or piece.function.name or ""
+            call.arguments.append(piece.function.arguments or "")
+
+    def _finish(self) -> Iterator[ModelEvent]:
+        self.done = True
+        match self._reason:
+            case None:
+                raise Unavailable("the model's stream broke off")
+            case "content_filter":
+                raise ModelFailed("the provider's content filter ended the answer")
+            case "length":  # a call cut off in its arguments was never meant that way
+                yield Finished(reason="length", model=self._model, usage=self._usage)
+            case _:
+                yield from map(ToolCallRequested, self._complete_calls())
+                yield Finished(
+                    reason="tool_calls" if self._calls else "stop",
+                    model=self._model,
+                    usage=self._usage,
+                )
+
+    def _complete_calls(self) -> Iterator[ToolCall]:
+        ordered = sorted(self._calls, key=lambda call: call.index or 0)
+        for number, call in enumerate(ordered, self._earlier_calls):
+            arguments = "".join(call.arguments) or "{}"
+            yield ToolCall(id=call.id or f"call_{number}", name=call.name, arguments=arguments)
+
+
+def failure(status: int, code: str | None = None) -> Unavailable | ModelFailed:
+    """Name the error behind an HTTP status; the provider's text may quote the prompt and stays out."""
+    reason = f"the model provider answered {status}" + (f" ({code})" if code else "")
+    retryable = status in _RETRYABLE or status >= 500
+    return Unavailable(reason) if retryable else ModelFailed(reason)
+
+
+def _reported(error: Any) -> Unavailable | ModelFailed:
+    """Name the error that a provider reports inside a stream that had begun."""
+    facts = error if isinstance(error, dict) else {}
+    if facts.get("type") == "invalid_request_error":
+        return failure(400)
+    code = facts.get("code")
+    return failure(code if isinstance(code, int) else 500)
+
+
+def _parse(payload: bytes) -> _Chunk:
+    try:
+        return _CHUNK.validate_json(payload)
+    except ValidationError as error:
+        raise ModelFailed("the model's stream is not valid JSON") from error
+
+
+def _usage(usage: _Usage) -> Usage:
+    details = usage.prompt_tokens_details
+    return Usage(
+        input_tokens=usage.prompt_tokens or 0,
+        cached_tokens=(details.cached_tokens if details else 0) or 0,
+        output_tokens=usage.completion_tokens or 0,
+    )

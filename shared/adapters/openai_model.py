@@ -1,0 +1,186 @@
+"""ChatModel on OpenAI Chat Completions, at any base url that speaks it."""
+
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import aclosing, asynccontextmanager, contextmanager, suppress
+from functools import cached_property
+from typing import Any, TypeVar
+
+import anyio
+import httpx2
+from openai import APIConnectionError, APIStatusError, AsyncOpenAI
+from pydantic import ValidationError
+
+from shared import telemetry
+from shared.adapters import openai_requests
+from shared.adapters.openai_chunks import ChunkReader, failure
+from shared.data.codec import adapter
+from shared.domain.errors import ModelFailed, Unavailable
+from shared.domain.model import (
+    AssistantTurn,
+    Finished,
+    ModelEvent,
+    ModelMessage,
+    ModelRole,
+    Prompt,
+    TextDelta,
+    ToolSpec,
+)
+
+T = TypeVar("T")
+
+_TIMEOUT = httpx2.Timeout(60.0, connect=5.0)
+"""The 60 s count between two chunks; the whole of a turn is bounded by who asks."""
+_PAUSE_S = 0.2
+_DRAIN_S = 0.1
+
+
+class OpenaiModel:
+    """Clients are built on first use, in the loop that uses them.
+
+    A call that fails for a passing reason before its first event is tried once more.
+    """
+
+    def __init__(
+        self,
+        *,
+        api_key: str,
+        base_url: str,
+        openrouter_api_key: str | None,
+        openrouter_base_url: str,
+        models: Mapping[str, str],
+    ) -> None:
+        self._api_key = api_key
+        self._base_url = base_url
+        self._openrouter_api_key = openrouter_api_key
+        self._openrouter_base_url = openrouter_base_url
+        self._models = models
+
+    def name(self, role: ModelRole) -> str:
+        return self._models[role]
+
+    @asynccontextmanager
+    async def stream(
+        self, role: ModelRole, messages: Sequence[ModelMessage], tools: Sequence[ToolSpec] = ()
+    ) -> AsyncIterator[AsyncIterator[ModelEvent]]:
+        offered = {"tools": [*map(openai_requests.tool, tools)]} if tools else {}
+        async with aclosing(self._events(role, messages, offered)) as events:
+            yield events
+
+    async def structured(self, role: ModelRole, prompt: Prompt, schema: type[T]) -> T:
+        options = {"response_format": openai_requests.response_format(prompt.name, schema)}
+        messages = openai_requests.prompt_messages(prompt)
+        async with aclosing(self._events(role, messages, options)) as events:
+            text, finished = await _collect(events)
+        telemetry.info(
+            "structured_answer",
+            prompt=prompt.name,
+            version=prompt.version,
+            model=finished.model,
+            output_tokens=finished.usage.output_tokens,
+        )
+        if finished.reason == "length":
+            raise ModelFailed(f"the answer to {prompt.name!r} was cut off")
+        return _parse(text, prompt, schema)
+
+    async def aclose(self) -> None:
+        """Close the connections that are kept for the next call."""
+        for name in ("_openai", "_openrouter"):
+            if name in vars(self):
+                await vars(self)[name].close()
+
+    async def _events(
+        self, role: ModelRole, messages: Sequence[ModelMessage], options: Mapping[str, Any]
+    ) -> AsyncGenerator[ModelEvent, None]:
+        """Yield one call's events; a second attempt is made only while nothing was yielded."""
+        for attempt in (1, 2):
+            silent = True
+            try:
+                async with aclosing(self._attempt(role, messages, options)) as events:
+                    async for event in events:
+                        silent = False
+                        yield event
+            except Unavailable:
+                if not silent or attempt == 2:
+                    raise
+                await anyio.sleep(_PAUSE_S)
+            else:
+                return
+
+    async def _attempt(
+        self, role: ModelRole, messages: Sequence[ModelMessage], options: Mapping[str, Any]
+    ) -> AsyncGenerator[ModelEvent, None]:
+        reader = ChunkReader(self.name(role), earlier_calls=_count_calls(messages))
+        create = self._client(role).chat.completions.with_streaming_response.create
+        request = openai_requests.chat(self.name(role), messages)
+        with _our_errors():
+            async with create(**request, **options) as response:
+                chunks = response.iter_bytes()
+                async for chunk in chunks:
+                    for event in reader.feed(chunk):
+                        yield event
+                    if reader.done:
+                        break
+                await _drain(chunks)
+                for event in reader.end():
+                    yield event
+
+    def _client(self, role: ModelRole) -> AsyncOpenAI:
+        return self._openrouter if role.startswith("persona") else self._openai
+
+    @cached_property
+    def _openai(self) -> AsyncOpenAI:
+        return _connect(self._api_key, self._base_url)
+
+    @cached_property
+    def _openrouter(self) -> AsyncOpenAI:
+        if not self._openrouter_api_key:
+            raise ModelFailed("the persona models need OPENROUTER_API_KEY")
+        return _connect(self._openrouter_api_key, self._openrouter_base_url)
+
+
+def _connect(api_key: str, base_url: str) -> AsyncOpenAI:
+    return AsyncOpenAI(api_key=api_key, base_url=base_url, timeout=_TIMEOUT, max_retries=0)
+
+
+@contextmanager
+def _our_errors() -> Iterator[None]:
+    """Translate the vendor's errors, and drop them: their text may quote the prompt."""
+    try:
+        yield
+    except APIStatusError as error:
+        raise failure(error.status_code, error.code) from None
+    except (APIConnectionError, httpx2.TransportError) as error:
+        raise Unavailable(f"no connection to the model: {type(error).__name__}") from None
+
+
+async def _drain(chunks: AsyncIterator[bytes]) -> None:
+    """Read to the end, which is near: only then can the connection serve the next call."""
+    with anyio.move_on_after(_DRAIN_S), suppress(httpx2.TransportError):
+        async for _ in chunks:
+            pass
+
+
+async def _collect(events: AsyncIterator[ModelEvent]) -> tuple[str, Finished]:
+    text = []
+    async for event in events:
+        match event:
+            case TextDelta(piece):
+                text.append(piece)
+            case Finished():
+                finished = event
+    return "".join(text), finished
+
+
+def _parse(text: str, prompt: Prompt, schema: type[T]) -> T:
+    try:
+        value: T = adapter(schema).validate_json(text)
+    except ValidationError as error:
+        wrong = f"{error.error_count()} errors"
+        raise ModelFailed(
+            f"the answer to {prompt.name!r} does not fit its schema: {wrong}"
+        ) from None
+    return value
+
+
+def _count_calls(messages: Sequence[ModelMessage]) -> int:
+    return sum(len(said.tool_calls) for said in messages if isinstance(said, AssistantTurn))
