@@ -1,5 +1,5 @@
 # Two commands matter: `make run` serves everything, `make test` shows that it works.
-PYTHON ?= python3.11
+PYTHON ?= $(or $(shell command -v python3.11),python3)
 VENV := .venv
 BIN := $(VENV)/bin
 SHELL := /bin/bash
@@ -30,7 +30,7 @@ lock: $(VENV)/ready-dev ## Pin and hash what requirements*.in ask for
 	@$(BIN)/uv pip compile -q --generate-hashes --python-version 3.11 --no-emit-index-url --no-annotate --custom-compile-command "make lock" requirements-dev.in -o requirements-dev.txt
 
 $(VENV)/made:
-	@command -v $(PYTHON) >/dev/null || { echo "keepsake: $(PYTHON) is missing: install Python 3.11, or say PYTHON=/path/to/it make run" >&2; exit 2; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { echo "keepsake: Python 3.11 is missing: install it, or say PYTHON=/path/to/it make run" >&2; exit 2; }
 	@$(PYTHON) -c 'import venv, ensurepip' 2>/dev/null || { echo "keepsake: $(PYTHON) has no venv: install it (Debian: apt-get install python3.11-venv)" >&2; exit 2; }
 	@echo "keepsake: making $(VENV)"
 	@$(PYTHON) -m venv $(VENV) && touch $@

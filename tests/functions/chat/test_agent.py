@@ -1,0 +1,304 @@
+"""The agent loop (P1, P3, P10, X37, X42) and its hold."""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import anyio
+import pytest
+
+from functions.chat import guards
+from functions.chat.agent import Agent
+from functions.chat.guards import Limits
+from functions.chat.hold import Hold
+from functions.chat.toolkit import Present, Tool, Toolkit, say
+from shared.domain.errors import ToolFailed, ToolRefused, Unavailable
+from shared.domain.model import AssistantTurn, ModelMessage, ToolResult, ToolSpec, UserText
+from shared.domain.run import Said, Status
+from tests.doubles import ScriptedModel, calls, says
+
+QUESTION: Sequence[ModelMessage] = [UserText(text="What did Ann say?")]
+
+
+def tool(name: str, run: Any) -> Tool:
+    return Tool(
+        spec=ToolSpec(name=name, description=name, parameters={"type": "object"}),
+        status=f"Using {name}",
+        run=run,
+    )
+
+
+async def echo(arguments: Mapping[str, Any]) -> Present:
+    return say(f"echo {json.dumps(arguments)}")
+
+
+def agent(
+    model: ScriptedModel,
+    *tools: Tool,
+    limits: Limits | None = None,
+    hold: Hold | None = None,
+) -> Agent:
+    return Agent(
+        model=model,
+        role="agent",
+        toolkit=Toolkit(tools, timeout_s=30),
+        hold=hold or Hold(),
+        limits=limits or Limits(),
+    )
+
+
+async def told(running: Agent) -> list[Said | Status]:
+    return [event async for event in running.run(QUESTION)]
+
+
+async def text_of(running: Agent) -> str:
+    return "".join(event.text for event in await told(running) if isinstance(event, Said))
+
+
+async def test_p1_the_simple_path_is_the_loop_that_calls_no_tool() -> None:
+    with ScriptedModel(says("Hi ", "there")) as model:
+        events = await told(agent(model, tool("a", echo)))
+
+    assert events == [Said("Hi "), Said("there")]
+    assert len(model.calls) == 1
+
+
+async def test_p3_three_tools_overlap_and_their_results_return_in_call_order() -> None:
+    first, second, third = anyio.Event(), anyio.Event(), anyio.Event()
+
+    async def waits_for_second(_: Mapping[str, Any]) -> Present:
+        first.set()
+        await second.wait()
+        return say("one")
+
+    async def waits_for_third(_: Mapping[str, Any]) -> Present:
+        await third.wait()
+        second.set()
+        return say("two")
+
+    async def waits_for_first(_: Mapping[str, Any]) -> Present:
+        await first.wait()
+        third.set()
+        return say("three")
+
+    asked = calls(("a", {}), ("b", {}), ("c", {}))
+    with ScriptedModel(asked, says("done")) as model, anyio.fail_after(5):
+        await told(
+            agent(
+                model,
+                tool("a", waits_for_second),
+                tool("b", waits_for_third),
+                tool("c", waits_for_first),
+            )
+        )
+
+    assert [m.text for m in model.calls[1].messages if isinstance(m, ToolResult)] == [
+        "one",
+        "two",
+        "three",
+    ]
+
+
+async def test_statuses_are_told_once_before_tools_run() -> None:
+    with ScriptedModel(calls(("a", {"n": 1}), ("a", {"n": 2})), says("ok")) as model:
+        events = await told(agent(model, tool("a", echo)))
+
+    assert events == [Status("Using a"), Said("ok")]
+
+
+async def test_text_before_a_tool_call_is_kept_apart_from_what_follows() -> None:
+    with ScriptedModel(calls(("a", {}), text="Let me look."), says("Found.")) as model:
+        text = await text_of(agent(model, tool("a", echo)))
+
+    assert text == "Let me look.\n\nFound."
+    assert model.calls[1].messages[1] == AssistantTurn(
+        text="Let me look.",
+        tool_calls=model.calls[1].messages[1].tool_calls,  # type: ignore[union-attr]
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "expected"),
+    [
+        ("unknown", "{}", "Error: there is no tool 'unknown'. Available: a, refuses, fails, down."),
+        ("a", "{broken", "Error: the arguments of a are not valid JSON"),
+        ("a", "[1]", "Error: the arguments of a must be a JSON object."),
+        ("refuses", "{}", "Error: send a date"),
+        ("fails", "{}", "Error: the shop is closed"),
+        ("down", "{}", "Error: down does not work at the moment."),
+    ],
+)
+async def test_x42_a_bad_or_failing_call_becomes_text_and_the_loop_goes_on(
+    name: str, arguments: str, expected: str
+) -> None:
+    async def refuses(_: Mapping[str, Any]) -> Present:
+        raise ToolRefused("send a date")
+
+    async def fails(_: Mapping[str, Any]) -> Present:
+        raise ToolFailed("the shop is closed")
+
+    async def down(_: Mapping[str, Any]) -> Present:
+        raise Unavailable("10.0.0.7 refused")
+
+    asked = calls((name, {}))
+    raw = [
+        step.__class__(call=step.call.__class__(id="call_0", name=name, arguments=arguments))  # type: ignore[union-attr]
+        if hasattr(step, "call")
+        else step
+        for step in asked
+    ]
+    with ScriptedModel(raw, says("ok")) as model:
+        text = await text_of(
+            agent(
+                model,
+                tool("a", echo),
+                tool("refuses", refuses),
+                tool("fails", fails),
+                tool("down", down),
+            )
+        )
+
+    assert text == "ok"
+    result = model.calls[1].messages[-1]
+    assert isinstance(result, ToolResult)
+    assert result.text.startswith(expected)
+
+
+async def test_p10_a_call_that_does_not_answer_is_given_up() -> None:
+    async def stalls(_: Mapping[str, Any]) -> Present:
+        await anyio.sleep_forever()
+        raise AssertionError
+
+    with ScriptedModel(calls(("a", {})), says("ok")) as model:
+        running = agent(model, tool("a", stalls))
+        running.toolkit = Toolkit([tool("a", stalls)], timeout_s=0.01)
+        await told(running)
+
+    assert model.calls[1].messages[-1].text == "Error: a did not answer within 0.01 seconds."  # type: ignore[union-attr]
+
+
+async def test_p10_the_eleventh_call_and_its_siblings_never_start() -> None:
+    started: list[int] = []
+
+    async def counts(arguments: Mapping[str, Any]) -> Present:
+        started.append(arguments["n"])
+        return say("ok")
+
+    one = calls(*(("a", {"n": n}) for n in range(8)))
+    two = calls(*(("a", {"n": n}) for n in range(8, 11)))
+    with ScriptedModel(one, two) as model:
+        running = agent(model, tool("a", counts))
+        events = await told(running)
+
+    assert started == list(range(8))
+    assert events[-1] == Said(guards.TOO_MANY_CALLS)
+    assert Status(guards.BUSY) in events
+    assert running.stopped
+
+
+async def test_p10_the_same_call_again_and_again_ends_the_turn() -> None:
+    again = calls(("a", {"query": "ann", "limit": 5}))
+    with ScriptedModel(again, again, again) as model:
+        text = await text_of(agent(model, tool("a", echo)))
+
+    assert text == guards.LOOPING
+
+
+async def test_p10_too_much_context_ends_the_turn() -> None:
+    async def floods(_: Mapping[str, Any]) -> Present:
+        return say("x" * 4_000)
+
+    with ScriptedModel(calls(("a", {}))) as model:
+        text = await text_of(agent(model, tool("a", floods), limits=Limits(context_tokens=900)))
+
+    assert text == guards.TOO_MUCH_CONTEXT
+
+
+async def test_an_answer_that_never_stops_is_stopped() -> None:
+    with ScriptedModel(says(*["again "] * 100)) as model:
+        text = await text_of(agent(model, limits=Limits(answer_chars=60)))
+
+    assert text == "again " * 10 + "\n\n" + guards.TOO_LONG
+    assert model.open_streams == 0
+
+
+async def test_x37_a_model_that_always_calls_gets_no_tools_in_its_last_cycle() -> None:
+    turns = [calls(("a", {"n": n})) for n in range(3)]
+    with ScriptedModel(*turns, says("At last.")) as model:
+        text = await text_of(agent(model, tool("a", echo), limits=Limits(cycles=4)))
+
+    assert text == "At last."
+    assert [len(call.tools) for call in model.calls] == [1, 1, 1, 0]
+
+
+async def test_calls_in_the_last_cycle_are_not_run() -> None:
+    with ScriptedModel(calls(("a", {}), text="I would call.")) as model:
+        text = await text_of(agent(model, tool("a", echo), limits=Limits(cycles=1)))
+
+    assert text == "I would call."
+
+
+async def test_an_overlong_result_keeps_its_head_and_tail() -> None:
+    async def floods(_: Mapping[str, Any]) -> Present:
+        return say("a" * 100_000 + "b" * 100_000)
+
+    with ScriptedModel(calls(("a", {})), says("ok")) as model:
+        await told(agent(model, tool("a", floods)))
+
+    result = model.calls[1].messages[-1]
+    assert isinstance(result, ToolResult)
+    assert len(result.text) < 81_000
+    assert (result.text[0], result.text[-1]) == ("a", "b")
+    assert "120000 characters left out" in result.text
+
+
+async def test_a_hold_keeps_words_back_until_its_verdict() -> None:
+    verdict = anyio.Event()
+
+    async def classify() -> bool:
+        await verdict.wait()
+        return True
+
+    hold = Hold(classify)
+    heard: list[Said | Status] = []
+    with ScriptedModel([*says("Hi")[:1], *says()]) as model:
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(hold.decide)
+
+            async def listen() -> None:
+                heard.extend(await told(agent(model, hold=hold)))
+
+            tasks.start_soon(listen)
+            await anyio.wait_all_tasks_blocked()
+            assert model.calls, "the model is asked while the verdict is open"
+            assert heard == []
+            verdict.set()
+
+    assert heard == [Said("Hi")]
+
+
+@pytest.mark.parametrize("turn", [says("secret"), calls(("a", {}))])
+async def test_a_hold_that_says_no_lets_neither_words_nor_tools_out(turn: Any) -> None:
+    started: list[str] = []
+
+    async def counts(_: Mapping[str, Any]) -> Present:
+        started.append("a")
+        return say("")
+
+    async def classify() -> bool:
+        return False
+
+    hold = Hold(classify)
+    await hold.decide()
+    with ScriptedModel(turn) as model:
+        events = await told(agent(model, tool("a", counts), hold=hold))
+
+    assert (events, started) == ([Said(guards.WITHHELD)], [])
+
+
+async def test_a_hold_without_a_verdict_in_time_says_no() -> None:
+    hold = Hold(anyio.sleep_forever, timeout_s=0.01)  # type: ignore[arg-type]
+
+    await hold.decide()
+
+    assert await hold.passed() is False

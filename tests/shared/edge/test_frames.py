@@ -1,0 +1,70 @@
+"""The old app's frames (P20)."""
+
+import json
+from itertools import pairwise
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shared.domain.ids import AppId
+from shared.domain.run import Status
+from shared.edge.frames import MAX_FRAME_BYTES, done_frame, status_frame, text_frames
+from tests.old_app import fixed_parser, old_parser
+
+TEXT = st.text(st.characters(codec="utf-8", exclude_characters="\r"), max_size=3_000)
+PIECES = st.lists(TEXT, max_size=5)
+DONE = json.dumps({"id": "m1", "text": "x" * 2_000}).encode()
+
+
+def frames(pieces: list[str]) -> list[bytes]:
+    sent = [status_frame(Status("Searching conversations", AppId("app1")))]
+    for piece in pieces:
+        sent += text_frames(piece)
+    return [*sent, done_frame(DONE)]
+
+
+def cut(data: bytes, places: list[int]) -> list[bytes]:
+    edges = sorted({0, len(data), *(place % (len(data) + 1) for place in places)})
+    return [data[start:end] for start, end in pairwise(edges)]
+
+
+@given(PIECES)
+def test_p20_every_frame_but_done_is_at_most_1000_bytes(pieces: list[str]) -> None:
+    assert all(len(frame) <= MAX_FRAME_BYTES for frame in frames(pieces)[:-1])
+
+
+@given(PIECES, st.data())
+def test_p20_the_old_parser_is_whole_for_every_grouping_of_frames(
+    pieces: list[str], data: st.DataObject
+) -> None:
+    sent = frames(pieces)
+    places = data.draw(st.lists(st.integers(0, len(sent) - 1), max_size=5))
+    edges = sorted({0, len(sent) - 1, *places})
+    chunks = [b"".join(sent[start:end]) for start, end in pairwise(edges)] + [sent[-1]]
+
+    shown = old_parser(chunks)
+
+    assert (shown.text, shown.failed) == ("".join(pieces).replace("__CRLF__", "\n"), False)
+    assert shown.done == json.loads(DONE)
+    assert shown.statuses == ["Searching conversations|app_id:app1"]
+
+
+@given(PIECES, st.lists(st.integers(0), max_size=20))
+def test_p20_the_fixed_parser_is_whole_for_every_byte_split(
+    pieces: list[str], places: list[int]
+) -> None:
+    shown = fixed_parser(cut(b"".join(frames(pieces)), places))
+
+    assert (shown.text, shown.failed) == ("".join(pieces).replace("__CRLF__", "\n"), False)
+    assert shown.done == json.loads(DONE)
+
+
+def test_a_newline_is_escaped_and_spaces_are_kept() -> None:
+    assert list(text_frames(" a\n\nb ")) == [b"data:  a__CRLF____CRLF__b \n\n"]
+
+
+def test_an_overlong_status_is_cut_and_keeps_its_app() -> None:
+    frame = status_frame(Status("é" * 2_000, AppId("app1")))
+
+    assert len(frame) <= MAX_FRAME_BYTES
+    assert frame.endswith("é|app_id:app1\n\n".encode())
