@@ -1,0 +1,193 @@
+"""What Firestore refuses, as pure rules; both document stores ask here before they act.
+
+Limits from https://firebase.google.com/docs/firestore/quotas, 2026-05.
+"""
+
+import math
+import re
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import Any
+
+from shared.domain.documents import (
+    ArrayUnion,
+    Create,
+    Delete,
+    Fields,
+    Increment,
+    Query,
+    Remove,
+    Set,
+    Update,
+    Where,
+    Write,
+)
+from shared.domain.errors import Invalid
+
+MAX_DOCUMENT_BYTES = 1_048_576
+MAX_ID_BYTES = 1_500
+MAX_PATH_BYTES = 6_144
+MAX_DEPTH = 20
+MAX_WRITES = 500
+MAX_ALTERNATIVES = 30
+RESERVED = re.compile(r"__.*__", re.DOTALL)
+
+
+def check_document_path(path: str) -> None:
+    """Raises Invalid unless `path` alternates collections and ids and ends in an id."""
+    _check_path(path, "document")
+
+
+def check_collection_path(path: str) -> None:
+    _check_path(path, "collection")
+
+
+def _check_path(path: str, kind: str) -> None:
+    names = path.split("/")
+    if (len(names) % 2 == 0) is not (kind == "document"):
+        raise Invalid(f"This is no {kind} path: {path!r}")
+    for name in names:
+        _check_id(name)
+    if _utf8_bytes(path) > MAX_PATH_BYTES:
+        raise Invalid(f"A path has more than {MAX_PATH_BYTES} bytes")
+
+
+def _check_id(name: str) -> None:
+    if name in {"", ".", ".."} or RESERVED.fullmatch(name):
+        raise Invalid(f"This name is reserved: {name!r}")
+    if _utf8_bytes(name) > MAX_ID_BYTES:
+        raise Invalid(f"An id has more than {MAX_ID_BYTES} bytes")
+
+
+def check_writes(writes: Sequence[Write]) -> None:
+    """Check what can be said of a batch without looking at the documents."""
+    if len(writes) > MAX_WRITES:
+        raise Invalid(f"A batch has at most {MAX_WRITES} writes, this one {len(writes)}")
+    for write in writes:
+        check_document_path(write.path)
+        match write:
+            case Create(fields=fields) | Set(fields=fields):
+                check_fields(write.path, fields)
+            case Update(changes=changes):
+                _check_changes(changes)
+            case Delete():
+                pass
+
+
+def check_fields(path: str, fields: Fields) -> None:
+    """Check a whole document: its values, names, depth and size."""
+    size_bytes = _path_size(path) + _map_size(fields, depth=0)
+    if size_bytes > MAX_DOCUMENT_BYTES:
+        raise Invalid(f"A document has at most {MAX_DOCUMENT_BYTES} bytes, this one {size_bytes}")
+
+
+def _check_changes(changes: Fields) -> None:
+    if not changes:
+        raise Invalid("An update names at least one field")
+    for path, change in changes.items():
+        for name in path.split("."):
+            _check_name(name)
+        if any(other.startswith(f"{path}.") for other in changes):
+            raise Invalid(f"An update changes {path!r} and a part of it")
+        _check_change(change)
+
+
+def _check_change(change: Any) -> None:
+    match change:
+        case Remove():
+            pass
+        case Increment(by=by):
+            _check_number_or_time(by)
+        case ArrayUnion(values=values):
+            _size(list(values), depth=1)
+        case _:
+            _size(change, depth=1)
+
+
+def check_query(query: Query) -> None:
+    """Check the shape of a query, whatever indexes there are."""
+    check_collection_path(query.collection)
+    if query.limit is not None and query.limit < 1:
+        raise Invalid(f"A limit is at least 1, this one {query.limit}")
+    for where in query.where:
+        _check_where(where)
+    if math.prod(len(w.value) for w in query.where if w.operator == "in") > MAX_ALTERNATIVES:
+        raise Invalid(f"`in` has at most {MAX_ALTERNATIVES} values")
+    if sum(w.operator == "array_contains" for w in query.where) > 1:
+        raise Invalid("A query has at most one `array_contains`")
+    if query.start_after is not None and len(query.start_after) != len(query.order_by) + 1:
+        raise Invalid("A cursor has a value for each order, and the id")
+
+
+def _check_where(where: Where) -> None:
+    values = where.value if where.operator == "in" else (where.value,)
+    if not isinstance(values, list | tuple) or not values:
+        raise Invalid(f"`in` wants a list of values for {where.field!r}")
+    for value in values:
+        if isinstance(value, list | tuple | dict):
+            raise Invalid(f"A query compares single values: {where.field!r}")
+        _scalar_size(value)
+    if where.value is None and where.operator != "==":
+        raise Invalid(f"Null has no order: {where.field!r}")
+
+
+def _path_size(path: str) -> int:
+    return 16 + 32 + sum(_utf8_bytes(name) + 1 for name in path.split("/"))
+
+
+def _map_size(fields: Fields, *, depth: int) -> int:
+    for name in fields:
+        _check_name(name)
+    return sum(_utf8_bytes(n) + 1 + _size(v, depth=depth + 1) for n, v in fields.items())
+
+
+def _check_name(name: Any) -> None:
+    if not isinstance(name, str) or not name or RESERVED.fullmatch(name):
+        raise Invalid(f"This is no field name: {name!r}")
+    if _utf8_bytes(name) > MAX_ID_BYTES:
+        raise Invalid(f"A field name has more than {MAX_ID_BYTES} bytes")
+
+
+def _size(value: Any, *, depth: int) -> int:
+    """Check a value and count its bytes; `depth` is 1 for the value of a field."""
+    if depth > MAX_DEPTH:
+        raise Invalid(f"Maps and lists nest at most {MAX_DEPTH} deep")
+    if isinstance(value, dict):
+        return _map_size(value, depth=depth)
+    if isinstance(value, list | tuple):
+        return sum(_size(item, depth=depth + 1) for item in _flat(value))
+    return _scalar_size(value)
+
+
+def _flat(values: Iterable[Any]) -> Iterable[Any]:
+    for value in values:
+        if isinstance(value, list | tuple):
+            raise Invalid("A list holds no lists")
+        yield value
+
+
+def _scalar_size(value: Any) -> int:
+    if value is None or isinstance(value, bool):
+        return 1
+    if isinstance(value, str):
+        return _utf8_bytes(value) + 1
+    if isinstance(value, bytes):
+        return len(value)
+    _check_number_or_time(value)
+    return 8
+
+
+def _check_number_or_time(value: Any) -> None:
+    if not isinstance(value, int | float | datetime):
+        raise Invalid(f"This cannot be stored: {type(value).__name__}")
+    if isinstance(value, int) and not -(2**63) <= value < 2**63:
+        raise Invalid("A whole number has at most 64 bits")
+    if isinstance(value, datetime) and value.tzinfo is None:
+        raise Invalid("A time has a time zone")
+
+
+def _utf8_bytes(text: str) -> int:
+    try:
+        return len(text.encode())
+    except UnicodeEncodeError as error:
+        raise Invalid("A text holds half a character") from error
