@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from infra.emulators.auth import auth
 from infra.emulators.firestore import firestore
 from infra.emulators.process import CannotRunError
 from infra.emulators.pubsub import pubsub
@@ -33,6 +34,14 @@ def pubsub_emulator(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Run Pub/Sub for the whole run, at `host:port`; a test takes a project id of its own."""
     log = tmp_path_factory.mktemp("emulators") / "pubsub.log"
     with _or_skip(lambda: pubsub(log)) as address:
+        yield address
+
+
+@pytest.fixture(scope="session")
+def auth_emulator(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Run Auth for the whole run, at `host:port`; it serves the project `demo-keepsake`."""
+    log = tmp_path_factory.mktemp("emulators") / "auth.log"
+    with _or_skip(lambda: auth(log, project="demo-keepsake")) as address:
         yield address
 
 

@@ -19,11 +19,13 @@ class CannotRunError(RuntimeError):
 
 
 @contextmanager
-def running(command: Sequence[str], *, port: int, log: Path) -> Iterator[str]:
+def running(
+    command: Sequence[str], *, port: int, log: Path, cwd: Path | None = None
+) -> Iterator[str]:
     """Start `command`, wait until `port` answers, yield `host:port`, and stop it on leaving."""
     with (
         log.open("wb") as output,
-        subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT) as process,
+        subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT, cwd=cwd) as process,
     ):
         try:
             _wait_for(port, process, log)
