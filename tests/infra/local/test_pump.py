@@ -1,0 +1,313 @@
+"""The embedded world's deliveries: at least once, whatever fails."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import anyio
+import httpx
+import pytest
+
+from infra.local.pump import HttpDelivery, Pump
+from shared.adapters.local_identity import LocalServiceIdentity
+from shared.adapters.sqlite_database import SqliteDatabase
+from shared.adapters.sqlite_queue import (
+    ATTEMPTS,
+    LEASE_S,
+    Job,
+    SqliteEvents,
+    SqliteQueue,
+    SqliteTasks,
+    SqliteTriggers,
+    backoff_s,
+)
+from shared.domain.errors import Unavailable
+from tests.doubles import FixedClock
+
+SECRET_WORDS = "we met Anna at the clinic"
+
+
+@dataclass
+class Receiver:
+    """Takes deliveries; fails as often as told."""
+
+    failures: int = 0
+    jobs: list[Job] = field(default_factory=list)
+
+    async def __call__(self, job: Job) -> None:
+        self.jobs.append(job)
+        if self.failures:
+            self.failures -= 1
+            raise Unavailable("status 503")
+
+    @property
+    def targets(self) -> list[str]:
+        return sorted(job.target for job in self.jobs)
+
+
+@pytest.fixture
+def clock() -> FixedClock:
+    return FixedClock()
+
+
+@pytest.fixture
+def queue(tmp_path: Path, clock: FixedClock) -> SqliteQueue:
+    return SqliteQueue(SqliteDatabase(tmp_path / "keepsake.db"), clock)
+
+
+async def test_an_event_reaches_every_subscriber_once(queue: SqliteQueue) -> None:
+    receiver = Receiver()
+    await SqliteEvents(queue, {"memory.made": ["index", "tell"]}).publish(
+        "memory.made", {"id": "m1"}
+    )
+
+    await Pump(queue, receiver).drain()
+
+    assert receiver.targets == ["index", "tell"]
+    assert {job.body["id"] for job in receiver.jobs} == {"m1"}
+
+
+async def test_a_failed_delivery_comes_again_after_its_backoff(
+    queue: SqliteQueue, clock: FixedClock
+) -> None:
+    receiver = Receiver(failures=1)
+    pump = Pump(queue, receiver)
+    await SqliteTasks(queue).create("remind", "t1", {})
+
+    await pump.drain()
+    clock.pass_(seconds=0.9)
+    await pump.drain()
+    early = len(receiver.jobs)
+    clock.pass_(seconds=0.1)
+    await pump.drain()
+
+    assert early == 1
+    assert [job.attempt for job in receiver.jobs] == [1, 2]
+    assert len({job.id for job in receiver.jobs}) == 1
+
+
+def test_the_backoff_doubles_up_to_a_minute() -> None:
+    assert [backoff_s(attempt) for attempt in range(1, 9)] == [1, 2, 4, 8, 16, 32, 60, 60]
+
+
+@pytest.mark.parametrize("kind", ["event", "task", "trigger"])
+async def test_poison_ends_as_a_dead_letter_that_holds_nothing_private(
+    queue: SqliteQueue, clock: FixedClock, kind: str
+) -> None:
+    await _put(queue, kind)
+    pump = Pump(queue, Receiver(failures=ATTEMPTS))
+
+    for _ in range(ATTEMPTS):
+        await pump.drain()
+        clock.pass_(seconds=60)
+    await pump.drain()
+
+    [letter] = await queue.dead_letters()
+    assert (letter.kind, letter.target, letter.reason) == (kind, "remind", "status 503")
+    assert SECRET_WORDS not in str(letter)
+    assert SECRET_WORDS not in await _everything_stored(queue)
+
+
+async def test_a_dead_event_can_be_read_back_by_its_ids(
+    queue: SqliteQueue, clock: FixedClock
+) -> None:
+    await SqliteEvents(queue, {"changed": ["remind"]}).publish("changed", {"id": "c1"})
+    pump = Pump(queue, Receiver(failures=ATTEMPTS))
+
+    for _ in range(ATTEMPTS):
+        await pump.drain()
+        clock.pass_(seconds=60)
+
+    [letter] = await queue.dead_letters()
+    assert letter.body == {"id": "c1"}
+
+
+async def test_a_job_of_a_crashed_worker_comes_again_when_its_lease_ends(
+    queue: SqliteQueue, clock: FixedClock
+) -> None:
+    receiver = Receiver()
+    await SqliteTasks(queue).create("remind", "t1", {})
+    await queue.claim(1)
+
+    await Pump(queue, receiver).drain()
+    while_leased = len(receiver.jobs)
+    clock.pass_(seconds=LEASE_S)
+    await Pump(queue, receiver).drain()
+
+    assert (while_leased, len(receiver.jobs)) == (0, 1)
+
+
+async def test_who_lost_the_lease_can_no_longer_end_the_job(
+    queue: SqliteQueue, clock: FixedClock
+) -> None:
+    await SqliteTasks(queue).create("remind", "t1", {})
+    [stale] = await queue.claim(1)
+    clock.pass_(seconds=LEASE_S)
+    [current] = await queue.claim(1)
+
+    await queue.ack(stale)
+    await queue.retry(stale, "status 503")
+    clock.pass_(seconds=LEASE_S)
+    [again] = await queue.claim(1)
+
+    assert (stale.fence, current.fence, again.fence) == (1, 2, 3)
+
+
+async def test_an_extended_lease_holds_longer(queue: SqliteQueue, clock: FixedClock) -> None:
+    await SqliteTasks(queue).create("remind", "t1", {})
+    [job] = await queue.claim(1)
+    clock.pass_(seconds=LEASE_S / 2)
+
+    await queue.extend(job)
+    clock.pass_(seconds=LEASE_S / 2)
+
+    assert await queue.claim(1) == []
+
+
+async def test_a_job_that_kills_its_worker_every_time_is_buried(
+    queue: SqliteQueue, clock: FixedClock
+) -> None:
+    await SqliteTasks(queue).create("remind", "t1", {})
+
+    for _ in range(ATTEMPTS):
+        await queue.claim(1)
+        clock.pass_(seconds=LEASE_S)
+
+    assert await queue.claim(1) == []
+    [letter] = await queue.dead_letters()
+    assert letter.reason == "no answer"
+
+
+async def test_two_pumps_on_one_file_deliver_each_job_once(
+    tmp_path: Path, clock: FixedClock
+) -> None:
+    queues = [SqliteQueue(SqliteDatabase(tmp_path / "keepsake.db"), clock) for _ in range(2)]
+    receiver = Receiver()
+    for n in range(50):
+        await SqliteTasks(queues[0]).create("remind", f"t{n}", {})
+
+    async with anyio.create_task_group() as group:
+        for queue in queues:
+            group.start_soon(Pump(queue, receiver).drain)
+
+    assert len(receiver.jobs) == len({job.name for job in receiver.jobs}) == 50
+
+
+async def test_a_running_pump_wakes_for_what_its_own_process_adds(queue: SqliteQueue) -> None:
+    delivered = anyio.Event()
+
+    async def deliver(_: Job) -> None:
+        delivered.set()
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(Pump(queue, deliver).run)
+        await anyio.wait_all_tasks_blocked()
+        await SqliteTasks(queue).create("remind", "t1", {})
+        with anyio.fail_after(10):
+            await delivered.wait()
+        group.cancel_scope.cancel()
+
+
+async def test_a_stopped_pump_gives_back_what_it_had_in_flight(queue: SqliteQueue) -> None:
+    started = anyio.Event()
+
+    async def hang(_: Job) -> None:
+        started.set()
+        await anyio.sleep_forever()
+
+    await SqliteTasks(queue).create("remind", "t1", {})
+    async with anyio.create_task_group() as group:
+        group.start_soon(Pump(queue, hang).run)
+        await started.wait()
+        group.cancel_scope.cancel()
+
+    [job] = await queue.claim(1)
+    assert job.attempt == 1
+
+
+async def test_one_broken_delivery_does_not_stop_the_others(queue: SqliteQueue) -> None:
+    done: list[str] = []
+
+    async def deliver(job: Job) -> None:
+        if job.name == "bad":
+            raise ZeroDivisionError
+        done.append(job.name)
+
+    tasks = SqliteTasks(queue)
+    for name in ("good", "bad", "also-good"):
+        await tasks.create("remind", name, {})
+
+    await Pump(queue, deliver).drain()
+
+    assert sorted(done) == ["also-good", "good"]
+
+
+async def test_a_delivery_is_posted_with_a_token_for_its_target(queue: SqliteQueue) -> None:
+    services = LocalServiceIdentity(b"s" * 32)
+    requests: list[httpx.Request] = []
+    pump = _http_pump(queue, services, _answer(requests, 204))
+    await SqliteTasks(queue).create("remind", "t1", {"id": "r1"})
+
+    await pump.drain()
+
+    [request] = requests
+    scheme, _, token = request.headers["authorization"].partition(" ")
+    await services.verify(token, "remind")
+    assert (scheme, str(request.url)) == ("Bearer", "http://inside.test/remind")
+    assert request.headers["x-cloudtasks-taskname"] == "t1"
+    assert request.read() == b'{"id": "r1"}'
+
+
+@pytest.mark.parametrize("status", [401, 404, 500, 503])
+async def test_any_answer_but_success_means_again(
+    queue: SqliteQueue, clock: FixedClock, status: int
+) -> None:
+    requests: list[httpx.Request] = []
+    pump = _http_pump(queue, LocalServiceIdentity(b"s" * 32), _answer(requests, status))
+    await SqliteTasks(queue).create("remind", "t1", {})
+
+    await pump.drain()
+    clock.pass_(seconds=1)
+    await pump.drain()
+
+    assert [r.headers["x-cloudtasks-taskretrycount"] for r in requests] == ["0", "1"]
+
+
+def _answer(requests: list[httpx.Request], status: int) -> Callable[[httpx.Request], Any]:
+    def answer(request: httpx.Request) -> httpx.Response:
+        requests.append(request)
+        return httpx.Response(status)
+
+    return answer
+
+
+def _http_pump(
+    queue: SqliteQueue, services: LocalServiceIdentity, answer: Callable[[httpx.Request], Any]
+) -> Pump:
+    client = httpx.AsyncClient(transport=httpx.MockTransport(answer))
+    url = "http://inside.test/{}".format
+    return Pump(queue, HttpDelivery(client, services, url=url, project="demo"))
+
+
+async def _put(queue: SqliteQueue, kind: str) -> None:
+    if kind == "event":
+        await SqliteEvents(queue, {"changed": ["remind"]}).publish("changed", {"id": "c1"})
+    elif kind == "task":
+        await SqliteTasks(queue).create("remind", "t1", {"text": SECRET_WORDS})
+    else:
+        triggers = SqliteTriggers(queue, {"notes/{id}": "remind"})
+        await queue.database.write(
+            lambda connection: triggers(connection, "notes/n1", None, {"text": SECRET_WORDS})
+        )
+
+
+async def _everything_stored(queue: SqliteQueue) -> str:
+    return await queue.database.read(
+        lambda connection: str(
+            [
+                connection.execute("SELECT * FROM jobs").fetchall(),
+                connection.execute("SELECT * FROM dead_letters").fetchall(),
+            ]
+        )
+    )
