@@ -1,0 +1,37 @@
+"""How much an app may notify one user, and how an answer says so."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+PER_HOUR = 10
+HOUR_S = 3600
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Allowance:
+    """What is left of the running hour, and the seconds until the next."""
+
+    remaining: int
+    reset_s: int
+
+
+def hour_of(now: datetime) -> datetime:
+    """Return the beginning of the running UTC hour."""
+    return now.replace(minute=0, second=0, microsecond=0)
+
+
+def seconds_left(now: datetime) -> int:
+    """Count the seconds to the top of the hour: 1 to 3600."""
+    return -((now - hour_of(now) - timedelta(hours=1)) // timedelta(seconds=1))
+
+
+def headers(allowance: Allowance) -> Mapping[str, str]:
+    """Say it twice: as apps know it, and as the RateLimit draft's structured fields."""
+    return {
+        "X-RateLimit-Limit": str(PER_HOUR),
+        "X-RateLimit-Remaining": str(allowance.remaining),
+        "X-RateLimit-Reset": str(allowance.reset_s),
+        "RateLimit-Policy": f'"app";q={PER_HOUR};w={HOUR_S}',
+        "RateLimit": f'"app";r={allowance.remaining};t={allowance.reset_s}',
+    }

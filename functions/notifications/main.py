@@ -1,0 +1,33 @@
+"""Deployed entry points: `notifications`, where apps post, and `deliver_notification`, a task's target."""
+
+from functools import cache
+
+import functions_framework.aio
+from starlette.applications import Starlette
+from starlette.requests import Request
+
+from functions.notifications.endpoints import DELIVER_ENDPOINTS, ENDPOINTS
+from functions.notifications.wiring import deps
+from shared.edge.http import application
+
+
+@cache
+def _notifications() -> Starlette:
+    return application("notifications", ENDPOINTS, deps())
+
+
+@cache
+def _deliver_notification() -> Starlette:
+    return application("deliver_notification", DELIVER_ENDPOINTS, deps())
+
+
+@functions_framework.aio.http  # type: ignore[arg-type]  # its type omits ASGI applications
+async def notifications(request: Request) -> Starlette:
+    """Take notifications from apps, and show their owner the inbox."""
+    return _notifications()
+
+
+@functions_framework.aio.http  # type: ignore[arg-type]  # its type omits ASGI applications
+async def deliver_notification(request: Request) -> Starlette:
+    """Deliver one notification."""
+    return _deliver_notification()

@@ -1,0 +1,49 @@
+"""The ports and stores of the notifications function, built once per instance."""
+
+from dataclasses import dataclass
+from functools import cache
+
+from shared import wiring
+from shared.data.apps import Apps, InstalledApps
+from shared.data.hourly_limits import HourlyLimits
+from shared.data.inbox import Inbox
+from shared.data.messages import Messages
+from shared.data.profiles import Devices
+from shared.ports import Clock, Identity, NewId, Push, ServiceIdentity, Tasks
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NotificationsDeps:
+    """Everything a notification asks of the world."""
+
+    identity: Identity
+    service_identity: ServiceIdentity
+    clock: Clock
+    new_id: NewId
+    tasks: Tasks
+    push: Push
+    apps: Apps
+    installed_apps: InstalledApps
+    limits: HourlyLimits
+    messages: Messages
+    inbox: Inbox
+    devices: Devices
+
+
+@cache
+def deps() -> NotificationsDeps:
+    documents = wiring.documents()
+    return NotificationsDeps(
+        identity=wiring.identity(),
+        service_identity=wiring.service_identity(),
+        clock=wiring.clock(),
+        new_id=wiring.new_id(),
+        tasks=wiring.tasks(),
+        push=wiring.push(),
+        apps=Apps(documents),
+        installed_apps=InstalledApps(documents),
+        limits=HourlyLimits(documents),
+        messages=Messages(documents),
+        inbox=Inbox(documents),
+        devices=Devices(documents),
+    )

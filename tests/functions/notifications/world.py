@@ -1,0 +1,136 @@
+"""Notifications as the embedded world runs them, with a push that remembers."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from httpx import ASGITransport, AsyncClient, Response
+
+from functions.notifications.endpoints import DELIVER_ENDPOINTS, ENDPOINTS
+from functions.notifications.wiring import NotificationsDeps
+from shared.adapters.firestore_indexes import FirestoreIndexes
+from shared.adapters.local_identity import LocalIdentity, LocalServiceIdentity
+from shared.adapters.sqlite_database import SqliteDatabase
+from shared.adapters.sqlite_documents import SqliteDocuments
+from shared.adapters.sqlite_queue import SqliteQueue, SqliteTasks
+from shared.data.apps import Apps, InstalledApps, hash_key
+from shared.data.hourly_limits import HourlyLimits
+from shared.data.inbox import Inbox
+from shared.data.messages import Messages
+from shared.data.profiles import Devices
+from shared.domain.app import ApiKey, App, ExternalIntegration, InstalledApp
+from shared.domain.chat import Message
+from shared.domain.errors import Unavailable
+from shared.domain.ids import AppId, SessionId, UserId
+from shared.edge.http import application
+from shared.ports import Documents, PushMessage
+from tests.doubles import CountingIds, FixedClock
+
+ALICE = UserId("alice")
+WEATHER = AppId("weather")
+KEY = "sk_0123456789abcdef0123456789abcdef"
+NOW = datetime(2026, 3, 2, 12, 40, 0, tzinfo=UTC)
+INDEXES = Path(__file__).parents[3] / "infra/firestore.indexes.json"
+SECRET = b"a secret of the tests"
+
+
+@dataclass
+class RecordingPush:
+    """Remembers what was sent to which tokens; `dead` tokens are reported as such."""
+
+    sent: list[tuple[tuple[str, ...], PushMessage]] = field(default_factory=list)
+    dead: frozenset[str] = frozenset()
+    down: bool = False
+
+    async def send(self, uid: UserId, tokens: Sequence[str], message: PushMessage) -> Sequence[str]:
+        if self.down:
+            raise Unavailable("no push today")
+        self.sent.append((tuple(tokens), message))
+        return [token for token in tokens if token in self.dead]
+
+
+@dataclass
+class World:
+    documents: Documents
+    deps: NotificationsDeps
+    push: RecordingPush
+    clock: FixedClock
+    queue: SqliteQueue
+
+    async def register(self, **integration: Any) -> App:
+        """Register Weather with its key, and let Alice install it."""
+        app = App(
+            id=WEATHER,
+            owner=UserId("dev"),
+            name="Weather",
+            created_at=NOW,
+            external_integration=ExternalIntegration(**integration),
+        )
+        key = ApiKey(id="k1", hashed=hash_key(KEY), label="sk_0123...cdef", created_at=NOW)
+        await self.deps.apps.save(app)
+        await self.deps.apps.add_key(WEATHER, key)
+        installed = InstalledApp(app_id=WEATHER, installed_at=NOW)
+        await self.deps.installed_apps.add(ALICE, installed)
+        return app
+
+    async def post(self, *, key: str = KEY, **changes: Any) -> Response:
+        """Post as Weather to Alice; what is None is left out."""
+        body = {"aid": WEATHER, "uid": ALICE, "message": "Rain at five.", **changes}
+        body = {name: value for name, value in body.items() if value is not None}
+        headers = {"Authorization": f"Bearer {key}"}
+        return await self.request(
+            "POST", "/v1/integrations/notification", json=body, headers=headers
+        )
+
+    async def deliver(self) -> list[Response]:
+        """Call the target of every task that is due."""
+        jobs = await self.queue.claim(100)
+        return [await self.redeliver(job.body) for job in jobs]
+
+    async def redeliver(self, body: Mapping[str, Any]) -> Response:
+        token = await self.deps.service_identity.token("deliver_notification")
+        app = application("deliver_notification", DELIVER_ENDPOINTS, self.deps)
+        headers = {"Authorization": f"Bearer {token}"}
+        async with AsyncClient(transport=ASGITransport(app), base_url="http://test") as client:
+            return await client.post("/", json=body, headers=headers)
+
+    async def inbox(self, uid: str = ALICE, **query: Any) -> Any:
+        response = await self.request("GET", "/v1/inbox", params=query, headers=signed_in(uid))
+        assert response.status_code == 200, response.text
+        return response.json()
+
+    async def chat(self, session_id: str) -> list[Message]:
+        return await self.deps.messages.newest(ALICE, SessionId(session_id), limit=10)
+
+    async def request(self, method: str, path: str, **request: Any) -> Response:
+        app = application("notifications", ENDPOINTS, self.deps)
+        async with AsyncClient(transport=ASGITransport(app), base_url="http://test") as client:
+            return await client.request(method, path, **request)
+
+
+def signed_in(uid: str) -> dict[str, str]:
+    return {"Authorization": f"Bearer {LocalIdentity(SECRET).issue(uid)}"}
+
+
+def world_on(database: SqliteDatabase, documents: Documents | None = None) -> World:
+    """Build the world on one file; `documents` may stand elsewhere."""
+    documents = documents or SqliteDocuments(database, FirestoreIndexes.read(INDEXES))
+    push, clock = RecordingPush(), FixedClock(NOW)
+    queue = SqliteQueue(database, clock)
+    deps = NotificationsDeps(
+        identity=LocalIdentity(SECRET),
+        service_identity=LocalServiceIdentity(SECRET),
+        clock=clock,
+        new_id=CountingIds(),
+        tasks=SqliteTasks(queue),
+        push=push,
+        apps=Apps(documents),
+        installed_apps=InstalledApps(documents),
+        limits=HourlyLimits(documents),
+        messages=Messages(documents),
+        inbox=Inbox(documents),
+        devices=Devices(documents),
+    )
+    return World(documents=documents, deps=deps, push=push, clock=clock, queue=queue)
