@@ -114,7 +114,8 @@ class Conversation:
 def content_hash(conversation: Conversation) -> str:
     """Hash the client-owned fields; what we write ourselves never changes it."""
     said = [
-        [s.text, s.speaker, s.is_user, s.start, s.end] for s in conversation.transcript_segments
+        [s.text, s.speaker, s.is_user, float(s.start), float(s.end)]
+        for s in conversation.transcript_segments
     ]
     owned = [
         conversation.started_at.isoformat(),

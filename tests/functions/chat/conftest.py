@@ -1,0 +1,84 @@
+"""The chat's world in tests: real stores in SQLite, a scripted model, time and ids that stand."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from functions.chat.guards import Limits
+from functions.chat.wiring import ChatDeps
+from shared.adapters.firestore_indexes import FirestoreIndexes
+from shared.adapters.local_identity import LocalIdentity, LocalServiceIdentity
+from shared.adapters.sqlite_database import SqliteDatabase
+from shared.adapters.sqlite_documents import SqliteDocuments
+from shared.adapters.sqlite_vectors import SqliteVectors
+from shared.data.apps import Apps, InstalledApps
+from shared.data.conversations import Conversations
+from shared.data.memories import Memories
+from shared.data.messages import Messages, Sessions
+from shared.data.profiles import Devices, Profiles
+from shared.data.search import Search
+from shared.domain.ids import UserId
+from shared.ports import ChatModel, Documents, Vectors
+from shared.wiring import ROOT
+from tests.doubles import CountingIds, FixedClock, ScriptedModel
+
+SECRET = b"0" * 32
+ADA = UserId("ada")
+EVE = UserId("eve")
+
+
+@dataclass
+class RecordingToolbox:
+    """Answers calls with a fixed text and remembers them."""
+
+    answer: str = "done"
+    called: list[tuple[str, str, str, Mapping[str, Any]]] = field(default_factory=list)
+
+    async def call(self, uid: UserId, app_id: str, tool: str, arguments: Mapping[str, Any]) -> str:
+        self.called.append((uid, app_id, tool, arguments))
+        return self.answer
+
+
+@dataclass
+class World:
+    """What a test may look into."""
+
+    documents: Documents
+    vectors: Vectors
+    clock: FixedClock
+    toolbox: RecordingToolbox
+
+    def deps(self, model: ChatModel | None = None, *, limits: Limits | None = None) -> ChatDeps:
+        return ChatDeps(
+            identity=LocalIdentity(SECRET),
+            service_identity=LocalServiceIdentity(SECRET),
+            clock=self.clock,
+            new_id=CountingIds(),
+            model=model or ScriptedModel(),
+            toolbox=self.toolbox,
+            search=Search(self.documents, self.vectors),
+            conversations=Conversations(self.documents),
+            memories=Memories(self.documents),
+            messages=Messages(self.documents),
+            sessions=Sessions(self.documents),
+            profiles=Profiles(self.documents),
+            devices=Devices(self.documents),
+            apps=Apps(self.documents),
+            installed_apps=InstalledApps(self.documents),
+            limits=limits or Limits(),
+        )
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> World:
+    database = SqliteDatabase(tmp_path / "keepsake.db")
+    indexes = FirestoreIndexes.read(ROOT / "infra/firestore.indexes.json")
+    return World(
+        documents=SqliteDocuments(database, indexes),
+        vectors=SqliteVectors(database),
+        clock=FixedClock(),
+        toolbox=RecordingToolbox(),
+    )

@@ -1,0 +1,59 @@
+"""Conversations for tests, stored and indexed as processing leaves them."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+from shared.data.codec import dump
+from shared.data.conversations import conversation_path
+from shared.data.library_index import LibraryIndex
+from shared.data.memories import memory_path
+from shared.domain.conversation import Conversation, Segment, Structured, content_hash
+from shared.domain.documents import Set
+from shared.domain.ids import ConversationId, MemoryId, UserId
+from shared.domain.memory import Memory
+from tests.functions.chat.conftest import World
+
+BEGINNING = datetime(2026, 1, 1, 9, tzinfo=UTC)
+
+
+def conversation(number: int, *lines: str) -> Conversation:
+    """Build the conversation of day `number` of 2026."""
+    started = BEGINNING + timedelta(days=number)
+    made = Conversation(
+        id=ConversationId(f"c{number:03d}"),
+        created_at=started,
+        started_at=started,
+        finished_at=started + timedelta(minutes=5),
+        transcript_segments=tuple(
+            Segment(text=line, speaker="Ann" if n % 2 else "Me", start=n, end=n + 1)
+            for n, line in enumerate(lines)
+        ),
+        status="completed",
+        structured=Structured(title=f"Talk {number}", overview=lines[0] if lines else ""),
+    )
+    return replace(made, processed_hash=content_hash(made))
+
+
+async def keep(world: World, uid: UserId, *conversations: Conversation) -> None:
+    """Store and index."""
+    index = LibraryIndex(world.vectors)
+    for one in conversations:
+        await world.documents.write(Set(conversation_path(uid, one.id), dump(one)))
+        await index.put(uid, one)
+
+
+async def remember(world: World, uid: UserId, facts: Sequence[str]) -> None:
+    """Store and index memories."""
+    memories = [
+        Memory(
+            id=MemoryId(f"m{n:03d}"),
+            content=fact,
+            category="system",
+            created_at=BEGINNING + timedelta(days=n),
+            updated_at=BEGINNING + timedelta(days=n),
+        )
+        for n, fact in enumerate(facts)
+    ]
+    await world.documents.write(*(Set(memory_path(uid, m.id), dump(m)) for m in memories))
+    await LibraryIndex(world.vectors).put_memories(uid, memories)

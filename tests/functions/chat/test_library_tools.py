@@ -1,0 +1,128 @@
+"""The library's tools against 200 conversations (P4)."""
+
+import json
+from typing import Any
+
+import pytest
+
+from functions.chat.context.citations import Citations
+from functions.chat.library_tools import library_tools
+from shared.domain.errors import ToolRefused
+from tests.functions.chat.conftest import ADA, EVE, World
+from tests.functions.chat.library import conversation, keep, remember
+
+
+async def call(world: World, name: str, **arguments: Any) -> dict[str, Any]:
+    tool = next(t for t in library_tools(world.deps(), ADA) if t.spec.name == name)
+    present = await tool.run(arguments)
+    answer: dict[str, Any] = json.loads(present(Citations()))
+    return answer
+
+
+@pytest.fixture
+async def library(world: World) -> World:
+    await keep(
+        world, ADA, *(conversation(n, f"We spoke about topic{n}.", "Yes.") for n in range(200))
+    )
+    await keep(world, EVE, conversation(7, "Eve hides topic7 from everybody."))
+    await remember(world, ADA, [f"Ada owns boat{n}" for n in range(30)])
+    await remember(world, EVE, ["Eve owns boat3 too"])
+    return world
+
+
+async def test_p4_get_conversations_lists_a_stretch_of_time_newest_first(library: World) -> None:
+    answer = await call(
+        library,
+        "get_conversations",
+        start_date="2026-01-11T00:00:00+01:00",
+        end_date="2026-01-14T00:00:00+01:00",
+    )
+
+    assert [r["title"] for r in answer["results"]] == ["Talk 12", "Talk 11", "Talk 10"]
+    assert [r["document"] for r in answer["results"]] == [1, 2, 3]
+    assert answer["results"][0]["passages"] == []
+
+
+async def test_p4_get_conversations_brings_transcripts_only_when_asked(library: World) -> None:
+    answer = await call(library, "get_conversations", limit=1, include_transcript=True)
+
+    assert answer["results"][0]["passages"] == ["Me: We spoke about topic199.\nAnn: Yes."]
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "titles"),
+    [
+        ("2026-07-18T00:00:00Z", None, ["Talk 199", "Talk 198"]),
+        (None, "2026-01-03T00:00:00Z", ["Talk 1", "Talk 0"]),
+    ],
+)
+async def test_p11_one_bound_alone_is_enough(
+    library: World, start: str | None, end: str | None, titles: list[str]
+) -> None:
+    answer = await call(library, "get_conversations", start_date=start, end_date=end)
+
+    assert [r["title"] for r in answer["results"]] == titles
+
+
+async def test_p4_search_conversations_finds_the_one_that_was_meant(library: World) -> None:
+    answer = await call(library, "search_conversations", query="what about topic123", limit=3)
+
+    assert answer["results"][0]["conversation_id"] == "c123"
+    assert "topic123" in answer["results"][0]["passages"][0]
+
+
+async def test_p11_nobody_finds_what_another_user_said(library: World) -> None:
+    answer = await call(library, "search_conversations", query="Eve hides topic7", limit=20)
+
+    assert "Eve" not in json.dumps(answer)
+
+
+async def test_p4_search_conversations_within_dates(library: World) -> None:
+    answer = await call(
+        library,
+        "search_conversations",
+        query="topic123",
+        start_date="2026-06-01T00:00:00Z",
+        limit=20,
+    )
+
+    assert all(r["started_at"] >= "2026-06-01" for r in answer["results"])
+
+
+async def test_p4_get_memories_pages_by_limit_and_offset(library: World) -> None:
+    answer = await call(library, "get_memories", limit=2, offset=1)
+
+    assert [m["text"] for m in answer["memories"]] == ["Ada owns boat28", "Ada owns boat27"]
+
+
+async def test_p4_search_memories(library: World) -> None:
+    answer = await call(library, "search_memories", query="boat3")
+
+    assert answer["memories"][0]["text"] == "Ada owns boat3"
+    assert "Eve" not in json.dumps(answer)
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "expected"),
+    [
+        ("get_conversations", {"start_date": "2026-01-01T00:00:00"}, "2024-01-19T15:00:00-08:00"),
+        ("search_conversations", {"query": "x", "end_date": "yesterday"}, "must include timezone"),
+        ("search_conversations", {}, "query: Field required"),
+        ("search_conversations", {"query": ""}, "query: String should have at least 1 character"),
+        ("get_conversations", {"limit": 5_000}, "limit: Input should be less than or equal to 50"),
+        ("get_memories", {"page": 2}, "page: Extra inputs are not permitted"),
+    ],
+)
+async def test_p4_a_wrong_call_is_told_what_to_send(
+    world: World, name: str, arguments: dict[str, Any], expected: str
+) -> None:
+    with pytest.raises(ToolRefused, match="called wrongly") as refused:
+        await call(world, name, **arguments)
+
+    assert expected in str(refused.value)
+
+
+async def test_an_empty_library_says_that_nothing_was_found(world: World) -> None:
+    answer = await call(world, "search_conversations", query="anything")
+
+    assert answer == {"results": [], "note": "Nothing was found."}
