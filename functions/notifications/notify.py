@@ -35,8 +35,8 @@ async def notify(
     app = await _permitted(deps, posted)
     text = _accepted(posted.message)
     now = deps.clock.now()
-    allowance = await _take_slot(deps, posted, now)
     notification = _notification(app, NotificationId(deps.new_id()), text, now)
+    allowance = await _take_slot(deps, posted.uid, notification)
     wanted = app.external_integration
     in_chat = chat_allowed and wanted.chat_messages_enabled
     if in_chat:
@@ -70,9 +70,12 @@ def _accepted(message: str) -> str:
     return visible(message)
 
 
-async def _take_slot(deps: NotificationsDeps, posted: Posted, now: datetime) -> Allowance:
+async def _take_slot(deps: NotificationsDeps, uid: UserId, notification: Notification) -> Allowance:
+    now = notification.created_at
     reset_s = seconds_left(now)
-    left = await deps.limits.take(posted.uid, posted.app_id, hour=hour_of(now), limit=PER_HOUR)
+    left = await deps.limits.take(
+        uid, notification.app_id, hour=hour_of(now), limit=PER_HOUR, taker=notification.id
+    )
     if left is None:
         text = f"Rate limit exceeded. Maximum {PER_HOUR} notifications per hour."
         raise TooMany(text, retry_after_s=reset_s)

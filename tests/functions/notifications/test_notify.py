@@ -115,10 +115,10 @@ async def test_the_task_carries_no_content(world: World):
 async def test_each_app_and_each_user_has_a_limit_of_their_own(world: World):
     limits, hour = world.deps.limits, world.clock.now()
 
-    taken = [await limits.take(ALICE, "weather", hour=hour, limit=1) for _ in range(2)]
+    taken = [await limits.take(ALICE, "weather", hour=hour, limit=1, taker="id") for _ in range(2)]
     others = [
-        await limits.take(ALICE, "news", hour=hour, limit=1),
-        await limits.take(UserId("bob"), "weather", hour=hour, limit=1),
+        await limits.take(ALICE, "news", hour=hour, limit=1, taker="id"),
+        await limits.take(UserId("bob"), "weather", hour=hour, limit=1, taker="id"),
     ]
 
     assert (taken, others) == ([0, None], [0, 0])

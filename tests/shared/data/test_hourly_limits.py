@@ -18,16 +18,16 @@ async def test_what_is_left_counts_down_and_the_next_hour_starts_anew(tmp_path: 
     documents = SqliteDocuments(SqliteDatabase(tmp_path / "keepsake.db"), FirestoreIndexes())
     limits = HourlyLimits(documents)
 
-    taken = [await limits.take(ALICE, "app", hour=NOON, limit=3) for _ in range(4)]
+    taken = [await limits.take(ALICE, "app", hour=NOON, limit=3, taker="id") for _ in range(4)]
 
     assert taken == [2, 1, 0, None]
-    assert await limits.take(ALICE, "app", hour=ONE, limit=3) == 2
+    assert await limits.take(ALICE, "app", hour=ONE, limit=3, taker="id") == 2
 
 
 async def test_a_slot_expires_with_its_hour(tmp_path: Path):
     documents = SqliteDocuments(SqliteDatabase(tmp_path / "keepsake.db"), FirestoreIndexes())
 
-    await HourlyLimits(documents).take(ALICE, "app", hour=NOON, limit=3)
+    await HourlyLimits(documents).take(ALICE, "app", hour=NOON, limit=1, taker="id")
 
     slot = await documents.get("users/alice/limits/app-2026-03-02-12-0")
     assert slot is not None
