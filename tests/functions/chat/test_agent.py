@@ -2,13 +2,17 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 import anyio
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from functions.chat import guards
 from functions.chat.agent import Agent
+from functions.chat.context.citations import Cited, cite
 from functions.chat.guards import Limits
 from functions.chat.hold import Hold
 from functions.chat.toolkit import Present, Tool, Toolkit, say
@@ -16,6 +20,7 @@ from shared.domain.errors import ToolFailed, ToolRefused, Unavailable
 from shared.domain.model import AssistantTurn, ModelMessage, ToolResult, ToolSpec, UserText
 from shared.domain.run import Said, Status
 from tests.doubles import ScriptedModel, calls, says
+from tests.functions.chat.context.test_citations import CARDS
 
 QUESTION: Sequence[ModelMessage] = [UserText(text="What did Ann say?")]
 
@@ -302,3 +307,20 @@ async def test_a_hold_without_a_verdict_in_time_says_no() -> None:
     await hold.decide()
 
     assert await hold.passed() is False
+
+
+@given(st.lists(st.integers(0, 60), max_size=8))
+def test_p17_every_split_of_the_stream_cites_the_same(places: list[int]) -> None:
+    text = "Ann[1] said `a[1]`, [2024] and more [2]. Done[1][1]."
+    edges = sorted({0, len(text), *(place % len(text) for place in places)})
+    pieces = [text[start:end] for start, end in pairwise(edges)]
+
+    async def finds(_: Mapping[str, Any]) -> Present:
+        return lambda citations: str([citations.number(card) for card in CARDS])
+
+    async def answered() -> Cited:
+        with ScriptedModel(calls(("find", {})), says(*pieces)) as model:
+            running = agent(model, tool("find", finds))
+            return cite(await text_of(running), running.toolkit.citations.cards)
+
+    assert anyio.run(answered) == cite(text, CARDS)
