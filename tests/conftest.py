@@ -25,7 +25,7 @@ def anyio_backend() -> str:
 def firestore_emulator(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Run Firestore for the whole run, at `host:port`; a test takes a project id of its own."""
     log = tmp_path_factory.mktemp("emulators") / "firestore.log"
-    with _or_skip(lambda: firestore(log, rules=ROOT / "infra/firestore.rules")) as address:
+    with or_skip(lambda: firestore(log, rules=ROOT / "infra/firestore.rules")) as address:
         yield address
 
 
@@ -33,7 +33,7 @@ def firestore_emulator(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str
 def pubsub_emulator(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Run Pub/Sub for the whole run, at `host:port`; a test takes a project id of its own."""
     log = tmp_path_factory.mktemp("emulators") / "pubsub.log"
-    with _or_skip(lambda: pubsub(log)) as address:
+    with or_skip(lambda: pubsub(log)) as address:
         yield address
 
 
@@ -41,12 +41,12 @@ def pubsub_emulator(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 def auth_emulator(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Run Auth for the whole run, at `host:port`; it serves the project `demo-keepsake`."""
     log = tmp_path_factory.mktemp("emulators") / "auth.log"
-    with _or_skip(lambda: auth(log, project="demo-keepsake")) as address:
+    with or_skip(lambda: auth(log, project="demo-keepsake")) as address:
         yield address
 
 
 @contextmanager
-def _or_skip(start: Callable[[], AbstractContextManager[str]]) -> Iterator[str]:
+def or_skip(start: Callable[[], AbstractContextManager[str]]) -> Iterator[str]:
     """Skip what cannot run on this machine, unless REQUIRE_ALL=1 says that it must."""
     with ExitStack() as started:
         try:

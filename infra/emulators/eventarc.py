@@ -1,0 +1,94 @@
+"""Stands where Eventarc stands: takes what the emulators post and calls our functions as the cloud does."""
+
+import base64
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import httpx
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from shared.edge.cloudevents import PUBLISHED, WRITTEN
+from shared.ports import ServiceIdentity
+
+DATABASE = "(default)"
+TIMEOUT_S = 600.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Eventarc:
+    """Forwards events to the functions at `url(name)` and hands their status back."""
+
+    service_identity: ServiceIdentity
+    url: Callable[[str], str]
+
+    def application(self) -> Starlette:
+        """Serve the paths that the emulators are told to post to."""
+        return Starlette(
+            routes=[
+                Route("/functions/projects/{_}/triggers/{target}", self._written, methods=["POST"]),
+                Route("/push/{topic}/{target}", self._published, methods=["POST"]),
+            ]
+        )
+
+    async def _written(self, request: Request) -> Response:
+        """Undo the base64 that only the emulator adds."""
+        body = base64.b64decode(await request.body())
+        return await self._forward(request.path_params["target"], dict(request.headers), body)
+
+    async def _published(self, request: Request) -> Response:
+        body = await request.body()
+        push = json.loads(body)
+        project = push["subscription"].split("/")[1]
+        headers = {
+            "ce-specversion": "1.0",
+            "ce-id": push["message"]["messageId"],
+            "ce-type": PUBLISHED,
+            "ce-source": f"//pubsub.googleapis.com/projects/{project}/topics/{request.path_params['topic']}",
+            "content-type": "application/json",
+        }
+        return await self._forward(request.path_params["target"], headers, body)
+
+    async def _forward(self, target: str, headers: Mapping[str, str], body: bytes) -> Response:
+        kept = {k: v for k, v in headers.items() if k.startswith("ce-") or k == "content-type"}
+        kept["authorization"] = f"Bearer {await self.service_identity.token(target)}"
+        try:
+            async with httpx.AsyncClient(trust_env=False, timeout=TIMEOUT_S) as client:
+                answer = await client.post(self.url(target), headers=kept, content=body)
+        except httpx.HTTPError:
+            return Response(status_code=503)
+        return Response(status_code=answer.status_code)
+
+
+async def add_trigger(emulator: str, *, project: str, pattern: str, target: str) -> None:
+    """Have the Firestore emulator tell `target` of every write to documents like `pattern`."""
+    trigger = {
+        "eventType": WRITTEN,
+        "database": DATABASE,
+        "namespace": DATABASE,
+        "document": {"value": pattern, "matchType": "PATH_PATTERN"},
+    }
+    url = f"http://{emulator}/emulator/v1/projects/{project}/eventarcTrigger"
+    await _send("POST", f"{url}?eventarcTriggerId={target}", trigger)
+
+
+async def add_topic(
+    emulator: str, *, project: str, topic: str, targets: Sequence[str], relay: str
+) -> None:
+    """Make a topic on the Pub/Sub emulator that pushes to each target through the relay's url."""
+    root = f"http://{emulator}/v1/projects/{project}"
+    await _send("PUT", f"{root}/topics/{topic}", {})
+    for target in targets:
+        subscription = {
+            "topic": f"projects/{project}/topics/{topic}",
+            "pushConfig": {"pushEndpoint": f"{relay}/push/{topic}/{target}"},
+        }
+        await _send("PUT", f"{root}/subscriptions/{topic}.{target}", subscription)
+
+
+async def _send(method: str, url: str, body: Mapping[str, object]) -> None:
+    async with httpx.AsyncClient(trust_env=False, timeout=10.0) as client:
+        (await client.request(method, url, json=body)).raise_for_status()

@@ -1,0 +1,145 @@
+"""What a Firestore client writes reaches a function as the cloud would send it (P28)."""
+
+import json
+from collections.abc import AsyncIterator, Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+from google.auth.credentials import AnonymousCredentials
+from google.cloud.firestore import AsyncClient
+
+from infra.emulators.eventarc import Eventarc, add_topic, add_trigger
+from infra.emulators.firestore import firestore
+from shared.adapters.local_identity import LocalServiceIdentity
+from shared.adapters.pubsub_events import PubsubEvents
+from shared.edge.cloudevents import DocumentChange, document_change, pubsub_event
+from tests.conftest import ROOT, or_skip
+from tests.servers import running
+from tests.servers.receiver import Receiver
+
+pytestmark = pytest.mark.emulators
+
+PATH = "users/alice/conversations/c1"
+FIRST = {
+    "title": "At the café",
+    "started_at": datetime(2026, 3, 2, 12, 0, 0, 123456, tzinfo=UTC),
+    "segments": [{"text": "Hello", "start": 0.5, "is_user": True}],
+    "audio": b"\x00\xff",
+    "count": 3,
+    "note": None,
+}
+
+
+@dataclass
+class Cloud:
+    """A Firestore emulator whose triggers reach `function` through the relay."""
+
+    firestore: str
+    relay: str
+    services: LocalServiceIdentity
+
+
+@pytest.fixture
+def function() -> Receiver:
+    return Receiver()
+
+
+@pytest.fixture
+def cloud(function: Receiver, tmp_path: Path) -> Iterator[Cloud]:
+    services = LocalServiceIdentity(b"s" * 32)
+    with ExitStack() as stack:
+        url = stack.enter_context(running(function.app))
+        eventarc = Eventarc(service_identity=services, url=f"{url}/{{}}".format)
+        relay = stack.enter_context(running(eventarc.application()))
+        emulator = stack.enter_context(
+            or_skip(
+                lambda: firestore(
+                    tmp_path / "firestore.log",
+                    rules=ROOT / "infra/firestore.rules",
+                    functions=relay.removeprefix("http://"),
+                )
+            )
+        )
+        yield Cloud(emulator, relay, services)
+
+
+@pytest.fixture
+def project() -> str:
+    return f"demo-{uuid4().hex[:12]}"
+
+
+@pytest.fixture
+async def documents(
+    cloud: Cloud, project: str, monkeypatch: pytest.MonkeyPatch
+) -> AsyncIterator[AsyncClient]:
+    monkeypatch.setenv("FIRESTORE_EMULATOR_HOST", cloud.firestore)
+    client = AsyncClient(project=project, credentials=AnonymousCredentials())
+    yield client
+    client.close()
+
+
+async def test_what_a_client_writes_changes_and_deletes_reaches_the_function(
+    cloud: Cloud, project: str, documents: AsyncClient, function: Receiver
+) -> None:
+    await add_trigger(
+        cloud.firestore,
+        project=project,
+        pattern="users/{uid}/conversations/{id}",
+        target="on_conversation_written",
+    )
+    document = documents.document(PATH)
+    second = {**FIRST, "title": "At the bakery"}
+
+    await document.set(FIRST)
+    written = document_change(*await function.next())
+    await document.set(second)
+    changed = document_change(*await function.next())
+    await document.delete()
+    deleted = document_change(*await function.next())
+
+    assert written == DocumentChange(path=PATH, old=None, new=FIRST)
+    assert changed == DocumentChange(path=PATH, old=FIRST, new=second)
+    assert deleted == DocumentChange(path=PATH, old=second, new=None)
+
+
+async def test_a_function_is_called_with_a_service_token_and_the_headers_of_the_cloud(
+    cloud: Cloud, project: str, documents: AsyncClient, function: Receiver
+) -> None:
+    await add_trigger(cloud.firestore, project=project, pattern="notes/{id}", target="on_note")
+
+    await documents.document("notes/n1").set({"a": 1})
+    headers, _ = await function.next()
+
+    await cloud.services.verify(headers["authorization"].removeprefix("Bearer "), "on_note")
+    assert headers["content-type"] == "application/protobuf"
+    assert headers["ce-type"] == "google.cloud.firestore.document.v1.written"
+    assert headers["ce-document"] == "notes/n1"
+
+
+async def test_what_is_published_reaches_each_subscriber_as_a_cloudevent(
+    pubsub_emulator: str,
+    cloud: Cloud,
+    project: str,
+    function: Receiver,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("PUBSUB_EMULATOR_HOST", pubsub_emulator)
+    await add_topic(
+        pubsub_emulator,
+        project=project,
+        topic="conversation.changed",
+        targets=["process_conversation"],
+        relay=cloud.relay,
+    )
+
+    await PubsubEvents(project=project).publish("conversation.changed", {"id": "c1"})
+    headers, body = await function.next()
+
+    assert pubsub_event(headers, body) == {"id": "c1"}
+    assert headers["ce-type"] == "google.cloud.pubsub.topic.v1.messagePublished"
+    assert headers["ce-source"].endswith(f"/projects/{project}/topics/conversation.changed")
+    assert json.loads(body)["subscription"].startswith(f"projects/{project}/")
