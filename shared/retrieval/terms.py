@@ -15,7 +15,7 @@ _UNSPACED = (
 _INDIC_MARKS = "\u0900-\u0dff"
 _TOKEN = re.compile(rf"([{_UNSPACED}]+)|((?:[^\W_{_UNSPACED}]|[{_INDIC_MARKS}]|'(?=\w))+)")
 _ACCENTS = re.compile("[\u0300-\u036f]")
-_APOSTROPHES = str.maketrans("’‘ʼ´`", "'''''")
+_APOSTROPHES = str.maketrans("’‘ʼ`", "''''")
 _SUFFIXES = (("ies", "y"), ("edly", ""), ("ing", ""), ("ed", ""), ("es", ""), ("s", ""))
 
 
@@ -29,13 +29,13 @@ def terms(text: str) -> list[str]:
 
 def fold(text: str) -> str:
     """Make spellings equal that a reader takes as equal: case, width, accents, apostrophes."""
-    decomposed = unicodedata.normalize("NFKD", text.translate(_APOSTROPHES)).casefold()
+    decomposed = unicodedata.normalize("NFKD", text).casefold().translate(_APOSTROPHES)
     return unicodedata.normalize("NFC", _ACCENTS.sub("", decomposed))
 
 
 def _of(unspaced: str | None, word: str | None) -> Iterator[str]:
-    if word:
-        yield stem(word.removesuffix("'s").replace("'", ""))
+    if word and (bare := word.removesuffix("'s").replace("'", "")):
+        yield stem(bare)
     if unspaced:
         yield from unspaced
         yield from map("".join, pairwise(unspaced))

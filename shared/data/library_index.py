@@ -1,0 +1,141 @@
+"""What stands in the vector index for a conversation and its memories."""
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+
+from anyio import to_thread
+
+from shared.domain.conversation import Conversation, Structured, content_hash
+from shared.domain.ids import ConversationId, MemoryId, UserId
+from shared.domain.memory import Memory
+from shared.domain.vectors import MetadataValue, Row
+from shared.ports import Vectors
+from shared.retrieval.chunking import Chunk, chunks
+from shared.retrieval.sparse import of_text
+
+INDEX_VERSION = 1
+"""Raised when rows are made differently: older ones are then rebuilt."""
+NAMES_KEPT = 40
+NAME_CHARS = 60
+"""Keep the metadata of a row far below Pinecone's 40 KB."""
+
+
+class LibraryIndex:
+    """Writes rows whose ids depend on nothing but what they stand for: again is the same."""
+
+    def __init__(self, vectors: Vectors) -> None:
+        self._vectors = vectors
+
+    async def put(
+        self, uid: UserId, conversation: Conversation, memories: Sequence[Memory] = ()
+    ) -> int:
+        """Index a conversation whose segments are loaded; returns its new chunk count.
+
+        Chunks beyond it, of `conversation.chunk_count` before, are deleted.
+        """
+        parts = chunks(conversation.transcript_segments)
+        rows = await to_thread.run_sync(
+            lambda: [*_conversation_rows(uid, conversation, parts), *_memory_rows(uid, memories)]
+        )
+        await self._vectors.upsert(uid, rows)
+        surplus = range(len(parts), conversation.chunk_count)
+        if surplus:
+            await self._vectors.delete(uid, [chunk_id(uid, conversation.id, n) for n in surplus])
+        return len(parts)
+
+    async def put_memories(self, uid: UserId, memories: Sequence[Memory]) -> None:
+        """Index memories that were added or changed by themselves."""
+        await self._vectors.upsert(uid, list(_memory_rows(uid, memories)))
+
+    async def remove(self, uid: UserId, conversation_id: ConversationId, chunk_count: int) -> None:
+        """Take a conversation out; its memories stay until they are removed by their ids."""
+        parts = [chunk_id(uid, conversation_id, n) for n in range(chunk_count)]
+        await self._vectors.delete(uid, [summary_id(uid, conversation_id), *parts])
+
+    async def remove_memories(self, uid: UserId, ids: Sequence[MemoryId]) -> None:
+        await self._vectors.delete(uid, [memory_row_id(uid, memory_id) for memory_id in ids])
+
+
+def summary_id(uid: UserId, conversation_id: ConversationId) -> str:
+    return f"{uid}-{conversation_id}"
+
+
+def chunk_id(uid: UserId, conversation_id: ConversationId, number: int) -> str:
+    return f"{uid}-{conversation_id}#{number}"
+
+
+def memory_row_id(uid: UserId, memory_id: MemoryId) -> str:
+    return f"{uid}-{memory_id}#m"
+
+
+def memory_hash(memory: Memory) -> str:
+    return hashlib.sha256(memory.content.encode()).hexdigest()
+
+
+def _conversation_rows(
+    uid: UserId, conversation: Conversation, parts: Sequence[Chunk]
+) -> Iterator[Row]:
+    about = _about(uid, conversation)
+    day = _day(conversation.started_at)
+    summary = f"{day}\n{summary_text(conversation.structured)}"
+    yield _row(summary_id(uid, conversation.id), summary, {**about, "kind": "summary"})
+    for number, chunk in enumerate(parts):
+        metadata = {
+            **about,
+            "kind": "chunk",
+            "first_segment": chunk.first_segment,
+            "last_segment": chunk.last_segment,
+        }
+        yield _row(chunk_id(uid, conversation.id, number), f"{day}\n{chunk.text}", metadata)
+
+
+def summary_text(structured: Structured) -> str:
+    """Write what a conversation was about: title, overview, action items and events."""
+    lines = [structured.title, structured.overview]
+    lines += [item.description for item in structured.action_items]
+    lines += [f"{event.title} {event.description}" for event in structured.events]
+    return "\n".join(lines)
+
+
+def _memory_rows(uid: UserId, memories: Sequence[Memory]) -> Iterator[Row]:
+    for memory in memories:
+        metadata: dict[str, MetadataValue] = {
+            "kind": "memory",
+            "uid": uid,
+            "memory_id": memory.id,
+            "conversation_id": memory.conversation_id or "",
+            "created_at": int(memory.created_at.timestamp()),
+            "content_hash": memory_hash(memory),
+            "index_version": INDEX_VERSION,
+        }
+        text = f"{_day(memory.created_at)}\n{memory.content}"
+        yield _row(memory_row_id(uid, memory.id), text, metadata)
+
+
+def _about(uid: UserId, conversation: Conversation) -> dict[str, MetadataValue]:
+    topics = conversation.topics
+    return {
+        "uid": uid,
+        "conversation_id": conversation.id,
+        "created_at": int(conversation.started_at.timestamp()),
+        "people": _names(topics.people),
+        "topics": _names(topics.topics),
+        "entities": _names(topics.entities),
+        "dates": _names(topics.dates),
+        "content_hash": content_hash(conversation),
+        "index_version": INDEX_VERSION,
+    }
+
+
+def _names(names: Sequence[str]) -> list[str]:
+    return [name[:NAME_CHARS] for name in names[:NAMES_KEPT]]
+
+
+def _day(time: datetime) -> str:
+    """Say the day as people ask for it; it always gives a row its first terms."""
+    return f"{time.day} {time:%B %Y}"
+
+
+def _row(row_id: str, text: str, metadata: dict[str, MetadataValue]) -> Row:
+    return Row(id=row_id, sparse=of_text(text), metadata=metadata)

@@ -1,0 +1,127 @@
+"""How a user's conversations and memories are found again by words."""
+
+import asyncio
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from shared.data.codec import load_all
+from shared.data.conversations import Conversations, conversation_path
+from shared.data.library_index import memory_hash
+from shared.data.memories import memory_path
+from shared.domain.conversation import Conversation, content_hash
+from shared.domain.errors import Unavailable
+from shared.domain.ids import ConversationId, MemoryId, UserId
+from shared.domain.memory import Memory
+from shared.domain.vectors import Filter, Hit
+from shared.ports import Documents, Vectors
+from shared.retrieval.packing import Passage, passages
+from shared.retrieval.sparse import of_query
+
+HITS_PER_CONVERSATION = 8
+SPARE = 10
+"""Read some more than asked for: what was deleted or edited since is dropped."""
+PASSAGES = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoundConversation:
+    """A conversation with its best passages, best first; none where only its summary matched.
+
+    `score` is the dot product of its best row, higher is closer.
+    """
+
+    conversation: Conversation
+    score: float
+    passages: tuple[Passage, ...]
+
+
+class Search:
+    """One vector query, then one read of what it names.
+
+    A row counts only while the document it was made from stands unchanged.
+    """
+
+    def __init__(self, documents: Documents, vectors: Vectors) -> None:
+        self._documents = documents
+        self._conversations = Conversations(documents)
+        self._vectors = vectors
+
+    async def conversations(
+        self,
+        uid: UserId,
+        query: str,
+        *,
+        start: datetime | None = None,
+        end: datetime | None = None,
+        limit: int,
+    ) -> list[FoundConversation]:
+        """Return conversations best first, each once; `start` is included, `end` is not."""
+        hits = await self._vectors.query_sparse(
+            uid,
+            of_query(query),
+            limit=limit * HITS_PER_CONVERSATION + SPARE,
+            where={"kind": {"$in": ["summary", "chunk"]}, **_between(start, end)},
+        )
+        rows = _by_conversation(hits)
+        stored = await self._stored(uid, list(rows)[: limit + SPARE])
+        kept = [(c, _fresh(c, rows[c.id])) for c in stored if not c.discarded]
+        best = sorted((found for found in kept if found[1]), key=lambda found: -found[1][0].score)
+        whole = await asyncio.gather(*(self._found(uid, *found) for found in best[:limit]))
+        return [found for found in whole if found]
+
+    async def memories(self, uid: UserId, query: str, *, limit: int) -> list[Memory]:
+        """Return memories, best first."""
+        where = {"kind": {"$eq": "memory"}}
+        hits = await self._vectors.query_sparse(
+            uid, of_query(query), limit=limit + SPARE, where=where
+        )
+        hashes = {MemoryId(str(h.metadata["memory_id"])): h.metadata["content_hash"] for h in hits}
+        found = await self._documents.get_many([memory_path(uid, name) for name in hashes])
+        memories = load_all(Memory, [document for document in found if document])
+        return [memory for memory in memories if memory_hash(memory) == hashes[memory.id]][:limit]
+
+    async def _stored(self, uid: UserId, ids: Sequence[ConversationId]) -> list[Conversation]:
+        found = await self._documents.get_many([conversation_path(uid, name) for name in ids])
+        return load_all(Conversation, [document for document in found if document])
+
+    async def _found(
+        self, uid: UserId, conversation: Conversation, rows: Sequence[Hit]
+    ) -> FoundConversation | None:
+        try:
+            whole = await self._conversations.with_transcript(uid, conversation)
+        except Unavailable:
+            return None  # changed or deleted since its document was read
+        found = passages(whole.transcript_segments, _ranges(rows), limit=PASSAGES)
+        return FoundConversation(conversation=whole, score=rows[0].score, passages=found)
+
+
+def _between(start: datetime | None, end: datetime | None) -> Filter:
+    bounds: dict[str, int] = {}
+    if start:
+        bounds["$gte"] = math.floor(start.timestamp())
+    if end:
+        bounds["$lt"] = math.ceil(end.timestamp())
+    return {"created_at": bounds} if bounds else {}
+
+
+def _by_conversation(hits: Sequence[Hit]) -> Mapping[ConversationId, list[Hit]]:
+    rows: dict[ConversationId, list[Hit]] = {}
+    for hit in hits:
+        rows.setdefault(ConversationId(str(hit.metadata["conversation_id"])), []).append(hit)
+    return rows
+
+
+def _fresh(conversation: Conversation, rows: Sequence[Hit]) -> list[Hit]:
+    """Keep the rows that were made from what is stored now."""
+    stored = content_hash(conversation)
+    return [hit for hit in rows if hit.metadata["content_hash"] == stored]
+
+
+def _ranges(rows: Sequence[Hit]) -> list[tuple[int, int]]:
+    return [
+        (int(str(hit.metadata["first_segment"])), int(str(hit.metadata["last_segment"])))
+        for hit in rows
+        if hit.metadata["kind"] == "chunk"
+    ]

@@ -1,0 +1,181 @@
+"""What stands in the index for a conversation: ids, metadata, and nothing too much."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from shared.adapters.sqlite_database import SqliteDatabase
+from shared.adapters.sqlite_vectors import SqliteVectors
+from shared.data.library_index import INDEX_VERSION, LibraryIndex, memory_hash
+from shared.domain.conversation import (
+    Conversation,
+    Event,
+    ExtractedItem,
+    Segment,
+    Structured,
+    Topics,
+    content_hash,
+)
+from shared.domain.ids import ConversationId, MemoryId, UserId
+from shared.domain.memory import Memory
+from shared.retrieval.sparse import of_query
+
+ANN = UserId("ann")
+MORNING = datetime(2026, 3, 2, 8, 30, tzinfo=UTC)
+WALK = Conversation(
+    id=ConversationId("walk"),
+    created_at=MORNING,
+    started_at=MORNING,
+    finished_at=MORNING,
+    transcript_segments=tuple(
+        Segment(text=f"We spoke of {topic}", speaker="Bea")
+        for topic in ("herons", "otters", "badgers", "beavers", "martens", "polecats")
+    ),
+    structured=Structured(
+        title="By the river",
+        overview="Wildlife of the valley",
+        action_items=(ExtractedItem(description="Buy binoculars"),),
+        events=(Event(title="Owl night", start=MORNING, description="Meet at the mill"),),
+    ),
+    topics=Topics(
+        people=("Bea",), topics=("wildlife",), entities=("valley",), dates=("2026-03-07",)
+    ),
+)
+MEMORY = Memory(
+    id=MemoryId("m1"),
+    content="Ann likes herons",
+    category="interesting",
+    created_at=MORNING,
+    updated_at=MORNING,
+    conversation_id=WALK.id,
+)
+
+
+@pytest.fixture
+def vectors(tmp_path: Path) -> Iterator[SqliteVectors]:
+    database = SqliteDatabase(tmp_path / "keepsake.db")
+    yield SqliteVectors(database)
+    database.close()
+
+
+async def rows(vectors: SqliteVectors, question: str) -> dict[str, Any]:
+    hits = await vectors.query_sparse(ANN, of_query(question), limit=1_000)
+    return {hit.id: hit.metadata for hit in hits}
+
+
+async def test_p12_ids_have_the_known_form(vectors: SqliteVectors):
+    count = await LibraryIndex(vectors).put(ANN, WALK, [MEMORY])
+
+    assert count == 2
+    assert set(await rows(vectors, "March 2026")) == {
+        "ann-walk",
+        "ann-walk#0",
+        "ann-walk#1",
+        "ann-m1#m",
+    }
+
+
+async def test_p12_metadata_is_flat_and_holds_no_text(vectors: SqliteVectors):
+    await LibraryIndex(vectors).put(ANN, WALK, [MEMORY])
+
+    about = {
+        "uid": "ann",
+        "conversation_id": "walk",
+        "created_at": 1772440200,
+        "people": ["Bea"],
+        "topics": ["wildlife"],
+        "entities": ["valley"],
+        "dates": ["2026-03-07"],
+        "content_hash": content_hash(WALK),
+        "index_version": INDEX_VERSION,
+    }
+    assert await rows(vectors, "binoculars") == {"ann-walk": {**about, "kind": "summary"}}
+    assert await rows(vectors, "polecats") == {
+        "ann-walk#1": {**about, "kind": "chunk", "first_segment": 2, "last_segment": 5}
+    }
+    assert (await rows(vectors, "likes herons"))["ann-m1#m"] == {
+        "kind": "memory",
+        "uid": "ann",
+        "memory_id": "m1",
+        "conversation_id": "walk",
+        "created_at": 1772440200,
+        "content_hash": memory_hash(MEMORY),
+        "index_version": INDEX_VERSION,
+    }
+
+
+@pytest.mark.parametrize("word", ["river", "wildlife", "binoculars", "owl", "mill"])
+async def test_p12_the_summary_row_holds_title_overview_action_items_and_events(
+    vectors: SqliteVectors, word: str
+):
+    await LibraryIndex(vectors).put(ANN, WALK)
+
+    assert set(await rows(vectors, word)) == {"ann-walk"}
+
+
+async def test_p12_changed_text_overwrites_and_surplus_chunks_go(vectors: SqliteVectors):
+    index = LibraryIndex(vectors)
+    count = await index.put(ANN, WALK)
+    segments = (Segment(text="Only otters now", speaker="Bea"),)
+    edited = replace(WALK, transcript_segments=segments, chunk_count=count)
+
+    assert await index.put(ANN, edited) == 1
+
+    assert set(await rows(vectors, "March 2026")) == {"ann-walk", "ann-walk#0"}
+    assert await rows(vectors, "polecats") == {}
+
+
+async def test_p12_indexing_again_changes_nothing(vectors: SqliteVectors):
+    index = LibraryIndex(vectors)
+    count = await index.put(ANN, WALK, [MEMORY])
+    before = await rows(vectors, "March 2026")
+
+    assert await index.put(ANN, replace(WALK, chunk_count=count), [MEMORY]) == count
+
+    assert await rows(vectors, "March 2026") == before
+
+
+async def test_p12_removing_a_conversation_removes_every_row_of_it(vectors: SqliteVectors):
+    index = LibraryIndex(vectors)
+    count = await index.put(ANN, WALK, [MEMORY])
+    await index.put(ANN, replace(WALK, id=ConversationId("walk-2")))
+
+    await index.remove(ANN, WALK.id, count)
+    await index.remove_memories(ANN, [MEMORY.id])
+
+    assert set(await rows(vectors, "March 2026")) == {
+        "ann-walk-2",
+        "ann-walk-2#0",
+        "ann-walk-2#1",
+    }
+
+
+async def test_a_changed_memory_overwrites_its_row(vectors: SqliteVectors):
+    index = LibraryIndex(vectors)
+    await index.put_memories(ANN, [MEMORY])
+
+    await index.put_memories(ANN, [replace(MEMORY, content="Ann likes otters")])
+
+    assert await rows(vectors, "herons") == {}
+    assert set(await rows(vectors, "otters")) == {"ann-m1#m"}
+
+
+async def test_names_without_end_stay_within_the_metadata_limit(vectors: SqliteVectors):
+    names = tuple("名" * 500 for _ in range(500))
+    topics = Topics(people=names, topics=names, entities=names, dates=names)
+
+    await LibraryIndex(vectors).put(ANN, replace(WALK, topics=topics))
+
+    assert set(await rows(vectors, "owl")) == {"ann-walk"}
+
+
+async def test_a_conversation_without_words_has_no_chunks(vectors: SqliteVectors):
+    silent = replace(WALK, transcript_segments=(Segment(text="…"), Segment(text=" ")))
+
+    await LibraryIndex(vectors).put(ANN, replace(silent, structured=Structured()))
+
+    assert "ann-walk" in await rows(vectors, "March 2026")
