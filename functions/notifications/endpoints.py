@@ -22,7 +22,7 @@ from shared.edge.http import Call, Endpoint
 from shared.edge.problems import problem
 
 QUOTA_EXCEEDED = "https://iana.org/assignments/http-problem-types#quota-exceeded"
-REFUSALS = (400, 401, 403, 404, 413, 422, 429)
+REFUSALS = (400, 401, 403, 404, 413, 429)
 
 
 async def post_notification(
@@ -119,7 +119,6 @@ ENDPOINTS = (
         summary="List the notifications that were delivered, newest first",
         query=InboxQuery,
         response=InboxPage,
-        errors=(401, 422),
     ),
     Endpoint(
         method="POST",
@@ -127,7 +126,7 @@ ENDPOINTS = (
         handler=mark_read,
         summary="Mark a notification as read",
         response=Ok,
-        errors=(401, 404),
+        errors=(404,),
     ),
 )
 
@@ -140,6 +139,5 @@ DELIVER_ENDPOINTS = (
         access="service",
         body=DeliverRequest,
         response=Ok,
-        errors=(401, 422),
     ),
 )

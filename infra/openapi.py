@@ -1,0 +1,182 @@
+"""The published API document, made of the route tables: `python -m infra.openapi` writes it."""
+
+import json
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from http import HTTPStatus
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from pydantic import TypeAdapter
+
+from shared.data.codec import adapter
+from shared.edge.http import Endpoint
+
+ROOT = Path(__file__).parents[1]
+FILE = ROOT / "docs/openapi.json"
+REFERENCE = "#/components/schemas/{model}"
+PROBLEM = {
+    "description": "RFC 9457. `detail` is one sentence for whoever made the request.",
+    "type": "object",
+    "properties": {
+        "type": {"type": "string", "format": "uri-reference"},
+        "title": {"type": "string"},
+        "status": {"type": "integer"},
+        "detail": {"type": "string"},
+    },
+    "required": ["type", "title", "status", "detail"],
+}
+SECURITY = {
+    "userToken": {"type": "http", "scheme": "bearer", "description": "The user's ID token."},
+    "appKey": {"type": "http", "scheme": "bearer", "description": "An app's key, `sk_…`."},
+}
+
+Json = dict[str, Any]
+Schemas = Mapping[tuple[Any, Any], Json]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Operation:
+    """A public row of a function's route table."""
+
+    function: str
+    row: Endpoint
+
+
+def operations() -> list[Operation]:
+    """Find the public rows in every functions/*/endpoints.py."""
+    return [
+        Operation(function=file.parent.name, row=row)
+        for file in sorted((ROOT / "functions").glob("*/endpoints.py"))
+        for row in _rows(f"functions.{file.parent.name}.endpoints")
+        if row.access != "service"
+    ]
+
+
+def _rows(module: str) -> list[Endpoint]:
+    tables = [value for value in vars(import_module(module)).values() if isinstance(value, tuple)]
+    return [row for table in tables for row in table if isinstance(row, Endpoint)]
+
+
+def document() -> Json:
+    """Build the OpenAPI document."""
+    found = operations()
+    schemas, components = _schemas([operation.row for operation in found])
+    paths: dict[str, Json] = {}
+    for operation in found:
+        path = re.sub(r"{(\w+):\w+}", r"{\1}", operation.row.path)
+        paths.setdefault(path, {})[operation.row.method.lower()] = _operation(operation, schemas)
+    return {
+        "openapi": "3.1.0",
+        "info": _info(),
+        "paths": paths,
+        "components": {
+            "schemas": {"Problem": PROBLEM, **components},
+            "securitySchemes": SECURITY,
+        },
+    }
+
+
+def _info() -> Json:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    return {
+        "title": "Keepsake",
+        "version": project["version"],
+        "description": project["description"],
+        "license": {"name": project["license"], "identifier": project["license"]},
+    }
+
+
+def _schemas(rows: list[Endpoint]) -> tuple[Schemas, Json]:
+    """Return the schema of each body and response, and the named ones they refer to."""
+    bodies = [(row.body, "validation") for row in rows if row.body not in (None, bytes)]
+    answers = [(row.response, "serialization") for row in rows if row.response is not None]
+    kinds = list(dict.fromkeys([*bodies, *answers]))
+    inputs = [(kind, mode, adapter(kind)) for kind, mode in kinds]
+    schemas, definitions = TypeAdapter.json_schemas(inputs, ref_template=REFERENCE)  # type: ignore[arg-type]  # the modes are literals, in a list of tuples
+    return schemas, definitions.get("$defs", {})
+
+
+def _operation(operation: Operation, schemas: Schemas) -> Json:
+    row = operation.row
+    described: Json = {
+        "operationId": re.sub(r"\W+", "_", f"{row.method.lower()}{row.path}").strip("_"),
+        "summary": row.summary,
+        "tags": [operation.function],
+        "security": _security(row),
+        "parameters": [*_path_parameters(row), *_query_parameters(row)],
+        "responses": {str(row.status): _answer(row, schemas), **_refusals(row)},
+    }
+    if row.body is not None:
+        described["requestBody"] = _body(row, schemas)
+    return described
+
+
+def _security(row: Endpoint) -> list[Json]:
+    """Who needs no user token and can still be unauthenticated is an app."""
+    if row.access == "user":
+        return [{"userToken": []}]
+    return [{"appKey": []}] if 401 in row.errors else []
+
+
+def _path_parameters(row: Endpoint) -> list[Json]:
+    return [
+        {"name": name, "in": "path", "required": True, "schema": {"type": "string"}}
+        for name in re.findall(r"{(\w+)", row.path)
+    ]
+
+
+def _query_parameters(row: Endpoint) -> list[Json]:
+    if row.query is None:
+        return []
+    schema = row.query.model_json_schema()
+    required = schema.get("required", [])
+    return [
+        {"name": name, "in": "query", "required": name in required, "schema": field}
+        for name, field in schema["properties"].items()
+    ]
+
+
+def _body(row: Endpoint, schemas: Schemas) -> Json:
+    if row.body is bytes:
+        return {"required": True, "content": {"application/octet-stream": {}}}
+    schema = schemas[row.body, "validation"]
+    return {"required": True, "content": {"application/json": {"schema": schema}}}
+
+
+def _answer(row: Endpoint, schemas: Schemas) -> Json:
+    answer: Json = {"description": HTTPStatus(row.status).phrase}
+    if row.response is not None:
+        answer["content"] = {row.media_type: {"schema": schemas[row.response, "serialization"]}}
+    elif row.media_type != "application/json":
+        answer["content"] = {row.media_type: {"schema": {"type": "string"}}}
+    return answer
+
+
+def _refusals(row: Endpoint) -> Json:
+    """Describe what a handler can refuse, and what the edge refuses before it is called."""
+    statuses = set(row.errors)
+    if row.access == "user":
+        statuses.add(401)
+    if row.query is not None:
+        statuses.add(422)
+    if row.body is not None:
+        statuses |= {400, 413, 415, 422}
+    content = {"application/problem+json": {"schema": {"$ref": REFERENCE.format(model="Problem")}}}
+    return {
+        str(status): {"description": HTTPStatus(status).phrase, "content": content}
+        for status in sorted(statuses)
+    }
+
+
+def text() -> str:
+    """Return the document as it is committed."""
+    return json.dumps(document(), indent=2, ensure_ascii=False) + "\n"
+
+
+if __name__ == "__main__":
+    FILE.write_text(text())
+    print(f"wrote {FILE.relative_to(ROOT)}")

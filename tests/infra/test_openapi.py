@@ -1,0 +1,65 @@
+"""The published API document is what the route tables say."""
+
+import json
+from typing import Any
+
+import pytest
+from openapi_spec_validator import OpenAPIV31SpecValidator
+
+from infra.openapi import FILE, document, operations, text
+
+
+@pytest.fixture(scope="module")
+def api() -> Any:
+    return document()
+
+
+def test_the_committed_document_is_what_the_route_tables_give():
+    assert text() == FILE.read_text(), "run `python -m infra.openapi` and commit what it writes"
+
+
+def test_the_document_is_valid_openapi(api: Any):
+    OpenAPIV31SpecValidator(api).validate()
+
+
+def test_every_public_route_is_described_once(api: Any):
+    described = [(method, path) for path, item in api["paths"].items() for method in item]
+
+    assert len(described) == len(operations()) > 0
+
+
+def test_internal_routes_are_not_published(api: Any):
+    assert "/" not in api["paths"]
+    assert "DeliverRequest" not in json.dumps(api)
+
+
+def test_an_apps_route_takes_its_key_and_names_its_refusals(api: Any):
+    operation = api["paths"]["/v1/integrations/notification"]["post"]
+
+    assert operation["security"] == [{"appKey": []}]
+    assert set(operation["responses"]) == {
+        "200", "400", "401", "403", "404", "413", "415", "422", "429",
+    }  # fmt: skip
+    assert set(operation["responses"]["429"]["content"]) == {"application/problem+json"}
+
+
+def test_a_users_route_takes_their_token_and_its_query(api: Any):
+    operation = api["paths"]["/v1/inbox"]["get"]
+
+    assert operation["security"] == [{"userToken": []}]
+    assert [(p["name"], p["in"], p["required"]) for p in operation["parameters"]] == [
+        ("cursor", "query", False),
+        ("limit", "query", False),
+    ]
+
+
+def test_a_name_in_a_path_is_a_parameter(api: Any):
+    (parameter,) = api["paths"]["/v1/inbox/{id}/read"]["post"]["parameters"]
+
+    assert (parameter["name"], parameter["in"], parameter["required"]) == ("id", "path", True)
+
+
+def test_an_answer_that_streams_says_so(api: Any):
+    answer = api["paths"]["/v2/messages"]["post"]["responses"]["200"]
+
+    assert answer["content"] == {"text/event-stream": {"schema": {"type": "string"}}}
