@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
+from shared.adapters.firestore_limits import RANGES
 from shared.domain.documents import Order, Query
 from shared.domain.errors import Invalid
 
 Mode = Literal["asc", "desc", "array_contains"]
 
-RANGES = {"<", "<=", ">", ">="}
 JSON: dict[Mode, dict[str, str]] = {
     "asc": {"order": "ASCENDING"},
     "desc": {"order": "DESCENDING"},

@@ -25,11 +25,13 @@ from shared.domain.documents import (
 from shared.domain.errors import Invalid
 
 MAX_DOCUMENT_BYTES = 1_048_576
+MAX_VALUE_BYTES = 1_048_487
 MAX_ID_BYTES = 1_500
 MAX_PATH_BYTES = 6_144
 MAX_DEPTH = 20
 MAX_WRITES = 500
 MAX_ALTERNATIVES = 30
+RANGES = frozenset({"<", "<=", ">", ">="})
 RESERVED = re.compile(r"__.*__", re.DOTALL)
 
 
@@ -117,6 +119,9 @@ def check_query(query: Query) -> None:
         raise Invalid("A query has at most one `array_contains`")
     if query.start_after is not None and len(query.start_after) != len(query.order_by) + 1:
         raise Invalid("A cursor has a value for each order, and the id")
+    ranged = {where.field for where in query.where if where.operator in RANGES}
+    if query.start_after is not None and ranged - {order.field for order in query.order_by}:
+        raise Invalid("A query with a cursor orders by the fields of its ranges")
 
 
 def _check_where(where: Where) -> None:
@@ -169,12 +174,17 @@ def _flat(values: Iterable[Any]) -> Iterable[Any]:
 def _scalar_size(value: Any) -> int:
     if value is None or isinstance(value, bool):
         return 1
-    if isinstance(value, str):
-        return _utf8_bytes(value) + 1
-    if isinstance(value, bytes):
-        return len(value)
+    if isinstance(value, str | bytes):
+        return _long_size(value)
     _check_number_or_time(value)
     return 8
+
+
+def _long_size(value: str | bytes) -> int:
+    size_bytes = _utf8_bytes(value) if isinstance(value, str) else len(value)
+    if size_bytes > MAX_VALUE_BYTES:
+        raise Invalid(f"A value has at most {MAX_VALUE_BYTES} bytes, this one {size_bytes}")
+    return size_bytes + isinstance(value, str)
 
 
 def _check_number_or_time(value: Any) -> None:

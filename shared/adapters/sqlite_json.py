@@ -2,7 +2,7 @@
 
 import base64
 import json
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 
@@ -17,7 +17,7 @@ def loads(text: str) -> Any:
 def _tagged(value: Any) -> Any:
     match value:
         case datetime():
-            return ["time", value.isoformat()]
+            return ["time", value.astimezone(UTC).isoformat()]
         case bytes():
             return ["bytes", base64.b64encode(value).decode()]
         case list() | tuple():

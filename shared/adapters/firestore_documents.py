@@ -1,0 +1,266 @@
+"""Documents in Firestore."""
+
+import socket
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from contextlib import contextmanager
+from datetime import datetime
+from typing import Any, TypeVar
+
+from google.api_core import exceptions as api
+from google.api_core.datetime_helpers import DatetimeWithNanoseconds
+from google.api_core.retry import AsyncRetry, if_exception_type
+from google.cloud import firestore
+
+from shared.adapters import firestore_limits as limits
+from shared.domain.documents import (
+    ArrayUnion,
+    Create,
+    Delete,
+    Direction,
+    Document,
+    Increment,
+    Query,
+    Remove,
+    Set,
+    Update,
+    Write,
+)
+from shared.domain.errors import AlreadyExists, Invalid, PreconditionFailed, Unavailable
+from shared.ports import Transaction
+
+T = TypeVar("T")
+
+TIMEOUT_S = 10.0
+RETRY_TIMEOUT_S = 30.0
+TREE_TIMEOUT_S = 60.0
+PROBE_TIMEOUT_S = 1.0
+ATTEMPTS = 5
+
+DIRECTIONS: dict[Direction, str] = {"asc": "ASCENDING", "desc": "DESCENDING"}
+# Aborted means that nothing was written; after any other failure something may have been.
+RETRY = AsyncRetry(
+    predicate=if_exception_type(api.Aborted), initial=0.05, maximum=1.0, timeout=RETRY_TIMEOUT_S
+)
+WAIT = (
+    api.Aborted,
+    api.Cancelled,
+    api.DeadlineExceeded,
+    api.GatewayTimeout,
+    api.InternalServerError,
+    api.ResourceExhausted,
+    api.RetryError,
+    api.ServiceUnavailable,
+    api.TooManyRequests,
+)
+
+
+class FirestoreDocuments:
+    """The Documents port on one Firestore database."""
+
+    def __init__(self, client: firestore.AsyncClient) -> None:
+        """Raises Unavailable at once when the client speaks to an emulator that is not there."""
+        _probe(client._emulator_host)  # noqa: SLF001 - the client tells it nowhere else
+        self._client = client
+
+    async def get(self, path: str) -> Document | None:
+        return (await self.get_many([path]))[0]
+
+    async def get_many(self, paths: Sequence[str]) -> list[Document | None]:
+        return await _get_many(self._client, paths)
+
+    async def query(self, query: Query) -> list[Document]:
+        limits.check_query(query)
+        with _translated():
+            found = await _query(self._client, query).get(timeout=TIMEOUT_S)
+            return [_document(snapshot) for snapshot in found]
+
+    async def count(self, query: Query) -> int:
+        limits.check_query(query)
+        with _translated():
+            [[result]] = await _query(self._client, query).count().get(timeout=TIMEOUT_S)
+            return int(result.value)
+
+    async def write(self, *writes: Write) -> None:
+        limits.check_writes(writes)
+        batch = self._client.batch()
+        _add(self._client, batch, writes)
+        with _translated():
+            await batch.commit(retry=RETRY, timeout=TIMEOUT_S)
+
+    async def transaction(self, work: Callable[[Transaction], Awaitable[T]]) -> T:
+        @firestore.async_transactional
+        async def run(transaction: firestore.AsyncTransaction) -> T:
+            attempt = _Transaction(self._client, transaction)
+            value = await work(attempt)
+            limits.check_writes(attempt.writes)
+            _add(self._client, transaction, attempt.writes)
+            return value
+
+        with _translated():
+            try:
+                value: T = await run(self._client.transaction(max_attempts=ATTEMPTS))
+            except ValueError as error:
+                # The client tells so that all attempts were in vain.
+                if isinstance(error.__cause__, api.Aborted):
+                    raise Unavailable("Others change the same documents") from error
+                raise
+        return value
+
+    async def delete_tree(self, path: str) -> int:
+        limits.check_document_path(path)
+        found = [document.path for document in [await self.get(path)] if document]
+        with _translated():
+            found += [name async for name in self._below(path)]
+        for n in range(0, len(found), limits.MAX_WRITES):
+            await self.write(*(Delete(name) for name in found[n : n + limits.MAX_WRITES]))
+        return len(found)
+
+    async def _below(self, path: str) -> AsyncIterator[str]:
+        """Yield the paths of all documents below a document, however deep."""
+        reference = self._client.document(path)
+        async for collection in reference.collections(timeout=TIMEOUT_S):
+            documents = collection.recursive().select(["__name__"])
+            async for snapshot in documents.stream(timeout=TREE_TIMEOUT_S):
+                yield snapshot.reference.path
+
+
+class _Transaction:
+    """One attempt: reads at once, and keeps the writes for the commit."""
+
+    def __init__(
+        self, client: firestore.AsyncClient, transaction: firestore.AsyncTransaction
+    ) -> None:
+        self._client = client
+        self._transaction = transaction
+        self.writes: list[Write] = []
+
+    async def get(self, path: str) -> Document | None:
+        return (await self.get_many([path]))[0]
+
+    async def get_many(self, paths: Sequence[str]) -> list[Document | None]:
+        if self.writes:
+            raise Invalid("A transaction reads before it writes")
+        return await _get_many(self._client, paths, self._transaction)
+
+    def write(self, *writes: Write) -> None:
+        self.writes += writes
+
+
+async def _get_many(
+    client: firestore.AsyncClient,
+    paths: Sequence[str],
+    transaction: firestore.AsyncTransaction | None = None,
+) -> list[Document | None]:
+    """Read what Firestore returns in any order, and put it into the order of the paths."""
+    for path in paths:
+        limits.check_document_path(path)
+    references = [client.document(path) for path in dict.fromkeys(paths)]
+    with _translated():
+        snapshots = client.get_all(references, transaction=transaction, timeout=TIMEOUT_S)
+        found = {s.reference.path: _document(s) async for s in snapshots if s.exists}
+    return [found.get(path) for path in paths]
+
+
+def _query(client: firestore.AsyncClient, query: Query) -> Any:
+    built: Any = client.collection(query.collection)
+    for where in query.where:
+        value = list(where.value) if where.operator == "in" else where.value
+        name = _field(where.field)
+        built = built.where(filter=firestore.FieldFilter(name, where.operator, value))
+    for order in query.order_by:
+        built = built.order_by(_field(order.field), direction=DIRECTIONS[order.direction])
+    if query.start_after is not None:
+        last = query.order_by[-1].direction if query.order_by else "asc"
+        built = built.order_by("__name__", direction=DIRECTIONS[last])
+        built = built.start_after(list(query.start_after))
+    if query.limit is not None:
+        built = built.limit(query.limit)
+    if query.fields is not None:
+        built = built.select([_field(name) for name in query.fields])
+    return built
+
+
+def _add(client: firestore.AsyncClient, batch: Any, writes: Sequence[Write]) -> None:
+    for write in writes:
+        reference = client.document(write.path)
+        match write:
+            case Create(fields=fields):
+                batch.create(reference, dict(fields))
+            case Set(fields=fields):
+                batch.set(reference, dict(fields))
+            case Update(changes=changes, version=version):
+                values = {_field(name): _change(value) for name, value in changes.items()}
+                batch.update(reference, values, option=_option(version))
+            case Delete(version=version):
+                batch.delete(reference, option=_option(version))
+
+
+def _change(value: Any) -> Any:
+    match value:
+        case Increment(by=by):
+            return firestore.Increment(by)
+        case ArrayUnion(values=values):
+            return firestore.ArrayUnion(list(values))
+        case Remove():
+            return firestore.DELETE_FIELD
+        case _:
+            return value
+
+
+def _option(version: str | None) -> Any:
+    if version is None:
+        return None
+    time = DatetimeWithNanoseconds.from_rfc3339(version)
+    return firestore.AsyncClient.write_option(last_update_time=time)
+
+
+def _field(dotted: str) -> str:
+    """Quote a field path where Firestore's grammar asks for it."""
+    path: str = firestore.AsyncClient.field_path(*dotted.split("."))
+    return path
+
+
+def _document(snapshot: Any) -> Document:
+    fields = {name: _plain(value) for name, value in snapshot.to_dict().items()}
+    version = snapshot.update_time.rfc3339()
+    return Document(path=snapshot.reference.path, fields=fields, version=version)
+
+
+def _plain(value: Any) -> Any:
+    """Turn the client's own kind of time into a plain one."""
+    if isinstance(value, datetime):
+        return datetime.combine(value.date(), value.timetz())
+    if isinstance(value, dict):
+        return {name: _plain(item) for name, item in value.items()}
+    if isinstance(value, list):
+        return [_plain(item) for item in value]
+    return value
+
+
+def _probe(emulator: str | None) -> None:
+    """Without this the first call would wait a minute for an emulator that is not up."""
+    if emulator is None:
+        return
+    host, _, port = emulator.rpartition(":")
+    try:
+        socket.create_connection((host, int(port)), PROBE_TIMEOUT_S).close()
+    except OSError as error:
+        raise Unavailable(f"No Firestore emulator answers at {emulator}: start it") from error
+
+
+@contextmanager
+def _translated() -> Iterator[None]:
+    try:
+        yield
+    except api.AlreadyExists as error:
+        raise AlreadyExists("There is a document at this path already") from error
+    except api.NotFound as error:
+        raise PreconditionFailed("There is no document to change") from error
+    except api.FailedPrecondition as error:
+        if "index" in error.message:
+            raise Invalid(error.message) from error
+        raise PreconditionFailed("The document has changed") from error
+    except api.InvalidArgument as error:
+        raise Invalid(error.message) from error
+    except WAIT as error:
+        raise Unavailable("Firestore does not answer") from error

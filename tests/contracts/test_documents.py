@@ -1,0 +1,597 @@
+"""What the Documents port promises, shown on SQLite and on Firestore's emulator."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime, timedelta, timezone
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import pytest
+
+from shared.adapters.firestore_indexes import FirestoreIndexes, Index
+from shared.adapters.sqlite_database import SqliteDatabase
+from shared.adapters.sqlite_documents import SqliteDocuments
+from shared.domain.documents import (
+    ArrayUnion,
+    Create,
+    Delete,
+    Document,
+    Increment,
+    Order,
+    Query,
+    Remove,
+    Set,
+    Update,
+    Where,
+    cursor,
+)
+from shared.domain.errors import AlreadyExists, Invalid, PreconditionFailed
+from shared.ports import Documents, Transaction
+
+INDEXES = FirestoreIndexes(
+    composite=(
+        Index(group="notes", fields=(("kind", "asc"), ("rank", "desc"))),
+        Index(group="notes", fields=(("kind", "desc"), ("rank", "asc"), ("size", "desc"))),
+        Index(group="notes", fields=(("tags", "array_contains"), ("rank", "asc"))),
+    )
+)
+NOON = datetime(2026, 3, 2, 12, 0, 0, 123456, tzinfo=UTC)
+NOTES = "users/ann/notes"
+
+
+@pytest.fixture(params=["sqlite", pytest.param("firestore", marks=pytest.mark.emulators)])
+async def documents(
+    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> AsyncIterator[Documents]:
+    if request.param == "firestore":
+        address = request.getfixturevalue("firestore_emulator")
+        monkeypatch.setenv("FIRESTORE_EMULATOR_HOST", address)
+        yield firestore_documents()
+        return
+    database = SqliteDatabase(tmp_path / "keepsake.db")
+    yield SqliteDocuments(database, INDEXES)
+    database.close()
+
+
+def firestore_documents() -> Documents:
+    from google.cloud.firestore import AsyncClient
+
+    from shared.adapters.firestore_documents import FirestoreDocuments
+
+    return FirestoreDocuments(AsyncClient(project=f"test-{uuid4().hex[:12]}"))
+
+
+async def fields(documents: Documents, path: str) -> Any:
+    document = await documents.get(path)
+    return None if document is None else document.fields
+
+
+async def ids(documents: Documents, **query: Any) -> list[str]:
+    found = await documents.query(Query(collection=NOTES, **query))
+    return [document.id for document in found]
+
+
+async def store(documents: Documents, notes: dict[str, dict[str, Any]]) -> None:
+    await documents.write(*(Set(f"{NOTES}/{name}", note) for name, note in notes.items()))
+
+
+# One document
+
+
+async def test_every_kind_of_value_comes_back_as_it_was(documents: Documents):
+    note = {
+        "nothing": None, "yes": True, "whole": 2**63 - 1, "part": -0.5, "text": "añ𐍈\x00\x01",
+        "raw": b"\x00\xff", "time": NOON, "empty": {}, "list": [1, "1", None, {"deep": [NOON]}],
+        "map": {"a": {"b.c": [b"x"]}},
+    }  # fmt: skip
+
+    await documents.write(Set("users/ann", note))
+
+    assert await fields(documents, "users/ann") == note
+
+
+async def test_true_is_not_one(documents: Documents):
+    await documents.write(Set("users/ann", {"yes": True, "one": 1, "half": 1.0}))
+
+    found = await fields(documents, "users/ann")
+
+    assert [type(found[name]) for name in ("yes", "one", "half")] == [bool, int, float]
+
+
+async def test_a_time_elsewhere_comes_back_as_the_same_moment_in_utc(documents: Documents):
+    there = NOON.astimezone(timezone(timedelta(hours=5, minutes=30)))
+
+    await documents.write(Set("users/ann", {"at": there}))
+
+    found = await fields(documents, "users/ann")
+    assert found["at"] == NOON
+    assert found["at"].utcoffset() == timedelta(0)
+
+
+async def test_there_is_nothing_where_nothing_was_written(documents: Documents):
+    assert await documents.get("users/nobody") is None
+
+
+async def test_many_come_back_in_the_order_of_their_paths(documents: Documents):
+    await store(documents, {"a": {"n": 1}, "b": {"n": 2}})
+
+    found = await documents.get_many([f"{NOTES}/{name}" for name in ("b", "x", "a", "b")])
+
+    assert [document and document.fields["n"] for document in found] == [2, None, 1, 2]
+    assert await documents.get_many([]) == []
+
+
+async def test_create_refuses_what_is_there(documents: Documents):
+    await documents.write(Create("users/ann", {"n": 1}))
+
+    with pytest.raises(AlreadyExists):
+        await documents.write(Create("users/ann", {"n": 2}))
+
+    assert await fields(documents, "users/ann") == {"n": 1}
+
+
+async def test_set_replaces_the_whole_document(documents: Documents):
+    await documents.write(Set("users/ann", {"old": 1}))
+    await documents.write(Set("users/ann", {"new": 1}))
+
+    assert await fields(documents, "users/ann") == {"new": 1}
+
+
+async def test_a_deleted_document_is_gone_and_deleting_nothing_is_no_error(documents: Documents):
+    await documents.write(Set("users/ann", {"n": 1}))
+
+    await documents.write(Delete("users/ann"), Delete("users/nobody"))
+
+    assert await documents.get("users/ann") is None
+
+
+# Updates
+
+
+async def test_an_update_changes_named_fields_and_keeps_the_others(documents: Documents):
+    await documents.write(Set("users/ann", {"keep": 1, "map": {"keep": 1, "old": 1}, "gone": 1}))
+
+    await documents.write(
+        Update(
+            "users/ann",
+            {"map.old": 2, "made.on-the.way": 3, "gone": Remove(), "map.never": Remove()},
+        )
+    )
+
+    assert await fields(documents, "users/ann") == {
+        "keep": 1,
+        "map": {"keep": 1, "old": 2},
+        "made": {"on-the": {"way": 3}},
+    }
+
+
+async def test_an_update_of_nothing_is_refused(documents: Documents):
+    with pytest.raises(PreconditionFailed):
+        await documents.write(Update("users/nobody", {"n": 1}))
+    with pytest.raises(Invalid):
+        await documents.write(Update("users/nobody", {}))
+
+
+@pytest.mark.parametrize(
+    ("before", "by", "after"),
+    [
+        ({}, 2, 2),
+        ({"n": 1}, -3, -2),
+        ({"n": 0.5}, 1, 1.5),
+        ({"n": "text"}, 2, 2),
+        ({"n": 2**63 - 1}, 1, 2**63 - 1),
+    ],
+)
+async def test_an_increment_adds(documents: Documents, before: dict[str, Any], by: int, after: Any):
+    await documents.write(Set("users/ann", before))
+
+    await documents.write(Update("users/ann", {"n": Increment(by)}))
+
+    assert await fields(documents, "users/ann") == {"n": after}
+
+
+@pytest.mark.parametrize(
+    ("before", "added", "after"),
+    [
+        ({}, ("a", "a"), ["a"]),
+        ({"list": ["a", "b"]}, ("b", "c"), ["a", "b", "c"]),
+        ({"list": [1]}, (True, 1.0, "1"), [1, True, "1"]),
+        ({"list": "text"}, ("a",), ["a"]),
+        ({"list": [{"x": 1, "y": 2}]}, ({"y": 2, "x": 1}, {"x": 1}), [{"x": 1, "y": 2}, {"x": 1}]),
+    ],
+)
+async def test_an_array_union_appends_what_is_not_there(
+    documents: Documents, before: dict[str, Any], added: tuple[Any, ...], after: list[Any]
+):
+    await documents.write(Set("users/ann", before))
+
+    await documents.write(Update("users/ann", {"list": ArrayUnion(added)}))
+
+    found = (await fields(documents, "users/ann"))["list"]
+    assert [(type(item), item) for item in found] == [(type(item), item) for item in after]
+
+
+async def test_a_write_that_names_a_version_fails_once_another_wrote(documents: Documents):
+    await documents.write(Set("users/ann", {"n": 1}))
+    seen = await documents.get("users/ann")
+    assert seen is not None
+
+    await documents.write(Update("users/ann", {"n": 2}, version=seen.version))
+
+    with pytest.raises(PreconditionFailed):
+        await documents.write(Update("users/ann", {"n": 3}, version=seen.version))
+    with pytest.raises(PreconditionFailed):
+        await documents.write(Delete("users/ann", version=seen.version))
+    with pytest.raises(PreconditionFailed):
+        await documents.write(Delete("users/nobody", version=seen.version))
+    assert await fields(documents, "users/ann") == {"n": 2}
+
+
+async def test_of_several_writes_all_happen_or_none(documents: Documents):
+    with pytest.raises(PreconditionFailed):
+        await documents.write(Set("users/ann", {"n": 1}), Update("users/nobody", {"n": 1}))
+
+    assert await documents.get("users/ann") is None
+
+
+async def test_later_writes_of_a_batch_see_earlier_ones(documents: Documents):
+    await documents.write(Create("users/ann", {"n": 1}), Update("users/ann", {"n": Increment(1)}))
+
+    assert await fields(documents, "users/ann") == {"n": 2}
+
+
+async def test_two_hundred_who_want_one_of_ten_places_get_exactly_ten(documents: Documents):
+    """N1: the hourly window of a notification never over-admits."""
+
+    async def take(caller: int) -> bool:
+        for place in range(10):
+            try:
+                await documents.write(Create(f"{NOTES}/{place}", {"caller": caller}))
+            except AlreadyExists:
+                continue
+            return True
+        return False
+
+    admitted = await asyncio.gather(*(take(caller) for caller in range(200)))
+
+    assert sum(admitted) == 10
+
+
+# Queries
+
+ORDERED = {
+    "null": None, "false": False, "true": True, "least": -(2**63), "minus": -1.5, "zero": 0,
+    "half": 0.5, "one": 1, "big": 2**53, "bigger": 2**53 + 1, "early": NOON - timedelta(days=40000),
+    "noon": NOON, "later": NOON + timedelta(microseconds=1), "": "", "upper": "Z", "lower": "a",
+    "long": "aa", "nul": "aa\x00", "umlaut": "ä", "wide": "\uffee", "astral": "𐍈",
+    "no bytes": b"", "bytes": b"\x00", "more": b"\x01", "list": ["a"],
+}  # fmt: skip
+
+
+async def test_values_sort_by_type_and_then_by_value(documents: Documents):
+    values = list(ORDERED.values())
+    await store(documents, {f"n{n * 7 % 25:02d}": {"v": v, "n": n} for n, v in enumerate(values)})
+
+    up = await documents.query(Query(collection=NOTES, order_by=(Order("v"),)))
+    down = await documents.query(Query(collection=NOTES, order_by=(Order("v", "desc"),)))
+
+    assert [document.fields["v"] for document in up] == values
+    assert [document.fields["v"] for document in down] == values[::-1]
+
+
+async def test_an_order_drops_documents_without_the_field(documents: Documents):
+    await store(
+        documents, {"a": {"rank": 1}, "b": {}, "c": {"rank": None}, "d": {"rank": {"x": 1}}}
+    )
+
+    assert await ids(documents, order_by=(Order("rank.x"),)) == ["d"]
+    assert await ids(documents, where=(Where("rank", "==", None),)) == ["c"]
+
+
+@pytest.mark.parametrize(("direction", "expected"), [("asc", "xabZ"), ("desc", "Zbax")])
+async def test_the_id_breaks_ties_in_the_last_direction(
+    documents: Documents, direction: Any, expected: str
+):
+    await store(documents, {"b": {"r": 1}, "a": {"r": 1}, "x": {"r": 0}, "Z": {"r": 2}})
+
+    found = await ids(documents, order_by=(Order("r", direction),))
+
+    assert found == list(expected)
+
+
+async def test_without_an_order_the_id_decides_by_its_bytes(documents: Documents):
+    await store(documents, {name: {} for name in ("b", "a", "Z", "ä", "10", "9", "𐍈", "\uffee")})
+
+    assert await ids(documents) == ["10", "9", "Z", "a", "b", "ä", "\uffee", "𐍈"]
+
+
+@pytest.mark.parametrize(
+    ("where", "expected"),
+    [
+        ([Where("rank", "==", 2)], "bc"),
+        ([Where("rank", "==", value=True)], "t"),
+        ([Where("rank", "in", (1, 3, "2"))], "ads"),
+        ([Where("rank", "<", 2)], "a"),
+        ([Where("rank", "<=", 2)], "abc"),
+        ([Where("rank", ">", 2)], "d"),
+        ([Where("rank", ">=", 2.0)], "bcd"),
+        ([Where("rank", ">", 1), Where("rank", "<", 3)], "bc"),
+        ([Where("rank", ">=", "")], "s"),
+        ([Where("kind", "==", "x"), Where("rank", "==", 2)], "b"),
+        ([Where("tags", "array_contains", "new")], "ac"),
+        ([Where("map.a b", "==", 1)], "d"),
+        ([Where("rank", "==", 9)], ""),
+    ],
+)
+async def test_filters_compare_values_of_one_type(
+    documents: Documents, where: list[Where], expected: str
+):
+    await store(
+        documents,
+        {
+            "a": {"rank": 1, "kind": "x", "tags": ["new", "old"]},
+            "b": {"rank": 2, "kind": "x", "tags": []},
+            "c": {"rank": 2.0, "kind": "y", "tags": ["new"]},
+            "d": {"rank": 3, "map": {"a b": 1}},
+            "s": {"rank": "2"},
+            "t": {"rank": True},
+        },
+    )
+
+    found = await documents.query(Query(collection=NOTES, where=tuple(where)))
+
+    assert sorted(document.id for document in found) == list(expected)
+    assert await documents.count(Query(collection=NOTES, where=tuple(where))) == len(expected)
+
+
+async def test_pages_joined_are_the_whole(documents: Documents):
+    await store(
+        documents, {f"n{n}": {"kind": "x", "rank": n // 3, "size": -(n % 2)} for n in range(11)}
+    )
+    for order in (
+        (Order("rank", "desc"),),
+        (Order("rank"), Order("size", "desc")),
+        (),
+    ):
+        query = Query(collection=NOTES, where=(Where("kind", "==", "x"),), order_by=order)
+        whole = await documents.query(query)
+
+        paged = await pages(documents, query, limit=4)
+
+        assert len(whole) == 11
+        assert [document.id for document in paged] == [document.id for document in whole]
+
+
+async def pages(documents: Documents, query: Query, *, limit: int) -> list[Document]:
+    found: list[Document] = []
+    after = None
+    while True:
+        page = await documents.query(
+            Query(
+                collection=query.collection,
+                where=query.where,
+                order_by=query.order_by,
+                limit=limit,
+                start_after=after,
+            )
+        )
+        found += page
+        if len(page) < limit:
+            return found
+        after = cursor(page[-1], query)
+
+
+async def test_a_query_stays_in_its_collection(documents: Documents):
+    await store(documents, {"a": {}})
+    await documents.write(Set("users/bob/notes/b", {}), Set(f"{NOTES}/a/notes/c", {}))
+
+    assert await ids(documents) == ["a"]
+
+
+async def test_a_query_may_read_only_some_fields(documents: Documents):
+    await store(documents, {"a": {"map": {"x": 1, "y": 2}, "n": None, "text": "long"}})
+
+    [found] = await documents.query(Query(collection=NOTES, fields=("map.x", "n", "never.there")))
+
+    assert found.fields == {"map": {"x": 1}, "n": None}
+
+
+async def test_a_count_obeys_the_limit(documents: Documents):
+    await store(documents, {"a": {}, "b": {}, "c": {}})
+
+    assert await documents.count(Query(collection=NOTES)) == 3
+    assert await documents.count(Query(collection=NOTES, limit=2)) == 2
+
+
+# Transactions
+
+
+async def test_a_transaction_writes_what_it_decided_from_what_it_read(documents: Documents):
+    await store(documents, {"a": {"n": 1}})
+
+    async def copy(transaction: Transaction) -> int:
+        found, missing = await transaction.get_many([f"{NOTES}/a", f"{NOTES}/b"])
+        assert found is not None
+        assert missing is None
+        transaction.write(Create(f"{NOTES}/b", found.fields), Update(found.path, {"n": 2}))
+        n: int = found.fields["n"]
+        return n
+
+    assert await documents.transaction(copy) == 1
+    assert await fields(documents, f"{NOTES}/a") == {"n": 2}
+    assert await fields(documents, f"{NOTES}/b") == {"n": 1}
+
+
+async def test_a_transaction_that_fails_writes_nothing(documents: Documents):
+    async def fail(transaction: Transaction) -> None:
+        await transaction.get("users/ann")
+        transaction.write(Set("users/ann", {}))
+        raise LookupError
+
+    with pytest.raises(LookupError):
+        await documents.transaction(fail)
+
+    assert await documents.get("users/ann") is None
+
+
+async def test_a_transaction_reads_before_it_writes(documents: Documents):
+    async def late(transaction: Transaction) -> None:
+        transaction.write(Set("users/ann", {}))
+        await transaction.get("users/ann")
+
+    with pytest.raises(Invalid, match="reads before it writes"):
+        await documents.transaction(late)
+
+    assert await documents.get("users/ann") is None
+
+
+async def test_transactions_at_once_lose_no_update(documents: Documents):
+    await documents.write(Set("users/ann", {"n": 0}))
+
+    async def add(transaction: Transaction) -> None:
+        found = await transaction.get("users/ann")
+        assert found is not None
+        transaction.write(Update("users/ann", {"n": found.fields["n"] + 1}))
+
+    await asyncio.gather(documents.transaction(add), documents.transaction(add))
+
+    assert await fields(documents, "users/ann") == {"n": 2}
+
+
+# Trees
+
+
+async def test_delete_tree_deletes_a_document_and_all_below_and_nothing_beside(
+    documents: Documents,
+):
+    inside = ["users/ann", f"{NOTES}/a", f"{NOTES}/a/parts/1", "users/ann/files/f/pages/deep"]
+    beside = ["users/anna", "users/ann.", "users/an", "users/anna/notes/a", "users/ann0/notes/a"]
+    await documents.write(*(Set(path, {}) for path in inside + beside))
+
+    deleted = await documents.delete_tree("users/ann")
+
+    assert deleted == len(inside)
+    assert await documents.get_many(inside) == [None] * len(inside)
+    assert None not in await documents.get_many(beside)
+
+
+async def test_delete_tree_takes_more_than_a_batch(documents: Documents):
+    for start in (0, 300):
+        await documents.write(*(Set(f"{NOTES}/{n}", {}) for n in range(start, start + 300)))
+
+    assert await documents.delete_tree("users/ann") == 600
+    assert await documents.delete_tree("users/ann") == 0
+
+
+# Limits
+
+DEEP = {"a": 1}
+for _ in range(19):
+    DEEP = {"a": DEEP}  # type: ignore[dict-item] # maps in maps
+
+
+def of_size(path: str, size_bytes: int) -> dict[str, Any]:
+    """Return fields that make a document at `path` exactly so large."""
+    name = sum(len(part) + 1 for part in path.split("/")) + 16
+    half = 500_000
+    return {"a": "x" * half, "b": "x" * (size_bytes - name - 32 - half - 2 * 3)}
+
+
+@pytest.mark.parametrize(
+    "accepted",
+    [
+        DEEP,
+        {"n": -(2**63)},
+        of_size("users/ann", 1_048_576),
+        {"a.b `c": 1},
+        {"_": 1},
+        {"t": "x" * 1_048_487},
+    ],
+    ids=["depth", "int", "size", "name", "underscore", "long text"],
+)
+async def test_what_is_just_within_the_limits_is_stored(documents: Documents, accepted: Any):
+    await documents.write(Set("users/ann", accepted))
+
+    assert await fields(documents, "users/ann") == accepted
+
+
+@pytest.mark.parametrize(
+    "refused",
+    [
+        {"a": DEEP}, {"n": 2**63}, {"n": -(2**63) - 1}, {"t": datetime(2026, 3, 2)},  # noqa: DTZ001
+        {"list": [[1]]}, of_size("users/ann", 1_048_577),
+        {"t": "x" * 1_048_488}, {"b": b"x" * 1_048_488}, {"__x__": 1}, {"": 1}, {"a": {"__x__": 1}},
+        {"a" * 1501: 1}, {"o": object()}, {"t": "half \ud800"}, {1: "x"},
+    ],
+    ids=[
+        "depth", "int", "negative int", "naive time", "nested list", "size", "long text",
+        "long bytes", "reserved name",
+        "empty name", "reserved name below", "long name", "object", "surrogate", "no text name",
+    ],
+)  # fmt: skip
+async def test_what_breaks_a_limit_is_refused(documents: Documents, refused: Any):
+    with pytest.raises(Invalid):
+        await documents.write(Set("users/ann", refused))
+
+    assert await documents.get("users/ann") is None
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["users", "users/ann/notes", "", "users/", "/ann", "users//notes/a", "users/.", "users/..",
+     "users/__x__", f"users/{'a' * 1501}", "users/\ud800"],
+)  # fmt: skip
+async def test_a_path_that_names_no_document_is_refused(documents: Documents, path: str):
+    for attempt in (
+        documents.get(path),
+        documents.write(Set(path, {})),
+        documents.delete_tree(path),
+    ):
+        with pytest.raises(Invalid):
+            await attempt
+
+
+@pytest.mark.parametrize("name", ["a" * 1500, "__x", ".a", "a b", "ä#?%", "__"])
+async def test_odd_ids_are_ids(documents: Documents, name: str):
+    await documents.write(Set(f"users/{name}", {"n": 1}))
+
+    assert await fields(documents, f"users/{name}") == {"n": 1}
+    assert await documents.delete_tree(f"users/{name}") == 1
+
+
+async def test_a_batch_has_at_most_500_writes(documents: Documents):
+    await documents.write(*(Set(f"{NOTES}/{n}", {}) for n in range(500)))
+
+    with pytest.raises(Invalid):
+        await documents.write(*(Delete(f"{NOTES}/{n}") for n in range(501)))
+
+    assert await documents.count(Query(collection=NOTES)) == 500
+
+
+async def test_an_update_may_not_grow_a_document_beyond_the_limit(documents: Documents):
+    await documents.write(Set("users/ann", of_size("users/ann", 1_048_000)))
+
+    with pytest.raises(Invalid):
+        await documents.write(Update("users/ann", {"more": "x" * 1000}))
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        {"where": (Where("n", "in", tuple(range(31))),)},
+        {"where": (Where("n", "in", ()),)},
+        {"where": (Where("n", "in", (1, 2) * 3), Where("m", "in", tuple(range(6))))},
+        {"where": (Where("a", "array_contains", 1), Where("b", "array_contains", 1))},
+        {"where": (Where("n", ">", None),)},
+        {"where": (Where("n", "==", {"a": 1}),)},
+        {"limit": 0},
+        {"order_by": (Order("n"),), "start_after": (1,)},
+        {"where": (Where("n", ">", 1),), "start_after": ("id",)},
+    ],
+)
+async def test_a_query_beyond_the_limits_is_refused(documents: Documents, query: Any):
+    with pytest.raises(Invalid):
+        await documents.query(Query(collection=NOTES, **query))
+    with pytest.raises(Invalid):
+        await documents.count(Query(collection=NOTES, **query))
