@@ -23,3 +23,9 @@ class Memory:
     segment: int | None = None
     visibility: Literal["private", "public"] = "private"
     manually_added: bool = False
+    edited: bool = False
+
+    @property
+    def is_owners(self) -> bool:
+        """Whether the owner wrote or changed it: processing then leaves it alone."""
+        return self.manually_added or self.edited or self.category == "manual"

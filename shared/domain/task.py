@@ -18,3 +18,9 @@ class ActionItem:
     due_at: datetime | None = None
     completed_at: datetime | None = None
     conversation_id: ConversationId | None = None
+    edited: bool = False
+
+    @property
+    def is_owners(self) -> bool:
+        """Whether the owner changed or completed it: processing then leaves it alone."""
+        return self.edited or self.completed

@@ -1,0 +1,80 @@
+"""What is to be stored of a conversation, and what of earlier content goes."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from functions.process_conversation.identity import derived_id
+from shared.domain.conversation import Conversation, Structured, Topics
+from shared.domain.ids import ActionItemId
+from shared.domain.memory import Memory
+from shared.domain.task import ActionItem
+from shared.retrieval.chunking import chunks
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Draft:
+    """Made before anything is stored. `chunk_count`: vector chunks it will have; 0 if discarded."""
+
+    discarded: bool = False
+    structured: Structured = field(default_factory=Structured)
+    topics: Topics = field(default_factory=Topics)
+    action_items: tuple[ActionItem, ...] = ()
+    memories: tuple[Memory, ...] = ()
+    stale_items: tuple[ActionItem, ...] = ()
+    stale_memories: tuple[Memory, ...] = ()
+    chunk_count: int = 0
+
+
+def kept(
+    conversation: Conversation,
+    structured: Structured,
+    topics: Topics,
+    memories: tuple[Memory, ...],
+) -> Draft:
+    return Draft(
+        structured=structured,
+        topics=topics,
+        action_items=_action_items(conversation, structured),
+        memories=memories,
+        chunk_count=len(chunks(conversation.transcript_segments)),
+    )
+
+
+def reconciled(draft: Draft, items: Sequence[ActionItem], memories: Sequence[Memory]) -> Draft:
+    """Compare with what is stored: leave the owner's alone, name what no longer occurs."""
+    stored: list[ActionItem | Memory] = [*items, *memories]
+    owners = {one.id for one in stored if one.is_owners}
+    kept_items = tuple(item for item in draft.action_items if item.id not in owners)
+    kept_memories = tuple(memory for memory in draft.memories if memory.id not in owners)
+    spared = owners | {item.id for item in kept_items} | {memory.id for memory in kept_memories}
+    return replace(
+        draft,
+        action_items=kept_items,
+        memories=kept_memories,
+        stale_items=tuple(item for item in items if item.id not in spared),
+        stale_memories=tuple(memory for memory in memories if memory.id not in spared),
+    )
+
+
+def with_draft(conversation: Conversation, draft: Draft) -> Conversation:
+    """Return the conversation as it reads once the draft is stored; its old chunk count stays."""
+    return replace(
+        conversation,
+        discarded=draft.discarded,
+        structured=draft.structured,
+        topics=draft.topics,
+    )
+
+
+def _action_items(conversation: Conversation, structured: Structured) -> tuple[ActionItem, ...]:
+    return tuple(
+        ActionItem(
+            id=ActionItemId(derived_id(conversation.id, "action_item", item.description)),
+            description=item.description,
+            created_at=conversation.finished_at,
+            updated_at=conversation.finished_at,
+            due_at=item.due_at,
+            conversation_id=conversation.id,
+        )
+        for item in structured.action_items
+    )

@@ -1,0 +1,34 @@
+"""What the owner hands in: checked as a whole before anything is stored."""
+
+from datetime import datetime, timedelta
+
+from shared.domain.conversation import Conversation
+from shared.domain.errors import Invalid, TooLarge
+
+MAX_SEGMENTS = 20_000
+MAX_SEGMENT_BYTES = 100_000
+MAX_TEXT_BYTES = 4_194_304
+AHEAD = timedelta(days=1)
+"""Clocks of devices are wrong by hours; by more than a day it is no recording."""
+
+
+def check(conversation: Conversation, now: datetime) -> None:
+    """Raises TooLarge, or Invalid, in the words the caller reads."""
+    segments = conversation.transcript_segments
+    if not segments:
+        raise Invalid("transcript_segments: a conversation has at least one segment")
+    if len(segments) > MAX_SEGMENTS:
+        raise TooLarge(f"transcript_segments: at most {MAX_SEGMENTS} segments are accepted")
+    sizes = [len(segment.text.encode()) for segment in segments]
+    if max(sizes) > MAX_SEGMENT_BYTES:
+        raise TooLarge(f"transcript_segments: at most {MAX_SEGMENT_BYTES} bytes a segment")
+    if sum(sizes) > MAX_TEXT_BYTES:
+        raise TooLarge(f"transcript_segments: at most {MAX_TEXT_BYTES} bytes of text")
+    _check_times(conversation, now)
+
+
+def _check_times(conversation: Conversation, now: datetime) -> None:
+    if conversation.started_at > now + AHEAD:
+        raise Invalid("started_at: lies in the future")
+    if conversation.finished_at < conversation.started_at:
+        raise Invalid("finished_at: lies before started_at")

@@ -1,0 +1,44 @@
+"""Deployed entry points: the trigger, the processing it leads to, and the owner's `library`."""
+
+from functools import cache
+
+import functions_framework.aio
+from starlette.applications import Starlette
+from starlette.requests import Request
+
+from functions.process_conversation.endpoints import LIBRARY, PROCESS, TRIGGER
+from functions.process_conversation.wiring import library_deps, process_deps, trigger_deps
+from shared.edge.http import application
+
+
+@cache
+def _trigger() -> Starlette:
+    return application("on_conversation_written", TRIGGER, trigger_deps())
+
+
+@cache
+def _process() -> Starlette:
+    return application("process_conversation", PROCESS, process_deps())
+
+
+@cache
+def _library() -> Starlette:
+    return application("library", LIBRARY, library_deps())
+
+
+@functions_framework.aio.http
+async def on_conversation_written(request: Request) -> Starlette:
+    """Tell what changed, if the content did."""
+    return _trigger()
+
+
+@functions_framework.aio.http
+async def process_conversation(request: Request) -> Starlette:
+    """Bring what is derived from a conversation in line with it."""
+    return _process()
+
+
+@functions_framework.aio.http
+async def library(request: Request) -> Starlette:
+    """Serve conversations, memories and action items."""
+    return _library()

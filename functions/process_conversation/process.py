@@ -1,0 +1,104 @@
+"""A conversation is claimed, understood, saved, indexed and announced; again leads to the same end."""
+
+from contextlib import suppress
+
+from functions.process_conversation.claims import Superseded, is_done
+from functions.process_conversation.draft import Draft, with_draft
+from functions.process_conversation.forget import forget
+from functions.process_conversation.understand import understand
+from functions.process_conversation.wiring import ProcessDeps
+from shared import telemetry
+from shared.data.codec import Malformed
+from shared.domain.conversation import Conversation, content_hash
+from shared.domain.errors import ModelFailed, Unavailable
+from shared.domain.ids import ConversationId, UserId
+
+PROCESSED = "conversation.processed"
+
+
+async def process(
+    deps: ProcessDeps, uid: UserId, conversation_id: ConversationId, *, chunk_count: int = 0
+) -> None:
+    """Bring what is derived from a conversation in line with what is stored now.
+
+    What a message said is only the occasion, so that neither order nor repetition matters;
+    `chunk_count` tells how much of a deleted one is indexed. Raises Unavailable: call again.
+    """
+    try:
+        claimed = await deps.claims.take(uid, conversation_id)
+    except Malformed:
+        telemetry.note(outcome="malformed")
+        return await deps.claims.refuse(uid, conversation_id)
+    if claimed is None:
+        return await forget(deps, uid, conversation_id, chunk_count)
+    if not is_done(claimed) and not await _finish(deps, uid, claimed):
+        return None
+    return await _announce(deps, uid, claimed)
+
+
+async def _finish(deps: ProcessDeps, uid: UserId, claimed: Conversation) -> bool:
+    """Return whether this attempt put everything in place."""
+    try:
+        conversation = await deps.conversations.with_transcript(uid, claimed)
+        draft = await understand(deps, uid, conversation)
+        await deps.claims.save(uid, claimed, draft)
+        await _index(deps, uid, with_draft(conversation, draft), draft)
+    except Superseded:
+        await _step_back(deps, uid, claimed)
+        return False
+    except ModelFailed:
+        await _give_up(deps, uid, claimed)
+        return False
+    except Unavailable:
+        with suppress(Superseded, Unavailable):
+            await deps.claims.release(uid, claimed)
+        raise
+    return True
+
+
+async def _index(deps: ProcessDeps, uid: UserId, conversation: Conversation, draft: Draft) -> None:
+    """Write the vectors, then complete; what was written too late is taken out again."""
+    try:
+        await deps.index.remove_memories(uid, [memory.id for memory in draft.stale_memories])
+        if draft.discarded:
+            await deps.index.remove(uid, conversation.id, conversation.chunk_count)
+        else:
+            await deps.index.put(uid, conversation, draft.memories)
+        await deps.claims.complete(uid, conversation, draft)
+    except (Superseded, Unavailable):
+        if not await deps.claims.holds(uid, conversation):
+            await _take_back(deps, uid, conversation, draft)
+        raise
+
+
+async def _take_back(
+    deps: ProcessDeps, uid: UserId, conversation: Conversation, draft: Draft
+) -> None:
+    """Remove our rows; a newer attempt may have written the same ones before, so all begin again."""
+    rows = max(conversation.chunk_count, draft.chunk_count)
+    await deps.index.remove(uid, conversation.id, rows)
+    await deps.index.remove_memories(uid, [memory.id for memory in draft.memories])
+    if await deps.claims.reopen(uid, conversation.id):
+        raise Unavailable("The conversation changed while it was indexed")
+
+
+async def _step_back(deps: ProcessDeps, uid: UserId, claimed: Conversation) -> None:
+    """Leave the field to the newer attempt; where the conversation is gone, leave nothing."""
+    telemetry.note(outcome="superseded")
+    if await deps.claims.is_gone(uid, claimed.id):
+        await forget(deps, uid, claimed.id, claimed.chunk_count)
+
+
+async def _give_up(deps: ProcessDeps, uid: UserId, claimed: Conversation) -> None:
+    telemetry.note(outcome="failed")
+    with suppress(Superseded):
+        await deps.claims.fail(uid, claimed, "The language model gave no usable answer.")
+
+
+async def _announce(deps: ProcessDeps, uid: UserId, conversation: Conversation) -> None:
+    event = {
+        "uid": uid,
+        "conversation_id": conversation.id,
+        "content_hash": content_hash(conversation),
+    }
+    await deps.events.publish(PROCESSED, event)

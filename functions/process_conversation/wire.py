@@ -1,0 +1,230 @@
+"""The library as clients send and read it; all times leave in UTC."""
+
+from datetime import UTC, datetime
+from typing import Annotated
+
+from pydantic import AfterValidator, AwareDatetime, BeforeValidator, ConfigDict, Field
+
+from shared.domain.conversation import Conversation, Segment, Status
+from shared.domain.ids import ConversationId, is_id
+from shared.edge.http import Wire
+
+SOURCES = frozenset(
+    {
+        "friend", "omi", "fieldy", "bee", "plaud", "frame", "friend_com", "apple_watch", "phone",
+        "phone_call", "desktop", "openglass", "screenpipe", "workflow", "sdcard",
+        "external_integration", "limitless", "onboarding", "unknown",
+    }
+)  # fmt: skip
+
+
+def _client_id(name: str) -> str:
+    if not is_id(name):
+        raise ValueError("an id is 1 to 64 letters, digits, '-' or '_'")
+    return name
+
+
+def _utc(time: datetime) -> datetime:
+    return time.astimezone(UTC)
+
+
+def _storable(time: datetime) -> datetime:
+    """Refuse what no store holds; the year 1 in another zone overflows."""
+    if not 1900 <= time.year <= 9000:
+        raise ValueError("a year from 1900 is expected")
+    return time.astimezone(UTC)
+
+
+def _source(name: object) -> object:
+    return name if not isinstance(name, str) or name in SOURCES else "unknown"
+
+
+ClientId = Annotated[str, AfterValidator(_client_id)]
+Utc = Annotated[datetime, AfterValidator(_utc)]
+Time = Annotated[AwareDatetime, AfterValidator(_storable)]
+Source = Annotated[str, BeforeValidator(_source)]
+Seconds = Annotated[float, Field(ge=0, le=1e7)]
+Label = Annotated[str, Field(max_length=64)]
+
+
+class SegmentIn(Wire):
+    text: str
+    speaker: Label = "SPEAKER_00"
+    is_user: bool = False
+    start: Seconds = 0.0
+    end: Seconds = 0.0
+    person_id: Label | None = None
+
+
+class ConversationIn(Wire):
+    """A recorded conversation. The same id with the same content may be sent again."""
+
+    id: ClientId | None = None
+    started_at: Time
+    finished_at: Time
+    source: Source = "unknown"
+    language: Annotated[str, Field(min_length=2, max_length=16)] = "en"
+    transcript_segments: list[SegmentIn]
+
+    def conversation(self, new_id: str) -> Conversation:
+        """Build the conversation; it came to be when it was held, not when it was sent."""
+        return Conversation(
+            id=ConversationId(self.id or new_id),
+            created_at=self.started_at,
+            started_at=self.started_at,
+            finished_at=self.finished_at,
+            source=self.source,
+            language=self.language,
+            transcript_segments=tuple(Segment(**dict(s)) for s in self.transcript_segments),
+        )
+
+
+class _Out(Wire):
+    model_config = ConfigDict(from_attributes=True)
+
+
+class Accepted(_Out):
+    id: str
+    status: Status
+
+
+class SegmentOut(_Out):
+    text: str
+    speaker: str
+    is_user: bool
+    start: float
+    end: float
+    person_id: str | None
+
+
+class ItemOut(_Out):
+    description: str
+    completed: bool
+    due_at: Utc | None
+
+
+class EventOut(_Out):
+    title: str
+    description: str
+    start: Utc
+    duration: int
+    created: bool
+
+
+class StructuredOut(_Out):
+    title: str
+    overview: str
+    emoji: str
+    category: str
+    action_items: list[ItemOut]
+    events: list[EventOut]
+
+
+class ConversationSummary(_Out):
+    """A conversation in a list: without its transcript."""
+
+    id: str
+    created_at: Utc
+    started_at: Utc
+    finished_at: Utc
+    source: Source
+    language: str
+    status: Status
+    discarded: bool
+    failure: str | None
+    structured: StructuredOut
+
+
+class ConversationOut(ConversationSummary):
+    transcript_segments: list[SegmentOut]
+
+
+class ConversationPage(Wire):
+    """A page, newest first; `next_cursor` is null at the end."""
+
+    conversations: list[ConversationSummary]
+    next_cursor: str | None
+
+
+class PageQuery(Wire):
+    cursor: Annotated[str, Field(max_length=400)] | None = None
+    limit: Annotated[int, Field(ge=1, le=100)] = 25
+
+
+class SearchIn(Wire):
+    """`start_date` is included, `end_date` is not."""
+
+    query: Annotated[str, Field(min_length=1, max_length=1_000)]
+    start_date: Time | None = None
+    end_date: Time | None = None
+    limit: Annotated[int, Field(ge=1, le=200)] = 20
+
+
+class PassageOut(_Out):
+    first_segment: int
+    last_segment: int
+    text: str
+
+
+class HitOut(Wire):
+    conversation_id: str
+    score: float
+    passages: list[PassageOut]
+
+
+class Hits(Wire):
+    """Best first; each conversation once."""
+
+    hits: list[HitOut]
+
+
+class ListQuery(Wire):
+    """The old app pages by offset: what it skips is read, so it is bounded."""
+
+    limit: Annotated[int, Field(ge=1, le=1_000)] = 100
+    offset: Annotated[int, Field(ge=0, le=5_000)] = 0
+
+
+class MemoryOut(_Out):
+    """A memory as the old app reads it."""
+
+    id: str
+    uid: str
+    content: str
+    category: str
+    created_at: Utc
+    updated_at: Utc
+    conversation_id: str | None
+    memory_id: str | None
+    visibility: str
+    manually_added: bool
+    edited: bool
+    reviewed: bool = False
+    user_review: bool | None = None
+    is_locked: bool = False
+
+
+class ActionItemOut(_Out):
+    id: str
+    description: str
+    completed: bool
+    created_at: Utc
+    updated_at: Utc
+    due_at: Utc | None
+    completed_at: Utc | None
+    conversation_id: str | None
+    is_locked: bool = False
+
+
+class ActionItemList(Wire):
+    action_items: list[ActionItemOut]
+    has_more: bool
+
+
+class ChangedMessage(Wire):
+    """What `conversation.changed` carries; the hash is null where the document is gone."""
+
+    uid: str
+    conversation_id: ClientId
+    content_hash: str | None
+    chunk_count: Annotated[int, Field(ge=0, le=1_000_000)] = 0

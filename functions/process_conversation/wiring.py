@@ -1,0 +1,96 @@
+"""The ports and stores of process_conversation, built once per instance."""
+
+from dataclasses import dataclass
+from functools import cache
+
+from functions.process_conversation.claims import Claims
+from shared import wiring
+from shared.data.conversations import Conversations
+from shared.data.library_index import LibraryIndex
+from shared.data.memories import Memories
+from shared.data.profiles import Profiles
+from shared.data.search import Search
+from shared.data.tasks import ActionItems
+from shared.ports import ChatModel, Clock, Documents, Events, Identity, NewId, ServiceIdentity
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LibraryDeps:
+    """What the owner's library asks of the world."""
+
+    identity: Identity
+    service_identity: ServiceIdentity
+    clock: Clock
+    new_id: NewId
+    conversations: Conversations
+    memories: Memories
+    action_items: ActionItems
+    search: Search
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProcessDeps:
+    """What processing asks of the world."""
+
+    identity: Identity
+    service_identity: ServiceIdentity
+    documents: Documents
+    model: ChatModel
+    events: Events
+    claims: Claims
+    conversations: Conversations
+    memories: Memories
+    action_items: ActionItems
+    profiles: Profiles
+    index: LibraryIndex
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TriggerDeps:
+    """What the trigger asks of the world."""
+
+    identity: Identity
+    service_identity: ServiceIdentity
+    events: Events
+
+
+@cache
+def library_deps() -> LibraryDeps:
+    documents = wiring.documents()
+    return LibraryDeps(
+        identity=wiring.identity(),
+        service_identity=wiring.service_identity(),
+        clock=wiring.clock(),
+        new_id=wiring.new_id(),
+        conversations=Conversations(documents),
+        memories=Memories(documents),
+        action_items=ActionItems(documents),
+        search=Search(documents, wiring.vectors()),
+    )
+
+
+@cache
+def process_deps() -> ProcessDeps:
+    documents = wiring.documents()
+    return ProcessDeps(
+        identity=wiring.identity(),
+        service_identity=wiring.service_identity(),
+        documents=documents,
+        model=wiring.model(),
+        events=wiring.events(),
+        claims=Claims(documents, wiring.clock()),
+        conversations=Conversations(documents),
+        memories=Memories(documents),
+        action_items=ActionItems(documents),
+        profiles=Profiles(documents),
+        index=LibraryIndex(wiring.vectors()),
+    )
+
+
+@cache
+def trigger_deps() -> TriggerDeps:
+    return TriggerDeps(
+        identity=wiring.identity(),
+        service_identity=wiring.service_identity(),
+        events=wiring.events(),
+    )

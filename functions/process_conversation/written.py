@@ -1,0 +1,49 @@
+"""What a write to a conversation means: only what changes the content is worth a message."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from functions.process_conversation.wiring import TriggerDeps
+from shared.data.codec import Malformed, load
+from shared.domain.conversation import Conversation, content_hash
+from shared.domain.documents import Document, Fields
+from shared.domain.ids import is_id
+
+CHANGED = "conversation.changed"
+MALFORMED = "malformed"
+"""Stands for the hash of a document that cannot be read; processing marks it as failed."""
+
+
+async def announce_change(
+    deps: TriggerDeps, path: str, *, old: Fields | None, new: Fields | None
+) -> None:
+    event = change_event(path, old=old, new=new)
+    if event is not None:
+        await deps.events.publish(CHANGED, event)
+
+
+def change_event(path: str, *, old: Fields | None, new: Fields | None) -> Mapping[str, Any] | None:
+    """Return ids and hash, or None where the content is as it was: our own writes end here."""
+    match path.split("/"):
+        case ["users", uid, "conversations", conversation_id] if is_id(conversation_id):
+            ids = {"uid": uid, "conversation_id": conversation_id}
+        case _:
+            return None
+    if new is None:
+        return {**ids, "content_hash": None, "chunk_count": _chunk_count(old)}
+    said = _hash(path, new)
+    return None if said == _hash(path, old) else {**ids, "content_hash": said}
+
+
+def _hash(path: str, fields: Fields | None) -> str | None:
+    if fields is None:
+        return None
+    try:
+        return content_hash(load(Conversation, Document(path=path, fields=fields, version="")))
+    except Malformed:
+        return MALFORMED
+
+
+def _chunk_count(old: Fields | None) -> int:
+    count = (old or {}).get("chunk_count")
+    return count if isinstance(count, int) and 0 <= count < 1_000_000 else 0

@@ -1,0 +1,43 @@
+"""Lists in pages: an opaque cursor says where the next one begins."""
+
+import base64
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Generic, TypeVar
+
+from shared.domain.documents import Document, Query, cursor
+from shared.domain.errors import Invalid
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Page(Generic[T]):
+    """A page of a list; `next` is the cursor of the following page, None at the end."""
+
+    items: Sequence[T]
+    next: str | None
+
+
+def page(items: Sequence[T], found: Sequence[Document], query: Query) -> Page[T]:
+    """Build a page of a query ordered by time; a full one may have another behind it."""
+    full = query.limit is not None and len(found) == query.limit
+    return Page(items=items, next=_opaque(cursor(found[-1], query)) if full else None)
+
+
+def position(opaque: str | None) -> tuple[Any, ...] | None:
+    """Read a cursor. Raises Invalid for one we did not give."""
+    if opaque is None:
+        return None
+    try:
+        at, name = json.loads(base64.b64decode(opaque, altchars=b"-_", validate=True))
+        return datetime.fromisoformat(at), str(name)
+    except (ValueError, TypeError) as error:
+        raise Invalid("cursor: not one of ours") from error
+
+
+def _opaque(position: tuple[Any, ...]) -> str:
+    at, name = position
+    return base64.urlsafe_b64encode(json.dumps([at.isoformat(), name]).encode()).decode()

@@ -1,0 +1,64 @@
+"""Transcripts too long for one document: cut into parts that are known by their hash."""
+
+import hashlib
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, replace
+from typing import Any
+
+from pydantic import ValidationError
+
+from shared.data.codec import adapter
+from shared.domain.conversation import Conversation, Segment
+from shared.domain.documents import Document
+
+INLINE_BYTES = 400_000
+Part = tuple[Segment, ...]
+
+
+def lay_out(conversation: Conversation) -> tuple[Conversation, list[Part]]:
+    """Return a conversation as it is stored, and the parts that stand beside it."""
+    parts = list(_cut(conversation.transcript_segments))
+    if len(parts) < 2:
+        return conversation, []
+    hashes = tuple(digest(part) for part in parts)
+    return replace(conversation, transcript_segments=(), parts=hashes), parts
+
+
+def part_path(conversation_path: str, number: int) -> str:
+    return f"{conversation_path}/parts/{number}"
+
+
+def part_fields(part: Part) -> dict[str, Any]:
+    return {"segments": [asdict(segment) for segment in part]}
+
+
+def read_part(document: Document | None, expected: str) -> Part | None:
+    """Return the segments of a part; None where it is missing or not the one that was meant."""
+    if document is None:
+        return None
+    try:
+        part: Part = adapter(Part).validate_python(document.fields.get("segments"))
+    except ValidationError:
+        return None
+    return part if digest(part) == expected else None
+
+
+def digest(part: Part) -> str:
+    """Hash a part, whoever wrote it: SHA-256 of its segments as compact JSON arrays."""
+    said = [[s.text, s.speaker, s.is_user, s.start, s.end] for s in part]
+    compact = json.dumps(said, ensure_ascii=False, separators=(",", ":"))
+    return hashlib.sha256(compact.encode()).hexdigest()
+
+
+def _cut(segments: Sequence[Segment]) -> Iterator[Part]:
+    part: list[Segment] = []
+    size = 0
+    for segment in segments:
+        length = len(json.dumps(asdict(segment), ensure_ascii=False).encode())
+        if part and size + length > INLINE_BYTES:
+            yield tuple(part)
+            part, size = [], 0
+        part.append(segment)
+        size += length
+    yield tuple(part)
