@@ -35,6 +35,7 @@ export function connect(token, onSignedOut) {
     report: (id) => call("POST", `/v2/messages/${encodeURIComponent(id)}/report`),
     rate: (id, value) =>
       call("POST", `/v1/users/analytics/chat_message?${query({ message_id: id, value })}`),
+    setTimeZone: (zone) => call("PATCH", "/v1/users/profile", { body: { time_zone: zone } }),
     inbox: (cursor) => call("GET", `/v1/inbox?${query({ cursor })}`),
     ask: (text) => ask(text, token, onSignedOut),
   };

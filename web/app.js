@@ -40,6 +40,8 @@ function signOut() {
 function open({ uid, token }) {
   const api = connect(token, signOut);
   const read = reader(api);
+  // "Tomorrow" means the reader's tomorrow; a zone the server does not know leaves it as it was.
+  api.setTimeZone(Intl.DateTimeFormat().resolvedOptions().timeZone).catch(() => {});
   find("#welcome").hidden = true;
   find("#console").hidden = false;
   find("#who").textContent = uid;

@@ -1,6 +1,6 @@
 // An answer's Markdown as safe elements: marked makes HTML, DOMPurify keeps only what is listed here.
 
-import { marked } from "./vendor/marked.esm.js";
+import { Marked } from "./vendor/marked.esm.js";
 import DOMPurify from "./vendor/purify.es.mjs";
 import { el } from "./dom.js";
 
@@ -14,6 +14,14 @@ const ALLOWED = {
   RETURN_DOM_FRAGMENT: true,
 };
 
+// Somebody's words may hold tags: they are shown as they were said, and an image by what it says.
+const markdown = new Marked({
+  renderer: {
+    html: ({ text }) => escape(text),
+    image: ({ text }) => escape(text),
+  },
+});
+
 DOMPurify.addHook("afterSanitizeAttributes", (node) => {
   if (!node.hasAttribute?.("href")) return;
   node.setAttribute("target", "_blank");
@@ -22,9 +30,13 @@ DOMPurify.addHook("afterSanitizeAttributes", (node) => {
 
 /** Renders Markdown. Each `[n]` becomes what `cite(n)` returns, or stays text where that is null. */
 export function render(text, cite = () => null) {
-  const fragment = DOMPurify.sanitize(marked.parse(text), ALLOWED);
+  const fragment = DOMPurify.sanitize(markdown.parse(text), ALLOWED);
   for (const node of proseIn(fragment)) linkMarkers(node, cite);
   return fragment;
+}
+
+function escape(text) {
+  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;");
 }
 
 function proseIn(fragment) {

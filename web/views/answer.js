@@ -1,8 +1,9 @@
 // One answer: its status and words while it streams, its sources and buttons once it is done.
 
-import { el, iconButton } from "../dom.js";
+import { el } from "../dom.js";
 import { marker, render } from "../markdown.js";
 import { day } from "../words.js";
+import { feedback } from "./feedback.js";
 
 const OFFLINE = "offline-extractive";
 
@@ -31,11 +32,26 @@ export class Answer {
   /** Shows the whole message as it is stored. */
   finish(message) {
     const cards = message.memories ?? [];
+    this.#settle();
+    this.#prose.replaceChildren(
+      render(message.metadata?.marked_text ?? message.text, (n) => this.#marker(n, message)));
+    this.#foot.replaceChildren(...this.#sources(cards), this.#actions(message));
+  }
+
+  /** Keeps the words that came, if any did: there will be no more. */
+  breakOff() {
+    this.#settle();
+    this.#prose.replaceChildren(render(this.#text));
+    if (!this.#text) this.node.remove();
+  }
+
+  get isOpen() {
+    return this.node.hasAttribute("aria-busy");
+  }
+
+  #settle() {
     cancelAnimationFrame(this.#frame);
     this.#status.remove();
-    this.#prose.replaceChildren(
-      render(message.metadata?.marked_text ?? message.text, (n) => this.#marker(n, cards[n - 1])));
-    this.#foot.replaceChildren(...this.#sources(cards), this.#actions(message));
     this.node.removeAttribute("aria-busy");
   }
 
@@ -49,10 +65,14 @@ export class Answer {
     });
   }
 
-  #open = (card) => this.#tools.read(card.id, { about: this.#tools.about });
+  #open(id) {
+    this.#tools.read(id, { about: this.#tools.about });
+  }
 
-  #marker(n, card) {
-    return card ? marker(n, card.structured.title, () => this.#open(card)) : null;
+  // More may be cited than there are cards.
+  #marker(n, { memories_id: ids = [], memories: cards = [] }) {
+    const id = ids[n - 1];
+    return id ? marker(n, cards[n - 1]?.structured.title ?? "", () => this.#open(id)) : null;
   }
 
   #sources(cards) {
@@ -62,52 +82,27 @@ export class Answer {
   }
 
   #card(card, n) {
-    return el("button", { type: "button", class: "source", onclick: () => this.#open(card) },
+    return el("button", { type: "button", class: "source", onclick: () => this.#open(card.id) },
       el("span", { class: "number" }, String(n)),
       el("span", { class: "emoji", "aria-hidden": "true" }, card.structured.emoji),
       el("span", { class: "title" }, card.structured.title || "Untitled conversation"),
       el("span", { class: "meta" }, day(card.created_at)));
   }
 
+  // A greeting answers nothing and a refusal is not stored: there is nothing to judge.
   #actions(message) {
+    const judged = this.#tools.about && message.metadata?.outcome !== "refused";
     return el("div", { class: "actions" },
-      ...(message.id ? this.#buttons(message) : []),
+      ...(judged ? feedback(this.#tools.api, message, this.#attempt) : []),
       message.metadata?.model === OFFLINE && el("span", { class: "badge",
         title: "No language model is configured: the answer quotes the best passages." }, "offline model"));
   }
 
-  #buttons({ id, rating, reported }) {
-    const { api } = this.#tools;
-    const up = iconButton("up", "Good answer", () => choose(up, 1));
-    const down = iconButton("down", "Bad answer", () => choose(down, -1));
-    const flag = iconButton("flag", "Report this answer", () => this.#try(async () => {
-      await api.report(id);
-      markReported(flag);
-    }));
-    const press = (chosen) => {
-      for (const button of [up, down]) button.setAttribute("aria-pressed", String(button === chosen));
-    };
-    const choose = (chosen, value) => this.#try(async () => {
-      await api.rate(id, value);
-      press(chosen);
-    });
-    press({ 1: up, "-1": down }[rating]);
-    if (reported) markReported(flag);
-    return [up, down, flag];
-  }
-
-  async #try(act) {
+  #attempt = async (act) => {
     try {
       await act();
     } catch (problem) {
       this.#foot.append(el("p", { class: "problem", role: "alert" }, problem.message));
     }
-  }
-}
-
-function markReported(flag) {
-  flag.disabled = true;
-  flag.setAttribute("aria-pressed", "true");
-  flag.setAttribute("aria-label", "Reported");
-  flag.title = "Reported";
+  };
 }

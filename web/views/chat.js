@@ -1,5 +1,6 @@
 // The chat: history, a question, and its answer as it streams in.
 
+import { Problem } from "../api.js";
 import { el, find, say } from "../dom.js";
 import { Answer } from "./answer.js";
 
@@ -42,12 +43,13 @@ export function startChat({ api, read }) {
     add(human(text));
     add(view.node);
     messages.scrollTop = messages.scrollHeight;
-    let finished = false;
-    for await (const frame of api.ask(text)) {
-      followEnd(messages, () => view.take(frame));
-      finished ||= frame.kind === "done";
+    try {
+      for await (const frame of api.ask(text)) followEnd(messages, () => view.take(frame));
+      if (view.isOpen) throw new Problem("The connection was lost before the answer was complete.");
+    } catch (problem) {
+      view.breakOff();
+      say(problemLine, problem.message);
     }
-    if (!finished) throw new Error("The connection was lost before the answer was complete.");
   }
 
   async function onAsk(event) {
@@ -57,12 +59,7 @@ export function startChat({ api, read }) {
     say(problemLine, "");
     form.reset();
     send.disabled = true;
-    try {
-      await ask(text);
-    } catch (problem) {
-      say(problemLine, problem.message);
-      settle(messages);
-    }
+    await ask(text);
     send.disabled = false;
   }
 
@@ -85,13 +82,4 @@ function followEnd(box, change) {
   const near = box.scrollHeight - box.scrollTop - box.clientHeight < NEAR_THE_END_PX;
   change();
   if (near) box.scrollTop = box.scrollHeight;
-}
-
-// An answer that broke off keeps its words and stops looking busy.
-function settle(messages) {
-  const last = find("[aria-busy=true]", messages);
-  if (!last) return;
-  last.removeAttribute("aria-busy");
-  find(".status", last)?.remove();
-  if (!find(".prose", last).textContent) last.remove();
 }

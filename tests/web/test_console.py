@@ -1,0 +1,299 @@
+"""The console on the real product: what a person does with it, and what hostile text cannot do."""
+
+import base64
+import json
+import re
+
+import pytest
+from playwright.sync_api import BrowserContext, expect
+
+from tests.web.conftest import Console
+
+pytestmark = pytest.mark.browser
+
+TRANSCRIPT = """Me: The lake house is ours from the twelfth of June, four nights.
+Nora: Lovely. Is Theo still allergic to walnuts?
+Me: Yes, Theo is allergic to walnuts and pecans. Almonds are fine.
+Nora: Then I will bake the lemon cake with almonds.
+Me: I need to book the ferry by Friday."""
+
+HOSTILE = """Mallory: <img src=x onerror="window.owned = 1"> <script>window.owned = 1</script>
+Mallory: The tulip auction ![](https://evil.example/pixel.png) starts at noon.
+Mallory: [the tulip auction](javascript:window.owned=1) <svg onload="window.owned = 1">
+Mallory: <iframe src="https://evil.example"></iframe> bids for tulip bulbs are due."""
+
+
+def done(text: str, **fields: object) -> str:
+    message = {"id": "m1", "text": text, "sender": "ai", "memories": [], **fields}
+    return f"done: {base64.b64encode(json.dumps(message).encode()).decode()}"
+
+
+def test_a_pasted_transcript_becomes_a_cited_answer_that_opens_it(console: Console) -> None:
+    console.sign_in("keeper")
+
+    card = console.keep(TRANSCRIPT)
+    title = card.locator(".title").inner_text()
+    answer = console.ask("What is Theo allergic to?")
+
+    expect(answer).to_contain_text("pecans")
+    expect(answer.locator(".badge")).to_have_text("offline model")
+    expect(answer.locator(".marker").first).to_have_text("1")
+    expect(answer.locator(".source .title").first).to_have_text(title)
+
+    answer.locator(".source").first.click()
+    reader = console.page.locator("#reader")
+    expect(reader.get_by_role("heading", level=2)).to_contain_text(title)
+    expect(reader.locator(".transcript li")).to_have_count(5)
+    expect(reader.locator(".cited").filter(has_text="pecans")).to_be_visible()
+
+    console.page.keyboard.press("Escape")
+    expect(reader).to_be_hidden()
+    expect(answer.locator(".source").first).to_be_focused()
+    assert console.complaints == []
+
+
+def test_what_was_said_is_still_there_after_a_reload(console: Console) -> None:
+    console.sign_in("returner")
+    card = console.keep(TRANSCRIPT)
+    title = card.locator(".title").inner_text()
+    console.ask("What is Theo allergic to?")
+
+    console.page.reload()
+
+    expect(console.page.locator(".message.human")).to_have_text("What is Theo allergic to?")
+    expect(console.page.locator(".card .title")).to_have_text(title)
+    console.page.locator(".marker").first.click()
+    expect(console.page.locator("#reader h2")).to_contain_text(title)
+
+
+def test_an_empty_library_offers_a_sample(console: Console) -> None:
+    console.sign_in("newcomer")
+
+    console.page.get_by_role("button", name="Try a sample conversation").click()
+
+    expect(console.page.locator(".card[aria-busy=false] .title")).to_be_visible()
+    expect(console.page.locator("#empty")).to_be_hidden()
+
+
+def test_a_file_is_read_into_the_form(console: Console) -> None:
+    console.sign_in("filer")
+
+    console.page.locator("#file").set_input_files(
+        {"name": "talk.txt", "mimeType": "text/plain", "buffer": TRANSCRIPT.encode()}
+    )
+
+    expect(console.page.get_by_label("Transcript", exact=True)).to_have_value(TRANSCRIPT)
+
+
+def test_a_file_can_be_dropped(console: Console) -> None:
+    console.sign_in("dropper")
+
+    console.page.evaluate(
+        """(text) => {
+          const data = new DataTransfer();
+          data.items.add(new File([text], "talk.txt", { type: "text/plain" }));
+          const drop = new DragEvent("drop", { dataTransfer: data, bubbles: true, cancelable: true });
+          document.querySelector("#transcript").dispatchEvent(drop);
+        }""",
+        TRANSCRIPT,
+    )
+
+    expect(console.page.get_by_label("Transcript", exact=True)).to_have_value(TRANSCRIPT)
+
+
+def test_hostile_transcripts_run_nothing_and_reach_no_other_origin(console: Console) -> None:
+    console.sign_in("victim")
+
+    console.keep(HOSTILE).click()
+    expect(console.page.locator("#reader .transcript")).to_contain_text("<script>window.owned")
+    answer = console.ask("When does the tulip auction start?")
+    expect(answer).to_contain_text("tulip")
+    console.page.reload()
+    expect(console.answers.last).to_contain_text("tulip")
+
+    assert console.page.evaluate("window.owned") is None
+    assert console.page.locator("img:not([src='/favicon.svg']), iframe, a[href^=java]").count() == 0
+    assert console.foreign_requests == []
+    assert console.complaints == []
+
+
+def test_a_hostile_answer_runs_nothing_while_it_streams_and_when_it_is_done(
+    console: Console,
+) -> None:
+    console.sign_in("streamed")
+    hostile = HOSTILE.replace("\n", "__CRLF____CRLF__")
+    card = {
+        "id": '"><img src=x onerror="window.owned=1">',
+        "created_at": "2026-03-02T12:00:00Z",
+        "structured": {"title": "<img src=x onerror='window.owned=1'>", "emoji": "<b>"},
+    }
+    console.answer_with(
+        f"think: {HOSTILE.splitlines()[0]}",
+        f"data: {hostile}",
+        done(f"{HOSTILE} [1]", memories=[card], memories_id=[card["id"]]),
+    )
+
+    answer = console.ask("Anything?")
+    answer.locator(".source").click()
+
+    expect(console.page.locator("#reader h2")).to_have_text("Not to be opened")
+    expect(answer.locator(".source .title")).to_have_text("<img src=x onerror='window.owned=1'>")
+    assert console.page.evaluate("window.owned") is None
+    assert console.foreign_requests == []
+
+
+def test_every_page_forbids_foreign_content(console: Console) -> None:
+    response = console.page.goto(console.origin)
+
+    assert response is not None
+    assert "default-src 'self'" in response.headers["content-security-policy"]
+
+
+def test_an_inline_script_that_slipped_through_would_not_run(console: Console) -> None:
+    """The policy holds by itself, also where a sanitiser would fail."""
+    console.page.goto(console.origin)
+
+    refused = console.page.evaluate(
+        """() => {
+          const script = document.createElement("script");
+          try { script.textContent = "window.owned = 1"; } catch { return true; }
+          document.body.append(script);
+          return window.owned === undefined;
+        }"""
+    )
+
+    assert refused
+    assert console.page.evaluate("window.owned") is None
+
+
+def test_an_answer_cut_short_keeps_its_words_and_says_so(console: Console) -> None:
+    console.sign_in("cut")
+    console.answer_with("think: Searching", "data: The first half")
+
+    answer = console.ask("What was said?")
+
+    expect(answer).to_have_text("The first half")
+    expect(console.problem).to_have_text("The connection was lost before the answer was complete.")
+
+
+def test_no_connection_is_said_in_words(console: Console, context: BrowserContext) -> None:
+    console.sign_in("offline")
+    context.set_offline(True)
+
+    console.page.get_by_label("Your question").fill("Anything?")
+    console.page.get_by_role("button", name="Send").click()
+
+    expect(console.problem).to_contain_text("Keepsake cannot be reached")
+    expect(console.page.locator(".message.ai[aria-busy]")).to_have_count(0)
+
+
+def test_a_refusal_is_shown_in_the_servers_words(console: Console) -> None:
+    console.sign_in("early")
+    console.page.get_by_label("Transcript", exact=True).fill(TRANSCRIPT)
+    console.page.get_by_label("When").fill("2999-01-01T10:00")
+
+    with console.page.expect_response("**/v1/conversations") as refused:
+        console.page.get_by_role("button", name="Keep it").click()
+
+    expect(console.problem).to_have_text(refused.value.json()["detail"])
+    expect(console.page.get_by_label("Transcript", exact=True)).to_have_value(TRANSCRIPT)
+
+
+def test_p23_an_answer_is_rated_reported_and_the_chat_cleared(console: Console) -> None:
+    console.sign_in("critic")
+    console.keep(TRANSCRIPT)
+    answer = console.ask("What is Theo allergic to?")
+
+    answer.get_by_role("button", name="Bad answer").click()
+    expect(answer.get_by_role("button", name="Bad answer")).to_have_attribute(
+        "aria-pressed", "true"
+    )
+    answer.get_by_role("button", name="Report this answer").click()
+    expect(answer.get_by_role("button", name="Reported")).to_be_disabled()
+    console.page.reload()
+    expect(console.answers.last.get_by_role("button", name="Reported")).to_be_disabled()
+    expect(console.answers.last.get_by_role("button", name="Bad answer")).to_have_attribute(
+        "aria-pressed", "true"
+    )
+
+    console.page.on("dialog", lambda dialog: dialog.accept())
+    console.page.get_by_role("button", name="Clear chat").click()
+    expect(console.page.locator(".message.human")).to_have_count(0)
+    expect(console.page.locator(".message.ai")).to_have_count(1)
+
+
+def test_a_notification_of_an_app_arrives_in_the_inbox(
+    console: Console, context: BrowserContext
+) -> None:
+    console.sign_in("notified")
+    notify(console, context, uid="notified", message="Your <b>order</b> is ready.")
+
+    expect(console.page.get_by_label("1 unread")).to_be_visible()
+    console.page.get_by_role("button", name=re.compile("Inbox")).click()
+
+    expect(console.page.locator("#notifications li")).to_contain_text("Your <b>order</b> is ready.")
+    expect(console.page.get_by_label("1 unread")).to_be_hidden()
+
+
+def notify(console: Console, context: BrowserContext, *, uid: str, message: str) -> None:
+    """Register an app, enable it and let it post with its own key."""
+    api = context.request
+    token = api.post(f"{console.origin}/local/token", data={"uid": uid}).json()["token"]
+    owner = {"Authorization": f"Bearer {token}"}
+    app = {"name": "Grocer", "description": "Brings food", "capabilities": ["external_integration"],
+           "external_integration": {}}  # fmt: skip
+    app_id = api.post(f"{console.origin}/v1/apps", data=app, headers=owner).json()["id"]
+    key = api.post(f"{console.origin}/v1/apps/{app_id}/keys", headers=owner).json()["secret"]
+    assert api.post(f"{console.origin}/v1/apps/enable?app_id={app_id}", headers=owner).ok
+    posted = api.post(
+        f"{console.origin}/v1/integrations/notification",
+        data={"aid": app_id, "uid": uid, "message": message},
+        headers={"Authorization": f"Bearer {key}"},
+    )
+    assert posted.ok, posted.text()
+
+
+def test_a_phone_shows_one_view_at_a_time(console: Console) -> None:
+    console.page.set_viewport_size({"width": 390, "height": 800})
+    console.page.goto(console.origin)
+    console.page.get_by_label("Who are you?").fill("walker")
+    console.page.keyboard.press("Enter")
+
+    for view in ("Library", "Chat", "Inbox"):
+        console.page.get_by_role("button", name=view, exact=True).click()
+        shown = console.page.locator("#library:visible, #chat:visible, #inbox:visible")
+        expect(shown).to_have_attribute("id", view.lower())
+    assert console.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_every_control_has_a_name(console: Console) -> None:
+    console.sign_in("listener")
+    console.keep(TRANSCRIPT).click()
+    console.ask("What is Theo allergic to?")
+
+    tree = console.page.locator("body").aria_snapshot()
+
+    nameless = re.findall(r"- (?:button|textbox|link)(?::|$| \[)", tree, flags=re.MULTILINE)
+    assert nameless == []
+
+
+def test_signing_out_leaves_nothing_on_the_page(console: Console) -> None:
+    console.sign_in("leaver")
+    console.keep(TRANSCRIPT)
+
+    console.page.get_by_role("button", name="Sign out").click()
+
+    expect(console.page.get_by_label("Who are you?")).to_be_visible()
+    expect(console.page.locator("body")).not_to_contain_text("Theo")
+    assert console.page.evaluate("sessionStorage.length") == 0
+
+
+def test_a_token_that_is_no_longer_valid_leads_to_the_door(console: Console) -> None:
+    console.page.goto(console.origin)
+    console.page.evaluate(
+        """() => sessionStorage.setItem("keepsake.session", '{"uid":"old","token":"old"}')"""
+    )
+
+    console.page.reload()
+
+    expect(console.page.get_by_label("Who are you?")).to_be_visible()

@@ -1,0 +1,42 @@
+// What the reader thinks of an answer: thumbs, and a report.
+
+import { iconButton } from "../dom.js";
+
+/** The buttons for one stored answer; `attempt` runs a call and shows what went wrong. */
+export function feedback(api, message, attempt) {
+  return [...thumbs(api, message, attempt), flag(api, message, attempt)];
+}
+
+// The chosen thumb takes its rating back.
+function thumbs(api, { id, rating }, attempt) {
+  let current = rating ?? 0;
+  const rate = (value) => attempt(async () => {
+    const next = value === current ? 0 : value;
+    await api.rate(id, next);
+    show(next);
+  });
+  const up = iconButton("up", "Good answer", () => rate(1));
+  const down = iconButton("down", "Bad answer", () => rate(-1));
+  const show = (value) => {
+    current = value;
+    up.setAttribute("aria-pressed", String(value === 1));
+    down.setAttribute("aria-pressed", String(value === -1));
+  };
+  show(current);
+  return [up, down];
+}
+
+function flag(api, { id, reported }, attempt) {
+  const button = iconButton("flag", "Report this answer", () => attempt(async () => {
+    await api.report(id);
+    settle();
+  }));
+  const settle = () => {
+    button.disabled = true;
+    button.setAttribute("aria-pressed", "true");
+    button.setAttribute("aria-label", "Reported");
+    button.title = "Reported";
+  };
+  if (reported) settle();
+  return button;
+}
