@@ -12,9 +12,9 @@ _UNSPACED = (
     "\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
     "\U00020000-\U0003ffff"
 )
-_INDIC_MARKS = "\u0900-\u0dff"
+_INDIC_MARKS = "\u0900-\u0963\u0966-\u0dff"
 _TOKEN = re.compile(rf"([{_UNSPACED}]+)|((?:[^\W_{_UNSPACED}]|[{_INDIC_MARKS}]|'(?=\w))+)")
-_ACCENTS = re.compile("[\u0300-\u036f]")
+_ACCENTS = re.compile("[\u0300-\u036f\u0591-\u05bd\u064b-\u065f]")  # vowel points too
 _APOSTROPHES = str.maketrans("’‘ʼ`", "''''")
 _SUFFIXES = (("ies", "y"), ("edly", ""), ("ing", ""), ("ed", ""), ("es", ""), ("s", ""))
 

@@ -49,9 +49,14 @@ class Library:
         await self.index.put_memories(uid, [memory])
 
     async def ids(
-        self, uid: UserId, query: str, *, limit: int = 10, **dates: datetime
+        self,
+        uid: UserId,
+        query: str,
+        *,
+        start: datetime | None = None,
+        end: datetime | None = None,
+        limit: int = 10,
     ) -> list[str]:
-        start, end = dates.get("start"), dates.get("end")
         found = await self.search.conversations(uid, query, start=start, end=end, limit=limit)
         return [one.conversation.id for one in found]
 
@@ -98,7 +103,7 @@ async def test_p11_a_phrase_from_a_transcript_is_found_where_it_was_said(library
     )
 
     [best, *others] = await library.search.conversations(
-        ANN, "Where does the spare key hang?", start=None, end=None, limit=5
+        ANN, "Where does the spare key hang?", limit=5
     )
 
     assert best.conversation.id == "keys"
@@ -123,9 +128,7 @@ async def test_p11_conversations_are_distinct_and_in_rank_order(library: Library
         title_only := talk("title", "Nothing here", title="Otter and heron and kingfisher"),
     )
 
-    found = await library.search.conversations(
-        ANN, "heron otter kingfisher", start=None, end=None, limit=5
-    )
+    found = await library.search.conversations(ANN, "heron otter kingfisher", limit=5)
 
     assert [one.conversation.id for one in found] == ["title", "most", "some"]
     assert [one.score for one in found] == sorted((one.score for one in found), reverse=True)
@@ -154,10 +157,14 @@ async def test_p11_a_start_alone_and_an_end_alone_bound_the_days(
     days = [NOON + timedelta(days=n) for n in range(3)]
     await library.keep(ANN, *(talk(f"d{n}", "The heron", at=day) for n, day in enumerate(days)))
 
-    bounds = {"start": first, "end": last}
-    dates = {name: days[n] for name, n in bounds.items() if n is not None}
+    found = await library.ids(
+        ANN,
+        "heron",
+        start=None if first is None else days[first],
+        end=None if last is None else days[last],
+    )
 
-    assert sorted(await library.ids(ANN, "heron", **dates)) == expected
+    assert sorted(found) == expected
 
 
 @pytest.mark.parametrize("query", ["", "   ", "?!"])
@@ -221,7 +228,7 @@ async def test_a_transcript_in_parts_gives_its_passages(library: Library):
     long = ["word " * 2_000 for _ in range(90)]
     await library.keep(ANN, talk("long", *long, "The heron nests in the mill"))
 
-    [found] = await library.search.conversations(ANN, "heron", start=None, end=None, limit=5)
+    [found] = await library.search.conversations(ANN, "heron", limit=5)
 
     assert found.conversation.parts
     assert found.passages[0].last_segment == 90

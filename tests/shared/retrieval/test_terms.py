@@ -21,6 +21,8 @@ from shared.retrieval.terms import term_id, terms
         ("ｆｕｌｌ", "full"),
         ("e\u0301te\u0301", "été"),
         ("Москва", "МОСКВА"),
+        ("كِتَاب", "كتاب"),
+        ("दुनिया।", "दुनिया"),
     ],
 )
 def test_these_spellings_meet(written: str, asked: str):
