@@ -103,8 +103,9 @@ async def change_profile(deps: ChatDeps, call: Call[ProfileBody]) -> ProfileOut:
     changes: dict[str, Any] = call.body.model_dump(exclude_none=True)
     if "time_zone" in changes:
         _check_zone(changes["time_zone"])
-    await deps.profiles.save(call.uid, replace(await deps.profiles.get(call.uid), **changes))
-    return await get_profile(deps, call)
+    profile = replace(await deps.profiles.get(call.uid), **changes)
+    await deps.profiles.save(call.uid, profile)
+    return ProfileOut.model_validate(asdict(profile))
 
 
 async def save_fcm_token(deps: ChatDeps, call: Call[FcmTokenBody]) -> FcmTokenSaved:

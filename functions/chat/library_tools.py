@@ -7,7 +7,6 @@ from functools import cache
 from typing import Annotated, Any, TypeVar
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
-from shared.data.search import Passage
 
 from functions.chat.context.citations import Citations
 from functions.chat.toolkit import Present, Tool
@@ -18,6 +17,7 @@ from shared.domain.errors import ToolRefused
 from shared.domain.ids import UserId
 from shared.domain.memory import Memory
 from shared.domain.model import ToolSpec
+from shared.retrieval.packing import Passage
 
 Date = Annotated[
     AwareDatetime | None,

@@ -16,7 +16,7 @@ def _application() -> Starlette:
     return application("chat", ENDPOINTS, deps())
 
 
-@functions_framework.aio.http
+@functions_framework.aio.http  # type: ignore[arg-type]  # its type omits ASGI applications
 async def chat(request: Request) -> Starlette:
     """Serve messages, sessions, profile and devices."""
     return _application()

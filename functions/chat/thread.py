@@ -1,7 +1,5 @@
 """What the owner does with a chat besides asking: read it, begin it again, report, rate."""
 
-from typing import Literal
-
 from functions.chat.turn import app_for
 from functions.chat.wiring import ChatDeps
 from shared import prompts
@@ -62,7 +60,7 @@ async def report(deps: ChatDeps, uid: UserId, message_id: MessageId) -> None:
 
 
 async def rate(
-    deps: ChatDeps, uid: UserId, message_id: MessageId, value: Literal[1, 0, -1], reason: str | None
+    deps: ChatDeps, uid: UserId, message_id: MessageId, value: int, reason: str | None
 ) -> None:
     """Store a thumb and why; 0 takes it back. Raises NotFound."""
     await deps.messages.change(uid, message_id, rating=value or None, rating_reason=reason)

@@ -20,8 +20,8 @@ def _some(value: str | None) -> str | None:
 class ChatQuery(Wire):
     """Which chat: `app_id` beats `plugin_id`; neither means the main chat."""
 
-    app_id: Annotated[str | None, AfterValidator(_some), Field(max_length=64)] = None
-    plugin_id: Annotated[str | None, AfterValidator(_some), Field(max_length=64)] = None
+    app_id: Annotated[str | None, Field(max_length=64), AfterValidator(_some)] = None
+    plugin_id: Annotated[str | None, Field(max_length=64), AfterValidator(_some)] = None
 
     @property
     def app(self) -> AppId | None:
@@ -132,7 +132,7 @@ class RatingQuery(Wire):
     """0 takes a rating back."""
 
     message_id: str
-    value: Literal[1, 0, -1]
+    value: Annotated[int, Field(ge=-1, le=1)]
     reason: Annotated[str | None, Field(max_length=200)] = None
 
 

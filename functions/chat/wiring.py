@@ -3,15 +3,14 @@
 from dataclasses import dataclass
 from functools import cache
 
-from shared.data.conversations import Conversations
-from shared.data.memories import Memories
-from shared.data.search import Search
-
 from functions.chat.guards import Limits
 from shared import wiring
 from shared.data.apps import Apps, InstalledApps
+from shared.data.conversations import Conversations
+from shared.data.memories import Memories
 from shared.data.messages import Messages, Sessions
 from shared.data.profiles import Devices, Profiles
+from shared.data.search import Search
 from shared.ports import ChatModel, Clock, Identity, NewId, ServiceIdentity, ToolBox
 
 

@@ -5,6 +5,7 @@ from contextlib import aclosing
 from typing import Any
 
 import anyio
+from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 HEADERS = {
@@ -14,7 +15,7 @@ HEADERS = {
 }
 
 
-class EventStream:
+class EventStream(Response):
     """An ASGI answer: sends each frame by itself while `work` runs beside it.
 
     Nobody listens for the client's leaving: the request ends when the work has ended, so that on
@@ -28,10 +29,10 @@ class EventStream:
         work: Callable[[], Coroutine[Any, Any, None]] | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> None:
-        self.status_code = 200
+        super().__init__(headers={**HEADERS, **(headers or {})})
+        del self.headers["content-length"]
         self._frames = frames
         self._work = work
-        self._headers = {**HEADERS, **(headers or {})}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         async with anyio.create_task_group() as tasks:
@@ -41,15 +42,11 @@ class EventStream:
 
     async def _send(self, send: Send) -> None:
         try:
-            await send(_start(self._headers))
+            start = {"status": self.status_code, "headers": self.raw_headers}
+            await send({"type": "http.response.start", **start})
             async with aclosing(self._frames) as frames:
                 async for frame in frames:
                     await send({"type": "http.response.body", "body": frame, "more_body": True})
             await send({"type": "http.response.body", "body": b"", "more_body": False})
         except OSError:
             return  # the client is gone; the work goes on
-
-
-def _start(headers: Mapping[str, str]) -> dict[str, Any]:
-    raw = [(name.lower().encode(), value.encode()) for name, value in headers.items()]
-    return {"type": "http.response.start", "status": 200, "headers": raw}

@@ -17,9 +17,18 @@ from functions.chat.guards import Limits
 from functions.chat.hold import Hold
 from functions.chat.toolkit import Present, Tool, Toolkit, say
 from shared.domain.errors import ToolFailed, ToolRefused, Unavailable
-from shared.domain.model import AssistantTurn, ModelMessage, ToolResult, ToolSpec, UserText
+from shared.domain.model import (
+    AssistantTurn,
+    Finished,
+    ModelMessage,
+    ToolCall,
+    ToolCallRequested,
+    ToolResult,
+    ToolSpec,
+    UserText,
+)
 from shared.domain.run import Said, Status
-from tests.doubles import ScriptedModel, calls, says
+from tests.doubles import ScriptedModel, Turn, calls, says
 from tests.functions.chat.context.test_citations import CARDS
 
 QUESTION: Sequence[ModelMessage] = [UserText(text="What did Ann say?")]
@@ -145,13 +154,8 @@ async def test_x42_a_bad_or_failing_call_becomes_text_and_the_loop_goes_on(
     async def down(_: Mapping[str, Any]) -> Present:
         raise Unavailable("10.0.0.7 refused")
 
-    asked = calls((name, {}))
-    raw = [
-        step.__class__(call=step.call.__class__(id="call_0", name=name, arguments=arguments))  # type: ignore[union-attr]
-        if hasattr(step, "call")
-        else step
-        for step in asked
-    ]
+    asked = ToolCallRequested(ToolCall(id="call_0", name=name, arguments=arguments))
+    raw: Turn = [asked, Finished(reason="tool_calls", model="scripted")]
     with ScriptedModel(raw, says("ok")) as model:
         text = await text_of(
             agent(
@@ -179,7 +183,7 @@ async def test_p10_a_call_that_does_not_answer_is_given_up() -> None:
         running.toolkit = Toolkit([tool("a", stalls)], timeout_s=0.01)
         await told(running)
 
-    assert model.calls[1].messages[-1].text == "Error: a did not answer within 0.01 seconds."  # type: ignore[union-attr]
+    assert model.calls[1].messages[-1].text == "Error: a did not answer within 0.01 seconds."
 
 
 async def test_p10_the_eleventh_call_and_its_siblings_never_start() -> None:

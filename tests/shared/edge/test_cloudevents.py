@@ -1,0 +1,111 @@
+"""Events are read as they were sent, and nothing else is taken for one."""
+
+import json
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from infra.local.envelopes import document_event, envelope
+from shared.adapters.sqlite_queue import Job, Kind
+from shared.domain.errors import Invalid
+from shared.edge.cloudevents import DocumentChange, document_change, pubsub_event
+
+NAME = "projects/demo/databases/(default)/documents/users/alice/conversations/c1"
+
+TIMES = st.datetimes(
+    min_value=datetime(1970, 1, 1),  # noqa: DTZ001  hypothesis adds the zone
+    max_value=datetime(2200, 1, 1),  # noqa: DTZ001
+    timezones=st.just(UTC),
+)
+SCALARS = (
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**63), 2**63 - 1)
+    | st.floats(allow_nan=False)
+    | st.text()
+    | st.binary()
+    | TIMES
+)
+VALUES = st.recursive(
+    SCALARS,
+    lambda values: st.lists(values, max_size=3) | st.dictionaries(st.text(), values, max_size=3),
+    max_leaves=10,
+)
+FIELDS = st.dictionaries(st.text(), VALUES, max_size=4)
+
+
+def _job(kind: Kind, name: str, body: dict[str, Any]) -> Job:
+    created = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)
+    return Job(
+        id=7, kind=kind, target="f", name=name, body=body, created=created, attempt=1, fence=1
+    )
+
+
+@given(old=st.none() | FIELDS, new=FIELDS)
+def test_every_change_is_read_as_it_was_written(old: Any, new: Any) -> None:
+    job = _job("trigger", "users/alice/conversations/c1", {"old": old, "new": new})
+
+    change = document_change(*envelope(job, project="demo"))
+
+    assert change == DocumentChange(path=job.name, old=old, new=new)
+
+
+@given(event=st.dictionaries(st.text(), st.text() | st.integers() | st.none()))
+def test_every_event_is_read_as_it_was_published(event: dict[str, Any]) -> None:
+    headers, body = envelope(_job("event", "memory.made", event), project="demo")
+
+    assert pubsub_event(headers, body) == event
+    assert pubsub_event({"content-type": "application/json"}, body) == event
+
+
+def test_a_deleted_document_has_only_an_old_value() -> None:
+    change = document_change({}, document_event(NAME, {"a": 1}, None))
+
+    assert change == DocumentChange(path="users/alice/conversations/c1", old={"a": 1}, new=None)
+
+
+def test_a_time_keeps_its_microseconds_and_is_aware() -> None:
+    time = datetime(2026, 3, 2, 12, 0, 0, 123456, tzinfo=UTC)
+
+    new = document_change({}, document_event(NAME, None, {"at": time})).new
+
+    assert new == {"at": time}
+    assert new["at"].tzinfo is not None
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"\xff",
+        b"[]",
+        b"{}",
+        b'{"message": 1}',
+        b'{"message": {}}',
+        b'{"message": {"data": "not base64!"}}',
+        b'{"message": {"data": 5}}',
+        b'{"message": {"data": "bm90IGpzb24="}}',
+        b'{"message": {"data": "WzFd"}}',
+    ],
+)
+def test_what_is_no_pubsub_message_is_refused(body: bytes) -> None:
+    with pytest.raises(Invalid):
+        pubsub_event({}, body)
+
+
+@pytest.mark.parametrize("body", [b"", b"\xff\xff", b"{}", document_event("elsewhere", None, {})])
+def test_what_is_no_document_event_is_refused(body: bytes) -> None:
+    with pytest.raises(Invalid):
+        document_change({}, body)
+
+
+def test_an_event_of_another_type_is_refused() -> None:
+    headers = {"ce-type": "google.cloud.storage.object.v1.finalized"}
+
+    with pytest.raises(Invalid):
+        document_change(headers, document_event(NAME, None, {}))
+    with pytest.raises(Invalid):
+        pubsub_event(headers, json.dumps({"message": {"data": "e30="}}).encode())
