@@ -71,10 +71,11 @@ class Script:
 
 @dataclass(kw_only=True)
 class Asked:
-    """A request: its body, how many requests had ended when it came, and how it ended."""
+    """A request: its body, from which connection, how many had ended when it came, how it ended."""
 
     body: dict[str, Any]
     authorization: str
+    client: tuple[str, int]
     after: int
     sent_tokens: int = 0
     closed_early: bool = False
@@ -115,6 +116,7 @@ class ScriptedOpenai:
         asked = Asked(
             body=await request.json(),
             authorization=request.headers.get("authorization", ""),
+            client=scope["client"],
             after=sum(earlier.ended.is_set() for earlier in self.requests),
         )
         self.requests.append(asked)
@@ -198,8 +200,7 @@ async def _paced(script: Script) -> AsyncIterator[bytes]:
     frames = _frames(script)
     for frame in cycle(frames[:-2]) if script.endless else frames:
         yield frame
-        if script.token_ms:
-            await anyio.sleep(script.token_ms / 1000)
+        await anyio.sleep(script.token_ms / 1000)  # also at 0, so that a disconnect is heard
 
 
 @lru_cache
