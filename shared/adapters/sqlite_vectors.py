@@ -7,6 +7,7 @@ import threading
 from array import array
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
+from itertools import islice
 
 from shared.adapters.pinecone_rules import Metadata, check_row, matches
 from shared.adapters.sqlite_database import SqliteDatabase
@@ -24,6 +25,7 @@ CREATE TABLE IF NOT EXISTS vector_rows (
 CREATE INDEX IF NOT EXISTS vector_rows_by_version ON vector_rows (namespace, version);
 """
 NAMESPACES_HELD = 64
+FEW = 2
 
 
 class SqliteVectors:
@@ -82,7 +84,7 @@ class SqliteVectors:
         """Return the namespace as this snapshot has it; the least recently used one is let go."""
         version, shrunk_at = _versions(connection, namespace)
         index = self._held.pop(namespace, None)
-        if index is None or index.version < shrunk_at:
+        if index is None or index.version < shrunk_at or index.is_worn():
             index = _Index()
         if index.version < version:
             index.take_in(connection, namespace, version)
@@ -101,6 +103,10 @@ class _Index:
         self._metadata: list[Metadata | None] = []
         self._positions: dict[str, int] = {}
         self._postings: dict[int, tuple[array[int], array[float]]] = {}
+
+    def is_worn(self) -> bool:
+        """Tell whether most positions are empty: reading anew then costs less than it frees."""
+        return len(self._ids) > 2 * len(self._positions)
 
     def take_in(self, connection: sqlite3.Connection, namespace: str, version: int) -> None:
         rows = connection.execute(
@@ -128,14 +134,22 @@ class _Index:
             values.append(weight)
 
     def search(self, query: SparseVector, limit: int, where: Filter) -> list[Hit]:
-        hits: list[Hit] = []
-        for score, position in self._ranked(self._scores(query)):
-            metadata = self._metadata[position]
-            if metadata is not None and matches(where, metadata):
-                hits.append(Hit(id=self._ids[position], score=score, metadata=metadata))
-            if len(hits) == limit:
+        """Sort the best few; all of them only where the filter leaves too few of these."""
+        scores = self._scores(query)
+        for width in (FEW * limit, len(scores)):
+            best = heapq.nlargest(width, range(len(scores)), key=scores.__getitem__)
+            hits = list(islice(self._hits(best, scores, where), limit))
+            if len(hits) == limit or not best or not scores[best[-1]]:
                 break
         return hits
+
+    def _hits(
+        self, positions: Sequence[int], scores: Sequence[float], where: Filter
+    ) -> Iterator[Hit]:
+        for position in positions:
+            score, metadata = scores[position], self._metadata[position]
+            if score > 0 and metadata is not None and matches(where, metadata):
+                yield Hit(id=self._ids[position], score=score, metadata=metadata)
 
     def _scores(self, query: SparseVector) -> list[float]:
         scores = [0.0] * len(self._ids)
@@ -143,14 +157,6 @@ class _Index:
             for position, value in zip(*self._postings.get(term, ((), ())), strict=True):
                 scores[position] += weight * value
         return scores
-
-    def _ranked(self, scores: Sequence[float]) -> Iterator[tuple[float, int]]:
-        """Best first; of equals the one written first."""
-        heap = [(-score, position) for position, score in enumerate(scores) if score > 0]
-        heapq.heapify(heap)
-        while heap:
-            score, position = heapq.heappop(heap)
-            yield -score, position
 
 
 def _encode(row: Row) -> tuple[bytes, bytes, str]:

@@ -186,6 +186,15 @@ async def test_filters_mean_what_pinecone_says(vectors: Vectors, where: Filter, 
     assert "".join(await found(vectors, "u", {1: 1.0}, where)) == expected
 
 
+async def test_a_filter_finds_what_ranks_far_below(vectors: Vectors):
+    many = [row(f"r{n}", {1: 2.0}, kind="chunk") for n in range(40)]
+    await vectors.upsert("a", [*many, row("low", {1: 0.5}, kind="memory")])
+
+    hits = await vectors.query_sparse("a", sparse({1: 1.0}), limit=3, where={"kind": "memory"})
+
+    assert [hit.id for hit in hits] == ["low"]
+
+
 @pytest.mark.parametrize("where", [{"at": {"$near": 1}}, {"at": {"$gt": "yesterday"}}])
 async def test_a_filter_that_means_nothing_is_refused(vectors: Vectors, where: Filter):
     await vectors.upsert("a", [row("r", {1: 1.0}, at=1)])

@@ -60,3 +60,12 @@ async def test_more_namespaces_than_are_held_are_all_searched(two: list[SqliteVe
 
     assert twice == [[f"{uid}-c"] for uid in [*uids, *uids]]
     assert len(vectors._held) == NAMESPACES_HELD
+
+
+async def test_a_row_written_again_and_again_does_not_fill_the_memory(two: list[SqliteVectors]):
+    vectors = two[0]
+    for _ in range(20):
+        await vectors.upsert("ann", [Row(id="a", sparse=TERM)])
+        assert await found(vectors) == ["a"]
+
+    assert len(vectors._held["ann"]._ids) <= 3
