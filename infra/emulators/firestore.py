@@ -1,11 +1,14 @@
 """The Firestore emulator: enforces rules, fires triggers, knows no indexes."""
 
+import urllib.error
+import urllib.request
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from infra.emulators.process import HOST, free_port, java, running, sdk_file
 
+WARM_UP_TIMEOUT_S = 60.0
 MAIN = "com.google.cloud.datastore.emulator.firestore.CloudFirestore"
 
 
@@ -25,4 +28,14 @@ def firestore(log: Path, *, rules: Path, functions: str | None = None) -> Iterat
     if functions is not None:
         command.append(f"--functions_emulator={functions}")
     with running(command, port=port, log=log) as address:
+        _warm_up(address)
         yield address
+
+
+def _warm_up(address: str) -> None:
+    """Let it load its classes now: the first call may take longer than a client waits."""
+    path = "v1/projects/warm-up/databases/(default)/documents/warm/up"
+    owner = {"Authorization": "Bearer owner"}
+    request = urllib.request.Request(f"http://{address}/{path}", headers=owner)  # noqa: S310
+    with suppress(urllib.error.HTTPError):  # there is no such document
+        urllib.request.urlopen(request, timeout=WARM_UP_TIMEOUT_S).close()  # noqa: S310

@@ -12,6 +12,7 @@ import pytest
 from shared.adapters.firestore_indexes import FirestoreIndexes, Index
 from shared.adapters.sqlite_database import SqliteDatabase
 from shared.adapters.sqlite_documents import SqliteDocuments
+from shared.data.hourly_limits import HourlyLimits
 from shared.domain.documents import (
     ArrayUnion,
     Create,
@@ -27,6 +28,7 @@ from shared.domain.documents import (
     cursor,
 )
 from shared.domain.errors import AlreadyExists, Invalid, PreconditionFailed
+from shared.domain.ids import UserId
 from shared.ports import Documents, Transaction
 
 INDEXES = FirestoreIndexes(
@@ -37,6 +39,7 @@ INDEXES = FirestoreIndexes(
     )
 )
 NOON = datetime(2026, 3, 2, 12, 0, 0, 123456, tzinfo=UTC)
+ANN = UserId("ann")
 NOTES = "users/ann/notes"
 
 
@@ -242,20 +245,14 @@ async def test_later_writes_of_a_batch_see_earlier_ones(documents: Documents):
 
 
 async def test_two_hundred_who_want_one_of_ten_places_get_exactly_ten(documents: Documents):
-    """N1: the hourly window of a notification never over-admits."""
+    limits = HourlyLimits(documents)
 
-    async def take(caller: int) -> bool:
-        for place in range(10):
-            try:
-                await documents.write(Create(f"{NOTES}/{place}", {"caller": caller}))
-            except AlreadyExists:
-                continue
-            return True
-        return False
+    async def take(caller: int) -> int | None:
+        return await limits.take(ANN, "notes", hour=NOON, limit=10, taker=str(caller))
 
-    admitted = await asyncio.gather(*(take(caller) for caller in range(200)))
+    left = await asyncio.gather(*(take(caller) for caller in range(200)))
 
-    assert sum(admitted) == 10
+    assert sum(free is not None for free in left) == 10
 
 
 # Queries

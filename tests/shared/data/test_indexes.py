@@ -1,0 +1,37 @@
+"""The queries that the data layer really makes, and the indexes that they need."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+from shared.adapters.firestore_indexes import FirestoreIndexes
+from shared.adapters.sqlite_database import SqliteDatabase
+from shared.adapters.sqlite_documents import SqliteDocuments
+from shared.data.conversations import Conversations
+from shared.data.inbox import Inbox
+from shared.data.memories import Memories
+from shared.data.messages import Messages
+from shared.data.tasks import ActionItems
+from shared.domain.ids import ConversationId, SessionId, UserId
+
+INFRA = Path(__file__).parents[3] / "infra"
+ANN = UserId("ann")
+NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
+
+
+async def test_the_listed_indexes_serve_every_query_and_each_is_used(tmp_path: Path):
+    indexes = FirestoreIndexes.read(INFRA / "firestore.indexes.json")
+    database = SqliteDatabase(tmp_path / "keepsake.db")
+    documents = SqliteDocuments(database, indexes)
+
+    await Messages(documents).newest(ANN, SessionId("main"), limit=20)
+    await Messages(documents).clear(ANN, SessionId("main"))
+    await Conversations(documents).page(ANN, limit=20)
+    await Conversations(documents).between(ANN, start=NOON, end=NOON, limit=20)
+    await Memories(documents).newest(ANN, limit=20)
+    await Memories(documents).of_conversation(ANN, ConversationId("c1"))
+    await ActionItems(documents).newest(ANN, limit=20)
+    await ActionItems(documents).of_conversation(ANN, ConversationId("c1"))
+    await Inbox(documents).delivered(ANN, limit=20)
+
+    assert indexes.used == set(indexes.composite)
+    database.close()
