@@ -9,7 +9,7 @@ import anyio
 import httpx
 import pytest
 
-from infra.local.pump import HttpDelivery, Pump
+from infra.local.pump import CONCURRENCY, HttpDelivery, Pump
 from shared.adapters.local_identity import LocalServiceIdentity
 from shared.adapters.sqlite_database import SqliteDatabase
 from shared.adapters.sqlite_queue import (
@@ -194,7 +194,22 @@ async def test_two_pumps_on_one_file_deliver_each_job_once(
     assert len(receiver.jobs) == len({job.name for job in receiver.jobs}) == 50
 
 
-async def test_a_running_pump_wakes_for_what_its_own_process_adds(queue: SqliteQueue) -> None:
+async def test_waiting_ends_when_the_same_process_adds_a_job(queue: SqliteQueue) -> None:
+    async with anyio.create_task_group() as group:
+        with anyio.fail_after(10):
+            group.start_soon(queue.wait, 3600)
+            await anyio.wait_all_tasks_blocked()
+            await SqliteTasks(queue).create("remind", "t1", {})
+
+
+async def test_a_job_added_before_the_wait_is_not_slept_over(queue: SqliteQueue) -> None:
+    await SqliteTasks(queue).create("remind", "t1", {})
+
+    with anyio.fail_after(10):
+        await queue.wait(3600)
+
+
+async def test_a_running_pump_delivers_what_is_added_later(queue: SqliteQueue) -> None:
     delivered = anyio.Event()
 
     async def deliver(_: Job) -> None:
@@ -207,6 +222,27 @@ async def test_a_running_pump_wakes_for_what_its_own_process_adds(queue: SqliteQ
         with anyio.fail_after(10):
             await delivered.wait()
         group.cancel_scope.cancel()
+
+
+async def test_no_more_than_eight_deliveries_run_at_once(queue: SqliteQueue) -> None:
+    running = 0
+    most = 0
+    crowded = anyio.Event()
+
+    async def deliver(_: Job) -> None:
+        nonlocal running, most
+        running += 1
+        most = max(most, running)
+        if running == CONCURRENCY:
+            crowded.set()
+        await crowded.wait()
+        running -= 1
+
+    for n in range(20):
+        await SqliteTasks(queue).create("remind", f"t{n}", {})
+    await Pump(queue, deliver).drain()
+
+    assert most == CONCURRENCY
 
 
 async def test_a_stopped_pump_gives_back_what_it_had_in_flight(queue: SqliteQueue) -> None:

@@ -1,0 +1,110 @@
+"""Identity: a token tells whose it is, or nobody's; embedded and with the real Auth emulator."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+import httpx
+import jwt
+import pytest
+
+from shared.adapters.firebase_identity import FirebaseIdentity
+from shared.adapters.local_identity import LocalIdentity
+from shared.domain.errors import Invalid, NotAuthenticated
+from shared.domain.ids import UserId
+from shared.ports import Identity
+
+PROJECT = "demo-keepsake"
+CUSTOM_TOKEN_AUDIENCE = (
+    "https://identitytoolkit.googleapis.com/google.identity.identitytoolkit.v1.IdentityToolkit"
+)
+Issue = Callable[[str], Awaitable[str]]
+
+
+@dataclass
+class World:
+    """The port, and what issues tokens for it and for somewhere else."""
+
+    identity: Identity
+    issue: Issue
+    issue_elsewhere: Issue
+
+
+@pytest.fixture(params=["local", pytest.param("firebase", marks=pytest.mark.emulators)])
+def world(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> World:
+    if request.param == "local":
+        return World(LocalIdentity(b"a" * 32), _local(b"a" * 32), _local(b"b" * 32))
+    emulator = request.getfixturevalue("auth_emulator")
+    monkeypatch.setenv("FIREBASE_AUTH_EMULATOR_HOST", emulator)
+    return World(
+        FirebaseIdentity(project=PROJECT),
+        _firebase(emulator, PROJECT),
+        _firebase(emulator, "demo-other"),
+    )
+
+
+async def test_a_token_tells_whose_it_is(world: World) -> None:
+    token = await world.issue("alice")
+
+    assert await world.identity.verify(token) == "alice"
+
+
+async def test_a_token_of_another_system_is_refused(world: World) -> None:
+    token = await world.issue_elsewhere("alice")
+
+    with pytest.raises(NotAuthenticated, match=r"^Invalid authorization token$"):
+        await world.identity.verify(token)
+
+
+@pytest.mark.parametrize("token", ["", "x", "a.b.c", "é", "\x00", "e30.e30.", "x" * 10_000])
+async def test_what_is_no_token_is_refused(world: World, token: str) -> None:
+    with pytest.raises(NotAuthenticated, match=r"^Invalid authorization token$"):
+        await world.identity.verify(token)
+
+
+async def test_a_changed_local_token_is_refused() -> None:
+    token = LocalIdentity(b"a" * 32).issue("alice")
+
+    with pytest.raises(NotAuthenticated):
+        await LocalIdentity(b"a" * 32).verify(token.replace(token[3], "x", 1))
+
+
+@pytest.mark.parametrize("uid", ["", "a/b", "..", "a b", "a" * 65, "é", "a\n"])
+def test_no_local_token_is_issued_for_an_id_that_is_unsafe_in_a_path(uid: str) -> None:
+    with pytest.raises(Invalid):
+        LocalIdentity(b"a" * 32).issue(uid)
+
+
+@pytest.mark.emulators
+async def test_a_firebase_user_whose_id_is_unsafe_in_a_path_is_refused(
+    auth_emulator: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FIREBASE_AUTH_EMULATOR_HOST", auth_emulator)
+    token = await _firebase(auth_emulator, PROJECT)("alice/conversations")
+
+    with pytest.raises(NotAuthenticated):
+        await FirebaseIdentity(project=PROJECT).verify(token)
+
+
+def _local(secret: bytes) -> Issue:
+    async def issue(uid: str) -> str:
+        return LocalIdentity(secret).issue(UserId(uid))
+
+    return issue
+
+
+def _firebase(emulator: str, project: str) -> Issue:
+    """Sign users in by custom tokens, which the emulator takes unsigned."""
+
+    async def issue(uid: str) -> str:
+        custom = jwt.encode({"uid": uid, "aud": CUSTOM_TOKEN_AUDIENCE}, key="", algorithm="none")
+        url = f"http://{emulator}/identitytoolkit.googleapis.com/v1"
+        async with httpx.AsyncClient(trust_env=False) as client:
+            answer = await client.post(
+                f"{url}/accounts:signInWithCustomToken?key=any",
+                headers={"authorization": "Bearer owner"},
+                json={"token": custom, "returnSecureToken": True, "targetProjectId": project},
+            )
+        assert answer.is_success, answer.text
+        return str(answer.json()["idToken"])
+
+    return issue

@@ -1,0 +1,173 @@
+"""ServiceIdentity: a token is good for one audience; embedded, and with Google-style OIDC tokens."""
+
+from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import jwt
+import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey, generate_private_key
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from shared.adapters.local_identity import LocalIdentity, LocalServiceIdentity
+from shared.adapters.oidc_service_identity import OidcServiceIdentity
+from shared.domain.errors import NotAuthenticated, Unavailable
+from shared.ports import ServiceIdentity
+from tests.servers import running
+
+KID = "k1"
+ACCOUNT = "functions@demo.iam.gserviceaccount.com"
+Claims = dict[str, Any]
+
+
+@dataclass
+class Google:
+    """A certificate endpoint and the key behind it."""
+
+    key: RSAPrivateKey
+    certs_url: str
+    fetched: list[str]
+
+    def token(self, audience: str, **claims: Any) -> str:
+        now = datetime.now(UTC)
+        standard = {
+            "iss": "https://accounts.google.com",
+            "aud": audience,
+            "email": ACCOUNT,
+            "email_verified": True,
+            "iat": now,
+            "exp": now + timedelta(hours=1),
+        }
+        return jwt.encode(standard | claims, self.key, algorithm="RS256", headers={"kid": KID})
+
+
+@pytest.fixture(scope="module")
+def key() -> RSAPrivateKey:
+    return generate_private_key(public_exponent=65537, key_size=2048)
+
+
+@pytest.fixture
+def google(key: RSAPrivateKey) -> Iterator[Google]:
+    fetched: list[str] = []
+
+    async def certs(request: Request) -> Response:
+        fetched.append(request.url.path)
+        return JSONResponse({KID: _certificate(key)}, headers={"cache-control": "max-age=3600"})
+
+    with running(Starlette(routes=[Route("/certs", certs)])) as url:
+        yield Google(key, f"{url}/certs", fetched)
+
+
+@dataclass
+class World:
+    """The port, and what makes tokens for it."""
+
+    services: ServiceIdentity
+    token: Callable[[str], Awaitable[str]]
+
+
+@pytest.fixture(params=["local", "oidc"])
+def world(request: pytest.FixtureRequest, google: Google) -> World:
+    if request.param == "local":
+        local = LocalServiceIdentity(b"a" * 32)
+        return World(local, local.token)
+
+    async def token(audience: str) -> str:
+        return google.token(audience)
+
+    return World(OidcServiceIdentity(certs_url=google.certs_url), token)
+
+
+async def test_a_token_is_good_for_its_audience(world: World) -> None:
+    await world.services.verify(await world.token("tool_proxy"), "tool_proxy")
+
+
+async def test_a_token_for_another_audience_is_refused(world: World) -> None:
+    with pytest.raises(NotAuthenticated):
+        await world.services.verify(await world.token("after_turn"), "tool_proxy")
+
+
+@pytest.mark.parametrize("token", ["", "x", "a.b.c", "é", "e30.e30.", "x" * 10_000])
+async def test_what_is_no_token_is_refused(world: World, token: str) -> None:
+    with pytest.raises(NotAuthenticated, match=r"^Invalid authorization token$"):
+        await world.services.verify(token, "tool_proxy")
+
+
+async def test_a_users_local_token_calls_no_function() -> None:
+    token = LocalIdentity(b"a" * 32).issue("tool_proxy")
+
+    with pytest.raises(NotAuthenticated):
+        await LocalServiceIdentity(b"a" * 32).verify(token, "tool_proxy")
+
+
+@pytest.mark.parametrize(
+    "claims",
+    [
+        {"iss": "https://evil.example"},
+        {"exp": datetime(2020, 1, 1, tzinfo=UTC)},
+        {"email": "someone@else.example"},
+        {"email_verified": False},
+    ],
+)
+async def test_an_oidc_token_of_nobody_we_trust_is_refused(google: Google, claims: Claims) -> None:
+    services = OidcServiceIdentity(certs_url=google.certs_url, accounts=[ACCOUNT])
+    await services.verify(google.token("tool_proxy"), "tool_proxy")
+
+    with pytest.raises(NotAuthenticated):
+        await services.verify(google.token("tool_proxy", **claims), "tool_proxy")
+
+
+async def test_an_oidc_token_signed_by_another_key_is_refused(google: Google) -> None:
+    stranger = Google(generate_private_key(public_exponent=65537, key_size=2048), "", [])
+    services = OidcServiceIdentity(certs_url=google.certs_url)
+
+    with pytest.raises(NotAuthenticated):
+        await services.verify(stranger.token("tool_proxy"), "tool_proxy")
+
+
+async def test_a_function_may_have_its_url_as_audience(google: Google) -> None:
+    services = OidcServiceIdentity(
+        certs_url=google.certs_url, audiences={"tool_proxy": "https://proxy.example"}
+    )
+
+    await services.verify(google.token("https://proxy.example"), "tool_proxy")
+    with pytest.raises(NotAuthenticated):
+        await services.verify(google.token("tool_proxy"), "tool_proxy")
+
+
+async def test_certificates_are_fetched_once(google: Google) -> None:
+    services = OidcServiceIdentity(certs_url=google.certs_url)
+
+    for _ in range(3):
+        await services.verify(google.token("tool_proxy"), "tool_proxy")
+
+    assert google.fetched == ["/certs"]
+
+
+async def test_without_certificates_a_token_is_neither_good_nor_bad(google: Google) -> None:
+    services = OidcServiceIdentity(certs_url=google.certs_url + "/missing")
+
+    with pytest.raises(Unavailable):
+        await services.verify(google.token("tool_proxy"), "tool_proxy")
+
+
+def _certificate(key: RSAPrivateKey) -> str:
+    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "test")])
+    now = datetime.now(UTC)
+    certificate = (
+        x509.CertificateBuilder()
+        .subject_name(name)
+        .issuer_name(name)
+        .public_key(key.public_key())
+        .serial_number(1)
+        .not_valid_before(now - timedelta(days=1))
+        .not_valid_after(now + timedelta(days=1))
+        .sign(key, hashes.SHA256())
+    )
+    return certificate.public_bytes(serialization.Encoding.PEM).decode()
