@@ -5,7 +5,6 @@ import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from http import HTTPStatus
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -28,6 +27,23 @@ PROBLEM = {
         "detail": {"type": "string"},
     },
     "required": ["type", "title", "status", "detail"],
+}
+MEANING: Mapping[int, str] = {
+    200: "Done.",
+    201: "Created.",
+    202: "Accepted; the work goes on.",
+    204: "Done; there is nothing to say.",
+    400: "The request cannot be read, or lacks what it must have.",
+    401: "Nobody we know is asking.",
+    403: "The caller may not.",
+    404: "There is no such thing for this caller.",
+    409: "It stands against what is stored.",
+    413: "It is more than we accept.",
+    415: "The body is not sent as JSON.",
+    422: "A value is not of the kind it must be.",
+    429: "A limit is reached; Retry-After says when to come back.",
+    502: "The language model gave no usable answer.",
+    503: "A part of the service does not answer; try again.",
 }
 SECURITY = {
     "userToken": {"type": "http", "scheme": "bearer", "description": "The user's ID token."},
@@ -148,7 +164,7 @@ def _body(row: Endpoint, schemas: Schemas) -> Json:
 
 
 def _answer(row: Endpoint, schemas: Schemas) -> Json:
-    answer: Json = {"description": HTTPStatus(row.status).phrase}
+    answer: Json = {"description": MEANING[row.status]}
     if row.response is not None:
         answer["content"] = {row.media_type: {"schema": schemas[row.response, "serialization"]}}
     elif row.media_type != "application/json":
@@ -167,7 +183,7 @@ def _refusals(row: Endpoint) -> Json:
         statuses |= {400, 413, 415, 422}
     content = {"application/problem+json": {"schema": {"$ref": REFERENCE.format(model="Problem")}}}
     return {
-        str(status): {"description": HTTPStatus(status).phrase, "content": content}
+        str(status): {"description": MEANING[status], "content": content}
         for status in sorted(statuses)
     }
 

@@ -7,12 +7,12 @@ from functions.notifications.limits import Allowance, headers
 from functions.notifications.notify import Posted, notify
 from functions.notifications.wire import (
     DeliverRequest,
+    Done,
     InboxItem,
     InboxPage,
     InboxQuery,
     NotificationQuery,
     NotificationRequest,
-    Ok,
 )
 from functions.notifications.wiring import NotificationsDeps
 from shared.domain.errors import TooMany
@@ -81,14 +81,14 @@ async def list_inbox(deps: NotificationsDeps, call: Call[None]) -> InboxPage:
     return InboxPage(items=items, next_cursor=found.next)
 
 
-async def mark_read(deps: NotificationsDeps, call: Call[None]) -> Ok:
+async def mark_read(deps: NotificationsDeps, call: Call[None]) -> Done:
     await deps.inbox.mark_read(call.uid, NotificationId(call.path["id"]))
-    return Ok()
+    return Done()
 
 
-async def deliver_notification(deps: NotificationsDeps, call: Call[DeliverRequest]) -> Ok:
+async def deliver_notification(deps: NotificationsDeps, call: Call[DeliverRequest]) -> Done:
     await deliver(deps, call.body.uid, call.body.id)
-    return Ok()
+    return Done()
 
 
 ENDPOINTS = (
@@ -99,7 +99,7 @@ ENDPOINTS = (
         summary="Notify a user who installed the app; 10 an hour",
         access="anyone",
         body=NotificationRequest,
-        response=Ok,
+        response=Done,
         errors=REFUSALS,
     ),
     Endpoint(
@@ -109,7 +109,7 @@ ENDPOINTS = (
         summary="Notify a user without writing into the chat; 10 an hour",
         access="anyone",
         query=NotificationQuery,
-        response=Ok,
+        response=Done,
         errors=REFUSALS,
     ),
     Endpoint(
@@ -125,7 +125,7 @@ ENDPOINTS = (
         path="/v1/inbox/{id}/read",
         handler=mark_read,
         summary="Mark a notification as read",
-        response=Ok,
+        response=Done,
         errors=(404,),
     ),
 )
@@ -138,6 +138,6 @@ DELIVER_ENDPOINTS = (
         summary="Deliver one stored notification",
         access="service",
         body=DeliverRequest,
-        response=Ok,
+        response=Done,
     ),
 )

@@ -25,7 +25,7 @@ class NotificationQuery(Wire):
     message: str | None = None
 
 
-class Ok(Wire):
+class Done(Wire):
     """It is done."""
 
     status: Literal["Ok"] = "Ok"

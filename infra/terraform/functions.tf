@@ -1,0 +1,145 @@
+# One function for each entry point of routes.json, each with an account of its own.
+
+data "archive_file" "source" {
+  type        = "zip"
+  source_dir  = "${path.module}/../.."
+  output_path = "${path.module}/.build/source.zip"
+  excludes = [
+    ".git", ".venv", ".keepsake", ".mypy_cache", ".ruff_cache", ".pytest_cache", "node_modules",
+    "docs", "tests", "web", "infra/terraform", "infra/emulators", "infra/local",
+  ]
+}
+
+resource "google_storage_bucket" "source" {
+  name                        = "${var.project}-functions-source"
+  location                    = var.region
+  uniform_bucket_level_access = true
+  public_access_prevention    = "enforced"
+}
+
+resource "google_storage_bucket_object" "source" {
+  name   = "source-${data.archive_file.source.output_sha256}.zip"
+  bucket = google_storage_bucket.source.name
+  source = data.archive_file.source.output_path
+}
+
+resource "google_service_account" "function" {
+  for_each     = local.services
+  account_id   = "fn-${substr(each.value, 0, 27)}"
+  display_name = "Runs ${each.key}"
+}
+
+resource "google_project_iam_member" "function" {
+  for_each = {
+    for pair in setproduct(keys(local.functions), ["datastore.user", "pubsub.publisher", "cloudtasks.enqueuer"]) :
+    join(" ", pair) => { function = pair[0], role = pair[1] }
+  }
+  project = var.project
+  role    = "roles/${each.value.role}"
+  member  = google_service_account.function[each.value.function].member
+}
+
+resource "google_cloudfunctions2_function" "function" {
+  for_each = local.functions
+  name     = local.services[each.key]
+  location = var.region
+
+  build_config {
+    runtime     = "python311"
+    entry_point = each.key
+    # The whole repository is the source: the framework finds the entry point in its folder.
+    environment_variables = { GOOGLE_FUNCTION_SOURCE = each.value.source }
+    source {
+      storage_source {
+        bucket = google_storage_bucket.source.name
+        object = google_storage_bucket_object.source.name
+      }
+    }
+  }
+
+  service_config {
+    service_account_email            = google_service_account.function[each.key].email
+    available_memory                 = "512Mi"
+    available_cpu                    = "1"
+    timeout_seconds                  = 540
+    max_instance_count               = var.max_instances
+    max_instance_request_concurrency = 40
+    # Streams come through the load balancer alone; Hosting and our own callers come directly.
+    ingress_settings               = try(each.value.streaming, false) ? "ALLOW_INTERNAL_AND_GCLB" : "ALLOW_ALL"
+    all_traffic_on_latest_revision = true
+
+    environment_variables = {
+      KEEPSAKE_WORLD       = "cloud"
+      PYTHONPATH           = "/workspace"
+      GOOGLE_CLOUD_PROJECT = var.project
+      PINECONE_SPARSE_HOST = var.pinecone_sparse_host
+      TOOL_PROXY_URL       = local.urls["tool_proxy"]
+      OWN_ORIGINS          = join(",", concat(["https://${var.domain}"], values(local.urls)))
+      CORS_ORIGINS         = var.console_origin
+    }
+
+    dynamic "secret_environment_variables" {
+      for_each = { for secret, readers in local.secrets : secret => readers if contains(readers, each.key) }
+      content {
+        key        = secret_environment_variables.key
+        project_id = var.project
+        secret     = google_secret_manager_secret.key[secret_environment_variables.key].secret_id
+        version    = "latest"
+      }
+    }
+  }
+
+  depends_on = [google_project_service.used, google_secret_manager_secret_iam_member.reader]
+}
+
+# What the functions API cannot say of the service behind a function: a chat's run may outlive its
+# connection and needs its CPU until it is stored; an internal function is called by its name.
+resource "terraform_data" "service" {
+  for_each = {
+    for name, function in local.functions : name => (
+      function.access == "internal" ? "--add-custom-audiences=${name}" : "--no-cpu-throttling"
+    ) if function.access == "internal" || try(function.streaming, false)
+  }
+  triggers_replace = [google_cloudfunctions2_function.function[each.key].update_time]
+
+  provisioner "local-exec" {
+    command = "gcloud run services update ${local.services[each.key]} --project=${var.project} --region=${var.region} ${each.value}"
+  }
+}
+
+# Public functions verify their callers themselves; internal ones are for our own accounts.
+resource "google_cloud_run_service_iam_member" "public" {
+  for_each = local.public
+  location = var.region
+  service  = google_cloudfunctions2_function.function[each.key].name
+  role     = "roles/run.invoker"
+  member   = "allUsers"
+}
+
+resource "google_service_account" "caller" {
+  account_id   = "caller"
+  display_name = "Calls internal functions for Pub/Sub, Cloud Tasks and Eventarc"
+}
+
+resource "google_cloud_run_service_iam_member" "internal" {
+  for_each = local.internal
+  location = var.region
+  service  = google_cloudfunctions2_function.function[each.key].name
+  role     = "roles/run.invoker"
+  member   = google_service_account.caller.member
+}
+
+resource "google_cloud_run_service_iam_member" "chat_calls_tool_proxy" {
+  location = var.region
+  service  = google_cloudfunctions2_function.function["tool_proxy"].name
+  role     = "roles/run.invoker"
+  member   = google_service_account.function["chat"].member
+}
+
+# A function names the caller's account in the tasks that it creates.
+resource "google_service_account_iam_member" "creates_tasks_as_caller" {
+  for_each           = local.functions
+  service_account_id = google_service_account.caller.name
+  role               = "roles/iam.serviceAccountUser"
+  member             = google_service_account.function[each.key].member
+}

@@ -1,0 +1,92 @@
+# One origin for the API. It passes streams on as they come, which Hosting does not.
+
+resource "google_compute_region_network_endpoint_group" "function" {
+  for_each              = local.public
+  name                  = local.services[each.key]
+  region                = var.region
+  network_endpoint_type = "SERVERLESS"
+  cloud_run {
+    service = google_cloudfunctions2_function.function[each.key].name
+  }
+}
+
+resource "google_compute_backend_service" "function" {
+  for_each              = local.public
+  name                  = local.services[each.key]
+  load_balancing_scheme = "EXTERNAL_MANAGED"
+  protocol              = "HTTPS"
+  backend {
+    group = google_compute_region_network_endpoint_group.function[each.key].id
+  }
+  log_config {
+    enable = true
+  }
+}
+
+locals {
+  # A name in braces is one segment of a path: `*`; `**` stands as it is.
+  templates = flatten([
+    for name, function in local.public : [
+      for route in function.paths : { function = name, template = replace(route, "/\\{[^}]*\\}/", "*") }
+    ]
+  ])
+}
+
+resource "google_compute_url_map" "api" {
+  name            = "keepsake"
+  default_service = google_compute_backend_service.function["chat"].id
+
+  host_rule {
+    hosts        = [var.domain]
+    path_matcher = "routes"
+  }
+
+  path_matcher {
+    name            = "routes"
+    default_service = google_compute_backend_service.function["chat"].id
+
+    dynamic "route_rules" {
+      for_each = local.templates
+      content {
+        priority = route_rules.key + 1
+        service  = google_compute_backend_service.function[route_rules.value.function].id
+        match_rules {
+          path_template_match = route_rules.value.template
+        }
+      }
+    }
+  }
+}
+
+resource "google_compute_global_address" "api" {
+  name       = "keepsake"
+  depends_on = [google_project_service.used]
+}
+
+resource "google_compute_managed_ssl_certificate" "api" {
+  name = "keepsake"
+  managed {
+    domains = [var.domain]
+  }
+}
+
+resource "google_compute_ssl_policy" "api" {
+  name            = "keepsake"
+  profile         = "MODERN"
+  min_tls_version = "TLS_1_2"
+}
+
+resource "google_compute_target_https_proxy" "api" {
+  name             = "keepsake"
+  url_map          = google_compute_url_map.api.id
+  ssl_certificates = [google_compute_managed_ssl_certificate.api.id]
+  ssl_policy       = google_compute_ssl_policy.api.id
+}
+
+resource "google_compute_global_forwarding_rule" "api" {
+  name                  = "keepsake"
+  load_balancing_scheme = "EXTERNAL_MANAGED"
+  ip_address            = google_compute_global_address.api.id
+  port_range            = "443"
+  target                = google_compute_target_https_proxy.api.id
+}

@@ -1,0 +1,112 @@
+# Events, tasks and the document trigger; the service account of Pub/Sub moves dead letters.
+
+locals {
+  subscriptions = merge([
+    for topic, names in local.routes.topics : { for name in names : "${topic}.${name}" => { topic = topic, function = name } }
+  ]...)
+  pubsub_agent = "serviceAccount:service-${data.google_project.this.number}@gcp-sa-pubsub.iam.gserviceaccount.com"
+}
+
+resource "google_pubsub_topic" "event" {
+  for_each = local.routes.topics
+  name     = each.key
+}
+
+resource "google_pubsub_topic" "dead_letters" {
+  name = "dead_letters"
+}
+
+resource "google_pubsub_subscription" "dead_letters" {
+  name                       = "dead_letters"
+  topic                      = google_pubsub_topic.dead_letters.id
+  message_retention_duration = "604800s"
+  expiration_policy {
+    ttl = ""
+  }
+}
+
+resource "google_pubsub_subscription" "event" {
+  for_each             = local.subscriptions
+  name                 = each.key
+  topic                = google_pubsub_topic.event[each.value.topic].id
+  ack_deadline_seconds = 600
+
+  push_config {
+    push_endpoint = local.urls[each.value.function]
+    oidc_token {
+      service_account_email = google_service_account.caller.email
+      audience              = each.value.function
+    }
+  }
+  retry_policy {
+    minimum_backoff = "1s"
+    maximum_backoff = "60s"
+  }
+  dead_letter_policy {
+    dead_letter_topic     = google_pubsub_topic.dead_letters.id
+    max_delivery_attempts = 10
+  }
+  expiration_policy {
+    ttl = ""
+  }
+  depends_on = [google_cloudfunctions2_function.function]
+}
+
+resource "google_pubsub_topic_iam_member" "buries" {
+  topic  = google_pubsub_topic.dead_letters.id
+  role   = "roles/pubsub.publisher"
+  member = local.pubsub_agent
+}
+
+resource "google_pubsub_subscription_iam_member" "takes_what_it_buries" {
+  for_each     = google_pubsub_subscription.event
+  subscription = each.value.id
+  role         = "roles/pubsub.subscriber"
+  member       = local.pubsub_agent
+}
+
+resource "google_cloud_tasks_queue" "tasks" {
+  name     = "keepsake"
+  location = var.region
+  retry_config {
+    max_attempts = 10
+    min_backoff  = "1s"
+    max_backoff  = "60s"
+  }
+  depends_on = [google_project_service.used]
+}
+
+resource "google_eventarc_trigger" "document" {
+  for_each                = local.routes.triggers
+  name                    = local.services[each.value]
+  location                = var.firestore_location
+  service_account         = google_service_account.caller.email
+  event_data_content_type = "application/protobuf"
+
+  matching_criteria {
+    attribute = "type"
+    value     = "google.cloud.firestore.document.v1.written"
+  }
+  matching_criteria {
+    attribute = "database"
+    value     = google_firestore_database.documents.name
+  }
+  matching_criteria {
+    attribute = "document"
+    value     = each.key
+    operator  = "match-path-pattern"
+  }
+  destination {
+    cloud_run_service {
+      service = google_cloudfunctions2_function.function[each.value].name
+      region  = var.region
+    }
+  }
+  depends_on = [google_project_iam_member.receives_events]
+}
+
+resource "google_project_iam_member" "receives_events" {
+  project = var.project
+  role    = "roles/eventarc.eventReceiver"
+  member  = google_service_account.caller.member
+}

@@ -1,0 +1,27 @@
+# Which function reads which secret. The values are added by hand, so that no state holds them.
+
+locals {
+  secrets = {
+    OPENAI_API_KEY     = ["chat", "process_conversation"]
+    OPENROUTER_API_KEY = ["chat"]
+    PINECONE_API_KEY   = ["chat", "library", "process_conversation"]
+  }
+}
+
+resource "google_secret_manager_secret" "key" {
+  for_each  = local.secrets
+  secret_id = each.key
+  replication {
+    auto {}
+  }
+  depends_on = [google_project_service.used]
+}
+
+resource "google_secret_manager_secret_iam_member" "reader" {
+  for_each = merge([
+    for secret, readers in local.secrets : { for reader in readers : "${secret}.${reader}" => { secret = secret, function = reader } }
+  ]...)
+  secret_id = google_secret_manager_secret.key[each.value.secret].id
+  role      = "roles/secretmanager.secretAccessor"
+  member    = google_service_account.function[each.value.function].member
+}

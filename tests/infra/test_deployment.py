@@ -1,0 +1,74 @@
+"""What is deployed follows infra/routes.json: Hosting's rewrites, and Terraform that reads it."""
+
+import json
+import re
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+TERRAFORM = ROOT / "infra/terraform"
+FIREBASE = json.loads((ROOT / "firebase.json").read_text())
+FUNCTIONS: dict[str, Any] = json.loads((ROOT / "infra/routes.json").read_text())["functions"]
+
+
+def test_hosting_rewrites_every_public_path_to_its_function_but_never_a_stream():
+    """Hosting buffers what it passes on, so the functions that stream are not behind it."""
+    expected = [
+        {
+            "source": re.sub(r"{[^}]*}", "*", path),
+            "run": {"serviceId": name.replace("_", "-"), "region": "us-central1"},
+        }
+        for name, function in FUNCTIONS.items()
+        if function["access"] == "public" and not function.get("streaming")
+        for path in function["paths"]
+    ]
+
+    assert FIREBASE["hosting"]["rewrites"] == expected
+
+
+def test_firebase_deploys_files_that_are_there():
+    paths = [*FIREBASE["firestore"].values(), FIREBASE["hosting"]["public"]]
+
+    assert [path for path in paths if not (ROOT / path).exists()] == []
+
+
+def test_every_entry_point_is_a_function_of_the_file_that_routes_name():
+    missing = [
+        name
+        for name, function in FUNCTIONS.items()
+        if f"\nasync def {name}(" not in (ROOT / function["source"]).read_text()
+    ]
+
+    assert missing == []
+
+
+def test_terraform_grants_secrets_to_functions_that_there_are():
+    secrets = (TERRAFORM / "secrets.tf").read_text()
+    readers = {
+        name
+        for names in re.findall(r"_KEY\s*= \[(.*)\]", secrets)
+        for name in re.findall(r'"(\w+)"', names)
+    }
+
+    assert readers
+    assert readers <= FUNCTIONS.keys()
+
+
+def test_terraform_files_parse_and_are_formatted():
+    terraform = shutil.which("terraform")
+    if terraform is None:
+        pytest.skip("terraform is not installed")
+
+    checked = subprocess.run(
+        [terraform, "fmt", "-check", "-diff", TERRAFORM],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+    assert checked.returncode == 0, checked.stdout + checked.stderr
