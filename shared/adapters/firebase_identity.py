@@ -28,19 +28,21 @@ class FirebaseIdentity:
     def _verify(self, token: str) -> UserId:
         from firebase_admin import auth
 
+        client = self._client
         try:
-            claims = auth.verify_id_token(token, app=self._app)
+            uid = client.verify_id_token(token)["uid"]
         except auth.CertificateFetchError as error:
             raise Unavailable("The certificates of Firebase cannot be fetched") from error
         except (ValueError, auth.InvalidIdTokenError) as error:
             raise NotAuthenticated(INVALID_TOKEN) from error
-        if not is_id(claims["uid"]):
+        if not is_id(uid):
             raise NotAuthenticated(INVALID_TOKEN)
-        return UserId(claims["uid"])
+        return UserId(uid)
 
     @cached_property
-    def _app(self) -> Any:
-        import firebase_admin
+    def _client(self) -> Any:
+        """Stay out of firebase_admin's registry of apps: it holds one app a name, for good."""
+        from firebase_admin import App, auth, credentials
 
         options = {"projectId": self._project, "httpTimeout": TIMEOUT_S}
-        return firebase_admin.initialize_app(options=options, name=f"identity-{id(self)}")
+        return auth.Client(App("keepsake", credentials.ApplicationDefault(), options))

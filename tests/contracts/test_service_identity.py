@@ -1,9 +1,12 @@
 """ServiceIdentity: a token is good for one audience; embedded, and with Google-style OIDC tokens."""
 
+import json
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qs
 
 import jwt
 import pytest
@@ -141,6 +144,39 @@ async def test_a_function_may_have_its_url_as_audience(google: Google) -> None:
         await services.verify(google.token("tool_proxy"), "tool_proxy")
 
 
+async def test_a_fetched_oidc_token_is_good_for_its_audience_and_kept(
+    google: Google, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    account = tmp_path / "account.json"
+    monkeypatch.setenv("GOOGLE_APPLICATION_CREDENTIALS", str(account))
+    services = OidcServiceIdentity(certs_url=google.certs_url)
+    asked: list[str] = []
+
+    async def exchange(request: Request) -> Response:
+        [assertion] = parse_qs((await request.body()).decode())["assertion"]
+        claims = jwt.decode(assertion, options={"verify_signature": False})
+        asked.append(claims["target_audience"])
+        return JSONResponse({"id_token": google.token(claims["target_audience"])})
+
+    with running(Starlette(routes=[Route("/token", exchange, methods=["POST"])])) as url:
+        account.write_text(json.dumps(_account(google.key, f"{url}/token")))
+        for audience in ("tool_proxy", "tool_proxy", "after_turn"):
+            await services.verify(await services.token(audience), audience)
+
+    assert asked == ["tool_proxy", "after_turn"]
+
+
+async def test_without_a_token_endpoint_no_service_token_can_be_had(
+    key: RSAPrivateKey, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    account = tmp_path / "account.json"
+    account.write_text(json.dumps(_account(key, "http://127.0.0.1:1/token")))
+    monkeypatch.setenv("GOOGLE_APPLICATION_CREDENTIALS", str(account))
+
+    with pytest.raises(Unavailable):
+        await OidcServiceIdentity().token("tool_proxy")
+
+
 async def test_certificates_are_fetched_once(google: Google) -> None:
     services = OidcServiceIdentity(certs_url=google.certs_url)
 
@@ -155,6 +191,20 @@ async def test_without_certificates_a_token_is_neither_good_nor_bad(google: Goog
 
     with pytest.raises(Unavailable):
         await services.verify(google.token("tool_proxy"), "tool_proxy")
+
+
+def _account(key: RSAPrivateKey, token_uri: str) -> dict[str, str]:
+    pem = key.private_bytes(
+        serialization.Encoding.PEM,
+        serialization.PrivateFormat.PKCS8,
+        serialization.NoEncryption(),
+    )
+    return {
+        "type": "service_account",
+        "client_email": ACCOUNT,
+        "private_key": pem.decode(),
+        "token_uri": token_uri,
+    }
 
 
 def _certificate(key: RSAPrivateKey) -> str:
