@@ -160,7 +160,10 @@ class Egress(Protocol):
     """The one way out to addresses that others chose."""
 
     async def send(self, request: EgressRequest) -> EgressResponse:
-        """Raises NotAllowed (the address is refused), Unavailable (connect, timeout), TooLarge."""
+        """Return any answer, redirects too, which are not followed.
+
+        Raises NotAllowed (the address is refused), TimedOut, Unavailable (connect), TooLarge.
+        """
 
 
 class ToolBox(Protocol):

@@ -7,7 +7,6 @@ from typing import Any
 from starlette.responses import JSONResponse
 
 from shared.domain.errors import (
-    CallerError,
     Conflict,
     Invalid,
     KeepsakeError,
@@ -17,6 +16,8 @@ from shared.domain.errors import (
     NotFound,
     TooLarge,
     TooMany,
+    ToolFailed,
+    ToolRefused,
     Unavailable,
 )
 
@@ -28,6 +29,8 @@ STATUS: Mapping[type[KeepsakeError], int] = {
     Conflict: 409,
     TooLarge: 413,
     TooMany: 429,
+    ToolRefused: 422,
+    ToolFailed: 424,
     Unavailable: 503,
     ModelFailed: 502,
 }
@@ -63,5 +66,5 @@ def from_error(error: KeepsakeError) -> JSONResponse:
         headers["Retry-After"] = "1"
     if isinstance(error, NotAuthenticated):
         headers["WWW-Authenticate"] = "Bearer"
-    detail = str(error) if isinstance(error, CallerError) else _PRIVATE[kind]
+    detail = _PRIVATE.get(kind, str(error))
     return problem(STATUS[kind], detail, headers=headers)
