@@ -2,12 +2,15 @@
 
 import hashlib
 import hmac
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
 
 from shared.data.codec import dump, load, load_all
 from shared.domain.app import ApiKey, App, InstalledApp
-from shared.domain.documents import Create, Delete, Query, Set
-from shared.domain.errors import NotFound
+from shared.domain.documents import Create, Delete, Document, Query, Set, Update, Where
+from shared.domain.errors import NotFound, PreconditionFailed
 from shared.domain.ids import AppId, UserId
 from shared.ports import Documents
 
@@ -23,18 +26,44 @@ class Apps:
         document = await self._documents.get(f"apps/{app_id}")
         if document is None:
             raise NotFound("App not found")
-        return load(App, document)
+        return load(App, _readable(document))
 
     async def get_many(self, app_ids: Sequence[AppId]) -> list[App]:
         """Return those that exist, in the order of the ids."""
         found = await self._documents.get_many([f"apps/{app_id}" for app_id in app_ids])
-        return load_all(App, [document for document in found if document is not None])
+        return load_all(App, [_readable(document) for document in found if document is not None])
+
+    async def owned_by(self, uid: UserId) -> list[App]:
+        return await self._some(Where("owner", "==", uid))
+
+    async def public(self) -> list[App]:
+        return await self._some(Where("private", "==", False))  # noqa: FBT003 - a stored value
+
+    async def _some(self, where: Where) -> list[App]:
+        """Return the hundred oldest: ids sort by time."""
+        found = await self._documents.query(Query(collection="apps", where=(where,), limit=100))
+        return load_all(App, [_readable(document) for document in found])
 
     async def create(self, app: App) -> None:
-        await self._documents.write(Create(f"apps/{app.id}", dump(app)))
+        await self._documents.write(Create(f"apps/{app.id}", _fields(app)))
 
     async def save(self, app: App) -> None:
-        await self._documents.write(Set(f"apps/{app.id}", dump(app)))
+        await self._documents.write(Set(f"apps/{app.id}", _fields(app)))
+
+    async def declare(self, app: App) -> None:
+        """Change what a manifest decides and nothing else. Raises NotFound."""
+        fields, chat = _fields(app), app.external_integration
+        changes = {
+            "chat_tools": fields["chat_tools"],
+            "refused_tools": fields["refused_tools"],
+            "external_integration.chat_messages_enabled": chat.chat_messages_enabled,
+            "external_integration.chat_messages_target": chat.chat_messages_target,
+            "external_integration.chat_messages_notify": chat.chat_messages_notify,
+        }
+        try:
+            await self._documents.write(Update(f"apps/{app.id}", changes))
+        except PreconditionFailed as missing:
+            raise NotFound("App not found") from missing
 
     async def add_key(self, app_id: AppId, key: ApiKey) -> None:
         await self._documents.write(Create(f"apps/{app_id}/api_keys/{key.id}", dump(key)))
@@ -76,6 +105,22 @@ class InstalledApps:
 
     async def remove(self, uid: UserId, app_id: AppId) -> None:
         await self._documents.write(Delete(f"users/{uid}/installed_apps/{app_id}"))
+
+
+def _fields(app: App) -> dict[str, Any]:
+    """Keep schemas as text: Firestore takes no lists in lists and few levels of maps."""
+    fields = dump(app)
+    tools = [{**t, "parameters": json.dumps(t["parameters"])} for t in fields["chat_tools"]]
+    return {**fields, "chat_tools": tools}
+
+
+def _readable(document: Document) -> Document:
+    tools = [_with_schema(tool) for tool in document.fields.get("chat_tools", ())]
+    return replace(document, fields={**document.fields, "chat_tools": tools})
+
+
+def _with_schema(tool: Mapping[str, Any]) -> dict[str, Any]:
+    return {**tool, "parameters": json.loads(tool["parameters"])}
 
 
 def hash_key(secret: str) -> str:

@@ -1,0 +1,194 @@
+"""The routes of apps and tool calls and their handlers: parse, one call, answer."""
+
+from starlette.responses import Response
+
+from functions.tool_proxy import registration
+from functions.tool_proxy.call import call_tool
+from functions.tool_proxy.registration import ManifestFailed, NoManifest
+from functions.tool_proxy.wire import (
+    AppIn,
+    AppOut,
+    AppQuery,
+    KeyOut,
+    NewKeyOut,
+    Ok,
+    OwnedAppOut,
+    Refreshed,
+    ToolCallIn,
+    ToolCallOut,
+)
+from functions.tool_proxy.wiring import ToolProxyDeps
+from shared.domain.app import App
+from shared.domain.errors import NotFound
+from shared.domain.ids import AppId, UserId, is_id
+from shared.edge.http import Call, Endpoint
+from shared.edge.problems import problem
+
+AnyApp = OwnedAppOut | AppOut
+
+
+async def run_tool(deps: ToolProxyDeps, call: Call[ToolCallIn]) -> ToolCallOut:
+    body = call.body
+    text = await call_tool(
+        deps, body.uid, body.app_id, body.tool, body.arguments, call_id=body.call_id
+    )
+    return ToolCallOut(text=text)
+
+
+async def create_app(deps: ToolProxyDeps, call: Call[AppIn]) -> OwnedAppOut | Response:
+    try:
+        return OwnedAppOut.of(await registration.register(deps, call.uid, call.body.registration()))
+    except (NoManifest, ManifestFailed) as failed:
+        return _manifest_problem(failed)
+
+
+async def refresh_manifest(deps: ToolProxyDeps, call: Call[None]) -> Refreshed | Response:
+    try:
+        app = await registration.refresh(deps, call.uid, _named(call))
+    except (NoManifest, ManifestFailed) as failed:
+        return _manifest_problem(failed)
+    return Refreshed(tools_count=len(app.chat_tools))
+
+
+async def list_apps(deps: ToolProxyDeps, call: Call[None]) -> list[AnyApp]:
+    listed = await registration.listed(deps, call.uid)
+    return [_shown(app, call.uid, enabled=enabled) for app, enabled in listed]
+
+
+async def get_app(deps: ToolProxyDeps, call: Call[None]) -> AnyApp:
+    app = await registration.visible(deps, call.uid, _named(call))
+    return _shown(app, call.uid, enabled=await deps.installed_apps.has(call.uid, app.id))
+
+
+async def create_key(deps: ToolProxyDeps, call: Call[None]) -> NewKeyOut:
+    key, secret = await registration.new_key(deps, call.uid, _named(call))
+    return NewKeyOut(id=key.id, secret=secret, label=key.label, created_at=key.created_at)
+
+
+async def list_keys(deps: ToolProxyDeps, call: Call[None]) -> list[KeyOut]:
+    app = await registration.owned(deps, call.uid, _named(call))
+    return [KeyOut.of(key) for key in await deps.apps.keys(app.id)]
+
+
+async def delete_key(deps: ToolProxyDeps, call: Call[None]) -> Ok:
+    app = await registration.owned(deps, call.uid, _named(call))
+    await deps.apps.remove_key(app.id, _id(call.path["key_id"]))
+    return Ok()
+
+
+async def enable(deps: ToolProxyDeps, call: Call[None]) -> Ok:
+    await registration.enable(deps, call.uid, call.query.app_id)
+    return Ok()
+
+
+async def disable(deps: ToolProxyDeps, call: Call[None]) -> Ok:
+    await deps.installed_apps.remove(call.uid, call.query.app_id)
+    return Ok()
+
+
+def _shown(app: App, uid: UserId, *, enabled: bool) -> AnyApp:
+    kind = OwnedAppOut if app.owner == uid else AppOut
+    return kind.of(app, enabled=enabled)
+
+
+def _named(call: Call[None]) -> AppId:
+    return AppId(_id(call.path["app_id"]))
+
+
+def _id(text: str) -> str:
+    if not is_id(text):
+        raise NotFound("App not found")
+    return text
+
+
+def _manifest_problem(failed: NoManifest | ManifestFailed) -> Response:
+    return problem(400 if isinstance(failed, NoManifest) else 502, str(failed))
+
+
+ENDPOINTS = (
+    Endpoint(
+        method="POST",
+        path="/v1/apps",
+        handler=create_app,
+        summary="Register an app and read its manifest",
+        body=AppIn,
+        response=OwnedAppOut,
+        errors=(400, 502),
+    ),
+    Endpoint(
+        method="GET",
+        path="/v1/apps",
+        handler=list_apps,
+        summary="List own, installed and public apps",
+        response=list[AnyApp],
+    ),
+    Endpoint(
+        method="POST",
+        path="/v1/apps/enable",
+        handler=enable,
+        summary="Install an app",
+        query=AppQuery,
+        response=Ok,
+        errors=(404,),
+    ),
+    Endpoint(
+        method="POST",
+        path="/v1/apps/disable",
+        handler=disable,
+        summary="Uninstall an app",
+        query=AppQuery,
+        response=Ok,
+    ),
+    Endpoint(
+        method="GET",
+        path="/v1/apps/{app_id}",
+        handler=get_app,
+        summary="Show an app",
+        response=AnyApp,
+        errors=(404,),
+    ),
+    Endpoint(
+        method="POST",
+        path="/v1/apps/{app_id}/refresh-manifest",
+        handler=refresh_manifest,
+        summary="Read an app's manifest again",
+        response=Refreshed,
+        errors=(400, 403, 404, 502),
+    ),
+    Endpoint(
+        method="POST",
+        path="/v1/apps/{app_id}/keys",
+        handler=create_key,
+        summary="Create an app's key",
+        response=NewKeyOut,
+        errors=(403, 404, 409),
+    ),
+    Endpoint(
+        method="GET",
+        path="/v1/apps/{app_id}/keys",
+        handler=list_keys,
+        summary="List an app's keys",
+        response=list[KeyOut],
+        errors=(403, 404),
+    ),
+    Endpoint(
+        method="DELETE",
+        path="/v1/apps/{app_id}/keys/{key_id}",
+        handler=delete_key,
+        summary="Revoke an app's key",
+        response=Ok,
+        errors=(403, 404),
+    ),
+)
+TOOL_PROXY_ENDPOINTS = (
+    Endpoint(
+        method="POST",
+        path="/",
+        handler=run_tool,
+        summary="Run a tool of an app",
+        access="service",
+        body=ToolCallIn,
+        response=ToolCallOut,
+        errors=(422, 424, 503),
+    ),
+)

@@ -1,0 +1,33 @@
+"""Deployed entry points: `tool_proxy`, calls to apps; `apps`, what developers and owners manage."""
+
+from functools import cache
+
+import functions_framework.aio
+from starlette.applications import Starlette
+from starlette.requests import Request
+
+from functions.tool_proxy.endpoints import ENDPOINTS, TOOL_PROXY_ENDPOINTS
+from functions.tool_proxy.wiring import deps
+from shared.edge.http import application
+
+
+@cache
+def _tool_proxy() -> Starlette:
+    return application("tool_proxy", TOOL_PROXY_ENDPOINTS, deps())
+
+
+@cache
+def _apps() -> Starlette:
+    return application("apps", ENDPOINTS, deps())
+
+
+@functions_framework.aio.http  # type: ignore[arg-type]  # its type omits ASGI applications
+async def tool_proxy(request: Request) -> Starlette:
+    """Run a tool call for another of our functions."""
+    return _tool_proxy()
+
+
+@functions_framework.aio.http  # type: ignore[arg-type]  # its type omits ASGI applications
+async def apps(request: Request) -> Starlette:
+    """Serve registration, manifests, keys and installation."""
+    return _apps()

@@ -1,0 +1,233 @@
+"""What an app says it can do: its manifest, read with suspicion."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, cast, get_args
+from urllib.parse import urljoin, urlsplit
+
+from shared.domain.app import ChatTool, ExternalIntegration, Method
+
+MAX_TOOLS = 40
+_MAX_NAME = 64
+_MAX_TEXT = 2_000
+_MAX_SCHEMA_BYTES = 16_384
+_MAX_DEPTH = 32
+
+
+class BadManifest(ValueError):
+    """The whole manifest cannot be used; the message is for its developer."""
+
+
+class BadTool(ValueError):
+    """One tool cannot be used; the others can."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChatMessages:
+    """Whether and where the app's notifications become chat messages."""
+
+    enabled: bool = False
+    target: Literal["main", "app"] = "app"
+    notify: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Manifest:
+    """The usable tools, one reason for each other, and chat settings if it declares any."""
+
+    tools: tuple[ChatTool, ...]
+    refused: tuple[str, ...]
+    chat_messages: ChatMessages | None = None
+
+
+def read_manifest(body: bytes, integration: ExternalIntegration) -> Manifest:
+    """Read fetched JSON. Raises BadManifest when there is no list of tools in it."""
+    content = _parse(body)
+    tools: dict[str, ChatTool] = {}
+    refused = []
+    for position, declared in enumerate(content["tools"], start=1):
+        try:
+            tool = _tool(declared, integration)
+            _check_place(tool, tools)
+        except BadTool as reason:
+            refused.append(f"{_label(declared, position)}: {reason}"[:300])
+        else:
+            tools[tool.name] = tool
+    return Manifest(
+        tools=tuple(tools.values()),
+        refused=tuple(refused[:MAX_TOOLS]),
+        chat_messages=_chat_messages(content.get("chat_messages")),
+    )
+
+
+def _parse(body: bytes) -> dict[str, Any]:
+    try:
+        content = json.loads(body)
+    except (ValueError, RecursionError) as error:
+        raise BadManifest("The manifest is not valid JSON.") from error
+    if not isinstance(content, dict) or not isinstance(content.get("tools"), list):
+        raise BadManifest("The manifest must be an object with a list `tools`.")
+    return content
+
+
+def _label(declared: Any, position: int) -> str:
+    name = declared.get("name") if isinstance(declared, dict) else None
+    return name[:_MAX_NAME] if isinstance(name, str) and name.strip() else f"tool {position}"
+
+
+def _check_place(tool: ChatTool, tools: Mapping[str, ChatTool]) -> None:
+    if tool.name in tools:
+        raise BadTool("another tool has this name")
+    if len(tools) == MAX_TOOLS:
+        raise BadTool(f"an app may have {MAX_TOOLS} tools")
+
+
+def _tool(declared: Any, integration: ExternalIntegration) -> ChatTool:
+    if not isinstance(declared, dict):
+        raise BadTool("not an object")
+    method = _method(declared.get("method") or "POST")
+    status_message = declared.get("status_message")
+    return ChatTool(
+        name=_text(declared, "name", _MAX_NAME),
+        description=_text(declared, "description", _MAX_TEXT),
+        endpoint=_endpoint(_text(declared, "endpoint", _MAX_TEXT), integration),
+        method=method,
+        parameters=_parameters(declared.get("parameters")),
+        auth_required=declared.get("auth_required") is not False,
+        status_message=status_message[:200] if isinstance(status_message, str) else None,
+        read_only=method == "GET" and declared.get("read_only") is True,
+    )
+
+
+def _text(declared: Mapping[str, Any], field: str, longest: int) -> str:
+    value = declared.get(field)
+    if not isinstance(value, str) or not value.strip():
+        raise BadTool(f"`{field}` is missing")
+    if len(value.strip()) > longest:
+        raise BadTool(f"`{field}` is over {longest} characters")
+    return value.strip()
+
+
+def _method(value: Any) -> Method:
+    method = value.upper() if isinstance(value, str) else None
+    if method not in get_args(Method):
+        raise BadTool(f"`method` must be one of {', '.join(get_args(Method))}")
+    return cast("Method", method)
+
+
+def _endpoint(endpoint: str, integration: ExternalIntegration) -> str:
+    """Join a relative endpoint to the app's home, or to where the manifest was found."""
+    manifest = integration.chat_tools_manifest_url or ""
+    if endpoint.startswith("/") and not endpoint.startswith("//"):
+        if integration.app_home_url:
+            endpoint = integration.app_home_url.rstrip("/") + endpoint
+        else:
+            endpoint = urljoin(manifest, endpoint)
+    homes = {_origin(manifest), _origin(integration.app_home_url or "")}
+    if not endpoint.startswith("https://") and _origin(endpoint) not in homes - {None}:
+        raise BadTool("`endpoint` must be a path or an https:// address")
+    return endpoint
+
+
+def _origin(url: str) -> tuple[str, str] | None:
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return None
+    return (parts.scheme, parts.netloc) if parts.netloc else None
+
+
+def _parameters(declared: Any) -> Mapping[str, Any]:
+    """Return a JSON Schema of type object that stands alone: references are written out."""
+    if isinstance(declared, str):
+        declared = _from_text(declared)
+    if declared is None:
+        declared = {}
+    if not isinstance(declared, dict) or declared.get("type", "object") != "object":
+        raise BadTool("`parameters` must be a JSON Schema of type object")
+    schema = {"type": "object", "properties": {}, **declared}
+    schema = _Inliner(schema).inline(schema, depth=0)
+    schema.pop("$defs", None)
+    schema.pop("definitions", None)
+    _check_schema(schema)
+    return cast("Mapping[str, Any]", schema)
+
+
+def _from_text(declared: str) -> Any:
+    try:
+        return json.loads(declared)
+    except (ValueError, RecursionError) as error:
+        raise BadTool("`parameters` is text that is not JSON") from error
+
+
+class _Inliner:
+    """Writes out `$ref`s, so that neither a model nor a validator has to follow any.
+
+    What a reference may cost is bounded: a recursive or exploding schema runs out of nodes.
+    """
+
+    def __init__(self, root: Mapping[str, Any]) -> None:
+        self._root = root
+        self._nodes_left = 4_000
+
+    def inline(self, node: Any, *, depth: int) -> Any:
+        self._nodes_left -= 1
+        if depth > _MAX_DEPTH or self._nodes_left < 0:
+            raise BadTool("`parameters` is recursive, too deep or too large")
+        if isinstance(node, list):
+            return [self.inline(item, depth=depth + 1) for item in node]
+        if not isinstance(node, dict):
+            return node
+        if isinstance(node.get("$ref"), str):
+            rest = {name: value for name, value in node.items() if name != "$ref"}
+            return self.inline({**self._resolve(node["$ref"]), **rest}, depth=depth + 1)
+        skipped = ("$defs", "definitions") if depth == 0 else ()
+        return {
+            name: self.inline(value, depth=depth + 1)
+            for name, value in node.items()
+            if name not in skipped
+        }
+
+    def _resolve(self, reference: str) -> Mapping[str, Any]:
+        if not reference.startswith("#"):
+            raise BadTool("`parameters` refers to another document")
+        node: Any = self._root
+        for part in reference.removeprefix("#").split("/")[1:]:
+            name = part.replace("~1", "/").replace("~0", "~")
+            node = node.get(name) if isinstance(node, dict) else None
+        if not isinstance(node, dict):
+            raise BadTool("`parameters` refers to what is not there")
+        return node
+
+
+def _check_schema(schema: Mapping[str, Any]) -> None:
+    from jsonschema import Draft202012Validator, SchemaError
+
+    if len(json.dumps(schema, ensure_ascii=False).encode()) > _MAX_SCHEMA_BYTES:
+        raise BadTool(f"`parameters` is over {_MAX_SCHEMA_BYTES} bytes")
+    if _uses(schema, "patternProperties", "$dynamicRef", "$recursiveRef"):
+        raise BadTool("`parameters` uses patternProperties or dynamic references")
+    try:
+        Draft202012Validator.check_schema(schema)
+    except SchemaError as error:
+        raise BadTool(f"`parameters` is not a JSON Schema: {error.message}") from error
+
+
+def _uses(node: Any, *keywords: str) -> bool:
+    if isinstance(node, list):
+        return any(_uses(item, *keywords) for item in node)
+    if isinstance(node, dict):
+        return any(k in node for k in keywords) or any(_uses(v, *keywords) for v in node.values())
+    return False
+
+
+def _chat_messages(declared: Any) -> ChatMessages | None:
+    """Take what is well-formed; an unknown target means the app's own chat."""
+    if not isinstance(declared, dict):
+        return None
+    return ChatMessages(
+        enabled=declared.get("enabled") is True,
+        target="main" if declared.get("target") == "main" else "app",
+        notify=declared.get("notify") is True,
+    )

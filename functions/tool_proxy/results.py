@@ -1,0 +1,85 @@
+"""An app's answer as text for the model; a failure is said without anything private in it."""
+
+import json
+import re
+from http import HTTPStatus
+from typing import Any
+
+from shared.domain.app import App, ChatTool
+from shared.domain.errors import ToolFailed
+from shared.ports import EgressResponse
+
+MAX_TEXT = 20_000
+_MAX_REASON = 200
+_SECRETS = re.compile(
+    r"Bearer\s+\S+|\b(sk|pk|whsec|ghp|gho|xox[abp])[_-][\w+/=-]{8,}|\beyJ[\w-]+\.[\w-]+\.[\w-]*",
+    re.IGNORECASE,
+)
+_MARKUP_OR_TRACE = re.compile(r"\s*(<|Traceback \(most recent call last\)|\s+at \S+\()")
+
+
+def text_of(app: App, tool: ChatTool, response: EgressResponse) -> str:
+    """Return what the model reads. Raises ToolFailed for a status that is not 2xx."""
+    if response.status in (401, 403):
+        raise ToolFailed(_connect_first(app, response))
+    if not 200 <= response.status < 300:
+        reason = _reason(response) or _phrase(response.status)
+        raise ToolFailed(f"Error calling {tool.name}: HTTP {response.status} - {reason}")
+    return _success(response)[:MAX_TEXT]
+
+
+def _success(response: EgressResponse) -> str:
+    content = _content(response)
+    if isinstance(content, str):
+        return content
+    if isinstance(content, dict):
+        for name, prefix in (("result", ""), ("message", ""), ("error", "Error: ")):
+            if content.get(name) is not None:
+                return prefix + _as_text(content[name])
+    return _compact(content)
+
+
+def _connect_first(app: App, response: EgressResponse) -> str:
+    """Relay the app's own words, and where its user can connect an account."""
+    sentence = f"{app.name} needs its user to connect an account first."
+    if reason := _reason(response):
+        sentence += f" It says: {reason}"
+    if link := next((step["url"] for step in _steps(app) if step.get("url")), None):
+        sentence += f" Connect here: {link}"
+    return sentence
+
+
+def _steps(app: App) -> list[dict[str, str]]:
+    return [dict(step) for step in app.external_integration.auth_steps]
+
+
+def _reason(response: EgressResponse) -> str:
+    """Return the app's own short reason: one line, no markup, no trace, nothing like a secret."""
+    content = _content(response)
+    if isinstance(content, dict):
+        content = next((content[n] for n in ("error", "message", "detail") if content.get(n)), "")
+    text = _as_text(content)
+    if not text.strip() or _MARKUP_OR_TRACE.match(text):
+        return ""
+    return _SECRETS.sub("[removed]", text.strip().splitlines()[0])[:_MAX_REASON]
+
+
+def _phrase(status: int) -> str:
+    known = {known.value: known.phrase for known in HTTPStatus}
+    return known.get(status, "no reason given")
+
+
+def _content(response: EgressResponse) -> Any:
+    """Return the body as JSON, or as text where it is none; an empty body is empty text."""
+    try:
+        return json.loads(response.body)
+    except (ValueError, RecursionError):
+        return response.body.decode(errors="replace")
+
+
+def _as_text(value: Any) -> str:
+    return value if isinstance(value, str) else _compact(value)
+
+
+def _compact(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

@@ -1,0 +1,164 @@
+"""The HTTP contract of apps and tool calls."""
+
+from datetime import datetime
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, StringConstraints
+
+from functions.tool_proxy.registration import Registration
+from shared.domain.app import ApiKey, App, ExternalIntegration
+from shared.domain.ids import AppId, UserId
+from shared.edge.http import Wire
+
+Url = Annotated[str, Field(max_length=2_000)]
+Short = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=100)]
+Pairs = Annotated[list[dict[str, Url]], Field(max_length=20)]
+
+
+class ExternalIntegrationIn(Wire):
+    """Where the app is reached; its manifest, if it has one, decides about chat messages."""
+
+    app_home_url: Url | None = None
+    chat_tools_manifest_url: Url | None = None
+    webhook_url: Url | None = None
+    setup_completed_url: Url | None = None
+    setup_instructions_file_path: Url | None = None
+    triggers_on: Short | None = None
+    actions: Pairs = Field(default_factory=list)
+    auth_steps: Pairs = Field(default_factory=list)
+    chat_messages_enabled: bool = False
+    chat_messages_target: Literal["main", "app"] = "app"
+    chat_messages_notify: bool = False
+
+
+class AppIn(Wire):
+    """A new app; private unless it says otherwise."""
+
+    name: Short
+    description: str = Field(default="", max_length=4_000)
+    capabilities: list[Short] = Field(default=[], max_length=20)
+    external_integration: ExternalIntegrationIn = ExternalIntegrationIn()
+    private: bool = True
+    persona_prompt: str | None = Field(default=None, max_length=20_000)
+    persona_model: Literal["persona", "persona_premium"] = "persona"
+
+    def registration(self) -> Registration:
+        integration = self.external_integration.model_dump(exclude={"actions", "auth_steps"})
+        return Registration(
+            name=self.name,
+            description=self.description,
+            capabilities=tuple(self.capabilities),
+            private=self.private,
+            persona_prompt=self.persona_prompt,
+            persona_model=self.persona_model,
+            external_integration=ExternalIntegration(
+                actions=tuple(self.external_integration.actions),
+                auth_steps=tuple(self.external_integration.auth_steps),
+                **integration,
+            ),
+        )
+
+
+class AppOut(Wire):
+    """An app as anyone sees it who may."""
+
+    id: AppId
+    name: str
+    description: str
+    capabilities: list[str]
+    private: bool
+    created_at: datetime
+    enabled: bool
+    external_integration: ExternalIntegration
+    chat_tools: list[str]
+
+    @classmethod
+    def of(cls, app: App, *, enabled: bool = False) -> "AppOut":
+        return cls(**_seen(app, enabled=enabled))
+
+
+class OwnedAppOut(AppOut):
+    """An app as its developer sees it."""
+
+    refused_tools: list[str]
+    signing_secret: str
+    persona_prompt: str | None
+
+    @classmethod
+    def of(cls, app: App, *, enabled: bool = False) -> "OwnedAppOut":
+        return cls(
+            **_seen(app, enabled=enabled),
+            refused_tools=list(app.refused_tools),
+            signing_secret=app.signing_secret,
+            persona_prompt=app.persona_prompt,
+        )
+
+
+def _seen(app: App, *, enabled: bool) -> dict[str, Any]:
+    return {
+        "id": app.id,
+        "name": app.name,
+        "description": app.description,
+        "capabilities": list(app.capabilities),
+        "private": app.private,
+        "created_at": app.created_at,
+        "enabled": enabled,
+        "external_integration": app.external_integration,
+        "chat_tools": [tool.name for tool in app.chat_tools],
+    }
+
+
+class Refreshed(Wire):
+    """The manifest was read."""
+
+    status: Literal["ok"] = "ok"
+    tools_count: int
+
+
+class KeyOut(Wire):
+    """A key without its secret."""
+
+    id: str
+    label: str
+    created_at: datetime
+
+    @classmethod
+    def of(cls, key: ApiKey) -> "KeyOut":
+        return cls(id=key.id, label=key.label, created_at=key.created_at)
+
+
+class NewKeyOut(Wire):
+    """A new key; its secret is shown this once."""
+
+    id: str
+    secret: str
+    label: str
+    created_at: datetime
+
+
+class AppQuery(Wire):
+    """Which app."""
+
+    app_id: AppId = Field(pattern=r"^[A-Za-z0-9_-]{1,64}$")
+
+
+class Ok(Wire):
+    """It is done."""
+
+    status: Literal["ok"] = "ok"
+
+
+class ToolCallIn(Wire):
+    """A call for a user. A repeat with the same `call_id` reaches the app under the same message id."""
+
+    uid: UserId
+    app_id: AppId = Field(pattern=r"^[A-Za-z0-9_-]{1,64}$")
+    tool: str
+    arguments: dict[str, Any] = Field(default_factory=dict)
+    call_id: str | None = Field(default=None, max_length=128)
+
+
+class ToolCallOut(Wire):
+    """What the model reads."""
+
+    text: str

@@ -1,0 +1,35 @@
+"""The ports and stores of the tool proxy, built once per instance."""
+
+from dataclasses import dataclass
+from functools import cache
+
+from shared import wiring
+from shared.data.apps import Apps, InstalledApps
+from shared.ports import Clock, Egress, Identity, NewId, ServiceIdentity
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolProxyDeps:
+    """Everything that a call to an app, or an app's registration, asks of the world."""
+
+    identity: Identity
+    service_identity: ServiceIdentity
+    clock: Clock
+    new_id: NewId
+    egress: Egress
+    apps: Apps
+    installed_apps: InstalledApps
+
+
+@cache
+def deps() -> ToolProxyDeps:
+    documents = wiring.documents()
+    return ToolProxyDeps(
+        identity=wiring.identity(),
+        service_identity=wiring.service_identity(),
+        clock=wiring.clock(),
+        new_id=wiring.new_id(),
+        egress=wiring.egress(),
+        apps=Apps(documents),
+        installed_apps=InstalledApps(documents),
+    )

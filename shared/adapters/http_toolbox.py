@@ -1,0 +1,51 @@
+"""Tools of third parties, called over HTTP through the tool proxy."""
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from shared.domain.errors import ToolFailed, ToolRefused
+from shared.domain.ids import UserId
+from shared.ports import ServiceIdentity
+
+if TYPE_CHECKING:
+    import httpx
+
+AUDIENCE = "tool_proxy"
+_TIMEOUT_S = 35.0
+"""A little more than the proxy gives an app, so that its own answer arrives first."""
+
+
+class HttpToolbox:
+    """Calls the tool proxy at `url`, as one of our functions."""
+
+    def __init__(self, url: str, service_identity: ServiceIdentity) -> None:
+        self._url = url
+        self._service_identity = service_identity
+
+    async def call(self, uid: UserId, app_id: str, tool: str, arguments: Mapping[str, Any]) -> str:
+        body = {"uid": uid, "app_id": app_id, "tool": tool, "arguments": dict(arguments)}
+        response = await self._post(body)
+        if response.status_code == 200:
+            return str(response.json()["text"])
+        if response.status_code == 422:
+            raise ToolRefused(response.json()["detail"])
+        if response.status_code == 424:
+            raise ToolFailed(response.json()["detail"])
+        raise ToolFailed("The service that calls apps does not answer.")
+
+    async def _post(self, body: Mapping[str, Any]) -> "httpx.Response":
+        import httpx
+
+        token = await self._service_identity.token(AUDIENCE)
+        headers = {"Authorization": f"Bearer {token}"}
+        try:
+            return await self._client.post(self._url, json=body, headers=headers)
+        except httpx.HTTPError as unreachable:
+            raise ToolFailed("The service that calls apps does not answer.") from unreachable
+
+    @cached_property
+    def _client(self) -> "httpx.AsyncClient":
+        import httpx
+
+        return httpx.AsyncClient(timeout=_TIMEOUT_S, trust_env=False)
