@@ -36,6 +36,6 @@ def _warm_up(address: str) -> None:
     """Let it load its classes now: the first call may take longer than a client waits."""
     path = "v1/projects/warm-up/databases/(default)/documents/warm/up"
     owner = {"Authorization": "Bearer owner"}
-    request = urllib.request.Request(f"http://{address}/{path}", headers=owner)  # noqa: S310
+    request = urllib.request.Request(f"http://{address}/{path}", headers=owner)
     with suppress(urllib.error.HTTPError):  # there is no such document
         urllib.request.urlopen(request, timeout=WARM_UP_TIMEOUT_S).close()  # noqa: S310

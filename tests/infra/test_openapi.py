@@ -1,12 +1,13 @@
 """The published API document is what the route tables say."""
 
 import json
+import re
 from typing import Any
 
 import pytest
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
-from infra.openapi import FILE, document, operations, text
+from infra.openapi import FILE, ROOT, document, operations, text
 
 
 @pytest.fixture(scope="module")
@@ -26,6 +27,27 @@ def test_every_public_route_is_described_once(api: Any):
     described = [(method, path) for path, item in api["paths"].items() for method in item]
 
     assert len(described) == len(operations()) > 0
+
+
+def test_every_public_route_is_a_path_of_its_function_in_the_table():
+    lost = [
+        f"{operation.function}: {operation.row.path}"
+        for operation in operations()
+        if not any(re.fullmatch(p, operation.row.path) for p in public_paths(operation.function))
+    ]
+
+    assert lost == []
+
+
+def public_paths(folder: str) -> list[str]:
+    """Return the paths that reach the functions of a folder, as patterns."""
+    table = json.loads((ROOT / "infra/routes.json").read_text())["functions"].values()
+    return [
+        re.escape(path).replace(r"\*\*", ".*")
+        for function in table
+        if function["source"] == f"functions/{folder}/main.py"
+        for path in function.get("paths", ())
+    ]
 
 
 def test_internal_routes_are_not_published(api: Any):

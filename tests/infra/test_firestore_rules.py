@@ -1,0 +1,186 @@
+"""Who may read and write what: infra/firestore.rules on the emulator, asked as the app asks."""
+
+import base64
+import dataclasses
+import json
+from collections.abc import Mapping
+from typing import Any
+from uuid import uuid4
+
+import httpx
+import pytest
+
+from shared.domain.conversation import Conversation
+
+pytestmark = pytest.mark.emulators
+
+ANN, BOB, NOBODY = "ann", "bob", None
+CONVERSATION = "users/ann/conversations/c1"
+SERVER_OWNED = {
+    "status": "completed",
+    "discarded": True,
+    "structured": {"title": "forged"},
+    "topics": {"people": []},
+    "claim": {"attempt": 9},
+    "processed_hash": "0",
+    "chunk_count": 3,
+    "failure": "none",
+}
+
+
+class Database:
+    """One project of the emulator; a caller is a user id, None, or "owner" who may do anything."""
+
+    def __init__(self, client: httpx.Client, project: str) -> None:
+        self._client = client
+        self._documents = f"/v1/projects/{project}/databases/(default)/documents"
+
+    def read(self, caller: str | None, path: str) -> int:
+        return self._client.get(self._url(path), headers=_as(caller)).status_code
+
+    def create(self, caller: str | None, path: str, fields: Mapping[str, Any]) -> int:
+        parent, _, name = path.rpartition("/")
+        return self._client.post(
+            self._url(parent), params={"documentId": name}, json=_wire(fields), headers=_as(caller)
+        ).status_code
+
+    def update(self, caller: str | None, path: str, fields: Mapping[str, Any]) -> int:
+        return self._client.patch(
+            self._url(path),
+            params={"updateMask.fieldPaths": list(fields), "currentDocument.exists": True},
+            json=_wire({name: value for name, value in fields.items() if value is not None}),
+            headers=_as(caller),
+        ).status_code
+
+    def replace(self, caller: str | None, path: str, fields: Mapping[str, Any]) -> int:
+        url = self._url(path)
+        return self._client.patch(url, json=_wire(fields), headers=_as(caller)).status_code
+
+    def delete(self, caller: str | None, path: str) -> int:
+        return self._client.delete(self._url(path), headers=_as(caller)).status_code
+
+    def _url(self, path: str) -> str:
+        return f"{self._documents}/{path}"
+
+
+def _as(caller: str | None) -> dict[str, str]:
+    if caller is None:
+        return {}
+    if caller == "owner":
+        return {"Authorization": "Bearer owner"}
+    header, claims = ({"alg": "none"}, {"sub": caller, "user_id": caller})
+    token = ".".join(
+        base64.urlsafe_b64encode(json.dumps(part).encode()).decode().rstrip("=")
+        for part in (header, claims)
+    )
+    return {"Authorization": f"Bearer {token}."}
+
+
+def _wire(fields: Mapping[str, Any]) -> dict[str, Any]:
+    return {"fields": {name: _value(value) for name, value in fields.items()}}
+
+
+def _value(value: Any) -> dict[str, Any]:
+    match value:
+        case bool():
+            return {"booleanValue": value}
+        case int():
+            return {"integerValue": str(value)}
+        case dict():
+            return {"mapValue": _wire(value)}
+        case list():
+            return {"arrayValue": {"values": [_value(item) for item in value]}}
+        case _:
+            return {"stringValue": value}
+
+
+@pytest.fixture
+def database(firestore_emulator: str):
+    with httpx.Client(base_url=f"http://{firestore_emulator}", trust_env=False) as client:
+        yield Database(client, f"test-{uuid4().hex[:12]}")
+
+
+def test_an_owner_writes_and_reads_their_own_conversation(database: Database):
+    spoken = {"language": "en", "transcript_segments": [{"text": "hello"}]}
+
+    assert database.create(ANN, CONVERSATION, spoken) == 200
+    assert database.update(ANN, CONVERSATION, {"language": "de"}) == 200
+    assert database.read(ANN, CONVERSATION) == 200
+    assert database.create(ANN, f"{CONVERSATION}/parts/0", {"segments": []}) == 200
+    assert database.read(ANN, f"{CONVERSATION}/parts/0") == 200
+
+
+@pytest.mark.parametrize("caller", [BOB, NOBODY])
+def test_nobody_else_does(database: Database, caller: str | None):
+    database.create("owner", CONVERSATION, {"language": "en"})
+
+    assert database.read(caller, CONVERSATION) == 403
+    assert database.read(caller, "users/ann/conversations") == 403
+    assert database.update(caller, CONVERSATION, {"language": "de"}) == 403
+    assert database.create(caller, "users/ann/conversations/c2", {}) == 403
+    assert database.create(caller, f"{CONVERSATION}/parts/0", {}) == 403
+    assert database.read(caller, "users/ann") == 403
+
+
+@pytest.mark.parametrize("field", SERVER_OWNED)
+def test_what_the_server_makes_of_a_conversation_no_client_writes(database: Database, field: str):
+    forged = {field: SERVER_OWNED[field]}
+    database.create("owner", CONVERSATION, {"language": "en"})
+
+    assert database.create(ANN, "users/ann/conversations/c2", {"language": "en", **forged}) == 403
+    assert database.update(ANN, CONVERSATION, forged) == 403
+    assert database.replace(ANN, CONVERSATION, {"language": "de", **forged}) == 403
+
+
+@pytest.mark.parametrize("field", SERVER_OWNED)
+def test_what_the_server_made_of_a_conversation_no_client_removes(database: Database, field: str):
+    made = {field: SERVER_OWNED[field]}
+    database.create("owner", CONVERSATION, {"language": "en", **made})
+
+    assert database.update(ANN, CONVERSATION, {field: None}) == 403
+    assert database.replace(ANN, CONVERSATION, {"language": "de"}) == 403
+    assert database.update(ANN, CONVERSATION, {"language": "de"}) == 200
+    assert database.replace(ANN, CONVERSATION, {"language": "fr", **made}) == 200
+
+
+def test_the_list_of_what_the_server_owns_is_complete():
+    names = [field.name for field in dataclasses.fields(Conversation)]
+
+    assert names[names.index("status") :] == list(SERVER_OWNED)
+
+
+def test_a_client_deletes_no_conversation_because_its_vectors_would_stay(database: Database):
+    database.create("owner", CONVERSATION, {})
+
+    assert database.delete(ANN, CONVERSATION) == 403
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["users/ann", "users/ann/memories/x", "users/ann/action_items/x", "users/ann/messages/x",
+     "users/ann/chat_sessions/x", "users/ann/installed_apps/x", "users/ann/people/x",
+     "users/ann/inbox/x"],
+)  # fmt: skip
+def test_what_the_functions_keep_for_an_owner_they_may_read_and_not_write(
+    database: Database, path: str
+):
+    database.create("owner", path, {"n": 1})
+
+    assert database.read(ANN, path) == 200
+    assert database.read(BOB, path) == 403
+    assert database.update(ANN, path, {"n": 2}) == 403
+    assert database.delete(ANN, path) == 403
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["apps/a", "apps/a/api_keys/k", "leases/l", "dead_letters/d", "users/ann/integrations/mail",
+     "users/ann/idempotency/i", "users/ann/limits/l", "users/ann/runs/r", "users/ann/devices/d",
+     "users/ann/conversations/c1/answers/a", "anything/else"],
+)  # fmt: skip
+def test_what_is_ours_alone_no_client_sees(database: Database, path: str):
+    database.create("owner", path, {"n": 1})
+
+    assert database.read(ANN, path) == 403
+    assert database.create(ANN, f"{path}2", {"n": 1}) == 403
+    assert database.replace(ANN, path, {"n": 2}) == 403
