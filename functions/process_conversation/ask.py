@@ -8,9 +8,7 @@ from pydantic import ValidationError
 from functions.process_conversation.answers import Answer
 from functions.process_conversation.wiring import ProcessDeps
 from shared import prompts
-from shared.data.conversations import conversation_path
-from shared.domain.conversation import Conversation, content_hash
-from shared.domain.documents import Set
+from shared.domain.conversation import Conversation
 from shared.domain.ids import UserId
 from shared.domain.model import ModelRole, Prompt
 
@@ -30,23 +28,26 @@ async def ask(
 ) -> A:
     """Return the model's answer, which is stored before anyone derives anything from it."""
     stage = prompt.name.rpartition("/")[2]
-    path = f"{conversation_path(uid, conversation.id)}/answers/{stage}"
-    said = content_hash(conversation)
-    stored = await deps.documents.get(path)
-    if stored and stored.fields.get("content_hash") == said:
-        try:
-            return schema.model_validate(stored.fields["answer"])
-        except (KeyError, ValidationError):
-            pass  # stored in an older shape: asked anew
+    stored = await deps.claims.kept(uid, conversation, stage)
+    known = _parsed(stored["answer"], schema) if stored else None
+    if known is not None:
+        return known
     answer = await deps.model.structured(role, prompt, schema)
-    fields = {
-        "content_hash": said,
+    kept = {
         "prompt_version": prompt.version,
         "model": deps.model.name(role),
         "answer": answer.model_dump(mode="json"),
     }
-    await deps.documents.write(Set(path, fields))
+    await deps.claims.keep(uid, conversation, stage, kept)
     return answer
+
+
+def _parsed(answer: object, schema: type[A]) -> A | None:
+    """Return None for an answer in an older shape: it is asked for anew."""
+    try:
+        return schema.model_validate(answer)
+    except ValidationError:
+        return None
 
 
 def question(name: str, data: Mapping[str, Any], **slots: str) -> Prompt:

@@ -1,6 +1,6 @@
 """Who processes a conversation: claimed, saved and completed in transactions that check each other."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any, TypeVar
@@ -76,6 +76,26 @@ class Claims:
             tx.write(*(Set(p, dump(value)) for (p, value), old in found if not _is_owners(old)))
 
         await self._while_held(uid, claimed, work)
+
+    async def keep(
+        self, uid: UserId, claimed: Conversation, stage: str, answer: Mapping[str, Any]
+    ) -> None:
+        """Store a model's answer beside the conversation. Raises Superseded."""
+
+        async def work(tx: Transaction, path: str) -> None:
+            fields = {**answer, "content_hash": _claim(claimed).content_hash}
+            tx.write(Set(f"{path}/answers/{stage}", fields))
+
+        await self._while_held(uid, claimed, work)
+
+    async def kept(
+        self, uid: UserId, claimed: Conversation, stage: str
+    ) -> Mapping[str, Any] | None:
+        """Return what keep() stored for the same content."""
+        path = f"{conversation_path(uid, claimed.id)}/answers/{stage}"
+        document = await self._documents.get(path)
+        said = document.fields.get("content_hash") if document else None
+        return document.fields if document and said == _claim(claimed).content_hash else None
 
     async def complete(self, uid: UserId, claimed: Conversation, draft: Draft) -> None:
         """Remove what an earlier content said, and finish. Raises Superseded."""

@@ -26,19 +26,19 @@ def _library() -> Starlette:
     return application("library", LIBRARY, library_deps())
 
 
-@functions_framework.aio.http
+@functions_framework.aio.http  # type: ignore[arg-type]  # its type omits ASGI applications
 async def on_conversation_written(request: Request) -> Starlette:
     """Tell what changed, if the content did."""
     return _trigger()
 
 
-@functions_framework.aio.http
+@functions_framework.aio.http  # type: ignore[arg-type]  # its type omits ASGI applications
 async def process_conversation(request: Request) -> Starlette:
     """Bring what is derived from a conversation in line with it."""
     return _process()
 
 
-@functions_framework.aio.http
+@functions_framework.aio.http  # type: ignore[arg-type]  # its type omits ASGI applications
 async def library(request: Request) -> Starlette:
     """Serve conversations, memories and action items."""
     return _library()

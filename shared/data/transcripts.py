@@ -46,7 +46,7 @@ def read_part(document: Document | None, expected: str) -> Part | None:
 
 def digest(part: Part) -> str:
     """Hash a part, whoever wrote it: SHA-256 of its segments as compact JSON arrays."""
-    said = [[s.text, s.speaker, s.is_user, s.start, s.end] for s in part]
+    said = [[s.text, s.speaker, s.is_user, float(s.start), float(s.end)] for s in part]
     compact = json.dumps(said, ensure_ascii=False, separators=(",", ":"))
     return hashlib.sha256(compact.encode()).hexdigest()
 

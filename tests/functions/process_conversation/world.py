@@ -1,0 +1,230 @@
+"""What follows a conversation, with every message in the test's hands."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from functions.process_conversation.claims import Claims
+from functions.process_conversation.process import process
+from functions.process_conversation.wiring import ProcessDeps, TriggerDeps
+from functions.process_conversation.written import announce_change
+from shared.adapters.firestore_indexes import FirestoreIndexes
+from shared.adapters.local_identity import LocalIdentity, LocalServiceIdentity
+from shared.adapters.sqlite_database import SqliteDatabase
+from shared.adapters.sqlite_documents import SqliteDocuments
+from shared.adapters.sqlite_vectors import SqliteVectors
+from shared.data.codec import dump
+from shared.data.conversations import Conversations, conversation_path
+from shared.data.library_index import LibraryIndex
+from shared.data.memories import Memories
+from shared.data.profiles import Profiles
+from shared.data.search import Search
+from shared.data.tasks import ActionItems
+from shared.domain.conversation import Conversation, Segment
+from shared.domain.documents import Delete, Fields, Set, Update
+from shared.domain.ids import ConversationId, UserId
+from shared.ports import ChatModel, Documents, Vectors
+from tests.doubles import FixedClock
+
+ALICE = UserId("alice")
+TALK = ConversationId("talk")
+START = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
+INDEXES = Path(__file__).parents[3] / "infra/firestore.indexes.json"
+SECRET = b"a secret of the tests"
+
+STRUCTURE = "process_conversation/structure"
+MEMORIES = "process_conversation/memories"
+DISCARD = "process_conversation/discard"
+
+Wrap = Callable[[str, Any], Any]
+Step = Callable[[], Awaitable[None]]
+
+
+@dataclass
+class RecordingEvents:
+    published: list[tuple[str, Mapping[str, Any]]] = field(default_factory=list)
+
+    async def publish(self, topic: str, event: Mapping[str, Any]) -> None:
+        self.published.append((topic, event))
+
+    def of(self, topic: str) -> list[Mapping[str, Any]]:
+        return [event for name, event in self.published if name == topic]
+
+
+@dataclass
+class World:
+    """`changes` are the writes that the trigger has not been told of yet."""
+
+    database: SqliteDatabase
+    documents: Documents
+    vectors: Vectors
+    events: RecordingEvents
+    clock: FixedClock
+    deps: ProcessDeps
+    trigger: TriggerDeps
+    changes: list[tuple[str, Fields | None, Fields | None]]
+
+    async def write(self, conversation: Conversation, uid: UserId = ALICE) -> None:
+        """Write as the app does: through the store, without our fields."""
+        fields = client_fields(conversation)
+        path = conversation_path(uid, conversation.id)
+        stored = await self.documents.get(path)
+        await self.documents.write(Update(path, fields) if stored else Set(path, fields))
+
+    async def delete(self, uid: UserId = ALICE) -> None:
+        await self.documents.write(Delete(conversation_path(uid, TALK)))
+
+    async def tell(self) -> list[Mapping[str, Any]]:
+        """Run the trigger for every write so far; return the messages it sent."""
+        before = len(self.events.of("conversation.changed"))
+        while self.changes:
+            path, old, new = self.changes.pop(0)
+            await announce_change(self.trigger, path, old=old, new=new)
+        return self.events.of("conversation.changed")[before:]
+
+    async def deliver(self, message: Mapping[str, Any]) -> None:
+        await process(
+            self.deps,
+            UserId(message["uid"]),
+            ConversationId(message["conversation_id"]),
+            chunk_count=message.get("chunk_count", 0),
+        )
+
+    async def settle(self) -> None:
+        """Deliver until nothing is told any more."""
+        while messages := await self.tell():
+            for message in messages:
+                await self.deliver(message)
+
+    async def stored(self, uid: UserId = ALICE) -> Conversation:
+        return await self.deps.conversations.get(uid, TALK)
+
+    async def found(self, query: str, uid: UserId = ALICE) -> list[str]:
+        hits = await Search(self.documents, self.vectors).conversations(uid, query, limit=10)
+        return [hit.conversation.id for hit in hits]
+
+    async def row_ids(self, uid: UserId = ALICE) -> list[str]:
+        """Name all rows of a user's index, also those that no search would show."""
+        sql = "SELECT id FROM vector_rows WHERE namespace = ? ORDER BY id"
+        rows = await self.database.read(lambda c: c.execute(sql, (uid,)).fetchall())
+        return [row[0] for row in rows]
+
+    async def everything(self, uid: UserId = ALICE) -> dict[str, Any]:
+        """Return all documents and rows of a user, but who worked on them and when."""
+        sql = "SELECT path FROM documents WHERE path LIKE ? ORDER BY path"
+        names = await self.database.read(lambda c: c.execute(sql, (f"users/{uid}/%",)).fetchall())
+        found = await self.documents.get_many([name for (name,) in names])
+        shown = {d.path: {**d.fields, "claim": None} for d in found if d}
+        sql = "SELECT id, metadata FROM vector_rows WHERE namespace = ? ORDER BY id"
+        rows = await self.database.read(lambda c: c.execute(sql, (uid,)).fetchall())
+        return {"documents": shown, "rows": rows}
+
+
+def world_on(
+    database: SqliteDatabase, model: ChatModel, wrap: Wrap = lambda _, port: port
+) -> World:
+    """Build the embedded world; `wrap` may put something between the processor and its ports."""
+    changes: list[tuple[str, Fields | None, Fields | None]] = []
+    documents = SqliteDocuments(
+        database,
+        FirestoreIndexes.read(INDEXES),
+        on_change=lambda _, path, old, new: _note(changes, path, old, new),
+    )
+    vectors = SqliteVectors(database)
+    events, clock = RecordingEvents(), FixedClock(START + timedelta(hours=3))
+    callers: dict[str, Any] = {
+        "identity": LocalIdentity(SECRET),
+        "service_identity": LocalServiceIdentity(SECRET),
+    }
+    near = wrap("documents", documents)
+    deps = ProcessDeps(
+        **callers,
+        documents=near,
+        model=wrap("model", model),
+        events=wrap("events", events),
+        claims=Claims(near, clock),
+        conversations=Conversations(near),
+        memories=Memories(near),
+        action_items=ActionItems(near),
+        profiles=Profiles(near),
+        index=LibraryIndex(wrap("vectors", vectors)),
+    )
+    trigger = TriggerDeps(**callers, events=events)
+    return World(database, documents, vectors, events, clock, deps, trigger, changes)
+
+
+def _note(
+    changes: list[tuple[str, Fields | None, Fields | None]],
+    path: str,
+    old: Fields | None,
+    new: Fields | None,
+) -> None:
+    if path.count("/") == 3 and "/conversations/" in path:
+        changes.append((path, old, new))
+
+
+def client_fields(conversation: Conversation) -> dict[str, Any]:
+    names = ("created_at", "started_at", "finished_at", "source", "language", "parts")
+    fields = dump(conversation)
+    return {name: fields[name] for name in (*names, "transcript_segments")}
+
+
+def talk(*texts: str, **changes: Any) -> Conversation:
+    """Build a conversation whose owner speaks first, by turns; longer than what is asked about."""
+    said = texts or (
+        "The launch in Berlin moved to May, and I'm allergic to peanuts.",
+        "Okay, I will call the printer.",
+    )
+    conversation = Conversation(
+        id=TALK,
+        created_at=START,
+        started_at=START,
+        finished_at=START + timedelta(minutes=30),
+        transcript_segments=tuple(
+            Segment(text=text, speaker=f"SPEAKER_0{n % 2}", is_user=n % 2 == 0, start=n, end=n + 1)
+            for n, text in enumerate((*said, "well " * 101))
+        ),
+    )
+    return replace(conversation, **changes)
+
+
+def structure(**changes: Any) -> dict[str, Any]:
+    return {
+        "title": "Berlin launch in May",
+        "overview": "The launch moved to May.",
+        "emoji": "🚀",
+        "category": "work",
+        "action_items": [{"description": "Call the printer", "due_at": None}],
+        "events": [],
+        "people": [],
+        "topics": ["launch"],
+        "entities": ["Berlin"],
+        "dates": [],
+        **changes,
+    }
+
+
+def memory(content: str = "User is allergic to peanuts", **changes: Any) -> dict[str, Any]:
+    return {
+        "content": content,
+        "category": "system",
+        "segment": 0,
+        "evidence": "I'm allergic to peanuts",
+        **changes,
+    }
+
+
+def answers(*, items: list[str] | None = None, facts: list[str] | None = None) -> dict[str, Any]:
+    """Script one processing: a structure with these tasks, and these memories."""
+    tasks = [{"description": item} for item in (["Call the printer"] if items is None else items)]
+    known = ["User is allergic to peanuts"] if facts is None else facts
+    return {
+        STRUCTURE: structure(action_items=tasks),
+        MEMORIES: {"memories": [memory(content) for content in known]},
+    }
+
+
+def script(*rounds: dict[str, Any]) -> dict[str, list[Any]]:
+    return {name: [one[name] for one in rounds] for name in (STRUCTURE, MEMORIES)}
