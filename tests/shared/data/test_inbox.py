@@ -1,0 +1,77 @@
+"""The inbox shows the same in SQLite and in Firestore."""
+
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+from google.cloud.firestore import AsyncClient
+
+from shared.adapters.firestore_documents import FirestoreDocuments
+from shared.adapters.firestore_indexes import FirestoreIndexes
+from shared.adapters.sqlite_database import SqliteDatabase
+from shared.adapters.sqlite_documents import SqliteDocuments
+from shared.data.inbox import Inbox
+from shared.domain.errors import Invalid, NotFound
+from shared.domain.ids import AppId, UserId
+from shared.domain.notification import Notification, NotificationId
+
+ALICE = UserId("alice")
+NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
+
+
+@pytest.fixture(params=["sqlite", pytest.param("firestore", marks=pytest.mark.emulators)])
+async def inbox(
+    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> AsyncIterator[Inbox]:
+    if request.param == "firestore":
+        address = request.getfixturevalue("firestore_emulator")
+        monkeypatch.setenv("FIRESTORE_EMULATOR_HOST", address)
+        yield Inbox(FirestoreDocuments(AsyncClient(project=f"test-{uuid4().hex[:12]}")))
+        return
+    database = SqliteDatabase(tmp_path / "keepsake.db")
+    yield Inbox(SqliteDocuments(database, FirestoreIndexes()))
+    database.close()
+
+
+def notification(name: str) -> Notification:
+    return Notification(
+        id=NotificationId(name), app_id=AppId("weather"), title="t", body="b", created_at=NOON
+    )
+
+
+async def test_only_what_was_delivered_is_shown_newest_first_in_pages(inbox: Inbox):
+    for n in range(4):
+        await inbox.add(ALICE, notification(f"n{n}"))
+    for n in (2, 0, 1):
+        await inbox.mark_delivered(ALICE, NotificationId(f"n{n}"), NOON + timedelta(minutes=n))
+
+    first = await inbox.delivered(ALICE, limit=2)
+    second = await inbox.delivered(ALICE, limit=2, after=first.next)
+
+    assert [n.id for n in first.items] == ["n2", "n1"]
+    assert [n.id for n in second.items] == ["n0"]
+    assert second.next is None
+
+
+async def test_what_is_stored_comes_back_whole(inbox: Inbox):
+    await inbox.add(ALICE, notification("n1"))
+    await inbox.mark_delivered(ALICE, NotificationId("n1"), NOON)
+    await inbox.mark_read(ALICE, NotificationId("n1"))
+
+    found = await inbox.get(ALICE, NotificationId("n1"))
+
+    assert found == replace(notification("n1"), delivered_at=NOON, read=True)
+    assert await inbox.get(UserId("bob"), NotificationId("n1")) is None
+
+
+async def test_what_is_not_there_cannot_be_read(inbox: Inbox):
+    with pytest.raises(NotFound, match="Notification not found"):
+        await inbox.mark_read(ALICE, NotificationId("n1"))
+
+
+async def test_a_cursor_we_did_not_give_is_refused(inbox: Inbox):
+    with pytest.raises(Invalid):
+        await inbox.delivered(ALICE, limit=2, after="x")
