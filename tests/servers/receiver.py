@@ -24,6 +24,10 @@ class Receiver:
         """Wait for the next request: its headers and body."""
         return await anyio.to_thread.run_sync(lambda: self._arrived.get(timeout=PATIENCE_S))
 
+    @property
+    def is_empty(self) -> bool:
+        return self._arrived.empty()
+
     async def _receive(self, request: Request) -> Response:
         self._arrived.put((request.headers, await request.body()))
         if self._refusals:

@@ -1,0 +1,57 @@
+"""What is written to the embedded documents reaches a function as the cloud would send it (P28)."""
+
+from pathlib import Path
+
+import httpx
+
+from infra.local.pump import HttpDelivery, Pump
+from shared.adapters.firestore_indexes import FirestoreIndexes
+from shared.adapters.local_identity import LocalServiceIdentity
+from shared.adapters.sqlite_database import SqliteDatabase
+from shared.adapters.sqlite_documents import SqliteDocuments
+from shared.adapters.sqlite_queue import SqliteQueue, SqliteTriggers
+from shared.domain.documents import Delete, Set
+from shared.edge.cloudevents import DocumentChange, document_change
+from tests.conftest import ROOT
+from tests.doubles import FixedClock
+from tests.servers import running
+from tests.servers.receiver import Receiver
+
+PATH = "users/alice/conversations/c1"
+FIRST = {"title": "Café", "at": FixedClock().now(), "tags": ["a", {"b": 1.5}], "raw": b"\x00"}
+SECOND = {**FIRST, "title": "Bakery"}
+
+
+async def test_what_is_written_changed_and_deleted_reaches_the_function(tmp_path: Path) -> None:
+    function = Receiver()
+    queue = SqliteQueue(SqliteDatabase(tmp_path / "keepsake.db"), FixedClock())
+    documents = SqliteDocuments(
+        queue.database,
+        FirestoreIndexes.read(ROOT / "infra/firestore.indexes.json"),
+        on_change=SqliteTriggers(queue, {"users/{uid}/conversations/{id}": "on_written"}),
+    )
+
+    await documents.write(Set(PATH, FIRST))
+    await documents.write(Set(PATH, SECOND))
+    await documents.write(Set(PATH, SECOND))
+    await documents.write(Delete(PATH))
+    await _deliver(queue, function)
+
+    changes = [document_change(*await function.next()) for _ in range(3)]
+    assert sorted(changes, key=str) == sorted(
+        [
+            DocumentChange(path=PATH, old=None, new=FIRST),
+            DocumentChange(path=PATH, old=FIRST, new=SECOND),
+            DocumentChange(path=PATH, old=SECOND, new=None),
+        ],
+        key=str,
+    )
+    assert function.is_empty
+
+
+async def _deliver(queue: SqliteQueue, function: Receiver) -> None:
+    with running(function.app) as url:
+        async with httpx.AsyncClient(trust_env=False) as client:
+            services = LocalServiceIdentity(b"s" * 32)
+            delivery = HttpDelivery(client, services, url=f"{url}/{{}}".format, project="demo")
+            await Pump(queue, delivery).drain()
