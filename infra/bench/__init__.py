@@ -1,0 +1,1 @@
+"""Figures beside their baselines, measured on the machine at hand: `make bench`."""

@@ -1,0 +1,39 @@
+"""`make bench`: print every figure beside what is wanted of it, and write docs/bench.md."""
+
+import asyncio
+import sys
+
+from infra.bench import streams
+from infra.bench.figures import Figure, machine, table
+from infra.bench.imports import import_times
+from infra.bench.processes import ROOT, keepsake, reframer, scripted_model
+
+_PAGE = """# Figures
+
+Measured by `make bench` on {machine}; the servers, the scripted model and the client share it.
+"Bare" is the same work with nothing of ours in it. Ratios travel between machines, times do not.
+
+{table}
+"""
+
+
+def main() -> int:
+    """Return 1 when a figure is not what it should be."""
+    figures = [*asyncio.run(_streams()), *import_times()]
+    print(table(figures))
+    page = _PAGE.format(machine=machine(), table=table(figures))
+    (ROOT / "docs/bench.md").write_text(page)
+    return 0 if all(figure.is_ok for figure in figures if figure.wanted is not None) else 1
+
+
+async def _streams() -> list[Figure]:
+    with scripted_model() as model, keepsake(model) as ours, reframer(model) as baseline:
+        return [
+            *await streams.first_token(ours, model),
+            *await streams.in_series(ours, model),
+            *await streams.throughput(ours, baseline),
+        ]
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,49 @@
+"""A measured figure, what is wanted of it, and the table of them all."""
+
+import os
+import platform
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Figure:
+    """`bound` says which side of `wanted` is good; without `wanted` it is shown for comparison."""
+
+    name: str
+    value: float | None
+    unit: str = ""
+    wanted: float | None = None
+    bound: Literal["at most", "at least"] = "at most"
+
+    @property
+    def is_ok(self) -> bool:
+        if self.value is None:
+            return False
+        if self.wanted is None:
+            return True
+        return self.value <= self.wanted if self.bound == "at most" else self.value >= self.wanted
+
+    @property
+    def row(self) -> tuple[str, str, str, str]:
+        value = "not measured" if self.value is None else f"{self.value:.4g} {self.unit}".strip()
+        if self.wanted is None:
+            return self.name, value, "", ""
+        wanted = f"{self.bound} {self.wanted:g} {self.unit}".strip()
+        return self.name, value, wanted, "ok" if self.is_ok else "NOT OK"
+
+
+def table(figures: Sequence[Figure]) -> str:
+    """Write a Markdown table."""
+    head = ("figure", "value", "wanted", "")
+    rows = [head, ("---",) * 4, *(figure.row for figure in figures)]
+    return "\n".join(f"| {' | '.join(row)} |" for row in rows)
+
+
+def machine() -> str:
+    """Describe what the figures were measured on."""
+    return (
+        f"{os.cpu_count()} cores, {platform.machine()}, {platform.system()}, "
+        f"{platform.python_implementation()} {platform.python_version()}"
+    )

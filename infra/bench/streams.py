@@ -1,0 +1,101 @@
+"""What a question costs through the whole server, beside a bare stream from the same model."""
+
+import asyncio
+import json
+import time
+from collections.abc import Sequence
+from statistics import median
+
+from openai import AsyncOpenAI
+
+from infra.bench.client import ask, request, sign_in
+from infra.bench.figures import Figure
+from infra.bench.processes import Served
+
+_WARM_UP = 10
+_ROUNDS = 50
+_STREAMS = 40
+_TOKENS = 200
+_REPEATS = 5
+_UNPACED = f'Tell me. [[script {{"tokens": {_TOKENS}}}]]'
+
+
+async def first_token(ours: Served, model: Served) -> list[Figure]:
+    """Measure both in turn, so that what disturbs the machine disturbs both."""
+    token = await sign_in(ours.port, "bench")
+    raw, served = [], []
+    async with AsyncOpenAI(api_key="x", base_url=f"http://127.0.0.1:{model.port}/v1") as client:
+        for _ in range(_WARM_UP + _ROUNDS):
+            raw.append(await _raw_first_token(client))
+            served.append((await ask(ours.port, "Hello", token=token)).first_s)
+    bare_ms, ours_ms = (median(times[_WARM_UP:]) * 1000 for times in (raw, served))
+    return [
+        Figure(name="time to first token: raw client", value=bare_ms, unit="ms"),
+        Figure(name="time to first token: over it", value=ours_ms - bare_ms, unit="ms", wanted=15),
+    ]
+
+
+async def _raw_first_token(client: AsyncOpenAI) -> float:
+    started = time.perf_counter()
+    stream = await client.chat.completions.create(
+        model="scripted", messages=[{"role": "user", "content": "Hello"}], stream=True
+    )
+    first = 0.0
+    async for chunk in stream:
+        if not first and chunk.choices and chunk.choices[0].delta.content:
+            first = time.perf_counter() - started
+    return first
+
+
+async def in_series(ours: Served, model: Served) -> list[Figure]:
+    """Count what stands before the first token: model calls ended, rounds of document reads."""
+    token = await sign_in(ours.port, "bench")
+    await request(model.port, "DELETE", "/requests")
+    await ask(ours.port, "Hello", token=token)
+    asked = json.loads((await request(model.port, "GET", "/requests")).body)
+    return [
+        Figure(name="model calls before the first token", value=asked[0]["after"], wanted=0),
+        Figure(name="rounds of reads before it", value=_reads(ours), wanted=2),
+    ]
+
+
+def _reads(ours: Served) -> float | None:
+    """Read `reads` from the canonical line of the last question."""
+    lines = [line for line in ours.log.read_text().splitlines() if '"reads"' in line]
+    return float(json.loads(lines[-1])["reads"]) if lines else None
+
+
+async def throughput(ours: Served, baseline: Served) -> list[Figure]:
+    """Run 40 streams side by side, ours and the baseline in turn; the first round warms up."""
+    tokens = [await sign_in(ours.port, f"bench-{n}") for n in range(_STREAMS)]
+    rounds = [
+        (await _round(ours, tokens), await _round(baseline, [""] * _STREAMS))
+        for _ in range(_REPEATS + 1)
+    ][1:]
+    (our_rate, our_cpu), (bare_rate, bare_cpu) = (
+        (median(rate for rate, _ in runs), median(cpu for _, cpu in runs))
+        for runs in zip(*rounds, strict=True)
+    )
+    return [
+        Figure(name="40 streams: ours", value=our_rate, unit="tokens/s"),
+        Figure(name="40 streams: bare app", value=bare_rate, unit="tokens/s"),
+        Figure(
+            name="40 streams: ours to bare",
+            value=our_rate / bare_rate,
+            wanted=0.6,
+            bound="at least",
+        ),
+        Figure(name="CPU: ours", value=our_cpu, unit="µs/token"),
+        Figure(name="CPU: bare app", value=bare_cpu, unit="µs/token"),
+    ]
+
+
+async def _round(server: Served, tokens: Sequence[str]) -> tuple[float, float]:
+    """Return tokens a second and CPU microseconds a token."""
+    cpu, started = server.cpu_s, time.perf_counter()
+    answers = await asyncio.gather(*(ask(server.port, _UNPACED, token=each) for each in tokens))
+    took, used = time.perf_counter() - started, server.cpu_s - cpu
+    words = [answer.words for answer in answers]
+    if words != [_TOKENS] * len(tokens):
+        raise RuntimeError(f"want {_TOKENS} tokens from every stream, got {sorted(set(words))}")
+    return sum(words) / took, used / sum(words) * 1e6
