@@ -2,6 +2,8 @@
 
 import { frames } from "./stream.js";
 
+const MAX_QUERY = 1000; // characters the search accepts
+
 /** A refusal or a failure, in words for the reader; `status` is 0 when nothing answered. */
 export class Problem extends Error {
   constructor(message, status = 0) {
@@ -29,13 +31,14 @@ export function connect(token, onSignedOut) {
     conversations: (cursor) => call("GET", `/v1/conversations?${query({ limit: 20, cursor })}`),
     conversation: (id) => call("GET", `/v1/conversations/${encodeURIComponent(id)}`),
     keep: (conversation) => call("POST", "/v1/conversations", { body: conversation }),
-    passages: (words) => call("POST", "/v1/conversations/search", { body: { query: words } }),
+    passages: (words) => call("POST", "/v1/conversations/search", { body: { query: words.slice(0, MAX_QUERY) } }),
     messages: () => call("GET", "/v2/messages"),
     clear: () => call("DELETE", "/v2/messages"),
     report: (id) => call("POST", `/v2/messages/${encodeURIComponent(id)}/report`),
     rate: (id, value) =>
       call("POST", `/v1/users/analytics/chat_message?${query({ message_id: id, value })}`),
     setTimeZone: (zone) => call("PATCH", "/v1/users/profile", { body: { time_zone: zone } }),
+    markRead: (id) => call("POST", `/v1/inbox/${encodeURIComponent(id)}/read`),
     inbox: (cursor) => call("GET", `/v1/inbox?${query({ cursor })}`),
     ask: (text) => ask(text, token, onSignedOut),
   };

@@ -59,7 +59,7 @@ function show(view, inbox) {
   for (const button of document.querySelectorAll("#views button")) {
     button.setAttribute("aria-pressed", String(button.dataset.to === view));
   }
-  if (view === "inbox") inbox.opened();
+  if (view === "inbox") inbox.look();
 }
 
 start();

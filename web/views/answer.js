@@ -15,9 +15,9 @@ export class Answer {
   #foot = el("footer");
   #tools;
 
-  /** `about` is the question, by which a cited conversation marks its passages. */
-  constructor({ api, read, about }) {
-    this.#tools = { api, read, about };
+  /** `question` is what it answers, empty for a greeting. */
+  constructor({ api, read, question }) {
+    this.#tools = { api, read, question };
     this.node = el("article", { class: "message ai", "aria-label": "Keepsake", "aria-busy": "true" },
       this.#status, this.#prose, this.#foot);
   }
@@ -33,6 +33,7 @@ export class Answer {
   finish(message) {
     const cards = message.memories ?? [];
     this.#settle();
+    this.#text = message.text;
     this.#prose.replaceChildren(
       render(message.metadata?.marked_text ?? message.text, (n) => this.#marker(n, message)));
     this.#foot.replaceChildren(...this.#sources(cards), this.#actions(message));
@@ -66,7 +67,7 @@ export class Answer {
   }
 
   #open(id) {
-    this.#tools.read(id, { about: this.#tools.about });
+    this.#tools.read(id, { question: this.#tools.question, answer: this.#text });
   }
 
   // More may be cited than there are cards.
@@ -91,7 +92,7 @@ export class Answer {
 
   // A greeting answers nothing and a refusal is not stored: there is nothing to judge.
   #actions(message) {
-    const judged = this.#tools.about && message.metadata?.outcome !== "refused";
+    const judged = this.#tools.question && message.metadata?.outcome !== "refused";
     return el("div", { class: "actions" },
       ...(judged ? feedback(this.#tools.api, message, this.#attempt) : []),
       message.metadata?.model === OFFLINE && el("span", { class: "badge",

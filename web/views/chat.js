@@ -9,16 +9,16 @@ const NEAR_THE_END_PX = 120;
 export function startChat({ api, read }) {
   const messages = find("#messages");
   const form = find("#ask");
-  const question = find("#question");
+  const box = find("#question");
   const send = find("button", form);
   const problemLine = find(".problem", form);
 
   const add = (node) => followEnd(messages, () => messages.append(node));
-  const answer = (about) => new Answer({ api, read, about });
+  const answer = (question) => new Answer({ api, read, question });
 
-  function show(message, about) {
+  function show(message, question) {
     if (message.sender === "human") return add(human(message.text));
-    const view = answer(about);
+    const view = answer(question);
     add(view.node);
     view.finish(message);
   }
@@ -54,7 +54,7 @@ export function startChat({ api, read }) {
 
   async function onAsk(event) {
     event.preventDefault();
-    const text = question.value.trim();
+    const text = box.value.trim();
     if (!text || send.disabled) return;
     say(problemLine, "");
     form.reset();
@@ -64,7 +64,7 @@ export function startChat({ api, read }) {
   }
 
   form.addEventListener("submit", onAsk);
-  question.addEventListener("keydown", (event) => {
+  box.addEventListener("keydown", (event) => {
     if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
     event.preventDefault();
     form.requestSubmit();

@@ -1,4 +1,4 @@
-// The inbox: what apps had to say, newest first.
+// The inbox: what apps had to say, newest first; what has been shown here is read.
 
 import { el, find, say } from "../dom.js";
 import { moment } from "../words.js";
@@ -6,59 +6,61 @@ import { moment } from "../words.js";
 const LOOK_EVERY_MS = 15_000;
 
 export function startInbox({ api }) {
+  const view = find("#inbox");
   const list = find("#notifications");
   const more = find("#more-notifications");
-  const problemLine = find("#inbox .problem");
-  const seen = new Set();
-  let cursor;
+  const listed = new Set();
+  let cursor = null;
 
   async function load(from) {
-    try {
-      const page = await api.inbox(from);
-      cursor = page.next_cursor ?? undefined;
-      more.hidden = !cursor;
-      return page.items;
-    } catch (problem) {
-      say(problemLine, problem.message);
-      return [];
-    }
-  }
-
-  async function refresh() {
-    say(problemLine, "");
-    const items = await load();
-    list.replaceChildren(...items.map((item) => notification(item, seen)));
-    find("#inbox-empty").hidden = items.length > 0 || !problemLine.hidden;
-    count(items.filter((item) => isNew(item, seen)).length);
+    const { items, next_cursor } = await api.inbox(from);
+    if (from || !listed.size) cursor = next_cursor;
+    more.hidden = !cursor;
     return items;
   }
 
-  more.addEventListener("click", async () => {
-    list.append(...(await load(cursor)).map((item) => notification(item, seen)));
-  });
-  setInterval(() => document.visibilityState === "visible" && refresh(), LOOK_EVERY_MS);
-  refresh();
+  // What already stands in the list stays where its reader saw it.
+  function cards(items) {
+    const added = items.filter(({ id }) => !listed.has(id));
+    for (const { id } of added) listed.add(id);
+    return added.map(notification);
+  }
 
-  return {
-    async opened() {
-      for (const item of await refresh()) seen.add(item.id);
-      count(0);
-    },
+  async function refresh() {
+    const items = await load();
+    list.prepend(...cards(items));
+    find("#inbox-empty").hidden = listed.size > 0;
+    await countUnread(items.filter(({ read }) => !read));
+  }
+
+  async function countUnread(unread) {
+    const isShown = view.checkVisibility();
+    showCount(isShown ? 0 : unread.length);
+    if (isShown) await Promise.all(unread.map(({ id }) => api.markRead(id)));
+  }
+
+  const attempt = async (work) => {
+    const problem = await work().catch(({ message }) => message);
+    say(find(".problem", view), problem ?? "");
   };
+  const look = () => attempt(refresh);
+
+  more.addEventListener("click", () => attempt(async () => list.append(...cards(await load(cursor)))));
+  setInterval(() => document.visibilityState === "visible" && look(), LOOK_EVERY_MS);
+  look();
+  return { look };
 }
 
-const isNew = (item, seen) => !item.read && !seen.has(item.id);
-
-function count(unread) {
+function showCount(unread) {
   const badge = find("#unread");
   badge.hidden = !unread;
   badge.textContent = unread;
   badge.setAttribute("aria-label", `${unread} unread`);
 }
 
-function notification(item, seen) {
-  return el("li", { class: isNew(item, seen) ? "unread" : null },
-    el("p", { class: "title" }, item.title),
-    el("p", {}, item.body),
-    el("p", { class: "hint" }, moment(item.created_at)));
+function notification({ title, body, created_at, read }) {
+  return el("li", { class: read ? null : "unread" },
+    el("p", { class: "title" }, title),
+    el("p", {}, body),
+    el("p", { class: "hint" }, moment(created_at)));
 }

@@ -22,7 +22,7 @@ export function startLibrary({ api, read, name }) {
     try {
       const page = await api.conversations(cursor);
       cursor = page.next_cursor ?? undefined;
-      for (const conversation of page.items) addOnce(conversation);
+      for (const conversation of page.conversations) addOnce(conversation);
       more.hidden = !cursor;
       say(listProblem, "");
     } catch (problem) {

@@ -1,9 +1,10 @@
 // One conversation, read beside the chat: what it came to, and every word of it.
 
+import { citedSegments } from "../citations.js";
 import { el, find, icon, iconButton } from "../dom.js";
 import { moment, offset, speakerName } from "../words.js";
 
-/** Returns `read(id, {about})`; `about` is the question whose passages are marked. */
+/** Returns `read(id, {question, answer})`; what that answer rests on is marked. */
 export function reader(api) {
   const panel = find("#reader");
   let opener = null;
@@ -17,13 +18,14 @@ export function reader(api) {
   find("header", panel).append(iconButton("close", "Close", close));
   panel.addEventListener("keydown", (event) => event.key === "Escape" && close());
 
-  return async function read(id, { about = "" } = {}) {
+  return async function read(id, { question = "", answer = "" } = {}) {
     if (!panel.contains(document.activeElement)) opener = document.activeElement;
     wanted = id;
     show(panel, "Opening…");
     try {
-      const [conversation, passages] = await Promise.all([api.conversation(id), cited(api, id, about)]);
-      if (wanted === id) show(panel, titleOf(conversation), ...contents(conversation, passages));
+      const [conversation, passages] = await Promise.all([api.conversation(id), passagesFor(api, id, question)]);
+      const cited = citedSegments(conversation.transcript_segments, passages, answer);
+      if (wanted === id) show(panel, titleOf(conversation), ...contents(conversation, cited));
     } catch (problem) {
       if (wanted === id) show(panel, "Not to be opened", el("p", { class: "problem" }, problem.message));
     }
@@ -41,17 +43,17 @@ function show(panel, title, ...nodes) {
 }
 
 // Marks are a convenience: without them the conversation still opens.
-async function cited(api, id, about) {
-  if (!about) return [];
-  const { hits } = await api.passages(about).catch(() => ({ hits: [] }));
+async function passagesFor(api, id, question) {
+  if (!question) return [];
+  const { hits } = await api.passages(question).catch(() => ({ hits: [] }));
   return hits.find((hit) => hit.conversation_id === id)?.passages ?? [];
 }
 
-export function titleOf({ structured }) {
+function titleOf({ structured }) {
   return `${structured?.emoji ?? ""} ${structured?.title || "Untitled conversation"}`.trim();
 }
 
-function contents(conversation, passages) {
+function contents(conversation, cited) {
   const { structured = {}, transcript_segments: segments = [] } = conversation;
   return [
     el("p", { class: "hint" }, moment(conversation.started_at)),
@@ -59,7 +61,7 @@ function contents(conversation, passages) {
     ...list("To do", "task", (structured.action_items ?? []).map((item) => item.description)),
     ...list("Coming up", "open", (structured.events ?? []).map((event) => `${event.title}, ${moment(event.start)}`)),
     el("h3", {}, "Transcript"),
-    el("ol", { class: "transcript" }, ...segments.map((segment, at) => line(segment, isCited(passages, at)))),
+    el("ol", { class: "transcript" }, ...segments.map((segment, at) => line(segment, cited.has(segment)))),
   ].filter(Boolean);
 }
 
@@ -68,8 +70,6 @@ function list(title, symbol, texts) {
   const items = texts.map((text) => el("li", {}, icon(symbol), el("span", {}, text)));
   return [el("h3", {}, title), el("ul", { class: "items" }, ...items)];
 }
-
-const isCited = (passages, at) => passages.some((p) => p.first_segment <= at && at <= p.last_segment);
 
 function line(segment, marked) {
   return el("li", { class: [segment.is_user && "own", marked && "cited"].filter(Boolean).join(" ") || null },

@@ -1,0 +1,41 @@
+"""A cited conversation shows the very words an answer rests on."""
+
+import pytest
+from playwright.sync_api import Page
+
+pytestmark = pytest.mark.browser
+
+SAID = [
+    "Is Theo still allergic?",
+    "Yes. Walnuts and  pecans are out.",
+    "Yes.",
+    "See you on Sunday!",
+]
+CITED = """
+async ([said, passages, answer]) => {
+  const { citedSegments } = await import("/citations.js");
+  const segments = said.map((text) => ({ text }));
+  const cited = citedSegments(segments, passages, answer);
+  return segments.flatMap((segment, at) => (cited.has(segment) ? [at] : []));
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("answer", "cited"),
+    [
+        ("He said: “Walnuts and pecans are out”.", [1]),
+        ("Walnuts, he said.", [0, 1, 2]),
+        ("", [0, 1, 2]),
+    ],
+)
+def test_quoted_words_are_marked_else_the_passage(
+    module_page: Page, answer: str, cited: list[int]
+) -> None:
+    passages = [{"first_segment": 0, "last_segment": 2}]
+
+    assert module_page.evaluate(CITED, [SAID, passages, answer]) == cited
+
+
+def test_nothing_is_marked_where_nothing_was_found(module_page: Page) -> None:
+    assert module_page.evaluate(CITED, [SAID, [], SAID[0]]) == []

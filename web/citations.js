@@ -1,0 +1,18 @@
+// Which words of a conversation an answer rests on.
+
+const SHORTEST_QUOTE = 12; // characters; shorter sentences stand in too many places
+
+/** The segments that `answer` quotes; where it quotes none, those of the passages that were found. */
+export function citedSegments(segments, passages, answer) {
+  const found = segments.filter((_, at) => passages.some((p) => p.first_segment <= at && at <= p.last_segment));
+  const words = spaced(answer);
+  const quoted = found.filter(({ text }) => sentences(text).some((sentence) => words.includes(sentence)));
+  return new Set(quoted.length ? quoted : found);
+}
+
+const spaced = (text) => text.replace(/\s+/g, " ").trim();
+
+function sentences(text) {
+  const parts = spaced(text).split(/(?<=[.!?…]) /).map((part) => part.replace(/[.!?…]+$/, ""));
+  return parts.filter((part) => part.length >= SHORTEST_QUOTE);
+}
