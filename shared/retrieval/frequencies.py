@@ -15,7 +15,7 @@ i me my mine myself you your yours yourself he him his himself she her hers hers
 we us our ours ourselves they them their theirs themselves who whom whose which what when where why
 how and or but if because as until while of at by for with about into through to from in out on off
 over under than then once here there so too very just only also again am is are was were be been
-being have has had having do does did doing done can could may might must shall should will would
+being have has had having do does did doing done can could might must shall should would
 dont doesnt didnt isnt arent wasnt werent hasnt havent hadnt wont wouldnt couldnt shouldnt cant
 im youre hes shes theyre ive youve weve theyve id youd theyd ill youll theyll thats theres whats lets
 yeah yes oh ok okay um uh hmm huh
@@ -24,21 +24,21 @@ der das dem des ein eine einen einem einer und oder aber ich du er sie es wir ih
 dich dir uns ist sind waren bist habe haben hatte wird werden wurde nicht auch mit von zu
 im auf für wie wo wer wann warum dass wenn als noch schon nur
 
-le la les un une des du et ou mais je tu il elle nous vous ils elles ce cette ces mon ma mes ton ta
+le la les un une des du et ou mais je tu il nous vous ils ce cette ces mon ma mes ton ta
 tes sa ses est sont était été suis avoir as ont avait ne pas que qui quoi où quand comment
-pourquoi dans sur avec pour par aux au en se
+pourquoi sur avec pour par aux au en se
 
-el los las una unos unas y o pero yo tú él ella nosotros ellos mi mis tu tus su sus es fue era
-estar está estoy ser haber ha han había no que quién qué dónde cuándo cómo por para con sin de del al
+el los las y o pero yo tú él nosotros ellos mi mis tu tus su sus es fue era
+estar está estoy ser haber ha había no que quién qué dónde cuándo cómo por para con sin de del al
 se lo me te nos
 
-o os as um uma uns umas e eu ele ela nós eles meu minha seu sua é são foi estava ser ter tem não quem
+o os as um uns umas e eu ele nós meu minha seu sua é são foi estava ser ter tem não quem
 onde quando como porque do da dos das no na nos nas em com por para
 
-il lo gli uno che chi cosa dove quando perché di da del della dei delle nel nella sono era stato
-ho hai ha abbiamo hanno non più mio mia suo sua
+il lo gli uno che cosa dove quando perché di da del della dei delle nel nella sono era stato
+ho hai ha abbiamo hanno non più mio suo sua
 
-de het een en of maar ik jij je hij zij ze wij we jullie is zijn was ben heb hebt heeft had niet
+de het een en of maar ik jij je hij zij ze wij we jullie is zijn was heb hebt heeft had niet
 ook naar op voor wat wie waar wanneer hoe dat dit
 """
 
@@ -50,7 +50,7 @@ next year month week kind feel try let give use work life love got mean thank th
 wow nice glad happy amazing awesome cool sounds keep start help since ever around actually probably
 """
 
-# The last line says little in one language and something in another.
+# The last line says little in one language and names somebody or something in another.
 _FREQUENT = """
 ask call find leave put show turn move live believe hear play run meet plan talk speak share enjoy
 learn remember hope wish miss wait stay stop begin end finish change happen become seem bring buy pay
@@ -67,7 +67,7 @@ game food dinner lunch picture photo image pic phone money car dog experience ev
 type sort whole together everything everyone without during before after away far between against
 monday tuesday wednesday thursday friday saturday sunday january february march april may june july
 august september october november december spring summer fall winter
-bin den die hat met son van war
+ben bin dan den die ela ella elle hat met mia son uma una van war will
 """
 
 

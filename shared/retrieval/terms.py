@@ -17,6 +17,9 @@ _TOKEN = re.compile(rf"([{_UNSPACED}]+)|((?:[^\W_{_UNSPACED}]|[{_INDIC_MARKS}]|'
 _ACCENTS = re.compile("[\u0300-\u036f\u0591-\u05bd\u064b-\u065f]")  # vowel points too
 _APOSTROPHES = str.maketrans("’‘ʼ`", "''''")
 _SUFFIXES = (("ies", "y"), ("edly", ""), ("ing", ""), ("ed", ""), ("es", ""), ("s", ""))
+_MUTE = ("ing", "ed", "es")
+_SHORT = re.compile("[^aeiou][aeiouy][^aeiouswxy]").fullmatch
+_DOUBLED = re.compile(r"\w([^\Waeiouls\d])\1$")
 
 
 def terms(text: str) -> list[str]:
@@ -43,20 +46,19 @@ def _of(unspaced: str | None, word: str | None) -> Iterator[str]:
 
 @lru_cache(maxsize=65_536)
 def stem(word: str) -> str:
-    """Strip what English adds for number and tense; it meets itself, not the dictionary."""
+    """Strip what English adds for number and tense; "hiking" gets back the e of "hike"."""
     for suffix, kept in _SUFFIXES:
         if word.endswith(suffix) and len(word) - len(suffix) >= 3:
-            return _ending(word.removesuffix(suffix) + kept)
+            stripped = word.removesuffix(suffix) + kept
+            return stripped + "e" if suffix in _MUTE and _SHORT(stripped) else _ending(stripped)
     return _ending(word)
 
 
 def _ending(word: str) -> str:
-    """Let "hike" meet "hiking" and "plan" meet "planning"."""
-    if len(word) < 4:
-        return word
-    if word[-1] == word[-2] and word[-1] not in "aeiouls0123456789":
+    """Let "dance" meet "dancing" and "plan" meet "planning", but not "Tim" meet "time"."""
+    if _DOUBLED.search(word):
         return word[:-1]
-    return word.removesuffix("e")
+    return word.removesuffix("e") if len(word) > 4 else word
 
 
 def term_id(term: str) -> int:
