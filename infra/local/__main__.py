@@ -68,7 +68,7 @@ def _listen(settings: Settings) -> socket.socket:
 def _equip(settings: Settings, back: socket.socket) -> None:
     """Give the functions what the platform would: their own addresses."""
     own = [f"http://{host}:{settings.port}" for host in served_hosts(settings.host)]
-    os.environ["TOOL_PROXY_URL"] = f"{_url(back)}/tool_proxy"
+    os.environ["TOOL_PROXY_URL"] = f"{_url(back)}/tool_proxy/"
     os.environ["OWN_ORIGINS"] = ",".join([*own, _url(back)])
 
 

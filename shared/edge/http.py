@@ -88,16 +88,9 @@ def application(function: str, endpoints: Sequence[Endpoint], deps: Callers) -> 
 
     routes = [Route("/healthz", healthz)]
     routes += [
-        Route(path, _handler(function, row, deps), methods=[row.method])
-        for row in endpoints
-        for path in _paths(function, row)
+        Route(row.path, _handler(function, row, deps), methods=[row.method]) for row in endpoints
     ]
     return Starlette(routes=routes, exception_handlers={HTTPException: _http_exception})
-
-
-def _paths(function: str, row: Endpoint) -> tuple[str, ...]:
-    """A function that is a service of its own is called at `/`; beside others, at its name."""
-    return ("/", f"/{function}") if row.path == "/" else (row.path,)
 
 
 async def _http_exception(_: Request, error: Exception) -> Response:
