@@ -49,8 +49,9 @@ def public(
 
 
 def internal(functions: Sequence[EntryPoint]) -> ASGIApp:
-    """Serve every entry point at `/<name>`, as the functions reach one another."""
-    return Starlette(routes=[Mount(f"/{function.name}", load(function)) for function in functions])
+    """Serve internal entry points at `/<name>`, where only functions reach them."""
+    inner = [function for function in functions if function.access == "internal"]
+    return Starlette(routes=[Mount(f"/{function.name}", load(function)) for function in inner])
 
 
 def load(function: EntryPoint) -> ASGIApp:

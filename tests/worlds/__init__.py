@@ -1,0 +1,1 @@
+"""The product whole, in both of its shapes."""

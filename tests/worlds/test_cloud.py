@@ -1,0 +1,239 @@
+"""The cloud's shape: a Firestore client writes, the trigger fires, Pub/Sub delivers, chat finds (P28).
+
+Firestore, Pub/Sub and Auth are the real emulators; Pinecone is a local server that speaks its wire
+format, reached through its real client.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from google.auth.credentials import AnonymousCredentials
+from google.cloud.firestore import AsyncClient
+from starlette.applications import Starlette
+
+from functions.chat.endpoints import ENDPOINTS as CHAT
+from functions.chat.guards import Limits
+from functions.chat.wiring import ChatDeps
+from functions.process_conversation.claims import Claims
+from functions.process_conversation.endpoints import PROCESS, TRIGGER
+from functions.process_conversation.wiring import ProcessDeps, TriggerDeps
+from infra.emulators.eventarc import Eventarc, add_topic, add_trigger
+from infra.emulators.firestore import firestore
+from shared.adapters.firebase_identity import FirebaseIdentity
+from shared.adapters.firestore_documents import FirestoreDocuments
+from shared.adapters.local_identity import LocalServiceIdentity
+from shared.adapters.offline_model import OfflineModel
+from shared.adapters.pinecone_vectors import PineconeVectors
+from shared.adapters.pubsub_events import PubsubEvents
+from shared.adapters.system_clock import RandomIds, SystemClock
+from shared.data.apps import Apps, InstalledApps
+from shared.data.conversations import Conversations
+from shared.data.library_index import LibraryIndex
+from shared.data.memories import Memories
+from shared.data.messages import Messages, Sessions
+from shared.data.profiles import Devices, Profiles
+from shared.data.search import Search
+from shared.data.tasks import ActionItems
+from shared.edge.http import application
+from tests.conftest import ROOT, or_skip
+from tests.functions.chat.conftest import RecordingToolbox
+from tests.old_app import fixed_parser
+from tests.servers import running
+from tests.servers.pinecone import API_KEY, FakePinecone
+from tests.worlds.waiting import until
+
+pytestmark = pytest.mark.emulators
+
+PROJECT = "demo-keepsake"
+SERVICES = LocalServiceIdentity(b"s" * 32)
+NOW = datetime(2026, 3, 2, 9, tzinfo=UTC)
+
+
+def spoken(*lines: str) -> dict[str, Any]:
+    """Build what a client writes: nothing but the fields it owns."""
+    return {
+        "created_at": NOW,
+        "started_at": NOW,
+        "finished_at": NOW,
+        "source": "phone",
+        "language": "en",
+        "transcript_segments": [
+            {"text": line, "speaker": "Ann", "is_user": False, "start": n, "end": n + 1}
+            for n, line in enumerate(lines)
+        ],
+    }
+
+
+@dataclass(frozen=True)
+class Cloud:
+    """The functions' addresses and the client's way in."""
+
+    chat: str
+    token: str
+
+
+def chat_app(vectors: str) -> Starlette:
+    documents = documents_client()
+    deps = ChatDeps(
+        identity=FirebaseIdentity(project=PROJECT),
+        service_identity=SERVICES,
+        clock=SystemClock(),
+        new_id=RandomIds(),
+        model=OfflineModel(),
+        toolbox=RecordingToolbox(),
+        search=Search(documents, PineconeVectors(api_key=API_KEY, sparse_host=vectors)),
+        conversations=Conversations(documents),
+        memories=Memories(documents),
+        messages=Messages(documents),
+        sessions=Sessions(documents),
+        profiles=Profiles(documents),
+        devices=Devices(documents),
+        apps=Apps(documents),
+        installed_apps=InstalledApps(documents),
+        limits=Limits(),
+    )
+    return application("chat", CHAT, deps)
+
+
+def process_app(vectors: str) -> Starlette:
+    documents = documents_client()
+    deps = ProcessDeps(
+        identity=FirebaseIdentity(project=PROJECT),
+        service_identity=SERVICES,
+        documents=documents,
+        model=OfflineModel(),
+        events=PubsubEvents(project=PROJECT),
+        claims=Claims(documents, SystemClock()),
+        conversations=Conversations(documents),
+        memories=Memories(documents),
+        action_items=ActionItems(documents),
+        profiles=Profiles(documents),
+        index=LibraryIndex(PineconeVectors(api_key=API_KEY, sparse_host=vectors)),
+    )
+    return application("process_conversation", PROCESS, deps)
+
+
+def written_app(_: str) -> Starlette:
+    deps = TriggerDeps(
+        identity=FirebaseIdentity(project=PROJECT),
+        service_identity=SERVICES,
+        events=PubsubEvents(project=PROJECT),
+    )
+    return application("on_conversation_written", TRIGGER, deps)
+
+
+def documents_client() -> FirestoreDocuments:
+    return FirestoreDocuments(AsyncClient(project=PROJECT, credentials=AnonymousCredentials()))
+
+
+@pytest.fixture
+def relay(
+    pubsub_emulator: str, auth_emulator: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[tuple[str, str, str]]:
+    """Start Firestore with its triggers and every function; yields (firestore, relay, chat)."""
+    monkeypatch.setenv("PUBSUB_EMULATOR_HOST", pubsub_emulator)
+    monkeypatch.setenv("FIREBASE_AUTH_EMULATOR_HOST", auth_emulator)
+    with ExitStack() as stack:
+        urls: dict[str, str] = {}
+        eventarc = Eventarc(service_identity=SERVICES, url=lambda name: urls[name])
+        relay_url = stack.enter_context(running(eventarc.application()))
+        emulator = stack.enter_context(
+            or_skip(
+                lambda: firestore(
+                    tmp_path / "firestore.log",
+                    rules=ROOT / "infra/firestore.rules",
+                    functions=relay_url.removeprefix("http://"),
+                )
+            )
+        )
+        monkeypatch.setenv("FIRESTORE_EMULATOR_HOST", emulator)
+        vectors = stack.enter_context(running(FakePinecone().app()))
+        apps: dict[str, Callable[[str], Starlette]] = {
+            "chat": chat_app,
+            "process_conversation": process_app,
+            "on_conversation_written": written_app,
+        }
+        for name, build in apps.items():
+            urls[name] = stack.enter_context(running(build(vectors)))
+        yield emulator, relay_url, urls["chat"]
+
+
+@pytest.fixture
+async def cloud(
+    relay: tuple[str, str, str], pubsub_emulator: str, auth_emulator: str
+) -> Cloud:
+    emulator, relay_url, chat = relay
+    await add_trigger(
+        emulator,
+        project=PROJECT,
+        pattern="users/{uid}/conversations/{id}",
+        target="on_conversation_written",
+    )
+    for topic, targets in {
+        "conversation.changed": ["process_conversation"],
+        "conversation.processed": [],
+    }.items():
+        await add_topic(
+            pubsub_emulator, project=PROJECT, topic=topic, targets=targets, relay=relay_url
+        )
+    return Cloud(chat=chat, token=await sign_up(auth_emulator))
+
+
+async def sign_up(auth_emulator: str) -> str:
+    url = f"http://{auth_emulator}/identitytoolkit.googleapis.com/v1/accounts:signUp?key=any"
+    async with httpx.AsyncClient() as http:
+        answer = await http.post(url, json={"returnSecureToken": True})
+    token: str = answer.json()["idToken"]
+    return token
+
+
+async def cited(cloud: Cloud, question: str) -> list[str]:
+    async with httpx.AsyncClient(timeout=30) as http:
+        answer = await http.post(
+            f"{cloud.chat}/v2/messages",
+            json={"text": question},
+            headers={"Authorization": f"Bearer {cloud.token}"},
+        )
+    done = fixed_parser([answer.content]).done
+    assert done is not None
+    ids: list[str] = done["memories_id"]
+    return ids
+
+
+async def test_p28_written_is_found_edited_by_its_new_words_and_deleted_not_at_all(
+    cloud: Cloud,
+) -> None:
+    uid = await FirebaseIdentity(project=PROJECT).verify(cloud.token)
+    client = AsyncClient(project=PROJECT, credentials=AnonymousCredentials())
+    document = client.document(f"users/{uid}/conversations/offsite")
+
+    async def completed_with(word: str) -> bool | None:
+        fields = (await document.get()).to_dict() or {}
+        text = str(fields.get("transcript_segments"))
+        return True if fields.get("status") == "completed" and word in text else None
+
+    await document.set(spoken("The offsite in Lisbon moves to Friday."))
+    await until(lambda: completed_with("Lisbon"))
+    written = await cited(cloud, "Where is the Lisbon offsite?")
+
+    await document.update(
+        {"transcript_segments": spoken("The offsite in Porto is on Monday.")["transcript_segments"]}
+    )
+    old_words = await cited(cloud, "What about Lisbon?")
+
+    async def found_again() -> list[str] | None:
+        return await cited(cloud, "What about Porto?") or None
+
+    new_words = await until(found_again)
+
+    await document.delete()
+    deleted = await cited(cloud, "And what about Porto now?")
+    client.close()
+
+    assert (written, old_words, new_words, deleted) == (["offsite"], [], ["offsite"], [])

@@ -1,0 +1,119 @@
+"""Embedded, as deployed: each entry point in a functions-framework process of its own, one DATA_DIR."""
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx
+import pytest
+
+from infra.emulators.process import free_port, running
+from infra.local.pump import HttpDelivery, Pump
+from infra.local.routing import ROOT, entry_points
+from shared.adapters.local_identity import LocalIdentity, LocalServiceIdentity, read_secret
+from shared.adapters.sqlite_database import SqliteDatabase
+from shared.adapters.sqlite_queue import SqliteQueue
+from shared.adapters.system_clock import SystemClock
+from tests.old_app import fixed_parser
+
+SAID = {
+    "id": "offsite",
+    "started_at": "2026-03-02T09:00:00+01:00",
+    "finished_at": "2026-03-02T09:05:00+01:00",
+    "source": "phone",
+    "language": "en",
+    "transcript_segments": [
+        {"text": "The Lisbon offsite moves to Friday.", "speaker": "Ann", "is_user": False, "start": 0, "end": 4},
+        {"text": "Good, I will book the train.", "speaker": "Me", "is_user": True, "start": 4, "end": 7},
+    ],
+}  # fmt: skip
+
+
+@dataclass
+class Processes:
+    """Where each entry point listens."""
+
+    ports: dict[str, int]
+    data_dir: Path
+
+    def url(self, function: str, path: str = "/") -> str:
+        return f"http://127.0.0.1:{self.ports[function]}{path}"
+
+
+@pytest.fixture(scope="module")
+def processes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Processes]:
+    data_dir = tmp_path_factory.mktemp("data")
+    ports = {function.name: free_port() for function in entry_points()}
+    with ExitStack() as stack:
+        for function in entry_points():
+            command = [
+                *("env", "PYTHONPATH=.", f"DATA_DIR={data_dir}", "HOST=127.0.0.1"),
+                f"TOOL_PROXY_URL=http://127.0.0.1:{ports['tool_proxy']}",
+                *(sys.executable, "-W", "ignore", "-m", "functions_framework", "--asgi"),
+                *("--target", function.name, "--source", str(function.source)),
+                *("--host", "127.0.0.1", "--port", str(ports[function.name])),
+            ]
+            log = data_dir / f"{function.name}.log"
+            stack.enter_context(running(command, port=ports[function.name], log=log, cwd=ROOT))
+        yield Processes(ports, data_dir)
+
+
+async def test_every_entry_point_is_healthy(processes: Processes) -> None:
+    async with httpx.AsyncClient() as http:
+        for name in processes.ports:
+            health = await http.get(processes.url(name, "/healthz"))
+            assert health.json() == {"status": "ok", "function": name}
+
+
+async def test_p28_what_is_said_is_found_by_chat_across_processes(processes: Processes) -> None:
+    secret = read_secret(processes.data_dir)
+    queue = SqliteQueue(SqliteDatabase(processes.data_dir / "keepsake.db"), SystemClock())
+    headers = {"Authorization": f"Bearer {LocalIdentity(secret).issue('alice')}"}
+    async with httpx.AsyncClient(headers=headers, timeout=30) as http, httpx.AsyncClient() as inner:
+        pump = Pump(
+            queue,
+            HttpDelivery(inner, LocalServiceIdentity(secret), url=processes.url, project="local"),
+        )
+        taken = await http.post(processes.url("library", "/v1/conversations"), json=SAID)
+        await pump.drain()
+        kept = await http.get(processes.url("library", "/v1/conversations/offsite"))
+        answer = await http.post(
+            processes.url("chat", "/v2/messages"), json={"text": "When is the Lisbon offsite?"}
+        )
+        gone = await http.delete(processes.url("library", "/v1/conversations/offsite"))
+        await pump.drain()
+        again = await http.post(
+            processes.url("chat", "/v2/messages"), json={"text": "And where is the Lisbon offsite?"}
+        )
+
+    assert (taken.status_code, taken.json()) == (202, {"id": "offsite", "status": "processing"})
+    assert kept.json()["status"] == "completed"
+    shown = fixed_parser([answer.content]).done
+    assert shown is not None
+    assert shown["memories_id"] == ["offsite"]
+    assert "Friday" in shown["text"]
+    assert gone.is_success
+    lost = fixed_parser([again.content]).done
+    assert lost is not None
+    assert lost["memories_id"] == []
+    assert await queue.dead_letters() == []
+
+
+def test_internal_entry_points_refuse_who_has_no_service_token(processes: Processes) -> None:
+    for function in entry_points():
+        if function.access == "internal":
+            answer = httpx.post(processes.url(function.name), json={})
+            assert answer.status_code == 401, function.name
+
+
+def test_an_embedded_function_refuses_to_start_on_cloud_run(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", "from shared.wiring import settings; settings()"]
+    environment = {"PYTHONPATH": ".", "K_SERVICE": "chat", "DATA_DIR": str(tmp_path)}
+
+    ended = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, check=False)
+
+    assert ended.returncode != 0
+    assert b"KEEPSAKE_WORLD=embedded cannot run on Cloud Run" in ended.stderr
