@@ -32,7 +32,7 @@ el los las y o pero yo tú él nosotros ellos mi mis tu tus su sus es fue era
 estar está estoy ser haber ha había no que quién qué dónde cuándo cómo por para con sin de del al
 se lo me te nos
 
-o os as um uns umas e eu ele nós meu minha seu sua é são foi estava ser ter tem não quem
+o os as um e eu ele nós meu minha seu sua é são foi estava ser ter tem não quem
 onde quando como porque do da dos das no na nos nas em com por para
 
 il lo gli uno che cosa dove quando perché di da del della dei delle nel nella sono era stato
