@@ -8,7 +8,7 @@ import anyio
 
 from infra.local.envelopes import envelope
 from shared import telemetry
-from shared.adapters.sqlite_queue import LEASE_S, Job, SqliteQueue
+from shared.adapters.sqlite_queue import ATTEMPTS, LEASE_S, Job, SqliteQueue
 from shared.domain.errors import Unavailable
 from shared.ports import ServiceIdentity
 
@@ -88,8 +88,9 @@ class Pump:
 
     async def _failed(self, job: Job, error: Exception) -> None:
         reason = str(error) if isinstance(error, Unavailable) else type(error).__name__
+        outcome = "delivery_failed" if job.attempt < ATTEMPTS else "delivery_given_up"
         telemetry.warning(
-            "delivery_failed", job=job.id, target=job.target, attempt=job.attempt, reason=reason
+            outcome, job=job.id, target=job.target, attempt=job.attempt, reason=reason
         )
         await self._queue.retry(job, reason)
 

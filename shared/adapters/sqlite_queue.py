@@ -35,6 +35,7 @@ CREATE TABLE IF NOT EXISTS jobs (
     ended REAL
 );
 CREATE INDEX IF NOT EXISTS jobs_due ON jobs (due, id) WHERE ended IS NULL;
+CREATE INDEX IF NOT EXISTS jobs_ended ON jobs (ended) WHERE ended IS NOT NULL;
 CREATE UNIQUE INDEX IF NOT EXISTS jobs_task ON jobs (target, name) WHERE kind = 'task';
 CREATE TABLE IF NOT EXISTS dead_letters (
     id INTEGER PRIMARY KEY,

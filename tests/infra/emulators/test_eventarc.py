@@ -5,7 +5,6 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from pathlib import Path
 from uuid import uuid4
 
 import pytest
@@ -43,13 +42,13 @@ class Cloud:
     services: LocalServiceIdentity
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def function() -> Receiver:
     return Receiver()
 
 
-@pytest.fixture
-def cloud(function: Receiver, tmp_path: Path) -> Iterator[Cloud]:
+@pytest.fixture(scope="module")
+def cloud(function: Receiver, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cloud]:
     services = LocalServiceIdentity(b"s" * 32)
     with ExitStack() as stack:
         url = stack.enter_context(running(function.app))
@@ -58,7 +57,7 @@ def cloud(function: Receiver, tmp_path: Path) -> Iterator[Cloud]:
         emulator = stack.enter_context(
             or_skip(
                 lambda: firestore(
-                    tmp_path / "firestore.log",
+                    tmp_path_factory.mktemp("eventarc") / "firestore.log",
                     rules=ROOT / "infra/firestore.rules",
                     functions=relay.removeprefix("http://"),
                 )
