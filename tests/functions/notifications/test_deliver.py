@@ -55,7 +55,9 @@ async def test_a_task_that_comes_again_shows_nothing_twice(world: World, job: Ma
     assert len((await world.inbox())["items"]) == 1
 
 
-async def test_a_push_that_fails_is_tried_again(world: World, job: Mapping[str, str]):
+async def test_a_push_whose_answer_was_lost_is_sent_again_with_the_same_tag(
+    world: World, job: Mapping[str, str]
+):
     world.push.down = True
     failed = await world.redeliver(job)
     waiting = await world.inbox()
@@ -65,6 +67,8 @@ async def test_a_push_that_fails_is_tried_again(world: World, job: Mapping[str, 
 
     assert (failed.status_code, delivered.status_code) == (503, 200)
     assert (waiting["items"], len((await world.inbox())["items"])) == ([], 1)
+    first, second = (message for _, message in world.push.sent)
+    assert first == second
 
 
 async def test_a_notification_that_is_gone_is_no_error(world: World):

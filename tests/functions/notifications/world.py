@@ -38,16 +38,16 @@ SECRET = b"a secret of the tests"
 
 @dataclass
 class RecordingPush:
-    """Remembers what was sent to which tokens; `dead` tokens are reported as such."""
+    """Remembers what was sent to which tokens; `dead` ones are reported, `down` loses the answer."""
 
     sent: list[tuple[tuple[str, ...], PushMessage]] = field(default_factory=list)
     dead: frozenset[str] = frozenset()
     down: bool = False
 
     async def send(self, uid: UserId, tokens: Sequence[str], message: PushMessage) -> Sequence[str]:
-        if self.down:
-            raise Unavailable("no push today")
         self.sent.append((tuple(tokens), message))
+        if self.down:
+            raise Unavailable("sent, and the answer was lost")
         return [token for token in tokens if token in self.dead]
 
 
