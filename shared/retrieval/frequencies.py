@@ -1,6 +1,6 @@
 """How much a word says: coarse bands of how often people use it when they talk.
 
-Four bands are as good as a long table: what matters is that a name outweighs "time", and "time"
+Four bands come close to a long table: what matters is that a name outweighs "time", and "time"
 outweighs "the". The bands are general; they know nothing of any user.
 """
 
