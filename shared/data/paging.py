@@ -9,6 +9,7 @@ from typing import Any, Generic, TypeVar
 
 from shared.domain.documents import Document, Query, cursor
 from shared.domain.errors import Invalid
+from shared.domain.ids import is_id
 
 T = TypeVar("T")
 
@@ -33,9 +34,12 @@ def position(opaque: str | None) -> tuple[Any, ...] | None:
         return None
     try:
         at, name = json.loads(base64.b64decode(opaque, altchars=b"-_", validate=True))
-        return datetime.fromisoformat(at), str(name)
+        seen = datetime.fromisoformat(at), name
     except (ValueError, TypeError) as error:
         raise Invalid("cursor: not one of ours") from error
+    if seen[0].tzinfo is None or not is_id(str(name)):
+        raise Invalid("cursor: not one of ours")
+    return seen
 
 
 def _opaque(position: tuple[Any, ...]) -> str:

@@ -1,0 +1,148 @@
+"""Conversations as they are stored: whole, in parts, in pages, and through damage."""
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from shared.adapters.firestore_indexes import FirestoreIndexes
+from shared.adapters.sqlite_database import SqliteDatabase
+from shared.adapters.sqlite_documents import SqliteDocuments
+from shared.data.conversations import Conversations
+from shared.data.transcripts import INLINE_BYTES, digest, lay_out, part_fields
+from shared.domain.conversation import Conversation, Segment, content_hash
+from shared.domain.documents import Delete, Set, Update
+from shared.domain.errors import Conflict, NotFound, Unavailable
+from shared.domain.ids import ConversationId, UserId
+
+ALICE = UserId("alice")
+START = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
+INDEXES = Path(__file__).parents[3] / "infra/firestore.indexes.json"
+
+
+@pytest.fixture
+def documents(tmp_path):
+    database = SqliteDatabase(tmp_path / "keepsake.db")
+    yield SqliteDocuments(database, FirestoreIndexes.read(INDEXES))
+    database.close()
+
+
+@pytest.fixture
+def conversations(documents) -> Conversations:
+    return Conversations(documents)
+
+
+def conversation(name: str = "c1", *texts: str, day: int = 0) -> Conversation:
+    at = START + timedelta(days=day)
+    return Conversation(
+        id=ConversationId(name),
+        created_at=at,
+        started_at=at,
+        finished_at=at + timedelta(hours=1),
+        transcript_segments=tuple(Segment(text=text) for text in texts or ("Hello.",)),
+    )
+
+
+def long(name: str = "c1") -> Conversation:
+    return conversation(name, *(f"{n} {'ü' * 2_000}" for n in range(300)))
+
+
+async def test_what_is_stored_is_read_back(conversations):
+    await conversations.add(ALICE, conversation())
+
+    assert await conversations.get(ALICE, ConversationId("c1")) == conversation()
+
+
+async def test_a_long_one_is_read_back_whole_from_its_parts(conversations, documents):
+    await conversations.add(ALICE, long())
+
+    document = await documents.get("users/alice/conversations/c1")
+    assert document.fields["transcript_segments"] == []
+    read = await conversations.get(ALICE, ConversationId("c1"))
+    assert read.transcript_segments == long().transcript_segments
+    assert content_hash(read) == content_hash(lay_out(long())[0])
+
+
+async def test_a_long_one_stored_again_is_the_same_and_other_words_are_a_conflict(conversations):
+    await conversations.add(ALICE, long())
+    changed = replace(long(), transcript_segments=long().transcript_segments[:-1])
+
+    assert (await conversations.add(ALICE, long())).id == "c1"
+    with pytest.raises(Conflict):
+        await conversations.add(ALICE, changed)
+
+
+async def test_a_part_that_is_missing_or_another_one_is_waited_for(conversations, documents):
+    await conversations.add(ALICE, long())
+    path = "users/alice/conversations/c1/parts/0"
+
+    for damage in (
+        Set(path, part_fields((Segment(text="forged"),))),
+        Set(path, {"segments": "none"}),
+        Delete(path),
+    ):
+        await documents.write(damage)
+        with pytest.raises(Unavailable):
+            await conversations.get(ALICE, ConversationId("c1"))
+
+
+async def test_many_are_read_in_the_order_asked_without_those_that_are_not_there(conversations):
+    for name in ("c1", "c2", "c3"):
+        await conversations.add(ALICE, conversation(name))
+
+    names = [ConversationId(name) for name in ("c3", "none", "c1", "a/b")]
+
+    assert [c.id for c in await conversations.get_many(ALICE, names)] == ["c3", "c1"]
+
+
+async def test_a_malformed_one_does_not_hide_the_others(conversations, documents):
+    for n in range(3):
+        await conversations.add(ALICE, conversation(f"c{n}", day=n))
+    await documents.write(Update("users/alice/conversations/c1", {"started_at": "soon"}))
+
+    first = await conversations.page(ALICE, limit=2)
+    rest = await conversations.page(ALICE, limit=2, after=first.next)
+
+    assert [c.id for c in (*first.items, *rest.items)] == ["c2", "c0"]
+
+
+async def test_deleting_takes_the_parts_along_and_happens_once(conversations, documents):
+    await conversations.add(ALICE, long())
+
+    await conversations.delete(ALICE, ConversationId("c1"))
+
+    assert await documents.get("users/alice/conversations/c1/parts/0") is None
+    with pytest.raises(NotFound):
+        await conversations.delete(ALICE, ConversationId("c1"))
+
+
+async def test_a_stretch_of_time_holds_what_is_not_discarded(conversations, documents):
+    for n in range(5):
+        await conversations.add(ALICE, conversation(f"c{n}", day=n))
+    await documents.write(Update("users/alice/conversations/c2", {"discarded": True}))
+
+    found = await conversations.between(
+        ALICE, start=START + timedelta(days=1), end=START + timedelta(days=4), limit=9
+    )
+
+    assert [c.id for c in found] == ["c3", "c1"]
+    assert found[0].transcript_segments == ()
+    whole = await conversations.between(ALICE, limit=1, with_segments=True)
+    assert whole[0].transcript_segments == conversation().transcript_segments
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.lists(st.integers(1, 90_000), min_size=1, max_size=40))
+def test_every_transcript_is_cut_within_the_limits_of_a_document(sizes):
+    talk = conversation("c1", *("x" * size for size in sizes))
+
+    stored, parts = lay_out(talk)
+
+    said = tuple(s for part in parts for s in part) or stored.transcript_segments
+    assert said == talk.transcript_segments
+    assert stored.parts == tuple(digest(part) for part in parts)
+    for part in parts or [stored.transcript_segments]:
+        assert sum(len(s.text.encode()) for s in part) <= INLINE_BYTES

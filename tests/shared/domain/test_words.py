@@ -1,0 +1,27 @@
+"""What counts as a word."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shared.domain.words import count_words, first_words, normalise
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [("", 0), (" … — !", 0), ("one two", 2), ("it's twenty-one", 2), ("a, b. c!", 3), ("会議です", 4), ("über 3,5 km", 3)],
+)  # fmt: skip
+def test_words_are_counted_in_every_script(text, count):
+    assert count_words(text) == count
+
+
+@given(st.text(), st.integers(1, 20))
+def test_the_first_words_are_never_more_than_asked_for(text, limit):
+    short = first_words(text, limit)
+
+    assert len(short.split()) <= limit
+    assert " ".join(text.split()).startswith(short)
+
+
+def test_two_wordings_of_one_thing_are_equal():
+    assert normalise("User lives in BERGEN!") == normalise(" user lives, in bergen")
