@@ -34,6 +34,10 @@ class HttpToolbox:
             raise ToolFailed(response.json()["detail"])
         raise ToolFailed("The service that calls apps does not answer.")
 
+    async def aclose(self) -> None:
+        """Give up the pooled connections."""
+        await self._client.aclose()
+
     async def _post(self, body: Mapping[str, Any]) -> "httpx.Response":
         import httpx
 
