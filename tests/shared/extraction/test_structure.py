@@ -1,0 +1,183 @@
+"""P26, without a model: what is found in a transcript, and what is not made up."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from functions.process_conversation.answers import DiscardAnswer, MemoriesAnswer, StructureAnswer
+from shared.extraction import EXTRACTORS
+
+DISCARD, STRUCTURE, MEMORIES = EXTRACTORS.values()
+
+
+def data(*said: str | tuple[str, str], start: str = "2026-03-02T09:00:00+00:00") -> dict[str, Any]:
+    """Build a prompt's data; a bare text is the owner's. It is a Monday, 10 o'clock in Berlin."""
+    lines = [("SPEAKER_00", text) if isinstance(text, str) else text for text in said]
+    return {
+        "transcript": [
+            {"segment": n, "speaker": who, "is_user": who == "SPEAKER_00", "text": text}
+            for n, (who, text) in enumerate(lines)
+        ],
+        "started_at": start,
+        "time_zone": "Europe/Berlin",
+        "language": "en",
+    }
+
+
+def other(text: str) -> tuple[str, str]:
+    return "SPEAKER_01", text
+
+
+@pytest.mark.parametrize("prompt", list(EXTRACTORS))
+def test_every_prompt_with_a_schema_has_its_extractor(prompt):
+    schemas = {
+        "process_conversation/discard": DiscardAnswer,
+        "process_conversation/structure": StructureAnswer,
+        "process_conversation/memories": MemoriesAnswer,
+    }
+
+    schemas[prompt].model_validate(EXTRACTORS[prompt](data("Hello.")))
+
+
+@given(st.lists(st.text(max_size=60) | st.sampled_from(["I'll", "tomorrow at 99", "Mr.", "in ten days"]), max_size=6))  # fmt: skip
+def test_every_transcript_can_be_read(texts):
+    said = data(*texts, *map(other, texts))
+
+    StructureAnswer.model_validate(STRUCTURE(said))
+    DiscardAnswer.model_validate(DISCARD(said))
+    for found in MemoriesAnswer.model_validate(MEMORIES(said)).memories:
+        assert found.evidence in said["transcript"][found.segment]["text"]
+
+
+def test_a_title_names_what_was_said_most_and_keeps_letters():
+    found = STRUCTURE(
+        data("The NASA visit is moved.", other("Is the NASA visit in Houston?"), "Yes, the visit.")
+    )
+
+    assert found["title"].split(", ")[:2] == ["NASA", "visit"]
+
+
+def test_an_overview_quotes_the_central_sentences_in_their_order():
+    said = [
+        "Nice weather outside. The budget for the launch is tight.",
+        "We cut the launch budget by ten percent. My shoes are wet.",
+        "So the launch budget is settled.",
+    ]
+
+    assert STRUCTURE(data(*said))["overview"] == (
+        "The budget for the launch is tight. We cut the launch budget by ten percent. "
+        "So the launch budget is settled."
+    )
+
+
+@pytest.mark.parametrize(
+    ("said", "category"),
+    [
+        ("The dentist says the pain goes away with this medicine.", "health"),
+        ("Our flight leaves late, the hotel at the airport is booked.", "travel"),
+        ("Mmh, whatever, somehow.", "other"),
+    ],
+)
+def test_a_category_follows_its_words(said, category):
+    assert STRUCTURE(data(said))["category"] == category
+
+
+@pytest.mark.parametrize(
+    ("said", "task", "due"),
+    [
+        ("I'll call the dentist tomorrow.", "Call the dentist tomorrow", "2026-03-03T18:00:00+01:00"),
+        ("I need to pay the rent by Friday, because it is late.", "Pay the rent by Friday", "2026-03-06T18:00:00+01:00"),
+        ("Remind me to water the plants.", "Water the plants", None),
+        ("We have to file taxes on 5 May at 9:30 am.", "File taxes on 5 May at 9:30 am", "2026-05-05T09:30:00+02:00"),
+        ("I must renew it on February 1st.", "Renew it on February 1st", "2027-02-01T18:00:00+01:00"),
+        ("I should ask Anna in two weeks.", "Ask Anna in two weeks", "2026-03-16T18:00:00+01:00"),
+        ("I will send it on Monday at 3.", "Send it on Monday at 3", "2026-03-09T15:00:00+01:00"),
+        ("I'll send it tonight at 8 pm.", "Send it tonight at 8 pm", "2026-03-02T20:00:00+01:00"),
+        (other("Could you send the contract today?"), "Send the contract today?", "2026-03-02T18:00:00+01:00"),
+    ],
+)  # fmt: skip
+def test_what_was_undertaken_is_a_task_with_its_day(said, task, due):
+    found = STRUCTURE(data("Hm.", said))["action_items"]
+
+    assert found == [{"description": task.rstrip("?"), "due_at": due}]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "I'll be late.",
+        "I will not call him.",
+        "I'll see.",
+        "She called the dentist.",
+        other("I'll call my own mother."),
+    ],
+)
+def test_what_nobody_undertook_for_the_owner_is_no_task(said):
+    assert STRUCTURE(data("Hm.", said))["action_items"] == []
+
+
+@pytest.mark.parametrize(
+    ("said", "start"),
+    [
+        ("The meeting with Anna is on Thursday at 2 pm.", "2026-03-05T14:00:00+01:00"),
+        ("Dinner is tomorrow at 7:30 pm.", "2026-03-03T19:30:00+01:00"),
+        ("Shall we have dinner tomorrow at 7?", None),
+        ("The meeting is on Thursday.", None),
+        ("I sleep on Thursday at 2 pm.", None),
+    ],
+)
+def test_an_event_has_a_name_a_day_and_an_hour(said, start):
+    found = STRUCTURE(data(said))["events"]
+
+    assert [event["start"] for event in found] == ([start] if start else [])
+
+
+def test_people_and_things_are_told_apart_by_the_words_around_them():
+    found = STRUCTURE(
+        data("Yesterday Anna Becker flew to Oslo with Tom.", "ACME sent Tom a contract in May.")
+    )
+
+    assert found["people"] == ["Anna Becker", "Tom"]
+    assert found["entities"] == ["Oslo", "ACME"]
+
+
+@pytest.mark.parametrize(
+    ("said", "content"),
+    [
+        ("I'm allergic to peanuts.", "User is allergic to peanuts."),
+        ("Well, I live in Bergen.", "User lives in Bergen."),
+        ("By the way, my daughter Mia is six.", None),
+        ("My daughter's name is Mia.", "User's daughter's name is Mia."),
+        ("I have two cats.", "User has two cats."),
+        ("I don't eat meat.", "User doesn't eat meat."),
+        ("I love my garden.", "User loves their garden."),
+        ("I'm tired today.", None),
+        ("I love this idea.", None),
+        ("Do I like jazz?", None),
+        (other("I love jazz."), None),
+        ("I live " + "very " * 15 + "far.", None),
+    ],
+)
+def test_lasting_facts_of_the_owner_are_memories_p14(said, content):
+    found = MEMORIES(data(said))["memories"]
+
+    assert [one["content"] for one in found] == ([content] if content else [])
+
+
+@pytest.mark.parametrize(
+    ("said", "discard"),
+    [
+        ("Okay. Mhm.", True),
+        ("Hello? Hello? Can you hear me?", True),
+        ("Testing, testing.", True),
+        ("The code is 4711.", False),
+        ("I'll call Anna.", False),
+        ("I have two cats.", False),
+        ("See you tomorrow.", False),
+        ("Purple elephants paint enormous bridges.", False),
+    ],
+)
+def test_scraps_are_discarded_and_anything_of_use_is_kept_p27(said, discard):
+    assert DISCARD(data(said)) == {"discard": discard}
