@@ -6,7 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from functions.process_conversation.answers import DiscardAnswer, MemoriesAnswer, StructureAnswer
+from functions.process_conversation.answers import (
+    Answer,
+    DiscardAnswer,
+    MemoriesAnswer,
+    StructureAnswer,
+)
 from shared.extraction import EXTRACTORS
 
 DISCARD, STRUCTURE, MEMORIES = EXTRACTORS.values()
@@ -32,7 +37,7 @@ def other(text: str) -> tuple[str, str]:
 
 @pytest.mark.parametrize("prompt", list(EXTRACTORS))
 def test_every_prompt_with_a_schema_has_its_extractor(prompt):
-    schemas = {
+    schemas: dict[str, type[Answer]] = {
         "process_conversation/discard": DiscardAnswer,
         "process_conversation/structure": StructureAnswer,
         "process_conversation/memories": MemoriesAnswer,
