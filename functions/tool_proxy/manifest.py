@@ -63,12 +63,17 @@ def read_manifest(body: bytes, integration: ExternalIntegration) -> Manifest:
 
 def _parse(body: bytes) -> dict[str, Any]:
     try:
-        content = json.loads(body)
+        content = json.loads(body, parse_constant=_no_number)
+        json.dumps(content, ensure_ascii=False).encode()  # fails on half a surrogate pair
     except (ValueError, RecursionError) as error:
         raise BadManifest("The manifest is not valid JSON.") from error
     if not isinstance(content, dict) or not isinstance(content.get("tools"), list):
         raise BadManifest("The manifest must be an object with a list `tools`.")
     return content
+
+
+def _no_number(name: str) -> float:
+    raise ValueError(f"{name} is not JSON")
 
 
 def _label(declared: Any, position: int) -> str:
@@ -156,7 +161,7 @@ def _parameters(declared: Any) -> Mapping[str, Any]:
 
 def _from_text(declared: str) -> Any:
     try:
-        return json.loads(declared)
+        return json.loads(declared, parse_constant=_no_number)
     except (ValueError, RecursionError) as error:
         raise BadTool("`parameters` is text that is not JSON") from error
 

@@ -31,7 +31,7 @@ def text_of(app: App, tool: ChatTool, response: EgressResponse) -> str:
 def _success(response: EgressResponse) -> str:
     content = _content(response)
     if isinstance(content, str):
-        return content
+        return _whole(content)
     if isinstance(content, dict):
         for name, prefix in (("result", ""), ("message", ""), ("error", "Error: ")):
             if content.get(name) is not None:
@@ -78,8 +78,13 @@ def _content(response: EgressResponse) -> Any:
 
 
 def _as_text(value: Any) -> str:
-    return value if isinstance(value, str) else _compact(value)
+    return _whole(value) if isinstance(value, str) else _compact(value)
 
 
 def _compact(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return _whole(json.dumps(value, ensure_ascii=False, separators=(",", ":")))
+
+
+def _whole(text: str) -> str:
+    """Replace halves of surrogate pairs, which JSON can hold and UTF-8 cannot."""
+    return text.encode(errors="replace").decode()

@@ -59,7 +59,18 @@ def test_t2_a_second_tool_of_a_name_and_one_too_many_are_refused():
     assert manifest.refused == ("t40: an app may have 40 tools", "t0: another tool has this name")
 
 
-@pytest.mark.parametrize("body", [b"", b"nonsense", b"[]", b"{}", b'{"tools": 3}', b"[" * 200_000])
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"nonsense",
+        b"[]",
+        b"{}",
+        b'{"tools": ["\\ud800"]}',
+        b'{"tools": [NaN]}',
+        b"[" * 200_000,
+    ],
+)
 def test_t2_what_is_no_manifest_is_refused_whole(body):
     with pytest.raises(BadManifest):
         read_manifest(body, ExternalIntegration(chat_tools_manifest_url=AT))

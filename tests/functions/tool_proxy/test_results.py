@@ -38,6 +38,7 @@ def answer(status: int, body: str) -> EgressResponse:
         (200, '["a", "ü"]', '["a","ü"]'),
         (200, '{"notes": [1, 2]}', '{"notes":[1,2]}'),
         (200, "3", "3"),
+        (200, '{"result": "half \\ud83d"}', "half ?"),
         (200, "plain text", "plain text"),
         (200, "{broken", "{broken"),
         (200, "", ""),
