@@ -31,6 +31,9 @@ MAX_PATH_BYTES = 6_144
 MAX_DEPTH = 20
 MAX_WRITES = 500
 MAX_ALTERNATIVES = 30
+MAX_BATCH_BYTES = 7_000_000
+"""A request has 10 MiB, and on the wire values take up to half as much again as they count."""
+
 RANGES = frozenset({"<", "<=", ">", ">="})
 RESERVED = re.compile(r"__.*__", re.DOTALL)
 
@@ -65,45 +68,51 @@ def check_writes(writes: Sequence[Write]) -> None:
     """Check what can be said of a batch without looking at the documents."""
     if len(writes) > MAX_WRITES:
         raise Invalid(f"A batch has at most {MAX_WRITES} writes, this one {len(writes)}")
-    for write in writes:
-        check_document_path(write.path)
-        match write:
-            case Create(fields=fields) | Set(fields=fields):
-                check_fields(write.path, fields)
-            case Update(changes=changes):
-                _check_changes(changes)
-            case Delete():
-                pass
+    size_bytes = sum(_check_write(write) for write in writes)
+    if size_bytes > MAX_BATCH_BYTES:
+        raise Invalid(f"A batch has at most {MAX_BATCH_BYTES} bytes, this one {size_bytes}")
 
 
-def check_fields(path: str, fields: Fields) -> None:
-    """Check a whole document: its values, names, depth and size."""
+def _check_write(write: Write) -> int:
+    check_document_path(write.path)
+    match write:
+        case Create(fields=fields) | Set(fields=fields):
+            return check_fields(write.path, fields)
+        case Update(changes=changes):
+            return _check_changes(changes)
+        case Delete():
+            return 0
+
+
+def check_fields(path: str, fields: Fields) -> int:
+    """Check a whole document: its values, names, depth and size, which it returns in bytes."""
     size_bytes = _path_size(path) + _map_size(fields, depth=0)
     if size_bytes > MAX_DOCUMENT_BYTES:
         raise Invalid(f"A document has at most {MAX_DOCUMENT_BYTES} bytes, this one {size_bytes}")
+    return size_bytes
 
 
-def _check_changes(changes: Fields) -> None:
+def _check_changes(changes: Fields) -> int:
     if not changes:
         raise Invalid("An update names at least one field")
-    for path, change in changes.items():
+    for path in changes:
         for name in path.split("."):
             _check_name(name)
         if any(other.startswith(f"{path}.") for other in changes):
             raise Invalid(f"An update changes {path!r} and a part of it")
-        _check_change(change)
+    return sum(_change_size(change) for change in changes.values())
 
 
-def _check_change(change: Any) -> None:
+def _change_size(change: Any) -> int:
     match change:
         case Remove():
-            pass
+            return 0
         case Increment(by=by):
-            _check_number_or_time(by)
+            return _size(by, depth=1)
         case ArrayUnion(values=values):
-            _size(list(values), depth=1)
+            return _size(values, depth=1)
         case _:
-            _size(change, depth=1)
+            return _size(change, depth=1)
 
 
 def check_query(query: Query) -> None:
@@ -157,10 +166,11 @@ def _size(value: Any, *, depth: int) -> int:
     """Check a value and count its bytes; `depth` is 1 for the value of a field."""
     if depth > MAX_DEPTH:
         raise Invalid(f"Maps and lists nest at most {MAX_DEPTH} deep")
+    # An empty map or list counts a byte: measured on the emulator.
     if isinstance(value, dict):
-        return _map_size(value, depth=depth)
+        return _map_size(value, depth=depth) or 1
     if isinstance(value, list | tuple):
-        return sum(_size(item, depth=depth + 1) for item in _flat(value))
+        return sum(_size(item, depth=depth + 1) for item in _flat(value)) or 1
     return _scalar_size(value)
 
 

@@ -488,6 +488,13 @@ for _ in range(19):
     DEEP = {"a": DEEP}  # type: ignore[dict-item] # maps in maps
 
 
+MIXED = {
+    "none": None, "yes": True, "n": 1, "half": 0.5, "at": NOON, "raw": b"xx", "umlaut": "ä",
+    "empty": {}, "nothing": [], "map": {"k": 1}, "list": [1, "a"],
+}  # fmt: skip
+MIXED_BYTES = 53 + 1 + 1 + 8 + 8 + 8 + 2 + 3 + 1 + 1 + (2 + 8) + (8 + 2)  # names, then values
+
+
 def of_size(path: str, size_bytes: int) -> dict[str, Any]:
     """Return fields that make a document at `path` exactly so large."""
     name = sum(len(part) + 1 for part in path.split("/")) + 16
@@ -504,8 +511,9 @@ def of_size(path: str, size_bytes: int) -> dict[str, Any]:
         {"a.b `c": 1},
         {"_": 1},
         {"t": "x" * 1_048_487},
+        {**of_size("users/ann", 1_048_576 - MIXED_BYTES), **MIXED},
     ],
-    ids=["depth", "int", "size", "name", "underscore", "long text"],
+    ids=["depth", "int", "size", "name", "underscore", "long text", "size of all kinds"],
 )
 async def test_what_is_just_within_the_limits_is_stored(documents: Documents, accepted: Any):
     await documents.write(Set("users/ann", accepted))
@@ -518,11 +526,12 @@ async def test_what_is_just_within_the_limits_is_stored(documents: Documents, ac
     [
         {"a": DEEP}, {"n": 2**63}, {"n": -(2**63) - 1}, {"t": datetime(2026, 3, 2)},  # noqa: DTZ001
         {"list": [[1]]}, of_size("users/ann", 1_048_577),
+        {**of_size("users/ann", 1_048_577 - MIXED_BYTES), **MIXED},
         {"t": "x" * 1_048_488}, {"b": b"x" * 1_048_488}, {"__x__": 1}, {"": 1}, {"a": {"__x__": 1}},
         {"a" * 1501: 1}, {"o": object()}, {"t": "half \ud800"}, {1: "x"},
     ],
     ids=[
-        "depth", "int", "negative int", "naive time", "nested list", "size", "long text",
+        "depth", "int", "negative int", "naive time", "nested list", "size", "size of all kinds", "long text",
         "long bytes", "reserved name",
         "empty name", "reserved name below", "long name", "object", "surrogate", "no text name",
     ],
@@ -564,6 +573,15 @@ async def test_a_batch_has_at_most_500_writes(documents: Documents):
         await documents.write(*(Delete(f"{NOTES}/{n}") for n in range(501)))
 
     assert await documents.count(Query(collection=NOTES)) == 500
+
+
+async def test_a_batch_has_at_most_seven_million_bytes(documents: Documents):
+    large = {"text": "x" * 1_000_000}
+
+    with pytest.raises(Invalid, match="7000000 bytes"):
+        await documents.write(*(Set(f"{NOTES}/{n}", large) for n in range(7)))
+
+    assert await documents.count(Query(collection=NOTES)) == 0
 
 
 async def test_an_update_may_not_grow_a_document_beyond_the_limit(documents: Documents):

@@ -1,0 +1,54 @@
+"""SQLite seeks where Firestore would: no query reads a whole collection to sort it."""
+
+import sqlite3
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import pytest
+
+from shared.adapters.sqlite_documents import SCHEMA
+from shared.adapters.sqlite_queries import create_index, select
+from shared.domain.documents import Order, Query, Where
+
+NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
+NEWEST = Query(
+    collection="users/ann/messages",
+    where=(Where("session_id", "==", "main"),),
+    order_by=(Order("created_at", "desc"),),
+    limit=20,
+)
+
+
+@pytest.mark.parametrize(
+    ("query", "seeks"),
+    [
+        (NEWEST, "<expr>=?"),
+        (replace(NEWEST, start_after=(NOON, "m1")), "<expr>=? AND <expr><?"),
+        (replace(NEWEST, where=()), "collection=?"),
+        (replace(NEWEST, where=(), start_after=(NOON, "m1")), "<expr><?"),
+        (replace(NEWEST, where=(Where("created_at", ">", NOON),)), "<expr>>?"),
+        (replace(NEWEST, order_by=()), "<expr>=?"),
+        (replace(NEWEST, where=(), order_by=()), "collection=?"),
+    ],
+)
+def test_a_query_reads_an_index_in_order(query: Query, seeks: str):
+    connection = sqlite3.connect(":memory:")
+    connection.executescript(f"{SCHEMA}; {create_index(query) or ''}")
+    sql, values = select(query, "path, version, fields")
+
+    plan = [row[3] for row in connection.execute(f"EXPLAIN QUERY PLAN {sql}", values)]
+
+    assert len(plan) == 1, plan
+    assert "USING INDEX" in plan[0]
+    assert seeks in plan[0]
+    connection.close()
+
+
+@pytest.mark.parametrize("name", ["it's", 'a"b', "x') OR 1=1 --", "ä b", "a[]"])
+def test_a_field_name_cannot_leave_its_place_in_the_statement(name: str):
+    query = replace(NEWEST, where=(Where(name, "==", 1),))
+    connection = sqlite3.connect(":memory:")
+    connection.executescript(f"{SCHEMA}; {create_index(query)}")
+
+    assert connection.execute(*select(query, "path")).fetchall() == []
+    connection.close()
