@@ -52,8 +52,12 @@ function linkMarkers(node, cite) {
   node.replaceWith(...parts.map((part, at) => (at % 2 ? cite(Number(part)) ?? `[${part}]` : part)));
 }
 
-/** The small raised number that leads to a citation. */
+/** The small raised number that leads to a citation. A link, because a button may wrap to a line of its own. */
 export function marker(n, title, onclick) {
-  return el("sup", {}, el("button", { type: "button", class: "marker", "aria-label": `Source ${n}: ${title}`, onclick },
+  const follow = (event) => {
+    event.preventDefault();
+    onclick();
+  };
+  return el("sup", {}, el("a", { href: "#reader", class: "marker", "aria-label": `Source ${n}: ${title}`, onclick: follow },
     String(n)));
 }

@@ -7,7 +7,7 @@ import re
 import pytest
 from playwright.sync_api import BrowserContext, expect
 
-from tests.web.conftest import Console
+from tests.web.console import Console
 
 pytestmark = pytest.mark.browser
 

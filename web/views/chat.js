@@ -32,7 +32,7 @@ export function startChat({ api, read }) {
         show(message, asked);
         if (message.sender === "human") asked = message.text;
       }
-      messages.scrollTop = messages.scrollHeight;
+      toEnd(messages);
     } catch (problem) {
       say(problemLine, problem.message);
     }
@@ -42,7 +42,7 @@ export function startChat({ api, read }) {
     const view = answer(text);
     add(human(text));
     add(view.node);
-    messages.scrollTop = messages.scrollHeight;
+    toEnd(messages);
     try {
       for await (const frame of api.ask(text)) followEnd(messages, () => view.take(frame));
       if (view.isOpen) throw new Problem("The connection was lost before the answer was complete.");
@@ -63,6 +63,7 @@ export function startChat({ api, read }) {
     send.disabled = false;
   }
 
+  keepEnd(messages);
   form.addEventListener("submit", onAsk);
   box.addEventListener("keydown", (event) => {
     if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
@@ -77,9 +78,21 @@ export function startChat({ api, read }) {
 
 const human = (text) => el("article", { class: "message human", "aria-label": "You" }, el("p", {}, text));
 
-// Reading further up is left in peace; at the end one stays at the end.
+// Reading further up is left in peace; at the end one stays at the end, whatever grows or narrows.
 function followEnd(box, change) {
-  const near = box.scrollHeight - box.scrollTop - box.clientHeight < NEAR_THE_END_PX;
+  const near = isNearEnd(box);
   change();
-  if (near) box.scrollTop = box.scrollHeight;
+  if (near) toEnd(box);
+}
+
+function keepEnd(box) {
+  let near = true;
+  box.addEventListener("scroll", () => (near = isNearEnd(box)));
+  new ResizeObserver(() => near && toEnd(box)).observe(box);
+}
+
+const isNearEnd = (box) => box.scrollHeight - box.scrollTop - box.clientHeight < NEAR_THE_END_PX;
+
+function toEnd(box) {
+  box.scrollTop = box.scrollHeight;
 }

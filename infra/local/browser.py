@@ -1,0 +1,45 @@
+"""Chromium as the console's tests and its picture use it: Debian's, silent towards the outside."""
+
+import shutil
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from playwright.sync_api import Browser, sync_playwright
+
+from infra.emulators.process import CannotRunError, free_port, running
+
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+FLAGS = (
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+
+
+@contextmanager
+def chromium() -> Iterator[Browser]:
+    """Start the first browser found on the PATH. Raises CannotRunError."""
+    path = next(filter(None, map(shutil.which, BROWSERS)), None)
+    if path is None:
+        raise CannotRunError(f"none of {', '.join(BROWSERS)} is on the PATH")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
+        yield browser
+        browser.close()
+
+
+@contextmanager
+def product(folder: Path) -> Iterator[str]:
+    """Serve the whole product, without a key, on data in `folder`; yields its origin."""
+    port = free_port()
+    environment = ["-u", "OPENAI_API_KEY", f"PORT={port}", f"DATA_DIR={folder / 'data'}"]
+    command = ["env", *environment, "PYTHONPATH=.", sys.executable, "-m", "infra.local"]
+    with running(command, port=port, log=folder / "product.log") as address:
+        yield f"http://{address}"
