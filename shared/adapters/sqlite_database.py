@@ -3,6 +3,7 @@
 import asyncio
 import sqlite3
 import threading
+import time
 import weakref
 from collections.abc import Callable
 from concurrent.futures import Executor, ThreadPoolExecutor
@@ -68,8 +69,7 @@ class SqliteDatabase:
         try:
             return await asyncio.get_running_loop().run_in_executor(threads, run)
         except sqlite3.OperationalError as error:
-            # The lower byte is the kind of error, the rest says more about it.
-            if error.sqlite_errorcode & 0xFF in BUSY:
+            if _is_busy(error):
                 raise Unavailable("The database is busy") from error
             raise
 
@@ -103,9 +103,28 @@ def _open(path: Path) -> sqlite3.Connection:
     connection = sqlite3.connect(
         path, timeout=BUSY_TIMEOUT_S, isolation_level=None, check_same_thread=False
     )
-    connection.execute("PRAGMA journal_mode = WAL")
+    _use_wal(connection)
     connection.execute("PRAGMA synchronous = NORMAL")
     return connection
+
+
+def _use_wal(connection: sqlite3.Connection) -> None:
+    """Switch the file to WAL, once and for all; SQLite's own timeout does not cover the switch."""
+    deadline = time.monotonic() + BUSY_TIMEOUT_S
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+        except sqlite3.OperationalError as error:
+            if not _is_busy(error) or time.monotonic() > deadline:
+                raise
+            time.sleep(0.01)
+        else:
+            return
+
+
+def _is_busy(error: sqlite3.OperationalError) -> bool:
+    # The lower byte is the kind of error, the rest says more about it.
+    return error.sqlite_errorcode & 0xFF in BUSY
 
 
 def _transact(
