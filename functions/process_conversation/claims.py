@@ -36,10 +36,13 @@ class Claims:
         self._documents = documents
         self._clock = clock
 
-    async def take(self, uid: UserId, conversation_id: ConversationId) -> Conversation | None:
+    async def take(
+        self, uid: UserId, conversation_id: ConversationId, *, chunk_count: int = 0
+    ) -> Conversation | None:
         """Claim what needs processing; what is done comes back as it is, None if it is gone.
 
-        Raises Unavailable while another attempt works on the same content, and Malformed.
+        More chunks than the document knows of are left from an earlier one of this id: then it is
+        indexed anew. Raises Unavailable while another attempt works on this content, and Malformed.
         """
         path = conversation_path(uid, conversation_id)
 
@@ -48,11 +51,19 @@ class Claims:
             if document is None:
                 return None
             conversation = load(Conversation, document)
-            if is_done(conversation):
+            if is_done(conversation) and chunk_count <= conversation.chunk_count:
                 return conversation
-            claim = next_claim(conversation, self._clock.now())
-            tx.write(Update(path, {"claim": dump(claim), "status": "processing", "failure": None}))
-            return replace(conversation, claim=claim, status="processing", failure=None)
+            claimed = replace(
+                conversation,
+                claim=next_claim(conversation, self._clock.now()),
+                status="processing",
+                chunk_count=max(conversation.chunk_count, chunk_count),
+                failure=None,
+            )
+            fields = dump(claimed)
+            changed = ("claim", "status", "chunk_count", "failure")
+            tx.write(Update(path, {name: fields[name] for name in changed}))
+            return claimed
 
         return await self._documents.transaction(work)
 
@@ -159,9 +170,6 @@ class Claims:
     async def holds(self, uid: UserId, claimed: Conversation) -> bool:
         document = await self._documents.get(conversation_path(uid, claimed.id))
         return _is_held(document, _claim(claimed))
-
-    async def is_gone(self, uid: UserId, conversation_id: ConversationId) -> bool:
-        return await self._documents.get(conversation_path(uid, conversation_id)) is None
 
     def _released(self) -> dict[str, Any]:
         """End the lease and keep the count of attempts."""

@@ -25,7 +25,7 @@ async def process(
     `chunk_count` tells how much of a deleted one is indexed. Raises Unavailable: call again.
     """
     try:
-        claimed = await deps.claims.take(uid, conversation_id)
+        claimed = await deps.claims.take(uid, conversation_id, chunk_count=chunk_count)
     except Malformed:
         telemetry.note(outcome="malformed")
         return await deps.claims.refuse(uid, conversation_id)
@@ -44,7 +44,7 @@ async def _finish(deps: ProcessDeps, uid: UserId, claimed: Conversation) -> bool
         await deps.claims.save(uid, claimed, draft)
         await _index(deps, uid, with_draft(conversation, draft), draft)
     except Superseded:
-        await _step_back(deps, uid, claimed)
+        telemetry.note(outcome="superseded")
         return False
     except ModelFailed:
         await _give_up(deps, uid, claimed)
@@ -80,13 +80,6 @@ async def _take_back(
     await deps.index.remove_memories(uid, [memory.id for memory in draft.memories])
     if await deps.claims.reopen(uid, conversation.id):
         raise Unavailable("The conversation changed while it was indexed")
-
-
-async def _step_back(deps: ProcessDeps, uid: UserId, claimed: Conversation) -> None:
-    """Leave the field to the newer attempt; where the conversation is gone, leave nothing."""
-    telemetry.note(outcome="superseded")
-    if await deps.claims.is_gone(uid, claimed.id):
-        await forget(deps, uid, claimed.id, claimed.chunk_count)
 
 
 async def _give_up(deps: ProcessDeps, uid: UserId, claimed: Conversation) -> None:

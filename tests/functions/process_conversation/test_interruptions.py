@@ -108,9 +108,9 @@ async def outage() -> None:
     raise Unavailable("gone for a moment")
 
 
-async def run_to_the_end(world: World) -> None:
+async def run_to_the_end(world: World, *messages: Mapping[str, Any]) -> None:
     """Deliver as the queue does: what failed comes again, later, until all is quiet."""
-    waiting: list[Mapping[str, Any]] = []
+    waiting = list(messages)
     for _ in range(20):
         waiting += await world.tell()
         if not waiting:
@@ -186,6 +186,37 @@ async def test_changed_during_any_call_it_ends_as_the_last_version(
         database.close()
 
     assert 15 < at < MOST_STEPS
+
+
+@pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
+@pytest.mark.parametrize("other_first", [True, False], ids=["overtaken", "pending"])
+async def test_stored_again_while_it_is_forgotten_it_ends_as_stored(tmp_path, after, other_first):
+    wanted = await undisturbed(tmp_path, OLD, None, NEW)
+
+    for at in range(1, MOST_STEPS):
+        database = SqliteDatabase(tmp_path / f"{at}.db")
+        other = world_on(database, TalkativeModel())
+        await other.write(OLD)
+        await run_to_the_end(other)
+        await other.delete()
+        (deleted,) = await other.tell()
+
+        async def store(other: World = other) -> None:
+            await other.write(NEW)
+            if other_first:
+                await run_to_the_end(other)
+
+        interruption = Interruption(at, store, after)
+        world = world_on(database, TalkativeModel(), interruption.wrap)
+        await run_to_the_end(world, deleted)
+        await run_to_the_end(other)
+        if not interruption.done:
+            database.close()
+            break
+        assert await world.everything() == wanted, f"stored at call {at}"
+        database.close()
+
+    assert 5 < at < MOST_STEPS
 
 
 @settings(max_examples=25, deadline=None)
