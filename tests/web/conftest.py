@@ -49,8 +49,10 @@ def console(context: BrowserContext, origin: str) -> Console:
     return console
 
 
-@pytest.fixture
-def module_page(console: Console) -> Page:
-    """Give a page of our origin on which single modules can be imported."""
-    console.page.goto(console.origin)
-    return console.page
+@pytest.fixture(scope="session")
+def module_page(browser: Browser, origin: str) -> Iterator[Page]:
+    """Give a page of our origin on which single modules can be imported; they keep no state."""
+    page = browser.new_page()
+    page.goto(origin)
+    yield page
+    page.close()

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import BrowserContext, Locator, Page, expect
 
 
 @dataclass
@@ -20,6 +20,11 @@ class Console:
         self.page.get_by_label("Who are you?").fill(uid)
         self.page.get_by_role("button", name="Sign in").click()
         self.greeting.wait_for()
+
+    def owner(self, context: BrowserContext, uid: str) -> dict[str, str]:
+        """Sign in beside the page; returns the headers that say so."""
+        answer = context.request.post(f"{self.origin}/local/token", data={"uid": uid})
+        return {"Authorization": f"Bearer {answer.json()['token']}"}
 
     def keep(self, transcript: str) -> Locator:
         """Paste a transcript; returns its card once it is processed."""

@@ -225,8 +225,8 @@ def test_p23_an_answer_is_rated_reported_and_the_chat_cleared(console: Console) 
 def test_a_notification_of_an_app_arrives_in_the_inbox(
     console: Console, context: BrowserContext
 ) -> None:
-    console.sign_in("notified")
     notify(console, context, uid="notified", message="Your <b>order</b> is ready.")
+    console.sign_in("notified")
 
     expect(console.page.get_by_label("1 unread")).to_be_visible()
     console.page.get_by_role("button", name=re.compile("Inbox")).click()
@@ -236,12 +236,14 @@ def test_a_notification_of_an_app_arrives_in_the_inbox(
 
 
 def notify(console: Console, context: BrowserContext, *, uid: str, message: str) -> None:
-    """Register an app, enable it and let it post with its own key."""
-    api = context.request
-    token = api.post(f"{console.origin}/local/token", data={"uid": uid}).json()["token"]
-    owner = {"Authorization": f"Bearer {token}"}
-    app = {"name": "Grocer", "description": "Brings food", "capabilities": ["external_integration"],
-           "external_integration": {}}  # fmt: skip
+    """Register an app, enable it, let it post with its own key, and wait for the delivery."""
+    api, owner = context.request, console.owner(context, uid)
+    app = {
+        "name": "Grocer",
+        "description": "Brings food",
+        "capabilities": ["external_integration"],
+        "external_integration": {},
+    }
     app_id = api.post(f"{console.origin}/v1/apps", data=app, headers=owner).json()["id"]
     key = api.post(f"{console.origin}/v1/apps/{app_id}/keys", headers=owner).json()["secret"]
     assert api.post(f"{console.origin}/v1/apps/enable?app_id={app_id}", headers=owner).ok
@@ -251,6 +253,35 @@ def notify(console: Console, context: BrowserContext, *, uid: str, message: str)
         headers={"Authorization": f"Bearer {key}"},
     )
     assert posted.ok, posted.text()
+    console.page.goto(console.origin)
+    console.page.wait_for_function(
+        """async (headers) => {
+          const inbox = await fetch("/v1/inbox", { headers });
+          return (await inbox.json()).items.length;
+        }""",
+        arg=owner,
+        polling=100,
+    )
+
+
+def test_the_library_goes_on_where_a_page_ends(console: Console, context: BrowserContext) -> None:
+    owner = console.owner(context, "collector")
+    for day in range(1, 22):
+        kept = {
+            "started_at": f"2026-01-{day:02}T10:00:00Z",
+            "finished_at": f"2026-01-{day:02}T10:05:00Z",
+            "transcript_segments": [{"text": f"We walked to the lighthouse, walk number {day}."}],
+        }
+        url = f"{console.origin}/v1/conversations"
+        assert context.request.post(url, data=kept, headers=owner).ok
+    console.sign_in("collector")
+
+    expect(console.page.locator(".card")).to_have_count(20)
+    console.page.get_by_role("button", name="Show more").click()
+
+    expect(console.page.locator(".card")).to_have_count(21)
+    expect(console.page.locator(".card .meta").last).to_contain_text("1 Jan 2026")
+    expect(console.page.get_by_role("button", name="Show more")).to_be_hidden()
 
 
 def test_a_phone_shows_one_view_at_a_time(console: Console) -> None:

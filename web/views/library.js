@@ -39,8 +39,14 @@ export function startLibrary({ api, read, name }) {
 
   function place(conversation) {
     const item = el("li", { "data-id": conversation.id }, card(conversation, read));
-    if (isUnfinished(conversation)) watch(api, conversation.id, (now) => item.replaceChildren(card(now, read)));
+    if (isUnfinished(conversation)) watch(api, conversation.id, (now) => settle(item, now));
     return item;
+  }
+
+  function settle(item, conversation) {
+    if (!conversation) return item.remove();
+    item.replaceChildren(card(conversation, read));
+    find("#kept").textContent = `Processed: ${conversation.structured.title || "a conversation"}`;
   }
 
   async function keep(text, startedAt = null) {
@@ -91,12 +97,18 @@ function acceptDrops(form, take) {
 
 const isUnfinished = ({ status }) => status !== "completed" && status !== "failed";
 
-// Looks again after 0.3 s, then ever more slowly, and through short disconnections.
-function watch(api, id, onChange, wait = FIRST_LOOK_MS) {
+// Looks again after 0.3 s, then ever more slowly, and through short disconnections; tells null of what is gone.
+function watch(api, id, onSettled, wait = FIRST_LOOK_MS) {
+  const again = () => watch(api, id, onSettled, Math.min(wait * 1.5, SLOWEST_LOOK_MS));
   setTimeout(async () => {
-    const conversation = await api.conversation(id).catch(() => null);
-    if (conversation && !isUnfinished(conversation)) onChange(conversation);
-    else watch(api, id, onChange, Math.min(wait * 1.5, SLOWEST_LOOK_MS));
+    try {
+      const conversation = await api.conversation(id);
+      if (isUnfinished(conversation)) again();
+      else onSettled(conversation);
+    } catch (problem) {
+      if (problem.status === 404) onSettled(null);
+      else again();
+    }
   }, wait);
 }
 
