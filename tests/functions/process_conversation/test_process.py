@@ -11,6 +11,7 @@ from shared.domain.documents import Set, Update
 from shared.domain.errors import ModelFailed, NotFound, Unavailable
 from shared.domain.ids import MemoryId, UserId
 from shared.domain.memory import Memory
+from tests.contracts.test_documents import firestore_documents
 from tests.doubles import ScriptedModel
 from tests.functions.process_conversation.world import (
     ALICE,
@@ -396,6 +397,42 @@ async def test_two_users_conversations_of_one_id_are_kept_apart(database):
     assert await world.everything(UserId("bob")) == {"documents": {}, "rows": []}
     with pytest.raises(NotFound):
         await world.stored(UserId("bob"))
+
+
+@pytest.mark.emulators
+async def test_firestore_takes_every_read_and_write_of_it_p28(
+    database, firestore_emulator, monkeypatch
+):
+    monkeypatch.setenv("FIRESTORE_EMULATOR_HOST", firestore_emulator)
+    documents = firestore_documents()
+    message = {"uid": ALICE, "conversation_id": TALK, "content_hash": "x"}
+    rounds = script(answers(), answers(items=[], facts=[]))
+    with ScriptedModel(answers=rounds) as model:
+        world = world_on(database, model, stored_in=documents)
+        await world.deps.conversations.add(ALICE, talk(*("x" * 50_000 for _ in range(9))))
+        await world.deliver(message)
+        first = await world.stored()
+        (item,) = await world.deps.action_items.newest(ALICE, limit=9)
+        await world.write(talk("Only hiking."))
+        await world.deliver(message)
+        second = await world.stored()
+        listed = await world.deps.conversations.page(ALICE, limit=1)
+        kept = await world.deps.conversations.between(ALICE, start=START, limit=9)
+        rest = await world.deps.conversations.page(ALICE, limit=1, after=listed.next)
+        await world.delete()
+        await world.deliver({**message, "chunk_count": second.chunk_count})
+
+    assert (first.status, len(first.parts), item.description) == (
+        "completed",
+        2,
+        "Call the printer",
+    )
+    assert (second.status, second.parts, second.structured.action_items) == ("completed", (), ())
+    assert ([c.id for c in listed.items], [c.id for c in kept], rest.items) == ([TALK], [TALK], [])
+    assert await world.deps.action_items.newest(ALICE, limit=9) == []
+    assert await documents.get(f"{PATH}/answers/structure") is None
+    assert await documents.get(f"{PATH}/parts/0") is None
+    assert await world.row_ids() == []
 
 
 def _own_memory() -> Memory:

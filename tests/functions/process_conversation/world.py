@@ -123,11 +123,18 @@ class World:
 
 
 def world_on(
-    database: SqliteDatabase, model: ChatModel, wrap: Wrap = lambda _, port: port
+    database: SqliteDatabase,
+    model: ChatModel,
+    wrap: Wrap = lambda _, port: port,
+    *,
+    stored_in: Documents | None = None,
 ) -> World:
-    """Build the embedded world; `wrap` may put something between the processor and its ports."""
+    """Build the embedded world; `wrap` may put something between the processor and its ports.
+
+    Documents that are `stored_in` another place tell of no changes.
+    """
     changes: list[tuple[str, Fields | None, Fields | None]] = []
-    documents = SqliteDocuments(
+    documents: Documents = stored_in or SqliteDocuments(
         database,
         FirestoreIndexes.read(INDEXES),
         on_change=lambda _, path, old, new: _note(changes, path, old, new),
