@@ -51,6 +51,7 @@ WAIT = (
     api.RetryError,
     api.ServiceUnavailable,
     api.TooManyRequests,
+    api.Unknown,
 )
 
 
@@ -154,6 +155,8 @@ async def _get_many(
     """Read what Firestore returns in any order, and put it into the order of the paths."""
     for path in paths:
         limits.check_document_path(path)
+    if not paths:
+        return []  # Firestore answers an empty read with UNKNOWN
     references = [client.document(path) for path in dict.fromkeys(paths)]
     with _translated():
         snapshots = client.get_all(references, transaction=transaction, timeout=TIMEOUT_S)

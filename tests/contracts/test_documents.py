@@ -125,6 +125,16 @@ async def test_many_come_back_in_the_order_of_their_paths(documents: Documents):
     assert await documents.get_many([]) == []
 
 
+async def test_a_transaction_may_read_and_write_nothing(documents: Documents):
+    async def work(transaction: Transaction) -> list[Document | None]:
+        found = await transaction.get_many([])
+        transaction.write()
+        return found
+
+    assert await documents.transaction(work) == []
+    await documents.write()
+
+
 async def test_create_refuses_what_is_there(documents: Documents):
     await documents.write(Create("users/ann", {"n": 1}))
 

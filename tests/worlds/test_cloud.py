@@ -14,8 +14,9 @@ from typing import Any
 import httpx
 import pytest
 from google.auth.credentials import AnonymousCredentials
-from google.cloud.firestore import AsyncClient
+from google.cloud.firestore import AsyncClient, Client
 from starlette.applications import Starlette
+from starlette.routing import Mount
 
 from functions.chat.endpoints import ENDPOINTS as CHAT
 from functions.chat.guards import Limits
@@ -128,6 +129,17 @@ def written_app(_: str) -> Starlette:
     return application("on_conversation_written", TRIGGER, deps)
 
 
+BUILD: dict[str, Callable[[str], Starlette]] = {
+    "chat": chat_app,
+    "process_conversation": process_app,
+    "on_conversation_written": written_app,
+}
+
+
+def functions_app(vectors: str) -> Starlette:
+    return Starlette(routes=[Mount(f"/{name}", build(vectors)) for name, build in BUILD.items()])
+
+
 def documents_client() -> FirestoreDocuments:
     return FirestoreDocuments(AsyncClient(project=PROJECT, credentials=AnonymousCredentials()))
 
@@ -154,20 +166,14 @@ def relay(
         )
         monkeypatch.setenv("FIRESTORE_EMULATOR_HOST", emulator)
         vectors = stack.enter_context(running(FakePinecone().app()))
-        apps: dict[str, Callable[[str], Starlette]] = {
-            "chat": chat_app,
-            "process_conversation": process_app,
-            "on_conversation_written": written_app,
-        }
-        for name, build in apps.items():
-            urls[name] = stack.enter_context(running(build(vectors)))
-        yield emulator, relay_url, urls["chat"]
+        # One server for all: gRPC's asyncio client serves one event loop in a process.
+        functions = stack.enter_context(running(functions_app(vectors)))
+        urls.update({name: f"{functions}/{name}/" for name in BUILD})
+        yield emulator, relay_url, f"{functions}/chat"
 
 
 @pytest.fixture
-async def cloud(
-    relay: tuple[str, str, str], pubsub_emulator: str, auth_emulator: str
-) -> Cloud:
+async def cloud(relay: tuple[str, str, str], pubsub_emulator: str, auth_emulator: str) -> Cloud:
     emulator, relay_url, chat = relay
     await add_trigger(
         emulator,
@@ -210,19 +216,19 @@ async def test_p28_written_is_found_edited_by_its_new_words_and_deleted_not_at_a
     cloud: Cloud,
 ) -> None:
     uid = await FirebaseIdentity(project=PROJECT).verify(cloud.token)
-    client = AsyncClient(project=PROJECT, credentials=AnonymousCredentials())
+    client = Client(project=PROJECT, credentials=AnonymousCredentials())
     document = client.document(f"users/{uid}/conversations/offsite")
 
     async def completed_with(word: str) -> bool | None:
-        fields = (await document.get()).to_dict() or {}
+        fields = document.get().to_dict() or {}
         text = str(fields.get("transcript_segments"))
         return True if fields.get("status") == "completed" and word in text else None
 
-    await document.set(spoken("The offsite in Lisbon moves to Friday."))
+    document.set(spoken("The offsite in Lisbon moves to Friday."))
     await until(lambda: completed_with("Lisbon"))
     written = await cited(cloud, "Where is the Lisbon offsite?")
 
-    await document.update(
+    document.update(
         {"transcript_segments": spoken("The offsite in Porto is on Monday.")["transcript_segments"]}
     )
     old_words = await cited(cloud, "What about Lisbon?")
@@ -232,7 +238,7 @@ async def test_p28_written_is_found_edited_by_its_new_words_and_deleted_not_at_a
 
     new_words = await until(found_again)
 
-    await document.delete()
+    document.delete()
     deleted = await cited(cloud, "And what about Porto now?")
     client.close()
 
