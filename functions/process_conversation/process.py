@@ -9,8 +9,9 @@ from functions.process_conversation.understand import understand
 from functions.process_conversation.wiring import ProcessDeps
 from shared import telemetry
 from shared.data.codec import Malformed
+from shared.data.conversations import Incomplete
 from shared.domain.conversation import Conversation, content_hash
-from shared.domain.errors import ModelFailed, Unavailable
+from shared.domain.errors import Invalid, ModelFailed, Unavailable
 from shared.domain.ids import ConversationId, UserId
 
 PROCESSED = "conversation.processed"
@@ -47,8 +48,14 @@ async def _finish(deps: ProcessDeps, uid: UserId, claimed: Conversation) -> bool
         telemetry.note(outcome="superseded")
         return False
     except ModelFailed:
-        await _give_up(deps, uid, claimed)
+        await _give_up(deps, uid, claimed, "The language model gave no usable answer.")
         return False
+    except Invalid as refusal:  # it fits into no document, or what was made of it does not
+        await _give_up(deps, uid, claimed, str(refusal))
+        return False
+    except Incomplete as missing:  # told, since nobody knows whether the part will ever come
+        await _give_up(deps, uid, claimed, str(missing))
+        raise
     except Unavailable:
         with suppress(Superseded, Unavailable):
             await deps.claims.release(uid, claimed)
@@ -82,10 +89,10 @@ async def _take_back(
         raise Unavailable("The conversation changed while it was indexed")
 
 
-async def _give_up(deps: ProcessDeps, uid: UserId, claimed: Conversation) -> None:
+async def _give_up(deps: ProcessDeps, uid: UserId, claimed: Conversation, reason: str) -> None:
     telemetry.note(outcome="failed")
     with suppress(Superseded):
-        await deps.claims.fail(uid, claimed, "The language model gave no usable answer.")
+        await deps.claims.fail(uid, claimed, reason)
 
 
 async def _announce(deps: ProcessDeps, uid: UserId, conversation: Conversation) -> None:

@@ -2,22 +2,27 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import UTC, datetime
 
-from shared.data.codec import dump, load, load_all
+from shared.data.codec import dump, load_all
 from shared.data.paging import Page, page, position
 from shared.data.transcripts import Part, lay_out, part_fields, part_path, read_part
 from shared.domain.conversation import Conversation, content_hash
-from shared.domain.documents import Create, Document, Operator, Order, Query, Where
+from shared.domain.documents import Create, Document, Operator, Order, Query, Set, Where
 from shared.domain.errors import AlreadyExists, Conflict, NotFound, Unavailable
 from shared.domain.ids import ConversationId, UserId, is_id
 from shared.ports import Documents
 
+_EVER = datetime(1900, 1, 1, tzinfo=UTC)
 _NEWEST_FIRST = (Order("created_at", "desc"),)
 _WITHOUT_TRANSCRIPT = (
     "created_at", "started_at", "finished_at", "source", "language", "parts", "status",
     "discarded", "structured", "topics", "processed_hash", "chunk_count", "failure",
 )  # fmt: skip
+
+
+class Incomplete(Unavailable):
+    """A part of a transcript is missing, or is another one: clients write them one by one."""
 
 
 class Conversations:
@@ -27,24 +32,21 @@ class Conversations:
         self._documents = documents
 
     async def get(self, uid: UserId, conversation_id: ConversationId) -> Conversation:
-        """Raises NotFound."""
-        found = await self.get_many(uid, [conversation_id])
+        """Read it whole. Raises NotFound, and Incomplete while a part is not there yet."""
+        document = None
+        if is_id(conversation_id):
+            document = await self._documents.get(conversation_path(uid, conversation_id))
+        found = load_all(Conversation, [document] if document else [])
         if not found:
             raise NotFound("Conversation not found")
-        return found[0]
-
-    async def get_many(
-        self, uid: UserId, conversation_ids: Sequence[ConversationId]
-    ) -> list[Conversation]:
-        """Return those that exist, in the order of the ids; two reads in sequence at most."""
-        paths = [conversation_path(uid, name) for name in conversation_ids if is_id(name)]
-        found = await self._documents.get_many(paths)
-        stored = load_all(Conversation, [document for document in found if document])
-        return await self._with_transcripts(uid, stored)
+        return await self.with_transcript(uid, found[0])
 
     async def with_transcript(self, uid: UserId, conversation: Conversation) -> Conversation:
-        """Read the parts. Raises Unavailable while one of them is not there yet."""
-        return (await self._with_transcripts(uid, [conversation]))[0]
+        """Read the parts. Raises Incomplete while one of them is not there yet."""
+        [whole] = await self._with_transcripts(uid, [conversation])
+        if whole is None:
+            raise Incomplete("A part of the transcript is not there yet")
+        return whole
 
     async def add(self, uid: UserId, conversation: Conversation) -> Conversation:
         """Store it, once: the same content under the same id is what is stored already.
@@ -53,7 +55,7 @@ class Conversations:
         """
         new, parts = lay_out(conversation)
         path = conversation_path(uid, new.id)
-        beside = [Create(part_path(path, n), part_fields(part)) for n, part in enumerate(parts)]
+        beside = [Set(part_path(path, n), part_fields(part)) for n, part in enumerate(parts)]
         try:
             await self._documents.write(Create(path, dump(new)), *beside)
         except AlreadyExists:
@@ -66,6 +68,7 @@ class Conversations:
         """List newest first, without transcripts. Raises Invalid for a cursor we did not give."""
         query = Query(
             collection=f"users/{uid}/conversations",
+            where=(Where("created_at", ">", _EVER),),  # only times, whatever clients wrote there
             order_by=_NEWEST_FIRST,
             limit=limit,
             start_after=position(after),
@@ -85,7 +88,7 @@ class Conversations:
     ) -> list[Conversation]:
         """List what was processed and kept, by when it took place, newest first.
 
-        `start` is included, `end` is not.
+        `start` is included, `end` is not. A transcript that is not all there yet is left out.
         """
         query = Query(
             collection=f"users/{uid}/conversations",
@@ -95,7 +98,10 @@ class Conversations:
             fields=None if with_segments else _WITHOUT_TRANSCRIPT,
         )
         found = load_all(Conversation, await self._documents.query(query))
-        return await self._with_transcripts(uid, found) if with_segments else found
+        if not with_segments:
+            return found
+        whole = await self._with_transcripts(uid, found)
+        return [read or stored for read, stored in zip(whole, found, strict=True)]
 
     async def delete(self, uid: UserId, conversation_id: ConversationId) -> None:
         """Delete it with its parts and the model's answers. Raises NotFound."""
@@ -108,14 +114,15 @@ class Conversations:
         document = await self._documents.get(path)
         if document is None:
             raise Unavailable("The conversation was deleted at this moment")
-        stored = load(Conversation, document)
-        if content_hash(stored) != content_hash(new):
-            raise Conflict("Another conversation is stored under this id")
-        return stored
+        for stored in load_all(Conversation, [document]):
+            if content_hash(stored) == content_hash(new):
+                return stored
+        raise Conflict("Another conversation is stored under this id")
 
     async def _with_transcripts(
         self, uid: UserId, stored: Sequence[Conversation]
-    ) -> list[Conversation]:
+    ) -> list[Conversation | None]:
+        """Return None for one of which a part is missing."""
         paths = [
             part_path(conversation_path(uid, c.id), n) for c in stored for n in range(len(c.parts))
         ]
@@ -127,14 +134,16 @@ def conversation_path(uid: UserId, conversation_id: ConversationId) -> str:
     return f"users/{uid}/conversations/{conversation_id}"
 
 
-def _joined(conversation: Conversation, documents: Sequence[Document | None]) -> Conversation:
+def _joined(
+    conversation: Conversation, documents: Sequence[Document | None]
+) -> Conversation | None:
     if not conversation.parts:
         return conversation
     found = zip(documents, conversation.parts, strict=True)
     parts = [read_part(document, expected) for document, expected in found]
     whole: list[Part] = [part for part in parts if part is not None]
     if len(whole) < len(parts):
-        raise Unavailable("A part of the transcript is not there yet")
+        return None
     return replace(conversation, transcript_segments=tuple(s for part in whole for s in part))
 
 

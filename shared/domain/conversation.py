@@ -2,12 +2,14 @@
 
 import hashlib
 import json
+import math
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal
 
 from shared.domain.ids import ConversationId
 
+MAX_PARTS = 100
 Status = Literal["in_progress", "processing", "merging", "completed", "failed"]
 
 CATEGORIES = (
@@ -29,6 +31,10 @@ class Segment:
     start: float = 0.0
     end: float = 0.0
     person_id: str | None = None
+
+    def __post_init__(self) -> None:
+        if not (math.isfinite(self.start) and math.isfinite(self.end)):
+            raise ValueError("a segment begins and ends somewhere")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,6 +115,14 @@ class Conversation:
     processed_hash: str | None = None
     chunk_count: int = 0
     failure: str | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse what no recording has: clients write this document themselves."""
+        if len(self.parts) > MAX_PARTS:
+            raise ValueError(f"a transcript has at most {MAX_PARTS} parts")
+        for time in (self.created_at, self.started_at, self.finished_at):
+            if time.tzinfo is None or not 1900 <= time.year <= 9000:
+                raise ValueError("a time has an offset and lies in the years 1900 to 9000")
 
 
 def content_hash(conversation: Conversation) -> str:

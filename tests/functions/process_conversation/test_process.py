@@ -1,5 +1,6 @@
 """P12, P14, P26, P27, P28: what a conversation leads to, and what becomes of it when it changes."""
 
+import math
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
@@ -7,6 +8,7 @@ from typing import Any
 import pytest
 
 from shared.data.codec import dump
+from shared.data.transcripts import digest, part_fields
 from shared.domain.documents import Set, Update
 from shared.domain.errors import ModelFailed, NotFound, Unavailable
 from shared.domain.ids import MemoryId, UserId
@@ -214,6 +216,10 @@ async def test_a_failed_conversation_is_processed_when_it_changes(database):
         {"transcript_segments": [{"speaker": "nobody said anything"}]},
         {"transcript_segments": "text"},
         {"created_at": None},
+        {"started_at": "2026-03-02T09:00:00"},
+        {"finished_at": "0001-01-01T00:00:00+23:00"},
+        {"transcript_segments": [{"text": "Hello.", "start": math.nan}]},
+        {"parts": ["0" * 64] * 1_000},
     ],
 )
 async def test_a_malformed_document_is_marked_and_recovers_with_its_next_good_version(
@@ -370,14 +376,40 @@ async def test_a_transcript_in_parts_is_processed_like_any_other(database):
     assert sum(len(line["text"]) for line in read) <= 600_000
 
 
-async def test_a_missing_part_is_waited_for(database):
-    with ScriptedModel() as model:
+async def test_a_missing_part_is_told_and_waited_for(database):
+    part = talk().transcript_segments
+    with ScriptedModel(answers=script(answers())) as model:
         world = world_on(database, model)
-        await world.write(replace(talk(), transcript_segments=(), parts=("0" * 64,)))
+        await world.write(replace(talk(), transcript_segments=(), parts=(digest(part),)))
         (message,) = await world.tell()
 
         with pytest.raises(Unavailable):
             await world.deliver(message)
+        document = await world.documents.get(PATH)
+        await world.documents.write(Set(f"{PATH}/parts/0", part_fields(part)))
+        await world.deliver(message)
+
+    assert document is not None
+    assert (document.fields["status"], document.fields["failure"]) == (
+        "failed",
+        "A part of the transcript is not there yet",
+    )
+    stored = await world.stored()
+    assert (stored.status, stored.failure) == ("completed", None)
+
+
+async def test_what_no_document_can_hold_fails_with_the_reason(database):
+    rounds = {STRUCTURE: [structure(overview="x" * 4_000)], MEMORIES: [{"memories": []}]}
+    with ScriptedModel(answers=rounds) as model:
+        world = world_on(database, model)
+        await world.write(talk())
+        await world.documents.write(Update(PATH, {"made_by_the_app": "x" * 1_044_500}))
+
+        await world.settle()
+
+    stored = await world.stored()
+    assert stored.status == "failed"
+    assert "A document has at most 1048576 bytes" in str(stored.failure)
 
 
 async def test_a_message_about_a_conversation_that_never_was_does_no_harm(database):

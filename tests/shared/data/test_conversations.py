@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from shared.adapters.firestore_indexes import FirestoreIndexes
 from shared.adapters.sqlite_database import SqliteDatabase
 from shared.adapters.sqlite_documents import SqliteDocuments
+from shared.data.codec import dump
 from shared.data.conversations import Conversations
 from shared.data.transcripts import INLINE_BYTES, digest, lay_out, part_fields
 from shared.domain.conversation import Conversation, Segment, content_hash
@@ -89,13 +90,41 @@ async def test_a_part_that_is_missing_or_another_one_is_waited_for(conversations
             await conversations.get(ALICE, ConversationId("c1"))
 
 
-async def test_many_are_read_in_the_order_asked_without_those_that_are_not_there(conversations):
-    for name in ("c1", "c2", "c3"):
-        await conversations.add(ALICE, conversation(name))
+@pytest.mark.parametrize("name", ["none", "a/b", "..", "malformed"])
+async def test_what_cannot_be_read_is_not_found(conversations, documents, name):
+    await documents.write(Set("users/alice/conversations/malformed", {"created_at": START}))
 
-    names = [ConversationId(name) for name in ("c3", "none", "c1", "a/b")]
+    with pytest.raises(NotFound):
+        await conversations.get(ALICE, ConversationId(name))
 
-    assert [c.id for c in await conversations.get_many(ALICE, names)] == ["c3", "c1"]
+
+async def test_a_malformed_one_is_not_overwritten(conversations, documents):
+    await documents.write(Set("users/alice/conversations/c1", {"created_at": START}))
+
+    with pytest.raises(Conflict):
+        await conversations.add(ALICE, conversation())
+
+
+async def test_parts_that_were_left_behind_do_not_stand_in_the_way(conversations, documents):
+    await documents.write(Set("users/alice/conversations/c1/parts/0", {"segments": []}))
+
+    await conversations.add(ALICE, long())
+
+    read = await conversations.get(ALICE, ConversationId("c1"))
+    assert read.transcript_segments == long().transcript_segments
+
+
+@pytest.mark.parametrize("created_at", ["2026-03-02T09:00:00", 1_700_000_000, 1.5, None, {"s": 1}])
+async def test_a_time_that_is_none_never_breaks_a_list(conversations, documents, created_at):
+    for n in range(2):
+        await conversations.add(ALICE, conversation(f"c{n}", day=n))
+    odd = {**dump(conversation("odd")), "created_at": created_at}
+    await documents.write(Set("users/alice/conversations/odd", odd))
+
+    first = await conversations.page(ALICE, limit=1)
+    rest = await conversations.page(ALICE, limit=9, after=first.next)
+
+    assert [c.id for c in (*first.items, *rest.items)] == ["c1", "c0"]
 
 
 async def test_a_malformed_one_does_not_hide_the_others(conversations, documents):
@@ -132,6 +161,16 @@ async def test_a_stretch_of_time_holds_what_is_not_discarded(conversations, docu
     assert found[0].transcript_segments == ()
     whole = await conversations.between(ALICE, limit=1, with_segments=True)
     assert whole[0].transcript_segments == conversation().transcript_segments
+
+
+async def test_a_missing_part_leaves_a_list_its_other_transcripts(conversations, documents):
+    await conversations.add(ALICE, long("c1"))
+    await conversations.add(ALICE, conversation("c2"))
+    await documents.write(Delete("users/alice/conversations/c1/parts/0"))
+
+    found = await conversations.between(ALICE, limit=9, with_segments=True)
+
+    assert [(c.id, len(c.transcript_segments)) for c in found] == [("c2", 1), ("c1", 0)]
 
 
 @settings(max_examples=30, deadline=None)
