@@ -44,6 +44,7 @@ class Settings:
     tool_proxy_url: str = "http://127.0.0.1:8081"
     egress_dev_origins: tuple[str, ...] = ()
     own_origins: tuple[str, ...] = ()
+    service_audiences: Mapping[str, str] = field(default_factory=dict)
     cors_origins: tuple[str, ...] = ()
 
     @classmethod
@@ -72,12 +73,17 @@ class Settings:
             tool_proxy_url=env.get("TOOL_PROXY_URL", cls.tool_proxy_url),
             egress_dev_origins=_list(env.get("EGRESS_DEV_ORIGINS", "")),
             own_origins=_list(env.get("OWN_ORIGINS", "")),
+            service_audiences=_pairs(env.get("SERVICE_AUDIENCES", "")),
             cors_origins=_list(env.get("CORS_ORIGINS", "")),
         )
 
 
 def _list(text: str) -> tuple[str, ...]:
     return tuple(item.strip() for item in text.split(",") if item.strip())
+
+
+def _pairs(text: str) -> dict[str, str]:
+    return dict(item.split("=", 1) for item in _list(text) if "=" in item)
 
 
 def _wrong(env: Mapping[str, str]) -> list[str]:
@@ -92,6 +98,13 @@ def _wrong(env: Mapping[str, str]) -> list[str]:
         wrong.append("FIREBASE_AUTH_EMULATOR_HOST lets unsigned tokens in: unset it on Cloud Run")
     if world == "cloud" and env.get("EGRESS_DEV_ORIGINS"):
         wrong.append("EGRESS_DEV_ORIGINS is for development only: unset it in the cloud")
+    if any("=" not in item for item in _list(env.get("SERVICE_AUDIENCES", ""))):
+        wrong.append("SERVICE_AUDIENCES: want function=audience, separated by commas")
+    wrong += [
+        f"{name} is missing: on Cloud Run nothing is guessed"
+        for name in ("GOOGLE_CLOUD_PROJECT", "TOOL_PROXY_URL")
+        if world == "cloud" and "K_SERVICE" in env and not env.get(name)
+    ]
     if not env.get("PORT", "8080").isdigit():
         wrong.append(f"PORT={env['PORT']!r}: want a number")
     roles = {f"MODEL_{role.upper()}" for role in MODELS}

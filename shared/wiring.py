@@ -151,7 +151,9 @@ def service_identity() -> ports.ServiceIdentity:
     if settings().world == "cloud":
         from shared.adapters.oidc_service_identity import OidcServiceIdentity
 
-        return OidcServiceIdentity()
+        return OidcServiceIdentity(
+            audiences=settings().service_audiences, behind_iam=settings().on_cloud_run
+        )
     from shared.adapters.local_identity import LocalServiceIdentity, read_secret
 
     return LocalServiceIdentity(read_secret(settings().data_dir))

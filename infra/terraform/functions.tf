@@ -76,6 +76,8 @@ resource "google_cloudfunctions2_function" "function" {
       TOOL_PROXY_URL       = local.urls["tool_proxy"]
       OWN_ORIGINS          = join(",", concat(["https://${var.domain}"], values(local.urls)))
       CORS_ORIGINS         = var.console_origin
+      # Eventarc asks for a token for the service's URL and cannot be told another audience.
+      SERVICE_AUDIENCES = join(",", [for name in values(local.routes.triggers) : "${name}=${local.urls[name]}"])
     }
 
     dynamic "secret_environment_variables" {

@@ -144,6 +144,31 @@ async def test_a_function_may_have_its_url_as_audience(google: Google) -> None:
         await services.verify(google.token("tool_proxy"), "tool_proxy")
 
 
+async def test_behind_the_platforms_check_a_token_comes_without_its_signature(
+    google: Google,
+) -> None:
+    services = OidcServiceIdentity(certs_url="", accounts=[ACCOUNT], behind_iam=True)
+
+    await services.verify(redacted(google.token("https://proxy.example")), "tool_proxy")
+    with pytest.raises(NotAuthenticated):
+        await services.verify(redacted(google.token("x", email="someone@else")), "tool_proxy")
+    for malformed in ("x.SIGNATURE_REMOVED_BY_GOOGLE", "é.e30.SIGNATURE_REMOVED_BY_GOOGLE"):
+        with pytest.raises(NotAuthenticated):
+            await services.verify(malformed, "tool_proxy")
+
+
+async def test_elsewhere_a_token_without_its_signature_is_refused(google: Google) -> None:
+    services = OidcServiceIdentity(certs_url=google.certs_url)
+
+    with pytest.raises(NotAuthenticated):
+        await services.verify(redacted(google.token("tool_proxy")), "tool_proxy")
+
+
+def redacted(token: str) -> str:
+    """Return the token as Cloud Run hands it on."""
+    return f"{token.rpartition('.')[0]}.SIGNATURE_REMOVED_BY_GOOGLE"
+
+
 async def test_a_fetched_oidc_token_is_good_for_its_audience_and_kept(
     google: Google, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
