@@ -11,11 +11,13 @@ from shared.ports import EgressResponse
 
 MAX_TEXT = 20_000
 _MAX_REASON = 200
+_MOST_READ = 2_000
+"""A stranger's text is cut before any pattern runs over it: some take quadratic time."""
 _SECRETS = re.compile(
     r"Bearer\s+\S+|\b(sk|pk|whsec|ghp|gho|xox[abp])[_-][\w+/=-]{8,}|\beyJ[\w-]+\.[\w-]+\.[\w-]*",
     re.IGNORECASE,
 )
-_MARKUP_OR_TRACE = re.compile(r"\s*(<|Traceback \(most recent call last\)|\s+at \S+\()")
+_MARKUP_OR_TRACE = re.compile(r"<|Traceback \(most recent call last\)|at \S+\(")
 
 
 def text_of(app: App, tool: ChatTool, response: EgressResponse) -> str:
@@ -58,10 +60,10 @@ def _reason(response: EgressResponse) -> str:
     content = _content(response)
     if isinstance(content, dict):
         content = next((content[n] for n in ("error", "message", "detail") if content.get(n)), "")
-    text = _as_text(content)
-    if not text.strip() or _MARKUP_OR_TRACE.match(text):
+    line = next(iter(_as_text(content).strip()[:_MOST_READ].splitlines()), "")
+    if _MARKUP_OR_TRACE.match(line):
         return ""
-    return _SECRETS.sub("[removed]", text.strip().splitlines()[0])[:_MAX_REASON]
+    return _SECRETS.sub("[removed]", line)[:_MAX_REASON]
 
 
 def _phrase(status: int) -> str:

@@ -68,6 +68,8 @@ def test_t6_any_2xx_is_text_for_the_model(status, body, text):
         (302, "", "Found"),
         (599, "", "no reason given"),
         (500, "x" * 500, "x" * 200),
+        (500, "eyJ-" * 200_000, "eyJ-" * 50),
+        (500, " " * 500_000 + "x", "x"),
     ],
 )
 def test_t6_another_status_fails_without_anything_private(status, body, reason):
