@@ -5,16 +5,21 @@ An adapter stands behind each port in `shared/adapters/<vendor>_<port>.py`; a co
 `shared/domain/errors.py`; `Unavailable` wherever a retry may help.
 """
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass
-from datetime import datetime
-from typing import Any, Protocol, TypeVar
+# Evaluated by nobody: a port loads none of what it talks about, and a function only what it uses.
+from __future__ import annotations
 
-from shared.domain.documents import Document, Query, Write
-from shared.domain.ids import UserId
-from shared.domain.model import ModelEvent, ModelMessage, ModelRole, Prompt, ToolSpec
-from shared.domain.vectors import Filter, Hit, Row, SparseVector
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+    from contextlib import AbstractAsyncContextManager
+    from datetime import datetime
+
+    from shared.domain.documents import Document, Fields, Query, Write
+    from shared.domain.ids import UserId
+    from shared.domain.model import ModelEvent, ModelMessage, ModelRole, Prompt, ToolSpec
+    from shared.domain.vectors import Filter, Hit, Row, SparseVector
 
 T = TypeVar("T")
 

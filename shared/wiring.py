@@ -4,7 +4,9 @@ Imports of vendors stand inside the functions: a function loads only what it use
 """
 
 import json
+from collections.abc import Mapping
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +31,29 @@ def routes() -> dict[str, dict[str, Any]]:
     """Read infra/routes.json: functions, topics and triggers."""
     table: dict[str, dict[str, Any]] = json.loads((ROOT / "infra/routes.json").read_text())
     return table
+
+
+_FIRST_NEEDED: Mapping[str, Mapping[str, str]] = {
+    "embedded": {
+        "documents": "sqlite_documents",
+        "vectors": "sqlite_vectors",
+        "model": "offline_model",
+    },
+    "cloud": {
+        "documents": "firestore_documents",
+        "vectors": "pinecone_vectors",
+        "model": "openai_model",
+    },
+}
+
+
+def preload(*ports_needed: str) -> None:
+    """Import the adapters that the first request certainly needs; connect to nothing.
+
+    At start the platform gives more CPU than a request gets.
+    """
+    for port in ports_needed:
+        import_module(f"shared.adapters.{_FIRST_NEEDED[settings().world][port]}")
 
 
 @cache

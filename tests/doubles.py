@@ -10,6 +10,7 @@ from typing import Any, Self, TypeVar
 from pydantic import ValidationError
 
 from shared.data.codec import adapter
+from shared.domain.documents import Document, Query, Write
 from shared.domain.errors import ModelFailed
 from shared.domain.model import (
     Finished,
@@ -22,6 +23,7 @@ from shared.domain.model import (
     ToolCallRequested,
     ToolSpec,
 )
+from shared.ports import Documents, Transaction
 
 T = TypeVar("T")
 
@@ -151,3 +153,43 @@ async def _play(turn: Turn) -> AsyncGenerator[ModelEvent, None]:
             yield step
         else:
             await step()
+
+
+class ReadRounds:
+    """Documents that count reads, and the rounds they come in: reads side by side are one round."""
+
+    def __init__(self, documents: Documents) -> None:
+        self._documents = documents
+        self._flying = 0
+        self.reads = 0
+        self.rounds = 0
+
+    async def get(self, path: str) -> Document | None:
+        return await self._counted(self._documents.get(path))
+
+    async def get_many(self, paths: Sequence[str]) -> list[Document | None]:
+        return await self._counted(self._documents.get_many(paths))
+
+    async def query(self, query: Query) -> list[Document]:
+        return await self._counted(self._documents.query(query))
+
+    async def count(self, query: Query) -> int:
+        return await self._counted(self._documents.count(query))
+
+    async def write(self, *writes: Write) -> None:
+        await self._documents.write(*writes)
+
+    async def transaction(self, work: Callable[[Transaction], Awaitable[T]]) -> T:
+        return await self._counted(self._documents.transaction(work))
+
+    async def delete_tree(self, path: str) -> int:
+        return await self._documents.delete_tree(path)
+
+    async def _counted(self, read: Awaitable[T]) -> T:
+        self.reads += 1
+        self.rounds += self._flying == 0
+        self._flying += 1
+        try:
+            return await read
+        finally:
+            self._flying -= 1

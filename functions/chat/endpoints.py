@@ -9,7 +9,7 @@ from starlette.responses import Response
 
 from functions.chat import thread
 from functions.chat.journal import Journal
-from functions.chat.turn import answer, prepare
+from functions.chat.turn import Turn, answer, prepare
 from functions.chat.wire import (
     ChatQuery,
     FcmTokenBody,
@@ -25,6 +25,7 @@ from functions.chat.wire import (
     message_out,
 )
 from functions.chat.wiring import ChatDeps
+from shared import telemetry
 from shared.domain.chat import Message, main_session
 from shared.domain.errors import CallerError, Invalid
 from shared.domain.ids import MessageId, is_id
@@ -48,9 +49,15 @@ async def send_message(deps: ChatDeps, call: Call[SendMessageRequest]) -> EventS
         return EventStream(encode(journal.tail(), message_json))
     return EventStream(
         encode(journal.tail(), message_json),
-        work=lambda: answer(deps, turn, journal),
+        work=lambda: _run(deps, turn, journal),
         headers={"X-Run-Id": turn.run_id},
     )
+
+
+async def _run(deps: ChatDeps, turn: Turn, journal: Journal) -> None:
+    uid = telemetry.opaque(turn.uid)
+    with telemetry.request("chat", route="run", run_id=turn.run_id, uid=uid):
+        await answer(deps, turn, journal)
 
 
 def _refuse(deps: ChatDeps, journal: Journal, query: ChatQuery, text: str) -> None:

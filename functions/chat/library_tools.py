@@ -27,7 +27,7 @@ Asked = TypeVar("Asked", bound="_Arguments")
 
 
 class _Arguments(BaseModel):
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", defer_build=True)
 
 
 class GetConversations(_Arguments):

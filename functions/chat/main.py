@@ -7,8 +7,10 @@ from starlette.applications import Starlette
 from starlette.requests import Request
 
 from functions.chat.endpoints import ENDPOINTS
-from functions.chat.wiring import deps
+from functions.chat.wiring import deps, preload
 from shared.edge.http import application
+
+preload()
 
 
 @cache

@@ -17,11 +17,14 @@ def _some(value: str | None) -> str | None:
     return None if value in (None, "", "null") else value
 
 
+ChosenApp = Annotated[str | None, Field(pattern=r"^[A-Za-z0-9_-]{0,64}$"), AfterValidator(_some)]
+
+
 class ChatQuery(Wire):
     """Which chat: `app_id` beats `plugin_id`; neither means the main chat."""
 
-    app_id: Annotated[str | None, Field(max_length=64), AfterValidator(_some)] = None
-    plugin_id: Annotated[str | None, Field(max_length=64), AfterValidator(_some)] = None
+    app_id: ChosenApp = None
+    plugin_id: ChosenApp = None
 
     @property
     def app(self) -> AppId | None:

@@ -36,6 +36,11 @@ class ChatDeps:
     limits: Limits
 
 
+def preload() -> None:
+    """Import at start what the first request certainly needs."""
+    wiring.preload("documents", "vectors", "model")
+
+
 @cache
 def deps() -> ChatDeps:
     documents = wiring.documents()

@@ -7,8 +7,10 @@ from starlette.applications import Starlette
 from starlette.requests import Request
 
 from functions.notifications.endpoints import DELIVER_ENDPOINTS, ENDPOINTS
-from functions.notifications.wiring import deps
+from functions.notifications.wiring import deps, preload
 from shared.edge.http import application
+
+preload()
 
 
 @cache

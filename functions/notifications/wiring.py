@@ -30,6 +30,11 @@ class NotificationsDeps:
     devices: Devices
 
 
+def preload() -> None:
+    """Import at start what the first request certainly needs."""
+    wiring.preload("documents")
+
+
 @cache
 def deps() -> NotificationsDeps:
     documents = wiring.documents()

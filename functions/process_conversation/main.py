@@ -7,8 +7,10 @@ from starlette.applications import Starlette
 from starlette.requests import Request
 
 from functions.process_conversation.endpoints import LIBRARY, PROCESS, TRIGGER
-from functions.process_conversation.wiring import library_deps, process_deps, trigger_deps
+from functions.process_conversation.wiring import library_deps, preload, process_deps, trigger_deps
 from shared.edge.http import application
+
+preload()
 
 
 @cache

@@ -54,6 +54,11 @@ class TriggerDeps:
     events: Events
 
 
+def preload() -> None:
+    """Import at start what the first request certainly needs."""
+    wiring.preload("documents", "vectors", "model")
+
+
 @cache
 def library_deps() -> LibraryDeps:
     documents = wiring.documents()

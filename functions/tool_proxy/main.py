@@ -7,8 +7,10 @@ from starlette.applications import Starlette
 from starlette.requests import Request
 
 from functions.tool_proxy.endpoints import ENDPOINTS, TOOL_PROXY_ENDPOINTS
-from functions.tool_proxy.wiring import deps
+from functions.tool_proxy.wiring import deps, preload
 from shared.edge.http import application
+
+preload()
 
 
 @cache

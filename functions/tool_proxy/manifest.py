@@ -12,7 +12,17 @@ MAX_TOOLS = 40
 _MAX_NAME = 64
 _MAX_TEXT = 2_000
 _MAX_SCHEMA_BYTES = 16_384
+_MAX_SCHEMAS_BYTES = 65_536
+"""For all tools of an app: what is beyond would only crowd the model's prompt."""
 _MAX_DEPTH = 32
+_COSTLY = (
+    "patternProperties",
+    "unevaluatedProperties",
+    "unevaluatedItems",
+    "$dynamicRef",
+    "$recursiveRef",
+)
+"""Keywords whose validation a stranger can make take exponential time, or follow references."""
 
 
 class BadManifest(ValueError):
@@ -46,14 +56,13 @@ def read_manifest(body: bytes, integration: ExternalIntegration) -> Manifest:
     content = _parse(body)
     tools: dict[str, ChatTool] = {}
     refused = []
+    allowance = _Allowance()
     for position, declared in enumerate(content["tools"], start=1):
         try:
-            tool = _tool(declared, integration)
-            _check_place(tool, tools)
+            name = _free_name(declared, tools)
+            tools[name] = _tool(name, declared, integration, allowance)
         except BadTool as reason:
             refused.append(f"{_label(declared, position)}: {reason}"[:300])
-        else:
-            tools[tool.name] = tool
     return Manifest(
         tools=tuple(tools.values()),
         refused=tuple(refused[:MAX_TOOLS]),
@@ -81,24 +90,32 @@ def _label(declared: Any, position: int) -> str:
     return name[:_MAX_NAME] if isinstance(name, str) and name.strip() else f"tool {position}"
 
 
-def _check_place(tool: ChatTool, tools: Mapping[str, ChatTool]) -> None:
-    if tool.name in tools:
+def _free_name(declared: Any, tools: Mapping[str, ChatTool]) -> str:
+    """Return the tool's name; one that has no place is not read any further."""
+    if not isinstance(declared, dict):
+        raise BadTool("not an object")
+    name = _text(declared, "name", _MAX_NAME)
+    if name in tools:
         raise BadTool("another tool has this name")
     if len(tools) == MAX_TOOLS:
         raise BadTool(f"an app may have {MAX_TOOLS} tools")
+    return name
 
 
-def _tool(declared: Any, integration: ExternalIntegration) -> ChatTool:
-    if not isinstance(declared, dict):
-        raise BadTool("not an object")
+def _tool(
+    name: str,
+    declared: Mapping[str, Any],
+    integration: ExternalIntegration,
+    allowance: "_Allowance",
+) -> ChatTool:
     method = _method(declared.get("method") or "POST")
     status_message = declared.get("status_message")
     return ChatTool(
-        name=_text(declared, "name", _MAX_NAME),
+        name=name,
         description=_text(declared, "description", _MAX_TEXT),
         endpoint=_endpoint(_text(declared, "endpoint", _MAX_TEXT), integration),
         method=method,
-        parameters=_parameters(declared.get("parameters")),
+        parameters=_parameters(declared.get("parameters"), allowance),
         auth_required=declared.get("auth_required") is not False,
         status_message=status_message[:200] if isinstance(status_message, str) else None,
         read_only=method == "GET" and declared.get("read_only") is True,
@@ -143,7 +160,7 @@ def _origin(url: str) -> tuple[str, str] | None:
     return (parts.scheme, parts.netloc) if parts.netloc else None
 
 
-def _parameters(declared: Any) -> Mapping[str, Any]:
+def _parameters(declared: Any, allowance: "_Allowance") -> Mapping[str, Any]:
     """Return a JSON Schema of type object that stands alone: references are written out."""
     if isinstance(declared, str):
         declared = _from_text(declared)
@@ -152,7 +169,8 @@ def _parameters(declared: Any) -> Mapping[str, Any]:
     if not isinstance(declared, dict) or declared.get("type", "object") != "object":
         raise BadTool("`parameters` must be a JSON Schema of type object")
     schema = {"type": "object", "properties": {}, **declared}
-    schema = _Inliner(schema).inline(schema, depth=0)
+    allowance.begin()
+    schema = _Inliner(schema, allowance).inline(schema, depth=0)
     schema.pop("$defs", None)
     schema.pop("definitions", None)
     _check_schema(schema)
@@ -166,20 +184,41 @@ def _from_text(declared: str) -> Any:
         raise BadTool("`parameters` is text that is not JSON") from error
 
 
+class _Allowance:
+    """How many characters of schemas may be written out: for one tool, and for all."""
+
+    def __init__(self) -> None:
+        self._of_all = _MAX_SCHEMAS_BYTES
+        self._of_this = 0
+
+    def begin(self) -> None:
+        """Begin with the next tool."""
+        self._of_this = _MAX_SCHEMA_BYTES
+
+    def spend(self, chars: int) -> None:
+        self._of_this -= chars
+        self._of_all -= chars
+        if self._of_this < 0 or self._of_all < 0:
+            raise BadTool(
+                f"`parameters` is over {_MAX_SCHEMA_BYTES} bytes,"
+                f" or those of all tools over {_MAX_SCHEMAS_BYTES}"
+            )
+
+
 class _Inliner:
     """Writes out `$ref`s, so that neither a model nor a validator has to follow any.
 
-    What a reference may cost is bounded: a recursive or exploding schema runs out of nodes.
+    What a reference may cost is bounded: an exploding schema runs out of its allowance.
     """
 
-    def __init__(self, root: Mapping[str, Any]) -> None:
+    def __init__(self, root: Mapping[str, Any], allowance: _Allowance) -> None:
         self._root = root
-        self._nodes_left = 4_000
+        self._allowance = allowance
 
     def inline(self, node: Any, *, depth: int) -> Any:
-        self._nodes_left -= 1
-        if depth > _MAX_DEPTH or self._nodes_left < 0:
-            raise BadTool("`parameters` is recursive, too deep or too large")
+        if depth > _MAX_DEPTH:
+            raise BadTool("`parameters` is recursive or too deep")
+        self._allowance.spend(_chars(node))
         if isinstance(node, list):
             return [self.inline(item, depth=depth + 1) for item in node]
         if not isinstance(node, dict):
@@ -206,24 +245,31 @@ class _Inliner:
         return node
 
 
+def _chars(node: Any) -> int:
+    """Count what a node adds to its schema's text, at least; its parts count for themselves."""
+    if isinstance(node, dict):
+        return 1 + sum(map(len, node))
+    return 1 + len(node) if isinstance(node, str) else 1
+
+
 def _check_schema(schema: Mapping[str, Any]) -> None:
     from jsonschema import Draft202012Validator, SchemaError
 
     if len(json.dumps(schema, ensure_ascii=False).encode()) > _MAX_SCHEMA_BYTES:
         raise BadTool(f"`parameters` is over {_MAX_SCHEMA_BYTES} bytes")
-    if _uses(schema, "patternProperties", "$dynamicRef", "$recursiveRef"):
-        raise BadTool("`parameters` uses patternProperties or dynamic references")
+    if used := next((keyword for keyword in _COSTLY if _uses(schema, keyword)), None):
+        raise BadTool(f"`parameters` uses {used}")
     try:
         Draft202012Validator.check_schema(schema)
     except SchemaError as error:
         raise BadTool(f"`parameters` is not a JSON Schema: {error.message}") from error
 
 
-def _uses(node: Any, *keywords: str) -> bool:
+def _uses(node: Any, keyword: str) -> bool:
     if isinstance(node, list):
-        return any(_uses(item, *keywords) for item in node)
+        return any(_uses(item, keyword) for item in node)
     if isinstance(node, dict):
-        return any(k in node for k in keywords) or any(_uses(v, *keywords) for v in node.values())
+        return keyword in node or any(_uses(value, keyword) for value in node.values())
     return False
 
 

@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Literal
 
+import anyio.to_thread
+
 from functions.tool_proxy.manifest import BadManifest, Manifest, read_manifest
 from functions.tool_proxy.wiring import ToolProxyDeps
 from shared.data.apps import hash_key
@@ -112,7 +114,8 @@ async def _fetch(deps: ToolProxyDeps, app: App) -> Manifest:
         response = await deps.egress.send(request)
         if response.status != 200:
             raise ManifestFailed(f"The manifest's address answered HTTP {response.status}.")
-        return read_manifest(response.body, app.external_integration)
+        read = anyio.to_thread.run_sync  # a large one takes a second of computing
+        return await read(read_manifest, response.body, app.external_integration)
     except NotAllowed as refused:
         raise NoManifest(f"chat_tools_manifest_url is refused: {refused}") from refused
     except (Unavailable, TooLarge, BadManifest) as failed:

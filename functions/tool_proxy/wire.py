@@ -37,7 +37,7 @@ class AppIn(Wire):
     name: Short
     description: str = Field(default="", max_length=4_000)
     capabilities: list[Short] = Field(default=[], max_length=20)
-    external_integration: ExternalIntegrationIn = ExternalIntegrationIn()
+    external_integration: ExternalIntegrationIn = Field(default_factory=ExternalIntegrationIn)
     private: bool = True
     persona_prompt: str | None = Field(default=None, max_length=20_000)
     persona_model: Literal["persona", "persona_premium"] = "persona"

@@ -21,6 +21,11 @@ class ToolProxyDeps:
     installed_apps: InstalledApps
 
 
+def preload() -> None:
+    """Import at start what the first request certainly needs."""
+    wiring.preload("documents")
+
+
 @cache
 def deps() -> ToolProxyDeps:
     documents = wiring.documents()

@@ -7,6 +7,7 @@ from infra.bench import streams
 from infra.bench.figures import Figure, machine, table
 from infra.bench.imports import import_times
 from infra.bench.processes import ROOT, keepsake, reframer, scripted_model
+from infra.bench.reads import reads_before_the_first_call
 
 _PAGE = """# Figures
 
@@ -31,6 +32,7 @@ async def _streams() -> list[Figure]:
         return [
             *await streams.first_token(ours, model),
             *await streams.in_series(ours, model),
+            *await reads_before_the_first_call(),
             *await streams.throughput(ours, baseline),
         ]
 

@@ -23,8 +23,6 @@ print(time.process_time() - started)
 _LOAD = """
 from functions_framework.aio import create_asgi_app
 create_asgi_app({entry!r}, "functions/{folder}/main.py", "http")
-from functions.{folder}.wiring import {deps}
-{deps}()
 """
 _CLOUD = {
     "KEEPSAKE_WORLD": "cloud",
@@ -50,8 +48,7 @@ def _entry(
     folder: str, *, entry: str = "", cloud: bool = False, limit: float | None = None
 ) -> Loading:
     world = "cloud" if cloud else "embedded"
-    deps = f"{entry}_deps" if entry else "deps"
-    code = _LOAD.format(entry=entry or folder, folder=folder, deps=deps)
+    code = _LOAD.format(entry=entry or folder, folder=folder)
     return Loading(name=f"{folder}, {world}", code=code, cloud=cloud, limit=limit)
 
 

@@ -48,21 +48,14 @@ async def _raw_first_token(client: AsyncOpenAI) -> float:
 
 
 async def in_series(ours: Served, model: Served) -> list[Figure]:
-    """Count what stands before the first token: model calls ended, rounds of document reads."""
+    """Count what stands before the first token: model calls that ended."""
     token = await sign_in(ours.port, "bench")
     await request(model.port, "DELETE", "/requests")
     await ask(ours.port, "Hello", token=token)
     asked = json.loads((await request(model.port, "GET", "/requests")).body)
     return [
         Figure(name="model calls before the first token", value=asked[0]["after"], wanted=0),
-        Figure(name="rounds of reads before it", value=_reads(ours), wanted=2),
     ]
-
-
-def _reads(ours: Served) -> float | None:
-    """Read `reads` from the canonical line of the last question."""
-    lines = [line for line in ours.log.read_text().splitlines() if '"reads"' in line]
-    return float(json.loads(lines[-1])["reads"]) if lines else None
 
 
 async def throughput(ours: Served, baseline: Served) -> list[Figure]:

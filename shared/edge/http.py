@@ -25,9 +25,12 @@ Access = Literal["user", "service", "anyone"]
 
 
 class Wire(BaseModel):
-    """The base of every request and response body: unknown fields are ignored, NaN refused."""
+    """The base of every request and response body: unknown fields are ignored, NaN refused.
 
-    model_config = ConfigDict(frozen=True, allow_inf_nan=False)
+    A model is built when it is first used: a cold start pays for the route it serves, not for all.
+    """
+
+    model_config = ConfigDict(frozen=True, allow_inf_nan=False, defer_build=True)
 
 
 class Callers(Protocol):

@@ -74,7 +74,11 @@ class World:
 
 @pytest.fixture
 def world(tmp_path: Path) -> World:
-    database = SqliteDatabase(tmp_path / "keepsake.db")
+    return open_world(tmp_path)
+
+
+def open_world(folder: Path) -> World:
+    database = SqliteDatabase(folder / "keepsake.db")
     indexes = FirestoreIndexes.read(ROOT / "infra/firestore.indexes.json")
     return World(
         documents=SqliteDocuments(database, indexes),

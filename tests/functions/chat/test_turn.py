@@ -17,7 +17,7 @@ from shared.domain.errors import Invalid, ModelFailed, NotFound, TooLarge, Unava
 from shared.domain.ids import AppId, UserId
 from shared.domain.model import SystemText, TextDelta, ToolResult, UserText
 from shared.domain.run import Ended, RunEvent, Said, Status
-from tests.doubles import ScriptedModel, calls, says
+from tests.doubles import ReadRounds, ScriptedModel, calls, says
 from tests.functions.chat.conftest import ADA, EVE, World
 from tests.functions.chat.library import conversation, keep
 
@@ -283,3 +283,21 @@ async def test_dates_follow_the_profiles_zone(world: World) -> None:
     last = model.calls[0].messages[-1]
     assert isinstance(last, UserText)
     assert "2026-03-02T21:00:00+09:00 (Asia/Tokyo)" in last.text
+
+
+async def test_a_turn_reads_in_two_rounds_and_asks_no_model_before_its_own(world: World) -> None:
+    counting = ReadRounds(world.documents)
+    deps = replace(world, documents=counting).deps()
+    await deps.apps.create(app(world, chat_tools=(TOOL,)))
+    installed = InstalledApp(app_id=AppId("APP1"), installed_at=world.clock.now())
+    await deps.installed_apps.add(ADA, installed)
+    seen: list[int] = []
+
+    async def look() -> None:
+        seen.append(counting.rounds)
+
+    with ScriptedModel([look, *says("Hi")]) as model:
+        await ask(replace(world, documents=counting).deps(model), app_id=AppId("APP1"))
+
+    assert seen == [2]
+    assert [call.role for call in model.calls] == ["agent"]

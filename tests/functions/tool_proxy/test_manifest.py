@@ -1,6 +1,7 @@
 """T2 and T3: what is taken from a manifest and what is refused, with the reason."""
 
 import json
+import tracemalloc
 from typing import Any
 
 import pytest
@@ -41,6 +42,7 @@ def read(*tools: Any, home: str | None = None, **more: Any) -> Manifest:
         ({"parameters": {"properties": {"a": {"$ref": "#/$defs/none"}}}}, "not there"),
         ({"parameters": {"properties": {"a": {"$ref": "#"}}}}, "recursive"),
         ({"parameters": {"patternProperties": {"(a+)+$": {}}}}, "patternProperties"),
+        ({"parameters": {"unevaluatedProperties": False}}, "unevaluatedProperties"),
         ({"parameters": {"title": "t" * 20_000}}, "over 16384 bytes"),
     ],
 )
@@ -50,6 +52,35 @@ def test_t2_a_bad_tool_is_skipped_with_a_reason_and_the_rest_load(change, reason
     assert [tool.name for tool in manifest.tools] == ["find"]
     assert len(manifest.refused) == 1
     assert reason in manifest.refused[0]
+
+
+def test_t3_references_cannot_multiply_a_text_without_end():
+    references = {f"p{n}": {"$ref": "#/$defs/long"} for n in range(1_000)}
+    exploding = {"$defs": {"long": {"title": "t" * 100_000}}, "properties": references}
+
+    tracemalloc.start()
+    manifest = read({**FIND, "parameters": exploding})
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+
+    assert "over 16384 bytes" in manifest.refused[0]
+    assert peak < 5_000_000
+
+
+def test_t2_the_schemas_of_all_tools_together_have_a_limit():
+    large = {"title": "t" * 15_000}
+    manifest = read(*({**FIND, "name": f"t{n}", "parameters": large} for n in range(40)))
+
+    assert [tool.name for tool in manifest.tools] == ["t0", "t1", "t2", "t3"]
+    assert "those of all tools over 65536" in manifest.refused[0]
+
+
+def test_t2_what_is_beyond_the_last_place_is_not_even_read():
+    places = [{**FIND, "name": f"t{n}"} for n in range(40)]
+
+    manifest = read(*places, {**FIND, "name": "u", "parameters": "what would cost time to read"})
+
+    assert manifest.refused == ("u: an app may have 40 tools",)
 
 
 def test_t2_a_second_tool_of_a_name_and_one_too_many_are_refused():
