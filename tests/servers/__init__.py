@@ -18,6 +18,7 @@ def running(app: ASGIApp, *, certificate: Path | None = None) -> Iterator[str]:
     The port listens before the server runs, so that an early request waits instead of failing.
     """
     with socket.create_server(("127.0.0.1", 0), backlog=256) as listening:
+        listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         server = uvicorn.Server(
             uvicorn.Config(
                 app,
