@@ -23,13 +23,22 @@ def running(
     command: Sequence[str], *, port: int, log: Path, cwd: Path | None = None
 ) -> Iterator[str]:
     """Start `command`, wait until `port` answers, yield `host:port`, and stop it on leaving."""
+    with started(command, port=port, log=log, cwd=cwd):
+        yield f"{HOST}:{port}"
+
+
+@contextmanager
+def started(
+    command: Sequence[str], *, port: int, log: Path, cwd: Path | None = None
+) -> Iterator["subprocess.Popen[bytes]"]:
+    """Do the same, and yield the process."""
     with (
         log.open("wb") as output,
         subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT, cwd=cwd) as process,
     ):
         try:
             _wait_for(port, process, log)
-            yield f"{HOST}:{port}"
+            yield process
         finally:
             _stop(process)
 

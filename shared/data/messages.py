@@ -19,7 +19,7 @@ class Messages:
 
     async def get(self, uid: UserId, message_id: MessageId) -> Message:
         """Raises NotFound."""
-        document = await self._documents.get(f"users/{uid}/messages/{message_id}")
+        document = await self._documents.get(_path(uid, message_id))
         if document is None:
             raise NotFound("Message not found")
         return load(Message, document)
@@ -39,7 +39,7 @@ class Messages:
 
         Raises AlreadyExists when one of them is stored already: nothing is counted twice.
         """
-        creates = [Create(f"users/{uid}/messages/{m.id}", dump(m)) for m in messages]
+        creates = [Create(_path(uid, m.id), dump(m)) for m in messages]
         path = f"users/{uid}/chat_sessions/{session.id}"
         count = Update(path, {"message_count": Increment(len(messages))})
         try:
@@ -60,7 +60,7 @@ class Messages:
     async def change(self, uid: UserId, message_id: MessageId, **changes: Any) -> None:
         """Change fields of a message. Raises NotFound."""
         try:
-            await self._documents.write(Update(f"users/{uid}/messages/{message_id}", changes))
+            await self._documents.write(Update(_path(uid, message_id), changes))
         except PreconditionFailed as missing:
             raise NotFound("Message not found") from missing
 
@@ -75,6 +75,13 @@ class Messages:
         while batch := await self._documents.query(query):
             await self._documents.write(*(Delete(document.path) for document in batch))
         await self._documents.write(Delete(f"users/{uid}/chat_sessions/{session_id}"))
+
+
+def _path(uid: UserId, message_id: MessageId) -> str:
+    """Raises NotFound for a name that would lead elsewhere."""
+    if "/" in message_id:
+        raise NotFound("Message not found")
+    return f"users/{uid}/messages/{message_id}"
 
 
 class Sessions:

@@ -4,7 +4,7 @@ import base64
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, Generic, TypeVar
 
 from shared.domain.documents import Document, Query, cursor
@@ -37,7 +37,7 @@ def position(opaque: str | None) -> tuple[Any, ...] | None:
         seen = datetime.fromisoformat(at), name
     except (ValueError, TypeError) as error:
         raise Invalid("cursor: not one of ours") from error
-    if seen[0].tzinfo is None or not is_id(str(name)):
+    if seen[0].utcoffset() != timedelta(0) or not is_id(str(name)):
         raise Invalid("cursor: not one of ours")
     return seen
 

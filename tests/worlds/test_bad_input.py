@@ -1,0 +1,322 @@
+"""What clients send that cannot be taken: each gets a specific answer, and what is stored stays whole."""
+
+import json
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from infra.local.routing import ROOT
+from tests.old_app import fixed_parser
+from tests.worlds.product import Product, ask, conversation, delivered, keep, notify, product
+
+ROUTES = json.loads((ROOT / "docs/openapi.json").read_text())["paths"]
+LISTS = (
+    "/v1/conversations",
+    "/v1/conversations/offsite",
+    "/v2/messages",
+    "/v3/memories",
+    "/v1/action-items",
+    "/v1/apps",
+    "/v1/inbox",
+)
+JSON = {"content-type": "application/json"}
+SEGMENT = {"text": "hi", "speaker": "Ann", "is_user": False, "start": 0, "end": 1}
+
+
+@pytest.fixture(scope="module")
+def started(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Product]:
+    with product(tmp_path_factory.mktemp("bad_input")) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def owner(started: Product) -> Iterator[httpx.Client]:
+    with started.client("alice") as http:
+        yield http
+
+
+@pytest.fixture(scope="module")
+def bob(started: Product) -> Iterator[httpx.Client]:
+    with started.client("bob") as http:
+        yield http
+
+
+@pytest.fixture(scope="module")
+def theirs(owner: httpx.Client) -> dict[str, str]:
+    """Fill Alice's library, and name something of hers of every kind."""
+    keep(owner, conversation("offsite", "The Lisbon offsite moves to Friday."))
+    answer = ask(owner, "When is the Lisbon offsite?")
+    assert answer.done is not None
+    app = owner.post("/v1/apps", json={"name": "Diary"}).json()["id"]
+    owner.post("/v1/apps/enable", params={"app_id": app})
+    key = owner.post(f"/v1/apps/{app}/keys").json()
+    notify(owner, app, key["secret"], "It rains.")
+    return {
+        "conversation": "offsite",
+        "message": answer.done["id"],
+        "app": app,
+        "key": key["id"],
+        "notification": delivered(owner, 1)[0]["id"],
+    }
+
+
+@pytest.fixture
+def alice(owner: httpx.Client, theirs: dict[str, str]) -> Iterator[httpx.Client]:
+    """Be Alice; whatever a test sends, as her or as others, her library stays as it was."""
+    before = library(owner)
+    yield owner
+    assert library(owner) == before
+
+
+def library(http: httpx.Client) -> dict[str, Any]:
+    found = {path: http.get(path) for path in LISTS}
+    assert {path: answer.status_code for path, answer in found.items()} == dict.fromkeys(LISTS, 200)
+    return {path: answer.json() for path, answer in found.items()}
+
+
+def refusal(answer: httpx.Response) -> tuple[int, str]:
+    assert answer.headers["content-type"] == "application/problem+json"
+    return answer.status_code, answer.json()["detail"]
+
+
+@pytest.mark.parametrize(
+    ("header", "detail"),
+    [
+        (None, "Authorization header not found"),
+        ("", "Authorization header not found"),
+        ("Bearer", "Invalid authorization token"),
+        ("Bearer wrong", "Invalid authorization token"),
+        ("Bearer two parts", "Invalid authorization token"),
+        ("Basic YTpi", "Invalid authorization token"),
+        (b"Bearer \xff", "Invalid authorization token"),
+    ],
+)
+def test_without_a_token_of_ours_it_is_401(
+    started: Product, alice: httpx.Client, header: str | bytes | None, detail: str
+) -> None:
+    headers = {} if header is None else {"Authorization": header}
+    with httpx.Client(base_url=started.origin, headers=headers) as nobody:
+        for method, path in USER_ROUTES:
+            assert refusal(nobody.request(method, path)) == (401, detail), path
+
+
+USER_ROUTES = [
+    (method.upper(), path.replace("{", "").replace("}", ""))
+    for path, methods in ROUTES.items()
+    for method in methods
+    if "/integrations/" not in path  # who calls there is an app, with its key
+]
+
+
+MISSING = "Conversation not found", "Message not found", "Notification not found", "App not found"
+BY_ID = [
+    ("GET", "/v1/conversations/{conversation}", MISSING[0]),
+    ("DELETE", "/v1/conversations/{conversation}", MISSING[0]),
+    ("POST", "/v2/messages/{message}/report", MISSING[1]),
+    ("POST", "/v1/messages/{message}/report", MISSING[1]),
+    ("POST", "/v1/users/analytics/chat_message?message_id={message}&value=1", MISSING[1]),
+    ("POST", "/v1/inbox/{notification}/read", MISSING[2]),
+    ("GET", "/v1/apps/{app}", MISSING[3]),
+    ("POST", "/v1/apps/{app}/refresh-manifest", MISSING[3]),
+    ("POST", "/v1/apps/{app}/keys", MISSING[3]),
+    ("GET", "/v1/apps/{app}/keys", MISSING[3]),
+    ("DELETE", "/v1/apps/{app}/keys/{key}", MISSING[3]),
+    ("POST", "/v1/apps/enable?app_id={app}", MISSING[3]),
+    ("GET", "/v2/messages?app_id={app}", MISSING[3]),
+    ("DELETE", "/v2/messages?app_id={app}", MISSING[3]),
+    ("DELETE", "/v1/messages?app_id={app}", MISSING[3]),
+    ("POST", "/v2/initial-message?app_id={app}", MISSING[3]),
+    ("POST", "/v1/initial-message?app_id={app}", MISSING[3]),
+]
+
+
+@pytest.mark.parametrize(("method", "path", "detail"), BY_ID)
+def test_what_is_anothers_does_not_exist(
+    alice: httpx.Client,
+    bob: httpx.Client,
+    theirs: dict[str, str],
+    method: str,
+    path: str,
+    detail: str,
+) -> None:
+    assert refusal(bob.request(method, path.format(**theirs))) == (404, detail)
+
+
+def test_every_route_with_an_id_in_its_path_is_tried_with_anothers() -> None:
+    tried = {(method, unnamed(path)) for method, path, _ in BY_ID}
+    routes = {(m.upper(), unnamed(path)) for path in ROUTES for m in ROUTES[path] if "{" in path}
+
+    assert routes - tried == {
+        ("POST", "/v2/integrations/{}/notification")
+    }  # asks for the app's key
+
+
+def unnamed(path: str) -> str:
+    pieces = path.split("/")
+    return "/".join("{}" if piece.startswith("{") else piece for piece in pieces)
+
+
+NO_JSON = {
+    "cut": b'{"text": "When is',
+    "empty": b"",
+    "not UTF-8": b'{"text": "\xff\xfe"}',
+    "half a surrogate pair": b'{"text": "\\ud800"}',
+    "100,000 levels": b'{"text": ' + b"[" * 100_000 + b"]" * 100_000 + b"}",
+    "a number of 10,000 digits": b'{"text": ' + b"9" * 10_000 + b"}",
+}
+BODIES = [
+    ("POST", "/v1/conversations"),
+    ("POST", "/v1/conversations/search"),
+    ("POST", "/v2/messages"),
+    ("POST", "/v1/apps"),
+    ("PATCH", "/v1/users/profile"),
+    ("POST", "/v1/users/fcm-token"),
+    ("POST", "/v1/integrations/notification"),
+]
+
+
+@pytest.mark.parametrize("body", NO_JSON.values(), ids=NO_JSON.keys())
+def test_a_body_that_is_no_json_is_400(alice: httpx.Client, body: bytes) -> None:
+    for method, path in BODIES:
+        status, detail = refusal(alice.request(method, path, content=body, headers=JSON))
+        assert (status, detail[:27]) == (400, "The body is not valid JSON:"), path
+
+
+def test_every_route_with_a_body_is_tried() -> None:
+    assert sorted(BODIES) == sorted(
+        (method.upper(), path)
+        for path, methods in ROUTES.items()
+        for method, route in methods.items()
+        if "requestBody" in route
+    )
+
+
+@pytest.mark.parametrize(
+    ("changes", "status", "detail"),
+    [
+        ({"transcript_segments": []}, 422, "a conversation has at least one segment"),
+        ({"transcript_segments": [SEGMENT] * 100_000}, 413, "at most 20000 segments are accepted"),
+        ({"transcript_segments": [{**SEGMENT, "text": "é" * 50_001}]}, 413, "bytes a segment"),
+        ({"transcript_segments": [{**SEGMENT, "text": "x" * 99_999}] * 50}, 413, "bytes of text"),
+        ({"transcript_segments": [{**SEGMENT, "start": float("nan")}]}, 422, "a finite number"),
+        ({"transcript_segments": [{**SEGMENT, "end": float("inf")}]}, 422, "a finite number"),
+        ({"transcript_segments": [{**SEGMENT, "end": 1e300}]}, 422, "less than or equal"),
+        ({"transcript_segments": [{**SEGMENT, "start": -1}]}, 422, "greater than or equal"),
+        ({"transcript_segments": "hi"}, 422, "transcript_segments: Input should be a valid array"),
+        ({"started_at": "2026-03-02T09:00:00"}, 422, "started_at: Input should have timezone info"),
+        ({"started_at": "yesterday"}, 422, "started_at: Input should be a valid datetime"),
+        ({"started_at": "0001-01-01T00:00:00+14:00"}, 422, "a year from 1900 is expected"),
+        ({"started_at": 1e18}, 422, "started_at: Input should be a valid datetime"),
+        ({"finished_at": "2020-01-01T00:00:00Z"}, 422, "finished_at: lies before started_at"),
+        ({"started_at": "2999-01-01T00:00:00Z"}, 422, "started_at: lies in the future"),
+        ({"id": "../offsite"}, 422, "an id is 1 to 64 letters"),
+        ({"id": "x" * 65}, 422, "an id is 1 to 64 letters"),
+        ({"id": "__reserved__"}, 422, "This name is reserved"),
+        ({"id": "offsite"}, 409, "Another conversation is stored under this id"),
+    ],
+)
+def test_a_conversation_that_cannot_be_kept_is_refused(
+    alice: httpx.Client, changes: dict[str, Any], status: int, detail: str
+) -> None:
+    body = json.dumps({**conversation("new", "Other words."), **changes}).encode()
+
+    answer = refusal(alice.post("/v1/conversations", content=body, headers=JSON))
+
+    assert answer[0] == status
+    assert detail in answer[1]
+
+
+@pytest.mark.parametrize(
+    ("app_id", "text", "shown"),
+    [
+        ("", "", "Your message is empty. Please write a question."),
+        ("", "\x00\u200b ", "Your message is empty. Please write a question."),
+        ("", "x" * 20_001, "Your message is too long: 20001 characters, at most 20000."),
+        ("unknown", "Hello?", "App not found"),
+    ],
+)
+def test_a_question_that_cannot_be_taken_is_told_in_the_chat(
+    alice: httpx.Client, app_id: str, text: str, shown: str
+) -> None:
+    answer = alice.post("/v2/messages", params={"app_id": app_id}, json={"text": text})
+
+    told = fixed_parser([answer.content])
+    assert (answer.status_code, told.text, told.failed) == (200, shown, False)
+    assert told.done is not None
+    assert (told.done["text"], told.done["metadata"]) == (shown, {"outcome": "refused"})
+
+
+def test_anothers_app_is_told_in_the_chat_as_unknown(
+    alice: httpx.Client, bob: httpx.Client, theirs: dict[str, str]
+) -> None:
+    answer = bob.post("/v2/messages", params={"app_id": theirs["app"]}, json={"text": "Hi?"})
+
+    assert fixed_parser([answer.content]).text == "App not found"
+
+
+def test_a_body_over_its_limit_is_413(alice: httpx.Client) -> None:
+    body = b'{"text": "' + b"x" * 8_388_608 + b'"}'
+
+    answer = refusal(alice.post("/v2/messages", content=body, headers=JSON))
+
+    assert answer == (413, "The request body is over 8388608 bytes.")
+
+
+def test_a_body_that_is_not_said_to_be_json_is_415(alice: httpx.Client) -> None:
+    answer = refusal(alice.post("/v1/conversations", content=b"{}"))
+
+    assert answer == (415, "Send the body as application/json.")
+
+
+@pytest.mark.parametrize(
+    ("path", "detail"),
+    [
+        ("/v1/conversations?limit=0", "limit: Input should be greater"),
+        ("/v1/conversations?limit=" + "9" * 5_000, "limit: Unable to parse"),
+        ("/v1/conversations?cursor=%ff", "cursor: not one of ours"),
+        # The year 1 in another zone: ["0001-01-01T00:00:00+14:00", "a"]
+        (
+            "/v1/conversations?cursor=WyIwMDAxLTAxLTAxVDAwOjAwOjAwKzE0OjAwIiwgImEiXQ==",
+            "cursor: not one of ours",
+        ),
+        ("/v1/inbox?cursor=" + "W1tb" * 90, "cursor: not one of ours"),
+        ("/v3/memories?offset=5001", "offset: Input should be less"),
+        ("/v1/action-items?limit=NaN", "limit: Input should be a valid integer"),
+        ("/v2/messages?app_id=a/b", "app_id: String should match pattern"),
+        ("/v2/messages?app_id=%00", "app_id: String should match pattern"),
+    ],
+)
+def test_a_query_that_cannot_be_read_is_422(alice: httpx.Client, path: str, detail: str) -> None:
+    status, told = refusal(alice.get(path))
+
+    assert (status, told[: len(detail)]) == (422, detail)
+
+
+def test_no_path_leads_from_an_id_to_what_stands_below_it(
+    alice: httpx.Client, theirs: dict[str, str]
+) -> None:
+    below = f"{theirs['app']}/api_keys/{theirs['key']}"
+    rating = {"message_id": f"{theirs['message']}/a/b", "value": 1}
+
+    assert alice.get("/v2/messages", params={"app_id": below}).status_code == 422
+    assert alice.post("/v1/users/analytics/chat_message", params=rating).status_code == 404
+    assert alice.get(f"/v1/apps/{theirs['app']}%2Fapi_keys").status_code == 404
+
+
+def test_a_body_that_ends_early_is_not_taken(started: Product, alice: httpx.Client) -> None:
+    """Nobody is there any more to be answered: what counts is that nothing is kept of it."""
+    whole = json.dumps(conversation("cut", "Other words.")).encode()
+    head = (
+        "POST /v1/conversations HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
+        f"Authorization: {alice.headers['authorization']}\r\nContent-Length: {len(whole) + 1}\r\n\r\n"
+    )
+    with socket.create_connection(("127.0.0.1", int(started.origin.rpartition(":")[2]))) as cut:
+        cut.sendall(head.encode() + whole)
+        cut.shutdown(socket.SHUT_WR)
+        assert cut.recv(1_024) == b""
+
+    assert refusal(alice.get("/v1/conversations/cut")) == (404, "Conversation not found")
