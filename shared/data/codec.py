@@ -39,7 +39,8 @@ def load(kind: type[T], document: Document) -> T:
         value: T = adapter(kind).validate_python({**document.fields, "id": document.id})
     except ValidationError as error:
         wrong = ", ".join(".".join(map(str, e["loc"])) for e in error.errors())
-        raise Malformed(f"{kind.__name__} at {document.path!r}: {wrong}") from error
+        # The cause would carry the document's content into the log.
+        raise Malformed(f"{kind.__name__} at {document.path!r}: {wrong}") from None
     return value
 
 

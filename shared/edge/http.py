@@ -30,7 +30,9 @@ class Wire(BaseModel):
     A model is built when it is first used: a cold start pays for the route it serves, not for all.
     """
 
-    model_config = ConfigDict(frozen=True, allow_inf_nan=False, defer_build=True)
+    model_config = ConfigDict(
+        frozen=True, allow_inf_nan=False, defer_build=True, hide_input_in_errors=True
+    )
 
 
 class Callers(Protocol):
@@ -113,6 +115,9 @@ def _handler(
             except KeepsakeError as error:
                 telemetry.note(error=type(error).__name__)
                 response = from_error(error)
+            except Exception:  # noqa: BLE001 - the last one who can still answer in our words
+                telemetry.error("unhandled")
+                response = problem(500, "Internal Server Error")
             telemetry.note(status=response.status_code)
             return response
 
