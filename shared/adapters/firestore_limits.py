@@ -6,7 +6,7 @@ Limits from https://firebase.google.com/docs/firestore/quotas, 2026-05.
 import math
 import re
 from collections.abc import Iterable, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 from shared.domain.documents import (
@@ -202,8 +202,17 @@ def _check_number_or_time(value: Any) -> None:
         raise Invalid(f"This cannot be stored: {type(value).__name__}")
     if isinstance(value, int) and not -(2**63) <= value < 2**63:
         raise Invalid("A whole number has at most 64 bits")
-    if isinstance(value, datetime) and value.tzinfo is None:
+    if isinstance(value, datetime):
+        _check_time(value)
+
+
+def _check_time(value: datetime) -> None:
+    if value.tzinfo is None:
         raise Invalid("A time has a time zone")
+    try:
+        value.astimezone(UTC)
+    except OverflowError as error:
+        raise Invalid("A time lies in the years 1 to 9999 of UTC") from error
 
 
 def _utf8_bytes(text: str) -> int:

@@ -535,13 +535,14 @@ async def test_what_is_just_within_the_limits_is_stored(documents: Documents, ac
     "refused",
     [
         {"a": DEEP}, {"n": 2**63}, {"n": -(2**63) - 1}, {"t": datetime(2026, 3, 2)},  # noqa: DTZ001
+        {"t": datetime(1, 1, 1, tzinfo=timezone(timedelta(hours=1)))},
         {"list": [[1]]}, of_size("users/ann", 1_048_577),
         {**of_size("users/ann", 1_048_577 - MIXED_BYTES), **MIXED},
         {"t": "x" * 1_048_488}, {"b": b"x" * 1_048_488}, {"__x__": 1}, {"": 1}, {"a": {"__x__": 1}},
         {"a" * 1501: 1}, {"o": object()}, {"t": "half \ud800"}, {1: "x"},
     ],
     ids=[
-        "depth", "int", "negative int", "naive time", "nested list", "size", "size of all kinds", "long text",
+        "depth", "int", "negative int", "naive time", "early time", "nested list", "size", "size of all kinds", "long text",
         "long bytes", "reserved name",
         "empty name", "reserved name below", "long name", "object", "surrogate", "no text name",
     ],
@@ -610,6 +611,7 @@ async def test_an_update_may_not_grow_a_document_beyond_the_limit(documents: Doc
         {"where": (Where("a", "array_contains", 1), Where("b", "array_contains", 1))},
         {"where": (Where("n", ">", None),)},
         {"where": (Where("n", "==", {"a": 1}),)},
+        {"where": (Where("n", ">", datetime(1, 1, 1, tzinfo=timezone(timedelta(hours=1)))),)},
         {"limit": 0},
         {"order_by": (Order("n"),), "start_after": (1,)},
         {"where": (Where("n", ">", 1),), "start_after": ("id",)},
