@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -21,7 +21,7 @@ from functions.chat.wiring import ChatDeps
 from shared import telemetry
 from shared.domain.app import App
 from shared.domain.chat import Message, Session, main_session
-from shared.domain.errors import Invalid, KeepsakeError, NotFound, TooLarge
+from shared.domain.errors import AlreadyExists, Invalid, NotFound, TooLarge
 from shared.domain.ids import AppId, MessageId, RunId, UserId
 from shared.domain.model import ModelMessage, ModelRole
 from shared.domain.run import Ended, Outcome, Said
@@ -154,7 +154,7 @@ class _Work:
                     self._turn.uid, self._turn.session, self._turn.question
                 )
             self._question_stored = True
-        except (KeepsakeError, TimeoutError) as error:
+        except Exception as error:  # noqa: BLE001 - the end tells what became of the turn
             telemetry.warning("question_not_stored", error=type(error).__name__)
 
     async def speak(self) -> Outcome:
@@ -184,15 +184,22 @@ class _Work:
     async def end(self, outcome: Outcome) -> None:
         """Store the answer, whole or partial, and tell the end."""
         message = self._message(outcome)
-        unstored = [message] if self._question_stored else [self._turn.question, message]
         try:
             with anyio.fail_after(SAVE_TIMEOUT_S):
-                await self._deps.messages.add(self._turn.uid, self._turn.session, *unstored)
-        except (KeepsakeError, TimeoutError):
+                await self._store(message)
+        except Exception:  # noqa: BLE001 - the end is told whatever the store does
             telemetry.error("answer_not_stored", run_id=self._turn.run_id)
             outcome = "failed"
         self._note(outcome)
         self._journal.append(Ended(message, outcome))
+
+    async def _store(self, message: Message) -> None:
+        """Add the question where it is missing: it may be there though nobody heard of it."""
+        uid, session = self._turn.uid, self._turn.session
+        if not self._question_stored:
+            with suppress(AlreadyExists):
+                return await self._deps.messages.add(uid, session, self._turn.question, message)
+        return await self._deps.messages.add(uid, session, message)
 
     def _message(self, outcome: Outcome) -> Message:
         cited = cite("".join(self._said), self._agent.toolkit.citations.cards)

@@ -1,6 +1,7 @@
 """Chat messages and the sessions they belong to."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from shared.data.codec import dump, load, load_all
@@ -53,7 +54,7 @@ class Messages:
     async def _create_session(self, uid: UserId, session: Session) -> None:
         try:
             path = f"users/{uid}/chat_sessions/{session.id}"
-            await self._documents.write(Create(path, dump(session)))
+            await self._documents.write(Create(path, dump(replace(session, message_count=0))))
         except PreconditionFailed:
             return  # another turn was first
 

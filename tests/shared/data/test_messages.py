@@ -1,0 +1,59 @@
+"""Messages and the count that their session keeps."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from shared.adapters.firestore_indexes import FirestoreIndexes
+from shared.adapters.sqlite_database import SqliteDatabase
+from shared.adapters.sqlite_documents import SqliteDocuments
+from shared.data.messages import Messages, Sessions
+from shared.domain.chat import MAIN_SESSION, Message, Session
+from shared.domain.errors import AlreadyExists
+from shared.domain.ids import MessageId, UserId
+
+ALICE = UserId("alice")
+NOON = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)
+SESSION = Session(id=MAIN_SESSION, created_at=NOON)
+INDEXES = Path(__file__).parents[3] / "infra/firestore.indexes.json"
+
+
+@pytest.fixture
+def documents(tmp_path):
+    database = SqliteDatabase(tmp_path / "keepsake.db")
+    yield SqliteDocuments(database, FirestoreIndexes.read(INDEXES))
+    database.close()
+
+
+def message(name: str) -> Message:
+    return Message(
+        id=MessageId(name), session_id=MAIN_SESSION, text=name, sender="ai", created_at=NOON
+    )
+
+
+async def test_a_session_counts_its_messages_and_none_twice(documents):
+    messages, sessions = Messages(documents), Sessions(documents)
+    await messages.add(ALICE, SESSION, message("a"), message("b"))
+
+    with pytest.raises(AlreadyExists):
+        await messages.add(ALICE, SESSION, message("c"), message("a"))
+
+    stored = await sessions.get(ALICE, MAIN_SESSION)
+    assert stored is not None
+    assert stored.message_count == 2
+    assert [m.id for m in await messages.newest(ALICE, MAIN_SESSION, limit=9)] == ["b", "a"]
+
+
+async def test_an_answer_after_its_chat_was_cleared_counts_from_nothing(documents):
+    messages, sessions = Messages(documents), Sessions(documents)
+    await messages.add(ALICE, SESSION, message("a"), message("b"))
+    at_the_question = await sessions.get(ALICE, MAIN_SESSION)
+    assert at_the_question is not None
+
+    await messages.clear(ALICE, MAIN_SESSION)
+    await messages.add(ALICE, at_the_question, message("answer"))
+
+    stored = await sessions.get(ALICE, MAIN_SESSION)
+    assert stored is not None
+    assert stored.message_count == 1
