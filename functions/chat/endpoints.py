@@ -1,6 +1,6 @@
 """The chat's route table and its handlers: parse, one call, answer."""
 
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -110,8 +110,7 @@ async def change_profile(deps: ChatDeps, call: Call[ProfileBody]) -> ProfileOut:
     changes: dict[str, Any] = call.body.model_dump(exclude_none=True)
     if "time_zone" in changes:
         _check_zone(changes["time_zone"])
-    profile = replace(await deps.profiles.get(call.uid), **changes)
-    await deps.profiles.save(call.uid, profile)
+    profile = await deps.profiles.change(call.uid, **changes)
     return ProfileOut.model_validate(asdict(profile))
 
 
@@ -125,12 +124,12 @@ async def save_fcm_token(deps: ChatDeps, call: Call[FcmTokenBody]) -> FcmTokenSa
         updated_at=deps.clock.now(),
     )
     await deps.devices.save(call.uid, device)
-    await deps.profiles.save(call.uid, replace(await deps.profiles.get(call.uid), time_zone=zone))
+    await deps.profiles.change(call.uid, time_zone=zone)
     return FcmTokenSaved()
 
 
 async def remove_fcm_token(deps: ChatDeps, call: Call[None]) -> Ok:
-    await deps.devices.remove(call.uid, [_device_id(call.headers)])
+    await deps.devices.remove(call.uid, _device_id(call.headers))
     return Ok()
 
 

@@ -23,7 +23,8 @@ async def deliver(deps: NotificationsDeps, uid: UserId, notification_id: Notific
     devices = await deps.devices.all(uid)
     tokens = [device.fcm_token for device in devices]
     dead = set(await deps.push.send(uid, tokens, push_message(uid, notification)))
-    await deps.devices.remove(uid, [d.id for d in devices if d.fcm_token in dead])
+    if dead:
+        await deps.devices.forget(uid, [d for d in devices if d.fcm_token in dead])
     await deps.inbox.mark_delivered(uid, notification_id, deps.clock.now())
     telemetry.note(devices=len(devices), dead=len(dead))
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from typing import Any
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+from zoneinfo import ZoneInfo
 
 from functions.process_conversation.answers import DiscardAnswer, MemoriesAnswer, StructureAnswer
 from functions.process_conversation.ask import ask, question, transcript
@@ -25,7 +25,7 @@ SHOWN_MEMORIES = 100
 
 async def understand(deps: ProcessDeps, uid: UserId, conversation: Conversation) -> Draft:
     """Decide what to keep; nothing is stored yet but the model's answers."""
-    zone = _zone((await deps.profiles.get(uid)).time_zone)
+    zone = (await deps.profiles.get(uid)).zone
     data = transcript(conversation, zone.key)
     if await _is_discarded(deps, uid, conversation, data):
         draft = Draft(discarded=True)
@@ -75,10 +75,3 @@ async def _known_memories(
     """Return what is known from elsewhere; what this conversation gave is up for renewal."""
     newest = await deps.memories.newest(uid, limit=KNOWN_MEMORIES)
     return [m for m in newest if m.is_owners or m.conversation_id != conversation.id]
-
-
-def _zone(name: str) -> ZoneInfo:
-    try:
-        return ZoneInfo(name)
-    except (ZoneInfoNotFoundError, ValueError):
-        return ZoneInfo("UTC")

@@ -1,10 +1,13 @@
 """A user's profile and devices."""
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 from shared.data.codec import dump, load, load_all
 from shared.domain.documents import Delete, Query, Set
 from shared.domain.ids import UserId
 from shared.domain.profile import Device, Profile
-from shared.ports import Documents
+from shared.ports import Documents, Transaction
 
 
 class Profiles:
@@ -17,8 +20,19 @@ class Profiles:
         document = await self._documents.get(f"users/{uid}")
         return load(Profile, document) if document else Profile()
 
-    async def save(self, uid: UserId, profile: Profile) -> None:
-        await self._documents.write(Set(f"users/{uid}", dump(profile)))
+    async def change(self, uid: UserId, **changes: str) -> Profile:
+        """Change fields, leave the others, and return the whole; two at once are both kept."""
+        path = f"users/{uid}"
+
+        async def work(tx: Transaction) -> Profile:
+            document = await tx.get(path)
+            stored = load(Profile, document) if document else Profile()
+            changed = replace(stored, **changes)
+            beside = document.fields if document else {}
+            tx.write(Set(path, {**beside, **dump(changed)}))
+            return changed
+
+        return await self._documents.transaction(work)
 
 
 class Devices:
@@ -34,5 +48,17 @@ class Devices:
     async def save(self, uid: UserId, device: Device) -> None:
         await self._documents.write(Set(f"users/{uid}/devices/{device.id}", dump(device)))
 
-    async def remove(self, uid: UserId, device_ids: list[str]) -> None:
-        await self._documents.write(*(Delete(f"users/{uid}/devices/{i}") for i in device_ids))
+    async def remove(self, uid: UserId, device_id: str) -> None:
+        await self._documents.write(Delete(f"users/{uid}/devices/{device_id}"))
+
+    async def forget(self, uid: UserId, devices: Sequence[Device]) -> None:
+        """Remove devices, but none that registered a new token meanwhile."""
+        dead = {f"users/{uid}/devices/{device.id}": device.fcm_token for device in devices}
+
+        async def work(tx: Transaction) -> None:
+            stored = await tx.get_many(list(dead))
+            tx.write(
+                *(Delete(d.path) for d in stored if d and d.fields["fcm_token"] == dead[d.path])
+            )
+
+        await self._documents.transaction(work)

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import datetime
+from zoneinfo import ZoneInfo
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -11,6 +12,14 @@ class Profile:
     name: str = ""
     time_zone: str = "UTC"
     language: str = "en"
+
+    @property
+    def zone(self) -> ZoneInfo:
+        """The owner's time zone; UTC where its name is none that is known here."""
+        try:
+            return ZoneInfo(self.time_zone)
+        except (KeyError, ValueError, OSError):
+            return ZoneInfo("UTC")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from datetime import datetime
-from zoneinfo import ZoneInfo
 
 from functions.chat.context.history import replay
 from shared import prompts
@@ -36,8 +35,8 @@ def _system(app: App | None) -> str:
 
 
 def _facts(profile: Profile, app: App | None, now: datetime) -> list[str]:
-    local = now.astimezone(ZoneInfo(profile.time_zone)).replace(microsecond=0)
-    facts = [f"Current time: {local.isoformat()} ({profile.time_zone})"]
+    local = now.astimezone(profile.zone).replace(microsecond=0)
+    facts = [f"Current time: {local.isoformat()} ({profile.zone.key})"]
     if profile.name:
         facts.append(f"The owner's name: {profile.name}")
     if app is not None and app.persona_prompt is None:

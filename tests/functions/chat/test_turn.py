@@ -276,8 +276,7 @@ async def test_p9_an_installed_apps_tools_are_offered_and_called_by_their_own_na
 async def test_dates_follow_the_profiles_zone(world: World) -> None:
     with ScriptedModel(says("Hi")) as model:
         deps = world.deps(model)
-        profile = await deps.profiles.get(ADA)
-        await deps.profiles.save(ADA, replace(profile, time_zone="Asia/Tokyo"))
+        await deps.profiles.change(ADA, time_zone="Asia/Tokyo")
         await ask(deps)
 
     last = model.calls[0].messages[-1]

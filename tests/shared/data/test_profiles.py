@@ -1,0 +1,65 @@
+"""Profiles change field by field, and devices are forgotten by their tokens."""
+
+import asyncio
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from shared.adapters.firestore_indexes import FirestoreIndexes
+from shared.adapters.sqlite_database import SqliteDatabase
+from shared.adapters.sqlite_documents import SqliteDocuments
+from shared.data.profiles import Devices, Profiles
+from shared.domain.documents import Set
+from shared.domain.ids import UserId
+from shared.domain.profile import Device, Profile
+
+ALICE = UserId("alice")
+NOON = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)
+INDEXES = Path(__file__).parents[3] / "infra/firestore.indexes.json"
+
+
+@pytest.fixture
+def documents(tmp_path):
+    database = SqliteDatabase(tmp_path / "keepsake.db")
+    yield SqliteDocuments(database, FirestoreIndexes.read(INDEXES))
+    database.close()
+
+
+async def test_two_changes_at_once_are_both_kept(documents):
+    profiles = Profiles(documents)
+
+    await asyncio.gather(
+        profiles.change(ALICE, name="Alice"), profiles.change(ALICE, time_zone="Asia/Tokyo")
+    )
+
+    assert await profiles.get(ALICE) == Profile(name="Alice", time_zone="Asia/Tokyo")
+
+
+async def test_a_change_leaves_what_else_the_document_holds(documents):
+    await documents.write(Set("users/alice", {"language": "de", "preferences": {"tone": "dry"}}))
+
+    changed = await Profiles(documents).change(ALICE, name="Alice")
+
+    assert changed == Profile(name="Alice", language="de")
+    document = await documents.get("users/alice")
+    assert document is not None
+    assert document.fields["preferences"] == {"tone": "dry"}
+
+
+@pytest.mark.parametrize("name", ["Mars/Olympus", "", "America", "/etc/passwd", "../x"])
+def test_an_unknown_time_zone_counts_as_utc(name):
+    assert Profile(time_zone=name).zone.key == "UTC"
+
+
+async def test_a_device_that_came_back_with_a_new_token_is_not_forgotten(documents):
+    devices = Devices(documents)
+    old = [Device(id=n, fcm_token=f"old-{n}", time_zone="UTC", updated_at=NOON) for n in "ab"]
+    for device in old:
+        await devices.save(ALICE, device)
+    back = Device(id="b", fcm_token="new-b", time_zone="UTC", updated_at=NOON)
+
+    await devices.save(ALICE, back)
+    await devices.forget(ALICE, old)
+
+    assert await devices.all(ALICE) == [back]
