@@ -111,9 +111,13 @@ class OpenaiModel:
     ) -> AsyncGenerator[ModelEvent, None]:
         reader = ChunkReader(self.name(role), earlier_calls=_count_calls(messages))
         create = self._client(role).chat.completions.with_streaming_response.create
-        request = openai_requests.chat(self.name(role), messages)
+        # The SDK copies the fields it knows one by one, milliseconds a prompt; an extra body it sends
+        # as it is.
+        body = {**openai_requests.chat(self.name(role), messages), **options}
         with _our_errors():
-            async with create(**request, **options) as response:
+            async with create(
+                model=body["model"], messages=(), stream=True, extra_body=body
+            ) as response:
                 chunks = response.iter_bytes()
                 async for chunk in chunks:
                     for event in reader.feed(chunk):
