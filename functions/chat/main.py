@@ -15,7 +15,7 @@ preload()
 
 @cache
 def _application() -> Starlette:
-    return application("chat", ENDPOINTS, deps())
+    return application("chat", ENDPOINTS, deps(), cors_origins=deps().cors_origins)
 
 
 @functions_framework.aio.http  # type: ignore[arg-type]  # its type omits ASGI applications

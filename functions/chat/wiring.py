@@ -34,6 +34,7 @@ class ChatDeps:
     apps: Apps
     installed_apps: InstalledApps
     limits: Limits
+    cors_origins: tuple[str, ...] = ()
 
 
 def preload() -> None:
@@ -61,4 +62,5 @@ def deps() -> ChatDeps:
         apps=Apps(documents),
         installed_apps=InstalledApps(documents),
         limits=Limits(),
+        cors_origins=wiring.settings().cors_origins,
     )

@@ -15,7 +15,7 @@ preload()
 
 @cache
 def _notifications() -> Starlette:
-    return application("notifications", ENDPOINTS, deps())
+    return application("notifications", ENDPOINTS, deps(), cors_origins=deps().cors_origins)
 
 
 @cache

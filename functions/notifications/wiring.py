@@ -28,6 +28,7 @@ class NotificationsDeps:
     messages: Messages
     inbox: Inbox
     devices: Devices
+    cors_origins: tuple[str, ...] = ()
 
 
 def preload() -> None:
@@ -51,4 +52,5 @@ def deps() -> NotificationsDeps:
         messages=Messages(documents),
         inbox=Inbox(documents),
         devices=Devices(documents),
+        cors_origins=wiring.settings().cors_origins,
     )

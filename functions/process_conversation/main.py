@@ -25,7 +25,7 @@ def _process() -> Starlette:
 
 @cache
 def _library() -> Starlette:
-    return application("library", LIBRARY, library_deps())
+    return application("library", LIBRARY, library_deps(), cors_origins=library_deps().cors_origins)
 
 
 @functions_framework.aio.http  # type: ignore[arg-type]  # its type omits ASGI applications

@@ -26,6 +26,7 @@ class LibraryDeps:
     memories: Memories
     action_items: ActionItems
     search: Search
+    cors_origins: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,6 +72,7 @@ def library_deps() -> LibraryDeps:
         memories=Memories(documents),
         action_items=ActionItems(documents),
         search=Search(documents, wiring.vectors()),
+        cors_origins=wiring.settings().cors_origins,
     )
 
 

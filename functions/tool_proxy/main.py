@@ -20,7 +20,7 @@ def _tool_proxy() -> Starlette:
 
 @cache
 def _apps() -> Starlette:
-    return application("apps", ENDPOINTS, deps())
+    return application("apps", ENDPOINTS, deps(), cors_origins=deps().cors_origins)
 
 
 @functions_framework.aio.http  # type: ignore[arg-type]  # its type omits ASGI applications

@@ -19,6 +19,7 @@ class ToolProxyDeps:
     egress: Egress
     apps: Apps
     installed_apps: InstalledApps
+    cors_origins: tuple[str, ...] = ()
 
 
 def preload() -> None:
@@ -37,4 +38,5 @@ def deps() -> ToolProxyDeps:
         egress=wiring.egress(),
         apps=Apps(documents),
         installed_apps=InstalledApps(documents),
+        cors_origins=wiring.settings().cors_origins,
     )

@@ -8,6 +8,8 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from starlette.applications import Starlette
 from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
@@ -21,6 +23,15 @@ from shared.ports import Identity, ServiceIdentity
 
 Body = TypeVar("Body")
 DEFAULT_MAX_BYTES = 1_048_576
+EXPOSED_HEADERS = (
+    "X-Run-Id",
+    "Retry-After",
+    "RateLimit",
+    "RateLimit-Policy",
+    "X-RateLimit-Limit",
+    "X-RateLimit-Remaining",
+    "X-RateLimit-Reset",
+)
 Access = Literal["user", "service", "anyone"]
 
 
@@ -84,8 +95,13 @@ class _Refused(Exception):
         self.response = response
 
 
-def application(function: str, endpoints: Sequence[Endpoint], deps: Callers) -> Starlette:
-    """Build a function's application from its part of the route table."""
+def application(
+    function: str, endpoints: Sequence[Endpoint], deps: Callers, *, cors_origins: Sequence[str] = ()
+) -> Starlette:
+    """Build a function's application from its part of the route table.
+
+    Pages of `cors_origins` may call it from a browser.
+    """
     telemetry.configure()
 
     async def healthz(_: Request) -> Response:
@@ -95,7 +111,25 @@ def application(function: str, endpoints: Sequence[Endpoint], deps: Callers) -> 
     routes += [
         Route(row.path, _handler(function, row, deps), methods=[row.method]) for row in endpoints
     ]
-    return Starlette(routes=routes, exception_handlers={HTTPException: _http_exception})
+    return Starlette(
+        routes=routes,
+        exception_handlers={HTTPException: _http_exception},
+        middleware=_cors(cors_origins),
+    )
+
+
+def _cors(origins: Sequence[str]) -> list[Middleware]:
+    if not origins:
+        return []
+    return [
+        Middleware(
+            CORSMiddleware,
+            allow_origins=origins,
+            allow_methods=["*"],
+            allow_headers=["*"],
+            expose_headers=EXPOSED_HEADERS,
+        )
+    ]
 
 
 async def _http_exception(_: Request, error: Exception) -> Response:

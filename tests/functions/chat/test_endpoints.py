@@ -284,3 +284,16 @@ async def test_health_and_unknown_paths(world: World) -> None:
 
     assert health.json() == {"status": "ok", "function": "chat"}
     assert [json.loads(r.content)["status"] for r in (lost, method)] == [404, 405]
+
+
+async def test_only_listed_origins_may_call_from_a_page(world: World) -> None:
+    app = application("chat", ENDPOINTS, world.deps(), cors_origins=("https://ours.example",))
+    async with httpx.AsyncClient(
+        transport=httpx.ASGITransport(app), base_url="http://keepsake"
+    ) as http:
+        ours = await http.get("/healthz", headers={"Origin": "https://ours.example"})
+        other = await http.get("/healthz", headers={"Origin": "https://other.example"})
+
+    assert ours.headers["access-control-allow-origin"] == "https://ours.example"
+    assert "X-Run-Id" in ours.headers["access-control-expose-headers"]
+    assert "access-control-allow-origin" not in other.headers
