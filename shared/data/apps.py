@@ -47,9 +47,6 @@ class Apps:
     async def create(self, app: App) -> None:
         await self._documents.write(Create(f"apps/{app.id}", _fields(app)))
 
-    async def save(self, app: App) -> None:
-        await self._documents.write(Set(f"apps/{app.id}", _fields(app)))
-
     async def declare(self, app: App) -> None:
         """Change what a manifest decides and nothing else. Raises NotFound."""
         fields, chat = _fields(app), app.external_integration

@@ -1,12 +1,11 @@
 """Chat messages and the sessions they belong to."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 from shared.data.codec import dump, load, load_all
 from shared.domain.chat import Message, Session
-from shared.domain.documents import Create, Delete, Increment, Order, Query, Set, Update, Where
+from shared.domain.documents import Create, Delete, Increment, Order, Query, Update, Where
 from shared.domain.errors import NotFound, PreconditionFailed
 from shared.domain.ids import MessageId, SessionId, UserId
 from shared.ports import Documents
@@ -94,8 +93,3 @@ class Sessions:
     async def get(self, uid: UserId, session_id: SessionId) -> Session | None:
         document = await self._documents.get(f"users/{uid}/chat_sessions/{session_id}")
         return load(Session, document) if document else None
-
-    async def save(self, uid: UserId, sessions: Sequence[Session]) -> None:
-        await self._documents.write(
-            *(Set(f"users/{uid}/chat_sessions/{s.id}", dump(s)) for s in sessions)
-        )

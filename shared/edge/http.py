@@ -65,7 +65,6 @@ class Call(Generic[Body]):
     path: Mapping[str, str]
     query: Any
     headers: Headers
-    raw: bytes = b""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -168,7 +167,6 @@ async def _answer(function: str, row: Endpoint, deps: Callers, request: Request)
         path=request.path_params,
         query=query,
         headers=request.headers,
-        raw=raw,
     )
     result = await row.handler(deps, call)
     if isinstance(result, Response):

@@ -69,7 +69,7 @@ class World:
             external_integration=ExternalIntegration(**integration),
         )
         key = ApiKey(id="k1", hashed=hash_key(KEY), label="sk_0123...cdef", created_at=NOW)
-        await self.deps.apps.save(app)
+        await self.deps.apps.create(app)
         await self.deps.apps.add_key(WEATHER, key)
         installed = InstalledApp(app_id=WEATHER, installed_at=NOW)
         await self.deps.installed_apps.add(ALICE, installed)
