@@ -1,11 +1,14 @@
 """The tools of the owner's installed apps, as one turn offers them."""
 
 import hashlib
+import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import zip_longest
 from typing import Any
 
 from functions.chat.toolkit import Present, Tool, say
+from shared import telemetry
 from shared.domain.app import App, ChatTool
 from shared.domain.ids import UserId
 from shared.domain.model import ToolSpec
@@ -13,11 +16,32 @@ from shared.ports import ToolBox
 
 _NOT_ALLOWED = re.compile(r"[^A-Za-z0-9_-]+")
 MAX_NAME = 64
+MAX_TOOLS = 120
+"""A model API takes 128 in one request; the others are our own."""
+MAX_CHARS = 200_000
+"""Of all descriptions and schemas together: about 50,000 tokens of every request."""
 
 
 def app_tools(toolbox: ToolBox, uid: UserId, apps: Sequence[App]) -> list[Tool]:
-    """Return every declared tool, in the order of the apps and of their manifests."""
-    return [_tool(toolbox, uid, app, declared) for app in apps for declared in app.chat_tools]
+    """Return the tools of apps that this owner may see, every app's first before any second.
+
+    What goes beyond MAX_TOOLS or MAX_CHARS is left out: with it no model would answer at all.
+    """
+    lists = [[(app, tool) for tool in app.chat_tools] for app in apps if app.is_visible_to(uid)]
+    by_turns = [place for row in zip_longest(*lists) for place in row if place is not None]
+    fitting = list(_fitting(by_turns))
+    if len(fitting) < len(by_turns):
+        telemetry.note(app_tools_left_out=len(by_turns) - len(fitting))
+    return [_tool(toolbox, uid, app, declared) for app, declared in fitting]
+
+
+def _fitting(declared: Sequence[tuple[App, ChatTool]]) -> Iterator[tuple[App, ChatTool]]:
+    chars = 0
+    for app, tool in declared[:MAX_TOOLS]:
+        chars += len(tool.description) + len(json.dumps(tool.parameters, ensure_ascii=False))
+        if chars > MAX_CHARS:
+            return
+        yield app, tool
 
 
 def model_name(app: App, declared: ChatTool) -> str:

@@ -52,9 +52,13 @@ async def _permitted(deps: NotificationsDeps, posted: Posted) -> App:
     if not is_id(posted.app_id) or not await deps.apps.accepts_key(posted.app_id, key):
         raise NotAllowed("Invalid API key")
     app = await deps.apps.get(posted.app_id)
-    if not is_id(posted.uid) or not await deps.installed_apps.has(posted.uid, app.id):
+    if not is_id(posted.uid) or not await _may_notify(deps, posted.uid, app):
         raise NotAllowed("User does not have this app installed")
     return app
+
+
+async def _may_notify(deps: NotificationsDeps, uid: UserId, app: App) -> bool:
+    return app.is_visible_to(uid) and await deps.installed_apps.has(uid, app.id)
 
 
 def _api_key(authorization: str | None) -> str:

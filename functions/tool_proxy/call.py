@@ -3,9 +3,11 @@
 import hashlib
 import json
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 from urllib.parse import urlencode
 
+from functions.tool_proxy.registration import visible
 from functions.tool_proxy.results import text_of
 from functions.tool_proxy.schema import complaint
 from functions.tool_proxy.wiring import ToolProxyDeps
@@ -49,11 +51,9 @@ async def call_tool(
 
 
 async def _installed(deps: ToolProxyDeps, uid: UserId, app_id: AppId) -> App:
-    try:
-        if await deps.installed_apps.has(uid, app_id):
-            return await deps.apps.get(app_id)
-    except NotFound:
-        pass
+    if await deps.installed_apps.has(uid, app_id):
+        with suppress(NotFound):
+            return await visible(deps, uid, app_id)
     raise ToolRefused("This app is not installed.")
 
 

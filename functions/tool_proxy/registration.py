@@ -125,7 +125,7 @@ async def _fetch(deps: ToolProxyDeps, app: App) -> Manifest:
 async def visible(deps: ToolProxyDeps, uid: UserId, app_id: AppId) -> App:
     """Return an app that is public or the caller's own. Raises NotFound."""
     app = await deps.apps.get(app_id)
-    if app.private and app.owner != uid:
+    if not app.is_visible_to(uid):
         raise NotFound("App not found")
     return app
 
@@ -146,7 +146,7 @@ async def listed(deps: ToolProxyDeps, uid: UserId) -> list[tuple[App, bool]]:
         *await deps.apps.get_many(sorted(installed)),
         *await deps.apps.public(),
     ]
-    apps: Mapping[AppId, App] = {a.id: a for a in found if not a.private or a.owner == uid}
+    apps: Mapping[AppId, App] = {a.id: a for a in found if a.is_visible_to(uid)}
     return [(apps[app_id], app_id in installed) for app_id in sorted(apps)]
 
 

@@ -62,6 +62,10 @@ class App:
     persona_model: Literal["persona", "persona_premium"] = "persona"
     signing_secret: str = ""
 
+    def is_visible_to(self, uid: UserId) -> bool:
+        """Tell whether this user may see, install and use the app."""
+        return not self.private or self.owner == uid
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApiKey:

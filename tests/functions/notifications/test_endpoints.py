@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from shared.domain.documents import Delete
+from shared.domain.documents import Delete, Update
 from tests.functions.notifications.world import ALICE, KEY, WEATHER, World, signed_in
 
 PATH = "/v1/integrations/notification"
@@ -62,6 +62,13 @@ async def test_a_refusal_names_the_first_thing_that_is_wrong(
     assert (response.status_code, response.json()["detail"]) == (status, detail)
     assert response.headers["content-type"] == "application/problem+json"
     assert (await world.post()).headers["X-RateLimit-Remaining"] == "9"
+
+
+async def test_an_app_that_became_private_reaches_no_other_user(world: World):
+    await world.register()
+    await world.documents.write(Update(f"apps/{WEATHER}", {"private": True}))
+
+    assert (await world.post()).status_code == 403
 
 
 @pytest.mark.parametrize("header", [{}, {"Authorization": KEY}, {"Authorization": "Basic abc"}])

@@ -66,6 +66,7 @@ class World:
             owner=UserId("dev"),
             name="Weather",
             created_at=NOW,
+            private=False,
             external_integration=ExternalIntegration(**integration),
         )
         key = ApiKey(id="k1", hashed=hash_key(KEY), label="sk_0123...cdef", created_at=NOW)

@@ -24,9 +24,11 @@ from shared.adapters.local_identity import LocalIdentity, LocalServiceIdentity
 from shared.adapters.sqlite_database import SqliteDatabase
 from shared.adapters.sqlite_documents import SqliteDocuments
 from shared.data.apps import Apps, InstalledApps
+from shared.domain.documents import Update
 from shared.domain.errors import ToolFailed, ToolRefused
 from shared.domain.ids import AppId, UserId
 from shared.edge.http import application
+from shared.ports import Documents
 from tests.doubles import CountingIds, FixedClock
 from tests.servers import running
 
@@ -78,6 +80,7 @@ class NotesServer:
 
 @dataclass
 class World:
+    documents: Documents
     deps: ToolProxyDeps
     notes: NotesServer
     notes_url: str
@@ -131,7 +134,7 @@ async def world(notes: NotesServer, notes_url: str, tmp_path: Path) -> AsyncIter
     )
     with running(application("tool_proxy", TOOL_PROXY_ENDPOINTS, deps)) as proxy_url:
         toolbox = HttpToolbox(proxy_url, deps.service_identity)
-        yield World(deps, notes, notes_url, proxy_url, toolbox)
+        yield World(documents, deps, notes, notes_url, proxy_url, toolbox)
         await toolbox.aclose()
     database.close()
 
@@ -210,6 +213,16 @@ async def test_t4_a_tool_is_gone_once_its_app_is_uninstalled(world: World):
         await world.call(app["id"], q="x")
 
     assert done.json() == {"status": "ok"}
+
+
+async def test_t4_a_tool_is_gone_once_its_app_became_private(world: World):
+    app = await world.install()
+    await world.documents.write(Update(f"apps/{app['id']}", {"private": True}))
+
+    with pytest.raises(ToolRefused, match="not installed"):
+        await world.call(app["id"], q="x")
+
+    assert world.notes.calls == []
 
 
 async def test_t10_a_tool_at_an_address_inside_is_never_called(world: World):

@@ -22,7 +22,7 @@ class Callers:
     service_identity = LocalServiceIdentity(b"secret")
 
 
-async def broken(deps: Callers, call: Call[None]) -> None:
+async def broken(_deps: Callers, _call: Call[None]) -> None:
     raise RuntimeError("her diagnosis")
 
 
