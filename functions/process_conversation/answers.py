@@ -1,5 +1,6 @@
 """What we ask the model for: loose enough that one odd value never costs the whole answer."""
 
+import math
 from collections.abc import Sequence
 from typing import Annotated
 
@@ -7,10 +8,21 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from shared.domain.conversation import CATEGORIES
 
+USUAL_MINUTES = 30.0
+
 
 def _known(category: object) -> str:
     name = str(category).strip().lower()
     return name if name in CATEGORIES else "other"
+
+
+def _minutes(value: object) -> float:
+    """Take what is no finite number of minutes as not said."""
+    try:
+        minutes = float(value)  # type: ignore[arg-type]  # whatever it is
+    except (TypeError, ValueError, OverflowError):
+        return USUAL_MINUTES
+    return minutes if math.isfinite(minutes) else USUAL_MINUTES
 
 
 def _list(value: object) -> object:
@@ -48,7 +60,7 @@ class EventAnswer(Answer):
     title: str
     start: str
     description: str = ""
-    duration: float = 30
+    duration: Annotated[float, BeforeValidator(_minutes)] = USUAL_MINUTES
 
 
 class StructureAnswer(Answer):

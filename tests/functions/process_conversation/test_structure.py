@@ -1,5 +1,6 @@
 """P26: the limits of a structure hold whatever the model says."""
 
+import math
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
@@ -98,7 +99,14 @@ def test_events_lie_ahead_and_last_at_most_three_hours_p26(said, minutes):
     assert [e.duration for e in kept(events=[event(**said)]).events] == minutes
 
 
-def test_an_odd_duration_does_not_cost_the_whole_answer_p26():
+@pytest.mark.parametrize("said", [math.nan, math.inf, None, "half an hour", [], 10**400])
+def test_an_odd_duration_does_not_cost_the_whole_answer_p26(said):
+    (found,) = kept(events=[event(duration=said)]).events
+
+    assert found.duration == 30
+
+
+def test_a_list_that_is_none_is_empty_p26():
     answer = StructureAnswer.model_validate({"title": "x", "overview": "y", "events": None})
 
     assert structured(answer, talk(), BERLIN).events == ()
