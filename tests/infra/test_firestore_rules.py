@@ -11,6 +11,7 @@ import httpx
 import pytest
 
 from shared.domain.conversation import Conversation
+from shared.domain.ids import is_id
 
 pytestmark = pytest.mark.emulators
 
@@ -120,6 +121,12 @@ def test_nobody_else_does(database: Database, caller: str | None):
     assert database.create(caller, "users/ann/conversations/c2", {}) == 403
     assert database.create(caller, f"{CONVERSATION}/parts/0", {}) == 403
     assert database.read(caller, "users/ann") == 403
+
+
+@pytest.mark.parametrize("name", ["a b", "ä", "a.b", "a" * 65, "c1\n"])
+def test_a_client_chooses_only_names_that_processing_takes(database: Database, name: str):
+    assert not is_id(name)
+    assert database.create(ANN, f"users/ann/conversations/{name}", {}) == 403
 
 
 @pytest.mark.parametrize("field", SERVER_OWNED)
