@@ -1,8 +1,9 @@
 """What ends a turn that does not end by itself, and what the owner is told then."""
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+
+from pydantic_core import from_json
 
 from shared.domain.model import ToolCall
 
@@ -73,7 +74,7 @@ def _similar(one: ToolCall, other: ToolCall) -> bool:
 
 def _arguments(call: ToolCall) -> dict[str, object]:
     try:
-        arguments = json.loads(call.arguments or "{}")
+        arguments = from_json(call.arguments or "{}", allow_inf_nan=False)
     except ValueError:
         return {"": call.arguments}
     return arguments if isinstance(arguments, dict) else {"": arguments}

@@ -2,11 +2,11 @@
 
 import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import cache
 from typing import Annotated, Any, TypeVar
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
 
 from functions.chat.context.citations import Citations
 from functions.chat.toolkit import Present, Tool
@@ -19,8 +19,16 @@ from shared.domain.memory import Memory
 from shared.domain.model import ToolSpec
 from shared.retrieval.packing import Passage
 
+
+def _utc(time: datetime) -> datetime:
+    try:
+        return time.astimezone(UTC)
+    except OverflowError as error:
+        raise ValueError("a time of the years 1 to 9999 is expected") from error
+
+
 Date = Annotated[
-    AwareDatetime | None,
+    Annotated[AwareDatetime, AfterValidator(_utc)] | None,
     Field(description="ISO 8601 with an offset, for example 2024-01-19T15:00:00-08:00"),
 ]
 Asked = TypeVar("Asked", bound="_Arguments")

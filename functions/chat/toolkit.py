@@ -1,11 +1,11 @@
 """The tools of one turn: what is offered, how calls run, and how results read."""
 
-import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import anyio
+from pydantic_core import from_json
 
 from functions.chat.context.citations import Citations
 from shared import telemetry
@@ -88,7 +88,7 @@ _nothing = say("")
 
 def _arguments(call: ToolCall) -> Mapping[str, Any]:
     try:
-        arguments = json.loads(call.arguments or "{}")
+        arguments = from_json(call.arguments or "{}", allow_inf_nan=False)
     except ValueError as error:
         raise ToolRefused(f"the arguments of {call.name} are not valid JSON: {error}") from error
     if not isinstance(arguments, dict):

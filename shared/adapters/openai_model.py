@@ -32,6 +32,8 @@ _TIMEOUT = httpx2.Timeout(60.0, connect=5.0)
 """The 60 s count between two chunks; the whole of a turn is bounded by who asks."""
 _PAUSE_S = 0.2
 _DRAIN_S = 0.1
+_MAX_STRUCTURED_CHARS = 200_000
+"""Many times what our schemas need; a model in a loop does not stop by itself."""
 
 
 class OpenaiModel:
@@ -166,10 +168,14 @@ async def _drain(chunks: AsyncIterator[bytes]) -> None:
 
 async def _collect(events: AsyncIterator[ModelEvent]) -> tuple[str, Finished]:
     text = []
+    room = _MAX_STRUCTURED_CHARS
     async for event in events:
         match event:
             case TextDelta(piece):
                 text.append(piece)
+                room -= len(piece)
+                if room < 0:
+                    raise ModelFailed("the answer did not end")
             case Finished():
                 finished = event
     return "".join(text), finished

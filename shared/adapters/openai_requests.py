@@ -69,8 +69,9 @@ def prompt_messages(prompt: Prompt) -> Sequence[ModelMessage]:
 
 
 def response_format(name: str, schema: type) -> dict[str, Any]:
+    """Ask for an answer of this schema; the API takes no slash in its name."""
     strict = _strict(adapter(schema).json_schema())
-    json_schema = {"name": name, "schema": strict, "strict": True}
+    json_schema = {"name": name.rpartition("/")[2], "schema": strict, "strict": True}
     return {"type": "json_schema", "json_schema": json_schema}
 
 

@@ -105,6 +105,11 @@ class ScriptedOpenai:
         """Queue scripts; each answers one request of its schema, in order."""
         self._queue += scripts
 
+    def forget(self) -> None:
+        """Forget what was asked and what was still to be played."""
+        self.requests.clear()
+        self._queue.clear()
+
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http" and scope["path"].endswith("/chat/completions"):
             await self._complete(scope, receive, send)
@@ -145,8 +150,7 @@ class ScriptedOpenai:
         return JSONResponse([asked.as_json() for asked in self.requests])
 
     async def _forget(self, _: Request) -> Response:
-        self.requests.clear()
-        self._queue.clear()
+        self.forget()
         return Response(status_code=204)
 
 

@@ -3,7 +3,6 @@
 import json
 import socket
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import httpx
@@ -67,6 +66,7 @@ def theirs(owner: httpx.Client) -> dict[str, str]:
 @pytest.fixture
 def alice(owner: httpx.Client, theirs: dict[str, str]) -> Iterator[httpx.Client]:
     """Be Alice; whatever a test sends, as her or as others, her library stays as it was."""
+    assert theirs
     before = library(owner)
     yield owner
     assert library(owner) == before
@@ -92,13 +92,14 @@ def refusal(answer: httpx.Response) -> tuple[int, str]:
         ("Bearer wrong", "Invalid authorization token"),
         ("Bearer two parts", "Invalid authorization token"),
         ("Basic YTpi", "Invalid authorization token"),
-        (b"Bearer \xff", "Invalid authorization token"),
+        ("Bearer \xff", "Invalid authorization token"),
     ],
 )
+@pytest.mark.usefixtures("alice")
 def test_without_a_token_of_ours_it_is_401(
-    started: Product, alice: httpx.Client, header: str | bytes | None, detail: str
+    started: Product, header: str | None, detail: str
 ) -> None:
-    headers = {} if header is None else {"Authorization": header}
+    headers = {} if header is None else {b"Authorization": header.encode("latin-1")}
     with httpx.Client(base_url=started.origin, headers=headers) as nobody:
         for method, path in USER_ROUTES:
             assert refusal(nobody.request(method, path)) == (401, detail), path
@@ -135,13 +136,9 @@ BY_ID = [
 
 
 @pytest.mark.parametrize(("method", "path", "detail"), BY_ID)
+@pytest.mark.usefixtures("alice")
 def test_what_is_anothers_does_not_exist(
-    alice: httpx.Client,
-    bob: httpx.Client,
-    theirs: dict[str, str],
-    method: str,
-    path: str,
-    detail: str,
+    bob: httpx.Client, theirs: dict[str, str], method: str, path: str, detail: str
 ) -> None:
     assert refusal(bob.request(method, path.format(**theirs))) == (404, detail)
 
@@ -250,8 +247,9 @@ def test_a_question_that_cannot_be_taken_is_told_in_the_chat(
     assert (told.done["text"], told.done["metadata"]) == (shown, {"outcome": "refused"})
 
 
+@pytest.mark.usefixtures("alice")
 def test_anothers_app_is_told_in_the_chat_as_unknown(
-    alice: httpx.Client, bob: httpx.Client, theirs: dict[str, str]
+    bob: httpx.Client, theirs: dict[str, str]
 ) -> None:
     answer = bob.post("/v2/messages", params={"app_id": theirs["app"]}, json={"text": "Hi?"})
 
@@ -300,7 +298,7 @@ def test_no_path_leads_from_an_id_to_what_stands_below_it(
     alice: httpx.Client, theirs: dict[str, str]
 ) -> None:
     below = f"{theirs['app']}/api_keys/{theirs['key']}"
-    rating = {"message_id": f"{theirs['message']}/a/b", "value": 1}
+    rating = {"message_id": f"{theirs['message']}/a/b", "value": "1"}
 
     assert alice.get("/v2/messages", params={"app_id": below}).status_code == 422
     assert alice.post("/v1/users/analytics/chat_message", params=rating).status_code == 404
