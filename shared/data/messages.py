@@ -6,7 +6,7 @@ from typing import Any
 from shared.data.codec import dump, load, load_all
 from shared.domain.chat import Message, Session
 from shared.domain.documents import Create, Delete, Increment, Order, Query, Update, Where
-from shared.domain.errors import NotFound, PreconditionFailed
+from shared.domain.errors import AlreadyExists, NotFound, PreconditionFailed
 from shared.domain.ids import MessageId, SessionId, UserId
 from shared.ports import Documents
 
@@ -44,9 +44,9 @@ class Messages:
         count = Update(path, {"message_count": Increment(len(messages))})
         try:
             await self._documents.write(*creates, count)
+        except AlreadyExists:
+            raise
         except PreconditionFailed:
-            if await self._documents.get(path) is not None:
-                raise
             await self._create_session(uid, session)
             await self._documents.write(*creates, count)
 

@@ -2,6 +2,7 @@
 
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -10,7 +11,8 @@ from shared.adapters.sqlite_database import SqliteDatabase
 from shared.adapters.sqlite_documents import SqliteDocuments
 from shared.data.messages import Messages, Sessions
 from shared.domain.chat import MAIN_SESSION, Message, Session
-from shared.domain.errors import AlreadyExists
+from shared.domain.documents import Write
+from shared.domain.errors import AlreadyExists, PreconditionFailed
 from shared.domain.ids import MessageId, UserId
 
 ALICE = UserId("alice")
@@ -43,6 +45,33 @@ async def test_a_session_counts_its_messages_and_none_twice(documents):
     assert stored is not None
     assert stored.message_count == 2
     assert [m.id for m in await messages.newest(ALICE, MAIN_SESSION, limit=9)] == ["b", "a"]
+
+
+class Late:
+    """Refuses a first write only after somebody else has made the session."""
+
+    def __init__(self, documents: SqliteDocuments) -> None:
+        self._documents = documents
+        self._first = True
+
+    async def write(self, *writes: Write) -> None:
+        try:
+            await self._documents.write(*writes)
+        except PreconditionFailed:
+            if self._first:
+                self._first = False
+                await Messages(self._documents).add(ALICE, SESSION, message("theirs"))
+            raise
+
+
+async def test_of_two_first_messages_at_once_both_are_stored_and_counted(documents):
+    late: Any = Late(documents)
+
+    await Messages(late).add(ALICE, SESSION, message("ours"))
+
+    stored = await Sessions(documents).get(ALICE, MAIN_SESSION)
+    assert stored is not None
+    assert stored.message_count == 2
 
 
 async def test_an_answer_after_its_chat_was_cleared_counts_from_nothing(documents):
