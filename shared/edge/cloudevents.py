@@ -13,8 +13,8 @@ from shared.domain.errors import Invalid
 PUBLISHED = "google.cloud.pubsub.topic.v1.messagePublished"
 WRITTEN = "google.cloud.firestore.document.v1.written"
 
-MAX_EVENT_BYTES = 4_194_304
-"""Room for a document of 1 MiB before and after its change, as protobuf."""
+MAX_EVENT_BYTES = 8_388_608
+"""Room for a document of 1 MiB before and after its change; as protobuf it may be 3 MiB."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

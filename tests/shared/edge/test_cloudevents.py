@@ -9,9 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from infra.local.envelopes import document_event, envelope
+from shared.adapters.firestore_limits import check_fields
 from shared.adapters.sqlite_queue import Job, Kind
 from shared.domain.errors import Invalid
-from shared.edge.cloudevents import DocumentChange, document_change, pubsub_event
+from shared.edge.cloudevents import (
+    MAX_EVENT_BYTES,
+    DocumentChange,
+    document_change,
+    pubsub_event,
+)
 
 NAME = "projects/demo/databases/(default)/documents/users/alice/conversations/c1"
 
@@ -109,3 +115,10 @@ def test_an_event_of_another_type_is_refused() -> None:
         document_change(headers, document_event(NAME, None, {}))
     with pytest.raises(Invalid):
         pubsub_event(headers, json.dumps({"message": {"data": "e30="}}).encode())
+
+
+def test_a_full_document_of_one_letter_segments_is_taken_before_and_after_its_change():
+    fields = {"transcript_segments": [{"text": "a"}] * 149_000}
+    assert check_fields("users/alice/conversations/c1", fields) > 1_000_000
+
+    assert len(document_event(NAME, fields, fields)) < MAX_EVENT_BYTES
