@@ -13,7 +13,7 @@ from tests.web.console import Console
 PATIENCE_MS = 15_000
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def browser() -> Iterator[Browser]:
     """Skip where there is no Chromium, unless REQUIRE_ALL=1 says that there must be."""
     expect.set_options(timeout=PATIENCE_MS)
@@ -26,7 +26,7 @@ def browser() -> Iterator[Browser]:
         pytest.skip(str(missing))
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def origin(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     with product(tmp_path_factory.mktemp("console")) as address:
         yield address
@@ -49,7 +49,7 @@ def console(context: BrowserContext, origin: str) -> Console:
     return console
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def module_page(browser: Browser, origin: str) -> Iterator[Page]:
     """Give a page of our origin on which single modules can be imported; they keep no state."""
     page = browser.new_page()
