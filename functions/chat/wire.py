@@ -42,7 +42,7 @@ class PageContext(Wire):
 
 class SendMessageRequest(Wire):
     text: str
-    file_ids: list[str] | None = None
+    file_ids: Annotated[list[str] | None, Field(max_length=100)] = None
     context: PageContext | None = None
 
 

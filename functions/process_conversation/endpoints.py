@@ -29,7 +29,8 @@ from shared.domain.memory import Memory
 from shared.edge.cloudevents import MAX_EVENT_BYTES, document_change, pubsub_event
 from shared.edge.http import Call, Endpoint
 
-MAX_BODY_BYTES = 16_777_216
+MAX_BODY_BYTES = 8_388_608
+"""Room for the longest transcript; what the parser builds takes 50 times as much at worst."""
 
 
 async def add_conversation(deps: LibraryDeps, call: Call[ConversationIn]) -> Accepted:

@@ -5,7 +5,6 @@ from datetime import datetime, timedelta
 from shared.domain.conversation import Conversation
 from shared.domain.errors import Invalid, TooLarge
 
-MAX_SEGMENTS = 20_000
 MAX_SEGMENT_BYTES = 100_000
 MAX_TEXT_BYTES = 4_194_304
 AHEAD = timedelta(days=1)
@@ -17,8 +16,6 @@ def check(conversation: Conversation, now: datetime) -> None:
     segments = conversation.transcript_segments
     if not segments:
         raise Invalid("transcript_segments: a conversation has at least one segment")
-    if len(segments) > MAX_SEGMENTS:
-        raise TooLarge(f"transcript_segments: at most {MAX_SEGMENTS} segments are accepted")
     sizes = [len(segment.text.encode()) for segment in segments]
     if max(sizes) > MAX_SEGMENT_BYTES:
         raise TooLarge(f"transcript_segments: at most {MAX_SEGMENT_BYTES} bytes a segment")

@@ -45,6 +45,8 @@ Time = Annotated[AwareDatetime, AfterValidator(_storable)]
 Source = Annotated[str, BeforeValidator(_source)]
 Seconds = Annotated[float, Field(ge=0, le=1e7)]
 Label = Annotated[str, Field(max_length=64)]
+MAX_SEGMENTS = 20_000
+"""Counted while they are read: millions of empty ones would take gigabytes first."""
 
 
 class SegmentIn(Wire):
@@ -64,7 +66,7 @@ class ConversationIn(Wire):
     finished_at: Time
     source: Source = "unknown"
     language: Annotated[str, Field(min_length=2, max_length=16)] = "en"
-    transcript_segments: list[SegmentIn]
+    transcript_segments: Annotated[list[SegmentIn], Field(max_length=MAX_SEGMENTS)]
 
     def conversation(self, new_id: str) -> Conversation:
         """Build the conversation; it came to be when it was held, not when it was sent."""

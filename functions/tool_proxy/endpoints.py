@@ -25,6 +25,8 @@ from shared.edge.http import Call, Endpoint
 from shared.edge.problems import problem
 
 AnyApp = OwnedAppOut | AppOut
+MAX_APP_BYTES = 131_072
+"""Whoever lists apps reads a hundred of them."""
 
 
 async def run_tool(deps: ToolProxyDeps, call: Call[ToolCallIn]) -> ToolCallOut:
@@ -113,7 +115,8 @@ ENDPOINTS = (
         summary="Register an app and read its manifest",
         body=AppIn,
         response=OwnedAppOut,
-        errors=(400, 502),
+        max_bytes=MAX_APP_BYTES,
+        errors=(400, 409, 413, 502),
     ),
     Endpoint(
         method="GET",

@@ -242,4 +242,4 @@ def _invalid(error: ValidationError) -> Response:
         return problem(400, f"The body is not valid JSON: {errors[0]['msg']}")
     where = [{"loc": ".".join(map(str, e["loc"])), "msg": e["msg"]} for e in errors[:20]]
     first = f"{where[0]['loc']}: {where[0]['msg']}" if where[0]["loc"] else where[0]["msg"]
-    return problem(422, first, errors=where)
+    return problem(413 if errors[0]["type"] == "too_long" else 422, first, errors=where)
