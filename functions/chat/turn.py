@@ -18,7 +18,7 @@ from functions.chat.journal import Journal
 from functions.chat.library_tools import library_tools
 from functions.chat.toolkit import Tool, Toolkit
 from functions.chat.wiring import ChatDeps
-from shared import telemetry
+from shared import prompts, telemetry
 from shared.domain.app import App
 from shared.domain.chat import Message, Session, main_session
 from shared.domain.errors import AlreadyExists, Invalid, NotFound, TooLarge
@@ -220,6 +220,7 @@ class _Work:
     def _note(self, outcome: Outcome) -> None:
         telemetry.note(
             outcome=outcome,
+            prompt=prompts.version("chat/system"),
             model=self._deps.model.name(self._turn.role),
             cycles=self._agent.cycles,
             tool_calls=len(self._agent.calls),

@@ -98,9 +98,17 @@ def _facts(memories: Sequence[dict[str, Any]]) -> Iterator[Quote]:
 
 
 def _best(question: str, quotes: Sequence[Quote]) -> list[Quote]:
-    """Return the closest sentences, best first; ties stay in the order the search gave."""
+    """Return the closest sentences, best first; ties stay in the order the search gave.
+
+    A question lends its closeness to the reply: "Yes, walnuts" shares no word with what was asked.
+    """
     asked = content(question)
-    scored = {quote: sum(map(weight, asked & content(quote.text))) for quote in quotes}
+    scored: dict[Quote, float] = {}
+    lent = 0.0
+    for quote in quotes:
+        own = float(sum(map(weight, asked & content(quote.text))))
+        scored[quote] = max(own, lent, scored.get(quote, 0.0))
+        lent = own if quote.text.endswith(("?", "？")) else 0.0
     close = [quote for quote, score in scored.items() if score]
     top = sorted(close, key=lambda quote: -scored[quote])[:_MAX_QUOTES]
     return [quote for quote in top if scored[quote] * 2 >= scored[top[0]]]

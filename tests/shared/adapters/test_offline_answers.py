@@ -68,3 +68,16 @@ def test_nothing_found_is_said_honestly():
 
     assert answer("Who is Zoe?", [("search_conversations", empty)]) == NOTHING
     assert answer("Who is Zoe?", [("search_conversations", "Error: it is down")]) == NOTHING
+
+
+def test_the_reply_to_a_close_question_is_quoted_with_it():
+    lunch = {
+        "document": 1,
+        "passages": ["Nora: Is Theo still allergic to walnuts?\nMe: Yes, and pecans. Also rain."],
+    }
+
+    said = answer("What is Theo allergic to?", [_found(lunch)])
+
+    assert said.endswith(
+        "- Nora: “Is Theo still allergic to walnuts?”[1]\n- Me: “Yes, and pecans.”[1]"
+    )
