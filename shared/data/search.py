@@ -14,12 +14,14 @@ from shared.domain.conversation import Conversation, content_hash
 from shared.domain.errors import Unavailable
 from shared.domain.ids import ConversationId, MemoryId, UserId
 from shared.domain.memory import Memory
-from shared.domain.vectors import Filter, Hit
+from shared.domain.vectors import Filter, Hit, SparseVector
 from shared.ports import Documents, Vectors
 from shared.retrieval.packing import Passage, passages
 from shared.retrieval.sparse import of_query
 
 HITS_PER_CONVERSATION = 8
+WIDEST = 2_000
+"""With their metadata, so many rows fit into Pinecone's answer of at most 4 MB."""
 SPARE = 10
 """Read some more than asked for: what was deleted or edited since is dropped."""
 PASSAGES = 3
@@ -38,7 +40,7 @@ class FoundConversation:
 
 
 class Search:
-    """One vector query, then one read of what it names.
+    """One vector query, rarely a second, then one read of what it names.
 
     A row counts only while the document it was made from stands unchanged.
     """
@@ -58,13 +60,8 @@ class Search:
         limit: int,
     ) -> list[FoundConversation]:
         """Return conversations best first, each once; `start` is included, `end` is not."""
-        hits = await self._vectors.query_sparse(
-            uid,
-            of_query(query),
-            limit=limit * HITS_PER_CONVERSATION + SPARE,
-            where={"kind": {"$in": ["summary", "chunk"]}, **_between(start, end)},
-        )
-        rows = _by_conversation(hits)
+        where: Filter = {"kind": {"$in": ["summary", "chunk"]}, **_between(start, end)}
+        rows = await self._rows(uid, of_query(query), limit, where)
         stored = await self._stored(uid, list(rows)[: limit + SPARE])
         kept = [(c, _fresh(c, rows[c.id])) for c in stored if not c.discarded]
         best = sorted((found for found in kept if found[1]), key=lambda found: -found[1][0].score)
@@ -81,6 +78,17 @@ class Search:
         found = await self._documents.get_many([memory_path(uid, name) for name in hashes])
         memories = load_all(Memory, [document for document in found if document])
         return [memory for memory in memories if memory_hash(memory) == hashes[memory.id]][:limit]
+
+    async def _rows(
+        self, uid: UserId, query: SparseVector, limit: int, where: Filter
+    ) -> Mapping[ConversationId, list[Hit]]:
+        """Look wider where a few long conversations took the places of all others."""
+        for width in (limit * HITS_PER_CONVERSATION + SPARE, WIDEST):
+            hits = await self._vectors.query_sparse(uid, query, limit=width, where=where)
+            rows = _by_conversation(hits)
+            if len(rows) >= limit or len(hits) < width:
+                break
+        return rows
 
     async def _stored(self, uid: UserId, ids: Sequence[ConversationId]) -> list[Conversation]:
         found = await self._documents.get_many([conversation_path(uid, name) for name in ids])

@@ -284,3 +284,11 @@ async def test_p11_conversations_of_others_never_come_back(
     mine = {f"{uid}-{name}" for (uid, name), said in kept.items() if uid == ANN and word in said}
     assert set(found) == mine
     assert len(found) == len(mine)
+
+
+async def test_a_long_conversation_does_not_take_the_places_of_the_others(library: Library) -> None:
+    long = talk("long", *("The launch, the launch and once more the launch." for _ in range(200)))
+    others = [talk(f"c{n}", f"On day {n} somebody named the launch.") for n in range(3)]
+    await library.keep(ANN, long, *others)
+
+    assert set(await library.ids(ANN, "launch", limit=4)) == {"long", "c0", "c1", "c2"}
