@@ -18,6 +18,7 @@ from functions.notifications.wiring import NotificationsDeps
 from shared.domain.errors import TooMany
 from shared.domain.ids import AppId, UserId
 from shared.domain.notification import NotificationId
+from shared.domain.text import visible
 from shared.edge.http import Call, Endpoint
 from shared.edge.problems import problem
 
@@ -53,7 +54,7 @@ async def _post(
         return problem(400, "aid (app id) in request body is required")
     if not uid:
         return problem(400, "uid is required")
-    if not message or message.isspace():
+    if not message or not visible(message).strip():
         return problem(400, "message is required")
     posted = Posted(
         app_id=AppId(aid),

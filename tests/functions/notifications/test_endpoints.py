@@ -43,6 +43,7 @@ LIMIT_HEADERS = (
         ({"uid": None, "message": None}, 400, "uid is required"),
         ({"message": None, "key": "wrong"}, 400, "message is required"),
         ({"message": " \n"}, 400, "message is required"),
+        ({"message": "\u200b \u202e"}, 400, "message is required"),
         ({"key": "", "uid": "bob"}, 401, NO_KEY),
         ({"key": "sk_wrong", "uid": "bob"}, 403, "Invalid API key"),
         ({"aid": "unknown"}, 403, "Invalid API key"),
