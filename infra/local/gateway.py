@@ -20,10 +20,15 @@ from shared.domain.ids import UserId
 from shared.edge.problems import problem
 
 SECURITY_HEADERS = (
-    (b"content-security-policy", b"default-src 'self'; frame-ancestors 'none'; base-uri 'none'"),
+    (
+        b"content-security-policy",
+        b"default-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'",
+    ),
     (b"x-content-type-options", b"nosniff"),
     (b"referrer-policy", b"no-referrer"),
 )
+
+MAX_TOKEN_REQUEST_BYTES = 1_024
 
 
 class TokenRequest(BaseModel):
@@ -62,6 +67,9 @@ def load(function: EntryPoint) -> ASGIApp:
 
 def _token(identity: LocalIdentity) -> Any:
     async def token(request: Request) -> Response:
+        length = request.headers.get("content-length", "")
+        if not length.isdigit() or int(length) > MAX_TOKEN_REQUEST_BYTES:
+            return problem(413, "A request for a token is small, and says how long it is.")
         try:
             asked = TokenRequest.model_validate_json(await request.body())
             return JSONResponse({"token": identity.issue(UserId(asked.uid))})
@@ -93,7 +101,7 @@ class GuardedHost:
 
 
 def _host(scope: Scope) -> str:
-    value = dict(scope["headers"]).get(b"host", b"").decode("latin-1")
+    value: str = dict(scope["headers"]).get(b"host", b"").decode("latin-1")
     return value.rsplit(":", 1)[0] if not value.endswith("]") else value
 
 

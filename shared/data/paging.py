@@ -35,11 +35,15 @@ def position(opaque: str | None) -> tuple[Any, ...] | None:
     try:
         at, name = json.loads(base64.b64decode(opaque, altchars=b"-_", validate=True))
         seen = datetime.fromisoformat(at), name
-    except (ValueError, TypeError) as error:
+    except (ValueError, TypeError, RecursionError) as error:
         raise Invalid("cursor: not one of ours") from error
-    if seen[0].utcoffset() != timedelta(0) or not is_id(str(name)):
+    if seen[0].utcoffset() != timedelta(0) or not _is_name(name):
         raise Invalid("cursor: not one of ours")
     return seen
+
+
+def _is_name(name: object) -> bool:
+    return isinstance(name, str) and is_id(name)
 
 
 def _opaque(position: tuple[Any, ...]) -> str:

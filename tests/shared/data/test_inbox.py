@@ -1,5 +1,6 @@
 """The inbox shows the same in SQLite and in Firestore."""
 
+import base64
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -72,6 +73,21 @@ async def test_what_is_not_there_cannot_be_read(inbox: Inbox):
         await inbox.mark_read(ALICE, NotificationId("n1"))
 
 
-async def test_a_cursor_we_did_not_give_is_refused(inbox: Inbox):
-    with pytest.raises(Invalid):
-        await inbox.delivered(ALICE, limit=2, after="x")
+@pytest.mark.parametrize(
+    "content",
+    [
+        "x",
+        "[" * 5_000,
+        '["2026-03-02T10:00:00+00:00"]',
+        '["2026-03-02T10:00:00", "n1"]',
+        '["0001-01-01T00:00:00+14:00", "n1"]',
+        '["2026-03-02T10:00:00+00:00", 7]',
+        '["2026-03-02T10:00:00+00:00", "../bob"]',
+    ],
+)
+async def test_a_cursor_we_did_not_give_is_refused(inbox: Inbox, content: str):
+    forged = base64.urlsafe_b64encode(content.encode()).decode()
+
+    for after in (content, forged):
+        with pytest.raises(Invalid):
+            await inbox.delivered(ALICE, limit=2, after=after)

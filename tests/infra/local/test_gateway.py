@@ -1,0 +1,66 @@
+"""The embedded world's front door, as a web page of somebody else would try it."""
+
+from collections.abc import AsyncIterator
+
+import httpx
+import pytest
+
+from infra.local.gateway import public
+from shared.adapters.local_identity import LocalIdentity
+
+pytestmark = pytest.mark.anyio
+TOKEN = "/local/token"
+
+
+@pytest.fixture
+def identity() -> LocalIdentity:
+    return LocalIdentity(b"secret")
+
+
+@pytest.fixture
+async def http(identity: LocalIdentity) -> AsyncIterator[httpx.AsyncClient]:
+    hosts = ["127.0.0.1", "[::1]"]
+    transport = httpx.ASGITransport(public([], identity, hosts=hosts))
+    async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:8080") as client:
+        yield client
+
+
+async def test_a_token_is_for_the_user_who_was_named(http, identity):
+    answer = await http.post(TOKEN, json={"uid": "alice"})
+
+    assert await identity.verify(answer.json()["token"]) == "alice"
+    assert "access-control-allow-origin" not in answer.headers
+
+
+@pytest.mark.parametrize("body", [b"", b"[", b'{"uid": 7}', b'{"uid": "a/b"}', b'{"uid": ""}'])
+async def test_what_names_no_user_gets_no_token(http, body):
+    assert (await http.post(TOKEN, content=body)).status_code == 422
+
+
+async def test_a_body_that_is_no_name_is_not_read_to_its_end(http):
+    async def endless() -> AsyncIterator[bytes]:
+        yield b"x" * 2_000
+        raise AssertionError("read on")
+
+    large = await http.post(TOKEN, content=b"x" * 2_000)
+    unmeasured = await http.post(TOKEN, content=endless())
+
+    assert (large.status_code, unmeasured.status_code) == (413, 413)
+
+
+@pytest.mark.parametrize(
+    "host", ["evil.example", "evil.example:8080", "127.0.0.1.evil.example", ""]
+)
+async def test_a_name_that_was_bound_to_us_by_a_stranger_is_not_served(http, host):
+    for path in ("/", TOKEN, "/healthz"):
+        assert (await http.post(path, headers={"Host": host})).status_code == 421
+
+
+async def test_the_console_runs_no_code_but_ours_and_stands_in_nobodys_frame(http):
+    page = await http.get("/", headers={"Host": "[::1]:8080"})
+
+    policy = page.headers["content-security-policy"]
+    assert page.status_code == 200
+    assert {"default-src 'self'", "frame-ancestors 'none'", "form-action 'self'"} <= set(
+        policy.split("; ")
+    )
