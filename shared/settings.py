@@ -86,6 +86,10 @@ def _pairs(text: str) -> dict[str, str]:
     return dict(item.split("=", 1) for item in _list(text) if "=" in item)
 
 
+def _is_port(text: str) -> bool:
+    return text.isdecimal() and int(text) <= 65_535
+
+
 def _wrong(env: Mapping[str, str]) -> list[str]:
     """Name everything that is wrong, so that one start shows all of it."""
     wrong = []
@@ -105,8 +109,8 @@ def _wrong(env: Mapping[str, str]) -> list[str]:
         for name in ("GOOGLE_CLOUD_PROJECT", "TOOL_PROXY_URL")
         if world == "cloud" and "K_SERVICE" in env and not env.get(name)
     ]
-    if not env.get("PORT", "8080").isdigit():
-        wrong.append(f"PORT={env['PORT']!r}: want a number")
+    if not _is_port(env.get("PORT", "8080")):
+        wrong.append(f"PORT={env['PORT']!r}: want a number up to 65535")
     roles = {f"MODEL_{role.upper()}" for role in MODELS}
     wrong += [
         f"{name}: unknown model role; known are {', '.join(sorted(roles))}"

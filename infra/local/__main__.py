@@ -21,6 +21,7 @@ from infra.local.pump import HttpDelivery, Pump
 from infra.local.routing import entry_points
 from shared import telemetry, wiring
 from shared.adapters.local_identity import LocalIdentity, read_secret
+from shared.domain.egress import EgressRules
 from shared.settings import Settings, SettingsError
 
 GRACE_S = 6
@@ -39,6 +40,7 @@ def main() -> int:
     """Serve until stopped. Returns the exit code; says in one line what is wrong."""
     try:
         settings = Settings.from_env()
+        _check(settings)
         front = _front(settings)
         back = listen("127.0.0.1", 0)
         _equip(settings, back)
@@ -47,6 +49,18 @@ def main() -> int:
         print(f"keepsake: {error}", file=sys.stderr)
         return 2
     return 0
+
+
+def _check(settings: Settings) -> None:
+    """Find out now what the functions would find out at their first request. Raises SettingsError."""
+    try:
+        read_secret(settings.data_dir)
+    except OSError as error:
+        raise SettingsError(f"DATA_DIR={settings.data_dir}: {error.strerror}") from error
+    try:
+        EgressRules(dev_origins=settings.egress_dev_origins)
+    except ValueError as error:
+        raise SettingsError(f"EGRESS_DEV_ORIGINS: {error}") from error
 
 
 def _front(settings: Settings) -> socket.socket:
@@ -59,8 +73,9 @@ def _front(settings: Settings) -> socket.socket:
     try:
         return listen(settings.host, settings.port)
     except OSError as error:
+        reason = str(error.strerror).partition(" (")[0]
         raise SettingsError(
-            f"cannot listen on {settings.host}:{settings.port} ({error.strerror}): stop what uses "
+            f"cannot listen on {settings.host}:{settings.port} ({reason}): stop what uses "
             "it, or choose another with PORT=8081 make run"
         ) from error
 
@@ -96,6 +111,7 @@ async def _serve(settings: Settings, front: socket.socket, back: socket.socket) 
     outer = _server(public(functions, identity, hosts=hosts))
     inner = _server(internal(functions))
     _stop_on_signal(outer)
+    await wiring.queue().recover()
     async with httpx.AsyncClient() as client, asyncio.TaskGroup() as tasks:
         tasks.create_task(inner.serve([back]))
         pump = tasks.create_task(_pump(settings, client, _url(back)).run())

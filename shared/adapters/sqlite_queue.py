@@ -124,6 +124,12 @@ class SqliteQueue:
         await self._put_off(job, self._now(), attempt=job.attempt - 1)
         self.ring()
 
+    async def recover(self) -> None:
+        """Make due what a crashed holder kept; for one who is alone with this queue, at its start."""
+        now = self._now()
+        sql = "UPDATE jobs SET due = ? WHERE ended IS NULL AND attempt > 0 AND due > ?"
+        await self.database.write(lambda connection: connection.execute(sql, (now, now)))
+
     async def dead_letters(self) -> list[DeadLetter]:
         return await self.database.read(_dead_letters)
 

@@ -89,8 +89,16 @@ def test_a_wrong_call_is_told_to_the_model_which_answers_then(
         ([Script(refusal="No.")], BROKEN, "failed"),
         ([Script(text="")], "I have no answer to that.", "failed"),
     ],
-    ids=["repeats itself", "asks too much", "never stops", "breaks off", "no JSON", "400"]
-    + ["refuses", "silent"],
+    ids=[
+        "repeats",
+        "asks-too-much",
+        "endless",
+        "breaks-off",
+        "no-json",
+        "400",
+        "refused",
+        "silent",
+    ],
 )
 def test_an_answer_that_goes_wrong_ends_in_words_that_are_stored(
     alice: httpx.Client, model: ScriptedOpenai, scripts: list[Script], told: str, outcome: str

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -347,3 +348,17 @@ async def _everything_stored(queue: SqliteQueue) -> str:
             ]
         )
     )
+
+
+async def test_what_a_crashed_holder_kept_is_due_at_once_after_a_restart(
+    queue: SqliteQueue, clock: FixedClock
+) -> None:
+    tasks = SqliteTasks(queue)
+    await tasks.create("chat", "held", {})
+    held = await queue.claim(1)
+    await tasks.create("chat", "for later", {}, at=clock.now() + timedelta(hours=1))
+
+    await queue.recover()
+
+    again = await queue.claim(9)
+    assert [(job.name, job.attempt) for job in (*held, *again)] == [("held", 1), ("held", 2)]

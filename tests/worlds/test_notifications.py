@@ -1,0 +1,148 @@
+"""An app's notification at the started product: into the chat, into the inbox, ten an hour (T12–T14)."""
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import httpx
+import pytest
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse
+from starlette.routing import Route
+
+from tests.servers import running
+from tests.worlds.product import delivered, notify, product
+from tests.worlds.waiting import wait_until
+
+
+@dataclass(frozen=True)
+class World:
+    """Alice, and where the manifests of the apps are."""
+
+    alice: httpx.Client
+    apps: str
+
+    def install(self, **chat_messages: Any) -> tuple[str, str]:
+        """Register and enable an app whose manifest wants this; return its id and key."""
+        manifest = f"{self.apps}/tools.json?{httpx.QueryParams(chat_messages)}"
+        integration = {"chat_tools_manifest_url": manifest}
+        body = {"name": "Weather", "external_integration": integration}
+        app_id = self.alice.post("/v1/apps", json=body).json()["id"]
+        self.alice.post("/v1/apps/enable", params={"app_id": app_id})
+        return app_id, self.alice.post(f"/v1/apps/{app_id}/keys").json()["secret"]
+
+    def chat(self, **query: str) -> list[dict[str, Any]]:
+        messages: list[dict[str, Any]] = self.alice.get("/v2/messages", params=query).json()
+        return messages
+
+    def inbox(self) -> list[str]:
+        return [item["body"] for item in self.alice.get("/v1/inbox").json()["items"]]
+
+    def wait_for(self, text: str) -> None:
+        wait_until(lambda: text in self.inbox() or None)
+
+
+async def manifest(request: Request) -> JSONResponse:
+    """Want of chat messages what the query says."""
+    wanted = dict(request.query_params)
+    chat: dict[str, Any] = {"enabled": "target" in wanted, "target": wanted.get("target", "app")}
+    chat["notify"] = wanted.get("notify") == "true"
+    return JSONResponse({"tools": [], "chat_messages": chat})
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+    with ExitStack() as stack:
+        apps = Starlette(routes=[Route("/tools.json", manifest)])
+        origin = stack.enter_context(running(apps))
+        folder = tmp_path_factory.mktemp("notifications")
+        started = stack.enter_context(product(folder, EGRESS_DEV_ORIGINS=origin))
+        yield World(stack.enter_context(started.client("alice")), origin)
+
+
+def test_t12_a_notification_is_accepted_and_a_task_brings_it_into_the_inbox(world: World) -> None:
+    app_id, secret = world.install()
+
+    answer = notify(world.alice, app_id, secret, "It will rain at noon.")
+
+    assert (answer.status_code, answer.json()) == (200, {"status": "Ok"})
+    reset = answer.headers["X-RateLimit-Reset"]
+    assert answer.headers["X-RateLimit-Limit"] == "10"
+    assert answer.headers["X-RateLimit-Remaining"] == "9"
+    assert answer.headers["RateLimit"] == f'"app";r=9;t={reset}'
+    item = delivered(world.alice, 1)[0]
+    assert (item["app_id"], item["title"], item["body"], item["read"]) == (
+        app_id,
+        "Weather says",
+        "It will rain at noon.",
+        False,
+    )
+    world.alice.post(f"/v1/inbox/{item['id']}/read")
+    assert delivered(world.alice, 1)[0]["read"] is True
+
+
+def test_t13_the_manifest_sends_it_into_the_main_chat_under_the_apps_name(world: World) -> None:
+    app_id, secret = world.install(target="main", notify="true")
+
+    notify(world.alice, app_id, secret, "Main: it snows.")
+
+    told = world.chat()[0]
+    assert told["text"] == "[Weather]: Main: it snows."
+    assert (told["sender"], told["app_id"]) == ("ai", None)
+    assert (told["from_integration"], told["from_external_integration"]) == (True, True)
+    world.wait_for("Main: it snows.")
+    assert world.inbox().count("Main: it snows.") == 1
+
+
+def test_t13_it_stays_in_the_apps_own_chat_unless_it_shall_notify(world: World) -> None:
+    app_id, secret = world.install(target="app")
+    quiet = notify(world.alice, app_id, secret, "Own chat: it hails.")
+    loud_app, loud_secret = world.install()
+    notify(world.alice, loud_app, loud_secret, "Loud: it storms.")
+
+    world.wait_for("Loud: it storms.")
+
+    assert quiet.is_success
+    assert [m["text"] for m in world.chat(app_id=app_id)] == ["Own chat: it hails."]
+    assert all("it hails" not in m["text"] for m in world.chat())
+    assert "Own chat: it hails." not in world.inbox()
+
+
+def test_t14_ten_an_hour_are_admitted(world: World) -> None:
+    app_id, secret = world.install(target="app")
+
+    answers = [notify(world.alice, app_id, secret, f"Gust {n}.") for n in range(12)]
+
+    for hour in hours(answers):
+        assert [a.status_code for a in hour] == ([200] * 10 + [429] * 2)[: len(hour)]
+    admitted = [answer for answer in answers if answer.is_success]
+    assert len(world.chat(app_id=app_id)) == len(admitted)
+
+
+def test_t14_what_is_over_the_limit_is_told_when_to_come_back(world: World) -> None:
+    app_id, secret = world.install(target="app")
+
+    answers = [notify(world.alice, app_id, secret, "Gust.") for _ in range(21)]
+
+    refused = next(answer for answer in answers if answer.status_code == 429)
+    assert refused.json()["detail"] == "Rate limit exceeded. Maximum 10 notifications per hour."
+    assert refused.headers["Retry-After"] == refused.headers["X-RateLimit-Reset"]
+    assert refused.headers["X-RateLimit-Remaining"] == "0"
+    assert 1 <= int(refused.headers["Retry-After"]) <= 3_600
+
+
+def hours(answers: list[httpx.Response]) -> list[list[httpx.Response]]:
+    """Part answers by the UTC hour they fell into: where one begins, the seconds left jump up."""
+    parted = [[answers[0]]]
+    for earlier, later in pairwise(answers):
+        if reset(later) > reset(earlier):
+            parted.append([])
+        parted[-1].append(later)
+    return parted
+
+
+def reset(answer: httpx.Response) -> int:
+    return int(answer.headers["X-RateLimit-Reset"])
