@@ -7,6 +7,7 @@ from typing import Any, Literal, cast, get_args
 from urllib.parse import urljoin, urlsplit
 
 from shared.domain.app import ChatTool, ExternalIntegration, Method
+from shared.domain.text import visible
 
 MAX_TOOLS = 40
 _MAX_NAME = 64
@@ -72,13 +73,19 @@ def read_manifest(body: bytes, integration: ExternalIntegration) -> Manifest:
 
 def _parse(body: bytes) -> dict[str, Any]:
     try:
-        content = json.loads(body, parse_constant=_no_number)
-        json.dumps(content, ensure_ascii=False).encode()  # fails on half a surrogate pair
+        content = _read(body)
     except (ValueError, RecursionError) as error:
         raise BadManifest("The manifest is not valid JSON.") from error
     if not isinstance(content, dict) or not isinstance(content.get("tools"), list):
         raise BadManifest("The manifest must be an object with a list `tools`.")
     return content
+
+
+def _read(text: bytes | str) -> Any:
+    """Read JSON without what a model would read and nobody sees. Raises ValueError."""
+    whole = json.dumps(json.loads(text, parse_constant=_no_number), ensure_ascii=False)
+    whole.encode()  # fails on half a surrogate pair
+    return json.loads(visible(whole))
 
 
 def _no_number(name: str) -> float:
@@ -109,7 +116,6 @@ def _tool(
     allowance: "_Allowance",
 ) -> ChatTool:
     method = _method(declared.get("method") or "POST")
-    status_message = declared.get("status_message")
     return ChatTool(
         name=name,
         description=_text(declared, "description", _MAX_TEXT),
@@ -117,9 +123,13 @@ def _tool(
         method=method,
         parameters=_parameters(declared.get("parameters"), allowance),
         auth_required=declared.get("auth_required") is not False,
-        status_message=status_message[:200] if isinstance(status_message, str) else None,
+        status_message=_line(declared.get("status_message")),
         read_only=method == "GET" and declared.get("read_only") is True,
     )
+
+
+def _line(text: Any) -> str | None:
+    return " ".join(text.split())[:200] if isinstance(text, str) else None
 
 
 def _text(declared: Mapping[str, Any], field: str, longest: int) -> str:
@@ -179,7 +189,7 @@ def _parameters(declared: Any, allowance: "_Allowance") -> Mapping[str, Any]:
 
 def _from_text(declared: str) -> Any:
     try:
-        return json.loads(declared, parse_constant=_no_number)
+        return _read(declared)
     except (ValueError, RecursionError) as error:
         raise BadTool("`parameters` is text that is not JSON") from error
 

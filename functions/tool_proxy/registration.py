@@ -25,6 +25,7 @@ from shared.domain.errors import (
 from shared.domain.ids import AppId, UserId
 from shared.ports import EgressRequest
 
+MAX_APPS = 20
 MAX_KEYS = 20
 _CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 
@@ -54,8 +55,10 @@ async def register(deps: ToolProxyDeps, owner: UserId, asked: Registration) -> A
     """Create an app. With a manifest that cannot be used nothing is stored.
 
     Its developer is at the keyboard and reads the reason; an app without its tools would only look
-    registered. Raises NoManifest and ManifestFailed.
+    registered. Raises Conflict, NoManifest and ManifestFailed.
     """
+    if await deps.apps.count_of(owner) >= MAX_APPS:
+        raise Conflict(f"You may have {MAX_APPS} apps.")
     app = App(
         id=ulid(deps.clock.now(), deps.new_id()),
         owner=owner,

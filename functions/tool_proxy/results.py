@@ -7,6 +7,7 @@ from typing import Any
 
 from shared.domain.app import App, ChatTool
 from shared.domain.errors import ToolFailed
+from shared.domain.text import visible
 from shared.ports import EgressResponse
 
 MAX_TEXT = 20_000
@@ -88,5 +89,5 @@ def _compact(value: Any) -> str:
 
 
 def _whole(text: str) -> str:
-    """Replace halves of surrogate pairs, which JSON can hold and UTF-8 cannot."""
-    return text.encode(errors="replace").decode()
+    """Take out what nobody sees; replace halves of surrogate pairs, which UTF-8 cannot hold."""
+    return visible(text.encode(errors="replace").decode())

@@ -3,15 +3,20 @@
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, StringConstraints
+from pydantic import AfterValidator, Field, StringConstraints
 
 from functions.tool_proxy.registration import Registration
 from shared.domain.app import ApiKey, App, ExternalIntegration
 from shared.domain.ids import AppId, UserId
+from shared.domain.text import visible
 from shared.edge.http import Wire
 
 Url = Annotated[str, Field(max_length=2_000)]
-Short = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=100)]
+Short = Annotated[
+    str,
+    AfterValidator(visible),
+    StringConstraints(strip_whitespace=True, min_length=1, max_length=100),
+]
 Pairs = Annotated[list[dict[str, Url]], Field(max_length=20)]
 
 
@@ -35,7 +40,7 @@ class AppIn(Wire):
     """A new app; private unless it says otherwise."""
 
     name: Short
-    description: str = Field(default="", max_length=4_000)
+    description: Annotated[str, AfterValidator(visible), Field(max_length=4_000)] = ""
     capabilities: list[Short] = Field(default=[], max_length=20)
     external_integration: ExternalIntegrationIn = Field(default_factory=ExternalIntegrationIn)
     private: bool = True

@@ -36,6 +36,10 @@ class Apps:
     async def owned_by(self, uid: UserId) -> list[App]:
         return await self._some(Where("owner", "==", uid))
 
+    async def count_of(self, uid: UserId) -> int:
+        owned = Where("owner", "==", uid)
+        return await self._documents.count(Query(collection="apps", where=(owned,)))
+
     async def public(self) -> list[App]:
         return await self._some(Where("private", "==", False))  # noqa: FBT003 - a stored value
 

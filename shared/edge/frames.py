@@ -13,13 +13,14 @@ from shared.domain.run import Ended, RunEvent, Said, Status
 
 MAX_FRAME_BYTES = 1_000
 _NEWLINE = "__CRLF__"
+_APP = "|app_id:"
 
 
 def status_frame(status: Status) -> bytes:
     """Encode a status, cut to fit one frame."""
-    tail = f"|app_id:{status.app_id}" if status.app_id else ""
+    tail = f"{_APP}{status.app_id}" if status.app_id else ""
     room = MAX_FRAME_BYTES - len("think: \n\n") - len(tail.encode())
-    text = _escape(status.text).encode()[:room].decode(errors="ignore")
+    text = _escape(status.text.replace(_APP, " ")).encode()[:room].decode(errors="ignore")
     return f"think: {text}{tail}\n\n".encode()
 
 

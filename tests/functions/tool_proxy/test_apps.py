@@ -16,6 +16,7 @@ from starlette.responses import JSONResponse
 from starlette.routing import Route
 
 from functions.tool_proxy.endpoints import ENDPOINTS, TOOL_PROXY_ENDPOINTS
+from functions.tool_proxy.registration import MAX_APPS
 from functions.tool_proxy.wiring import ToolProxyDeps
 from shared.adapters.firestore_indexes import FirestoreIndexes
 from shared.adapters.guarded_egress import GuardedEgress
@@ -319,6 +320,16 @@ async def test_t1_a_key_is_shown_once_works_with_and_without_prefix_and_is_revok
     assert (await world.request("DELETE", f"{path}/{key['id']}", uid=ALICE)).status_code == 403
     await world.request("DELETE", f"{path}/{key['id']}")
     assert not await world.deps.apps.accepts_key(app_id, secret)
+
+
+async def test_t1_a_developer_has_room_for_so_many_apps(world: World):
+    for _ in range(MAX_APPS):
+        await world.register(external_integration={}, name="Not\u202ees")
+
+    refused = await world.register()
+
+    assert (refused.status_code, refused.json()["detail"]) == (409, "You may have 20 apps.")
+    assert {app["name"] for app in (await world.request("GET", "/v1/apps")).json()} == {"Notes"}
 
 
 async def test_t4_a_private_app_exists_for_its_owner_only(world: World):

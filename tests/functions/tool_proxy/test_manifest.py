@@ -139,6 +139,24 @@ def test_t3_a_full_json_schema_passes_through_with_its_references_written_out():
     }
 
 
+@pytest.mark.parametrize("written", [dict, json.dumps])
+def test_what_a_model_would_read_and_nobody_sees_is_taken_out(written):
+    unseen = "\u202e\U000e0049\U000e0067"
+    [tool] = read(
+        {
+            "name": f"fi{unseen}nd",
+            "description": f"Find{unseen} a note",
+            "endpoint": "/find",
+            "parameters": written({"description": f"A{unseen} note"}),
+            "status_message": f"Looking\r\n\n{unseen}for  it",
+        }
+    ).tools
+
+    assert (tool.name, tool.description) == ("find", "Find a note")
+    assert tool.parameters["description"] == "A note"
+    assert tool.status_message == "Looking for it"
+
+
 def test_t3_the_other_fields_have_their_defaults():
     [plain, spoken] = read(
         FIND,

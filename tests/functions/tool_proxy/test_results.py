@@ -40,6 +40,7 @@ def answer(status: int, body: str) -> EgressResponse:
         (200, "3", "3"),
         (200, '{"result": "half \\ud83d"}', "half ?"),
         (200, "plain text", "plain text"),
+        (200, '{"result": "Fo\\u202eund\\udb40\\udc49."}', "Found."),
         (200, "{broken", "{broken"),
         (200, "", ""),
         (200, "[" * 100_000, "[" * MAX_TEXT),

@@ -63,6 +63,12 @@ def test_a_newline_is_escaped_and_spaces_are_kept() -> None:
     assert list(text_frames(" a\n\nb ")) == [b"data:  a__CRLF____CRLF__b \n\n"]
 
 
+def test_a_status_cannot_pose_as_another_apps() -> None:
+    frame = status_frame(Status("Done|app_id:bank", AppId("app1")))
+
+    assert frame == b"think: Done bank|app_id:app1\n\n"
+
+
 def test_an_overlong_status_is_cut_and_keeps_its_app() -> None:
     frame = status_frame(Status("é" * 2_000, AppId("app1")))
 
