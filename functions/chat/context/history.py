@@ -1,7 +1,9 @@
 """Which earlier messages a turn sees."""
 
+import json
 from collections.abc import Sequence
 
+from shared import prompts
 from shared.domain.chat import Message
 from shared.domain.model import AssistantTurn, ModelMessage, UserText
 
@@ -23,7 +25,14 @@ def window(newest_first: Sequence[Message], stored: int) -> list[Message]:
 
 def replay(messages: Sequence[Message]) -> list[ModelMessage]:
     """Return earlier messages as the model reads them."""
-    return [
-        UserText(text=m.text) if m.sender == "human" else AssistantTurn(text=m.text)
-        for m in messages
-    ]
+    return [_replayed(message) for message in messages]
+
+
+def _replayed(message: Message) -> ModelMessage:
+    """An app's notification is nobody's turn: in our own voice, its words would count as ours."""
+    if message.from_integration:
+        text = json.dumps(message.text, ensure_ascii=False)
+        return UserText(text=prompts.render("chat/notification", text=text))
+    if message.sender == "human":
+        return UserText(text=message.text)
+    return AssistantTurn(text=message.text)
