@@ -162,7 +162,7 @@ NO_JSON = {
     "empty": b"",
     "not UTF-8": b'{"text": "\xff\xfe"}',
     "half a surrogate pair": b'{"text": "\\ud800"}',
-    "100,000 levels": b'{"text": ' + b"[" * 100_000 + b"]" * 100_000 + b"}",
+    "100,000 levels": b'{"text": ' + b"[" * 100_000,
     "a number of 10,000 digits": b'{"text": ' + b"9" * 10_000 + b"}",
 }
 BODIES = [
@@ -196,7 +196,7 @@ def test_every_route_with_a_body_is_tried() -> None:
     ("changes", "status", "detail"),
     [
         ({"transcript_segments": []}, 422, "a conversation has at least one segment"),
-        ({"transcript_segments": [SEGMENT] * 100_000}, 413, "at most 20000 segments are accepted"),
+        ({"transcript_segments": [SEGMENT] * 100_000}, 413, "at most 20000 items"),
         ({"transcript_segments": [{**SEGMENT, "text": "é" * 50_001}]}, 413, "bytes a segment"),
         ({"transcript_segments": [{**SEGMENT, "text": "x" * 99_999}] * 50}, 413, "bytes of text"),
         ({"transcript_segments": [{**SEGMENT, "start": float("nan")}]}, 422, "a finite number"),
