@@ -8,15 +8,16 @@ An adapter stands behind each port in `shared/adapters/<vendor>_<port>.py`; a co
 # Evaluated by nobody: a port loads none of what it talks about, and a function only what it uses.
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+from shared.domain.value import value
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
     from contextlib import AbstractAsyncContextManager
     from datetime import datetime
 
-    from shared.domain.documents import Document, Fields, Query, Write
+    from shared.domain.documents import Document, Query, Write
     from shared.domain.ids import UserId
     from shared.domain.model import ModelEvent, ModelMessage, ModelRole, Prompt, ToolSpec
     from shared.domain.vectors import Filter, Hit, Row, SparseVector
@@ -140,7 +141,7 @@ class ServiceIdentity(Protocol):
         """Raises NotAuthenticated."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class EgressRequest:
     """A call to a third party. `timeout_s` bounds the whole call, `max_bytes` the answer."""
 
@@ -152,7 +153,7 @@ class EgressRequest:
     max_bytes: int = 1_048_576
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class EgressResponse:
     """What came back; `body` is whole and within `max_bytes`. It is untrusted."""
 
@@ -178,7 +179,7 @@ class ToolBox(Protocol):
         """Return text for the model. Raises ToolRefused or ToolFailed."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class PushMessage:
     """A push notification. `tag` is the same on every attempt, so that a device shows one."""
 

@@ -1,11 +1,11 @@
 """What ends a turn that does not end by itself, and what the owner is told then."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from pydantic_core import from_json
 
 from shared.domain.model import ToolCall
+from shared.domain.value import value
 
 TOO_MANY_CALLS = (
     "I'm having trouble finding all the information you need. Could you try asking a simpler "
@@ -30,7 +30,7 @@ class Stopped(Exception):
     """A guard ended the turn; the message is what the owner reads."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Limits:
     """How far one question may go."""
 

@@ -1,7 +1,6 @@
 """The tools of one turn: what is offered, how calls run, and how results read."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import anyio
@@ -12,13 +11,14 @@ from shared import telemetry
 from shared.domain.errors import KeepsakeError, ToolFailed, ToolRefused
 from shared.domain.ids import AppId
 from shared.domain.model import ToolCall, ToolResult, ToolSpec
+from shared.domain.value import value
 
 Present = Callable[[Citations], str]
 """Writes a tool's answer; it asks for citation numbers, so it runs in call order."""
 MAX_RESULT_CHARS = 80_000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Tool:
     """One tool. `run` raises ToolRefused when the model should mend its call, ToolFailed else."""
 

@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Sequence
 from contextlib import aclosing, suppress
-from dataclasses import dataclass
 from datetime import timedelta
 
 import anyio
@@ -26,12 +25,13 @@ from shared.domain.ids import AppId, MessageId, RunId, UserId
 from shared.domain.model import ModelMessage, ModelRole
 from shared.domain.run import Ended, Outcome, Said
 from shared.domain.text import visible
+from shared.domain.value import value
 
 MAX_QUESTION_CHARS = 20_000
 SAVE_TIMEOUT_S = 8.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Turn:
     """A question that was accepted, with everything its answer needs."""
 

@@ -1,6 +1,5 @@
 """The ports and stores of the chat function, built once per instance."""
 
-from dataclasses import dataclass
 from functools import cache
 
 from functions.chat.guards import Limits
@@ -11,10 +10,11 @@ from shared.data.memories import Memories
 from shared.data.messages import Messages, Sessions
 from shared.data.profiles import Devices, Profiles
 from shared.data.search import Search
+from shared.domain.value import value
 from shared.ports import ChatModel, Clock, Identity, NewId, ServiceIdentity, ToolBox
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class ChatDeps:
     """Everything a turn asks of the world."""
 

@@ -1,14 +1,15 @@
 """How much an app may notify one user, and how an answer says so."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime, timedelta
+
+from shared.domain.value import value
 
 PER_HOUR = 10
 HOUR_S = 3600
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Allowance:
     """What is left of the running hour, and the seconds until the next."""
 

@@ -1,6 +1,5 @@
 """What happens when an app has something to tell: may it, how often, and where does it go."""
 
-from dataclasses import dataclass
 from datetime import datetime
 
 from functions.notifications.limits import PER_HOUR, Allowance, hour_of, seconds_left
@@ -11,11 +10,12 @@ from shared.domain.errors import NotAllowed, NotAuthenticated, TooLarge, TooMany
 from shared.domain.ids import AppId, MessageId, UserId, is_id
 from shared.domain.notification import Notification, NotificationId
 from shared.domain.text import visible
+from shared.domain.value import value
 
 MAX_CHARS = 4000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Posted:
     """What an app asks us to tell a user; `authorization` is the header as it came."""
 

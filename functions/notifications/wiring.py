@@ -1,6 +1,5 @@
 """The ports and stores of the notifications function, built once per instance."""
 
-from dataclasses import dataclass
 from functools import cache
 
 from shared import wiring
@@ -9,10 +8,11 @@ from shared.data.hourly_limits import HourlyLimits
 from shared.data.inbox import Inbox
 from shared.data.messages import Messages
 from shared.data.profiles import Devices
+from shared.domain.value import value
 from shared.ports import Clock, Identity, NewId, Push, ServiceIdentity, Tasks
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class NotificationsDeps:
     """Everything a notification asks of the world."""
 

@@ -1,17 +1,18 @@
 """What is to be stored of a conversation, and what of earlier content goes."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from functions.process_conversation.identity import derived_id
 from shared.domain.conversation import Conversation, Structured, Topics
 from shared.domain.ids import ActionItemId
 from shared.domain.memory import Memory
 from shared.domain.task import ActionItem
+from shared.domain.value import value
 from shared.retrieval.chunking import chunks
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Draft:
     """Made before anything is stored. `chunk_count`: vector chunks it will have; 0 if discarded."""
 

@@ -1,6 +1,5 @@
 """The ports and stores of process_conversation, built once per instance."""
 
-from dataclasses import dataclass
 from functools import cache
 
 from functions.process_conversation.claims import Claims
@@ -11,10 +10,11 @@ from shared.data.memories import Memories
 from shared.data.profiles import Profiles
 from shared.data.search import Search
 from shared.data.tasks import ActionItems
+from shared.domain.value import value
 from shared.ports import ChatModel, Clock, Documents, Events, Identity, NewId, ServiceIdentity
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class LibraryDeps:
     """What the owner's library asks of the world."""
 
@@ -29,7 +29,7 @@ class LibraryDeps:
     cors_origins: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class ProcessDeps:
     """What processing asks of the world."""
 
@@ -46,7 +46,7 @@ class ProcessDeps:
     index: LibraryIndex
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class TriggerDeps:
     """What the trigger asks of the world."""
 

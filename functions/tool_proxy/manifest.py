@@ -2,12 +2,12 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Literal, cast, get_args
 from urllib.parse import urljoin, urlsplit
 
 from shared.domain.app import ChatTool, ExternalIntegration, Method
 from shared.domain.text import visible
+from shared.domain.value import value
 
 MAX_TOOLS = 40
 _MAX_NAME = 64
@@ -34,7 +34,7 @@ class BadTool(ValueError):
     """One tool cannot be used; the others can."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class ChatMessages:
     """Whether and where the app's notifications become chat messages."""
 
@@ -43,7 +43,7 @@ class ChatMessages:
     notify: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Manifest:
     """The usable tools, one reason for each other, and chat settings if it declares any."""
 

@@ -4,7 +4,7 @@ import base64
 import hashlib
 import secrets
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from typing import Literal
 
@@ -23,6 +23,7 @@ from shared.domain.errors import (
     Unavailable,
 )
 from shared.domain.ids import AppId, UserId
+from shared.domain.value import value
 from shared.ports import EgressRequest
 
 MAX_APPS = 20
@@ -38,7 +39,7 @@ class ManifestFailed(KeepsakeError):
     """The app's server did not give a usable manifest; the message says why."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Registration:
     """What a developer says about an app."""
 

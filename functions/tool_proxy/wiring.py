@@ -1,14 +1,14 @@
 """The ports and stores of the tool proxy, built once per instance."""
 
-from dataclasses import dataclass
 from functools import cache
 
 from shared import wiring
 from shared.data.apps import Apps, InstalledApps
+from shared.domain.value import value
 from shared.ports import Clock, Egress, Identity, NewId, ServiceIdentity
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class ToolProxyDeps:
     """Everything that a call to an app, or an app's registration, asks of the world."""
 

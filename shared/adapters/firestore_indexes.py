@@ -4,13 +4,14 @@ The emulator lets every query through, the cloud does not. So the embedded store
 """
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any, Literal
 
 from shared.adapters.firestore_limits import RANGES
 from shared.domain.documents import Order, Query
 from shared.domain.errors import Invalid
+from shared.domain.value import value
 
 Mode = Literal["asc", "desc", "array_contains"]
 
@@ -21,7 +22,7 @@ JSON: dict[Mode, dict[str, str]] = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Index:
     """A composite index of the collections named `group`; `fields` in order, with their modes."""
 
@@ -29,7 +30,7 @@ class Index:
     fields: tuple[tuple[str, Mode], ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Need:
     """What a composite index must hold: what is compared, in any order, then what is ordered."""
 
@@ -57,7 +58,7 @@ class Need:
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class FirestoreIndexes:
     """The composite indexes, and the fields that have no automatic one: (group, field).
 

@@ -3,11 +3,11 @@
 import json
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
 from shared.adapters.offline_planner import LIBRARY, content
+from shared.domain.value import value
 from shared.retrieval.frequencies import weight
 
 GREETING = (
@@ -25,7 +25,7 @@ _SENTENCE = re.compile(r"(?<=[.!?…])\s+|(?<=[。！？])")
 _NAMELESS = re.compile(r"(SPEAKER|Speaker)[_ ]?\d*")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Quote:
     """A sentence and who said it; `document` is the number it is cited by."""
 

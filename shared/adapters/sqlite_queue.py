@@ -4,7 +4,6 @@ import asyncio
 import re
 import sqlite3
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Literal
 
@@ -13,6 +12,7 @@ import anyio
 from shared.adapters.sqlite_database import SqliteDatabase
 from shared.adapters.sqlite_json import dumps, loads
 from shared.domain.documents import Fields
+from shared.domain.value import value
 from shared.ports import Clock
 
 LEASE_S = 30.0
@@ -51,7 +51,7 @@ CREATE TABLE IF NOT EXISTS dead_letters (
 Kind = Literal["event", "task", "trigger"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Job:
     """One delivery to make. `name` is the topic, the task's name or the document's path.
 
@@ -68,7 +68,7 @@ class Job:
     fence: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class DeadLetter:
     """A job that was given up. `body` is an event's ids; tasks and documents may hold content."""
 

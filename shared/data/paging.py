@@ -3,18 +3,18 @@
 import base64
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Generic, TypeVar
 
 from shared.domain.documents import Document, Query, cursor
 from shared.domain.errors import Invalid
 from shared.domain.ids import is_id
+from shared.domain.value import value
 
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Page(Generic[T]):
     """A page of a list; `next` is the cursor of the following page, None at the end."""
 

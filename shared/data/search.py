@@ -3,7 +3,6 @@
 import asyncio
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 
 from shared.data.codec import load_all
@@ -14,6 +13,7 @@ from shared.domain.conversation import Conversation, content_hash
 from shared.domain.errors import Unavailable
 from shared.domain.ids import ConversationId, MemoryId, UserId
 from shared.domain.memory import Memory
+from shared.domain.value import value
 from shared.domain.vectors import Filter, Hit, SparseVector
 from shared.ports import Documents, Vectors
 from shared.retrieval.packing import Passage, passages
@@ -27,7 +27,7 @@ SPARE = 10
 PASSAGES = 3
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class FoundConversation:
     """A conversation with its best passages, best first; none where only its summary matched.
 

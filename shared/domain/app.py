@@ -1,16 +1,17 @@
 """A third-party app: what it declared, and what its user allowed."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from typing import Any, Literal
 
 from shared.domain.ids import AppId, UserId
+from shared.domain.value import value
 
 Method = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class ChatTool:
     """A tool an app serves. `endpoint` is absolute; `parameters` a JSON Schema of type object.
 
@@ -27,7 +28,7 @@ class ChatTool:
     read_only: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class ExternalIntegration:
     """Where an app is reached and what it may do; names as on the wire (reference: Omi's model)."""
 
@@ -44,7 +45,7 @@ class ExternalIntegration:
     chat_messages_notify: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class App:
     """A registered app. `signing_secret` (`whsec_…`) signs every call we make to it."""
 
@@ -67,7 +68,7 @@ class App:
         return not self.private or self.owner == uid
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class ApiKey:
     """An app's key as stored: `hashed` is the SHA-256 of the part behind `sk_`."""
 
@@ -77,7 +78,7 @@ class ApiKey:
     created_at: datetime
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class InstalledApp:
     """A user's consent to one app."""
 

@@ -1,16 +1,17 @@
 """Chat as it is stored: messages and the sessions they belong to."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from typing import Any, Literal
 
 from shared.domain.ids import AppId, ConversationId, MessageId, SessionId
+from shared.domain.value import value
 
 MAIN_SESSION = SessionId("main")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Card:
     """A cited conversation as the client shows it."""
 
@@ -20,7 +21,7 @@ class Card:
     emoji: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Message:
     """One message. `text` of an answer has no citation markers; `cards` are what it cites, in order.
 
@@ -47,7 +48,7 @@ class Message:
     metadata: Mapping[str, Any] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Session:
     """A chat. There is one main session per app, whose id is the app's, or `main`."""
 

@@ -3,11 +3,12 @@
 import hashlib
 import json
 import math
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from typing import Literal
 
 from shared.domain.ids import ConversationId
+from shared.domain.value import value
 
 MAX_PARTS = 100
 Status = Literal["in_progress", "processing", "merging", "completed", "failed"]
@@ -21,7 +22,7 @@ CATEGORIES = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Segment:
     """One uninterrupted piece of speech; `start` and `end` in seconds from `started_at`."""
 
@@ -37,7 +38,7 @@ class Segment:
             raise ValueError("a segment begins and ends somewhere")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class ExtractedItem:
     """Something to do, as the conversation named it; `due_at` in UTC."""
 
@@ -46,7 +47,7 @@ class ExtractedItem:
     due_at: datetime | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Event:
     """Something that will happen; `duration` in minutes, at most 180."""
 
@@ -57,7 +58,7 @@ class Event:
     created: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Structured:
     """What a conversation was about. `category` is one of CATEGORIES."""
 
@@ -69,7 +70,7 @@ class Structured:
     events: tuple[Event, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Topics:
     """What a conversation mentions; searched as vector metadata. `dates` are ISO days."""
 
@@ -79,7 +80,7 @@ class Topics:
     dates: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Claim:
     """Who processes which content: `attempt` is the fencing token, `lease_until` in UTC."""
 
@@ -88,7 +89,7 @@ class Claim:
     lease_until: datetime
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Conversation:
     """A conversation document. What stands below `status` is owned by the server.
 

@@ -1,9 +1,10 @@
 """The shape of stored documents, and how they are asked for and changed."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal
+
+from shared.domain.value import positional_value, value
 
 Value = None | bool | int | float | str | bytes | datetime | list[Any] | dict[str, Any]
 Fields = Mapping[str, Any]
@@ -13,7 +14,7 @@ Operator = Literal["==", "<", "<=", ">", ">=", "in", "array_contains"]
 Direction = Literal["asc", "desc"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Document:
     """A stored document. `version` changes with every write and means nothing else."""
 
@@ -26,7 +27,7 @@ class Document:
         return self.path.rsplit("/", 1)[1]
 
 
-@dataclass(frozen=True, slots=True)
+@positional_value
 class Where:
     """A filter on a field; a dotted name reaches into maps."""
 
@@ -35,7 +36,7 @@ class Where:
     value: Any
 
 
-@dataclass(frozen=True, slots=True)
+@positional_value
 class Order:
     """An order on a field; documents without the field are dropped, as Firestore does."""
 
@@ -43,7 +44,7 @@ class Order:
     direction: Direction = "asc"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Query:
     """Documents of one collection. Ties are ordered by document id, in the last order's direction.
 
@@ -73,26 +74,26 @@ def lookup(fields: Fields, dotted: str) -> Any:
     return value
 
 
-@dataclass(frozen=True, slots=True)
+@positional_value
 class Increment:
     """In an update: add to a number; a missing field counts as 0."""
 
     by: int
 
 
-@dataclass(frozen=True, slots=True)
+@positional_value
 class ArrayUnion:
     """In an update: append what the list does not hold yet."""
 
     values: tuple[Any, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@positional_value
 class Remove:
     """In an update: remove the field."""
 
 
-@dataclass(frozen=True, slots=True)
+@positional_value
 class Create:
     """Write a document that must not be there: raises AlreadyExists."""
 
@@ -100,7 +101,7 @@ class Create:
     fields: Fields
 
 
-@dataclass(frozen=True, slots=True)
+@positional_value
 class Set:
     """Write a whole document, there or not."""
 
@@ -108,7 +109,7 @@ class Set:
     fields: Fields
 
 
-@dataclass(frozen=True, slots=True)
+@positional_value
 class Update:
     """Change named fields (dotted paths) of a document that must be there.
 
@@ -121,7 +122,7 @@ class Update:
     version: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@positional_value
 class Delete:
     """Remove a document, there or not; with `version`, only if it is still that one."""
 

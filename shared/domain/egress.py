@@ -3,9 +3,10 @@
 import ipaddress
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from shared.domain.errors import NotAllowed
+from shared.domain.value import value
 
 _URL = re.compile(
     r"(?P<scheme>https?)://(?P<host>[a-z0-9.-]+|\[[0-9a-f:.]+\])(:(?P<port>[0-9]{1,5}))?"
@@ -79,7 +80,7 @@ Origin = tuple[str, str, int]
 """Scheme, host, port."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Target:
     """A parsed address. A `trusted` one is a development origin: it may be local."""
 

@@ -1,15 +1,15 @@
 """A memory: one fact about the owner, with the words it rests on."""
 
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
 from shared.domain.ids import ConversationId, MemoryId
+from shared.domain.value import value
 
 Category = Literal["interesting", "system", "manual"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Memory:
     """A fact of at most 15 words. `evidence` is quoted verbatim from segment `segment` (0-based)."""
 

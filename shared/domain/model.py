@@ -1,13 +1,15 @@
 """What passes between us and a chat model; ids of storage never stand here."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Literal
+
+from shared.domain.value import positional_value, value
 
 ModelRole = Literal["fast", "standard", "agent", "persona", "persona_premium"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class ToolCall:
     """A call the model asked for; `arguments` is JSON text exactly as it came, perhaps broken."""
 
@@ -16,21 +18,21 @@ class ToolCall:
     arguments: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class SystemText:
     """Our own instructions."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class UserText:
     """What the owner said, or data put before the model in the owner's place."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class AssistantTurn:
     """What the model said earlier, with the calls it asked for."""
 
@@ -38,7 +40,7 @@ class AssistantTurn:
     tool_calls: tuple[ToolCall, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class ToolResult:
     """The text a call came back with."""
 
@@ -49,7 +51,7 @@ class ToolResult:
 ModelMessage = SystemText | UserText | AssistantTurn | ToolResult
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class ToolSpec:
     """A tool as offered; `name` fits `[A-Za-z0-9_-]{1,64}`, `parameters` is a JSON Schema object."""
 
@@ -58,7 +60,7 @@ class ToolSpec:
     parameters: Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Usage:
     """Tokens, as the provider counted them; 0 where it did not say."""
 
@@ -67,28 +69,28 @@ class Usage:
     output_tokens: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@positional_value
 class TextDelta:
     """The next piece of the answer."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@positional_value
 class ReasoningDelta:
     """The next piece of the model's reasoning, where the provider shows it."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@positional_value
 class ToolCallRequested:
     """One complete call; calls of one cycle arrive in the model's order, before Finished."""
 
     call: ToolCall
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Finished:
     """The end of one model call: always last, exactly once, unless the stream raised."""
 
@@ -100,7 +102,7 @@ class Finished:
 ModelEvent = TextDelta | ReasoningDelta | ToolCallRequested | Finished
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Prompt:
     """A question for a structured answer: our instructions, and untrusted data kept apart from them.
 

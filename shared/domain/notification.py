@@ -1,16 +1,17 @@
 """What an app tells a user outside a chat."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from typing import NewType
 
 from shared.domain.ids import AppId
+from shared.domain.value import value
 
 NotificationId = NewType("NotificationId", str)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Notification:
     """One notification; its id is the id of the chat message it was stored as, where there is one.
 

@@ -1,11 +1,12 @@
 """What we know of the owner besides their words."""
 
-from dataclasses import dataclass
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
+from shared.domain.value import value
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+
+@value
 class Profile:
     """`time_zone` is an IANA name; every date the owner sees follows it. `language` is ISO 639-1."""
 
@@ -22,7 +23,7 @@ class Profile:
             return ZoneInfo("UTC")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Device:
     """Somewhere a push can arrive; its id is `{platform}_{device hash}`."""
 

@@ -1,12 +1,12 @@
 """An action item: something the owner wants done."""
 
-from dataclasses import dataclass
 from datetime import datetime
 
 from shared.domain.ids import ActionItemId, ConversationId
+from shared.domain.value import value
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class ActionItem:
     """All times in UTC."""
 

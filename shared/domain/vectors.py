@@ -1,10 +1,12 @@
 """Rows of the vector index; they hold no text."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from shared.domain.value import positional_value, value
 
 
-@dataclass(frozen=True, slots=True)
+@positional_value
 class SparseVector:
     """Terms as uint32 hashes with their weights, sorted by index; at most 1,000."""
 
@@ -17,7 +19,7 @@ Filter = Mapping[str, object]
 """Pinecone's filter language: {"created_at": {"$gte": 1, "$lt": 2}, "kind": {"$eq": "chunk"}, "people": {"$in": [..]}}."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Row:
     """A vector row; `id` as DESIGN writes it, metadata flat and without text."""
 
@@ -26,7 +28,7 @@ class Row:
     metadata: Mapping[str, MetadataValue] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Hit:
     """A row that was found. `score`: dot product, higher is closer."""
 

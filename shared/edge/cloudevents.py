@@ -3,12 +3,12 @@
 import base64
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import UTC
 from typing import Any
 
 from shared.domain.documents import Fields
 from shared.domain.errors import Invalid
+from shared.domain.value import value
 
 PUBLISHED = "google.cloud.pubsub.topic.v1.messagePublished"
 WRITTEN = "google.cloud.firestore.document.v1.written"
@@ -17,7 +17,7 @@ MAX_EVENT_BYTES = 8_388_608
 """Room for a document of 1 MiB before and after its change; as protobuf it may be 3 MiB."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class DocumentChange:
     """A document before and after a write; None where there was none."""
 

@@ -1,7 +1,7 @@
 """The route table, and how a request travels through it: who, what, answer or problem."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Generic, Literal, Protocol, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -18,6 +18,7 @@ from shared import telemetry
 from shared.data.codec import adapter
 from shared.domain.errors import KeepsakeError, NotAuthenticated
 from shared.domain.ids import UserId
+from shared.domain.value import value
 from shared.edge.problems import from_error, problem
 from shared.ports import Identity, ServiceIdentity
 
@@ -56,7 +57,7 @@ class Callers(Protocol):
     def service_identity(self) -> ServiceIdentity: ...
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Call(Generic[Body]):
     """A verified request. `uid` is empty unless the endpoint's access is `user`."""
 
@@ -67,7 +68,7 @@ class Call(Generic[Body]):
     headers: Headers
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Endpoint:
     """One row of the route table; docs/openapi.json and fuzzing read it too.
 

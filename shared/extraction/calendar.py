@@ -2,10 +2,11 @@
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
+
+from shared.domain.value import positional_value
 
 WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 MONTHS = (
@@ -24,7 +25,7 @@ _ISO = re.compile(r"\b(\d{4})-(\d{2})-(\d{2})\b")
 _HOUR = re.compile(r"\bat (\d{1,2})(?::(\d{2}))?(?:\s*(a\.?m|p\.?m)\b|\s*o'?clock)?")
 
 
-@dataclass(frozen=True, slots=True)
+@positional_value
 class Moment:
     """A day that was named; `exact` when an hour was named with it."""
 

@@ -3,8 +3,9 @@
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from shared.domain.value import value
 
 _END = re.compile(r"(?<=[.!?…。！？])\s+|(?<=[。！？])|\n+")
 _WORD = re.compile(r"[^\W_]+(?:[-'’.&][^\W_]+)*")
@@ -26,7 +27,7 @@ today tomorrow tonight yesterday
 EMPTY = frozenset(_EMPTY.split())
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Sentence:
     """One sentence, verbatim, and where it was said."""
 

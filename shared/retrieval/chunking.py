@@ -2,10 +2,10 @@
 
 import textwrap
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import chain
 
 from shared.domain.conversation import Segment
+from shared.domain.value import value
 
 WINDOW = 4
 STEP = 2
@@ -13,7 +13,7 @@ PIECE_CHARS = 1_000
 """A longer turn is cut, so that a monologue is found as closely as a dialogue."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Chunk:
     """A few turns in a row; segments are counted from 0, both ends included."""
 

@@ -1,15 +1,15 @@
 """What was found, as text to read: the best passages of a conversation with their neighbours."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from shared.domain.conversation import Segment
+from shared.domain.value import value
 from shared.retrieval.chunking import line
 
 NEIGHBOURS = 1
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Passage:
     """Turns in a row, one `Speaker: text` a line; segments from 0, both ends included."""
 

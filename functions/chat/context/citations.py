@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from shared.domain.chat import Card
 from shared.domain.ids import ConversationId
+from shared.domain.value import value
 
 _CODE_OR_MARKER = re.compile(
     r"(?P<code>```.*?(?:```|\Z)|`[^`\n]*`)"
@@ -29,7 +30,7 @@ class Citations:
         return self._numbers[card.id]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Cited:
     """An answer with its citations taken apart.
 

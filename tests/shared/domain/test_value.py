@@ -1,0 +1,91 @@
+"""Values keep every promise of a frozen dataclass with slots."""
+
+import copy
+import pickle
+from dataclasses import FrozenInstanceError, asdict, dataclass, field, replace
+
+import pytest
+from pydantic import TypeAdapter
+
+from shared.domain.value import positional_value, value
+
+
+@value
+class Point:
+    x: int
+    y: int = 0
+    tags: list[str] = field(default_factory=list)
+
+
+@positional_value
+class Pair:
+    one: int
+    other: Point | None = None
+
+
+@value
+class Nothing:
+    """No field at all."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standard:
+    x: int
+    y: int = 0
+    tags: list[str] = field(default_factory=list)
+
+
+def test_it_looks_and_counts_like_the_standard_one() -> None:
+    ours, standard = Point(x=1, tags=["a"]), Standard(x=1, tags=["a"])
+
+    assert repr(ours) == repr(standard).replace("Standard", "Point")
+    assert asdict(ours) == asdict(standard)
+    assert replace(ours, y=2) == Point(x=1, y=2, tags=["a"])
+    assert ours != replace(ours, y=2)
+    assert ours != standard  # type: ignore[comparison-overlap]
+    assert Nothing() == Nothing()
+
+
+def test_equal_values_hash_alike() -> None:
+    assert len({Pair(1), Pair(1, None), Pair(2)}) == 2
+
+
+def test_each_value_has_a_default_of_its_own() -> None:
+    assert Point(x=1).tags is not Point(x=1).tags
+
+
+def test_nothing_can_be_changed_removed_or_added() -> None:
+    point = Point(x=1)
+
+    for change in (
+        lambda: setattr(point, "x", 2),
+        lambda: delattr(point, "x"),
+        lambda: setattr(point, "z", 2),
+    ):
+        with pytest.raises(FrozenInstanceError):
+            change()
+    assert not hasattr(point, "__dict__")
+
+
+@pytest.mark.parametrize("arguments", [{}, {"x": 1, "z": 2}])
+def test_a_missing_or_unknown_field_is_a_type_error(arguments: dict[str, int]) -> None:
+    with pytest.raises(TypeError):
+        Point(**arguments)  # type: ignore[arg-type]
+
+
+def test_fields_are_given_by_name_unless_it_says_otherwise() -> None:
+    with pytest.raises(TypeError):
+        Point(1)  # type: ignore[call-arg]
+
+    match Pair(1, Point(x=2)):
+        case Pair(one, Point(x=x)):
+            assert (one, x) == (1, 2)
+
+
+def test_copies_pickles_and_pydantic_take_it_as_a_dataclass() -> None:
+    pair = Pair(1, Point(x=2, tags=["a"]))
+
+    assert copy.deepcopy(pair) == pair
+    assert pickle.loads(pickle.dumps(pair)) == pair  # noqa: S301 - our own
+    adapter = TypeAdapter(Pair)
+    assert adapter.validate_python(adapter.dump_python(pair)) == pair
