@@ -4,8 +4,8 @@ Firestore, Pub/Sub and Auth are the real emulators; Pinecone is a local server t
 format, reached through its real client.
 """
 
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import ExitStack, asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -79,7 +79,7 @@ class Cloud:
     token: str
 
 
-def chat_app(vectors: str) -> Starlette:
+def chat_app(vectors: PineconeVectors) -> Starlette:
     documents = documents_client()
     deps = ChatDeps(
         identity=FirebaseIdentity(project=PROJECT),
@@ -88,7 +88,7 @@ def chat_app(vectors: str) -> Starlette:
         new_id=RandomIds(),
         model=OfflineModel(),
         toolbox=RecordingToolbox(),
-        search=Search(documents, PineconeVectors(api_key=API_KEY, sparse_host=vectors)),
+        search=Search(documents, vectors),
         conversations=Conversations(documents),
         memories=Memories(documents),
         messages=Messages(documents),
@@ -102,7 +102,7 @@ def chat_app(vectors: str) -> Starlette:
     return application("chat", CHAT, deps)
 
 
-def process_app(vectors: str) -> Starlette:
+def process_app(vectors: PineconeVectors) -> Starlette:
     documents = documents_client()
     deps = ProcessDeps(
         identity=FirebaseIdentity(project=PROJECT),
@@ -115,12 +115,12 @@ def process_app(vectors: str) -> Starlette:
         memories=Memories(documents),
         action_items=ActionItems(documents),
         profiles=Profiles(documents),
-        index=LibraryIndex(PineconeVectors(api_key=API_KEY, sparse_host=vectors)),
+        index=LibraryIndex(vectors),
     )
     return application("process_conversation", PROCESS, deps)
 
 
-def written_app(_: str) -> Starlette:
+def written_app(_: PineconeVectors) -> Starlette:
     deps = TriggerDeps(
         identity=FirebaseIdentity(project=PROJECT),
         service_identity=SERVICES,
@@ -129,15 +129,23 @@ def written_app(_: str) -> Starlette:
     return application("on_conversation_written", TRIGGER, deps)
 
 
-BUILD: dict[str, Callable[[str], Starlette]] = {
+BUILD: dict[str, Callable[[PineconeVectors], Starlette]] = {
     "chat": chat_app,
     "process_conversation": process_app,
     "on_conversation_written": written_app,
 }
 
 
-def functions_app(vectors: str) -> Starlette:
-    return Starlette(routes=[Mount(f"/{name}", build(vectors)) for name, build in BUILD.items()])
+def functions_app(url: str) -> Starlette:
+    vectors = PineconeVectors(api_key=API_KEY, sparse_host=url)
+
+    @asynccontextmanager
+    async def closing(_: Starlette) -> AsyncIterator[None]:
+        yield
+        await vectors.close()
+
+    routes = [Mount(f"/{name}", build(vectors)) for name, build in BUILD.items()]
+    return Starlette(routes=routes, lifespan=closing)
 
 
 def documents_client() -> FirestoreDocuments:
