@@ -6,6 +6,7 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from infra.emulators.auth import auth
 from infra.emulators.firestore import firestore
@@ -13,6 +14,10 @@ from infra.emulators.process import CannotRunError
 from infra.emulators.pubsub import pubsub
 
 ROOT = Path(__file__).parents[1]
+
+# An example may be slow where emulators run beside it: that says nothing about the code.
+settings.register_profile("keepsake", deadline=None)
+settings.load_profile("keepsake")
 
 
 @pytest.fixture
