@@ -132,7 +132,7 @@ ENDPOINTS = (
         summary="Install an app",
         query=AppQuery,
         response=Ok,
-        errors=(404,),
+        errors=(404, 409),
     ),
     Endpoint(
         method="POST",

@@ -27,6 +27,8 @@ from shared.domain.value import value
 from shared.ports import EgressRequest
 
 MAX_APPS = 20
+MAX_INSTALLED = 100
+"""As many as a chat looks at."""
 MAX_KEYS = 20
 _CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 
@@ -156,6 +158,8 @@ async def listed(deps: ToolProxyDeps, uid: UserId) -> list[tuple[App, bool]]:
 
 async def enable(deps: ToolProxyDeps, uid: UserId, app_id: AppId) -> None:
     app = await visible(deps, uid, app_id)
+    if len(await deps.installed_apps.all(uid)) >= MAX_INSTALLED:
+        raise Conflict(f"You may install {MAX_INSTALLED} apps; remove one first.")
     installed = InstalledApp(app_id=app.id, installed_at=deps.clock.now())
     await deps.installed_apps.add(uid, installed)
 

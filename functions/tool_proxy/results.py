@@ -47,13 +47,17 @@ def _connect_first(app: App, response: EgressResponse) -> str:
     sentence = f"{app.name} needs its user to connect an account first."
     if reason := _reason(response):
         sentence += f" It says: {reason}"
-    if link := next((step["url"] for step in _steps(app) if step.get("url")), None):
+    if link := next((step["url"] for step in _steps(app) if _is_web(step)), None):
         sentence += f" Connect here: {link}"
     return sentence
 
 
 def _steps(app: App) -> list[dict[str, str]]:
     return [dict(step) for step in app.external_integration.auth_steps]
+
+
+def _is_web(step: dict[str, str]) -> bool:
+    return step.get("url", "").startswith(("https://", "http://"))
 
 
 def _reason(response: EgressResponse) -> str:

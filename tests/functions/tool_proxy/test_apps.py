@@ -16,7 +16,7 @@ from starlette.responses import JSONResponse
 from starlette.routing import Route
 
 from functions.tool_proxy.endpoints import ENDPOINTS, TOOL_PROXY_ENDPOINTS
-from functions.tool_proxy.registration import MAX_APPS
+from functions.tool_proxy.registration import MAX_APPS, MAX_INSTALLED
 from functions.tool_proxy.wiring import ToolProxyDeps
 from shared.adapters.firestore_indexes import FirestoreIndexes
 from shared.adapters.guarded_egress import GuardedEgress
@@ -25,6 +25,7 @@ from shared.adapters.local_identity import LocalIdentity, LocalServiceIdentity
 from shared.adapters.sqlite_database import SqliteDatabase
 from shared.adapters.sqlite_documents import SqliteDocuments
 from shared.data.apps import Apps, InstalledApps
+from shared.domain.app import InstalledApp
 from shared.domain.documents import Update
 from shared.domain.errors import ToolFailed, ToolRefused
 from shared.domain.ids import AppId, UserId
@@ -330,6 +331,19 @@ async def test_t1_a_developer_has_room_for_so_many_apps(world: World):
 
     assert (refused.status_code, refused.json()["detail"]) == (409, "You may have 20 apps.")
     assert {app["name"] for app in (await world.request("GET", "/v1/apps")).json()} == {"Notes"}
+
+
+async def test_t4_a_user_installs_no_more_apps_than_are_offered(world: World):
+    app = (await world.register()).json()
+    for n in range(MAX_INSTALLED):
+        installed = InstalledApp(app_id=AppId(f"A{n}"), installed_at=world.deps.clock.now())
+        await world.deps.installed_apps.add(ALICE, installed)
+
+    query = {"app_id": app["id"]}
+    refused = await world.request("POST", "/v1/apps/enable", uid=ALICE, params=query)
+
+    assert refused.status_code == 409
+    assert not await world.deps.installed_apps.has(ALICE, app["id"])
 
 
 async def test_t4_a_private_app_exists_for_its_owner_only(world: World):

@@ -1,5 +1,7 @@
 """T6: an app's answer as text for the model, as a table."""
 
+from dataclasses import replace
+
 import pytest
 
 from functions.tool_proxy.results import MAX_TEXT, text_of
@@ -89,3 +91,13 @@ def test_t7_a_missing_account_is_said_in_the_apps_own_words_with_its_link(status
         "Notes needs its user to connect an account first. It says: Please connect your account."
         " Connect here: https://notes.example.com/connect"
     )
+
+
+def test_t7_a_link_that_is_no_web_address_is_not_handed_on():
+    step = {"name": "Connect", "url": "javascript:alert(1)"}
+    app = replace(NOTES, external_integration=ExternalIntegration(auth_steps=(step,)))
+
+    with pytest.raises(ToolFailed) as failed:
+        text_of(app, TOOL, answer(401, ""))
+
+    assert str(failed.value) == "Notes needs its user to connect an account first."
