@@ -1,15 +1,18 @@
 """Title, overview, category and what was named or undertaken."""
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from shared.extraction.calendar import moment, started
 from shared.extraction.names import names
-from shared.extraction.speech import Sentence, counts, is_telling, sentences, words
+from shared.extraction.speech import Sentence, counts, sentences, words
 from shared.extraction.tasks import action_items, events
 
-_TITLE_WORDS = 5
+_TITLE_WORDS = 8
+_TITLE_CHARS = 80
+_CLAUSE = re.compile(r"(?<=\w{2})[,;:](?= )| [–—] ")
 _OVERVIEW_SENTENCES = 3
 _TOPICS = 8
 
@@ -60,22 +63,14 @@ def structure(data: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _title(said: Sequence[Sentence], telling: Counter[str]) -> str:
-    """Join the words said most, in the order they came up; names keep their letters."""
-    spelled = _spellings(said)
-    best = {word for word, _ in telling.most_common(_TITLE_WORDS)}
-    chosen = [spelled[word] for word in spelled if word in best]
-    title = ", ".join(chosen)
-    return title[:1].upper() + title[1:]
-
-
-def _spellings(said: Sequence[Sentence]) -> dict[str, str]:
-    """Map each telling word to its spelling; one small letter anywhere makes it no name."""
-    spelled: dict[str, str] = {}
-    for word in (w for s in said for w in words(s.text) if is_telling(w)):
-        known = spelled.setdefault(word.lower(), word)
-        if word.islower() and not known.islower():
-            spelled[word] = word
-    return spelled
+    """Quote the beginning of the statement that the rest of the conversation is about."""
+    statements = [s.text for s in said if not s.text.endswith(("?", "？"))]
+    central = max(
+        statements or [s.text for s in said], key=lambda t: _weight(t, telling), default=""
+    )
+    clause = _CLAUSE.split(central, maxsplit=1)[0].split()
+    short = " ".join(clause[:_TITLE_WORDS])[:_TITLE_CHARS].rstrip(".!…,;:。！")
+    return f"{short[:1].upper()}{short[1:]}{'…' if len(clause) > _TITLE_WORDS else ''}"
 
 
 def _overview(said: Sequence[Sentence], telling: Counter[str]) -> str:
