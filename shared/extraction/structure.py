@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from shared.extraction.calendar import moment, started
@@ -11,6 +11,7 @@ from shared.extraction.speech import Sentence, counts, sentences, words
 from shared.extraction.tasks import action_items, events
 
 _TITLE_WORDS = 8
+_STATEMENT_WORDS = 3
 _TITLE_CHARS = 80
 _CLAUSE = re.compile(r"(?<=\w{2})[,;:](?= )| [–—] ")
 _OVERVIEW_SENTENCES = 3
@@ -63,20 +64,23 @@ def structure(data: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _title(said: Sequence[Sentence], telling: Counter[str]) -> str:
-    """Quote the beginning of the statement that the rest of the conversation is about."""
-    statements = [s.text for s in said if not s.text.endswith(("?", "？"))]
-    central = max(
-        statements or [s.text for s in said], key=lambda t: _weight(t, telling), default=""
-    )
-    clause = _CLAUSE.split(central, maxsplit=1)[0].split()
+    """Quote the beginning of the first statement that the rest of the conversation is about."""
+    texts = [s.text for s in said]
+    statements = [t for t in texts if t[-1:] not in "?？" and len(t.split()) >= _STATEMENT_WORDS]
+    first = next(_central(statements or texts, telling), "")
+    clause = _CLAUSE.split(first, maxsplit=1)[0].split()
     short = " ".join(clause[:_TITLE_WORDS])[:_TITLE_CHARS].rstrip(".!…,;:。！")
     return f"{short[:1].upper()}{short[1:]}{'…' if len(clause) > _TITLE_WORDS else ''}"
 
 
 def _overview(said: Sequence[Sentence], telling: Counter[str]) -> str:
-    """Quote the sentences whose words the rest of the conversation uses most."""
-    ranked = sorted(range(len(said)), key=lambda n: (-_weight(said[n].text, telling), n))
-    return " ".join(said[n].text for n in sorted(ranked[:_OVERVIEW_SENTENCES]))
+    return " ".join(_central([s.text for s in said], telling))
+
+
+def _central(texts: Sequence[str], telling: Counter[str]) -> Iterator[str]:
+    """Yield the few texts whose words the rest uses most, in their order."""
+    ranked = sorted(range(len(texts)), key=lambda n: (-_weight(texts[n], telling), n))
+    return (texts[n] for n in sorted(ranked[:_OVERVIEW_SENTENCES]))
 
 
 def _weight(text: str, telling: Counter[str]) -> float:
