@@ -15,9 +15,9 @@ from shared.domain.errors import (
     NotAuthenticated,
     NotFound,
     TooLarge,
-    TooMany,
     ToolFailed,
     ToolRefused,
+    TooMany,
     Unavailable,
 )
 
