@@ -2,9 +2,11 @@
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Literal, get_args
+
+from shared.domain.value import value
 
 World = Literal["embedded", "cloud"]
 
@@ -19,11 +21,16 @@ MODELS: Mapping[str, str] = {
 """Role → model. MODEL_<ROLE> overrides; the persona roles speak to OPENROUTER_BASE_URL."""
 
 
+OPENAI = "https://api.openai.com/v1"
+OPENROUTER = "https://openrouter.ai/api/v1"
+TOOL_PROXY = "http://127.0.0.1:8081"
+
+
 class SettingsError(ValueError):
     """Lists everything that is wrong with the environment, one line each."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@value
 class Settings:
     """What the environment says. Urls of our own functions matter only where they differ."""
 
@@ -35,13 +42,13 @@ class Settings:
     allow_remote: bool = False
     project: str = "keepsake-local"
     openai_api_key: str | None = None
-    openai_base_url: str = "https://api.openai.com/v1"
+    openai_base_url: str = OPENAI
     openrouter_api_key: str | None = None
-    openrouter_base_url: str = "https://openrouter.ai/api/v1"
+    openrouter_base_url: str = OPENROUTER
     pinecone_api_key: str | None = None
     pinecone_sparse_host: str | None = None
     models: Mapping[str, str] = field(default_factory=lambda: MODELS)
-    tool_proxy_url: str = "http://127.0.0.1:8081"
+    tool_proxy_url: str = TOOL_PROXY
     egress_dev_origins: tuple[str, ...] = ()
     own_origins: tuple[str, ...] = ()
     service_audiences: Mapping[str, str] = field(default_factory=dict)
@@ -64,13 +71,13 @@ class Settings:
             allow_remote=env.get("ALLOW_REMOTE") == "1",
             project=env.get("GOOGLE_CLOUD_PROJECT", "keepsake-local"),
             openai_api_key=env.get("OPENAI_API_KEY") or None,
-            openai_base_url=env.get("OPENAI_BASE_URL", cls.openai_base_url),
+            openai_base_url=env.get("OPENAI_BASE_URL", OPENAI),
             openrouter_api_key=env.get("OPENROUTER_API_KEY") or None,
-            openrouter_base_url=env.get("OPENROUTER_BASE_URL", cls.openrouter_base_url),
+            openrouter_base_url=env.get("OPENROUTER_BASE_URL", OPENROUTER),
             pinecone_api_key=env.get("PINECONE_API_KEY") or None,
             pinecone_sparse_host=env.get("PINECONE_SPARSE_HOST") or None,
             models={role: env.get(f"MODEL_{role.upper()}", name) for role, name in MODELS.items()},
-            tool_proxy_url=env.get("TOOL_PROXY_URL", cls.tool_proxy_url),
+            tool_proxy_url=env.get("TOOL_PROXY_URL", TOOL_PROXY),
             egress_dev_origins=_list(env.get("EGRESS_DEV_ORIGINS", "")),
             own_origins=_list(env.get("OWN_ORIGINS", "")),
             service_audiences=_pairs(env.get("SERVICE_AUDIENCES", "")),

@@ -2,7 +2,7 @@
 
 import re
 
-_INVISIBLE = re.compile(
+_INVISIBLE = (
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2064"
     "\u2066-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e007f]"
 )
@@ -13,7 +13,7 @@ def visible(text: str) -> str:
 
     Joiners and variation selectors stay: emoji and several scripts need them.
     """
-    return _INVISIBLE.sub("", text)
+    return re.sub(_INVISIBLE, "", text)
 
 
 def count_tokens(text: str) -> int:
