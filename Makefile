@@ -25,7 +25,7 @@ openapi: $(VENV)/ready ## Write docs/openapi.json from the route table
 	@$(BIN)/python -m infra.openapi
 
 lock: $(VENV)/ready-dev ## Pin and hash what requirements*.in ask for
-	@$(BIN)/pip install --quiet uv
+	@$(BIN)/pip install -qq uv
 	@$(BIN)/uv pip compile -q --generate-hashes --python-version 3.11 --no-emit-index-url --no-annotate --custom-compile-command "make lock" requirements.in -o requirements.txt
 	@$(BIN)/uv pip compile -q --generate-hashes --python-version 3.11 --no-emit-index-url --no-annotate --custom-compile-command "make lock" requirements-dev.in -o requirements-dev.txt
 
@@ -37,11 +37,11 @@ $(VENV)/made:
 
 $(VENV)/ready: requirements.txt | $(VENV)/made
 	@echo "keepsake: installing requirements.txt (about a minute)"
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.txt && touch $@
+	@$(BIN)/python -m pip install -qq --disable-pip-version-check --require-hashes -r requirements.txt && touch $@
 
 $(VENV)/ready-dev: requirements-dev.txt $(VENV)/ready
 	@echo "keepsake: installing requirements-dev.txt"
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-dev.txt && touch $@
+	@$(BIN)/python -m pip install -qq --disable-pip-version-check --require-hashes -r requirements-dev.txt && touch $@
 
 clean: ## Remove what was installed and cached; data stays
 	@rm -rf $(VENV) .cache .mypy_cache .ruff_cache .pytest_cache
