@@ -37,13 +37,13 @@ class ExternalIntegrationIn(Wire):
 
 
 class AppIn(Wire):
-    """A new app; private unless it says otherwise."""
+    """A new app. Others may install it unless it says `private`, as in the old product."""
 
     name: Short
     description: Annotated[str, AfterValidator(visible), Field(max_length=4_000)] = ""
     capabilities: list[Short] = Field(default=[], max_length=20)
     external_integration: ExternalIntegrationIn = Field(default_factory=ExternalIntegrationIn)
-    private: bool = True
+    private: bool = False
     persona_prompt: str | None = Field(default=None, max_length=20_000)
     persona_model: Literal["persona", "persona_premium"] = "persona"
 

@@ -98,7 +98,7 @@ class World:
     async def register(self, **changes: Any) -> Response:
         url = f"{self.notes_url}/.well-known/omi-tools.json"
         integration = {"chat_tools_manifest_url": url, "webhook_url": "https://a.example.com/hook"}
-        body = {"name": "Notes", "external_integration": integration, "private": False, **changes}
+        body = {"name": "Notes", "external_integration": integration, **changes}
         return await self.request("POST", "/v1/apps", json=body)
 
     async def install(self, uid: str = ALICE) -> dict[str, Any]:
