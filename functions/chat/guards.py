@@ -22,6 +22,7 @@ TOO_LATE = "This is taking longer than it should, so I stopped here. Please try 
 TOO_LONG = "My answer was getting too long, so I stopped here."
 BROKEN = "Something went wrong while I was answering. Please try again."
 EMPTY = "I have no answer to that. Could you ask in other words?"
+INTERRUPTED = "I was interrupted before I could answer. Please ask again."
 WITHHELD = "I can't answer that."
 BUSY = "⚠️ I'm processing a lot of information. Your response might take a moment..."
 

@@ -1,15 +1,18 @@
 """The one point where a run's words and tools can be kept back."""
 
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 
 import anyio
+
+from shared.domain.errors import KeepsakeError
 
 
 class Hold:
     """Keeps tokens and tools until it is known that they may go out.
 
     Most turns are clear by rules and await nothing. An unsure one gives `classify`, which runs
-    beside the first model call; if it has not answered after `timeout_s`, the answer is no.
+    beside the first model call; if it fails or has not answered after `timeout_s`, the answer is no.
     """
 
     def __init__(
@@ -26,7 +29,7 @@ class Hold:
         """Run the classifier; started beside the first model call."""
         if self._classify is None:
             return
-        with anyio.move_on_after(self._timeout_s):
+        with anyio.move_on_after(self._timeout_s), suppress(KeepsakeError):
             self._open = await self._classify()
         self._decided.set()
 

@@ -96,7 +96,7 @@ async def app_for(deps: ChatDeps, uid: UserId, app_id: AppId | None) -> App | No
     if app_id is None:
         return None
     app = await deps.apps.get(app_id)
-    if app.private and app.owner != uid:
+    if not app.is_visible_to(uid):
         raise NotFound("App not found")
     return app
 
@@ -183,6 +183,8 @@ class _Work:
 
     async def end(self, outcome: Outcome) -> None:
         """Store the answer, whole or partial, and tell the end."""
+        if not self._said:
+            self._apologise(guards.INTERRUPTED, outcome)
         message = self._message(outcome)
         try:
             with anyio.fail_after(SAVE_TIMEOUT_S):

@@ -328,3 +328,14 @@ def test_p17_every_split_of_the_stream_cites_the_same(places: list[int]) -> None
             return cite(await text_of(running), running.toolkit.citations.cards)
 
     assert anyio.run(answered) == cite(text, CARDS)
+
+
+async def test_a_hold_whose_classifier_fails_says_no() -> None:
+    async def classify() -> bool:
+        raise Unavailable("the classifier is down")
+
+    hold = Hold(classify)
+
+    await hold.decide()
+
+    assert await hold.passed() is False

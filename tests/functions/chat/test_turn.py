@@ -300,3 +300,17 @@ async def test_a_turn_reads_in_two_rounds_and_asks_no_model_before_its_own(world
 
     assert seen == [2]
     assert [call.role for call in model.calls] == ["agent"]
+
+
+async def test_a_run_cancelled_before_its_first_word_says_so(world: World) -> None:
+    with ScriptedModel([anyio.sleep_forever]) as model:
+        deps = world.deps(model)
+        turn = await prepare(deps, ADA, "Hello", None)
+        journal = Journal()
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(answer, deps, turn, journal)
+            await anyio.wait_all_tasks_blocked()
+            tasks.cancel_scope.cancel()
+
+    end = end_of([event async for event in journal.tail()])
+    assert (end.outcome, end.message.text) == ("interrupted", guards.INTERRUPTED)
