@@ -2,7 +2,7 @@
 
 import pytest
 
-from shared.settings import Settings, SettingsError
+from shared.settings import MODELS, Settings, SettingsError
 
 
 def test_unsigned_tokens_of_the_auth_emulator_are_never_let_in_on_cloud_run() -> None:
@@ -53,3 +53,28 @@ def test_everything_wrong_is_told_at_once() -> None:
         "PORT",
         "MODEL_GURU",
     ]
+
+
+def test_p19_every_role_has_its_model() -> None:
+    assert Settings.from_env({}).models == {
+        "fast": "gpt-4.1-mini",
+        "standard": "gpt-4.1",
+        "agent": "gpt-5.1",
+        "embeddings": "text-embedding-3-large",
+        "persona": "google/gemini-flash-1.5-8b",
+        "persona_premium": "anthropic/claude-3.5-sonnet",
+    }
+
+
+@pytest.mark.parametrize("role", MODELS)
+def test_p19_each_role_can_be_given_another_model(role: str) -> None:
+    models = Settings.from_env({f"MODEL_{role.upper()}": "mine"}).models
+
+    assert models == {**MODELS, role: "mine"}
+
+
+def test_p19_an_unknown_role_fails_at_start() -> None:
+    with pytest.raises(
+        SettingsError, match=r"^MODEL_GURU: unknown model role; known are MODEL_AGENT"
+    ):
+        Settings.from_env({"MODEL_GURU": "m"})
