@@ -5,8 +5,8 @@ data "archive_file" "source" {
   source_dir  = "${path.module}/../.."
   output_path = "${path.module}/.build/source.zip"
   excludes = [
-    ".git", ".venv", ".keepsake", ".mypy_cache", ".ruff_cache", ".pytest_cache", "node_modules",
-    "docs", "tests", "web", "infra/terraform", "infra/emulators", "infra/local",
+    ".cache", ".git", ".hypothesis", ".keepsake", ".mypy_cache", ".pytest_cache", ".ruff_cache", ".venv",
+    "docs", "infra/bench", "infra/emulators", "infra/local", "infra/terraform", "tests", "web",
   ]
 }
 

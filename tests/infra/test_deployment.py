@@ -72,3 +72,11 @@ def test_terraform_files_parse_and_are_formatted():
     )
 
     assert checked.returncode == 0, checked.stdout + checked.stderr
+
+
+def test_gcloud_and_terraform_leave_out_the_same():
+    listed = re.search(r"excludes = \[(.*?)\]", (TERRAFORM / "functions.tf").read_text(), re.DOTALL)
+    ignored = (ROOT / ".gcloudignore").read_text().splitlines()[1:]
+
+    assert listed is not None
+    assert re.findall(r'"([^"]+)"', listed[1]) == ignored
