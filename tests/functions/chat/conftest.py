@@ -1,11 +1,12 @@
 """The chat's world in tests: real stores in SQLite, a scripted model, time and ids that stand."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pytest
+from blockbuster import blockbuster_ctx
 
 from functions.chat.guards import Limits
 from functions.chat.wiring import ChatDeps
@@ -70,6 +71,20 @@ class World:
             installed_apps=InstalledApps(self.documents),
             limits=limits or Limits(),
         )
+
+
+@pytest.fixture(autouse=True)
+def nothing_blocks() -> Iterator[None]:
+    """Fail on what would hold up the event loop, and with it every other stream.
+
+    Small local files that are read once in a process may: our prompts and the zones.
+    """
+    with blockbuster_ctx() as watch:
+        for call in ("io.TextIOWrapper.read", "io.BufferedReader.read"):
+            watch.functions[call].can_block_in("shared/prompts/__init__.py", "_text")
+            watch.functions[call].can_block_in("zoneinfo/_common.py", "load_data")
+        watch.functions["os.stat"].can_block_in("zoneinfo/_tzpath.py", "find_tzfile")
+        yield
 
 
 @pytest.fixture
