@@ -168,7 +168,7 @@ def _answer(row: Endpoint, schemas: Schemas) -> Json:
     if row.response is not None:
         answer["content"] = {row.media_type: {"schema": schemas[row.response, "serialization"]}}
     elif row.media_type != "application/json":
-        answer["content"] = {row.media_type: {"schema": {"type": "string"}}}
+        answer["content"] = {row.media_type: {}}
     return answer
 
 

@@ -160,6 +160,7 @@ def _messages(version: str) -> tuple[Endpoint, ...]:
             summary="Clear a chat",
             query=ChatQuery,
             response=MessageOut,
+            errors=(404,),
         ),
         Endpoint(
             method="POST",
@@ -168,6 +169,7 @@ def _messages(version: str) -> tuple[Endpoint, ...]:
             summary="Begin a chat",
             query=ChatQuery,
             response=MessageOut,
+            errors=(404,),
         ),
         Endpoint(
             method="POST",
@@ -175,6 +177,7 @@ def _messages(version: str) -> tuple[Endpoint, ...]:
             handler=report_message,
             summary="Report an answer",
             response=Reported,
+            errors=(400, 404),
         ),
     )
 
@@ -197,6 +200,7 @@ ENDPOINTS = (
         summary="List a chat's newest messages",
         query=ChatQuery,
         response=list[MessageOut],
+        errors=(404,),
     ),
     *_messages("v2"),
     *_messages("v1"),
@@ -207,6 +211,7 @@ ENDPOINTS = (
         summary="Rate an answer",
         query=RatingQuery,
         response=Ok,
+        errors=(404,),
     ),
     Endpoint(
         method="GET",
@@ -237,5 +242,6 @@ ENDPOINTS = (
         handler=remove_fcm_token,
         summary="Unregister a device",
         response=Ok,
+        errors=(422,),
     ),
 )

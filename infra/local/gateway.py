@@ -7,6 +7,7 @@ from typing import Any
 from functions_framework.aio import create_asgi_app
 from pydantic import BaseModel, ValidationError
 from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Mount, Route
@@ -17,6 +18,7 @@ from infra.local.routing import ROOT, EntryPoint, starlette_path
 from shared.adapters.local_identity import LocalIdentity
 from shared.domain.errors import Invalid
 from shared.domain.ids import UserId
+from shared.edge.http import http_problem
 from shared.edge.problems import problem
 
 SECURITY_HEADERS = (
@@ -50,7 +52,8 @@ def public(
             app = load(function)
             routes += [Route(starlette_path(path), app) for path in function.paths]
     routes.append(Mount("/", StaticFiles(directory=ROOT / "web", html=True)))
-    return GuardedHost(Starlette(routes=routes), hosts=hosts)
+    app = Starlette(routes=routes, exception_handlers={HTTPException: http_problem})
+    return GuardedHost(app, hosts=hosts)
 
 
 def internal(functions: Sequence[EntryPoint]) -> ASGIApp:

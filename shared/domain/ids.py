@@ -13,9 +13,12 @@ RunId = NewType("RunId", str)
 """A run's id is the id of the AI message it writes."""
 AppId = NewType("AppId", str)
 
-_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
+_ID = re.compile(r"(?!__.*__$)[A-Za-z0-9_-]{1,64}")
 
 
 def is_id(text: str) -> bool:
-    """Tell whether a client may choose this id; it then stands safely in a path and a vector id."""
+    """Tell whether a client may choose this id; it then stands safely in a path and a vector id.
+
+    Firestore keeps names like `__this__` for itself.
+    """
     return _ID.fullmatch(text) is not None

@@ -113,7 +113,7 @@ def application(
     ]
     return Starlette(
         routes=routes,
-        exception_handlers={HTTPException: _http_exception},
+        exception_handlers={HTTPException: http_problem},
         middleware=_cors(cors_origins),
     )
 
@@ -132,7 +132,8 @@ def _cors(origins: Sequence[str]) -> list[Middleware]:
     ]
 
 
-async def _http_exception(_: Request, error: Exception) -> Response:
+async def http_problem(_: Request, error: Exception) -> Response:
+    """Answer what the router refuses, an unknown path or method, as a problem."""
     assert isinstance(error, HTTPException)
     return problem(error.status_code, error.detail, headers=error.headers)
 

@@ -50,7 +50,7 @@ def theirs(owner: httpx.Client) -> dict[str, str]:
     keep(owner, conversation("offsite", "The Lisbon offsite moves to Friday."))
     answer = ask(owner, "When is the Lisbon offsite?")
     assert answer.done is not None
-    app = owner.post("/v1/apps", json={"name": "Diary"}).json()["id"]
+    app = owner.post("/v1/apps", json={"name": "Diary", "private": True}).json()["id"]
     owner.post("/v1/apps/enable", params={"app_id": app})
     key = owner.post(f"/v1/apps/{app}/keys").json()
     notify(owner, app, key["secret"], "It rains.")
@@ -212,7 +212,7 @@ def test_every_route_with_a_body_is_tried() -> None:
         ({"started_at": "2999-01-01T00:00:00Z"}, 422, "started_at: lies in the future"),
         ({"id": "../offsite"}, 422, "an id is 1 to 64 letters"),
         ({"id": "x" * 65}, 422, "an id is 1 to 64 letters"),
-        ({"id": "__reserved__"}, 422, "This name is reserved"),
+        ({"id": "__reserved__"}, 422, "an id is 1 to 64 letters"),
         ({"id": "offsite"}, 409, "Another conversation is stored under this id"),
     ],
 )

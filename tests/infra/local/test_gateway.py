@@ -64,3 +64,18 @@ async def test_the_console_runs_no_code_but_ours_and_stands_in_nobodys_frame(htt
     assert {"default-src 'self'", "frame-ancestors 'none'", "form-action 'self'"} <= set(
         policy.split("; ")
     )
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status"),
+    [
+        ("GET", "/v9/nothing", 404),
+        ("POST", "/v9/nothing", 405),
+        ("DELETE", "/v1/apps/%0A/keys/k", 405),
+    ],
+)
+async def test_what_nobody_serves_is_refused_as_a_problem(http, method, path, status):
+    answer = await http.request(method, path)
+
+    assert answer.headers["content-type"] == "application/problem+json"
+    assert (answer.status_code, answer.json()["status"]) == (status, status)
