@@ -1,0 +1,83 @@
+"""Cloud Tasks on loopback: takes tasks over gRPC as the service documents it, and keeps their names."""
+
+import re
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any
+
+import grpc
+from google.cloud.tasks_v2.types import CreateTaskRequest, Task
+
+from tests.doubles import FixedClock
+
+QUEUE = "projects/demo/locations/us-central1/queues/keepsake"
+NAME = re.compile(rf"{QUEUE}/tasks/[A-Za-z0-9_-]{{1,500}}")
+NAME_KEPT = timedelta(hours=24)
+MAX_DELAY = timedelta(days=30)
+
+
+@dataclass
+class FakeCloudTasks:
+    """Tasks that wait, and names with the time since which they are free. `failure` refuses all."""
+
+    clock: FixedClock
+    waiting: list[Task] = field(default_factory=list)
+    ended: dict[str, Any] = field(default_factory=dict)
+    failure: grpc.StatusCode | None = None
+    address: str = ""
+
+    def take_due(self) -> list[Task]:
+        """End what is due, as if each target had answered."""
+        now = self.clock.now()
+        due = [task for task in self.waiting if task.schedule_time <= now]
+        self.waiting = [task for task in self.waiting if task.schedule_time > now]
+        self.ended |= {task.name: now for task in due}
+        return due
+
+    def create(self, request: CreateTaskRequest, context: grpc.ServicerContext) -> Task:
+        task = request.task
+        if self.failure:
+            context.abort(self.failure, "as the test wants it")
+        if request.parent != QUEUE or not NAME.fullmatch(task.name):
+            context.abort(grpc.StatusCode.INVALID_ARGUMENT, "the name is malformed")
+        if self._is_taken(task.name):
+            context.abort(grpc.StatusCode.ALREADY_EXISTS, "Requested entity already exists")
+        if "schedule_time" not in task:
+            task.schedule_time = self.clock.now()
+        if task.schedule_time > self.clock.now() + MAX_DELAY:
+            context.abort(grpc.StatusCode.INVALID_ARGUMENT, "too far in the future")
+        self.waiting.append(task)
+        return task
+
+    def _is_taken(self, name: str) -> bool:
+        ended = self.ended.get(name)
+        return name in [task.name for task in self.waiting] or (
+            ended is not None and self.clock.now() < ended + NAME_KEPT
+        )
+
+
+@contextmanager
+def fake_cloud_tasks(clock: FixedClock) -> Iterator[FakeCloudTasks]:
+    tasks = FakeCloudTasks(clock)
+    method = grpc.unary_unary_rpc_method_handler(
+        tasks.create,
+        request_deserializer=CreateTaskRequest.deserialize,
+        response_serializer=Task.serialize,
+    )
+    server = grpc.server(ThreadPoolExecutor(max_workers=1))
+    server.add_generic_rpc_handlers(
+        [
+            grpc.method_handlers_generic_handler(
+                "google.cloud.tasks.v2.CloudTasks", {"CreateTask": method}
+            )
+        ]
+    )
+    tasks.address = f"127.0.0.1:{server.add_insecure_port('127.0.0.1:0')}"
+    server.start()
+    try:
+        yield tasks
+    finally:
+        server.stop(grace=None).wait()
