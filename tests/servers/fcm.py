@@ -1,0 +1,95 @@
+"""FCM on loopback, under its own name: a proxy that the real client is told of, and that answers itself."""
+
+import json
+import ssl
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+ACCESS = "access-of-the-test"
+FCM_ERROR = "type.googleapis.com/google.firebase.fcm.v1.FcmError"
+TOKENS = ("oauth2.googleapis.com", "/token")
+SEND = ("fcm.googleapis.com", "/v1/projects/demo/messages:send")
+Answer = tuple[int, bytes]
+
+
+@dataclass
+class FakeFcm:
+    """What was sent, and how each token is answered, in turn; others are reached."""
+
+    sent: list[dict[str, Any]] = field(default_factory=list)
+    answers: dict[str, list[Answer]] = field(default_factory=dict)
+    proxy: str = ""
+
+    def answer(self, handler: BaseHTTPRequestHandler) -> Answer:
+        body = handler.rfile.read(int(handler.headers["content-length"]))
+        asked = (handler.headers["host"], handler.path)
+        if asked == TOKENS:
+            return 200, json.dumps({"access_token": ACCESS, "expires_in": 3600}).encode()
+        if asked != SEND or handler.headers["authorization"] != f"Bearer {ACCESS}":
+            return 400, b"the test does not know this request"
+        return self._send(json.loads(body)["message"])
+
+    def _send(self, message: dict[str, Any]) -> Answer:
+        self.sent.append(message)
+        answers = self.answers.get(message["token"])
+        return answers.pop(0) if answers else (200, b'{"name": "projects/demo/messages/1"}')
+
+
+def refusal(http: int, status: str, code: str | None = None, message: str = "no") -> Answer:
+    """Answer as FCM refuses: google.rpc.Status, with FCM's own code in its details."""
+    details = [{"@type": FCM_ERROR, "errorCode": code}] if code else []
+    error = {"code": http, "message": message, "status": status, "details": details}
+    return http, json.dumps({"error": error}).encode()
+
+
+@contextmanager
+def fake_fcm(certificate: Path) -> Iterator[FakeFcm]:
+    fcm = FakeFcm()
+    with ThreadingHTTPServer(("127.0.0.1", 0), _handler(fcm, certificate)) as server:
+        fcm.proxy = f"http://127.0.0.1:{server.server_port}"
+        thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        try:
+            yield fcm
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+def _handler(fcm: FakeFcm, certificate: Path) -> type[BaseHTTPRequestHandler]:
+    tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    tls.load_cert_chain(certificate)
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_CONNECT(self) -> None:
+            """Be the other end of the tunnel."""
+            self.send_response(200)
+            self.end_headers()
+            self.connection = tls.wrap_socket(self.connection, server_side=True)
+            self.rfile = self.connection.makefile("rb")
+            self.wfile = self.connection.makefile("wb", 0)
+            self.close_connection = False
+
+        def do_POST(self) -> None:
+            status, body = fcm.answer(self)
+            self.send_response(status)
+            self.send_header("Content-Length", str(len(body)))
+            self.send_header("Connection", "close")
+            self.end_headers()
+            self.wfile.write(body)
+
+        def finish(self) -> None:
+            super().finish()
+            self.connection.close()
+
+        def log_message(self, *_: object) -> None:
+            """Say nothing."""
+
+    return Handler
