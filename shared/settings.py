@@ -52,6 +52,9 @@ class Settings:
     egress_dev_origins: tuple[str, ...] = ()
     own_origins: tuple[str, ...] = ()
     service_audiences: Mapping[str, str] = field(default_factory=dict)
+    tasks_queue: str | None = None
+    tasks_service_account: str | None = None
+    function_urls: Mapping[str, str] = field(default_factory=dict)
     cors_origins: tuple[str, ...] = ()
 
     @classmethod
@@ -81,8 +84,17 @@ class Settings:
             egress_dev_origins=_list(env.get("EGRESS_DEV_ORIGINS", "")),
             own_origins=_list(env.get("OWN_ORIGINS", "")),
             service_audiences=_pairs(env.get("SERVICE_AUDIENCES", "")),
+            tasks_queue=env.get("TASKS_QUEUE") or None,
+            tasks_service_account=env.get("TASKS_SERVICE_ACCOUNT") or None,
+            function_urls=_pairs(env.get("FUNCTION_URLS", "")),
             cors_origins=_list(env.get("CORS_ORIGINS", "")),
         )
+
+    def function_url(self, name: str) -> str:
+        """Raises SettingsError for a function that FUNCTION_URLS does not name."""
+        if name not in self.function_urls:
+            raise SettingsError(f"FUNCTION_URLS names no url of {name}")
+        return self.function_urls[name]
 
 
 def _list(text: str) -> tuple[str, ...]:
@@ -109,8 +121,11 @@ def _wrong(env: Mapping[str, str]) -> list[str]:
         wrong.append("FIREBASE_AUTH_EMULATOR_HOST lets unsigned tokens in: unset it on Cloud Run")
     if world == "cloud" and env.get("EGRESS_DEV_ORIGINS"):
         wrong.append("EGRESS_DEV_ORIGINS is for development only: unset it in the cloud")
-    if any("=" not in item for item in _list(env.get("SERVICE_AUDIENCES", ""))):
-        wrong.append("SERVICE_AUDIENCES: want function=audience, separated by commas")
+    wrong += [
+        f"{name}: want function={what}, separated by commas"
+        for name, what in (("SERVICE_AUDIENCES", "audience"), ("FUNCTION_URLS", "url"))
+        if any("=" not in item for item in _list(env.get(name, "")))
+    ]
     wrong += [
         f"{name} is missing: on Cloud Run nothing is guessed"
         for name in ("GOOGLE_CLOUD_PROJECT", "TOOL_PROXY_URL")

@@ -146,7 +146,15 @@ def events() -> ports.Events:
 
 @cache
 def tasks() -> ports.Tasks:
-    _embedded_only("Tasks")
+    if settings().world == "cloud":
+        from shared.adapters.google_tasks import GoogleTasks
+
+        return GoogleTasks(
+            queue=_required("TASKS_QUEUE", settings().tasks_queue),
+            caller=_required("TASKS_SERVICE_ACCOUNT", settings().tasks_service_account),
+            url=settings().function_url,
+            audiences=settings().service_audiences,
+        )
     from shared.adapters.sqlite_queue import SqliteTasks
 
     return SqliteTasks(queue())
@@ -154,7 +162,10 @@ def tasks() -> ports.Tasks:
 
 @cache
 def push() -> ports.Push:
-    _embedded_only("Push")
+    if settings().world == "cloud":
+        from shared.adapters.fcm_push import FcmPush
+
+        return FcmPush(project=settings().project)
     from shared.adapters.inbox_push import InboxPush
 
     return InboxPush()
@@ -204,8 +215,3 @@ def _required(name: str, value: str | None) -> str:
     if not value:
         raise SettingsError(f"{name} is missing: the cloud world needs it")
     return value
-
-
-def _embedded_only(port: str) -> None:
-    if settings().world == "cloud":
-        raise SettingsError(f"{port} has no cloud adapter yet: this function runs embedded only")

@@ -39,6 +39,12 @@ resource "google_project_iam_member" "function" {
   member  = google_service_account.function[each.value.function].member
 }
 
+resource "google_project_iam_member" "sends_pushes" {
+  project = var.project
+  role    = "roles/firebasecloudmessaging.admin"
+  member  = google_service_account.function["deliver_notification"].member
+}
+
 resource "google_cloudfunctions2_function" "function" {
   for_each = local.functions
   name     = local.services[each.key]
@@ -78,6 +84,10 @@ resource "google_cloudfunctions2_function" "function" {
       CORS_ORIGINS         = var.console_origin
       # Eventarc asks for a token for the service's URL and cannot be told another audience.
       SERVICE_AUDIENCES = join(",", [for name in values(local.routes.triggers) : "${name}=${local.urls[name]}"])
+      # A task calls one of our internal functions at its URL, as the caller.
+      TASKS_QUEUE           = google_cloud_tasks_queue.tasks.id
+      TASKS_SERVICE_ACCOUNT = google_service_account.caller.email
+      FUNCTION_URLS         = join(",", [for name in keys(local.internal) : "${name}=${local.urls[name]}"])
     }
 
     dynamic "secret_environment_variables" {

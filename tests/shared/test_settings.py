@@ -33,9 +33,19 @@ def test_a_function_may_be_called_by_another_audience_than_its_name() -> None:
     assert settings.service_audiences == {"on_conversation_written": url}
 
 
-def test_an_audience_without_a_function_is_told() -> None:
-    with pytest.raises(SettingsError, match="SERVICE_AUDIENCES"):
-        Settings.from_env({"SERVICE_AUDIENCES": "https://somewhere.example"})
+@pytest.mark.parametrize("name", ["SERVICE_AUDIENCES", "FUNCTION_URLS"])
+def test_what_stands_without_its_function_is_told(name: str) -> None:
+    with pytest.raises(SettingsError, match=name):
+        Settings.from_env({name: "https://somewhere.example"})
+
+
+def test_a_task_s_target_has_its_url_and_an_unknown_one_is_told() -> None:
+    url = "https://deliver-notification-1.us-central1.run.app"
+    settings = Settings.from_env({"FUNCTION_URLS": f"deliver_notification={url}"})
+
+    assert settings.function_url("deliver_notification") == url
+    with pytest.raises(SettingsError, match="FUNCTION_URLS names no url of close_run"):
+        settings.function_url("close_run")
 
 
 def test_the_auth_emulator_may_be_used_elsewhere() -> None:

@@ -73,6 +73,12 @@ def test_embedded_no_vendor_is_loaded(folder: str, entry: str, never: set[str]) 
             {"google.cloud.firestore"},
             {"openai", "pinecone", "google.cloud.pubsub_v1", "sqlite3", "jsonschema"},
         ),
+        (
+            "notifications",
+            "notifications",
+            {"google.cloud.firestore"},
+            {"sqlite3", *LATE, *VENDORS} - {"google.cloud.firestore"},
+        ),
     ],
 )
 def test_in_the_cloud_what_the_first_request_needs_is_there_and_no_more(
