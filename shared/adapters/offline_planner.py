@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import datetime, time, timedelta
+from datetime import datetime
 from typing import Any
 
 from shared.domain.model import ToolSpec
@@ -10,7 +10,6 @@ from shared.retrieval.frequencies import EVERYDAY, FUNCTION, weight
 from shared.retrieval.terms import terms
 
 Request = tuple[str, Mapping[str, Any]]
-Span = tuple[datetime, datetime]
 
 LIBRARY = frozenset(
     {"search_conversations", "get_conversations", "search_memories", "get_memories"}
@@ -20,13 +19,6 @@ _GREETING = re.compile(
     re.IGNORECASE,
 )
 _PERSONAL = re.compile(r"\b(i|me|my|mine|we|us|our)\b", re.IGNORECASE)
-_DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
-_TIME = re.compile(
-    r"\b(?:(?P<today>today|this morning|tonight)|(?P<yesterday>yesterday|last night)"
-    r"|(?P<ago>\d{1,3}) days? ago|(?P<period>this|last) (?P<unit>week|month)"
-    rf"|(?:on|last) (?P<day>{'|'.join(_DAYS)})|(?P<iso>\d{{4}}-\d\d-\d\d))\b",
-    re.IGNORECASE,
-)
 _MIN_SHARED = 2
 
 
@@ -71,53 +63,15 @@ def _arguments(tool: ToolSpec, question: str) -> Mapping[str, Any]:
 
 
 def _library(question: str, now: datetime | None) -> Iterator[Request]:
-    when = span(question, now) if now else None
-    dates = {"start_date": when[0].isoformat(), "end_date": when[1].isoformat()} if when else {}
-    topic = _TIME.sub(" ", question)
+    from shared.retrieval import dates  # a first question needs the rules, a cold start does not
+
+    when = dates.resolve(question, now) if now else None
+    within = (
+        {"start_date": when.start.isoformat(), "end_date": when.end.isoformat()} if when else {}
+    )
+    topic = dates.without(question, now) if now else question
     if when:
-        yield "get_conversations", {**dates, "limit": 10}
+        yield "get_conversations", {**within, "limit": 10}
     if not when or any(weight(term) > EVERYDAY for term in terms(topic)):
-        yield "search_conversations", {"query": question[:1_000], **dates}
+        yield "search_conversations", {"query": question[:1_000], **within}
         yield "search_memories", {"query": question[:1_000]}
-
-
-def span(question: str, now: datetime) -> Span | None:
-    """Return the stretch of time that a question names, in the zone of `now`; its end is exclusive."""
-    found = _TIME.search(question)
-    if found is None:
-        return None
-    today = datetime.combine(now, time(), now.tzinfo)
-    if found["unit"]:
-        return _period(today, found["unit"].lower(), last=found["period"].lower() == "last")
-    return _day(found, today)
-
-
-def _period(today: datetime, unit: str, *, last: bool) -> Span:
-    if unit == "week":
-        monday = today - timedelta(days=today.weekday() + 7 * last)
-        return monday, monday + timedelta(days=7)
-    first = today.replace(day=1)
-    if last:
-        return (first - timedelta(days=1)).replace(day=1), first
-    return first, (first + timedelta(days=31)).replace(day=1)
-
-
-def _day(found: re.Match[str], today: datetime) -> Span | None:
-    if found["iso"]:
-        try:
-            start = datetime.fromisoformat(found["iso"]).replace(tzinfo=today.tzinfo)
-        except ValueError:
-            return None
-    else:
-        start = today - timedelta(days=_days_back(found, today))
-    return start, start + timedelta(days=1)
-
-
-def _days_back(found: re.Match[str], today: datetime) -> int:
-    if found["today"]:
-        return 0
-    if found["yesterday"]:
-        return 1
-    if found["ago"]:
-        return int(found["ago"])
-    return (today.weekday() - _DAYS.index(found["day"].lower()) - 1) % 7 + 1

@@ -6,7 +6,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from shared.adapters.offline_planner import is_small_talk, plan, span
+from shared.adapters.offline_planner import is_small_talk, plan
 from shared.domain.model import ToolSpec
 
 NOW = datetime(2026, 3, 4, 13, 30, tzinfo=ZoneInfo("Europe/Berlin"))  # a Wednesday
@@ -43,32 +43,9 @@ def test_small_talk_is_told_from_questions_about_the_owners_life_p1(question, sm
     assert is_small_talk(question) is small
 
 
-@pytest.mark.parametrize(
-    ("words", "start", "end"),
-    [
-        ("today", "2026-03-04", "2026-03-05"),
-        ("yesterday", "2026-03-03", "2026-03-04"),
-        ("3 days ago", "2026-03-01", "2026-03-02"),
-        ("this week", "2026-03-02", "2026-03-09"),
-        ("last week", "2026-02-23", "2026-03-02"),
-        ("this month", "2026-03-01", "2026-04-01"),
-        ("last month", "2026-02-01", "2026-03-01"),
-        ("on Monday", "2026-03-02", "2026-03-03"),
-        ("on Wednesday", "2026-02-25", "2026-02-26"),
-        ("on 2026-01-15", "2026-01-15", "2026-01-16"),
-    ],
-)
-def test_a_time_in_words_becomes_a_stretch_in_the_owners_zone_p4(words, start, end):
-    found = span(f"What did I do {words}?", NOW)
-
-    assert found is not None
-    assert [each.isoformat()[:10] for each in found] == [start, end]
-    assert all(each.hour == 0 and each.utcoffset() for each in found)
-
-
-@pytest.mark.parametrize("question", ["What did I do?", "on 2026-13-45", "since Monday's child"])
-def test_no_time_in_the_question_is_no_stretch(question):
-    assert span(question, NOW) is None
+@pytest.mark.parametrize("question", ["What did I do before we met?", "May I see my notes?"])
+def test_no_time_in_the_question_is_no_filter_p13(question):
+    assert all("start_date" not in asked for _, asked in plan(question, NOW, LIBRARY))
 
 
 def test_a_topic_is_searched_in_conversations_and_memories():
@@ -86,6 +63,22 @@ def test_a_bare_day_lists_its_conversations_with_offsets():
     day = {"start_date": "2026-03-03T00:00:00+01:00", "end_date": "2026-03-04T00:00:00+01:00"}
     assert asked == [("get_conversations", {**day, "limit": 10})]
     assert json.dumps(asked)
+
+
+@pytest.mark.parametrize(
+    ("words", "start", "end"),
+    [
+        ("last Tuesday", "2026-03-03T00:00:00+01:00", "2026-03-04T00:00:00+01:00"),
+        ("in May", "2025-05-01T00:00:00+02:00", "2025-06-01T00:00:00+02:00"),
+        ("six hours ago", "2026-03-04T06:30:00+01:00", "2026-03-04T08:30:00+01:00"),
+        ("the week before Christmas", "2025-12-18T00:00:00+01:00", "2025-12-25T00:00:00+01:00"),
+    ],
+)
+def test_a_time_in_words_becomes_a_filter_in_the_owners_zone_p13(words, start, end):
+    asked = plan(f"What did I do {words}?", NOW, LIBRARY)
+
+    within = {"start_date": start, "end_date": end, "limit": 10}
+    assert asked == [("get_conversations", within)]
 
 
 def test_a_topic_of_a_day_is_searched_within_it():
