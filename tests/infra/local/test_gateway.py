@@ -71,7 +71,7 @@ async def test_the_console_runs_no_code_but_ours_and_stands_in_nobodys_frame(htt
     [
         ("GET", "/v9/nothing", 404),
         ("POST", "/v9/nothing", 405),
-        ("DELETE", "/v1/apps/%0A/keys/k", 405),
+        ("DELETE", "/v1/apps/%0A/keys/k", 404),
     ],
 )
 async def test_what_nobody_serves_is_refused_as_a_problem(http, method, path, status):
