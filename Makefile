@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 SHELL := /bin/bash
 
-.PHONY: run test check bench openapi lock clean help
+.PHONY: run test check bench eval openapi lock clean help
 
 help: ## Show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -20,6 +20,10 @@ check: $(VENV)/ready-dev ## Format, lint, types, walls
 
 bench: $(VENV)/ready-dev ## Print the figures beside their baselines
 	@$(BIN)/python -m infra.bench
+
+eval: $(VENV)/ready-dev ## Measure retrieval: make eval DATA=path/to/locomo.json (OUT=.cache/eval.svg)
+	@test -f "$(DATA)" || { echo "keepsake: say which LoCoMo file: make eval DATA=path/to/locomo.json" >&2; exit 2; }
+	@$(BIN)/python -m infra.eval "$(DATA)" "$(or $(OUT),.cache/eval.svg)"
 
 openapi: $(VENV)/ready ## Write docs/openapi.json from the route table
 	@$(BIN)/python -m infra.openapi

@@ -1,0 +1,61 @@
+"""What search is compared with: BM25 over windows of three turns."""
+
+import math
+import re
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+
+from infra.eval.locomo import Talk, Turn
+
+K1, B = 1.2, 0.75
+STOP = frozenset(
+    re.findall(
+        r"\w+",
+        "a an the is are was were be been to of in on at for and or did do does has have had with"
+        " about what when where who which how why that this it its i you he she they we her his"
+        " their my your me him them from by as",
+    )
+)
+
+
+class Baseline:
+    def __init__(self, said: Sequence[Turn]) -> None:
+        self._said = said
+        documents = [Counter(terms(self._text(n))) for n in range(len(said))]
+        lengths = [document.total() for document in documents]
+        average = sum(lengths) / len(lengths)
+        spread = Counter(word for document in documents for word in document)
+        self._weights: dict[str, list[tuple[int, float]]] = defaultdict(list)
+        for n, document in enumerate(documents):
+            damp = K1 * (1 - B + B * lengths[n] / average)
+            for word, count in document.items():
+                rare = math.log(1 + (len(said) - spread[word] + 0.5) / (spread[word] + 0.5))
+                self._weights[word].append((n, rare * count * (K1 + 1) / (count + damp)))
+
+    def rank(self, question: str) -> tuple[list[Talk], list[list[int]]]:
+        """Return talks and windows, best first."""
+        scores = [0.0] * len(self._said)
+        for word in terms(question):
+            for n, weight in self._weights.get(word, ()):
+                scores[n] += weight
+        order = sorted(range(len(scores)), key=lambda n: -scores[n])
+        talks = list(dict.fromkeys(self._said[n].talk for n in order))
+        return talks, [self._window(n) for n in order]
+
+    def _window(self, n: int) -> list[int]:
+        near = range(max(n - 1, 0), min(n + 2, len(self._said)))
+        return [m for m in near if self._said[m].talk == self._said[n].talk]
+
+    def _text(self, n: int) -> str:
+        return " ".join([self._said[n].date, *(self._said[m].line for m in self._window(n))])
+
+
+def terms(text: str) -> list[str]:
+    return [_stem(word) for word in re.findall(r"[a-z0-9']+", text.lower()) if word not in STOP]
+
+
+def _stem(word: str) -> str:
+    for end in ("ing", "edly", "ed", "ies", "es", "s"):
+        if word.endswith(end) and len(word) - len(end) >= 3:
+            return word[: -len(end)] + ("y" if end == "ies" else "")
+    return word

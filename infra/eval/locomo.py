@@ -1,0 +1,79 @@
+"""People, their dated talks and the questions about them, as a LoCoMo file tells them."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+Talk = tuple[str, int]
+TurnId = tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Turn:
+    """One turn of a person's talk; `date` as the file writes it."""
+
+    talk: Talk
+    id: TurnId
+    speaker: str
+    text: str
+    date: str
+
+    @property
+    def line(self) -> str:
+        return f"{self.speaker}: {self.text}"
+
+    @property
+    def cost(self) -> float:
+        """Tokens: four characters each, and four a turn."""
+        return len(self.line) / 4 + 4
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    text: str
+    category: int
+    evidence: frozenset[TurnId]
+
+    @property
+    def talks(self) -> set[Talk]:
+        return {(person, int(turn[1:].split(":")[0])) for person, turn in self.evidence}
+
+
+def turns(people: Sequence[Mapping[str, Any]]) -> list[Turn]:
+    return [turn for person in people for turn in _of_person(person)]
+
+
+def questions(people: Sequence[Mapping[str, Any]], known: set[TurnId]) -> list[Question]:
+    """Return the questions whose evidence exists, in order."""
+    asked = [
+        Question(text=q["question"], category=q["category"], evidence=_evidence(p, q) & known)
+        for p in people
+        for q in p["qa"]
+    ]
+    return [question for question in asked if question.evidence]
+
+
+def started_at(date: str) -> datetime:
+    return datetime.strptime(date, "%I:%M %p on %d %B, %Y").replace(tzinfo=UTC)
+
+
+def _of_person(person: Mapping[str, Any]) -> Iterator[Turn]:
+    talks, name, number = person["conversation"], person["sample_id"], 1
+    while said := talks.get(f"session_{number}"):
+        for turn in said:
+            caption = turn.get("blip_caption")
+            yield Turn(
+                talk=(name, number),
+                id=(name, turn["dia_id"]),
+                speaker=turn["speaker"],
+                text=turn["text"] + (f" (image: {caption})" if caption else ""),
+                date=talks[f"session_{number}_date_time"],
+            )
+        number += 1
+
+
+def _evidence(person: Mapping[str, Any], question: Mapping[str, Any]) -> frozenset[TurnId]:
+    named = " ".join(question.get("evidence", []))
+    return frozenset((person["sample_id"], turn) for turn in re.findall(r"D\d+:\d+", named))

@@ -1,0 +1,61 @@
+"""What a ranking is worth for a question, and how sure a difference is."""
+
+import random
+from collections.abc import Iterable, Sequence
+
+from infra.eval.locomo import Question, Talk, Turn
+
+BUDGETS = (500, 1_000, 4_400)
+RESAMPLES = 1_000
+Row = dict[str, float]
+
+
+def score(
+    question: Question,
+    talks: Sequence[Talk],
+    windows: Sequence[Sequence[int]],
+    said: Sequence[Turn],
+) -> Row:
+    """Score distinct talks and windows of turns, both best first."""
+    wanted = question.talks
+    row: Row = {
+        "any@1": bool(wanted & set(talks[:1])),
+        "any@10": bool(wanted & set(talks[:10])),
+        "all@5": wanted <= set(talks[:5]),
+        "all@10": wanted <= set(talks[:10]),
+        "mrr": max((1 / (n + 1) for n, talk in enumerate(talks) if talk in wanted), default=0),
+    }
+    for budget in BUDGETS:
+        packed = {said[n].id for n in pack(windows, said, budget)}
+        row[f"ev@{budget}"] = len(question.evidence & packed) / len(question.evidence)
+        row[f"evall@{budget}"] = question.evidence <= packed
+    return row
+
+
+def pack(windows: Iterable[Sequence[int]], said: Sequence[Turn], budget: int) -> set[int]:
+    """Take windows in their order, each turn once, up to the first that does not fit."""
+    taken: set[int] = set()
+    used = 0.0
+    for window in windows:
+        new = [n for n in window if n not in taken]
+        cost = sum(said[n].cost for n in new)
+        if used + cost > budget:
+            break
+        used += cost
+        taken.update(new)
+    return taken
+
+
+def means(rows: Sequence[Row]) -> Row:
+    """Return percentages with one decimal."""
+    return {key: round(100 * sum(row[key] for row in rows) / len(rows), 1) for key in rows[0]}
+
+
+def interval(differences: Sequence[float], *, seed: int = 0) -> tuple[float, float]:
+    """Return the 95 % bootstrap interval of the mean of paired differences, in points."""
+    draw = random.Random(seed)  # noqa: S311 - a resample, no secret
+    count = len(differences)
+    means_drawn = sorted(
+        100 * sum(draw.choices(differences, k=count)) / count for _ in range(RESAMPLES)
+    )
+    return means_drawn[int(0.025 * RESAMPLES)], means_drawn[int(0.975 * RESAMPLES) - 1]

@@ -1,0 +1,105 @@
+"""A library filled by production's processing, and asked through production's search."""
+
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from datetime import timedelta
+from itertools import groupby
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from functions.process_conversation.claims import Claims
+from functions.process_conversation.process import process
+from functions.process_conversation.wiring import ProcessDeps
+from infra.eval.locomo import Talk, Turn, started_at
+from shared.adapters.firestore_indexes import FirestoreIndexes
+from shared.adapters.local_identity import LocalIdentity, LocalServiceIdentity
+from shared.adapters.offline_model import OfflineModel
+from shared.adapters.sqlite_database import SqliteDatabase
+from shared.adapters.sqlite_documents import SqliteDocuments
+from shared.adapters.sqlite_queue import SqliteEvents, SqliteQueue
+from shared.adapters.sqlite_vectors import SqliteVectors
+from shared.adapters.system_clock import SystemClock
+from shared.data.conversations import Conversations
+from shared.data.library_index import LibraryIndex
+from shared.data.memories import Memories
+from shared.data.profiles import Profiles
+from shared.data.search import Search
+from shared.data.tasks import ActionItems
+from shared.domain.conversation import Conversation, Segment
+from shared.domain.ids import ConversationId, UserId
+
+OWNER = UserId("owner")
+SECRET = b"of a library that lives as long as its evaluation"
+INDEXES = Path(__file__).parents[1] / "firestore.indexes.json"
+LIMIT = 200
+
+
+class Ours:
+    def __init__(self, search: Search, said: Sequence[Turn]) -> None:
+        self._search = search
+        self._first = {talk: n for n, talk in reversed(list(enumerate(t.talk for t in said)))}
+        self._talks = {talk_id(talk): talk for talk in self._first}
+
+    async def rank(self, question: str) -> tuple[list[Talk], list[range]]:
+        """Return talks and passages in the order in which search returns them."""
+        found = await self._search.conversations(OWNER, question, limit=LIMIT)
+        talks = [self._talks[one.conversation.id] for one in found]
+        windows = [
+            range(start + passage.first_segment, start + passage.last_segment + 1)
+            for one, start in zip(found, map(self._first.__getitem__, talks), strict=True)
+            for passage in one.passages
+        ]
+        return talks, windows
+
+
+@asynccontextmanager
+async def library(said: Sequence[Turn], tick: Callable[[], None]) -> AsyncIterator[Ours]:
+    """Process every talk as a conversation of one owner; it is gone when the context ends."""
+    with TemporaryDirectory() as folder:
+        database = SqliteDatabase(Path(folder) / "keepsake.db")
+        documents, vectors = _stores(database)
+        deps = _deps(database, documents, vectors)
+        for _, turns in groupby(said, key=lambda turn: turn.talk):
+            stored = await deps.conversations.add(OWNER, conversation(list(turns)))
+            await process(deps, OWNER, stored.id)
+            tick()
+        yield Ours(Search(documents, vectors), said)
+        database.close()
+
+
+def conversation(turns: Sequence[Turn]) -> Conversation:
+    start = started_at(turns[0].date)
+    return Conversation(
+        id=talk_id(turns[0].talk),
+        created_at=start,
+        started_at=start,
+        finished_at=start + timedelta(hours=1),
+        transcript_segments=tuple(Segment(text=t.text, speaker=t.speaker) for t in turns),
+    )
+
+
+def talk_id(talk: Talk) -> ConversationId:
+    return ConversationId(f"{talk[0]}-{talk[1]}")
+
+
+def _stores(database: SqliteDatabase) -> tuple[SqliteDocuments, SqliteVectors]:
+    return SqliteDocuments(database, FirestoreIndexes.read(INDEXES)), SqliteVectors(database)
+
+
+def _deps(
+    database: SqliteDatabase, documents: SqliteDocuments, vectors: SqliteVectors
+) -> ProcessDeps:
+    clock = SystemClock()
+    return ProcessDeps(
+        identity=LocalIdentity(SECRET),
+        service_identity=LocalServiceIdentity(SECRET),
+        documents=documents,
+        model=OfflineModel(),
+        events=SqliteEvents(SqliteQueue(database, clock), {"conversation.processed": []}),
+        claims=Claims(documents, clock),
+        conversations=Conversations(documents),
+        memories=Memories(documents),
+        action_items=ActionItems(documents),
+        profiles=Profiles(documents),
+        index=LibraryIndex(vectors),
+    )

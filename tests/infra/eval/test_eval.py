@@ -1,0 +1,108 @@
+"""What an evaluation counts, on two made-up talks."""
+
+import pytest
+
+from infra.eval.baseline import Baseline
+from infra.eval.locomo import Question, Turn, questions, started_at, turns
+from infra.eval.metrics import interval, means, pack, score
+from infra.eval.ours import library
+from infra.eval.plot import svg
+
+PERSON = {
+    "sample_id": "p-1",
+    "conversation": {
+        "session_1_date_time": "1:05 pm on 8 May, 2023",
+        "session_1": [
+            {"speaker": "Ann", "dia_id": "D1:1", "text": "The heron stood in the mill pond."},
+            {"speaker": "Ben", "dia_id": "D1:2", "text": "Look", "blip_caption": "a grey bird"},
+        ],
+        "session_2_date_time": "9:00 am on 9 May, 2023",
+        "session_2": [{"speaker": "Ann", "dia_id": "D2:1", "text": "My sister sold her bakery."}],
+    },
+    "qa": [
+        {"question": "Who sold a bakery?", "category": 1, "evidence": ["D2:1; D9:9"]},
+        {"question": "Nothing shows this", "category": 5, "evidence": []},
+    ],
+}
+SAID = turns([PERSON])
+ASKED = questions([PERSON], {turn.id for turn in SAID})
+
+
+def test_a_caption_is_part_of_what_was_said():
+    assert [turn.line for turn in SAID][1] == "Ben: Look (image: a grey bird)"
+    assert started_at(SAID[0].date).isoformat() == "2023-05-08T13:05:00+00:00"
+
+
+def test_only_evidence_that_exists_counts():
+    assert [(q.category, set(q.evidence), q.talks) for q in ASKED] == [
+        (1, {("p-1", "D2:1")}, {("p-1", 2)})
+    ]
+
+
+def test_the_baseline_ranks_the_talk_that_says_it_first():
+    talks, windows = Baseline(SAID).rank("Who sold a bakery?")
+
+    assert talks == [("p-1", 2), ("p-1", 1)]
+    assert windows[0] == [2]
+    assert sorted(windows[1:]) == [[0, 1], [0, 1]]
+
+
+def _turn(n: int) -> Turn:
+    return Turn(talk=("p", 1), id=("p", f"D1:{n}"), speaker="A", text="x" * 21, date="")
+
+
+@pytest.mark.parametrize(
+    ("budget", "packed"), [(9, set()), (10, {1}), (29, {1}), (30, {0, 1, 2}), (40, {0, 1, 2, 3})]
+)
+def test_packing_stops_at_the_first_window_that_does_not_fit(budget: int, packed: set[int]):
+    assert pack([[1], [0, 1, 2], [3]], [_turn(n) for n in range(4)], budget) == packed
+
+
+def test_a_question_is_scored_by_its_talks_and_its_turns():
+    question = Question(text="?", category=1, evidence=frozenset({("p-1", "D2:1")}))
+
+    row = score(question, [("p-1", 1), ("p-1", 2)], [[2]], SAID)
+
+    assert (row["any@1"], row["all@5"], row["mrr"], row["ev@500"]) == (False, True, 0.5, 1)
+    assert score(question, [], [], SAID)["mrr"] == 0
+    assert means([{"a": 1}, {"a": 0}, {"a": 0}]) == {"a": 33.3}
+
+
+def test_an_interval_is_the_same_again_and_holds_the_mean():
+    differences = [1.0, 0.0, 0.0, 1.0, -1.0] * 20
+
+    low, high = interval(differences)
+
+    assert (low, high) == interval(differences)
+    assert 0 < low < 20 < high
+    assert interval([0.5] * 9) == (50, 50)
+
+
+async def test_search_finds_the_talk_and_its_turns_in_a_processed_library():
+    counted: list[None] = []
+    said = turns([_longer(PERSON)])
+
+    async with library(said, lambda: counted.append(None)) as ours:
+        talks, windows = await ours.rank("Who sold a bakery?")
+
+    assert len(counted) == 2
+    assert talks[0] == ("p-1", 2)
+    assert "bakery" in "".join(said[n].text for n in windows[0])
+    assert {said[n].talk for n in windows[0]} == {("p-1", 2)}
+
+
+def _longer(person):
+    """Add talk enough to be kept without a question."""
+    talks = {
+        name: [{**said[0], "text": f"{said[0]['text']} {'And so it went on. ' * 30}"}, *said[1:]]
+        for name, said in person["conversation"].items()
+        if isinstance(said, list)
+    }
+    return {**person, "conversation": {**person["conversation"], **talks}}
+
+
+def test_a_plot_shows_both():
+    drawn = svg([("Alone", {"mrr": 50.0}, {"mrr": 75.0})])
+
+    assert drawn.count("<rect") == 2
+    assert "Alone" in drawn
