@@ -4,13 +4,16 @@ VENV := .venv
 BIN := $(VENV)/bin
 SHELL := /bin/bash
 
-.PHONY: run test check bench eval openapi lock clean help
+.PHONY: run import test check bench eval openapi lock clean help
 
 help: ## Show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
 
 run: $(VENV)/ready ## Serve Keepsake on http://127.0.0.1:8080 (PORT, HOST, DATA_DIR)
 	@exec $(BIN)/python -m infra.local
+
+import: $(VENV)/ready ## Hand FILES="…" (text, SRT, WebVTT, JSON, folders) to what make run serves (PORT, ORIGIN, UID, ARGS=--wait)
+	@$(BIN)/python -m infra.local.import_ --origin $(or $(ORIGIN),http://127.0.0.1:$(or $(PORT),8080)) --uid $(or $(UID),alice) $(ARGS) $(FILES)
 
 test: $(VENV)/ready-dev ## Run every test; a part whose tools are missing is skipped and named
 	@$(BIN)/python -m pytest $(ARGS)

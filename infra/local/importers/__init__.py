@@ -1,0 +1,1 @@
+"""Readers of what people have: each turns a file's text into conversations, and touches nothing."""
