@@ -196,8 +196,8 @@ async def test_two_pumps_on_one_file_deliver_each_job_once(
 
 
 async def test_waiting_ends_when_the_same_process_adds_a_job(queue: SqliteQueue) -> None:
-    async with anyio.create_task_group() as group:
-        with anyio.fail_after(10):
+    with anyio.fail_after(10):
+        async with anyio.create_task_group() as group:
             group.start_soon(queue.wait, 3600)
             await anyio.wait_all_tasks_blocked()
             await SqliteTasks(queue).create("remind", "t1", {})
