@@ -1,0 +1,181 @@
+"""A run as the Vercel AI SDK reads it: the UI message stream, version 1.
+
+One group of lines is one chunk. The last group of an event bears the event's number as `id:`; a
+client that was cut off asks for what comes after the last number it has, and is sent the very bytes
+it missed.
+"""
+
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Mapping
+from typing import Any
+
+from pydantic_core import from_json, to_json
+
+from shared.domain.chat import Message
+from shared.domain.run import (
+    CitationShown,
+    Ended,
+    Numbered,
+    Outcome,
+    Reasoned,
+    RunEvent,
+    Said,
+    Stage,
+    Status,
+    ToolEnded,
+    ToolStarted,
+)
+
+HEADERS = {"x-vercel-ai-ui-message-stream": "v1"}
+HEARTBEAT = b": ping\n\n"
+
+_NEVER_CAME_BACK = "The answer ended before this tool did."
+_ERRORS: Mapping[Outcome, str] = {
+    "failed": "The answer failed.",
+    "interrupted": "The answer was interrupted.",
+}
+
+Chunk = dict[str, Any]
+MessageJson = Callable[[Message], bytes]
+
+
+async def encode(
+    events: AsyncIterator[Numbered], *, run_id: str, message_json: MessageJson, after: int = 0
+) -> AsyncGenerator[bytes, None]:
+    """Encode a run; `events` start with its first one, and those up to `after` are not sent again.
+
+    Every item is one event and wants its own send. No joined piece of text may reach from before
+    `after` to behind it.
+    """
+    chunks = _Chunks(run_id, message_json)
+    async for numbered in events:
+        groups = [
+            b"data: " + to_json(chunk, inf_nan_mode="null") for chunk in chunks.of(numbered.event)
+        ]
+        if isinstance(numbered.event, Ended):
+            groups.append(b"data: [DONE]")
+        if numbered.seq > after:
+            yield b"\n\n".join(groups) + b"\nid: %d\n\n" % numbered.seq
+
+
+class _Chunks:
+    """What a run's events become; the same whatever pieces its text comes in."""
+
+    def __init__(self, run_id: str, message_json: MessageJson) -> None:
+        self._run_id = run_id
+        self._message_json = message_json
+        self._begun = False
+        self._in_step = False
+        self._part: str | None = None
+        self._parts = 0
+        self._running: dict[str, None] = {}
+
+    def of(self, event: RunEvent) -> Iterator[Chunk]:
+        if not self._begun:
+            self._begun = True
+            yield {"type": "start", "messageId": self._run_id}
+        match event:
+            case Said(text):
+                yield from self._piece("text", text)
+            case Reasoned(text):
+                yield from self._piece("reasoning", text)
+            case Ended():
+                yield from self._end(event)
+            case _:
+                yield from self._told(event)
+
+    def _piece(self, kind: str, text: str) -> Iterator[Chunk]:
+        """Add to the open part where it is of this kind, else to a new one."""
+        if self._part is None or not self._part.startswith(kind):
+            yield from self._close_part()
+            self._parts += 1
+            self._part = f"{kind}-{self._parts}"
+            yield {"type": f"{kind}-start", "id": self._part}
+        yield {"type": f"{kind}-delta", "id": self._part, "delta": text}
+
+    def _close_part(self) -> Iterator[Chunk]:
+        if self._part is not None:
+            kind, _, _ = self._part.partition("-")
+            yield {"type": f"{kind}-end", "id": self._part}
+            self._part = None
+
+    def _told(
+        self, event: Stage | Status | ToolStarted | ToolEnded | CitationShown
+    ) -> Iterator[Chunk]:
+        match event:
+            case Stage("thinking"):
+                yield from self._end_step()
+                self._in_step = True
+                yield {"type": "start-step"}
+            case ToolStarted(call_id=call_id):
+                yield from self._close_part()
+                self._running[call_id] = None
+            case ToolEnded(call_id=call_id):
+                self._running.pop(call_id, None)
+        yield _chunk(event)
+
+    def _end_step(self) -> Iterator[Chunk]:
+        """A step is one model call with its tools."""
+        yield from self._close_part()
+        if self._in_step:
+            self._in_step = False
+            yield {"type": "finish-step"}
+
+    def _end(self, event: Ended) -> Iterator[Chunk]:
+        yield from self._close_part()
+        for call_id in self._running:
+            yield _chunk(ToolEnded(call_id=call_id, output=_NEVER_CAME_BACK, failed=True))
+        yield from self._end_step()
+        message = from_json(self._message_json(event.message))
+        yield {"type": "data-message", "id": event.message.id, "data": message}
+        yield _terminal(event.outcome)
+
+
+def _chunk(event: Stage | Status | ToolStarted | ToolEnded | CitationShown) -> Chunk:
+    match event:
+        case Stage(name):
+            return {"type": "data-stage", "data": {"name": name}, "transient": True}
+        case Status(text, app_id):
+            data = {"text": text, "app_id": app_id}
+            return {"type": "data-status", "data": data, "transient": True}
+        case ToolStarted():
+            return _tool("input-available", event.call_id) | {
+                "toolName": event.tool,
+                "input": _input(event.arguments),
+            }
+        case ToolEnded(failed=True):
+            return _tool("output-error", event.call_id) | {"errorText": event.output}
+        case ToolEnded():
+            return _tool("output-available", event.call_id) | {"output": event.output}
+        case CitationShown(number=number, card=card):
+            ours = {"number": number, "created_at": card.created_at, "emoji": card.emoji}
+            return {
+                "type": "source-document",
+                "sourceId": card.id,
+                "mediaType": "text/plain",
+                "title": card.title,
+                "providerMetadata": {"keepsake": ours},
+            }
+
+
+def _tool(what: str, call_id: str) -> Chunk:
+    """Our tools are unknown to the client, and have run already."""
+    ran = {"dynamic": True, "providerExecuted": True}
+    return {"type": f"tool-{what}", "toolCallId": call_id} | ran
+
+
+def _input(arguments: str) -> Any:
+    """Read what the model wrote; what is no JSON is shown as it stands."""
+    try:
+        return from_json(arguments, allow_inf_nan=False)
+    except ValueError:
+        return arguments
+
+
+def _terminal(outcome: Outcome) -> Chunk:
+    match outcome:
+        case "completed" | "limited":
+            return {"type": "finish", "messageMetadata": {"outcome": outcome}}
+        case "stopped":
+            return {"type": "abort", "reason": "user_cancelled"}
+        case "failed" | "interrupted":
+            return {"type": "error", "errorText": _ERRORS[outcome]}
