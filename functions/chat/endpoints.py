@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 from starlette.datastructures import Headers
 from starlette.responses import Response
 
-from functions.chat import thread
+from functions.chat import session_endpoints, thread
 from functions.chat.journal import Journal
 from functions.chat.turn import Turn, answer, prepare
 from functions.chat.wire import (
@@ -16,6 +16,7 @@ from functions.chat.wire import (
     FcmTokenSaved,
     MessageOut,
     Ok,
+    PageQuery,
     ProfileBody,
     ProfileOut,
     RatingQuery,
@@ -26,7 +27,7 @@ from functions.chat.wire import (
 )
 from functions.chat.wiring import ChatDeps
 from shared import telemetry
-from shared.domain.chat import Message, main_session
+from shared.domain.chat import Message
 from shared.domain.errors import CallerError, Invalid
 from shared.domain.ids import MessageId, is_id
 from shared.domain.profile import Device
@@ -43,7 +44,7 @@ MAX_MESSAGE_BYTES = 8 * 1_048_576
 async def send_message(deps: ChatDeps, call: Call[SendMessageRequest]) -> EventStream:
     journal = Journal()
     try:
-        turn = await prepare(deps, call.uid, call.body.text, call.query.app)
+        turn = await prepare(deps, call.uid, call.body.text, call.query.app, call.query.session)
     except CallerError as refusal:
         _refuse(deps, journal, call.query, str(refusal))
         return EventStream(encode(journal.tail(), message_json))
@@ -64,7 +65,7 @@ def _refuse(deps: ChatDeps, journal: Journal, query: ChatQuery, text: str) -> No
     """Tell a refusal as an answer: the app shows nothing of any status but 200."""
     message = Message(
         id=MessageId(deps.new_id()),
-        session_id=main_session(query.app),
+        session_id=query.session_id,
         text=text,
         sender="ai",
         created_at=deps.clock.now(),
@@ -76,16 +77,21 @@ def _refuse(deps: ChatDeps, journal: Journal, query: ChatQuery, text: str) -> No
 
 
 async def list_messages(deps: ChatDeps, call: Call[None]) -> list[MessageOut]:
-    found = await thread.newest(deps, call.uid, call.query.app)
+    query: PageQuery = call.query
+    if query.before is not None:
+        before = MessageId(query.before)
+        found = await thread.older(deps, call.uid, query.session_id, before)
+    else:
+        found = await thread.newest(deps, call.uid, query.app, query.session)
     return [message_out(message) for message in found]
 
 
 async def clear_messages(deps: ChatDeps, call: Call[None]) -> MessageOut:
-    return message_out(await thread.clear(deps, call.uid, call.query.app))
+    return message_out(await thread.clear(deps, call.uid, call.query.app, call.query.session))
 
 
 async def initial_message(deps: ChatDeps, call: Call[None]) -> MessageOut:
-    return message_out(await thread.begin(deps, call.uid, call.query.app))
+    return message_out(await thread.begin(deps, call.uid, call.query.app, call.query.session))
 
 
 async def report_message(deps: ChatDeps, call: Call[None]) -> Reported | Response:
@@ -197,13 +203,14 @@ ENDPOINTS = (
         method="GET",
         path="/v2/messages",
         handler=list_messages,
-        summary="List a chat's newest messages",
-        query=ChatQuery,
+        summary="List a chat's messages, newest first, a hundred at most",
+        query=PageQuery,
         response=list[MessageOut],
         errors=(404,),
     ),
     *_messages("v2"),
     *_messages("v1"),
+    *session_endpoints.SESSIONS,
     Endpoint(
         method="POST",
         path="/v1/users/analytics/chat_message",

@@ -15,13 +15,14 @@ from functions.chat.context.citations import cite
 from functions.chat.hold import Hold
 from functions.chat.journal import Journal
 from functions.chat.library_tools import library_tools
+from functions.chat.sessions import find, visible_app
 from functions.chat.toolkit import Tool, Toolkit
 from functions.chat.wiring import ChatDeps
 from shared import prompts, telemetry
 from shared.domain.app import App
 from shared.domain.chat import Message, Session, main_session
-from shared.domain.errors import AlreadyExists, Invalid, NotFound, TooLarge
-from shared.domain.ids import AppId, MessageId, RunId, UserId
+from shared.domain.errors import AlreadyExists, Invalid, TooLarge
+from shared.domain.ids import AppId, MessageId, RunId, SessionId, UserId
 from shared.domain.model import ModelMessage, ModelRole
 from shared.domain.run import Ended, Outcome, Said
 from shared.domain.text import visible
@@ -45,27 +46,32 @@ class Turn:
     hold: Hold
 
 
-async def prepare(deps: ChatDeps, uid: UserId, text: str, app_id: AppId | None) -> Turn:
+async def prepare(
+    deps: ChatDeps,
+    uid: UserId,
+    text: str,
+    app_id: AppId | None,
+    session_id: SessionId | None = None,
+) -> Turn:
     """Accept a question or refuse it: reads documents in two rounds, writes nothing.
 
-    Raises Invalid (nothing to read), TooLarge (over MAX_QUESTION_CHARS), NotFound (no such app).
+    Raises Invalid (nothing to read), TooLarge (over MAX_QUESTION_CHARS), NotFound (no such app or
+    chat session).
     """
     text = _accepted(text)
     now = deps.clock.now()
-    session_id = main_session(app_id)
-    profile, stored, newest, installed, app = await asyncio.gather(
+    session_id = session_id or main_session(app_id)
+    profile, session, newest, installed = await asyncio.gather(
         deps.profiles.get(uid),
-        deps.sessions.get(uid, session_id),
+        find(deps, uid, app_id, session_id),
         deps.messages.newest(uid, session_id, limit=history.READ),
         deps.installed_apps.all(uid),
-        app_for(deps, uid, app_id),
     )
-    session = stored or Session(id=session_id, created_at=now, app_id=app_id)
+    app, allowed = await _apps(deps, uid, session.app_id, [one.app_id for one in installed])
     persona = app is not None and app.persona_prompt is not None
     tools = []
     if not persona:
-        apps = await deps.apps.get_many([one.app_id for one in installed])
-        tools = [*library_tools(deps, uid), *app_tools(deps.toolbox, uid, apps)]
+        tools = [*library_tools(deps, uid), *app_tools(deps.toolbox, uid, allowed)]
     return Turn(
         uid=uid,
         run_id=RunId(deps.new_id()),
@@ -76,7 +82,7 @@ async def prepare(deps: ChatDeps, uid: UserId, text: str, app_id: AppId | None) 
             text=text,
             sender="human",
             created_at=now,
-            app_id=app_id,
+            app_id=session.app_id,
         ),
         role=app.persona_model if app is not None and persona else "agent",
         messages=prompt.build(
@@ -91,14 +97,14 @@ async def prepare(deps: ChatDeps, uid: UserId, text: str, app_id: AppId | None) 
     )
 
 
-async def app_for(deps: ChatDeps, uid: UserId, app_id: AppId | None) -> App | None:
-    """Return the app a chat belongs to. Raises NotFound for one this user cannot see."""
-    if app_id is None:
-        return None
-    app = await deps.apps.get(app_id)
-    if not app.is_visible_to(uid):
-        raise NotFound("App not found")
-    return app
+async def _apps(
+    deps: ChatDeps, uid: UserId, chats: AppId | None, installed: Sequence[AppId]
+) -> tuple[App | None, list[App]]:
+    """Return the app a chat belongs to and the apps that serve tools, read in one round."""
+    ids = installed if chats is None else [*installed, chats]
+    apps = {app.id: app for app in await deps.apps.get_many(list(dict.fromkeys(ids)))}
+    allowed = [apps[app_id] for app_id in installed if app_id in apps]
+    return (None if chats is None else visible_app(apps.get(chats), uid)), allowed
 
 
 async def answer(deps: ChatDeps, turn: Turn, journal: Journal) -> None:

@@ -5,8 +5,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field
 
-from shared.domain.chat import Message
-from shared.domain.ids import AppId
+from shared.domain.chat import Message, Session, main_session
+from shared.domain.ids import AppId, SessionId
 from shared.edge.http import Wire
 
 MAX_CARDS = 5
@@ -17,19 +17,47 @@ def _some(value: str | None) -> str | None:
     return None if value in (None, "", "null") else value
 
 
+def _no_offset(skipped: int) -> int:
+    if skipped:
+        raise ValueError(
+            "offset is not supported: pass the X-Next-Cursor of the last page as cursor"
+        )
+    return skipped
+
+
 ChosenApp = Annotated[str | None, Field(pattern=r"^[A-Za-z0-9_-]{0,64}$"), AfterValidator(_some)]
+ChosenSession = Annotated[str | None, Field(max_length=64), AfterValidator(_some)]
+UNTITLED = "New Chat"
 
 
 class ChatQuery(Wire):
-    """Which chat: `app_id` beats `plugin_id`; neither means the main chat."""
+    """Which chat: `chat_session_id`, or an app's main one, or the main chat.
+
+    `app_id` beats `plugin_id`; beside a session, it must be that session's.
+    """
 
     app_id: ChosenApp = None
     plugin_id: ChosenApp = None
+    chat_session_id: ChosenSession = None
 
     @property
     def app(self) -> AppId | None:
         chosen = self.app_id or self.plugin_id
         return AppId(chosen) if chosen else None
+
+    @property
+    def session(self) -> SessionId | None:
+        return SessionId(self.chat_session_id) if self.chat_session_id else None
+
+    @property
+    def session_id(self) -> SessionId:
+        return self.session or main_session(self.app)
+
+
+class PageQuery(ChatQuery):
+    """`before` is the id of the oldest message that the caller has."""
+
+    before: Annotated[str | None, Field(max_length=64)] = None
 
 
 class PageContext(Wire):
@@ -162,3 +190,59 @@ class FcmTokenSaved(Wire):
     """Spelled as the app expects it."""
 
     status: str = "Ok"
+
+
+Title = Annotated[str | None, Field(max_length=500)]
+
+
+class NewSession(Wire):
+    """A chat without a title gets one from its first answer."""
+
+    title: Title = None
+    app_id: ChosenApp = None
+
+
+class SessionChanges(Wire):
+    """Fields left out keep their value."""
+
+    title: Title = None
+    starred: bool | None = None
+
+
+class SessionsQuery(Wire):
+    """Filters that are left out let everything through; `cursor` is a page's X-Next-Cursor."""
+
+    app_id: ChosenApp = None
+    starred: bool | None = None
+    limit: Annotated[int, Field(ge=1, le=500)] = 50
+    cursor: Annotated[str | None, Field(max_length=400)] = None
+    offset: Annotated[int, AfterValidator(_no_offset)] = 0
+
+
+class SessionOut(Wire):
+    """A chat; `preview` is how its last message begins."""
+
+    id: str
+    title: str
+    starred: bool
+    app_id: str | None
+    plugin_id: str | None
+    created_at: datetime
+    updated_at: datetime
+    message_count: int
+    preview: str
+
+
+def session_out(session: Session) -> SessionOut:
+    """Write a chat as the app reads it."""
+    return SessionOut(
+        id=session.id,
+        title=session.title or UNTITLED,
+        starred=session.starred,
+        app_id=session.app_id,
+        plugin_id=session.app_id,
+        created_at=session.created_at,
+        updated_at=session.updated_at,
+        message_count=session.message_count,
+        preview=session.preview,
+    )

@@ -7,11 +7,12 @@ from shared import wiring
 from shared.data.apps import Apps, InstalledApps
 from shared.data.conversations import Conversations
 from shared.data.memories import Memories
-from shared.data.messages import Messages, Sessions
+from shared.data.messages import Messages
 from shared.data.profiles import Devices, Profiles
 from shared.data.search import Search
+from shared.data.sessions import Sessions
 from shared.domain.value import value
-from shared.ports import ChatModel, Clock, Identity, NewId, ServiceIdentity, ToolBox
+from shared.ports import ChatModel, Clock, Events, Identity, NewId, ServiceIdentity, ToolBox
 
 
 @value
@@ -23,6 +24,7 @@ class ChatDeps:
     clock: Clock
     new_id: NewId
     model: ChatModel
+    events: Events
     toolbox: ToolBox
     search: Search
     conversations: Conversations
@@ -51,6 +53,7 @@ def deps() -> ChatDeps:
         clock=wiring.clock(),
         new_id=wiring.new_id(),
         model=wiring.model(),
+        events=wiring.events(),
         toolbox=wiring.toolbox(),
         search=Search(documents, wiring.vectors()),
         conversations=Conversations(documents),

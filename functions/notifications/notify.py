@@ -5,7 +5,7 @@ from datetime import datetime
 from functions.notifications.limits import PER_HOUR, Allowance, hour_of, seconds_left
 from functions.notifications.wiring import NotificationsDeps
 from shared.domain.app import App
-from shared.domain.chat import Message, Session, main_session
+from shared.domain.chat import Message, main_session, new_session
 from shared.domain.errors import NotAllowed, NotAuthenticated, TooLarge, TooMany
 from shared.domain.ids import AppId, MessageId, UserId, is_id
 from shared.domain.notification import Notification, NotificationId
@@ -118,7 +118,7 @@ async def _store_in_chat(
 ) -> None:
     app_id = None if _speaks_in_main_chat(app) else app.id
     at = notification.created_at
-    session = Session(id=main_session(app_id), created_at=at, app_id=app_id)
+    session = new_session(main_session(app_id), app_id=app_id, now=at)
     message = Message(
         id=MessageId(notification.id),
         session_id=session.id,

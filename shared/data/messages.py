@@ -1,14 +1,26 @@
-"""Chat messages and the sessions they belong to."""
+"""Chat messages, each counted in its session."""
 
-from dataclasses import replace
+from collections.abc import Sequence
 from typing import Any
 
 from shared.data.codec import dump, load, load_all
-from shared.domain.chat import Message, Session
-from shared.domain.documents import Create, Delete, Increment, Order, Query, Update, Where
+from shared.data.sessions import session_path
+from shared.domain.chat import Message, Session, new_session
+from shared.domain.documents import (
+    Create,
+    Delete,
+    Increment,
+    Order,
+    Query,
+    Update,
+    Where,
+    Write,
+)
 from shared.domain.errors import AlreadyExists, NotFound, PreconditionFailed
 from shared.domain.ids import MessageId, SessionId, UserId
 from shared.ports import Documents
+
+PREVIEW_CHARS = 120
 
 
 class Messages:
@@ -19,18 +31,21 @@ class Messages:
 
     async def get(self, uid: UserId, message_id: MessageId) -> Message:
         """Raises NotFound."""
-        document = await self._documents.get(_path(uid, message_id))
+        document = await self._documents.get(message_path(uid, message_id))
         if document is None:
             raise NotFound("Message not found")
         return load(Message, document)
 
-    async def newest(self, uid: UserId, session_id: SessionId, *, limit: int) -> list[Message]:
-        """Return a session's newest messages, newest first."""
+    async def newest(
+        self, uid: UserId, session_id: SessionId, *, limit: int, before: Message | None = None
+    ) -> list[Message]:
+        """Return a session's newest messages, newest first; only older ones than `before`."""
         query = Query(
             collection=f"users/{uid}/messages",
             where=(Where("session_id", "==", session_id),),
             order_by=(Order("created_at", "desc"),),
             limit=limit,
+            start_after=(before.created_at, before.id) if before else None,
         )
         return load_all(Message, await self._documents.query(query))
 
@@ -39,28 +54,27 @@ class Messages:
 
         Raises AlreadyExists when one of them is stored already: nothing is counted twice.
         """
-        creates = [Create(_path(uid, m.id), dump(m)) for m in messages]
-        path = f"users/{uid}/chat_sessions/{session.id}"
-        count = Update(path, {"message_count": Increment(len(messages))})
+        writes = additions(uid, session.id, messages)
         try:
-            await self._documents.write(*creates, count)
+            await self._documents.write(*writes)
         except AlreadyExists:
             raise
         except PreconditionFailed:
             await self._create_session(uid, session)
-            await self._documents.write(*creates, count)
+            await self._documents.write(*writes)
 
     async def _create_session(self, uid: UserId, session: Session) -> None:
+        """Begin a session; of one that was cleared meanwhile, nothing told so far is left."""
+        fresh = new_session(session.id, app_id=session.app_id, now=session.created_at)
         try:
-            path = f"users/{uid}/chat_sessions/{session.id}"
-            await self._documents.write(Create(path, dump(replace(session, message_count=0))))
+            await self._documents.write(Create(session_path(uid, session.id), dump(fresh)))
         except PreconditionFailed:
             return  # another turn was first
 
     async def change(self, uid: UserId, message_id: MessageId, **changes: Any) -> None:
         """Change fields of a message. Raises NotFound."""
         try:
-            await self._documents.write(Update(_path(uid, message_id), changes))
+            await self._documents.write(Update(message_path(uid, message_id), changes))
         except PreconditionFailed as missing:
             raise NotFound("Message not found") from missing
 
@@ -74,22 +88,22 @@ class Messages:
         )
         while batch := await self._documents.query(query):
             await self._documents.write(*(Delete(document.path) for document in batch))
-        await self._documents.write(Delete(f"users/{uid}/chat_sessions/{session_id}"))
+        await self._documents.write(Delete(session_path(uid, session_id)))
 
 
-def _path(uid: UserId, message_id: MessageId) -> str:
+def additions(uid: UserId, session_id: SessionId, messages: Sequence[Message]) -> list[Write]:
+    """Return the writes that store new messages and count them; the session must be there."""
+    creates = [Create(message_path(uid, m.id), dump(m)) for m in messages]
+    told = {
+        "message_count": Increment(len(messages)),
+        "updated_at": messages[-1].created_at,
+        "preview": " ".join(messages[-1].text.split())[:PREVIEW_CHARS],
+    }
+    return [*creates, Update(session_path(uid, session_id), told)]
+
+
+def message_path(uid: UserId, message_id: MessageId) -> str:
     """Raises NotFound for a name that would lead elsewhere."""
     if "/" in message_id:
         raise NotFound("Message not found")
     return f"users/{uid}/messages/{message_id}"
-
-
-class Sessions:
-    """A user's chat sessions."""
-
-    def __init__(self, documents: Documents) -> None:
-        self._documents = documents
-
-    async def get(self, uid: UserId, session_id: SessionId) -> Session | None:
-        document = await self._documents.get(f"users/{uid}/chat_sessions/{session_id}")
-        return load(Session, document) if document else None

@@ -50,13 +50,27 @@ class Message:
 
 @value
 class Session:
-    """A chat. There is one main session per app, whose id is the app's, or `main`."""
+    """A chat. There is one main session per app, whose id is the app's, or `main`.
+
+    `updated_at` is when its last message came, `preview` how that one begins; `title` is empty
+    until its owner or its first answer gives one.
+    """
 
     id: SessionId
     created_at: datetime
+    updated_at: datetime
     app_id: AppId | None = None
     title: str = ""
+    starred: bool = False
     message_count: int = 0
+    preview: str = ""
+
+
+def new_session(
+    session_id: SessionId, *, app_id: AppId | None, now: datetime, title: str = ""
+) -> Session:
+    """Return a chat without messages."""
+    return Session(id=session_id, created_at=now, updated_at=now, app_id=app_id, title=title)
 
 
 def main_session(app_id: AppId | None) -> SessionId:

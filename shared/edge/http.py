@@ -26,6 +26,7 @@ Body = TypeVar("Body")
 DEFAULT_MAX_BYTES = 1_048_576
 EXPOSED_HEADERS = (
     "X-Run-Id",
+    "X-Next-Cursor",
     "Retry-After",
     "RateLimit",
     "RateLimit-Policy",

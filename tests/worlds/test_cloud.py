@@ -37,9 +37,10 @@ from shared.data.apps import Apps, InstalledApps
 from shared.data.conversations import Conversations
 from shared.data.library_index import LibraryIndex
 from shared.data.memories import Memories
-from shared.data.messages import Messages, Sessions
+from shared.data.messages import Messages
 from shared.data.profiles import Devices, Profiles
 from shared.data.search import Search
+from shared.data.sessions import Sessions
 from shared.data.tasks import ActionItems
 from shared.edge.http import application
 from tests.conftest import ROOT, or_skip
@@ -87,6 +88,7 @@ def chat_app(vectors: PineconeVectors) -> Starlette:
         clock=SystemClock(),
         new_id=RandomIds(),
         model=OfflineModel(),
+        events=PubsubEvents(project=PROJECT),
         toolbox=RecordingToolbox(),
         search=Search(documents, vectors),
         conversations=Conversations(documents),

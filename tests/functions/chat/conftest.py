@@ -18,9 +18,10 @@ from shared.adapters.sqlite_vectors import SqliteVectors
 from shared.data.apps import Apps, InstalledApps
 from shared.data.conversations import Conversations
 from shared.data.memories import Memories
-from shared.data.messages import Messages, Sessions
+from shared.data.messages import Messages
 from shared.data.profiles import Devices, Profiles
 from shared.data.search import Search
+from shared.data.sessions import Sessions
 from shared.domain.ids import UserId
 from shared.ports import ChatModel, Documents, Vectors
 from shared.wiring import ROOT
@@ -44,6 +45,16 @@ class RecordingToolbox:
 
 
 @dataclass
+class RecordingEvents:
+    """Remembers what was published."""
+
+    published: list[tuple[str, Mapping[str, Any]]] = field(default_factory=list)
+
+    async def publish(self, topic: str, event: Mapping[str, Any]) -> None:
+        self.published.append((topic, event))
+
+
+@dataclass
 class World:
     """What a test may look into."""
 
@@ -51,6 +62,7 @@ class World:
     vectors: Vectors
     clock: FixedClock
     toolbox: RecordingToolbox
+    events: RecordingEvents
 
     def deps(self, model: ChatModel | None = None, *, limits: Limits | None = None) -> ChatDeps:
         return ChatDeps(
@@ -59,6 +71,7 @@ class World:
             clock=self.clock,
             new_id=CountingIds(),
             model=model or ScriptedModel(),
+            events=self.events,
             toolbox=self.toolbox,
             search=Search(self.documents, self.vectors),
             conversations=Conversations(self.documents),
@@ -100,4 +113,5 @@ def open_world(folder: Path) -> World:
         vectors=SqliteVectors(database),
         clock=FixedClock(),
         toolbox=RecordingToolbox(),
+        events=RecordingEvents(),
     )

@@ -10,8 +10,9 @@ from shared.data.conversations import Conversations
 from shared.data.inbox import Inbox
 from shared.data.memories import Memories
 from shared.data.messages import Messages
+from shared.data.sessions import Sessions
 from shared.data.tasks import ActionItems
-from shared.domain.ids import ConversationId, SessionId, UserId
+from shared.domain.ids import AppId, ConversationId, SessionId, UserId
 
 INFRA = Path(__file__).parents[3] / "infra"
 ANN = UserId("ann")
@@ -25,6 +26,10 @@ async def test_the_listed_indexes_serve_every_query_and_each_is_used(tmp_path: P
 
     await Messages(documents).newest(ANN, SessionId("main"), limit=20)
     await Messages(documents).clear(ANN, SessionId("main"))
+    await Sessions(documents).page(ANN, limit=20)
+    await Sessions(documents).page(ANN, limit=20, app_id=AppId("chess"))
+    await Sessions(documents).page(ANN, limit=20, starred=True)
+    await Sessions(documents).page(ANN, limit=20, app_id=AppId("chess"), starred=True)
     await Conversations(documents).page(ANN, limit=20)
     await Conversations(documents).between(ANN, start=NOON, end=NOON, limit=20)
     await Memories(documents).newest(ANN, limit=20)

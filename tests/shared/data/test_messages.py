@@ -9,15 +9,16 @@ import pytest
 from shared.adapters.firestore_indexes import FirestoreIndexes
 from shared.adapters.sqlite_database import SqliteDatabase
 from shared.adapters.sqlite_documents import SqliteDocuments
-from shared.data.messages import Messages, Sessions
-from shared.domain.chat import MAIN_SESSION, Message, Session
+from shared.data.messages import Messages
+from shared.data.sessions import Sessions
+from shared.domain.chat import MAIN_SESSION, Message, new_session
 from shared.domain.documents import Write
 from shared.domain.errors import AlreadyExists, PreconditionFailed
 from shared.domain.ids import MessageId, UserId
 
 ALICE = UserId("alice")
 NOON = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)
-SESSION = Session(id=MAIN_SESSION, created_at=NOON)
+SESSION = new_session(MAIN_SESSION, app_id=None, now=NOON)
 INDEXES = Path(__file__).parents[3] / "infra/firestore.indexes.json"
 
 

@@ -1,0 +1,103 @@
+"""The part of the chat's route table that concerns several chats."""
+
+from starlette.responses import Response
+
+from functions.chat import sessions
+from functions.chat.wire import (
+    NewSession,
+    Ok,
+    SessionChanges,
+    SessionOut,
+    SessionsQuery,
+    session_out,
+)
+from functions.chat.wiring import ChatDeps
+from shared.data.codec import adapter
+from shared.domain.ids import AppId, SessionId
+from shared.edge.http import Call, Endpoint
+
+
+async def create_session(deps: ChatDeps, call: Call[NewSession]) -> SessionOut:
+    wanted = call.body
+    app_id = AppId(wanted.app_id) if wanted.app_id else None
+    return session_out(await sessions.create(deps, call.uid, wanted.title or "", app_id))
+
+
+async def list_sessions(deps: ChatDeps, call: Call[None]) -> Response:
+    """Answer with a plain array, as the app reads it; the cursor stands in a header."""
+    query: SessionsQuery = call.query
+    page = await deps.sessions.page(
+        call.uid,
+        app_id=AppId(query.app_id) if query.app_id else None,
+        starred=query.starred,
+        limit=query.limit,
+        after=query.cursor,
+    )
+    return Response(
+        adapter(list[SessionOut]).dump_json([session_out(one) for one in page.items]),
+        media_type="application/json",
+        headers={"X-Next-Cursor": page.next} if page.next else None,
+    )
+
+
+async def get_session(deps: ChatDeps, call: Call[None]) -> SessionOut:
+    return session_out(await sessions.stored(deps, call.uid, SessionId(call.path["id"])))
+
+
+async def change_session(deps: ChatDeps, call: Call[SessionChanges]) -> SessionOut:
+    session_id = SessionId(call.path["id"])
+    title, starred = call.body.title, call.body.starred
+    return session_out(
+        await sessions.change(deps, call.uid, session_id, title=title, starred=starred)
+    )
+
+
+async def delete_session(deps: ChatDeps, call: Call[None]) -> Ok:
+    await sessions.delete(deps, call.uid, SessionId(call.path["id"]))
+    return Ok()
+
+
+SESSIONS = (
+    Endpoint(
+        method="POST",
+        path="/v2/chat-sessions",
+        handler=create_session,
+        summary="Begin a chat of its own",
+        body=NewSession,
+        response=SessionOut,
+        errors=(404,),
+    ),
+    Endpoint(
+        method="GET",
+        path="/v2/chat-sessions",
+        handler=list_sessions,
+        summary="List chats, the one with the newest message first",
+        query=SessionsQuery,
+        response=list[SessionOut],
+    ),
+    Endpoint(
+        method="GET",
+        path="/v2/chat-sessions/{id}",
+        handler=get_session,
+        summary="Read a chat",
+        response=SessionOut,
+        errors=(404,),
+    ),
+    Endpoint(
+        method="PATCH",
+        path="/v2/chat-sessions/{id}",
+        handler=change_session,
+        summary="Rename or star a chat",
+        body=SessionChanges,
+        response=SessionOut,
+        errors=(404,),
+    ),
+    Endpoint(
+        method="DELETE",
+        path="/v2/chat-sessions/{id}",
+        handler=delete_session,
+        summary="Delete a chat with its messages",
+        response=Ok,
+        errors=(404,),
+    ),
+)

@@ -1,0 +1,67 @@
+"""Several chats: which one a request means, and what the owner does with them."""
+
+from functions.chat.wiring import ChatDeps
+from shared.domain.app import App
+from shared.domain.chat import Session, main_session, new_session
+from shared.domain.errors import NotFound
+from shared.domain.ids import AppId, SessionId, UserId
+from shared.domain.text import visible
+
+
+async def find(
+    deps: ChatDeps, uid: UserId, app_id: AppId | None, session_id: SessionId | None = None
+) -> Session:
+    """Return the chat that is named; an app's main one need not have begun.
+
+    Raises NotFound, also for the session of another user or of another app than `app_id`.
+    """
+    main = main_session(app_id)
+    found = await deps.sessions.get(uid, session_id or main)
+    if found is None and session_id in (None, main):
+        return new_session(main, app_id=app_id, now=deps.clock.now())
+    if found is None or (app_id is not None and found.app_id != app_id):
+        raise NotFound("Chat session not found")
+    return found
+
+
+def visible_app(app: App | None, uid: UserId) -> App:
+    """Return an app that this user can see. Raises NotFound for any other."""
+    if app is None or not app.is_visible_to(uid):
+        raise NotFound("App not found")
+    return app
+
+
+async def create(deps: ChatDeps, uid: UserId, title: str, app_id: AppId | None) -> Session:
+    """Begin a chat beside the main one. Raises NotFound for an app this user cannot see."""
+    if app_id is not None:
+        visible_app(await deps.apps.get(app_id), uid)
+    session = new_session(
+        SessionId(deps.new_id()), app_id=app_id, now=deps.clock.now(), title=visible(title).strip()
+    )
+    await deps.sessions.add(uid, session)
+    return session
+
+
+async def stored(deps: ChatDeps, uid: UserId, session_id: SessionId) -> Session:
+    """Raises NotFound."""
+    session = await deps.sessions.get(uid, session_id)
+    if session is None:
+        raise NotFound("Chat session not found")
+    return session
+
+
+async def change(
+    deps: ChatDeps, uid: UserId, session_id: SessionId, *, title: str | None, starred: bool | None
+) -> Session:
+    """Rename or star a chat; what is None stays. Raises NotFound."""
+    wanted = {"title": None if title is None else visible(title).strip(), "starred": starred}
+    changes = {name: value for name, value in wanted.items() if value is not None}
+    if changes:
+        await deps.sessions.change(uid, session_id, **changes)
+    return await stored(deps, uid, session_id)
+
+
+async def delete(deps: ChatDeps, uid: UserId, session_id: SessionId) -> None:
+    """Delete a chat with its messages, and nothing of any other. Raises NotFound."""
+    await stored(deps, uid, session_id)
+    await deps.messages.clear(uid, session_id)
