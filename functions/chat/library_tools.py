@@ -184,7 +184,7 @@ def _texts(passages: Sequence[Passage]) -> list[str]:
 
 
 def _transcript(conversation: Conversation) -> list[str]:
-    lines = [f"{s.speaker}: {s.text}" for s in conversation.transcript_segments]
+    lines = [f"{s.speaker}: {s.text}" for s in conversation.spoken]
     return ["\n".join(lines)] if lines else []
 
 

@@ -64,7 +64,7 @@ def transcript(conversation: Conversation, time_zone: str) -> dict[str, Any]:
     """Return a conversation as data for a prompt; segments keep their numbers."""
     lines = [
         {"segment": n, "speaker": s.speaker, "is_user": s.is_user, "text": s.text}
-        for n, s in enumerate(conversation.transcript_segments)
+        for n, s in enumerate(conversation.spoken)
     ]
     return {
         "transcript": _within(lines, TRANSCRIPT_CHARS),

@@ -7,10 +7,10 @@ from typing import Any, TypeVar
 
 from functions.process_conversation.draft import Draft
 from shared.data.codec import Malformed, dump, load
-from shared.data.conversations import conversation_path
+from shared.data.conversations import conversation_path, forgotten_path
 from shared.data.memories import memory_path
 from shared.data.tasks import action_item_path
-from shared.domain.conversation import Claim, Conversation, content_hash
+from shared.domain.conversation import Claim, Conversation, content_hash, said_hash
 from shared.domain.documents import Delete, Document, Set, Update
 from shared.domain.errors import Unavailable
 from shared.domain.ids import ConversationId, UserId
@@ -67,10 +67,11 @@ class Claims:
 
         return await self._documents.transaction(work)
 
-    async def save(self, uid: UserId, claimed: Conversation, draft: Draft) -> None:
-        """Store what was made of it; what the owner wrote or changed stays. Raises Superseded.
+    async def save(self, uid: UserId, claimed: Conversation, draft: Draft) -> Draft:
+        """Store what was made of it; what the owner wrote, changed or deleted stays so.
 
-        `chunk_count` is written before the index is, so that deleting always reaches every row.
+        Returns the draft without what was deleted. `chunk_count` is written before the index is, so
+        that deleting always reaches every row. Raises Superseded.
         """
         changes = {
             "discarded": draft.discarded,
@@ -80,13 +81,16 @@ class Claims:
         }
         derived = _derived(uid, draft.action_items, draft.memories)
 
-        async def work(tx: Transaction, path: str) -> None:
-            stored = await tx.get_many([path for path, _ in derived])
+        async def work(tx: Transaction, path: str) -> Draft:
+            marks = [forgotten_path(path, value.id) for _, value in derived]
+            stored = await tx.get_many([*(path for path, _ in derived), *marks])
+            gone = {mark.id for mark in stored[len(derived) :] if mark}
             tx.write(Update(path, changes))
-            found = zip(derived, stored, strict=True)
+            found = [one for one in zip(derived, stored, strict=False) if one[0][1].id not in gone]
             tx.write(*(Set(p, dump(value)) for (p, value), old in found if not _is_owners(old)))
+            return draft.without(gone)
 
-        await self._while_held(uid, claimed, work)
+        return await self._while_held(uid, claimed, work)
 
     async def keep(
         self, uid: UserId, claimed: Conversation, stage: str, answer: Mapping[str, Any]
@@ -94,7 +98,7 @@ class Claims:
         """Store a model's answer beside the conversation. Raises Superseded."""
 
         async def work(tx: Transaction, path: str) -> None:
-            fields = {**answer, "content_hash": _claim(claimed).content_hash}
+            fields = {**answer, "said_hash": said_hash(claimed)}
             tx.write(Set(f"{path}/answers/{stage}", fields))
 
         await self._while_held(uid, claimed, work)
@@ -102,11 +106,11 @@ class Claims:
     async def kept(
         self, uid: UserId, claimed: Conversation, stage: str
     ) -> Mapping[str, Any] | None:
-        """Return what keep() stored for the same content."""
+        """Return what keep() stored for the same words."""
         path = f"{conversation_path(uid, claimed.id)}/answers/{stage}"
         document = await self._documents.get(path)
-        said = document.fields.get("content_hash") if document else None
-        return document.fields if document and said == _claim(claimed).content_hash else None
+        said = document.fields.get("said_hash") if document else None
+        return document.fields if document and said == said_hash(claimed) else None
 
     async def complete(self, uid: UserId, claimed: Conversation, draft: Draft) -> None:
         """Remove what an earlier content said, and finish. Raises Superseded."""

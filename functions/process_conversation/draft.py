@@ -1,10 +1,11 @@
 """What is to be stored of a conversation, and what of earlier content goes."""
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import field, replace
+from typing import Self
 
 from functions.process_conversation.identity import derived_id
-from shared.domain.conversation import Conversation, Structured, Topics
+from shared.domain.conversation import Conversation, Structured, Topics, edited
 from shared.domain.ids import ActionItemId
 from shared.domain.memory import Memory
 from shared.domain.task import ActionItem
@@ -25,6 +26,14 @@ class Draft:
     stale_memories: tuple[Memory, ...] = ()
     chunk_count: int = 0
 
+    def without(self, ids: Container[str]) -> Self:
+        """Leave out tasks and memories that the owner deleted."""
+        return replace(
+            self,
+            action_items=tuple(item for item in self.action_items if item.id not in ids),
+            memories=tuple(memory for memory in self.memories if memory.id not in ids),
+        )
+
 
 def kept(
     conversation: Conversation,
@@ -33,11 +42,11 @@ def kept(
     memories: tuple[Memory, ...],
 ) -> Draft:
     return Draft(
-        structured=structured,
+        structured=edited(structured, conversation.edits),
         topics=topics,
         action_items=_action_items(conversation, structured),
         memories=memories,
-        chunk_count=len(chunks(conversation.transcript_segments)),
+        chunk_count=len(chunks(conversation.spoken)),
     )
 
 

@@ -12,7 +12,7 @@ from shared.domain.ids import ConversationId, UserId
 from shared.domain.memory import Memory
 from shared.ports import Transaction
 
-_BESIDE = ("answers", "parts")
+_BESIDE = ("answers", "forgotten", "parts")
 _MOST = 200
 
 

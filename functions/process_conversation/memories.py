@@ -19,7 +19,7 @@ def memories(
 ) -> tuple[Memory, ...]:
     """Return the memories worth storing; `known` are those of other conversations and the owner."""
     seen = {normalise(memory.content) for memory in known}
-    proved = [m for m in answer.memories if _holds(m, conversation.transcript_segments)]
+    proved = [m for m in answer.memories if _holds(m, conversation.spoken)]
     fresh = list(_new(proved, seen))
     return tuple(
         _memory(found, category, conversation)

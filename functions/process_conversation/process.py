@@ -42,7 +42,7 @@ async def _finish(deps: ProcessDeps, uid: UserId, claimed: Conversation) -> bool
     try:
         conversation = await deps.conversations.with_transcript(uid, claimed)
         draft = await understand(deps, uid, conversation)
-        await deps.claims.save(uid, claimed, draft)
+        draft = await deps.claims.save(uid, claimed, draft)
         await _index(deps, uid, with_draft(conversation, draft), draft)
     except Superseded:
         telemetry.note(outcome="superseded")

@@ -135,10 +135,13 @@ class ConversationSummary(_Out):
     discarded: bool
     failure: str | None
     structured: StructuredOut
+    starred: bool
 
 
 class ConversationOut(ConversationSummary):
-    transcript_segments: list[SegmentOut]
+    """With its transcript, the speakers named as the owner named them."""
+
+    transcript_segments: Annotated[list[SegmentOut], Field(validation_alias="spoken")]
 
 
 class ConversationPage(Wire):
@@ -178,49 +181,6 @@ class Hits(Wire):
     """Best first; each conversation once."""
 
     hits: list[HitOut]
-
-
-class ListQuery(Wire):
-    """The old app pages by offset: what it skips is read, so it is bounded."""
-
-    limit: Annotated[int, Field(ge=1, le=1_000)] = 100
-    offset: Annotated[int, Field(ge=0, le=5_000)] = 0
-
-
-class MemoryOut(_Out):
-    """A memory as the old app reads it."""
-
-    id: str
-    uid: str
-    content: str
-    category: str
-    created_at: Utc
-    updated_at: Utc
-    conversation_id: str | None
-    memory_id: str | None
-    visibility: str
-    manually_added: bool
-    edited: bool
-    reviewed: bool = False
-    user_review: bool | None = None
-    is_locked: bool = False
-
-
-class ActionItemOut(_Out):
-    id: str
-    description: str
-    completed: bool
-    created_at: Utc
-    updated_at: Utc
-    due_at: Utc | None
-    completed_at: Utc | None
-    conversation_id: str | None
-    is_locked: bool = False
-
-
-class ActionItemList(Wire):
-    action_items: list[ActionItemOut]
-    has_more: bool
 
 
 class ChangedMessage(Wire):

@@ -7,6 +7,7 @@ from shared import wiring
 from shared.data.conversations import Conversations
 from shared.data.library_index import LibraryIndex
 from shared.data.memories import Memories
+from shared.data.people import People
 from shared.data.profiles import Profiles
 from shared.data.search import Search
 from shared.data.tasks import ActionItems
@@ -25,6 +26,9 @@ class LibraryDeps:
     conversations: Conversations
     memories: Memories
     action_items: ActionItems
+    people: People
+    index: LibraryIndex
+    events: Events
     search: Search
     cors_origins: tuple[str, ...] = ()
 
@@ -71,6 +75,9 @@ def library_deps() -> LibraryDeps:
         conversations=Conversations(documents),
         memories=Memories(documents),
         action_items=ActionItems(documents),
+        people=People(documents),
+        index=LibraryIndex(wiring.vectors()),
+        events=wiring.events(),
         search=Search(documents, wiring.vectors()),
         cors_origins=wiring.settings().cors_origins,
     )

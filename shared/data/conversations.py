@@ -1,23 +1,36 @@
 """Conversations and their transcripts."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from typing import Any
 
-from shared.data.codec import dump, load_all
+from shared.data.codec import dump, load, load_all
 from shared.data.paging import Page, page, position
 from shared.data.transcripts import Part, lay_out, part_fields, part_path, read_part
-from shared.domain.conversation import Conversation, content_hash
-from shared.domain.documents import Create, Document, Operator, Order, Query, Set, Where
+from shared.domain.conversation import Conversation, Speaker, edited, said_hash
+from shared.domain.documents import (
+    Create,
+    Delete,
+    Document,
+    Fields,
+    Operator,
+    Order,
+    Query,
+    Set,
+    Update,
+    Where,
+)
 from shared.domain.errors import AlreadyExists, Conflict, NotFound, Unavailable
 from shared.domain.ids import ConversationId, UserId, is_id
-from shared.ports import Documents
+from shared.ports import Documents, Transaction
 
 _EVER = datetime(1900, 1, 1, tzinfo=UTC)
 _NEWEST_FIRST = (Order("created_at", "desc"),)
 _WITHOUT_TRANSCRIPT = (
     "created_at", "started_at", "finished_at", "source", "language", "parts", "status",
-    "discarded", "structured", "topics", "processed_hash", "chunk_count", "failure",
+    "discarded", "structured", "topics", "processed_hash", "chunk_count", "failure", "edits",
+    "speakers", "person_ids", "starred",
 )  # fmt: skip
 
 
@@ -33,13 +46,16 @@ class Conversations:
 
     async def get(self, uid: UserId, conversation_id: ConversationId) -> Conversation:
         """Read it whole. Raises NotFound, and Incomplete while a part is not there yet."""
+        return await self.with_transcript(uid, await self._stored(uid, conversation_id))
+
+    async def _stored(self, uid: UserId, conversation_id: ConversationId) -> Conversation:
         document = None
         if is_id(conversation_id):
             document = await self._documents.get(conversation_path(uid, conversation_id))
         found = load_all(Conversation, [document] if document else [])
         if not found:
             raise NotFound("Conversation not found")
-        return await self.with_transcript(uid, found[0])
+        return found[0]
 
     async def with_transcript(self, uid: UserId, conversation: Conversation) -> Conversation:
         """Read the parts. Raises Incomplete while one of them is not there yet."""
@@ -103,6 +119,55 @@ class Conversations:
         whole = await self._with_transcripts(uid, found)
         return [read or stored for read, stored in zip(whole, found, strict=True)]
 
+    async def edit(self, uid: UserId, conversation_id: ConversationId, **written: Any) -> None:
+        """Write over what was made of it; no reprocessing takes that back. Raises NotFound."""
+
+        def changes(stored: Conversation) -> Fields:
+            edits = replace(stored.edits, **written)
+            return {"edits": dump(edits), "structured": dump(edited(stored.structured, edits))}
+
+        await self._change(uid, conversation_id, changes)
+
+    async def star(self, uid: UserId, conversation_id: ConversationId, *, starred: bool) -> None:
+        """Raises NotFound."""
+        await self._change(uid, conversation_id, lambda _: {"starred": starred})
+
+    async def assign(
+        self, uid: UserId, conversation_id: ConversationId, label: str, speaker: Speaker | None
+    ) -> None:
+        """Say who a speaker is; None takes it back. Raises NotFound."""
+
+        def changes(stored: Conversation) -> Fields:
+            others = {name: who for name, who in stored.speakers.items() if name != label}
+            speakers = {**others, label: speaker} if speaker else others
+            people = sorted({who.person_id for who in speakers.values() if who.person_id})
+            return {"speakers": {n: dump(who) for n, who in speakers.items()}, "person_ids": people}
+
+        await self._change(uid, conversation_id, changes)
+
+    async def reopen(self, uid: UserId, conversation_id: ConversationId) -> None:
+        """Forget what the models said of it, so that it is processed anew. Raises NotFound."""
+        await self._change(uid, conversation_id, lambda _: {"processed_hash": None})
+        answers = f"{conversation_path(uid, conversation_id)}/answers"
+        kept = await self._documents.query(Query(collection=answers, fields=("said_hash",)))
+        await self._documents.write(*(Delete(document.path) for document in kept))
+
+    async def _change(
+        self,
+        uid: UserId,
+        conversation_id: ConversationId,
+        changes: Callable[[Conversation], Fields],
+    ) -> None:
+        path = conversation_path(uid, (await self._stored(uid, conversation_id)).id)
+
+        async def work(tx: Transaction) -> None:
+            document = await tx.get(path)
+            if document is None:
+                raise NotFound("Conversation not found")
+            tx.write(Update(path, changes(load(Conversation, document))))
+
+        await self._documents.transaction(work)
+
     async def delete(self, uid: UserId, conversation_id: ConversationId) -> None:
         """Delete it with its parts and the model's answers. Raises NotFound."""
         if not is_id(conversation_id):
@@ -115,7 +180,7 @@ class Conversations:
         if document is None:
             raise Unavailable("The conversation was deleted at this moment")
         for stored in load_all(Conversation, [document]):
-            if content_hash(stored) == content_hash(new):
+            if said_hash(replace(stored, speakers={})) == said_hash(replace(new, speakers={})):
                 return stored
         raise Conflict("Another conversation is stored under this id")
 
@@ -128,6 +193,11 @@ class Conversations:
         ]
         documents = iter(await self._documents.get_many(paths) if paths else [])
         return [_joined(c, [next(documents) for _ in c.parts]) for c in stored]
+
+
+def forgotten_path(conversation_path: str, derived_id: str) -> str:
+    """Where it is marked that the owner deleted what was derived: it does not come back."""
+    return f"{conversation_path}/forgotten/{derived_id}"
 
 
 def conversation_path(uid: UserId, conversation_id: ConversationId) -> str:

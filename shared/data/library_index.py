@@ -34,7 +34,7 @@ class LibraryIndex:
 
         Chunks beyond it, of `conversation.chunk_count` before, are deleted.
         """
-        parts = chunks(conversation.transcript_segments)
+        parts = chunks(conversation.spoken)
         rows = await to_thread.run_sync(
             lambda: [*_conversation_rows(uid, conversation, parts), *_memory_rows(uid, memories)]
         )

@@ -101,7 +101,7 @@ class Search:
             whole = await self._conversations.with_transcript(uid, conversation)
         except Unavailable:
             return None  # changed or deleted since its document was read
-        found = passages(whole.transcript_segments, _ranges(rows), limit=PASSAGES)
+        found = passages(whole.spoken, _ranges(rows), limit=PASSAGES)
         return FoundConversation(conversation=whole, score=rows[0].score, passages=found)
 
 

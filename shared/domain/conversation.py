@@ -3,11 +3,12 @@
 import hashlib
 import json
 import math
-from dataclasses import field
+from collections.abc import Mapping
+from dataclasses import asdict, field, replace
 from datetime import datetime
-from typing import Literal
+from typing import Any, Literal
 
-from shared.domain.ids import ConversationId
+from shared.domain.ids import ConversationId, PersonId
 from shared.domain.value import value
 
 MAX_PARTS = 100
@@ -90,13 +91,33 @@ class Claim:
 
 
 @value
+class Edits:
+    """What the owner wrote over what was made of a conversation; None where nothing."""
+
+    title: str | None = None
+    overview: str | None = None
+    emoji: str | None = None
+    category: str | None = None
+
+
+@value
+class Speaker:
+    """Who a speaker is: a person the owner knows by name, or the owner."""
+
+    name: str = ""
+    person_id: PersonId | None = None
+    is_user: bool = False
+
+
+@value
 class Conversation:
     """A conversation document. What stands below `status` is owned by the server.
 
     `parts` holds the SHA-256 of each part of a transcript that is too long to stand inline; then
     `transcript_segments` is empty until the parts are read.
     `processed_hash` is the content that `structured`, the memories and the vectors were made from;
-    `chunk_count` the number of vector chunks written for it.
+    `chunk_count` the number of vector chunks written for it. `speakers` says by label who spoke;
+    `person_ids` names the people among them.
     """
 
     id: ConversationId
@@ -116,6 +137,28 @@ class Conversation:
     processed_hash: str | None = None
     chunk_count: int = 0
     failure: str | None = None
+    edits: Edits = field(default_factory=Edits)
+    speakers: Mapping[str, Speaker] = field(default_factory=dict)
+    person_ids: tuple[PersonId, ...] = ()
+    starred: bool = False
+
+    @property
+    def spoken(self) -> tuple[Segment, ...]:
+        """The transcript with its speakers as the owner named them."""
+        if not self.speakers:
+            return self.transcript_segments
+        return tuple(map(self._named, self.transcript_segments))
+
+    def _named(self, segment: Segment) -> Segment:
+        speaker = self.speakers.get(segment.speaker)
+        if speaker is None:
+            return segment
+        return replace(
+            segment,
+            speaker=speaker.name or segment.speaker,
+            person_id=speaker.person_id,
+            is_user=speaker.is_user,
+        )
 
     def __post_init__(self) -> None:
         """Refuse what no recording has: clients write this document themselves."""
@@ -127,16 +170,46 @@ class Conversation:
 
 
 def content_hash(conversation: Conversation) -> str:
-    """Hash the client-owned fields; what we write ourselves never changes it."""
-    said = [
-        [s.text, s.speaker, s.is_user, float(s.start), float(s.end)]
-        for s in conversation.transcript_segments
-    ]
+    """Hash what others decide: what was said, by whom, and how the owner wants it shown.
+
+    What we write ourselves never changes it.
+    """
+    names = {label: speaker.name for label, speaker in conversation.speakers.items()}
+    edits = conversation.edits
+    shown = [edits.title, edits.overview, edits.emoji, edits.category, sorted(names.items())]
+    return _digest([said_hash(conversation), shown])
+
+
+def said_hash(conversation: Conversation) -> str:
+    """Hash what a model reads of a conversation; names and edits are not part of it."""
     owned = [
         conversation.started_at.isoformat(),
         conversation.finished_at.isoformat(),
         conversation.source,
         conversation.language,
-        said if not conversation.parts else conversation.parts,
+        *(_in_parts(conversation) if conversation.parts else _inline(conversation)),
     ]
-    return hashlib.sha256(json.dumps(owned, ensure_ascii=False).encode()).hexdigest()
+    return _digest(owned)
+
+
+def _inline(conversation: Conversation) -> list[Any]:
+    named = zip(conversation.transcript_segments, conversation.spoken, strict=True)
+    return [
+        [said.text, said.speaker, who.is_user, float(said.start), float(said.end)]
+        for said, who in named
+    ]
+
+
+def _in_parts(conversation: Conversation) -> list[Any]:
+    speakers = conversation.speakers.items()
+    return [*conversation.parts, sorted(label for label, who in speakers if who.is_user)]
+
+
+def edited(structured: Structured, edits: Edits) -> Structured:
+    """Return a structure as the owner wants it shown."""
+    written = {name: value for name, value in asdict(edits).items() if value is not None}
+    return replace(structured, **written)
+
+
+def _digest(values: list[Any]) -> str:
+    return hashlib.sha256(json.dumps(values, ensure_ascii=False).encode()).hexdigest()

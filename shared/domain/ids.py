@@ -6,6 +6,7 @@ from typing import NewType
 UserId = NewType("UserId", str)
 ConversationId = NewType("ConversationId", str)
 MemoryId = NewType("MemoryId", str)
+PersonId = NewType("PersonId", str)
 ActionItemId = NewType("ActionItemId", str)
 MessageId = NewType("MessageId", str)
 SessionId = NewType("SessionId", str)

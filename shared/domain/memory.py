@@ -24,8 +24,15 @@ class Memory:
     visibility: Literal["private", "public"] = "private"
     manually_added: bool = False
     edited: bool = False
+    reviewed: bool = False
 
     @property
     def is_owners(self) -> bool:
-        """Whether the owner wrote or changed it: processing then leaves it alone."""
-        return self.manually_added or self.edited or self.category == "manual"
+        """Whether the owner wrote, changed or confirmed it: processing then leaves it alone."""
+        owners = self.manually_added or self.edited or self.reviewed
+        return owners or self.category == "manual"
+
+    @property
+    def user_review(self) -> bool | None:
+        """True once the owner confirmed it; one that they called wrong is not kept."""
+        return True if self.reviewed else None

@@ -26,6 +26,10 @@ SERVER_OWNED = {
     "processed_hash": "0",
     "chunk_count": 3,
     "failure": "none",
+    "edits": {"title": "forged"},
+    "speakers": {"SPEAKER_00": {"name": "Forged", "person_id": None, "is_user": False}},
+    "person_ids": ["forged"],
+    "starred": True,
 }
 
 

@@ -1,80 +1,17 @@
 """The library over HTTP: what is taken, what is refused and with which answer."""
 
 import json
-from collections.abc import AsyncIterator
 from datetime import timedelta
-from typing import Any
 
 import pytest
-from httpx import ASGITransport, AsyncClient
 
-from functions.process_conversation.endpoints import LIBRARY
-from functions.process_conversation.wiring import LibraryDeps
 from shared.data.codec import dump
-from shared.data.search import Search
 from shared.domain.documents import Set
-from shared.domain.ids import ActionItemId, MemoryId, UserId
+from shared.domain.ids import ActionItemId, MemoryId
 from shared.domain.memory import Memory
 from shared.domain.task import ActionItem
-from shared.edge.http import application
-from tests.doubles import CountingIds, ScriptedModel
-from tests.functions.process_conversation.world import (
-    ALICE,
-    START,
-    World,
-    answers,
-    script,
-    world_on,
-)
-
-BODY: dict[str, Any] = {
-    "id": "talk",
-    "started_at": "2026-03-02T10:00:00+01:00",
-    "finished_at": "2026-03-02T10:30:00+01:00",
-    "source": "phone",
-    "language": "en",
-    "transcript_segments": [
-        {
-            "text": "I'm allergic to peanuts, and the launch moved. " + "well " * 101,
-            "speaker": "SPEAKER_00",
-            "is_user": True,
-            "start": 0,
-            "end": 4.5,
-        }
-    ],
-}
-SEGMENT = BODY["transcript_segments"][0]
-CONVERSATIONS = "/v1/conversations"
-
-
-@pytest.fixture
-def world(database) -> World:
-    return world_on(database, ScriptedModel(answers=script(answers())))
-
-
-@pytest.fixture
-async def alice(world: World) -> AsyncIterator[AsyncClient]:
-    async with client_of(world, ALICE) as client:
-        yield client
-
-
-def client_of(world: World, uid: str) -> AsyncClient:
-    identity = world.deps.identity
-    deps = LibraryDeps(
-        identity=identity,
-        service_identity=world.deps.service_identity,
-        clock=world.clock,
-        new_id=CountingIds(),
-        conversations=world.deps.conversations,
-        memories=world.deps.memories,
-        action_items=world.deps.action_items,
-        search=Search(world.documents, world.vectors),
-    )
-    return AsyncClient(
-        transport=ASGITransport(application("library", LIBRARY, deps)),
-        base_url="http://test",
-        headers={"authorization": f"Bearer {identity.issue(UserId(uid))}"},  # type: ignore[attr-defined]
-    )
+from tests.functions.process_conversation.client import BODY, CONVERSATIONS, SEGMENT, client_of
+from tests.functions.process_conversation.world import ALICE, START
 
 
 async def test_a_conversation_is_taken_processed_read_and_found(world, alice):
@@ -94,6 +31,7 @@ async def test_a_conversation_is_taken_processed_read_and_found(world, alice):
         "status": "completed",
         "discarded": False,
         "failure": None,
+        "starred": False,
         "structured": {
             "title": "Berlin launch in May",
             "overview": "The launch moved to May.",
@@ -389,6 +327,8 @@ async def test_memories_read_as_the_old_app_reads_them(world, alice):
             "visibility": "private",
             "manually_added": False,
             "edited": False,
+            "evidence": "",
+            "segment": None,
             "reviewed": False,
             "user_review": None,
             "is_locked": False,

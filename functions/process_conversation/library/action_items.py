@@ -1,0 +1,156 @@
+"""Action items over HTTP: what the owner wants done."""
+
+from datetime import datetime
+from typing import Any
+
+from functions.process_conversation.library.listing import listed
+from functions.process_conversation.library.wire import (
+    ActionItemChange,
+    ActionItemHits,
+    ActionItemIn,
+    ActionItemList,
+    ActionItemOut,
+    CompletedQuery,
+    PageQuery,
+    SearchBody,
+)
+from functions.process_conversation.wiring import LibraryDeps
+from shared.domain.ids import ActionItemId, ConversationId
+from shared.domain.task import ActionItem
+from shared.edge.http import Call, Endpoint
+
+
+async def list_action_items(deps: LibraryDeps, call: Call[None]) -> ActionItemList:
+    page = await listed(deps.action_items, call)
+    return ActionItemList(
+        action_items=list(map(_out, page.items)),
+        has_more=page.has_more,
+        next_cursor=page.next_cursor,
+    )
+
+
+async def add_action_item(deps: LibraryDeps, call: Call[ActionItemIn]) -> ActionItemOut:
+    now, said = deps.clock.now(), call.body
+    item = ActionItem(
+        id=ActionItemId(said.id or deps.new_id()),
+        description=said.description,
+        created_at=now,
+        updated_at=now,
+        due_at=said.due_at,
+        conversation_id=ConversationId(said.conversation_id) if said.conversation_id else None,
+        edited=True,
+        **_completion(said.completed, now),
+    )
+    return _out(await deps.action_items.add(call.uid, item))
+
+
+async def get_action_item(deps: LibraryDeps, call: Call[None]) -> ActionItemOut:
+    return _out(await deps.action_items.get(call.uid, _named(call)))
+
+
+async def change_action_item(deps: LibraryDeps, call: Call[ActionItemChange]) -> ActionItemOut:
+    changes = call.body.model_dump(exclude_unset=True)
+    given = {name: to for name, to in changes.items() if to is not None or name == "due_at"}
+    if "completed" in given:
+        given |= _completion(given["completed"], deps.clock.now())
+    return await _change(deps, call, **given)
+
+
+async def complete_action_item(deps: LibraryDeps, call: Call[None]) -> ActionItemOut:
+    query: CompletedQuery = call.query
+    return await _change(deps, call, **_completion(query.completed, deps.clock.now()))
+
+
+async def delete_action_item(deps: LibraryDeps, call: Call[None]) -> None:
+    item = await deps.action_items.get(call.uid, _named(call))
+    await deps.action_items.forget(call.uid, item)
+
+
+async def search_action_items(deps: LibraryDeps, call: Call[SearchBody]) -> ActionItemHits:
+    found = await deps.action_items.search(call.uid, call.body.query, limit=call.body.limit)
+    return ActionItemHits(action_items=list(map(_out, found)))
+
+
+async def _change(deps: LibraryDeps, call: Call[Any], **changes: Any) -> ActionItemOut:
+    now = deps.clock.now()
+    changed = await deps.action_items.change(
+        call.uid, _named(call), updated_at=now, edited=True, **changes
+    )
+    return _out(changed)
+
+
+def _completion(completed: bool, now: datetime) -> dict[str, Any]:  # noqa: FBT001 - a stored value
+    return {"completed": completed, "completed_at": now if completed else None}
+
+
+def _named(call: Call[Any]) -> str:
+    return call.path["action_item_id"]
+
+
+def _out(item: ActionItem) -> ActionItemOut:
+    return ActionItemOut.model_validate(item)
+
+
+ENDPOINTS = (
+    Endpoint(
+        method="GET",
+        path="/v1/action-items",
+        handler=list_action_items,
+        summary="List action items, newest first",
+        query=PageQuery,
+        response=ActionItemList,
+        errors=(401, 422),
+    ),
+    Endpoint(
+        method="POST",
+        path="/v1/action-items",
+        handler=add_action_item,
+        summary="Write down something to do",
+        body=ActionItemIn,
+        response=ActionItemOut,
+        errors=(400, 401, 409, 413, 415, 422),
+    ),
+    Endpoint(
+        method="POST",
+        path="/v1/action-items/search",
+        handler=search_action_items,
+        summary="Find action items, best first",
+        body=SearchBody,
+        response=ActionItemHits,
+        errors=(400, 401, 413, 415, 422),
+    ),
+    Endpoint(
+        method="GET",
+        path="/v1/action-items/{action_item_id}",
+        handler=get_action_item,
+        summary="Read an action item",
+        response=ActionItemOut,
+        errors=(401, 404),
+    ),
+    Endpoint(
+        method="PATCH",
+        path="/v1/action-items/{action_item_id}",
+        handler=change_action_item,
+        summary="Change an action item",
+        body=ActionItemChange,
+        response=ActionItemOut,
+        errors=(400, 401, 404, 413, 415, 422),
+    ),
+    Endpoint(
+        method="PATCH",
+        path="/v1/action-items/{action_item_id}/completed",
+        handler=complete_action_item,
+        summary="Complete an action item, or open it again",
+        query=CompletedQuery,
+        response=ActionItemOut,
+        errors=(401, 404, 422),
+    ),
+    Endpoint(
+        method="DELETE",
+        path="/v1/action-items/{action_item_id}",
+        handler=delete_action_item,
+        summary="Delete an action item; it does not come back",
+        status=204,
+        errors=(401, 404),
+    ),
+)

@@ -1,0 +1,201 @@
+"""Memories over HTTP: the owner's word stands above whatever was extracted."""
+
+from typing import Any
+
+from starlette.responses import Response
+
+from functions.process_conversation.library.listing import array, listed
+from functions.process_conversation.library.wire import (
+    MemoryIn,
+    MemoryOut,
+    MemoryValueQuery,
+    Ok,
+    PageQuery,
+    ReviewQuery,
+    SearchBody,
+    VisibilityQuery,
+)
+from functions.process_conversation.wiring import LibraryDeps
+from shared.domain.ids import MemoryId, UserId
+from shared.domain.memory import Memory
+from shared.edge.http import Call, Endpoint
+
+
+async def list_memories(deps: LibraryDeps, call: Call[None]) -> Response:
+    page = await listed(deps.memories, call)
+    found = [_out(call.uid, memory) for memory in page.items]
+    return array(found, MemoryOut, page.next_cursor)
+
+
+async def add_memory(deps: LibraryDeps, call: Call[MemoryIn]) -> MemoryOut:
+    now = deps.clock.now()
+    memory = Memory(
+        id=MemoryId(call.body.id or deps.new_id()),
+        content=call.body.content,
+        category="manual",
+        created_at=now,
+        updated_at=now,
+        visibility=call.body.visibility,
+        manually_added=True,
+    )
+    stored = await deps.memories.add(call.uid, memory)
+    await deps.index.put_memories(call.uid, [stored])
+    return _out(call.uid, stored)
+
+
+async def get_memory(deps: LibraryDeps, call: Call[None]) -> MemoryOut:
+    return _out(call.uid, await deps.memories.get(call.uid, call.path["memory_id"]))
+
+
+async def edit_memory(deps: LibraryDeps, call: Call[None]) -> Ok:
+    query: MemoryValueQuery = call.query
+    changed = await _change(deps, call, content=query.value, edited=True)
+    await deps.index.put_memories(call.uid, [changed])
+    return Ok()
+
+
+async def show_memory(deps: LibraryDeps, call: Call[None]) -> Ok:
+    query: VisibilityQuery = call.query
+    await _change(deps, call, visibility=query.value)
+    return Ok()
+
+
+async def review_memory(deps: LibraryDeps, call: Call[None]) -> Ok:
+    query: ReviewQuery = call.query
+    if query.value:
+        await _change(deps, call, reviewed=True)
+    else:
+        await delete_memory(deps, call)
+    return Ok()
+
+
+async def delete_memory(deps: LibraryDeps, call: Call[None]) -> Ok:
+    memory = await deps.memories.get(call.uid, call.path["memory_id"])
+    await _forget(deps, call.uid, memory)
+    return Ok()
+
+
+async def delete_all_memories(deps: LibraryDeps, call: Call[None]) -> Ok:
+    while memories := await deps.memories.newest(call.uid, limit=100):
+        for memory in memories:
+            await _forget(deps, call.uid, memory)
+    return Ok()
+
+
+async def search_memories(deps: LibraryDeps, call: Call[SearchBody]) -> list[MemoryOut]:
+    found = await deps.search.memories(call.uid, call.body.query, limit=call.body.limit)
+    return [_out(call.uid, memory) for memory in found]
+
+
+async def _forget(deps: LibraryDeps, uid: UserId, memory: Memory) -> None:
+    """Vectors first: what is cut short here is found, and deleted, by the next attempt."""
+    await deps.index.remove_memories(uid, [memory.id])
+    await deps.memories.forget(uid, memory)
+
+
+async def _change(deps: LibraryDeps, call: Call[None], **changes: Any) -> Memory:
+    now = deps.clock.now()
+    return await deps.memories.change(call.uid, call.path["memory_id"], updated_at=now, **changes)
+
+
+def _out(uid: UserId, memory: Memory) -> MemoryOut:
+    """The old app knows a conversation by the name of `memory_id`, too."""
+    return MemoryOut(
+        id=memory.id,
+        uid=uid,
+        content=memory.content,
+        category=memory.category,
+        created_at=memory.created_at,
+        updated_at=memory.updated_at,
+        conversation_id=memory.conversation_id,
+        memory_id=memory.conversation_id,
+        visibility=memory.visibility,
+        manually_added=memory.manually_added,
+        edited=memory.edited,
+        evidence=memory.evidence,
+        segment=memory.segment,
+        reviewed=memory.reviewed,
+        user_review=memory.user_review,
+    )
+
+
+ENDPOINTS = (
+    Endpoint(
+        method="GET",
+        path="/v3/memories",
+        handler=list_memories,
+        summary="List memories, newest first; X-Next-Cursor leads to the next page",
+        query=PageQuery,
+        response=list[MemoryOut],
+        errors=(401, 422),
+    ),
+    Endpoint(
+        method="POST",
+        path="/v3/memories",
+        handler=add_memory,
+        summary="Write down a fact",
+        body=MemoryIn,
+        response=MemoryOut,
+        errors=(400, 401, 409, 413, 415, 422),
+    ),
+    Endpoint(
+        method="DELETE",
+        path="/v3/memories",
+        handler=delete_all_memories,
+        summary="Delete all memories",
+        response=Ok,
+        errors=(401,),
+    ),
+    Endpoint(
+        method="POST",
+        path="/v3/memories/search",
+        handler=search_memories,
+        summary="Find memories, best first",
+        body=SearchBody,
+        response=list[MemoryOut],
+        errors=(400, 401, 413, 415, 422),
+    ),
+    Endpoint(
+        method="GET",
+        path="/v3/memories/{memory_id}",
+        handler=get_memory,
+        summary="Read a memory with its evidence",
+        response=MemoryOut,
+        errors=(401, 404),
+    ),
+    Endpoint(
+        method="PATCH",
+        path="/v3/memories/{memory_id}",
+        handler=edit_memory,
+        summary="Change what a memory says",
+        query=MemoryValueQuery,
+        response=Ok,
+        errors=(401, 404, 422),
+    ),
+    Endpoint(
+        method="PATCH",
+        path="/v3/memories/{memory_id}/visibility",
+        handler=show_memory,
+        summary="Change who may see a memory",
+        query=VisibilityQuery,
+        response=Ok,
+        errors=(401, 404, 422),
+    ),
+    Endpoint(
+        method="POST",
+        path="/v3/memories/{memory_id}/review",
+        handler=review_memory,
+        summary="Confirm a memory, or have it deleted as wrong",
+        query=ReviewQuery,
+        response=Ok,
+        errors=(401, 404, 422),
+    ),
+    Endpoint(
+        method="DELETE",
+        path="/v3/memories/{memory_id}",
+        handler=delete_memory,
+        summary="Delete a memory; it does not come back",
+        response=Ok,
+        errors=(401, 404),
+    ),
+)

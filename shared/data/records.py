@@ -1,0 +1,100 @@
+"""A user's records of one kind, newest first: what memories, tasks and people have in common."""
+
+from dataclasses import replace
+from datetime import datetime
+from typing import Any, Generic, Protocol, TypeVar
+
+from shared.data.codec import dump, load, load_all
+from shared.data.paging import Page, page, position
+from shared.domain.documents import Create, Delete, Order, Query, Set
+from shared.domain.errors import AlreadyExists, Conflict, NotFound
+from shared.domain.ids import UserId, is_id
+from shared.ports import Documents, Transaction
+
+
+class Record(Protocol):
+    @property
+    def id(self) -> str: ...
+
+    @property
+    def created_at(self) -> datetime: ...
+
+
+R = TypeVar("R", bound=Record)
+
+
+class Records(Generic[R]):
+    """Documents of `kind` in the user's `collection`; `noun` is how a person calls one of them."""
+
+    kind: type[R]
+    collection: str
+    noun: str
+
+    def __init__(self, documents: Documents) -> None:
+        self._documents = documents
+
+    async def get(self, uid: UserId, name: str) -> R:
+        """Raises NotFound."""
+        document = await self._documents.get(self._known_path(uid, name))
+        if document is None:
+            raise NotFound(f"{self.noun} not found")
+        return load(self.kind, document)
+
+    async def newest(self, uid: UserId, *, limit: int, offset: int = 0) -> list[R]:
+        """List newest first. What is skipped is read too: callers bound the offset."""
+        found = await self._documents.query(self._newest_first(uid, offset + limit))
+        return load_all(self.kind, found[offset:])
+
+    async def page(self, uid: UserId, *, limit: int, after: str | None = None) -> Page[R]:
+        """List newest first. Raises Invalid for a cursor we did not give."""
+        query = replace(self._newest_first(uid, limit), start_after=position(after))
+        found = await self._documents.query(query)
+        return page(load_all(self.kind, found), found, query)
+
+    async def add(self, uid: UserId, record: R) -> R:
+        """Store it, once: what is stored already under its id is returned. Raises Conflict.
+
+        A Conflict is another record under that id; `is_same` decides.
+        """
+        try:
+            await self._documents.write(Create(self.path(uid, record.id), dump(record)))
+        except AlreadyExists:
+            stored = await self.get(uid, record.id)
+            if not self.is_same(stored, record):
+                message = f"Another {self.noun.lower()} is stored under this id"
+                raise Conflict(message) from None
+            return stored
+        return record
+
+    async def change(self, uid: UserId, record_id: str, /, **changes: Any) -> R:
+        """Change fields and return the whole; two at once are both kept. Raises NotFound."""
+        path = self._known_path(uid, record_id)
+
+        async def work(tx: Transaction) -> R:
+            document = await tx.get(path)
+            if document is None:
+                raise NotFound(f"{self.noun} not found")
+            changed = replace(load(self.kind, document), **changes)  # type: ignore[type-var]
+            tx.write(Set(path, dump(changed)))
+            return changed
+
+        return await self._documents.transaction(work)
+
+    async def remove(self, uid: UserId, name: str) -> None:
+        await self._documents.write(Delete(self._known_path(uid, name)))
+
+    def is_same(self, stored: R, given: R) -> bool:
+        return stored == given
+
+    def path(self, uid: UserId, name: str) -> str:
+        return f"users/{uid}/{self.collection}/{name}"
+
+    def _known_path(self, uid: UserId, name: str) -> str:
+        """Raises NotFound for a name that would lead elsewhere."""
+        if not is_id(name):
+            raise NotFound(f"{self.noun} not found")
+        return self.path(uid, name)
+
+    def _newest_first(self, uid: UserId, limit: int) -> Query:
+        order = (Order("created_at", "desc"),)
+        return Query(collection=f"users/{uid}/{self.collection}", order_by=order, limit=limit)

@@ -1,0 +1,16 @@
+"""A person the owner talks with."""
+
+from datetime import datetime
+
+from shared.domain.ids import PersonId
+from shared.domain.value import value
+
+
+@value
+class Person:
+    """Known by the name the owner gave; times in UTC."""
+
+    id: PersonId
+    name: str
+    created_at: datetime
+    updated_at: datetime
