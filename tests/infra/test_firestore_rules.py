@@ -27,7 +27,7 @@ SERVER_OWNED = {
     "chunk_count": 3,
     "failure": "none",
     "edits": {"title": "forged"},
-    "speakers": {"SPEAKER_00": {"name": "Forged", "person_id": None, "is_user": False}},
+    "speakers": {"SPEAKER_00": "forged"},
     "person_ids": ["forged"],
     "starred": True,
 }
