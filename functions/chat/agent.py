@@ -1,18 +1,21 @@
 """The agent loop: the model decides by itself whether it needs tools; guards decide when to end."""
 
-from collections.abc import AsyncGenerator, Iterator, Sequence
+from collections.abc import AsyncGenerator, Iterable, Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
 
 from functions.chat import guards
+from functions.chat.context.citations import Markers
 from functions.chat.guards import Limits, Stopped
 from functions.chat.hold import Hold
 from functions.chat.toolkit import Toolkit
 from shared.domain.model import (
     AssistantTurn,
     Finished,
+    ModelEvent,
     ModelMessage,
     ModelRole,
+    ReasoningDelta,
     SystemText,
     TextDelta,
     ToolCall,
@@ -21,9 +24,30 @@ from shared.domain.model import (
     Usage,
     UserText,
 )
-from shared.domain.run import Said, Status
+from shared.domain.run import (
+    CitationShown,
+    Reasoned,
+    Said,
+    Stage,
+    StageName,
+    Status,
+    ToolEnded,
+    ToolStarted,
+)
 from shared.domain.text import count_tokens
 from shared.ports import ChatModel
+
+AgentEvent = Stage | Status | Reasoned | Said | ToolStarted | ToolEnded | CitationShown
+
+
+@dataclass(slots=True, kw_only=True)
+class _Cycle:
+    """One model call: what it said and asked for; `paragraph` stands before its first words."""
+
+    paragraph: str
+    markers: Markers
+    text: list[str] = field(default_factory=list)
+    wanted: list[ToolCall] = field(default_factory=list)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -40,8 +64,10 @@ class Agent:
     chars: int = 0
     usage: Usage = field(default_factory=Usage)
     stopped: bool = False
+    _stage: StageName | None = None
+    _cited: int = 0
 
-    async def run(self, messages: Sequence[ModelMessage]) -> AsyncGenerator[Said | Status, None]:
+    async def run(self, messages: Sequence[ModelMessage]) -> AsyncGenerator[AgentEvent, None]:
         """Yield the answer and what is being done, until the model is done or a guard ends it.
 
         A guard's text is part of the answer, and nothing is called after it. Raises what the
@@ -50,24 +76,29 @@ class Agent:
         conversation = list(messages)
         try:
             while True:
-                text: list[str] = []
-                wanted: list[ToolCall] = []
-                async with aclosing(self._speak(conversation, wanted)) as pieces:
-                    async for piece in pieces:
-                        yield Said(piece if text else self._paragraph + piece)
-                        text.append(piece)
-                        self.chars += len(piece)
-                if not wanted:
-                    return
-                for status in await self._admit(wanted):
-                    yield status
-                results = await self.toolkit.run(wanted)
-                turn = AssistantTurn(text="".join(text), tool_calls=tuple(wanted))
+                cycle = self._cycle()
+                async with aclosing(self._speak(conversation, cycle)) as events:
+                    async for event in events:
+                        yield event
+                if not cycle.wanted:
+                    break
+                for event in await self._admit(cycle.wanted):
+                    yield event
+                returned = await self.toolkit.run(cycle.wanted)
+                for one in returned:
+                    yield ToolEnded(call_id=one.call_id, output=one.shown, failed=one.failed)
+                turn = AssistantTurn(text="".join(cycle.text), tool_calls=tuple(cycle.wanted))
+                results = [ToolResult(call_id=one.call_id, text=one.text) for one in returned]
                 conversation += [turn, *results]
                 self._check_size(conversation)
         except Stopped as stopped:
             self.stopped = True
-            yield Said(self._paragraph + str(stopped))
+            for told in self._say(str(stopped), self._cycle()):
+                yield told
+        yield Stage("response_ready")
+
+    def _cycle(self) -> _Cycle:
+        return _Cycle(paragraph=self._paragraph, markers=Markers(self.toolkit.citations.mark))
 
     @property
     def _paragraph(self) -> str:
@@ -75,36 +106,76 @@ class Agent:
         return "\n\n" if self.chars else ""
 
     async def _speak(
-        self, conversation: Sequence[ModelMessage], wanted: list[ToolCall]
-    ) -> AsyncGenerator[str, None]:
-        """Make one model call: yield its text, collect its calls. The last cycle has no tools."""
+        self, conversation: Sequence[ModelMessage], cycle: _Cycle
+    ) -> AsyncGenerator[AgentEvent, None]:
+        """Make one model call: yield its words, collect its calls. The last cycle has no tools."""
         self.cycles += 1
-        tools = self.toolkit.specs if self.cycles < self.limits.cycles else ()
+        tools = () if self._is_last else self.toolkit.specs
+        for stage in self._enter("thinking"):
+            yield stage
         async with self.model.stream(self.role, conversation, tools) as events:
             async for event in events:
-                match event:
-                    case TextDelta(text):
-                        await self._let_out(len(text))
-                        yield text
-                    case ToolCallRequested(call) if tools:
-                        wanted.append(call)
-                    case Finished(usage=usage):
-                        self.usage = _sum(self.usage, usage)
+                for told in await self._take(event, cycle):
+                    yield told
+        for told in self._say(cycle.markers.end(), cycle):
+            yield told
+
+    @property
+    def _is_last(self) -> bool:
+        return self.cycles >= self.limits.cycles
+
+    async def _take(self, event: ModelEvent, cycle: _Cycle) -> Iterable[AgentEvent]:
+        match event:
+            case TextDelta(text):
+                await self._let_out(len(text))
+                cycle.text.append(text)
+                self.chars += len(text)
+                return self._say(self._marked(text, cycle), cycle)
+            case ReasoningDelta(text):
+                await self._pass_hold()
+                return [Reasoned(text)]
+            case ToolCallRequested(call) if not self._is_last:
+                cycle.wanted.append(call)
+            case Finished(usage=usage):
+                self.usage = _sum(self.usage, usage)
+        return ()
+
+    def _marked(self, text: str, cycle: _Cycle) -> str:
+        """Nothing waits while nothing was given out that it could cite."""
+        return cycle.markers.feed(text) if self.toolkit.citations.cards else text
+
+    def _say(self, text: str, cycle: _Cycle) -> Iterator[AgentEvent]:
+        """Tell words, and before them what they are the first to cite."""
+        if not text:
+            return
+        yield from self._enter("answering")
+        for card in self.toolkit.citations.shown[self._cited :]:
+            self._cited += 1
+            yield CitationShown(number=self._cited, card=card)
+        yield Said(cycle.paragraph + text)
+        cycle.paragraph = ""
+
+    def _enter(self, stage: StageName) -> Iterator[Stage]:
+        if stage != self._stage:
+            self._stage = stage
+            yield Stage(stage)
 
     async def _let_out(self, chars: int) -> None:
-        if not await self.hold.passed():
-            raise Stopped(guards.WITHHELD)
+        await self._pass_hold()
         if self.chars + chars > self.limits.answer_chars:
             raise Stopped(guards.TOO_LONG)
 
-    async def _admit(self, wanted: Sequence[ToolCall]) -> list[Status]:
-        """Let calls start, and say what is being done. Raises Stopped."""
+    async def _pass_hold(self) -> None:
         if not await self.hold.passed():
             raise Stopped(guards.WITHHELD)
+
+    async def _admit(self, wanted: Sequence[ToolCall]) -> list[AgentEvent]:
+        """Let calls start, and say what is being done. Raises Stopped."""
+        await self._pass_hold()
         guards.check_calls(self.calls, wanted, self.limits)
-        statuses = list(dict.fromkeys(self._statuses(wanted)))
+        statuses = dict.fromkeys(self._statuses(wanted))
         self.calls += wanted
-        return statuses
+        return [*self._enter("using_tools"), *statuses, *map(_started, wanted)]
 
     def _statuses(self, wanted: Sequence[ToolCall]) -> Iterator[Status]:
         if guards.is_busy(len(self.calls), len(wanted), self.limits):
@@ -117,6 +188,10 @@ class Agent:
     def _check_size(self, conversation: Sequence[ModelMessage]) -> None:
         if sum(count_tokens(_content(m)) for m in conversation) > self.limits.context_tokens:
             raise Stopped(guards.TOO_MUCH_CONTEXT)
+
+
+def _started(call: ToolCall) -> ToolStarted:
+    return ToolStarted(call_id=call.id, tool=call.name, arguments=call.arguments)
 
 
 def _content(message: ModelMessage) -> str:

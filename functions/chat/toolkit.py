@@ -10,12 +10,16 @@ from functions.chat.context.citations import Citations
 from shared import telemetry
 from shared.domain.errors import KeepsakeError, ToolFailed, ToolRefused
 from shared.domain.ids import AppId
-from shared.domain.model import ToolCall, ToolResult, ToolSpec
+from shared.domain.model import ToolCall, ToolSpec
 from shared.domain.value import value
 
 Present = Callable[[Citations], str]
 """Writes a tool's answer; it asks for citation numbers, so it runs in call order."""
 MAX_RESULT_CHARS = 80_000
+
+
+MAX_SHOWN_CHARS = 2_000
+"""What a client is shown of a result; the model reads far more."""
 
 
 @value
@@ -26,6 +30,19 @@ class Tool:
     status: str
     run: Callable[[Mapping[str, Any]], Awaitable[Present]]
     app_id: AppId | None = None
+
+
+@value
+class Returned:
+    """What a call came back with; `failed` when the model is told an error."""
+
+    call_id: str
+    text: str
+    failed: bool
+
+    @property
+    def shown(self) -> str:
+        return _capped(self.text, MAX_SHOWN_CHARS)
 
 
 class Toolkit:
@@ -43,32 +60,35 @@ class Toolkit:
     def get(self, name: str) -> Tool | None:
         return self._tools.get(name)
 
-    async def run(self, calls: Sequence[ToolCall]) -> list[ToolResult]:
+    async def run(self, calls: Sequence[ToolCall]) -> list[Returned]:
         """Run calls side by side; the results stand in call order, whoever was first."""
-        presented: list[Present] = [_nothing] * len(calls)
+        answers: dict[int, _Answer] = {}
 
         async def one(position: int, call: ToolCall) -> None:
-            presented[position] = await self._run_one(call)
+            answers[position] = await self._run_one(call)
 
         async with anyio.create_task_group() as tasks:
             for position, call in enumerate(calls):
                 tasks.start_soon(one, position, call)
-        return [
-            ToolResult(call_id=call.id, text=_capped(present(self.citations)))
-            for call, present in zip(calls, presented, strict=True)
-        ]
+        return [self._returned(call, answers[position]) for position, call in enumerate(calls)]
 
-    async def _run_one(self, call: ToolCall) -> Present:
+    def _returned(self, call: ToolCall, answer: "_Answer") -> Returned:
+        text = _capped(answer.present(self.citations), MAX_RESULT_CHARS)
+        return Returned(call_id=call.id, text=text, failed=answer.failed)
+
+    async def _run_one(self, call: ToolCall) -> "_Answer":
         try:
             with anyio.fail_after(self._timeout_s):
-                return await self._known(call).run(_arguments(call))
+                return _Answer(present=await self._known(call).run(_arguments(call)))
         except (ToolRefused, ToolFailed) as error:
-            return say(f"Error: {error}")
+            return _failure(str(error))
         except TimeoutError:
-            return say(f"Error: {call.name} did not answer within {self._timeout_s:g} seconds.")
+            return _failure(f"{call.name} did not answer within {self._timeout_s:g} seconds.")
         except KeepsakeError as error:
             telemetry.warning("tool_failed", tool=call.name, error=type(error).__name__)
-            return say(f"Error: {call.name} does not work at the moment.")
+        except Exception:  # noqa: BLE001 - one broken tool does not end the turn
+            telemetry.error("tool_broken", tool=call.name)
+        return _failure(f"{call.name} does not work at the moment.")
 
     def _known(self, call: ToolCall) -> Tool:
         tool = self._tools.get(call.name)
@@ -83,7 +103,14 @@ def say(text: str) -> Present:
     return lambda _: text
 
 
-_nothing = say("")
+@value
+class _Answer:
+    present: Present
+    failed: bool = False
+
+
+def _failure(text: str) -> _Answer:
+    return _Answer(present=say(f"Error: {text}"), failed=True)
 
 
 def _arguments(call: ToolCall) -> Mapping[str, Any]:
@@ -96,9 +123,9 @@ def _arguments(call: ToolCall) -> Mapping[str, Any]:
     return arguments
 
 
-def _capped(text: str) -> str:
-    if len(text) <= MAX_RESULT_CHARS:
+def _capped(text: str, limit: int) -> str:
+    if len(text) <= limit:
         return text
-    half = MAX_RESULT_CHARS // 2
+    half = limit // 2
     left_out = len(text) - 2 * half
     return f"{text[:half]}\n… {left_out} characters left out …\n{text[-half:]}"

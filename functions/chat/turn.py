@@ -8,7 +8,7 @@ from datetime import timedelta
 import anyio
 
 from functions.chat import guards
-from functions.chat.agent import Agent
+from functions.chat.agent import Agent, AgentEvent
 from functions.chat.app_tools import app_tools
 from functions.chat.context import history, prompt
 from functions.chat.context.citations import cite
@@ -20,11 +20,11 @@ from functions.chat.toolkit import Tool, Toolkit
 from functions.chat.wiring import ChatDeps
 from shared import prompts, telemetry
 from shared.domain.app import App
-from shared.domain.chat import Message, Session, main_session
+from shared.domain.chat import Card, Message, Session, main_session
 from shared.domain.errors import AlreadyExists, Invalid, TooLarge
 from shared.domain.ids import AppId, MessageId, RunId, SessionId, UserId
 from shared.domain.model import ModelMessage, ModelRole
-from shared.domain.run import Ended, Outcome, Said
+from shared.domain.run import CitationShown, Ended, Outcome, Said
 from shared.domain.text import visible
 from shared.domain.value import value
 
@@ -143,6 +143,7 @@ class _Work:
         self._turn = turn
         self._journal = journal
         self._said: list[str] = []
+        self._shown: list[Card] = []
         self._question_stored = False
         self._agent = Agent(
             model=deps.model,
@@ -169,9 +170,7 @@ class _Work:
             with anyio.fail_after(self._deps.limits.deadline_s):
                 async with aclosing(self._agent.run(self._turn.messages)) as events:
                     async for event in events:
-                        if isinstance(event, Said):
-                            self._said.append(event.text)
-                        self._journal.append(event)
+                        self._tell(event)
         except TimeoutError:
             return self._apologise(guards.TOO_LATE, "limited")
         except Exception:  # noqa: BLE001 - after the first byte nothing raises
@@ -182,10 +181,16 @@ class _Work:
         return "limited" if self._agent.stopped else "completed"
 
     def _apologise(self, text: str, outcome: Outcome) -> Outcome:
-        piece = f"\n\n{text}" if self._said else text
-        self._said.append(piece)
-        self._journal.append(Said(piece))
+        self._tell(Said(f"\n\n{text}" if self._said else text))
         return outcome
+
+    def _tell(self, event: AgentEvent) -> None:
+        match event:
+            case Said(text):
+                self._said.append(text)
+            case CitationShown(card=card):
+                self._shown.append(card)
+        self._journal.append(event)
 
     async def end(self, outcome: Outcome) -> None:
         """Store the answer, whole or partial, and tell the end."""
@@ -210,7 +215,7 @@ class _Work:
         return await self._deps.messages.add(uid, session, message)
 
     def _message(self, outcome: Outcome) -> Message:
-        cited = cite("".join(self._said), self._agent.toolkit.citations.cards)
+        cited = cite("".join(self._said), self._shown)
         asked = self._turn.question
         return Message(
             id=MessageId(self._turn.run_id),

@@ -14,7 +14,7 @@ Outcome = Literal["completed", "limited", "stopped", "interrupted", "failed"]
 """How a run ended: `limited` by a guard, `stopped` by its owner, `interrupted` with its process."""
 
 StageName = Literal["thinking", "using_tools", "answering", "response_ready"]
-"""In this order in each model cycle; `response_ready` once, when the last word is said."""
+"""Each model cycle begins with `thinking`; `response_ready` once, when the last word is said."""
 
 
 @positional_value
@@ -41,7 +41,7 @@ class Reasoned:
 
 @positional_value
 class Said:
-    """The next piece of the answer, citation markers included."""
+    """The next piece of the answer; its citation markers are numbered as CitationShown told."""
 
     text: str
 
@@ -66,7 +66,7 @@ class ToolEnded:
 
 @value
 class CitationShown:
-    """The answer cites a conversation for the first time; `number` is what its marker says."""
+    """The next piece cites a conversation for the first time; its marker says `number`, from 1."""
 
     number: int
     card: Card

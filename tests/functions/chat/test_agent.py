@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from functions.chat import guards
-from functions.chat.agent import Agent
-from functions.chat.context.citations import Cited, cite
+from functions.chat.agent import Agent, AgentEvent
 from functions.chat.guards import Limits
 from functions.chat.hold import Hold
 from functions.chat.toolkit import Present, Tool, Toolkit, say
@@ -21,16 +20,27 @@ from shared.domain.model import (
     AssistantTurn,
     Finished,
     ModelMessage,
+    ReasoningDelta,
+    TextDelta,
     ToolCall,
     ToolCallRequested,
     ToolResult,
     ToolSpec,
     UserText,
 )
-from shared.domain.run import Said, Status
+from shared.domain.run import (
+    CitationShown,
+    Reasoned,
+    Said,
+    Stage,
+    Status,
+    ToolEnded,
+    ToolStarted,
+)
 from tests.doubles import ScriptedModel, Turn, calls, says
 from tests.functions.chat.context.test_citations import CARDS
 
+UNKNOWN = "Error: there is no tool 'nobody'. Available: a, breaks, find."
 QUESTION: Sequence[ModelMessage] = [UserText(text="What did Ann say?")]
 
 
@@ -61,19 +71,27 @@ def agent(
     )
 
 
-async def told(running: Agent) -> list[Said | Status]:
+async def told(running: Agent) -> list[AgentEvent]:
     return [event async for event in running.run(QUESTION)]
 
 
 async def text_of(running: Agent) -> str:
-    return "".join(event.text for event in await told(running) if isinstance(event, Said))
+    return said(await told(running))
+
+
+def said(events: Sequence[AgentEvent]) -> str:
+    return "".join(event.text for event in events if isinstance(event, Said))
+
+
+THINKING, USING_TOOLS = Stage("thinking"), Stage("using_tools")
+ANSWERING, READY = Stage("answering"), Stage("response_ready")
 
 
 async def test_p1_the_simple_path_is_the_loop_that_calls_no_tool() -> None:
     with ScriptedModel(says("Hi ", "there")) as model:
         events = await told(agent(model, tool("a", echo)))
 
-    assert events == [Said("Hi "), Said("there")]
+    assert events == [THINKING, ANSWERING, Said("Hi "), Said("there"), READY]
     assert len(model.calls) == 1
 
 
@@ -117,7 +135,8 @@ async def test_statuses_are_told_once_before_tools_run() -> None:
     with ScriptedModel(calls(("a", {"n": 1}), ("a", {"n": 2})), says("ok")) as model:
         events = await told(agent(model, tool("a", echo)))
 
-    assert events == [Status("Using a"), Said("ok")]
+    assert [event for event in events if isinstance(event, Status)] == [Status("Using a")]
+    assert events.index(Status("Using a")) < events.index(started("a", 0, n=1))
 
 
 async def test_text_before_a_tool_call_is_kept_apart_from_what_follows() -> None:
@@ -134,12 +153,17 @@ async def test_text_before_a_tool_call_is_kept_apart_from_what_follows() -> None
 @pytest.mark.parametrize(
     ("name", "arguments", "expected"),
     [
-        ("unknown", "{}", "Error: there is no tool 'unknown'. Available: a, refuses, fails, down."),
+        (
+            "unknown",
+            "{}",
+            "Error: there is no tool 'unknown'. Available: a, refuses, fails, down, breaks.",
+        ),
         ("a", "{broken", "Error: the arguments of a are not valid JSON"),
         ("a", "[1]", "Error: the arguments of a must be a JSON object."),
         ("refuses", "{}", "Error: send a date"),
         ("fails", "{}", "Error: the shop is closed"),
         ("down", "{}", "Error: down does not work at the moment."),
+        ("breaks", "{}", "Error: breaks does not work at the moment."),
     ],
 )
 async def test_x42_a_bad_or_failing_call_becomes_text_and_the_loop_goes_on(
@@ -164,6 +188,7 @@ async def test_x42_a_bad_or_failing_call_becomes_text_and_the_loop_goes_on(
                 tool("refuses", refuses),
                 tool("fails", fails),
                 tool("down", down),
+                tool("breaks", breaks),
             )
         )
 
@@ -187,10 +212,10 @@ async def test_p10_a_call_that_does_not_answer_is_given_up() -> None:
 
 
 async def test_p10_the_eleventh_call_and_its_siblings_never_start() -> None:
-    started: list[int] = []
+    began: list[int] = []
 
     async def counts(arguments: Mapping[str, Any]) -> Present:
-        started.append(arguments["n"])
+        began.append(arguments["n"])
         return say("ok")
 
     one = calls(*(("a", {"n": n}) for n in range(8)))
@@ -199,8 +224,8 @@ async def test_p10_the_eleventh_call_and_its_siblings_never_start() -> None:
         running = agent(model, tool("a", counts))
         events = await told(running)
 
-    assert started == list(range(8))
-    assert events[-1] == Said(guards.TOO_MANY_CALLS)
+    assert began == list(range(8))
+    assert events[-2:] == [Said(guards.TOO_MANY_CALLS), READY]
     assert Status(guards.BUSY) in events
     assert running.stopped
 
@@ -269,29 +294,32 @@ async def test_a_hold_keeps_words_back_until_its_verdict() -> None:
         return True
 
     hold = Hold(classify)
-    heard: list[Said | Status] = []
-    with ScriptedModel([*says("Hi")[:1], *says()]) as model:
+    heard: list[AgentEvent] = []
+    with ScriptedModel([ReasoningDelta("Hm"), *says("Hi")]) as model:
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(hold.decide)
 
             async def listen() -> None:
-                heard.extend(await told(agent(model, hold=hold)))
+                async for event in agent(model, hold=hold).run(QUESTION):
+                    heard.append(event)  # noqa: PERF401 - it is looked at while it grows
 
             tasks.start_soon(listen)
             await anyio.wait_all_tasks_blocked()
             assert model.calls, "the model is asked while the verdict is open"
-            assert heard == []
+            assert heard == [THINKING]
             verdict.set()
 
-    assert heard == [Said("Hi")]
+    assert heard == [THINKING, Reasoned("Hm"), ANSWERING, Said("Hi"), READY]
 
 
-@pytest.mark.parametrize("turn", [says("secret"), calls(("a", {}))])
+@pytest.mark.parametrize(
+    "turn", [says("secret"), calls(("a", {})), [ReasoningDelta("secret"), *says()]]
+)
 async def test_a_hold_that_says_no_lets_neither_words_nor_tools_out(turn: Any) -> None:
-    started: list[str] = []
+    began: list[str] = []
 
     async def counts(_: Mapping[str, Any]) -> Present:
-        started.append("a")
+        began.append("a")
         return say("")
 
     async def classify() -> bool:
@@ -302,7 +330,7 @@ async def test_a_hold_that_says_no_lets_neither_words_nor_tools_out(turn: Any) -
     with ScriptedModel(turn) as model:
         events = await told(agent(model, tool("a", counts), hold=hold))
 
-    assert (events, started) == ([Said(guards.WITHHELD)], [])
+    assert (events, began) == ([THINKING, ANSWERING, Said(guards.WITHHELD), READY], [])
 
 
 async def test_a_hold_without_a_verdict_in_time_says_no() -> None:
@@ -313,21 +341,159 @@ async def test_a_hold_without_a_verdict_in_time_says_no() -> None:
     assert await hold.passed() is False
 
 
+async def finds(_: Mapping[str, Any]) -> Present:
+    return lambda citations: str([citations.number(card) for card in CARDS])
+
+
 @given(st.lists(st.integers(0, 60), max_size=8))
-def test_p17_every_split_of_the_stream_cites_the_same(places: list[int]) -> None:
-    text = "Ann[1] said `a[1]`, [2024] and more [2]. Done[1][1]."
+def test_p17_x39_every_split_of_the_stream_is_told_the_same(places: list[int]) -> None:
+    text = "Bob [2] and Ann[1] said `a[1]`, [2024] and more [9]. Done[1][1]."
     edges = sorted({0, len(text), *(place % len(text) for place in places)})
     pieces = [text[start:end] for start, end in pairwise(edges)]
 
-    async def finds(_: Mapping[str, Any]) -> Present:
-        return lambda citations: str([citations.number(card) for card in CARDS])
-
-    async def answered() -> Cited:
+    async def answered() -> list[AgentEvent]:
         with ScriptedModel(calls(("find", {})), says(*pieces)) as model:
-            running = agent(model, tool("find", finds))
-            return cite(await text_of(running), running.toolkit.citations.cards)
+            return await told(agent(model, tool("find", finds)))
 
-    assert anyio.run(answered) == cite(text, CARDS)
+    events = anyio.run(answered)
+    assert said(events) == "Bob[1] and Ann[2] said `a[1]`, [2024] and more. Done[2][2]."
+    assert shown(events) == [
+        CitationShown(number=1, card=CARDS[1]),
+        CitationShown(number=2, card=CARDS[0]),
+    ]
+    for citation in shown(events):
+        before = said(events[: events.index(citation)])
+        assert f"[{citation.number}]" not in before.replace("`a[1]`", "")
+
+
+def shown(events: Sequence[AgentEvent]) -> list[CitationShown]:
+    return [event for event in events if isinstance(event, CitationShown)]
+
+
+def started(name: str, call: int, **arguments: Any) -> ToolStarted:
+    return ToolStarted(call_id=f"call_{call}", tool=name, arguments=json.dumps(arguments))
+
+
+def ended(call: int, output: str, *, failed: bool = False) -> ToolEnded:
+    return ToolEnded(call_id=f"call_{call}", output=output, failed=failed)
+
+
+async def breaks(_: Mapping[str, Any]) -> Present:
+    raise RuntimeError("a bug")
+
+
+LOOK, DONE = TextDelta("Let me look."), Finished(reason="stop", model="scripted")
+ASKED = calls(("a", {"n": 1}), ("breaks", {}))
+
+
+@pytest.mark.parametrize(
+    ("turns", "expected"),
+    [
+        pytest.param(
+            [
+                [
+                    ReasoningDelta("Hm"),
+                    TextDelta("Hi "),
+                    ReasoningDelta("so"),
+                    TextDelta("Ann"),
+                    DONE,
+                ]
+            ],
+            [
+                THINKING,
+                Reasoned("Hm"),
+                ANSWERING,
+                Said("Hi "),
+                Reasoned("so"),
+                Said("Ann"),
+                READY,
+            ],
+            id="reasoning and an answer",
+        ),
+        pytest.param(
+            [ASKED, says("ok")],
+            [
+                THINKING,
+                USING_TOOLS,
+                Status("Using a"),
+                Status("Using breaks"),
+                started("a", 0, n=1),
+                started("breaks", 1),
+                ended(0, 'echo {"n": 1}'),
+                ended(1, "Error: breaks does not work at the moment.", failed=True),
+                THINKING,
+                ANSWERING,
+                Said("ok"),
+                READY,
+            ],
+            id="X42: one of two tools is broken",
+        ),
+        pytest.param(
+            [[LOOK, *ASKED], calls(("find", {})), says("Ann[1].")],
+            [
+                THINKING,
+                ANSWERING,
+                Said("Let me look."),
+                USING_TOOLS,
+                Status("Using a"),
+                Status("Using breaks"),
+                started("a", 0, n=1),
+                started("breaks", 1),
+                ended(0, 'echo {"n": 1}'),
+                ended(1, "Error: breaks does not work at the moment.", failed=True),
+                THINKING,
+                USING_TOOLS,
+                Status("Using find"),
+                started("find", 0),
+                ended(0, "[1, 2, 3]"),
+                THINKING,
+                ANSWERING,
+                CitationShown(number=1, card=CARDS[0]),
+                Said("\n\nAnn[1]."),
+                READY,
+            ],
+            id="two cycles of tools, and an answer that cites",
+        ),
+        pytest.param(
+            [calls(("nobody", {}))] * 3,
+            [
+                THINKING,
+                USING_TOOLS,
+                started("nobody", 0),
+                ended(0, UNKNOWN, failed=True),
+                THINKING,
+                USING_TOOLS,
+                started("nobody", 0),
+                ended(0, UNKNOWN, failed=True),
+                THINKING,
+                ANSWERING,
+                Said(guards.LOOPING),
+                READY,
+            ],
+            id="a guard's text is an answer too",
+        ),
+    ],
+)
+async def test_x38_c80_what_the_model_does_is_told_in_order(
+    turns: list[Turn], expected: list[AgentEvent]
+) -> None:
+    tools = [tool("a", echo), tool("breaks", breaks), tool("find", finds)]
+    with ScriptedModel(*turns) as model:
+        events = await told(agent(model, *tools))
+
+    assert events == expected
+
+
+async def test_what_is_shown_of_a_result_is_short_though_the_model_reads_it_whole() -> None:
+    async def floods(_: Mapping[str, Any]) -> Present:
+        return say("x" * 20_000)
+
+    with ScriptedModel(calls(("a", {})), says("ok")) as model:
+        events = await told(agent(model, tool("a", floods)))
+
+    (result,) = [event for event in events if isinstance(event, ToolEnded)]
+    assert len(result.output) < 2_100
+    assert model.calls[1].messages[-1].text == "x" * 20_000
 
 
 async def test_a_hold_whose_classifier_fails_says_no() -> None:

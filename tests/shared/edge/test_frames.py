@@ -1,16 +1,33 @@
 """The old app's frames (P20)."""
 
 import json
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime
 from itertools import pairwise
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.domain.ids import AppId
-from shared.domain.run import Status
-from shared.edge.frames import MAX_FRAME_BYTES, done_frame, status_frame, text_frames
+from shared.domain.chat import MAIN_SESSION, Card, Message
+from shared.domain.ids import AppId, ConversationId, MessageId
+from shared.domain.run import (
+    CitationShown,
+    Ended,
+    Reasoned,
+    RunEvent,
+    Said,
+    Stage,
+    Status,
+    ToolEnded,
+    ToolStarted,
+)
+from shared.edge.frames import MAX_FRAME_BYTES, done_frame, encode, status_frame, text_frames
 from tests.old_app import fixed_parser, old_parser
 
+TIME = datetime(2026, 3, 2, tzinfo=UTC)
+MESSAGE = Message(
+    id=MessageId("m1"), session_id=MAIN_SESSION, text="", sender="ai", created_at=TIME
+)
 TEXT = st.text(st.characters(codec="utf-8", exclude_characters="\r"), max_size=3_000)
 PIECES = st.lists(TEXT, max_size=5)
 DONE = json.dumps({"id": "m1", "text": "x" * 2_000}).encode()
@@ -57,6 +74,29 @@ def test_p20_the_fixed_parser_is_whole_for_every_byte_split(
 
     assert (shown.text, shown.failed) == ("".join(pieces).replace("__CRLF__", "\n"), False)
     assert shown.done == json.loads(DONE)
+
+
+async def test_x38_old_frames_show_nothing_but_words_statuses_and_the_end() -> None:
+    card = Card(id=ConversationId("c1"), created_at=TIME, title="Offsite", emoji="🚆")
+    events: list[RunEvent] = [
+        Stage("thinking"),
+        Reasoned("Hm"),
+        Status("Searching"),
+        ToolStarted(call_id="c", tool="search", arguments="{}"),
+        ToolEnded(call_id="c", output="[1]"),
+        CitationShown(number=1, card=card),
+        Said("Friday[1]."),
+        Stage("response_ready"),
+        Ended(MESSAGE, "completed"),
+    ]
+
+    async def told() -> AsyncIterator[RunEvent]:
+        for event in events:
+            yield event
+
+    sent = [frame async for frame in encode(told(), lambda _: b"{}")]
+
+    assert sent == [b"think: Searching\n\n", b"data: Friday[1].\n\n", b"done: e30=\n\n"]
 
 
 def test_a_newline_is_escaped_and_spaces_are_kept() -> None:
