@@ -2,7 +2,6 @@
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime, timedelta
 from typing import Any, TypeVar
 
 from functions.process_conversation.draft import Draft
@@ -10,16 +9,17 @@ from shared.data.codec import Malformed, dump, load
 from shared.data.conversations import conversation_path, forgotten_path
 from shared.data.memories import memory_path
 from shared.data.tasks import action_item_path
-from shared.domain.conversation import Claim, Conversation, content_hash, said_hash
+from shared.domain.claim import Claim, given_back, is_settled, settled, taken, writing
+from shared.domain.conversation import Conversation, content_hash, edited, said_hash
 from shared.domain.documents import Delete, Document, Set, Update
-from shared.domain.errors import Unavailable
 from shared.domain.ids import ConversationId, UserId
 from shared.domain.memory import Memory
 from shared.domain.task import ActionItem
-from shared.ports import Clock, Documents, Transaction
+from shared.ports import Clock, Documents, NewId, Transaction
 
-LEASE = timedelta(seconds=120)
 T = TypeVar("T")
+GONE = ""
+"""Stands for the content of a conversation that is not there."""
 
 
 class Superseded(Exception):
@@ -29,77 +29,57 @@ class Superseded(Exception):
 class Claims:
     """One attempt at a time may write what is derived from a conversation.
 
-    Attempts count up for the life of the document, so that a late one never passes for a newer.
+    The claim stands in a document of its own: taking it fires no trigger, and outlives a deletion.
     """
 
-    def __init__(self, documents: Documents, clock: Clock) -> None:
+    def __init__(self, documents: Documents, clock: Clock, new_id: NewId) -> None:
         self._documents = documents
         self._clock = clock
+        self._new_id = new_id
 
     async def take(
-        self, uid: UserId, conversation_id: ConversationId, *, chunk_count: int = 0
-    ) -> Conversation | None:
-        """Claim what needs processing; what is done comes back as it is, None if it is gone.
+        self, uid: UserId, conversation_id: ConversationId, *, said: str
+    ) -> Conversation | Claim:
+        """Claim what a message is about; what is done comes back as it is, without a claim.
 
-        More chunks than the document knows of are left from an earlier one of this id: then it is
-        indexed anew. Raises Unavailable while another attempt works on this content, and Malformed.
+        Of a conversation that is gone only the claim comes back. `said` is the message's hash; what
+        is done is claimed all the same when an earlier delivery of the message died while it wrote
+        to the index. Raises Unavailable while another attempt works on this content, and Malformed.
         """
-        path = conversation_path(uid, conversation_id)
+        path, beside = conversation_path(uid, conversation_id), claim_path(uid, conversation_id)
+        attempt = self._new_id()
 
-        async def work(tx: Transaction) -> Conversation | None:
-            document = await tx.get(path)
-            if document is None:
-                return None
-            conversation = load(Conversation, document)
-            if is_done(conversation) and chunk_count <= conversation.chunk_count:
-                return conversation
-            claimed = replace(
-                conversation,
-                claim=next_claim(conversation, self._clock.now()),
-                status="processing",
-                chunk_count=max(conversation.chunk_count, chunk_count),
-                failure=None,
+        async def work(tx: Transaction) -> Conversation | Claim:
+            document, noted = await tx.get_many([path, beside])
+            before = _claim(noted)
+            conversation = load(Conversation, document) if document else None
+            if conversation and is_done(conversation) and is_settled(before, said):
+                return replace(conversation, held_by=None)
+            hashed = content_hash(conversation) if conversation else GONE
+            claim = taken(
+                before, attempt=attempt, content_hash=hashed, said=said, now=self._clock.now()
             )
-            fields = dump(claimed)
-            changed = ("claim", "status", "chunk_count", "failure")
-            tx.write(Update(path, {name: fields[name] for name in changed}))
-            return claimed
+            if conversation is None:
+                claim = writing(claim, 0, (), self._clock.now())
+                tx.write(Set(beside, dump(claim)))
+                return claim
+            tx.write(Set(beside, dump(claim)))
+            if conversation.status != "processing":
+                tx.write(Update(path, {"status": "processing", "failure": None}))
+            return replace(
+                conversation, status="processing", held_by=claim, chunk_count=claim.chunk_count
+            )
 
         return await self._documents.transaction(work)
-
-    async def save(self, uid: UserId, claimed: Conversation, draft: Draft) -> Draft:
-        """Store what was made of it; what the owner wrote, changed or deleted stays so.
-
-        Returns the draft without what was deleted. `chunk_count` is written before the index is, so
-        that deleting always reaches every row. Raises Superseded.
-        """
-        changes = {
-            "discarded": draft.discarded,
-            "structured": dump(draft.structured),
-            "topics": dump(draft.topics),
-            "chunk_count": max(claimed.chunk_count, draft.chunk_count),
-        }
-        derived = _derived(uid, draft.action_items, draft.memories)
-
-        async def work(tx: Transaction, path: str) -> Draft:
-            marks = [forgotten_path(path, value.id) for _, value in derived]
-            stored = await tx.get_many([*(path for path, _ in derived), *marks])
-            gone = {mark.id for mark in stored[len(derived) :] if mark}
-            tx.write(Update(path, changes))
-            found = [one for one in zip(derived, stored, strict=False) if one[0][1].id not in gone]
-            tx.write(*(Set(p, dump(value)) for (p, value), old in found if not _is_owners(old)))
-            return draft.without(gone)
-
-        return await self._while_held(uid, claimed, work)
 
     async def keep(
         self, uid: UserId, claimed: Conversation, stage: str, answer: Mapping[str, Any]
     ) -> None:
         """Store a model's answer beside the conversation. Raises Superseded."""
 
-        async def work(tx: Transaction, path: str) -> None:
-            fields = {**answer, "said_hash": said_hash(claimed)}
-            tx.write(Set(f"{path}/answers/{stage}", fields))
+        async def work(tx: Transaction, _: Claim, stored: Conversation) -> None:
+            path = f"{conversation_path(uid, claimed.id)}/answers/{stage}"
+            tx.write(Set(path, {**answer, "said_hash": said_hash(stored)}))
 
         await self._while_held(uid, claimed, work)
 
@@ -112,53 +92,99 @@ class Claims:
         said = document.fields.get("said_hash") if document else None
         return document.fields if document and said == said_hash(claimed) else None
 
+    async def save(self, uid: UserId, claimed: Conversation, draft: Draft) -> Draft:
+        """Store what was derived, and announce the rows to come. Raises Superseded.
+
+        What the owner wrote or changed stays; the draft comes back without what they deleted. What
+        is announced is removed again, whatever becomes of this attempt.
+        """
+        derived = _derived(uid, draft.action_items, draft.memories)
+        path = conversation_path(uid, claimed.id)
+
+        async def work(tx: Transaction, held: Claim, _: Conversation) -> Draft:
+            marks = [forgotten_path(path, value.id) for _, value in derived]
+            stored = await tx.get_many([*(path for path, _ in derived), *marks])
+            gone = {mark.id for mark in stored[len(derived) :] if mark}
+            found = [one for one in zip(derived, stored, strict=False) if one[0][1].id not in gone]
+            tx.write(*(Set(p, dump(value)) for (p, value), old in found if not _is_owners(old)))
+            left = draft.without(gone)
+            ids = [memory.id for memory in left.memories]
+            claim = writing(held, left.chunk_count, ids, self._clock.now())
+            tx.write(Set(claim_path(uid, claimed.id), dump(claim)))
+            return left
+
+        return await self._while_held(uid, claimed, work)
+
     async def complete(self, uid: UserId, claimed: Conversation, draft: Draft) -> None:
-        """Remove what an earlier content said, and finish. Raises Superseded."""
+        """Store what it was about, remove what an earlier content said. Raises Superseded."""
         changes = {
-            **self._released(),
             "status": "completed",
-            "processed_hash": _claim(claimed).content_hash,
+            "failure": None,
+            "discarded": draft.discarded,
+            "topics": dump(draft.topics),
+            "processed_hash": _own(claimed).content_hash,
             "chunk_count": draft.chunk_count,
         }
         stale = [path for path, _ in _derived(uid, draft.stale_items, draft.stale_memories)]
 
-        async def work(tx: Transaction, path: str) -> None:
+        async def work(tx: Transaction, held: Claim, conversation: Conversation) -> None:
             stored = await tx.get_many(stale)
-            tx.write(Update(path, changes))
+            claim = settled(held, self._clock.now())
+            if not claim.writing:  # nobody else may add rows: these are all
+                ids = tuple(memory.id for memory in draft.memories)
+                claim = replace(claim, chunk_count=draft.chunk_count, memory_ids=ids)
+            tx.write(Set(claim_path(uid, claimed.id), dump(claim)))
+            structured = edited(draft.structured, conversation.edits)
+            changed = {**changes, "structured": dump(structured)}
+            tx.write(Update(conversation_path(uid, claimed.id), changed))
             tx.write(*(Delete(old.path) for old in stored if old and not _is_owners(old)))
 
         await self._while_held(uid, claimed, work)
 
     async def fail(self, uid: UserId, claimed: Conversation, reason: str) -> None:
         """Say why it cannot be processed; what was stored before stays as it was."""
-        changes = {**self._released(), "status": "failed", "failure": reason, "discarded": False}
+        changes = {"status": "failed", "failure": reason, "discarded": False}
 
-        async def work(tx: Transaction, path: str) -> None:
-            tx.write(Update(path, changes))
-
-        await self._while_held(uid, claimed, work)
-
-    async def release(self, uid: UserId, claimed: Conversation) -> None:
-        """Let the next attempt begin at once. Raises Superseded."""
-
-        async def work(tx: Transaction, path: str) -> None:
-            tx.write(Update(path, self._released()))
+        async def work(tx: Transaction, held: Claim, _: Conversation) -> None:
+            tx.write(Set(claim_path(uid, claimed.id), dump(settled(held, self._clock.now()))))
+            tx.write(Update(conversation_path(uid, claimed.id), changes))
 
         await self._while_held(uid, claimed, work)
 
-    async def reopen(self, uid: UserId, conversation_id: ConversationId) -> bool:
-        """Have it processed again, and stop every attempt under way; False if it is gone."""
-        path = conversation_path(uid, conversation_id)
+    async def give_back(self, uid: UserId, conversation_id: ConversationId, claim: Claim) -> None:
+        """Let the next attempt begin at once, and let the message that comes again mend the index."""
+        path = claim_path(uid, conversation_id)
 
-        async def work(tx: Transaction) -> bool:
-            document = await tx.get(path)
+        async def work(tx: Transaction) -> None:
+            stored = _claim(await tx.get(path))
+            tx.write(Set(path, dump(given_back(stored, claim, self._clock.now()))))
+
+        await self._documents.transaction(work)
+
+    async def forget(
+        self,
+        uid: UserId,
+        conversation_id: ConversationId,
+        claim: Claim,
+        paths: Sequence[str],
+    ) -> None:
+        """Delete these documents, and the claim once nobody may write rows any more.
+
+        Raises Superseded if the conversation is there again.
+        """
+        beside = claim_path(uid, conversation_id)
+
+        async def work(tx: Transaction) -> None:
+            document, noted = await tx.get_many([conversation_path(uid, conversation_id), beside])
             if document is not None:
-                conversation = load(Conversation, document)
-                claim = _claim_after(conversation, lease_until=self._clock.now())
-                tx.write(Update(path, {"claim": dump(claim), "processed_hash": None}))
-            return document is not None
+                raise Superseded
+            noticed = _claim(noted) or claim
+            mine = replace(noticed, attempt=claim.attempt, said=claim.said)
+            left = settled(mine, self._clock.now())
+            tx.write(*map(Delete, paths))
+            tx.write(Set(beside, dump(left)) if left.writing else Delete(beside))
 
-        return await self._documents.transaction(work)
+        await self._documents.transaction(work)
 
     async def refuse(self, uid: UserId, conversation_id: ConversationId) -> None:
         """Mark a document that cannot be read; its next good version is processed as any other."""
@@ -166,33 +192,34 @@ class Claims:
 
         async def work(tx: Transaction) -> None:
             document = await tx.get(path)
-            if document is not None and is_malformed(document):
+            if document is not None and _readable(document) is None:
                 tx.write(Update(path, {"status": "failed", "failure": "malformed document"}))
 
         await self._documents.transaction(work)
-
-    async def holds(self, uid: UserId, claimed: Conversation) -> bool:
-        document = await self._documents.get(conversation_path(uid, claimed.id))
-        return _is_held(document, _claim(claimed))
-
-    def _released(self) -> dict[str, Any]:
-        """End the lease and keep the count of attempts."""
-        return {"claim.lease_until": self._clock.now()}
 
     async def _while_held(
         self,
         uid: UserId,
         claimed: Conversation,
-        work: Callable[[Transaction, str], Awaitable[T]],
+        work: Callable[[Transaction, Claim, Conversation], Awaitable[T]],
     ) -> T:
-        path = conversation_path(uid, claimed.id)
+        """Work with claim and conversation as stored now. Raises Superseded if it is not ours."""
+        paths = [conversation_path(uid, claimed.id), claim_path(uid, claimed.id)]
 
         async def checked(tx: Transaction) -> T:
-            if not _is_held(await tx.get(path), _claim(claimed)):
+            document, noted = await tx.get_many(paths)
+            held, stored = _claim(noted), _readable(document)
+            if held is None or stored is None or held.attempt != _own(claimed).attempt:
                 raise Superseded
-            return await work(tx, path)
+            if content_hash(stored) != held.content_hash:
+                raise Superseded
+            return await work(tx, held, stored)
 
         return await self._documents.transaction(checked)
+
+
+def claim_path(uid: UserId, conversation_id: ConversationId) -> str:
+    return f"users/{uid}/processing/{conversation_id}"
 
 
 def is_done(conversation: Conversation) -> bool:
@@ -200,44 +227,20 @@ def is_done(conversation: Conversation) -> bool:
     return done and conversation.processed_hash == content_hash(conversation)
 
 
-def next_claim(conversation: Conversation, now: datetime) -> Claim:
-    """Raises Unavailable while a live attempt works on this content; other content takes over."""
-    held = conversation.claim
-    if held and held.content_hash == content_hash(conversation) and held.lease_until > now:
-        raise Unavailable("Another attempt is processing this conversation")
-    return _claim_after(conversation, lease_until=now + LEASE)
-
-
-def is_malformed(document: Document) -> bool:
+def _readable(document: Document | None) -> Conversation | None:
     try:
-        load(Conversation, document)
+        return load(Conversation, document) if document else None
     except Malformed:
-        return True
-    return False
+        return None
 
 
-def _claim_after(conversation: Conversation, *, lease_until: datetime) -> Claim:
-    return Claim(
-        content_hash=content_hash(conversation),
-        attempt=conversation.claim.attempt + 1 if conversation.claim else 1,
-        lease_until=lease_until,
-    )
+def _claim(document: Document | None) -> Claim | None:
+    return load(Claim, document) if document else None
 
 
-def _claim(claimed: Conversation) -> Claim:
-    assert claimed.claim is not None, "take() claimed it"
-    return claimed.claim
-
-
-def _is_held(document: Document | None, claim: Claim) -> bool:
-    if document is None or is_malformed(document):
-        return False
-    stored = load(Conversation, document)
-    return (
-        stored.claim is not None
-        and stored.claim.attempt == claim.attempt
-        and content_hash(stored) == claim.content_hash
-    )
+def _own(claimed: Conversation) -> Claim:
+    assert claimed.held_by is not None, "take() claimed it"
+    return claimed.held_by
 
 
 def _derived(

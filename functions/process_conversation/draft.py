@@ -6,7 +6,7 @@ from typing import Self
 
 from functions.process_conversation.identity import derived_id
 from shared.domain.conversation import Conversation, Structured, Topics, edited
-from shared.domain.ids import ActionItemId
+from shared.domain.ids import ActionItemId, MemoryId
 from shared.domain.memory import Memory
 from shared.domain.task import ActionItem
 from shared.domain.value import value
@@ -15,7 +15,10 @@ from shared.retrieval.chunking import chunks
 
 @value
 class Draft:
-    """Made before anything is stored. `chunk_count`: vector chunks it will have; 0 if discarded."""
+    """Made before anything is stored. `chunk_count`: vector chunks it will have; 0 if discarded.
+
+    `stale_rows` are memories that may stand in the index and do not belong there, stored or not.
+    """
 
     discarded: bool = False
     structured: Structured = field(default_factory=Structured)
@@ -24,6 +27,7 @@ class Draft:
     memories: tuple[Memory, ...] = ()
     stale_items: tuple[ActionItem, ...] = ()
     stale_memories: tuple[Memory, ...] = ()
+    stale_rows: tuple[MemoryId, ...] = ()
     chunk_count: int = 0
 
     def without(self, ids: Container[str]) -> Self:
@@ -50,8 +54,16 @@ def kept(
     )
 
 
-def reconciled(draft: Draft, items: Sequence[ActionItem], memories: Sequence[Memory]) -> Draft:
-    """Compare with what is stored: leave the owner's alone, name what no longer occurs."""
+def reconciled(
+    draft: Draft,
+    items: Sequence[ActionItem],
+    memories: Sequence[Memory],
+    indexed: Sequence[MemoryId] = (),
+) -> Draft:
+    """Compare with what is stored: leave the owner's alone, name what no longer occurs.
+
+    `indexed` are memories of earlier attempts that may stand in the index.
+    """
     stored: list[ActionItem | Memory] = [*items, *memories]
     owners = {one.id for one in stored if one.is_owners}
     kept_items = tuple(item for item in draft.action_items if item.id not in owners)
@@ -63,6 +75,7 @@ def reconciled(draft: Draft, items: Sequence[ActionItem], memories: Sequence[Mem
         memories=kept_memories,
         stale_items=tuple(item for item in items if item.id not in spared),
         stale_memories=tuple(memory for memory in memories if memory.id not in spared),
+        stale_rows=tuple(sorted({*indexed, *(memory.id for memory in memories)} - spared)),
     )
 
 

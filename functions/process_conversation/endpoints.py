@@ -24,7 +24,7 @@ async def on_changed(deps: ProcessDeps, call: Call[bytes]) -> None:
         deps,
         UserId(message.uid),
         ConversationId(message.conversation_id),
-        chunk_count=message.chunk_count,
+        said=message.content_hash,
     )
 
 

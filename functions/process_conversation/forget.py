@@ -1,36 +1,49 @@
 """A deleted conversation takes along what was derived from it, but nothing of the owner's own."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 
+from functions.process_conversation.claims import Superseded
 from functions.process_conversation.wiring import ProcessDeps
 from shared.data.conversations import conversation_path
 from shared.data.memories import memory_path
 from shared.data.tasks import action_item_path
-from shared.domain.documents import Delete, Query
+from shared.domain.claim import Claim
+from shared.domain.documents import Query
 from shared.domain.errors import Unavailable
 from shared.domain.ids import ConversationId, UserId
 from shared.domain.memory import Memory
-from shared.ports import Transaction
 
 _BESIDE = ("answers", "forgotten", "parts")
 _MOST = 200
 
 
 async def forget(
-    deps: ProcessDeps, uid: UserId, conversation_id: ConversationId, chunk_count: int
+    deps: ProcessDeps, uid: UserId, conversation_id: ConversationId, claim: Claim
 ) -> None:
-    """Remove vectors first, then documents: whatever is left is found again by the next call.
+    """Remove rows first, then documents: whatever is left is found again by the next call.
 
-    A conversation that was stored again meanwhile is processed anew: raises Unavailable.
+    A conversation that was stored again meanwhile is indexed anew: raises Unavailable.
     """
+    try:
+        await _forget(deps, uid, conversation_id, claim)
+    except (Superseded, Unavailable) as cut:
+        with suppress(Unavailable):
+            await deps.claims.give_back(uid, conversation_id, claim)
+        raise Unavailable("The conversation could not be forgotten yet") from cut
+
+
+async def _forget(
+    deps: ProcessDeps, uid: UserId, conversation_id: ConversationId, claim: Claim
+) -> None:
     memories = await deps.memories.of_conversation(uid, conversation_id)
+    owners = {memory.id for memory in memories if memory.is_owners}
     derived = [memory for memory in memories if not memory.is_owners]
-    await deps.index.remove(uid, conversation_id, chunk_count)
-    await deps.index.remove_memories(uid, [memory.id for memory in derived])
+    await deps.index.remove(uid, conversation_id, claim.chunk_count)
+    rows = {*claim.memory_ids, *(memory.id for memory in derived)} - owners
+    await deps.index.remove_memories(uid, sorted(rows))
     paths = await _paths(deps, uid, conversation_id, derived)
-    if not await _delete_while_gone(deps, conversation_path(uid, conversation_id), paths):
-        await deps.claims.reopen(uid, conversation_id)
-        raise Unavailable("The conversation was stored again")
+    await deps.claims.forget(uid, conversation_id, claim, paths)
 
 
 async def _paths(
@@ -50,13 +63,3 @@ async def _paths(
         *(action_item_path(uid, item.id) for item in items if not item.is_owners),
         *beside,
     ]
-
-
-async def _delete_while_gone(deps: ProcessDeps, path: str, paths: Sequence[str]) -> bool:
-    async def work(tx: Transaction) -> bool:
-        gone = await tx.get(path) is None
-        if gone:
-            tx.write(*map(Delete, paths))
-        return gone
-
-    return await deps.documents.transaction(work)

@@ -2,7 +2,7 @@
 
 from contextlib import suppress
 
-from functions.process_conversation.claims import Superseded, is_done
+from functions.process_conversation.claims import Superseded
 from functions.process_conversation.draft import Draft, with_draft
 from functions.process_conversation.forget import forget
 from functions.process_conversation.understand import understand
@@ -10,6 +10,7 @@ from functions.process_conversation.wiring import ProcessDeps
 from shared import telemetry
 from shared.data.codec import Malformed
 from shared.data.conversations import Incomplete
+from shared.domain.claim import Claim
 from shared.domain.conversation import Conversation, content_hash
 from shared.domain.errors import Invalid, ModelFailed, Unavailable
 from shared.domain.ids import ConversationId, UserId
@@ -18,26 +19,26 @@ PROCESSED = "conversation.processed"
 
 
 async def process(
-    deps: ProcessDeps, uid: UserId, conversation_id: ConversationId, *, chunk_count: int = 0
+    deps: ProcessDeps, uid: UserId, conversation_id: ConversationId, *, said: str | None = None
 ) -> None:
     """Bring what is derived from a conversation in line with what is stored now.
 
-    What a message said is only the occasion, so that neither order nor repetition matters;
-    `chunk_count` tells how much of a deleted one is indexed. Raises Unavailable: call again.
+    What a message said is only the occasion, so that neither order nor repetition matters; its hash
+    `said` tells it from others, None for a deletion. Raises Unavailable: call again.
     """
     try:
-        claimed = await deps.claims.take(uid, conversation_id, chunk_count=chunk_count)
+        found = await deps.claims.take(uid, conversation_id, said=said or "")
     except Malformed:
         telemetry.note(outcome="malformed")
         return await deps.claims.refuse(uid, conversation_id)
-    if claimed is None:
-        return await forget(deps, uid, conversation_id, chunk_count)
-    if not is_done(claimed) and not await _finish(deps, uid, claimed):
-        return None
-    return await _announce(deps, uid, claimed)
+    if isinstance(found, Claim):
+        return await forget(deps, uid, conversation_id, found)
+    if found.held_by is None or await _finish(deps, uid, found, found.held_by):
+        await _announce(deps, uid, found)
+    return None
 
 
-async def _finish(deps: ProcessDeps, uid: UserId, claimed: Conversation) -> bool:
+async def _finish(deps: ProcessDeps, uid: UserId, claimed: Conversation, claim: Claim) -> bool:
     """Return whether this attempt put everything in place."""
     try:
         conversation = await deps.conversations.with_transcript(uid, claimed)
@@ -57,36 +58,24 @@ async def _finish(deps: ProcessDeps, uid: UserId, claimed: Conversation) -> bool
         await _give_up(deps, uid, claimed, str(missing))
         raise
     except Unavailable:
-        with suppress(Superseded, Unavailable):
-            await deps.claims.release(uid, claimed)
+        with suppress(Unavailable):
+            await deps.claims.give_back(uid, claimed.id, claim)
         raise
     return True
 
 
 async def _index(deps: ProcessDeps, uid: UserId, conversation: Conversation, draft: Draft) -> None:
-    """Write the vectors, then complete; what was written too late is taken out again."""
+    """Write the rows, then complete. Raises Unavailable if that was too late: rows may be wrong."""
+    if draft.stale_rows:
+        await deps.index.remove_memories(uid, draft.stale_rows)
+    if draft.discarded:
+        await deps.index.remove(uid, conversation.id, conversation.chunk_count)
+    else:
+        await deps.index.put(uid, conversation, draft.memories)
     try:
-        await deps.index.remove_memories(uid, [memory.id for memory in draft.stale_memories])
-        if draft.discarded:
-            await deps.index.remove(uid, conversation.id, conversation.chunk_count)
-        else:
-            await deps.index.put(uid, conversation, draft.memories)
         await deps.claims.complete(uid, conversation, draft)
-    except (Superseded, Unavailable):
-        if not await deps.claims.holds(uid, conversation):
-            await _take_back(deps, uid, conversation, draft)
-        raise
-
-
-async def _take_back(
-    deps: ProcessDeps, uid: UserId, conversation: Conversation, draft: Draft
-) -> None:
-    """Remove our rows; a newer attempt may have written the same ones before, so all begin again."""
-    rows = max(conversation.chunk_count, draft.chunk_count)
-    await deps.index.remove(uid, conversation.id, rows)
-    await deps.index.remove_memories(uid, [memory.id for memory in draft.memories])
-    if await deps.claims.reopen(uid, conversation.id):
-        raise Unavailable("The conversation changed while it was indexed")
+    except Superseded as late:
+        raise Unavailable("The conversation changed while it was indexed") from late
 
 
 async def _give_up(deps: ProcessDeps, uid: UserId, claimed: Conversation, reason: str) -> None:

@@ -33,7 +33,8 @@ async def understand(deps: ProcessDeps, uid: UserId, conversation: Conversation)
         draft = await _kept(deps, uid, conversation, data, zone)
     items = await deps.action_items.of_conversation(uid, conversation.id)
     earlier = await deps.memories.of_conversation(uid, conversation.id)
-    return reconciled(draft, items, earlier)
+    indexed = conversation.held_by.memory_ids if conversation.held_by else ()
+    return reconciled(draft, items, earlier, indexed)
 
 
 async def _is_discarded(

@@ -189,4 +189,3 @@ class ChangedMessage(Wire):
     uid: str
     conversation_id: ClientId
     content_hash: str | None
-    chunk_count: Annotated[int, Field(ge=0, le=1_000_000)] = 0

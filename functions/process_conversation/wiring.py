@@ -92,7 +92,7 @@ def process_deps() -> ProcessDeps:
         documents=documents,
         model=wiring.model(),
         events=wiring.events(),
-        claims=Claims(documents, wiring.clock()),
+        claims=Claims(documents, wiring.clock(), wiring.new_id()),
         conversations=Conversations(documents),
         memories=Memories(documents),
         action_items=ActionItems(documents),

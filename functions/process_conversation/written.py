@@ -30,7 +30,7 @@ def change_event(path: str, *, old: Fields | None, new: Fields | None) -> Mappin
         case _:
             return None
     if new is None:
-        return {**ids, "content_hash": None, "chunk_count": _chunk_count(old)}
+        return {**ids, "content_hash": None}
     said = _hash(path, new)
     return None if said == _hash(path, old) else {**ids, "content_hash": said}
 
@@ -42,8 +42,3 @@ def _hash(path: str, fields: Fields | None) -> str | None:
         return content_hash(load(Conversation, Document(path=path, fields=fields, version="")))
     except Malformed:
         return MALFORMED
-
-
-def _chunk_count(old: Fields | None) -> int:
-    count = (old or {}).get("chunk_count")
-    return count if isinstance(count, int) and 0 <= count < 1_000_000 else 0

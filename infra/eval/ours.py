@@ -18,7 +18,7 @@ from shared.adapters.sqlite_database import SqliteDatabase
 from shared.adapters.sqlite_documents import SqliteDocuments
 from shared.adapters.sqlite_queue import SqliteEvents, SqliteQueue
 from shared.adapters.sqlite_vectors import SqliteVectors
-from shared.adapters.system_clock import SystemClock
+from shared.adapters.system_clock import RandomIds, SystemClock
 from shared.data.conversations import Conversations
 from shared.data.library_index import LibraryIndex
 from shared.data.memories import Memories
@@ -96,7 +96,7 @@ def _deps(
         documents=documents,
         model=OfflineModel(),
         events=SqliteEvents(SqliteQueue(database, clock), {"conversation.processed": []}),
-        claims=Claims(documents, clock),
+        claims=Claims(documents, clock, RandomIds()),
         conversations=Conversations(documents),
         memories=Memories(documents),
         action_items=ActionItems(documents),

@@ -8,6 +8,7 @@ from dataclasses import asdict, field, replace
 from datetime import datetime
 from typing import Any, Literal
 
+from shared.domain.claim import Claim
 from shared.domain.ids import ConversationId, PersonId
 from shared.domain.value import value
 
@@ -82,15 +83,6 @@ class Topics:
 
 
 @value
-class Claim:
-    """Who processes which content: `attempt` is the fencing token, `lease_until` in UTC."""
-
-    content_hash: str
-    attempt: int
-    lease_until: datetime
-
-
-@value
 class Edits:
     """What the owner wrote over what was made of a conversation; None where nothing."""
 
@@ -115,6 +107,7 @@ class Conversation:
 
     `parts` holds the SHA-256 of each part of a transcript that is too long to stand inline; then
     `transcript_segments` is empty until the parts are read.
+    `held_by` is set while somebody works on it and never stored: the claim stands beside.
     `processed_hash` is the content that `structured`, the memories and the vectors were made from;
     `chunk_count` the number of vector chunks written for it. `speakers` says by label who spoke;
     `person_ids` names the people among them.
@@ -133,7 +126,7 @@ class Conversation:
     discarded: bool = False
     structured: Structured = field(default_factory=Structured)
     topics: Topics = field(default_factory=Topics)
-    claim: Claim | None = None
+    held_by: Claim | None = None
     processed_hash: str | None = None
     chunk_count: int = 0
     failure: str | None = None

@@ -22,7 +22,7 @@ SERVER_OWNED = {
     "discarded": True,
     "structured": {"title": "forged"},
     "topics": {"people": []},
-    "claim": {"attempt": 9},
+    "held_by": {"attempt": 9},
     "processed_hash": "0",
     "chunk_count": 3,
     "failure": "none",

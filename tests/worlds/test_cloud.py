@@ -112,7 +112,7 @@ def process_app(vectors: PineconeVectors) -> Starlette:
         documents=documents,
         model=OfflineModel(),
         events=PubsubEvents(project=PROJECT),
-        claims=Claims(documents, SystemClock()),
+        claims=Claims(documents, SystemClock(), RandomIds()),
         conversations=Conversations(documents),
         memories=Memories(documents),
         action_items=ActionItems(documents),

@@ -99,7 +99,7 @@ async def test_an_outage_answers_503_so_that_the_message_comes_again(database):
         {},
         {"uid": ALICE, "content_hash": "x"},
         {**MESSAGE, "conversation_id": "../bob"},
-        {**MESSAGE, "chunk_count": -1},
+        {**MESSAGE, "content_hash": 7},
     ],
 )
 async def test_a_message_that_names_no_conversation_is_refused(database, message):

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shared.adapters.sqlite_database import SqliteDatabase
+from shared.adapters.sqlite_vectors import SqliteVectors
 from shared.domain.conversation import Conversation
 from shared.domain.errors import Unavailable
 from tests.functions.process_conversation.world import (
@@ -263,3 +264,34 @@ async def test_an_attempt_whose_lease_ran_out_cannot_save_over_its_successor(dat
     assert interruption.done
     assert slow.events.published == []
     assert (await slow.stored()).structured.title == "Old words."
+
+
+@pytest.mark.parametrize("version", [NEW, None], ids=["edited", "deleted"])
+async def test_rows_written_too_late_by_an_attempt_that_then_died_are_mended_by_its_message_p29(
+    tmp_path, database, version
+):
+    wanted = await undisturbed(tmp_path, OLD, version)
+    other = world_on(database, TalkativeModel())
+
+    class LateVectors(SqliteVectors):
+        async def upsert(self, namespace: str, rows: Any) -> None:
+            other.clock.pass_(seconds=121)
+            await (other.write(version) if version else other.delete())
+            await run_to_the_end(other)
+            await super().upsert(namespace, rows)
+            raise Crash
+
+    late = world_on(
+        database,
+        TalkativeModel(),
+        lambda name, port: LateVectors(database) if name == "vectors" else port,
+    )
+    await late.write(OLD)
+    (message,) = await late.tell()
+    with pytest.raises(Crash):
+        await late.deliver(message)
+    before = await other.everything()
+    await run_to_the_end(other, message)
+
+    assert before != wanted
+    assert await other.everything() == wanted

@@ -109,7 +109,7 @@ async def test_what_the_processor_writes_sends_no_message(database):
 
         await world.deliver(message)
 
-    assert len(world.changes) >= 3
+    assert len(world.changes) == 1
     assert await world.tell() == []
 
 
@@ -132,7 +132,7 @@ async def test_a_live_attempt_on_the_same_content_is_waited_for(database):
         world = world_on(database, model)
         await world.write(talk())
         (message,) = await world.tell()
-        await world.deps.claims.take(ALICE, TALK)
+        await world.deps.claims.take(ALICE, TALK, said=message["content_hash"])
 
         with pytest.raises(Unavailable):
             await world.deliver(message)
@@ -452,7 +452,7 @@ async def test_firestore_takes_every_read_and_write_of_it_p28(
         kept = await world.deps.conversations.between(ALICE, start=START, limit=9)
         rest = await world.deps.conversations.page(ALICE, limit=1, after=listed.next)
         await world.delete()
-        await world.deliver({**message, "chunk_count": second.chunk_count})
+        await world.deliver({**message, "content_hash": None})
 
     assert (first.status, len(first.parts), item.description) == (
         "completed",

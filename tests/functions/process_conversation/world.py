@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from functions.process_conversation.claims import Claims
+from functions.process_conversation.claims import Claims, claim_path
 from functions.process_conversation.process import process
 from functions.process_conversation.wiring import ProcessDeps, TriggerDeps
 from functions.process_conversation.written import announce_change
@@ -15,6 +15,7 @@ from shared.adapters.local_identity import LocalIdentity, LocalServiceIdentity
 from shared.adapters.sqlite_database import SqliteDatabase
 from shared.adapters.sqlite_documents import SqliteDocuments
 from shared.adapters.sqlite_vectors import SqliteVectors
+from shared.adapters.system_clock import RandomIds
 from shared.data.codec import dump
 from shared.data.conversations import Conversations, conversation_path
 from shared.data.library_index import LibraryIndex
@@ -33,6 +34,9 @@ TALK = ConversationId("talk")
 START = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 INDEXES = Path(__file__).parents[3] / "infra/firestore.indexes.json"
 SECRET = b"a secret of the tests"
+CLAIM = claim_path(ALICE, TALK)
+UNSAID = {CLAIM: dict.fromkeys(("attempt", "said", "lease_until"))}
+"""Differ from one run to the next."""
 
 STRUCTURE = "process_conversation/structure"
 MEMORIES = "process_conversation/memories"
@@ -89,7 +93,7 @@ class World:
             self.deps,
             UserId(message["uid"]),
             ConversationId(message["conversation_id"]),
-            chunk_count=message.get("chunk_count", 0),
+            said=message.get("content_hash"),
         )
 
     async def settle(self) -> None:
@@ -116,7 +120,7 @@ class World:
         sql = "SELECT path FROM documents WHERE path LIKE ? ORDER BY path"
         names = await self.database.read(lambda c: c.execute(sql, (f"users/{uid}/%",)).fetchall())
         found = await self.documents.get_many([name for (name,) in names])
-        shown = {d.path: {**d.fields, "claim": None} for d in found if d}
+        shown = {d.path: {**d.fields, **UNSAID.get(d.path, {})} for d in found if d}
         sql = "SELECT id, metadata FROM vector_rows WHERE namespace = ? ORDER BY id"
         rows = await self.database.read(lambda c: c.execute(sql, (uid,)).fetchall())
         return {"documents": shown, "rows": rows}
@@ -151,7 +155,7 @@ def world_on(
         documents=near,
         model=wrap("model", model),
         events=wrap("events", events),
-        claims=Claims(near, clock),
+        claims=Claims(near, clock, RandomIds()),
         conversations=Conversations(near),
         memories=Memories(near),
         action_items=ActionItems(near),
