@@ -156,13 +156,17 @@ async def _play(turn: Turn) -> AsyncGenerator[ModelEvent, None]:
 
 
 class ReadRounds:
-    """Documents that count reads, and the rounds they come in: reads side by side are one round."""
+    """Documents that count reads, and the rounds they come in: reads side by side are one round.
+
+    `documents` is what Firestore would bill for them.
+    """
 
     def __init__(self, documents: Documents) -> None:
         self._documents = documents
         self._flying = 0
         self.reads = 0
         self.rounds = 0
+        self.documents = 0
 
     async def get(self, path: str) -> Document | None:
         return await self._counted(self._documents.get(path))
@@ -190,6 +194,8 @@ class ReadRounds:
         self.rounds += self._flying == 0
         self._flying += 1
         try:
-            return await read
+            found = await read
         finally:
             self._flying -= 1
+        self.documents += max(len(found), 1) if isinstance(found, list) else 1
+        return found

@@ -4,10 +4,12 @@ from dataclasses import asdict
 from typing import Any
 from zoneinfo import ZoneInfo
 
+from pydantic import ValidationError
 from starlette.datastructures import Headers
 from starlette.responses import Response
 
 from functions.chat import session_endpoints, thread
+from functions.chat.after_turn import after_turn
 from functions.chat.journal import Journal
 from functions.chat.turn import Turn, answer, prepare
 from functions.chat.wire import (
@@ -22,16 +24,18 @@ from functions.chat.wire import (
     RatingQuery,
     Reported,
     SendMessageRequest,
+    TurnEnded,
     message_json,
     message_out,
 )
-from functions.chat.wiring import ChatDeps
+from functions.chat.wiring import AfterTurnDeps, ChatDeps
 from shared import telemetry
 from shared.domain.chat import Message
 from shared.domain.errors import CallerError, Invalid
-from shared.domain.ids import MessageId, is_id
+from shared.domain.ids import MessageId, SessionId, UserId, is_id
 from shared.domain.profile import Device
 from shared.domain.run import Ended, Said
+from shared.edge.cloudevents import pubsub_event
 from shared.edge.event_stream import EventStream
 from shared.edge.frames import encode
 from shared.edge.http import Call, Endpoint
@@ -137,6 +141,14 @@ async def save_fcm_token(deps: ChatDeps, call: Call[FcmTokenBody]) -> FcmTokenSa
 async def remove_fcm_token(deps: ChatDeps, call: Call[None]) -> Ok:
     await deps.devices.remove(call.uid, _device_id(call.headers))
     return Ok()
+
+
+async def on_turn_ended(deps: AfterTurnDeps, call: Call[bytes]) -> None:
+    try:
+        told = TurnEnded.model_validate(pubsub_event(call.headers, call.body))
+    except ValidationError as error:
+        raise Invalid("The message does not name a turn") from error
+    await after_turn(deps, UserId(told.uid), SessionId(told.session_id))
 
 
 def _check_zone(name: str) -> None:
@@ -250,5 +262,17 @@ ENDPOINTS = (
         summary="Unregister a device",
         response=Ok,
         errors=(422,),
+    ),
+)
+
+AFTER_TURN = (
+    Endpoint(
+        method="POST",
+        path="/",
+        handler=on_turn_ended,
+        summary="A turn ended",
+        access="service",
+        body=bytes,
+        status=204,
     ),
 )

@@ -31,7 +31,7 @@ async def older(
     last = await deps.messages.get(uid, before)
     if last.session_id != session_id:
         raise NotFound("Message not found")
-    return await deps.messages.newest(uid, session_id, limit=PAGE, before=last)
+    return await deps.messages.newest(uid, session_id, limit=PAGE, before=last.position)
 
 
 async def begin(

@@ -8,6 +8,7 @@ from datetime import timedelta
 import anyio
 
 from functions.chat import guards
+from functions.chat.after_turn import tell
 from functions.chat.agent import Agent, AgentEvent
 from functions.chat.app_tools import app_tools
 from functions.chat.context import history, prompt
@@ -87,7 +88,8 @@ async def prepare(
         role=app.persona_model if app is not None and persona else "agent",
         messages=prompt.build(
             text,
-            history=history.window(newest, session.message_count),
+            history=history.window(newest, session),
+            summary=session.summary,
             profile=profile,
             app=app,
             now=now,
@@ -205,6 +207,7 @@ class _Work:
             outcome = "failed"
         self._note(outcome)
         self._journal.append(Ended(message, outcome))
+        await tell(self._deps.events, self._turn.uid, message.session_id, self._turn.run_id)
 
     async def _store(self, message: Message) -> None:
         """Add the question where it is missing: it may be there though nobody heard of it."""

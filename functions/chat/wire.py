@@ -246,3 +246,11 @@ def session_out(session: Session) -> SessionOut:
         message_count=session.message_count,
         preview=session.preview,
     )
+
+
+class TurnEnded(Wire):
+    """What `turn.ended` carries."""
+
+    uid: str
+    session_id: str
+    run_id: str

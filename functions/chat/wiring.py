@@ -39,6 +39,17 @@ class ChatDeps:
     cors_origins: tuple[str, ...] = ()
 
 
+@value
+class AfterTurnDeps:
+    """What follows a turn asks of the world."""
+
+    identity: Identity
+    service_identity: ServiceIdentity
+    model: ChatModel
+    messages: Messages
+    sessions: Sessions
+
+
 def preload() -> None:
     """Import at start what the first request certainly needs."""
     wiring.preload("documents", "vectors", "model")
@@ -66,4 +77,16 @@ def deps() -> ChatDeps:
         installed_apps=InstalledApps(documents),
         limits=Limits(),
         cors_origins=wiring.settings().cors_origins,
+    )
+
+
+@cache
+def after_turn_deps() -> AfterTurnDeps:
+    documents = wiring.documents()
+    return AfterTurnDeps(
+        identity=wiring.identity(),
+        service_identity=wiring.service_identity(),
+        model=wiring.model(),
+        messages=Messages(documents),
+        sessions=Sessions(documents),
     )

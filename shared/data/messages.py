@@ -5,7 +5,7 @@ from typing import Any
 
 from shared.data.codec import dump, load, load_all
 from shared.data.sessions import session_path
-from shared.domain.chat import Message, Session, new_session
+from shared.domain.chat import Message, Position, Session, new_session
 from shared.domain.documents import (
     Create,
     Delete,
@@ -37,15 +37,26 @@ class Messages:
         return load(Message, document)
 
     async def newest(
-        self, uid: UserId, session_id: SessionId, *, limit: int, before: Message | None = None
+        self, uid: UserId, session_id: SessionId, *, limit: int, before: Position | None = None
     ) -> list[Message]:
         """Return a session's newest messages, newest first; only older ones than `before`."""
+        return await self._some(uid, session_id, Order("created_at", "desc"), limit, before)
+
+    async def following(
+        self, uid: UserId, session_id: SessionId, after: Position | None, *, limit: int
+    ) -> list[Message]:
+        """Return a session's messages behind a position, or from its beginning; oldest first."""
+        return await self._some(uid, session_id, Order("created_at"), limit, after)
+
+    async def _some(
+        self, uid: UserId, session_id: SessionId, order: Order, limit: int, after: Position | None
+    ) -> list[Message]:
         query = Query(
             collection=f"users/{uid}/messages",
             where=(Where("session_id", "==", session_id),),
-            order_by=(Order("created_at", "desc"),),
+            order_by=(order,),
             limit=limit,
-            start_after=(before.created_at, before.id) if before else None,
+            start_after=after,
         )
         return load_all(Message, await self._documents.query(query))
 

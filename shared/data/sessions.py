@@ -1,14 +1,15 @@
 """A user's chats: each a document that counts its messages and keeps what is derived from them."""
 
+from dataclasses import replace
 from typing import Any
 
 from shared.data.codec import dump, load, load_all
 from shared.data.paging import Page, page, position
-from shared.domain.chat import Session
+from shared.domain.chat import Message, Session
 from shared.domain.documents import Create, Order, Query, Update, Where
 from shared.domain.errors import NotFound, PreconditionFailed
 from shared.domain.ids import AppId, SessionId, UserId, is_id
-from shared.ports import Documents
+from shared.ports import Documents, Transaction
 
 
 class Sessions:
@@ -54,6 +55,30 @@ class Sessions:
             await self._documents.write(Update(session_path(uid, session_id), changes))
         except PreconditionFailed as missing:
             raise NotFound("Chat session not found") from missing
+
+    async def derive(
+        self, uid: UserId, seen: Session, *, source: Message, **changes: Any
+    ) -> Session | None:
+        """Change what is derived from `source`, and return the whole.
+
+        None, and nothing is changed, where somebody else derived it meanwhile (it is not as in
+        `seen`) or the message is gone: the chat was cleared or deleted.
+        """
+        path = session_path(uid, seen.id)
+
+        async def work(tx: Transaction) -> Session | None:
+            stored, message = await tx.get_many([path, f"users/{uid}/messages/{source.id}"])
+            if stored is None or message is None:
+                return None
+            session = load(Session, stored)
+            if any(getattr(session, name) != getattr(seen, name) for name in changes):
+                return None
+            changed = replace(session, **changes)
+            fields = dump(changed)
+            tx.write(Update(path, {name: fields[name] for name in changes}))
+            return changed
+
+        return await self._documents.transaction(work)
 
 
 def session_path(uid: UserId, session_id: SessionId) -> str:

@@ -10,6 +10,9 @@ from shared.domain.value import value
 
 MAIN_SESSION = SessionId("main")
 
+Position = tuple[datetime, MessageId]
+"""Where a message stands in its session: by time, and by id where times are equal."""
+
 
 @value
 class Card:
@@ -47,13 +50,18 @@ class Message:
     rating_reason: str | None = None
     metadata: Mapping[str, Any] = field(default_factory=dict)
 
+    @property
+    def position(self) -> Position:
+        return self.created_at, self.id
+
 
 @value
 class Session:
     """A chat. There is one main session per app, whose id is the app's, or `main`.
 
     `updated_at` is when its last message came, `preview` how that one begins; `title` is empty
-    until its owner or its first answer gives one.
+    until its owner or its first answer gives one. `summary` stands for the messages up to
+    `summarised_until`, which are kept all the same; None while nothing is summarised.
     """
 
     id: SessionId
@@ -64,6 +72,12 @@ class Session:
     starred: bool = False
     message_count: int = 0
     preview: str = ""
+    summary: str = ""
+    summarised_until: Position | None = None
+
+    def covers(self, message: Message) -> bool:
+        """Tell whether the summary stands for this message."""
+        return self.summarised_until is not None and message.position <= self.summarised_until
 
 
 def new_session(

@@ -41,9 +41,12 @@ def sentences(data: Mapping[str, Any]) -> list[Sentence]:
     return [
         Sentence(text=text, segment=said["segment"], is_user=said["is_user"])
         for said in data["transcript"]
-        for text in map(str.strip, _END.split(said["text"]))
-        if text
+        for text in sentences_of(said["text"])
     ]
+
+
+def sentences_of(text: str) -> list[str]:
+    return [sentence for sentence in map(str.strip, _END.split(text)) if sentence]
 
 
 def by_owner(said: Sequence[Sentence]) -> Sequence[Sentence]:

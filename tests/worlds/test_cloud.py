@@ -194,6 +194,7 @@ async def cloud(relay: tuple[str, str, str], pubsub_emulator: str, auth_emulator
     for topic, targets in {
         "conversation.changed": ["process_conversation"],
         "conversation.processed": [],
+        "turn.ended": [],
     }.items():
         await add_topic(
             pubsub_emulator, project=PROJECT, topic=topic, targets=targets, relay=relay_url

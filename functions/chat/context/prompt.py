@@ -1,5 +1,6 @@
 """The prompt of a turn: stable text first, changing values last."""
 
+import json
 from collections.abc import Sequence
 from datetime import datetime
 
@@ -15,6 +16,7 @@ def build(
     question: str,
     *,
     history: Sequence[Message],
+    summary: str = "",
     profile: Profile,
     app: App | None,
     now: datetime,
@@ -23,8 +25,20 @@ def build(
     context = prompts.render("chat/context", context="\n".join(_facts(profile, app, now)))
     return [
         SystemText(text=_system(app)),
+        *_earlier(summary),
         *replay(history),
         UserText(text=f"{context}\n\n{question}"),
+    ]
+
+
+def _earlier(summary: str) -> list[ModelMessage]:
+    """A summary is made of what others said, too: it is told as data."""
+    if not summary:
+        return []
+    return [
+        UserText(
+            text=prompts.render("chat/earlier", summary=json.dumps(summary, ensure_ascii=False))
+        )
     ]
 
 

@@ -14,7 +14,7 @@ from shared.domain.app import App, ChatTool, InstalledApp
 from shared.domain.chat import MAIN_SESSION, Message
 from shared.domain.documents import Write
 from shared.domain.errors import Invalid, ModelFailed, NotFound, TooLarge, Unavailable
-from shared.domain.ids import AppId, UserId
+from shared.domain.ids import AppId, SessionId, UserId
 from shared.domain.model import SystemText, TextDelta, ToolResult, UserText
 from shared.domain.run import Ended, RunEvent, Said, Status
 from tests.doubles import ReadRounds, ScriptedModel, calls, says
@@ -22,8 +22,13 @@ from tests.functions.chat.conftest import ADA, EVE, World
 from tests.functions.chat.library import conversation, keep
 
 
-async def ask(deps: ChatDeps, text: str = "Hello", app_id: AppId | None = None) -> list[RunEvent]:
-    turn = await prepare(deps, ADA, text, app_id)
+async def ask(
+    deps: ChatDeps,
+    text: str = "Hello",
+    app_id: AppId | None = None,
+    session_id: SessionId | None = None,
+) -> list[RunEvent]:
+    turn = await prepare(deps, ADA, text, app_id, session_id)
     return await run(deps, turn)
 
 

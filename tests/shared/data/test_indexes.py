@@ -25,6 +25,7 @@ async def test_the_listed_indexes_serve_every_query_and_each_is_used(tmp_path: P
     documents = SqliteDocuments(database, indexes)
 
     await Messages(documents).newest(ANN, SessionId("main"), limit=20)
+    await Messages(documents).following(ANN, SessionId("main"), None, limit=20)
     await Messages(documents).clear(ANN, SessionId("main"))
     await Sessions(documents).page(ANN, limit=20)
     await Sessions(documents).page(ANN, limit=20, app_id=AppId("chess"))

@@ -14,7 +14,12 @@ from functions.process_conversation.answers import (
 )
 from shared.extraction import EXTRACTORS
 
-DISCARD, STRUCTURE, MEMORIES = EXTRACTORS.values()
+SCHEMAS: dict[str, type[Answer]] = {
+    "process_conversation/discard": DiscardAnswer,
+    "process_conversation/structure": StructureAnswer,
+    "process_conversation/memories": MemoriesAnswer,
+}
+DISCARD, STRUCTURE, MEMORIES = (EXTRACTORS[name] for name in SCHEMAS)
 
 
 def data(*said: str | tuple[str, str], start: str = "2026-03-02T09:00:00+00:00") -> dict[str, Any]:
@@ -35,15 +40,9 @@ def other(text: str) -> tuple[str, str]:
     return "SPEAKER_01", text
 
 
-@pytest.mark.parametrize("prompt", list(EXTRACTORS))
+@pytest.mark.parametrize("prompt", list(SCHEMAS))
 def test_every_prompt_with_a_schema_has_its_extractor(prompt):
-    schemas: dict[str, type[Answer]] = {
-        "process_conversation/discard": DiscardAnswer,
-        "process_conversation/structure": StructureAnswer,
-        "process_conversation/memories": MemoriesAnswer,
-    }
-
-    schemas[prompt].model_validate(EXTRACTORS[prompt](data("Hello.")))
+    SCHEMAS[prompt].model_validate(EXTRACTORS[prompt](data("Hello.")))
 
 
 @given(st.lists(st.text(max_size=60) | st.sampled_from(["I'll", "tomorrow at 99", "Mr.", "in ten days"]), max_size=6))  # fmt: skip
