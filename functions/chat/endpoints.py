@@ -37,7 +37,7 @@ from shared.domain.profile import Device
 from shared.domain.run import Ended, Said
 from shared.edge.cloudevents import pubsub_event
 from shared.edge.event_stream import EventStream
-from shared.edge.frames import encode
+from shared.edge.frames import HEARTBEAT, encode
 from shared.edge.http import Call, Endpoint
 from shared.edge.problems import problem
 
@@ -51,9 +51,10 @@ async def send_message(deps: ChatDeps, call: Call[SendMessageRequest]) -> EventS
         turn = await prepare(deps, call.uid, call.body.text, call.query.app, call.query.session)
     except CallerError as refusal:
         _refuse(deps, journal, call.query, str(refusal))
-        return EventStream(encode(journal.tail(), message_json))
+        return EventStream(encode(journal.tail(), message_json), heartbeat=HEARTBEAT)
     return EventStream(
         encode(journal.tail(), message_json),
+        heartbeat=HEARTBEAT,
         work=lambda: _run(deps, turn, journal),
         headers={"X-Run-Id": turn.run_id},
     )

@@ -1,12 +1,16 @@
 """An answer that streams while work goes on; the work outlives the connection."""
 
-from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping
-from contextlib import aclosing
+import time
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Mapping
+from contextlib import aclosing, suppress
 from typing import Any
 
 import anyio
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
+
+SILENCE_S = 15.0
+"""After so much silence a heartbeat is sent: proxies close what says nothing for a minute."""
 
 HEADERS = {
     "content-type": "text/event-stream; charset=utf-8",
@@ -26,27 +30,57 @@ class EventStream(Response):
         self,
         frames: AsyncGenerator[bytes, None],
         *,
+        heartbeat: bytes,
         work: Callable[[], Coroutine[Any, Any, None]] | None = None,
         headers: Mapping[str, str] | None = None,
+        now: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], Awaitable[None]] = anyio.sleep,
     ) -> None:
         super().__init__(headers={**HEADERS, **(headers or {})})
         del self.headers["content-length"]
         self._frames = frames
         self._work = work
+        self._heartbeat = heartbeat
+        self._now = now
+        self._sleep = sleep
+        self._silent_since: float | None = None
+        self._beating = anyio.CancelScope()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         async with anyio.create_task_group() as tasks:
             if self._work is not None:
                 tasks.start_soon(self._work)
-            await self._send(send)
+            tasks.start_soon(self._beat, send)
+            try:
+                await self._send(send)
+            finally:
+                self._beating.cancel()
 
     async def _send(self, send: Send) -> None:
-        try:
+        with suppress(OSError):  # the client is gone; the work goes on
             start = {"status": self.status_code, "headers": self.raw_headers}
             await send({"type": "http.response.start", **start})
+            self._silent_since = self._now()
             async with aclosing(self._frames) as frames:
                 async for frame in frames:
-                    await send({"type": "http.response.body", "body": frame, "more_body": True})
+                    self._silent_since = None
+                    await send(_body(frame))
+                    self._silent_since = self._now()
+            self._silent_since = None
             await send({"type": "http.response.body", "body": b"", "more_body": False})
-        except OSError:
-            return  # the client is gone; the work goes on
+
+    async def _beat(self, send: Send) -> None:
+        """Send a heartbeat whenever nothing was sent for SILENCE_S, and nothing is being sent."""
+        with self._beating, suppress(OSError):
+            while True:
+                since = self._silent_since
+                wait_s = SILENCE_S if since is None else since + SILENCE_S - self._now()
+                if wait_s > 0:
+                    await self._sleep(wait_s)
+                else:
+                    await send(_body(self._heartbeat))
+                    self._silent_since = self._now()
+
+
+def _body(frame: bytes) -> dict[str, Any]:
+    return {"type": "http.response.body", "body": frame, "more_body": True}

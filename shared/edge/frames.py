@@ -12,6 +12,8 @@ from shared.domain.chat import Message
 from shared.domain.run import Ended, RunEvent, Said, Status
 
 MAX_FRAME_BYTES = 1_000
+HEARTBEAT = b"data: \n\n"
+"""Nothing added to the answer: the one frame in which every released app shows nothing."""
 _NEWLINE = "__CRLF__"
 _APP = "|app_id:"
 

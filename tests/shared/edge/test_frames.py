@@ -1,7 +1,7 @@
 """The old app's frames (P20)."""
 
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from datetime import UTC, datetime
 from itertools import pairwise
 
@@ -21,7 +21,14 @@ from shared.domain.run import (
     ToolEnded,
     ToolStarted,
 )
-from shared.edge.frames import MAX_FRAME_BYTES, done_frame, encode, status_frame, text_frames
+from shared.edge.frames import (
+    HEARTBEAT,
+    MAX_FRAME_BYTES,
+    done_frame,
+    encode,
+    status_frame,
+    text_frames,
+)
 from tests.old_app import fixed_parser, old_parser
 
 TIME = datetime(2026, 3, 2, tzinfo=UTC)
@@ -30,13 +37,17 @@ MESSAGE = Message(
 )
 TEXT = st.text(st.characters(codec="utf-8", exclude_characters="\r"), max_size=3_000)
 PIECES = st.lists(TEXT, max_size=5)
+BEATS = st.lists(st.integers(0), max_size=5)
 DONE = json.dumps({"id": "m1", "text": "x" * 2_000}).encode()
 
 
-def frames(pieces: list[str]) -> list[bytes]:
+def frames(pieces: list[str], beats: Sequence[int] = ()) -> list[bytes]:
+    """Write an answer with heartbeats at some places; nothing ever follows `done`."""
     sent = [status_frame(Status("Searching conversations", AppId("app1")))]
     for piece in pieces:
         sent += text_frames(piece)
+    for place in beats:
+        sent.insert(place % (len(sent) + 1), HEARTBEAT)
     return [*sent, done_frame(DONE)]
 
 
@@ -50,11 +61,11 @@ def test_p20_every_frame_but_done_is_at_most_1000_bytes(pieces: list[str]) -> No
     assert all(len(frame) <= MAX_FRAME_BYTES for frame in frames(pieces)[:-1])
 
 
-@given(PIECES, st.data())
-def test_p20_the_old_parser_is_whole_for_every_grouping_of_frames(
-    pieces: list[str], data: st.DataObject
+@given(PIECES, BEATS, st.data())
+def test_p20_the_old_parser_is_whole_for_every_grouping_of_frames_and_heartbeats(
+    pieces: list[str], beats: list[int], data: st.DataObject
 ) -> None:
-    sent = frames(pieces)
+    sent = frames(pieces, beats)
     places = data.draw(st.lists(st.integers(0, len(sent) - 1), max_size=5))
     edges = sorted({0, len(sent) - 1, *places})
     chunks = [b"".join(sent[start:end]) for start, end in pairwise(edges)] + [sent[-1]]
@@ -66,11 +77,11 @@ def test_p20_the_old_parser_is_whole_for_every_grouping_of_frames(
     assert shown.statuses == ["Searching conversations|app_id:app1"]
 
 
-@given(PIECES, st.lists(st.integers(0), max_size=20))
+@given(PIECES, BEATS, st.lists(st.integers(0), max_size=20))
 def test_p20_the_fixed_parser_is_whole_for_every_byte_split(
-    pieces: list[str], places: list[int]
+    pieces: list[str], beats: list[int], places: list[int]
 ) -> None:
-    shown = fixed_parser(cut(b"".join(frames(pieces)), places))
+    shown = fixed_parser(cut(b"".join(frames(pieces, beats)), places))
 
     assert (shown.text, shown.failed) == ("".join(pieces).replace("__CRLF__", "\n"), False)
     assert shown.done == json.loads(DONE)
