@@ -4,6 +4,7 @@ import asyncio
 import sys
 
 from infra.bench import streams
+from infra.bench.chats import long_chat
 from infra.bench.figures import Figure, machine, table
 from infra.bench.imports import import_times
 from infra.bench.processes import ROOT, keepsake, reframer, scripted_model
@@ -33,6 +34,7 @@ async def _streams() -> list[Figure]:
             *await streams.first_token(ours, model),
             *await streams.in_series(ours, model),
             *await reads_before_the_first_call(),
+            *await long_chat(),
             *await streams.throughput(ours, baseline),
         ]
 
