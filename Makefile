@@ -3,8 +3,10 @@ PYTHON ?= $(or $(shell command -v python3.11),python3)
 VENV := .venv
 BIN := $(VENV)/bin
 SHELL := /bin/bash
+UID ?= alice
+ORIGIN ?= http://127.0.0.1:$(or $(PORT),8080)
 
-.PHONY: run import test check bench eval openapi lock clean help
+.PHONY: run import export erase test check bench eval openapi lock clean help
 
 help: ## Show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -13,7 +15,13 @@ run: $(VENV)/ready ## Serve Keepsake on http://127.0.0.1:8080 (PORT, HOST, DATA_
 	@exec $(BIN)/python -m infra.local
 
 import: $(VENV)/ready ## Hand FILES="…" (text, SRT, WebVTT, JSON, folders) to what make run serves (PORT, ORIGIN, UID, ARGS=--wait)
-	@$(BIN)/python -m infra.local.import_ --origin $(or $(ORIGIN),http://127.0.0.1:$(or $(PORT),8080)) --uid $(or $(UID),alice) $(ARGS) $(FILES)
+	@$(BIN)/python -m infra.local.import_ --origin $(ORIGIN) --uid $(UID) $(ARGS) $(FILES)
+
+export: $(VENV)/ready ## Write everything of a user (UID) into a zip of JSON (OUT)
+	@$(BIN)/python -m infra.local.account export --origin $(ORIGIN) --uid $(UID) $(if $(OUT),--out $(OUT))
+
+erase: $(VENV)/ready ## Erase everything of a user (UID); asks first
+	@$(BIN)/python -m infra.local.account erase --origin $(ORIGIN) --uid $(UID) $(ARGS)
 
 test: $(VENV)/ready-dev ## Run every test; a part whose tools are missing is skipped and named
 	@$(BIN)/python -m pytest $(ARGS)

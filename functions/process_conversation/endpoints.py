@@ -2,15 +2,26 @@
 
 from pydantic import ValidationError
 
-from functions.process_conversation.library import action_items, conversations, memories, people
+from functions.process_conversation.erase import erase
+from functions.process_conversation.library import (
+    account,
+    action_items,
+    conversations,
+    memories,
+    people,
+)
 from functions.process_conversation.process import process
-from functions.process_conversation.wire import ChangedMessage
-from functions.process_conversation.wiring import ProcessDeps, TriggerDeps
+from functions.process_conversation.wire import ChangedMessage, EraseRequest
+from functions.process_conversation.wiring import EraseDeps, ProcessDeps, TriggerDeps
 from functions.process_conversation.written import announce_change
 from shared.domain.errors import Invalid
 from shared.domain.ids import ConversationId, UserId
 from shared.edge.cloudevents import MAX_EVENT_BYTES, document_change, pubsub_event
 from shared.edge.http import Call, Endpoint
+
+
+async def on_erasure(deps: EraseDeps, call: Call[EraseRequest]) -> None:
+    await erase(deps, call.body.uid, sweep=call.body.sweep)
 
 
 async def on_written(deps: TriggerDeps, call: Call[bytes]) -> None:
@@ -40,6 +51,19 @@ LIBRARY = (
     *memories.ENDPOINTS,
     *action_items.ENDPOINTS,
     *people.ENDPOINTS,
+    *account.ENDPOINTS,
+)
+
+ERASE = (
+    Endpoint(
+        method="POST",
+        path="/",
+        handler=on_erasure,
+        summary="A user wants to be erased",
+        access="service",
+        body=EraseRequest,
+        status=204,
+    ),
 )
 
 TRIGGER = (

@@ -6,8 +6,14 @@ import functions_framework.aio
 from starlette.applications import Starlette
 from starlette.requests import Request
 
-from functions.process_conversation.endpoints import LIBRARY, PROCESS, TRIGGER
-from functions.process_conversation.wiring import library_deps, preload, process_deps, trigger_deps
+from functions.process_conversation.endpoints import ERASE, LIBRARY, PROCESS, TRIGGER
+from functions.process_conversation.wiring import (
+    erase_deps,
+    library_deps,
+    preload,
+    process_deps,
+    trigger_deps,
+)
 from shared.edge.http import application
 
 preload()
@@ -21,6 +27,11 @@ def _trigger() -> Starlette:
 @cache
 def _process() -> Starlette:
     return application("process_conversation", PROCESS, process_deps())
+
+
+@cache
+def _erase() -> Starlette:
+    return application("erase_account", ERASE, erase_deps())
 
 
 @cache
@@ -44,3 +55,9 @@ async def process_conversation(request: Request) -> Starlette:
 async def library(request: Request) -> Starlette:
     """Serve conversations, memories and action items."""
     return _library()
+
+
+@functions_framework.aio.http  # type: ignore[arg-type]  # its type omits ASGI applications
+async def erase_account(request: Request) -> Starlette:
+    """Erase a user who asked for it."""
+    return _erase()

@@ -6,7 +6,7 @@ from typing import Annotated
 from pydantic import AfterValidator, AwareDatetime, BeforeValidator, ConfigDict, Field
 
 from shared.domain.conversation import Conversation, Segment, Status
-from shared.domain.ids import ConversationId, is_id
+from shared.domain.ids import ConversationId, UserId, is_id
 from shared.edge.http import Wire
 
 SOURCES = frozenset(
@@ -189,3 +189,10 @@ class ChangedMessage(Wire):
     uid: str
     conversation_id: ClientId
     content_hash: str | None
+
+
+class EraseRequest(Wire):
+    """Whom to erase; a sweep comes later, for what was being written meanwhile."""
+
+    uid: UserId
+    sweep: bool = False

@@ -4,6 +4,7 @@ from functools import cache
 
 from functions.process_conversation.claims import Claims
 from shared import wiring
+from shared.data.accounts import Accounts, Erasures
 from shared.data.conversations import Conversations
 from shared.data.library_index import LibraryIndex
 from shared.data.memories import Memories
@@ -12,7 +13,17 @@ from shared.data.profiles import Profiles
 from shared.data.search import Search
 from shared.data.tasks import ActionItems
 from shared.domain.value import value
-from shared.ports import ChatModel, Clock, Documents, Events, Identity, NewId, ServiceIdentity
+from shared.ports import (
+    ChatModel,
+    Clock,
+    Documents,
+    Events,
+    Identity,
+    NewId,
+    ServiceIdentity,
+    Tasks,
+    Vectors,
+)
 
 
 @value
@@ -30,6 +41,9 @@ class LibraryDeps:
     index: LibraryIndex
     events: Events
     search: Search
+    accounts: Accounts
+    erasures: Erasures
+    tasks: Tasks
     cors_origins: tuple[str, ...] = ()
 
 
@@ -48,6 +62,17 @@ class ProcessDeps:
     action_items: ActionItems
     profiles: Profiles
     index: LibraryIndex
+
+
+@value
+class EraseDeps:
+    """What erasing a user asks of the world."""
+
+    identity: Identity
+    service_identity: ServiceIdentity
+    accounts: Accounts
+    erasures: Erasures
+    vectors: Vectors
 
 
 @value
@@ -79,6 +104,9 @@ def library_deps() -> LibraryDeps:
         index=LibraryIndex(wiring.vectors()),
         events=wiring.events(),
         search=Search(documents, wiring.vectors()),
+        accounts=Accounts(documents),
+        erasures=Erasures(documents),
+        tasks=wiring.tasks(),
         cors_origins=wiring.settings().cors_origins,
     )
 
@@ -98,6 +126,18 @@ def process_deps() -> ProcessDeps:
         action_items=ActionItems(documents),
         profiles=Profiles(documents),
         index=LibraryIndex(wiring.vectors()),
+    )
+
+
+@cache
+def erase_deps() -> EraseDeps:
+    documents = wiring.documents()
+    return EraseDeps(
+        identity=wiring.identity(),
+        service_identity=wiring.service_identity(),
+        accounts=Accounts(documents),
+        erasures=Erasures(documents),
+        vectors=wiring.vectors(),
     )
 
 

@@ -87,7 +87,7 @@ def _files(name: str) -> Iterator[Path]:
 
 async def _import(asked: argparse.Namespace, paths: Sequence[Path]) -> int:
     began, progress = time.perf_counter(), Progress(total=len(paths))
-    async with _signed_in(asked.origin, asked.uid) as client:
+    async with signed_in(asked.origin, asked.uid) as client:
         await _send_all(client, paths, progress)
         _tell(progress)
         if asked.wait:
@@ -99,7 +99,7 @@ async def _import(asked: argparse.Namespace, paths: Sequence[Path]) -> int:
 
 
 @asynccontextmanager
-async def _signed_in(origin: str, uid: str) -> AsyncIterator[httpx.AsyncClient]:
+async def signed_in(origin: str, uid: str) -> AsyncIterator[httpx.AsyncClient]:
     async with httpx.AsyncClient(base_url=origin, timeout=TIMEOUT_S) as client:
         answer = await client.post("/local/token", json={"uid": uid})
         answer.raise_for_status()

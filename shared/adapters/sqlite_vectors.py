@@ -14,6 +14,8 @@ from shared.adapters.sqlite_database import SqliteDatabase
 from shared.domain.vectors import Filter, Hit, Row, SparseVector
 
 SCHEMA = """
+CREATE TABLE IF NOT EXISTS vector_clock (id INTEGER PRIMARY KEY, version INTEGER NOT NULL);
+INSERT OR IGNORE INTO vector_clock VALUES (1, 0);
 CREATE TABLE IF NOT EXISTS vector_namespaces (
   namespace TEXT PRIMARY KEY, version INTEGER NOT NULL, shrunk_at INTEGER NOT NULL
 ) WITHOUT ROWID;
@@ -65,18 +67,19 @@ class SqliteVectors:
 
     async def delete(self, namespace: str, ids: Sequence[str]) -> None:
         def work(connection: sqlite3.Connection) -> None:
-            connection.executemany(
+            deleted = connection.executemany(
                 "DELETE FROM vector_rows WHERE namespace = ? AND id = ?",
                 [(namespace, row_id) for row_id in ids],
             )
-            _shrink(connection, namespace)
+            if deleted.rowcount:
+                _shrink(connection, namespace)
 
         await self._database.write(work)
 
     async def delete_namespace(self, namespace: str) -> None:
         def work(connection: sqlite3.Connection) -> None:
-            connection.execute("DELETE FROM vector_rows WHERE namespace = ?", (namespace,))
-            _shrink(connection, namespace)
+            for table in ("vector_rows", "vector_namespaces"):
+                connection.execute(f"DELETE FROM {table} WHERE namespace = ?", (namespace,))  # noqa: S608 - our tables
 
         await self._database.write(work)
 
@@ -84,7 +87,7 @@ class SqliteVectors:
         """Return the namespace as this snapshot has it; the least recently used one is let go."""
         version, shrunk_at = _versions(connection, namespace)
         index = self._held.pop(namespace, None)
-        if index is None or index.version < shrunk_at or index.is_worn():
+        if index is None or not shrunk_at <= index.version <= version or index.is_worn():
             index = _Index()
         if index.version < version:
             index.take_in(connection, namespace, version)
@@ -166,12 +169,15 @@ def _encode(row: Row) -> tuple[bytes, bytes, str]:
 
 
 def _raise_version(connection: sqlite3.Connection, namespace: str) -> int:
-    """Return the namespace's next version; versions never start again."""
+    """Return the namespace's next version; none is given twice, even after it was deleted."""
     (version,) = connection.execute(
-        "INSERT INTO vector_namespaces VALUES (?, 1, 0)"
-        " ON CONFLICT DO UPDATE SET version = version + 1 RETURNING version",
-        (namespace,),
+        "UPDATE vector_clock SET version = version + 1 RETURNING version"
     ).fetchone()
+    connection.execute(
+        "INSERT INTO vector_namespaces VALUES (?1, ?2, ?2)"
+        " ON CONFLICT DO UPDATE SET version = excluded.version",
+        (namespace, version),
+    )
     return int(version)
 
 

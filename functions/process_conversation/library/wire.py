@@ -168,6 +168,14 @@ class ActionItemHits(Wire):
     action_items: list[ActionItemOut]
 
 
+class ErasureOut(_Out):
+    """How far an erasure is; `documents` were deleted so far."""
+
+    status: Literal["none", "running", "done"]
+    requested_at: Utc | None = None
+    documents: int = 0
+
+
 class PersonIn(Wire):
     id: ClientId | None = None
     name: Annotated[Label, StringConstraints(strip_whitespace=True, min_length=1)]

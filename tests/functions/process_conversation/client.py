@@ -6,6 +6,7 @@ from httpx import ASGITransport, AsyncClient
 
 from functions.process_conversation.endpoints import LIBRARY
 from functions.process_conversation.wiring import LibraryDeps
+from shared.data.accounts import Accounts, Erasures
 from shared.data.people import People
 from shared.data.search import Search
 from shared.domain.ids import UserId
@@ -47,6 +48,9 @@ def client_of(world: World, uid: str) -> AsyncClient:
         index=world.deps.index,
         events=world.events,
         search=Search(world.documents, world.vectors),
+        accounts=Accounts(world.documents),
+        erasures=Erasures(world.documents),
+        tasks=world.tasks,
     )
     return AsyncClient(
         transport=ASGITransport(application("library", LIBRARY, deps)),

@@ -58,6 +58,18 @@ class RecordingEvents:
 
 
 @dataclass
+class RecordingTasks:
+    """Names a task once, as Cloud Tasks does."""
+
+    created: dict[str, tuple[str, Mapping[str, Any]]] = field(default_factory=dict)
+
+    async def create(
+        self, target: str, name: str, body: Mapping[str, Any], *, at: datetime | None = None
+    ) -> None:
+        self.created.setdefault(name, (target, body))
+
+
+@dataclass
 class World:
     """`changes` are the writes that the trigger has not been told of yet."""
 
@@ -69,6 +81,7 @@ class World:
     deps: ProcessDeps
     trigger: TriggerDeps
     changes: list[tuple[str, Fields | None, Fields | None]]
+    tasks: RecordingTasks = field(default_factory=RecordingTasks)
 
     async def write(self, conversation: Conversation, uid: UserId = ALICE) -> None:
         """Write as the app does: through the store, without our fields."""

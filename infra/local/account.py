@@ -1,0 +1,86 @@
+"""`make export` and `make erase`: take everything along from the running product, or leave nothing."""
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import BinaryIO
+
+import anyio
+import httpx
+
+from infra.local.import_ import signed_in
+
+POLL_S = 0.3
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    asked = _parser().parse_args(arguments)
+    if asked.command == "erase" and not asked.yes and not _is_meant(asked.uid):
+        print("keepsake: nothing was erased")
+        return 1
+    try:
+        return anyio.run(_export if asked.command == "export" else _erase, asked)
+    except httpx.TransportError:
+        print(f"keepsake: nothing answers at {asked.origin}: start it with make run")
+    except httpx.HTTPStatusError as error:
+        print(f"keepsake: {asked.origin} refused: {error.response.text}")
+    except KeyboardInterrupt:
+        print("\nkeepsake: stopped; run it again")
+    return 1
+
+
+def _is_meant(uid: str) -> bool:
+    return input(f"Type {uid} to erase everything of {uid}: ") == uid
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="make export | make erase", description=__doc__)
+    parser.add_argument("command", choices=("export", "erase"))
+    parser.add_argument("--origin", default="http://127.0.0.1:8080")
+    parser.add_argument("--uid", required=True, help="whose account it is")
+    parser.add_argument("--out", type=Path, help="the zip to write")
+    parser.add_argument("--yes", action="store_true", help="erase without asking")
+    return parser
+
+
+async def _export(asked: argparse.Namespace) -> int:
+    """A file that was cut short is not kept: it would look like everything."""
+    out: Path = asked.out or Path(f"keepsake-{asked.uid}.zip")
+    part = out.with_name(f"{out.name}.part")
+    async with signed_in(asked.origin, asked.uid) as client:
+        with part.open("wb") as file:
+            await _download(client, file)
+    part.replace(out)
+    print(f"keepsake: {out} holds everything of {asked.uid}")
+    return 0
+
+
+async def _download(client: httpx.AsyncClient, file: BinaryIO) -> None:
+    async with client.stream("GET", "/v1/users/export") as answer:
+        answer.raise_for_status()
+        async for piece in answer.aiter_bytes():
+            file.write(piece)
+            _show(f"{file.tell() / 1_048_576:.1f} MB")
+    _show("")
+
+
+async def _erase(asked: argparse.Namespace) -> int:
+    async with signed_in(asked.origin, asked.uid) as client:
+        told = (await client.delete("/v1/users/delete-account")).raise_for_status().json()
+        while told["status"] == "running":
+            _show(f"erasing: {told['documents']} documents")
+            await anyio.sleep(POLL_S)
+            told = (await client.get("/v1/users/delete-account")).raise_for_status().json()
+    _show("")
+    print(f"keepsake: {told['documents']} documents of {asked.uid} and their vectors are erased")
+    return 0
+
+
+def _show(text: str) -> None:
+    if sys.stderr.isatty():
+        print(f"\r{text:40}", end="" if text else "\r", file=sys.stderr, flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,61 @@
+"""Everything that is kept of a user: to hand over, or to erase."""
+
+from collections.abc import AsyncIterator
+
+from shared.data.codec import dump, load
+from shared.domain.account import Erasure, erasure_id
+from shared.domain.documents import Document, Query, Set, Where
+from shared.domain.ids import UserId
+from shared.ports import Documents
+
+_PAGE = 100
+
+
+class Accounts:
+    """A user's documents as a whole, wherever they stand."""
+
+    def __init__(self, documents: Documents) -> None:
+        self._documents = documents
+
+    async def profile(self, uid: UserId) -> Document | None:
+        return await self._documents.get(f"users/{uid}")
+
+    async def all(self, uid: UserId, collection: str) -> AsyncIterator[Document]:
+        """Yield every document of one of the user's collections, page by page."""
+        start_after = None
+        while True:
+            query = Query(
+                collection=f"users/{uid}/{collection}", limit=_PAGE, start_after=start_after
+            )
+            found = await self._documents.query(query)
+            for document in found:
+                yield document
+            if len(found) < _PAGE:
+                return
+            start_after = (found[-1].id,)
+
+    async def is_in_use(self, uid: UserId) -> bool:
+        """Tell whether the user has a profile or a conversation."""
+        first = Query(collection=f"users/{uid}/conversations", limit=1, fields=("status",))
+        return await self.profile(uid) is not None or bool(await self._documents.query(first))
+
+    async def delete(self, uid: UserId) -> int:
+        """Delete every document of the user's, the apps they registered too; again does no harm."""
+        owned = Query(collection="apps", where=(Where("owner", "==", uid),), fields=("owner",))
+        apps = await self._documents.query(owned)
+        counts = [await self._documents.delete_tree(app.path) for app in apps]
+        return sum(counts) + await self._documents.delete_tree(f"users/{uid}")
+
+
+class Erasures:
+    """What became of the wish to be erased, under a name that says nothing about the user."""
+
+    def __init__(self, documents: Documents) -> None:
+        self._documents = documents
+
+    async def get(self, uid: UserId) -> Erasure | None:
+        document = await self._documents.get(f"erasures/{erasure_id(uid)}")
+        return load(Erasure, document) if document else None
+
+    async def put(self, erasure: Erasure) -> None:
+        await self._documents.write(Set(f"erasures/{erasure.id}", dump(erasure)))

@@ -1,0 +1,25 @@
+"""A user's wish to be erased, and what became of it."""
+
+import hashlib
+from datetime import datetime, timedelta
+from typing import Literal
+
+from shared.domain.ids import UserId
+from shared.domain.value import value
+
+KEPT_FOR = timedelta(days=30)
+
+
+@value
+class Erasure:
+    """`documents` were deleted so far. The id says nothing about the user; times in UTC."""
+
+    id: str
+    status: Literal["running", "done"]
+    requested_at: datetime
+    expires_at: datetime
+    documents: int = 0
+
+
+def erasure_id(uid: UserId) -> str:
+    return hashlib.sha256(f"erasure of {uid}".encode()).hexdigest()[:32]

@@ -1,0 +1,233 @@
+"""Everything is handed over, and everything is erased (P30)."""
+
+import io
+import json
+import zipfile
+from typing import Any
+
+import pytest
+
+from functions.process_conversation.erase import SWEEP_AFTER, erase
+from functions.process_conversation.wiring import EraseDeps
+from infra.local.importers.files import read
+from shared.adapters.sqlite_database import SqliteDatabase
+from shared.data.accounts import Accounts, Erasures
+from shared.data.apps import Apps
+from shared.data.codec import dump
+from shared.data.messages import Messages
+from shared.domain.app import App
+from shared.domain.chat import Message, Session
+from shared.domain.documents import Query, Set
+from shared.domain.ids import AppId, MessageId, SessionId, UserId
+from shared.domain.profile import Profile
+from tests.contracts.test_documents import firestore_documents
+from tests.doubles import ScriptedModel
+from tests.functions.process_conversation.client import BODY, CONVERSATIONS, SEGMENT, client_of
+from tests.functions.process_conversation.test_interruptions import Crash, Interruption, crash
+from tests.functions.process_conversation.world import (
+    START,
+    World,
+    answers,
+    script,
+    talk,
+    world_on,
+)
+
+ZAPHOD = UserId("zaphod-4711")
+MOST_CALLS = 20
+
+
+async def lived_in(world: World, uid: UserId = ZAPHOD) -> None:
+    """Give a user something of everything."""
+    await world.documents.write(Set(f"users/{uid}", dump(Profile(name="Zaphod"))))
+    async with client_of(world, uid) as client:
+        await client.post(CONVERSATIONS, json=BODY)
+        await client.post("/v3/memories", json={"id": "m1", "content": "Two heads"})
+        await client.post("/v1/action-items", json={"id": "a1", "description": "Steal a ship"})
+        await client.post("/v1/users/people", json={"id": "ford", "name": "Ford"})
+    await world.settle()
+    session = Session(id=SessionId("main"), created_at=START, updated_at=START)
+    said = Message(
+        id=MessageId("q1"), session_id=session.id, text="Hi", sender="human", created_at=START
+    )
+    await Messages(world.documents).add(uid, session, said)
+    app = App(id=AppId(f"babel-of-{uid}"), owner=uid, name="Babel", created_at=START)
+    await Apps(world.documents).create(app)
+
+
+def deps_of(world: World, interruption: Interruption | None = None) -> EraseDeps:
+    def near(name: str, port: Any) -> Any:
+        return interruption.wrap(name, port) if interruption else port
+
+    documents = near("documents", world.documents)
+    return EraseDeps(
+        identity=world.deps.identity,
+        service_identity=world.deps.service_identity,
+        accounts=Accounts(documents),
+        erasures=Erasures(documents),
+        vectors=near("vectors", world.vectors),
+    )
+
+
+async def traces(database: SqliteDatabase, uid: str) -> list[str]:
+    """Name every table that holds the uid anywhere."""
+
+    def scan(connection: Any) -> list[str]:
+        tables = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
+        return [
+            name
+            for (name,) in tables.fetchall()
+            if any(uid in repr(row) for row in connection.execute(f"SELECT * FROM {name}"))  # noqa: S608 - our tables
+        ]
+
+    return await database.read(scan)
+
+
+async def everything_of(world: World) -> dict[str, Any]:
+    async with client_of(world, ZAPHOD) as client:
+        answer = await client.get("/v1/users/export")
+    archive = zipfile.ZipFile(io.BytesIO(answer.content))
+    assert archive.testzip() is None
+    return {name: json.loads(archive.read(name)) for name in archive.namelist()}
+
+
+async def test_an_export_holds_everything_the_owner_has(world):
+    await lived_in(world)
+
+    files = await everything_of(world)
+
+    assert files["profile.json"]["name"] == "Zaphod"
+    held = files["conversations/talk.json"]
+    assert held["transcript_segments"][0]["text"] == SEGMENT["text"]
+    assert held["structured"]["title"] == "Berlin launch in May"
+    assert {memory["content"] for memory in files["memories.json"]} == {
+        "Two heads",
+        "User is allergic to peanuts",
+    }
+    assert {item["description"] for item in files["action_items.json"]} == {
+        "Steal a ship",
+        "Call the printer",
+    }
+    assert [person["name"] for person in files["people.json"]] == ["Ford"]
+    assert [message["text"] for message in files["messages.json"]] == ["Hi"]
+    assert [session["id"] for session in files["chat_sessions.json"]] == ["main"]
+
+
+async def test_an_exported_conversation_can_be_imported_again(world):
+    await lived_in(world)
+
+    held = (await everything_of(world))["conversations/talk.json"]
+    (again,) = read("talk.json", json.dumps(held).encode(), modified=START)
+
+    assert [segment.text for segment in again.transcript_segments] == [SEGMENT["text"]]
+    assert (again.id, again.started_at) == ("talk", START)
+
+
+async def test_nobody_exports_what_belongs_to_another(world):
+    await lived_in(world)
+
+    async with client_of(world, "mallory") as mallory:
+        answer = await mallory.get("/v1/users/export")
+
+    archive = zipfile.ZipFile(io.BytesIO(answer.content))
+    assert not [name for name in archive.namelist() if name.startswith("conversations/")]
+    assert json.loads(archive.read("memories.json")) == []
+
+
+async def test_after_an_erasure_no_store_holds_a_trace(database):
+    world = world_on(database, ScriptedModel(answers=script(answers(), answers())))
+    await lived_in(world)
+    await lived_in(world, UserId("arthur"))
+    assert await traces(database, ZAPHOD)
+    kept = await world.everything(UserId("arthur"))
+
+    async with client_of(world, ZAPHOD) as client:
+        asked = await client.delete("/v1/users/delete-account")
+        for _, body in world.tasks.created.values():
+            await erase(deps_of(world), UserId(body["uid"]), sweep=body.get("sweep", False))
+        await world.settle()
+        told = await client.get("/v1/users/delete-account")
+
+    assert (asked.status_code, asked.json()["status"]) == (202, "running")
+    assert told.json()["status"] == "done"
+    assert told.json()["documents"] > 5
+    assert await traces(database, ZAPHOD) == []
+    assert await world.everything(UserId("arthur")) == kept
+
+
+@pytest.mark.parametrize("after", [False, True])
+@pytest.mark.parametrize("at", range(1, MOST_CALLS))
+async def test_cut_at_any_call_the_next_attempt_erases_the_rest(world, database, at, after):
+    await lived_in(world)
+    cut = Interruption(at, crash, after)
+
+    try:
+        await erase(deps_of(world, cut), ZAPHOD)
+    except Crash:
+        await erase(deps_of(world), ZAPHOD)
+    await world.settle()
+
+    assert await traces(database, ZAPHOD) == []
+    assert cut.done or cut.calls < at
+
+
+async def test_it_was_cut_at_every_call(world):
+    await lived_in(world)
+    counting = Interruption(0, crash, after=False)
+
+    await erase(deps_of(world, counting), ZAPHOD)
+
+    assert 3 <= counting.calls < MOST_CALLS
+
+
+@pytest.mark.parametrize("at", range(1, 12))
+async def test_what_was_processed_meanwhile_goes_too(database, at):
+    """The processor holds the conversation while its owner is erased."""
+
+    async def erased() -> None:
+        await erase(deps_of(world), ZAPHOD)
+
+    interruption = Interruption(at, erased, after=True)
+    world = world_on(database, ScriptedModel(answers=script(answers())), interruption.wrap)
+    await world.write(talk(), ZAPHOD)
+    await world.settle()
+    await erase(deps_of(world), ZAPHOD, sweep=True)
+
+    assert interruption.done
+    assert await traces(database, ZAPHOD) == []
+
+
+async def test_a_sweep_spares_a_user_who_began_anew(world):
+    await lived_in(world)
+    await erase(deps_of(world), ZAPHOD)
+    await world.documents.write(Set(f"users/{ZAPHOD}", dump(Profile(name="Zaphod II"))))
+
+    await erase(deps_of(world), ZAPHOD, sweep=True)
+
+    assert await world.documents.get(f"users/{ZAPHOD}") is not None
+
+
+async def test_asked_twice_it_is_one_erasure(world, alice):
+    await alice.delete("/v1/users/delete-account")
+    world.clock.pass_(seconds=30)
+    await alice.delete("/v1/users/delete-account")
+
+    assert len(world.tasks.created) == 2
+    assert SWEEP_AFTER.total_seconds() > 120
+
+
+@pytest.mark.emulators
+async def test_firestore_holds_no_trace_either(database, firestore_emulator, monkeypatch):
+    monkeypatch.setenv("FIRESTORE_EMULATOR_HOST", firestore_emulator)
+    documents = firestore_documents()
+    with ScriptedModel() as model:
+        world = world_on(database, model, stored_in=documents)
+        await lived_in(world)
+        await erase(deps_of(world), ZAPHOD)
+
+    accounts = Accounts(documents)
+    names = ("conversations", "memories", "people", "messages")
+    left = [document for name in names async for document in accounts.all(ZAPHOD, name)]
+    assert left == []
+    assert await documents.get(f"users/{ZAPHOD}") is None
+    assert await documents.query(Query(collection="apps", limit=9)) == []
