@@ -6,7 +6,8 @@ next one, and a frame of an unknown kind ends the turn. So one frame is one send
 """
 
 import base64
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
+from collections.abc import AsyncGenerator, Callable, Iterator
+from contextlib import aclosing
 
 from shared.domain.chat import Message
 from shared.domain.run import Ended, RunEvent, Said, Status
@@ -59,15 +60,21 @@ def _pieces(text: str, room: int) -> Iterator[str]:
 
 
 async def encode(
-    events: AsyncIterator[RunEvent], message_json: Callable[[Message], bytes]
+    events: AsyncGenerator[RunEvent, None], message_json: Callable[[Message], bytes]
 ) -> AsyncGenerator[bytes, None]:
     """Encode a run; every item is one frame and wants its own send."""
-    async for event in events:
-        match event:
-            case Said(text):
-                for frame in text_frames(text):
-                    yield frame
-            case Status():
-                yield status_frame(event)
-            case Ended(message):
-                yield done_frame(message_json(message))
+    async with aclosing(events):
+        async for event in events:
+            for frame in _frames(event, message_json):
+                yield frame
+
+
+def _frames(event: RunEvent, message_json: Callable[[Message], bytes]) -> Iterator[bytes]:
+    """Old apps are shown words, statuses and the end."""
+    match event:
+        case Said(text):
+            yield from text_frames(text)
+        case Status():
+            yield status_frame(event)
+        case Ended(message):
+            yield done_frame(message_json(message))

@@ -5,7 +5,8 @@ client that was cut off asks for what comes after the last number it has, and is
 it missed.
 """
 
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
+from contextlib import aclosing
 from typing import Any
 
 from pydantic_core import from_json, to_json
@@ -39,7 +40,11 @@ MessageJson = Callable[[Message], bytes]
 
 
 async def encode(
-    events: AsyncIterator[Numbered], *, run_id: str, message_json: MessageJson, after: int = 0
+    events: AsyncGenerator[Numbered, None],
+    *,
+    run_id: str,
+    message_json: MessageJson,
+    after: int = 0,
 ) -> AsyncGenerator[bytes, None]:
     """Encode a run; `events` start with its first one, and those up to `after` are not sent again.
 
@@ -47,14 +52,18 @@ async def encode(
     `after` to behind it.
     """
     chunks = _Chunks(run_id, message_json)
-    async for numbered in events:
-        groups = [
-            b"data: " + to_json(chunk, inf_nan_mode="null") for chunk in chunks.of(numbered.event)
-        ]
-        if isinstance(numbered.event, Ended):
-            groups.append(b"data: [DONE]")
-        if numbered.seq > after:
-            yield b"\n\n".join(groups) + b"\nid: %d\n\n" % numbered.seq
+    async with aclosing(events):
+        async for numbered in events:
+            told = _lines(numbered, chunks)
+            if numbered.seq > after:
+                yield told
+
+
+def _lines(numbered: Numbered, chunks: "_Chunks") -> bytes:
+    groups = [to_json(chunk, inf_nan_mode="null") for chunk in chunks.of(numbered.event)]
+    if isinstance(numbered.event, Ended):
+        groups.append(b"[DONE]")
+    return b"data: " + b"\n\ndata: ".join(groups) + b"\nid: %d\n\n" % numbered.seq
 
 
 class _Chunks:

@@ -1,7 +1,7 @@
 """The old app's frames (P20)."""
 
 import json
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from datetime import UTC, datetime
 from itertools import pairwise
 
@@ -101,7 +101,7 @@ async def test_x38_old_frames_show_nothing_but_words_statuses_and_the_end() -> N
         Ended(MESSAGE, "completed"),
     ]
 
-    async def told() -> AsyncIterator[RunEvent]:
+    async def told() -> AsyncGenerator[RunEvent, None]:
         for event in events:
             yield event
 

@@ -1,7 +1,7 @@
 """The UI message stream (X36, X38, X40, C80)."""
 
 import json
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncGenerator, Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -43,7 +43,7 @@ def numbered(events: Sequence[RunEvent]) -> list[Numbered]:
 
 
 def frames(events: Sequence[Numbered], *, after: int = 0) -> list[bytes]:
-    async def told() -> AsyncIterator[Numbered]:
+    async def told() -> AsyncGenerator[Numbered, None]:
         for event in events:
             yield event
 

@@ -1,0 +1,49 @@
+"""Installs what a package-lock.json pins."""
+
+import shutil
+import subprocess
+from pathlib import Path
+
+from infra.emulators.process import CannotRunError
+
+CACHE = Path(__file__).parents[2] / ".cache"
+LOCK = "package-lock.json"
+INSTALL_TIMEOUT_S = 600.0
+
+
+def installed(manifest: Path, name: str) -> Path:
+    """Install the package.json and lock of a folder below .cache/`name`, unless they are in place.
+
+    Returns the folder that holds node_modules. Raises CannotRunError.
+    """
+    folder = CACHE / name
+    if not _is_installed(manifest, folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        for file in ("package.json", LOCK):
+            shutil.copy(manifest / file, folder)
+        _npm_ci(folder)
+    return folder
+
+
+def found(command: str) -> str:
+    """Find node or npm. Raises CannotRunError."""
+    path = shutil.which(command)
+    if path is None:
+        raise CannotRunError(f"{command} is not on the PATH: install Node.js 20 or newer")
+    return path
+
+
+def _is_installed(manifest: Path, folder: Path) -> bool:
+    """Tell by the lock that npm leaves once everything is in place."""
+    ours, theirs = folder / LOCK, folder / "node_modules/.package-lock.json"
+    return theirs.exists() and ours.read_bytes() == (manifest / LOCK).read_bytes()
+
+
+def _npm_ci(folder: Path) -> None:
+    command = [found("npm"), "ci", "--ignore-scripts", "--no-audit", "--no-fund"]
+    try:
+        subprocess.run(
+            command, cwd=folder, check=True, capture_output=True, timeout=INSTALL_TIMEOUT_S
+        )
+    except (subprocess.CalledProcessError, subprocess.TimeoutExpired) as error:
+        raise CannotRunError(f"{folder.name} cannot be installed: npm ci failed") from error

@@ -1,0 +1,127 @@
+"""The official `ai` package reads what we encode (X38, X40, X42, C80)."""
+
+from collections.abc import AsyncGenerator, Iterator
+from typing import Any
+
+import pytest
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.routing import Route
+
+from shared.domain.run import (
+    CitationShown,
+    Ended,
+    Numbered,
+    Reasoned,
+    Said,
+    Stage,
+    Status,
+    ToolEnded,
+    ToolStarted,
+)
+from shared.edge.event_stream import EventStream
+from shared.edge.ui_messages import HEADERS, HEARTBEAT, encode
+from tests.ai_sdk import MAJORS, read
+from tests.servers import running
+from tests.shared.edge.test_ui_messages import CARD, MESSAGE, message_json, numbered
+
+pytestmark = pytest.mark.parametrize("major", MAJORS)
+
+WORK = (
+    Stage("thinking"),
+    Reasoned("Let me look."),
+    Stage("using_tools"),
+    Status("Searching conversations"),
+    ToolStarted(call_id="c1", tool="search", arguments='{"query":"offsite"}'),
+    ToolStarted(call_id="c2", tool="shop", arguments="{broken"),
+    ToolEnded(call_id="c1", output="[1] Offsite"),
+    ToolEnded(call_id="c2", output="Error: closed", failed=True),
+    Stage("thinking"),
+    Stage("answering"),
+    Said("On "),
+    CitationShown(number=1, card=CARD),
+    Said('Friday[1].\n\n🚆 \u2028 \\ "'),
+)
+RUNS = {
+    "completed": numbered([*WORK, Stage("response_ready"), Ended(MESSAGE, "completed")]),
+    "stopped": numbered([*WORK[:6], Ended(MESSAGE, "stopped")]),
+    "failed": numbered([*WORK, Ended(MESSAGE, "failed")]),
+}
+
+
+async def served(request: Request) -> EventStream:
+    """Answer with a run, and with a heartbeat wherever one may stand."""
+
+    async def told() -> AsyncGenerator[Numbered, None]:
+        for event in RUNS[request.path_params["run"]]:
+            yield event
+
+    async def frames() -> AsyncGenerator[bytes, None]:
+        yield HEARTBEAT
+        async for frame in encode(told(), run_id="run1", message_json=message_json):
+            yield frame
+            yield HEARTBEAT
+
+    return EventStream(frames(), heartbeat=HEARTBEAT, headers=HEADERS)
+
+
+@pytest.fixture(scope="module")
+def origin() -> Iterator[str]:
+    with running(Starlette(routes=[Route("/{run}", served)])) as url:
+        yield url
+
+
+def seen(major: str, url: str) -> tuple[Any, list[Any]]:
+    """Return the message that a client shows, and the errors it was told."""
+    found = read(major, "chunks", url)
+    return found["message"], found["errors"]
+
+
+def test_an_answer_becomes_a_message_of_steps_tools_sources_and_text(
+    major: str, origin: str
+) -> None:
+    message, errors = seen(major, f"{origin}/completed")
+
+    first, second = [n for n, part in enumerate(message["parts"]) if part["type"] == "step-start"]
+    reasoning, search, shop = message["parts"][first + 1 : second]
+    text, source, stored = message["parts"][second + 1 :]
+    assert errors == []
+    assert (message["id"], message["role"]) == ("run1", "assistant")
+    assert message["metadata"] == {"outcome": "completed"}
+    assert (reasoning["type"], reasoning["text"]) == ("reasoning", "Let me look.")
+    assert (search["type"], search["toolName"]) == ("dynamic-tool", "search")
+    assert (search["state"], search["output"]) == ("output-available", "[1] Offsite")
+    assert search["input"] == {"query": "offsite"}
+    assert (shop["state"], shop["errorText"]) == ("output-error", "Error: closed")
+    assert shop["input"] == "{broken"
+    assert (text["type"], text["state"]) == ("text", "done")
+    assert text["text"] == 'On Friday[1].\n\n🚆 \u2028 \\ "'
+    assert (source["type"], source["sourceId"]) == ("source-document", "offsite")
+    assert source["title"] == "Offsite"
+    assert source["providerMetadata"]["keepsake"]["number"] == 1
+    assert (stored["type"], stored["data"]["text"]) == ("data-message", "On Friday.")
+
+
+def test_a_stopped_answer_leaves_no_tool_running(major: str, origin: str) -> None:
+    found = read(major, "chunks", f"{origin}/stopped")
+
+    tools = [part for part in found["message"]["parts"] if part["type"] == "dynamic-tool"]
+    assert found["errors"] == []
+    assert found["chunks"][-1] == {"type": "abort", "reason": "user_cancelled"}
+    assert [tool["state"] for tool in tools] == ["output-error", "output-error"]
+
+
+def test_a_failed_answer_is_one_error_and_keeps_its_words(major: str, origin: str) -> None:
+    message, errors = seen(major, f"{origin}/failed")
+
+    assert errors == ["The answer failed."]
+    assert message["parts"][-1]["data"]["text"] == "On Friday."
+
+
+def test_stages_and_statuses_are_told_and_leave_nothing_behind(major: str, origin: str) -> None:
+    found = read(major, "chunks", f"{origin}/completed")
+
+    stages = [c["data"]["name"] for c in found["chunks"] if c["type"] == "data-stage"]
+    kept = {part["type"] for part in found["message"]["parts"]}
+    assert stages == ["thinking", "using_tools", "thinking", "answering", "response_ready"]
+    assert kept.isdisjoint({"data-stage", "data-status"})
