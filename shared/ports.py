@@ -121,7 +121,7 @@ class Tasks(Protocol):
     ) -> None:
         """Call the internal entry point `target` with `body` at `at` (UTC; now when None).
 
-        A task whose name was used in the last hour is not created again: no error.
+        The body carries ids, never content. A task whose name was used in the last hour is not created again: no error.
         """
 
 

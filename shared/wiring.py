@@ -27,9 +27,9 @@ def settings() -> Settings:
 
 
 @cache
-def routes() -> dict[str, dict[str, Any]]:
-    """Read infra/routes.json: functions, topics and triggers."""
-    table: dict[str, dict[str, Any]] = json.loads((ROOT / "infra/routes.json").read_text())
+def routes() -> dict[str, Any]:
+    """Read infra/routes.json: functions, topics, triggers, and who buries dead letters."""
+    table: dict[str, Any] = json.loads((ROOT / "infra/routes.json").read_text())
     return table
 
 
@@ -79,7 +79,7 @@ def queue() -> "SqliteQueue":
     """Open the queue in the same file; a change and what it triggers are one transaction."""
     from shared.adapters.sqlite_queue import SqliteQueue
 
-    return SqliteQueue(database(), clock())
+    return SqliteQueue(database(), clock(), bury=str(routes()["dead_letters"]))
 
 
 @cache

@@ -12,6 +12,7 @@ from shared.data.tasks import action_item_path
 from shared.domain.claim import Claim, given_back, is_settled, settled, taken, writing
 from shared.domain.conversation import Conversation, content_hash, edited, said_hash
 from shared.domain.documents import Delete, Document, Set, Update
+from shared.domain.errors import Unavailable
 from shared.domain.ids import ConversationId, UserId
 from shared.domain.memory import Memory
 from shared.domain.task import ActionItem
@@ -183,6 +184,24 @@ class Claims:
             left = settled(mine, self._clock.now())
             tx.write(*map(Delete, paths))
             tx.write(Set(beside, dump(left)) if left.writing else Delete(beside))
+
+        await self._documents.transaction(work)
+
+    async def abandon(self, uid: UserId, conversation_id: ConversationId, reason: str) -> None:
+        """Say that nobody will try again, unless it is done.
+
+        Raises Unavailable while an attempt is at work: it may succeed.
+        """
+        path = conversation_path(uid, conversation_id)
+
+        async def work(tx: Transaction) -> None:
+            document, noted = await tx.get_many([path, claim_path(uid, conversation_id)])
+            conversation, claim = _readable(document), _claim(noted)
+            if conversation is None or is_done(conversation):
+                return
+            if claim is not None and claim.lease_until > self._clock.now():
+                raise Unavailable("The conversation is being processed")
+            tx.write(Update(path, {"status": "failed", "failure": reason}))
 
         await self._documents.transaction(work)
 

@@ -2,6 +2,7 @@
 
 from pydantic import ValidationError
 
+from functions.process_conversation.bury import bury
 from functions.process_conversation.erase import erase
 from functions.process_conversation.library import (
     account,
@@ -12,11 +13,11 @@ from functions.process_conversation.library import (
 )
 from functions.process_conversation.process import process
 from functions.process_conversation.wire import ChangedMessage, EraseRequest
-from functions.process_conversation.wiring import EraseDeps, ProcessDeps, TriggerDeps
+from functions.process_conversation.wiring import BuryDeps, EraseDeps, ProcessDeps, TriggerDeps
 from functions.process_conversation.written import announce_change
 from shared.domain.errors import Invalid
 from shared.domain.ids import ConversationId, UserId
-from shared.edge.cloudevents import MAX_EVENT_BYTES, document_change, pubsub_event
+from shared.edge.cloudevents import MAX_EVENT_BYTES, dead_letter, document_change, pubsub_event
 from shared.edge.http import Call, Endpoint
 
 
@@ -37,6 +38,10 @@ async def on_changed(deps: ProcessDeps, call: Call[bytes]) -> None:
         ConversationId(message.conversation_id),
         said=message.content_hash,
     )
+
+
+async def on_dead_letter(deps: BuryDeps, call: Call[bytes]) -> None:
+    await bury(deps, dead_letter(call.headers, call.body))
 
 
 def _message(call: Call[bytes]) -> ChangedMessage:
@@ -85,6 +90,18 @@ PROCESS = (
         path="/",
         handler=on_changed,
         summary="A conversation's content changed",
+        access="service",
+        body=bytes,
+        status=204,
+    ),
+)
+
+BURY = (
+    Endpoint(
+        method="POST",
+        path="/",
+        handler=on_dead_letter,
+        summary="A message was given up",
         access="service",
         body=bytes,
         status=204,

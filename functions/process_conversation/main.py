@@ -1,4 +1,4 @@
-"""Deployed entry points: the trigger, the processing it leads to, and the owner's `library`."""
+"""Deployed entry points: the trigger, what it leads to, dead letters, and the owner's `library`."""
 
 from functools import cache
 
@@ -6,8 +6,9 @@ import functions_framework.aio
 from starlette.applications import Starlette
 from starlette.requests import Request
 
-from functions.process_conversation.endpoints import ERASE, LIBRARY, PROCESS, TRIGGER
+from functions.process_conversation.endpoints import BURY, ERASE, LIBRARY, PROCESS, TRIGGER
 from functions.process_conversation.wiring import (
+    bury_deps,
     erase_deps,
     library_deps,
     preload,
@@ -30,6 +31,11 @@ def _process() -> Starlette:
 
 
 @cache
+def _bury() -> Starlette:
+    return application("bury", BURY, bury_deps())
+
+
+@cache
 def _erase() -> Starlette:
     return application("erase_account", ERASE, erase_deps())
 
@@ -49,6 +55,12 @@ async def on_conversation_written(request: Request) -> Starlette:
 async def process_conversation(request: Request) -> Starlette:
     """Bring what is derived from a conversation in line with it."""
     return _process()
+
+
+@functions_framework.aio.http  # type: ignore[arg-type]  # its type omits ASGI applications
+async def bury(request: Request) -> Starlette:
+    """Write down what was given up."""
+    return _bury()
 
 
 @functions_framework.aio.http  # type: ignore[arg-type]  # its type omits ASGI applications

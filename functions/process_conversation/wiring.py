@@ -6,6 +6,7 @@ from functions.process_conversation.claims import Claims
 from shared import wiring
 from shared.data.accounts import Accounts, Erasures
 from shared.data.conversations import Conversations
+from shared.data.dead_letters import DeadLetters
 from shared.data.library_index import LibraryIndex
 from shared.data.memories import Memories
 from shared.data.people import People
@@ -84,6 +85,16 @@ class TriggerDeps:
     events: Events
 
 
+@value
+class BuryDeps:
+    """What writing down dead letters asks of the world."""
+
+    identity: Identity
+    service_identity: ServiceIdentity
+    dead_letters: DeadLetters
+    claims: Claims
+
+
 def preload() -> None:
     """Import at start what the first request certainly needs."""
     wiring.preload("documents", "vectors", "model")
@@ -147,4 +158,15 @@ def trigger_deps() -> TriggerDeps:
         identity=wiring.identity(),
         service_identity=wiring.service_identity(),
         events=wiring.events(),
+    )
+
+
+@cache
+def bury_deps() -> BuryDeps:
+    documents = wiring.documents()
+    return BuryDeps(
+        identity=wiring.identity(),
+        service_identity=wiring.service_identity(),
+        dead_letters=DeadLetters(documents),
+        claims=Claims(documents, wiring.clock(), wiring.new_id()),
     )

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from shared.adapters.sqlite_queue import Job
+from shared.adapters.sqlite_queue import DEAD_LETTERS, Job
 from shared.domain.documents import Fields
-from shared.edge.cloudevents import PUBLISHED, WRITTEN
+from shared.edge.cloudevents import DEAD, PUBLISHED, WRITTEN
 
 Envelope = tuple[dict[str, str], bytes]
 
@@ -33,9 +33,10 @@ def envelope(job: Job, *, project: str) -> Envelope:
 
 
 def _published(job: Job, project: str) -> Envelope:
+    event, attributes = _forwarded(job.body) if job.name == DEAD_LETTERS else (job.body, {})
     message = {
-        "data": base64.b64encode(json.dumps(dict(job.body)).encode()).decode(),
-        "attributes": {},
+        "data": base64.b64encode(json.dumps(dict(event)).encode()).decode(),
+        "attributes": attributes,
         "messageId": str(job.id),
         "publishTime": job.created.isoformat(),
     }
@@ -43,6 +44,17 @@ def _published(job: Job, project: str) -> Envelope:
     body = json.dumps({"message": message, "subscription": subscription}).encode()
     source = f"//pubsub.googleapis.com/projects/{project}/topics/{job.name}"
     return _cloudevent(job, PUBLISHED, source) | {"content-type": "application/json"}, body
+
+
+def _forwarded(letter: Mapping[str, Any]) -> tuple[Mapping[str, Any], Mapping[str, str]]:
+    """Return a dead letter as Pub/Sub forwards it, and what only we know beside it."""
+    return letter["ids"], {
+        f"{DEAD}Subscription": letter["source"],
+        f"{DEAD}DeliveryCount": str(letter["attempts"]),
+        f"{DEAD}TopicPublishTime": letter["first_at"].isoformat(),
+        "kind": letter["kind"],
+        "reason": letter["reason"],
+    }
 
 
 def _task(job: Job) -> Envelope:

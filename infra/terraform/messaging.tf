@@ -16,13 +16,28 @@ resource "google_pubsub_topic" "dead_letters" {
   name = "dead_letters"
 }
 
+# What is given up is written down where operators find it: `make dead-letters`.
 resource "google_pubsub_subscription" "dead_letters" {
   name                       = "dead_letters"
   topic                      = google_pubsub_topic.dead_letters.id
+  ack_deadline_seconds       = 60
   message_retention_duration = "604800s"
+
+  push_config {
+    push_endpoint = local.urls[local.routes.dead_letters]
+    oidc_token {
+      service_account_email = google_service_account.caller.email
+      audience              = local.routes.dead_letters
+    }
+  }
+  retry_policy {
+    minimum_backoff = "10s"
+    maximum_backoff = "600s"
+  }
   expiration_policy {
     ttl = ""
   }
+  depends_on = [google_cloudfunctions2_function.function]
 }
 
 resource "google_pubsub_subscription" "event" {

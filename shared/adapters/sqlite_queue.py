@@ -5,12 +5,13 @@ import re
 import sqlite3
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any, Literal
+from typing import Any
 
 import anyio
 
 from shared.adapters.sqlite_database import SqliteDatabase
 from shared.adapters.sqlite_json import dumps, loads
+from shared.domain.dead_letter import Kind, ids_of
 from shared.domain.documents import Fields
 from shared.domain.value import value
 from shared.ports import Clock
@@ -36,19 +37,11 @@ CREATE TABLE IF NOT EXISTS jobs (
 );
 CREATE INDEX IF NOT EXISTS jobs_due ON jobs (due, id) WHERE ended IS NULL;
 CREATE INDEX IF NOT EXISTS jobs_ended ON jobs (ended) WHERE ended IS NOT NULL;
-CREATE UNIQUE INDEX IF NOT EXISTS jobs_task ON jobs (target, name) WHERE kind = 'task';
-CREATE TABLE IF NOT EXISTS dead_letters (
-    id INTEGER PRIMARY KEY,
-    kind TEXT NOT NULL,
-    target TEXT NOT NULL,
-    name TEXT NOT NULL,
-    body TEXT NOT NULL,
-    reason TEXT NOT NULL,
-    died REAL NOT NULL
-)
+CREATE UNIQUE INDEX IF NOT EXISTS jobs_task ON jobs (target, name) WHERE kind = 'task'
 """
 
-Kind = Literal["event", "task", "trigger"]
+DEAD_LETTERS = "dead_letters"
+"""The topic of what was given up."""
 
 
 @value
@@ -68,28 +61,18 @@ class Job:
     fence: int
 
 
-@value
-class DeadLetter:
-    """A job that was given up. `body` is an event's ids; tasks and documents may hold content."""
-
-    id: int
-    kind: Kind
-    target: str
-    name: str
-    body: Mapping[str, Any] | None
-    reason: str
-
-
 class SqliteQueue:
     """The consumer's side. Several processes may claim from one file; each job has one holder.
 
     A claim is a lease: who neither ends nor extends it in time has crashed, and the job comes again.
+    What is given up goes to the entry point `bury` as Pub/Sub forwards dead letters.
     """
 
-    def __init__(self, database: SqliteDatabase, clock: Clock) -> None:
+    def __init__(self, database: SqliteDatabase, clock: Clock, *, bury: str = "bury") -> None:
         database.schema(SCHEMA)
         self.database = database
         self._clock = clock
+        self._undertaker = bury
         self._bell = _Bell()
 
     async def claim(self, limit: int) -> list[Job]:
@@ -97,7 +80,7 @@ class SqliteQueue:
         now = self._now()
 
         def work(connection: sqlite3.Connection) -> list[Job]:
-            _bury_lost(connection, now)
+            self._bury_lost(connection, now)
             return _claim(connection, now, limit)
 
         return await self.database.write(work) if limit else []
@@ -111,7 +94,7 @@ class SqliteQueue:
         """Let a job come again after 1 s, 2 s, 4 s … 60 s; bury it after its last attempt."""
         now = self._now()
         if job.attempt >= ATTEMPTS:
-            await self.database.write(lambda connection: _bury(connection, job, reason, now))
+            await self.database.write(lambda connection: self._bury(connection, job, reason, now))
         else:
             await self._put_off(job, now + backoff_s(job.attempt))
 
@@ -129,9 +112,6 @@ class SqliteQueue:
         now = self._now()
         sql = "UPDATE jobs SET due = ? WHERE ended IS NULL AND attempt > 0 AND due > ?"
         await self.database.write(lambda connection: connection.execute(sql, (now, now)))
-
-    async def dead_letters(self) -> list[DeadLetter]:
-        return await self.database.read(_dead_letters)
 
     async def wait(self, timeout_s: float) -> None:
         """Wait until a job is put in by this process or `timeout_s` passed."""
@@ -164,6 +144,30 @@ class SqliteQueue:
             (kind, target, name, dumps(body), now, due),
         )
         self.ring()
+
+    def _bury(self, connection: sqlite3.Connection, job: Job, reason: str, now: float) -> None:
+        """Give up a job that is still ours; of what it said only ids are kept."""
+        if not _end(connection, job, now) or job.target == self._undertaker:
+            return
+        letter = {
+            "kind": job.kind,
+            "source": f"{job.name}.{job.target}",
+            "ids": dict(ids_of(job.body)),
+            "reason": reason,
+            "attempts": job.attempt,
+            "first_at": job.created,
+        }
+        self.put(connection, "event", self._undertaker, DEAD_LETTERS, letter)
+
+    def _bury_lost(self, connection: sqlite3.Connection, now: float) -> None:
+        """Bury jobs whose holder vanished on the last attempt: they may be what killed it."""
+        rows = connection.execute(
+            "SELECT id, kind, target, name, body, created, attempt, fence FROM jobs "
+            "WHERE ended IS NULL AND due <= ? AND attempt >= ?",
+            (now, ATTEMPTS),
+        ).fetchall()
+        for row in rows:
+            self._bury(connection, _job(*row), "no answer", now)
 
     async def _put_off(self, job: Job, due: float, *, attempt: int | None = None) -> None:
         sql = "UPDATE jobs SET due = ?, attempt = ? WHERE id = ? AND fence = ?"
@@ -284,35 +288,3 @@ def _end(connection: sqlite3.Connection, job: Job, now: float) -> bool:
         sql = "UPDATE jobs SET ended = ?, body = '' WHERE ended IS NULL AND id = ? AND fence = ?"
         return connection.execute(sql, (now, *mine)).rowcount > 0
     return connection.execute("DELETE FROM jobs WHERE id = ? AND fence = ?", mine).rowcount > 0
-
-
-def _bury(connection: sqlite3.Connection, job: Job, reason: str, now: float) -> None:
-    """Give up a job that is still ours; a document's or a task's content is not kept."""
-    if not _end(connection, job, now):
-        return
-    body = dumps(job.body) if job.kind == "event" else "null"
-    connection.execute(
-        "INSERT INTO dead_letters VALUES (?, ?, ?, ?, ?, ?, ?)",
-        (job.id, job.kind, job.target, job.name, body, reason, now),
-    )
-
-
-def _bury_lost(connection: sqlite3.Connection, now: float) -> None:
-    """Bury jobs whose holder vanished on the last attempt: they may be what killed it."""
-    rows = connection.execute(
-        "SELECT id, kind, target, name, body, created, attempt, fence FROM jobs "
-        "WHERE ended IS NULL AND due <= ? AND attempt >= ?",
-        (now, ATTEMPTS),
-    ).fetchall()
-    for row in rows:
-        _bury(connection, _job(*row), "no answer", now)
-
-
-def _dead_letters(connection: sqlite3.Connection) -> list[DeadLetter]:
-    rows = connection.execute(
-        "SELECT id, kind, target, name, body, reason FROM dead_letters ORDER BY id"
-    ).fetchall()
-    return [
-        DeadLetter(id=i, kind=kind, target=target, name=name, body=loads(body), reason=reason)
-        for i, kind, target, name, body, reason in rows
-    ]

@@ -3,15 +3,18 @@
 import base64
 import json
 from collections.abc import Mapping
-from datetime import UTC
+from datetime import UTC, datetime
 from typing import Any
 
+from shared.domain.dead_letter import DeadLetter, ids_of, letter_id
 from shared.domain.documents import Fields
 from shared.domain.errors import Invalid
 from shared.domain.value import value
 
 PUBLISHED = "google.cloud.pubsub.topic.v1.messagePublished"
 WRITTEN = "google.cloud.firestore.document.v1.written"
+DEAD = "CloudPubSubDeadLetterSource"
+"""How the attributes begin by which Pub/Sub says where a dead letter comes from."""
 
 MAX_EVENT_BYTES = 8_388_608
 """Room for a document of 1 MiB before and after its change; as protobuf it may be 3 MiB."""
@@ -31,9 +34,48 @@ def pubsub_event(headers: Mapping[str, str], body: bytes) -> Mapping[str, Any]:
 
     Raises Invalid for anything else.
     """
+    return _data(_message(headers, body))
+
+
+def dead_letter(headers: Mapping[str, str], body: bytes) -> DeadLetter:
+    """Return what Pub/Sub gave up, as it forwards it. Raises Invalid for anything else.
+
+    Pub/Sub tells how often it tried, not why that failed. Its subscriptions are called
+    `<topic>.<function>`.
+    """
+    message = _message(headers, body)
+    told = message.get("attributes") or {}
+    try:
+        name, _, target = told[f"{DEAD}Subscription"].rpartition(".")
+        kind, ids = told.get("kind", "event"), ids_of(_data(message))
+        return DeadLetter(
+            id=letter_id(kind, name, target, ids),
+            kind=kind,
+            name=name,
+            target=target,
+            ids=ids,
+            reason=told.get("reason", "no success"),
+            attempts=int(told[f"{DEAD}DeliveryCount"]),
+            first_at=datetime.fromisoformat(told[f"{DEAD}TopicPublishTime"]),
+            last_at=datetime.fromisoformat(message["publishTime"]),
+        )
+    except (ValueError, LookupError, TypeError, AttributeError) as error:
+        raise Invalid("The Pub/Sub message is not a dead letter") from error
+
+
+def _message(headers: Mapping[str, str], body: bytes) -> Mapping[str, Any]:
     _expect(headers, PUBLISHED)
     try:
         message = json.loads(body)["message"]
+    except (ValueError, LookupError, TypeError) as error:
+        raise Invalid("The body is not a Pub/Sub message") from error
+    if not isinstance(message, dict):
+        raise Invalid("The body is not a Pub/Sub message")
+    return message
+
+
+def _data(message: Mapping[str, Any]) -> Mapping[str, Any]:
+    try:
         event = json.loads(base64.b64decode(message["data"], validate=True))
     except (ValueError, LookupError, TypeError) as error:
         raise Invalid("The body is not a Pub/Sub message") from error

@@ -15,7 +15,7 @@ from infra.local.pump import HttpDelivery, Pump
 from infra.local.routing import ROOT, entry_points
 from shared.adapters.local_identity import LocalIdentity, LocalServiceIdentity, read_secret
 from shared.adapters.sqlite_database import SqliteDatabase
-from shared.adapters.sqlite_queue import SqliteQueue
+from shared.adapters.sqlite_queue import DEAD_LETTERS, SqliteQueue
 from shared.adapters.system_clock import SystemClock
 from tests.old_app import fixed_parser
 
@@ -99,7 +99,7 @@ async def test_p28_what_is_said_is_found_by_chat_across_processes(processes: Pro
     lost = fixed_parser([again.content]).done
     assert lost is not None
     assert lost["memories_id"] == []
-    assert await queue.dead_letters() == []
+    assert [job for job in await queue.claim(9) if job.name == DEAD_LETTERS] == []
 
 
 def test_internal_entry_points_refuse_who_has_no_service_token(processes: Processes) -> None:

@@ -15,6 +15,7 @@ from shared.adapters.local_identity import LocalServiceIdentity
 from shared.adapters.sqlite_database import SqliteDatabase
 from shared.adapters.sqlite_queue import (
     ATTEMPTS,
+    DEAD_LETTERS,
     LEASE_S,
     Job,
     SqliteEvents,
@@ -41,6 +42,10 @@ class Receiver:
         if self.failures:
             self.failures -= 1
             raise Unavailable("status 503")
+
+    @property
+    def letters(self) -> list[Job]:
+        return [job for job in self.jobs if job.name == DEAD_LETTERS]
 
     @property
     def targets(self) -> list[str]:
@@ -97,31 +102,47 @@ async def test_poison_ends_as_a_dead_letter_that_holds_nothing_private(
     queue: SqliteQueue, clock: FixedClock, kind: str
 ) -> None:
     await _put(queue, kind)
-    pump = Pump(queue, Receiver(failures=ATTEMPTS))
+    receiver = Receiver(failures=ATTEMPTS)
+    pump = Pump(queue, receiver)
 
     for _ in range(ATTEMPTS):
         await pump.drain()
         clock.pass_(seconds=60)
     await pump.drain()
 
-    [letter] = await queue.dead_letters()
-    assert (letter.kind, letter.target, letter.reason) == (kind, "remind", "status 503")
-    assert SECRET_WORDS not in str(letter)
+    [job] = receiver.letters
+    assert job.target == "bury"
+    assert (job.body["kind"], job.body["reason"]) == (kind, "status 503")
+    assert job.body["source"].endswith(".remind")
+    assert (job.body["attempts"], job.body["first_at"]) == (ATTEMPTS, FixedClock().time)
+    assert SECRET_WORDS not in str(job)
     assert SECRET_WORDS not in await _everything_stored(queue)
 
 
-async def test_a_dead_event_can_be_read_back_by_its_ids(
-    queue: SqliteQueue, clock: FixedClock
-) -> None:
-    await SqliteEvents(queue, {"changed": ["remind"]}).publish("changed", {"id": "c1"})
-    pump = Pump(queue, Receiver(failures=ATTEMPTS))
+async def test_a_dead_letter_holds_the_ids_p29(queue: SqliteQueue, clock: FixedClock) -> None:
+    event = {"id": "c1", "hash": None, "count": 3, "text": SECRET_WORDS}
+    await SqliteEvents(queue, {"changed": ["remind"]}).publish("changed", event)
+    receiver = Receiver(failures=ATTEMPTS)
 
     for _ in range(ATTEMPTS):
-        await pump.drain()
+        await Pump(queue, receiver).drain()
         clock.pass_(seconds=60)
 
-    [letter] = await queue.dead_letters()
-    assert letter.body == {"id": "c1"}
+    [job] = receiver.letters
+    assert job.body["ids"] == {"id": "c1", "hash": None, "count": 3}
+
+
+async def test_a_dead_letter_that_cannot_be_delivered_brings_no_other(
+    queue: SqliteQueue, clock: FixedClock
+) -> None:
+    await SqliteTasks(queue).create("remind", "t1", {})
+    receiver = Receiver(failures=2 * ATTEMPTS)
+
+    for _ in range(3 * ATTEMPTS):
+        await Pump(queue, receiver).drain()
+        clock.pass_(seconds=60)
+
+    assert receiver.targets == ["bury"] * ATTEMPTS + ["remind"] * ATTEMPTS
 
 
 async def test_a_job_of_a_crashed_worker_comes_again_when_its_lease_ends(
@@ -175,9 +196,8 @@ async def test_a_job_that_kills_its_worker_every_time_is_buried(
         await queue.claim(1)
         clock.pass_(seconds=LEASE_S)
 
-    assert await queue.claim(1) == []
-    [letter] = await queue.dead_letters()
-    assert letter.reason == "no answer"
+    [letter] = await queue.claim(9)
+    assert (letter.name, letter.body["reason"]) == (DEAD_LETTERS, "no answer")
 
 
 async def test_two_pumps_on_one_file_deliver_each_job_once(
@@ -341,12 +361,7 @@ async def _put(queue: SqliteQueue, kind: str) -> None:
 
 async def _everything_stored(queue: SqliteQueue) -> str:
     return await queue.database.read(
-        lambda connection: str(
-            [
-                connection.execute("SELECT * FROM jobs").fetchall(),
-                connection.execute("SELECT * FROM dead_letters").fetchall(),
-            ]
-        )
+        lambda connection: str(connection.execute("SELECT * FROM jobs").fetchall())
     )
 
 

@@ -1,5 +1,6 @@
 """Events are read as they were sent, and nothing else is taken for one."""
 
+import base64
 import json
 from datetime import UTC, datetime
 from typing import Any
@@ -10,11 +11,13 @@ from hypothesis import strategies as st
 
 from infra.local.envelopes import document_event, envelope
 from shared.adapters.firestore_limits import check_fields
-from shared.adapters.sqlite_queue import Job, Kind
+from shared.adapters.sqlite_queue import Job
+from shared.domain.dead_letter import Kind
 from shared.domain.errors import Invalid
 from shared.edge.cloudevents import (
     MAX_EVENT_BYTES,
     DocumentChange,
+    dead_letter,
     document_change,
     pubsub_event,
 )
@@ -122,3 +125,85 @@ def test_a_full_document_of_one_letter_segments_is_taken_before_and_after_its_ch
     assert check_fields("users/alice/conversations/c1", fields) > 1_000_000
 
     assert len(document_event(NAME, fields, fields)) < MAX_EVENT_BYTES
+
+
+IDS = {"uid": "alice", "conversation_id": "c1", "content_hash": None}
+FORWARDED = {
+    "CloudPubSubDeadLetterSourceSubscription": "conversation.changed.process_conversation",
+    "CloudPubSubDeadLetterSourceDeliveryCount": "10",
+    "CloudPubSubDeadLetterSourceTopicPublishTime": "2026-03-02T09:00:00.123+00:00",
+}
+
+
+def forwarded(**attributes: str) -> bytes:
+    message = {
+        "data": base64.b64encode(json.dumps(IDS).encode()).decode(),
+        "attributes": {**FORWARDED, **attributes},
+        "publishTime": "2026-03-02T09:04:00Z",
+    }
+    return json.dumps({"message": message}).encode()
+
+
+def test_a_dead_letter_is_read_as_pubsub_forwards_it_p29() -> None:
+    letter = dead_letter({}, forwarded())
+
+    assert (letter.kind, letter.name, letter.target) == (
+        "event",
+        "conversation.changed",
+        "process_conversation",
+    )
+    assert (letter.ids, letter.reason, letter.attempts) == (IDS, "no success", 10)
+    assert letter.first_at == datetime(2026, 3, 2, 9, 0, 0, 123_000, tzinfo=UTC)
+    assert letter.last_at == datetime(2026, 3, 2, 9, 4, tzinfo=UTC)
+
+
+def test_the_same_message_has_one_dead_letter_however_often_it_dies_p29() -> None:
+    again = dead_letter({}, forwarded(CloudPubSubDeadLetterSourceDeliveryCount="11"))
+    other = dead_letter({}, forwarded(CloudPubSubDeadLetterSourceSubscription="other.bury"))
+
+    assert again.id == dead_letter({}, forwarded()).id != other.id
+
+
+def test_the_embedded_queue_forwards_its_dead_as_pubsub_does_p29() -> None:
+    body = {
+        "kind": "task",
+        "source": "notification-7.deliver_notification",
+        "ids": IDS,
+        "reason": "status 503",
+        "attempts": 10,
+        "first_at": datetime(2026, 3, 2, 9, tzinfo=UTC),
+    }
+    job = Job(
+        id=1,
+        kind="event",
+        target="bury",
+        name="dead_letters",
+        body=body,
+        created=datetime(2026, 3, 2, 10, tzinfo=UTC),
+        attempt=1,
+        fence=1,
+    )
+
+    letter = dead_letter(*envelope(job, project="demo"))
+
+    assert (letter.kind, letter.name, letter.target) == (
+        "task",
+        "notification-7",
+        "deliver_notification",
+    )
+    assert (letter.ids, letter.reason, letter.attempts) == (IDS, "status 503", 10)
+    assert (letter.first_at.hour, letter.last_at.hour) == (9, 10)
+
+
+@pytest.mark.parametrize(
+    "attributes",
+    [
+        {"CloudPubSubDeadLetterSourceDeliveryCount": "many"},
+        {"CloudPubSubDeadLetterSourceTopicPublishTime": "soon"},
+    ],
+)
+def test_what_is_no_dead_letter_is_refused(attributes: dict[str, str]) -> None:
+    with pytest.raises(Invalid):
+        dead_letter({}, forwarded(**attributes))
+    with pytest.raises(Invalid):
+        dead_letter({}, json.dumps({"message": {"data": "e30="}}).encode())

@@ -1,0 +1,39 @@
+"""Messages that were given up, until somebody sends them again."""
+
+from shared.data.codec import dump, load, load_all
+from shared.domain.dead_letter import DeadLetter
+from shared.domain.documents import Delete, Order, Query, Set
+from shared.domain.errors import PreconditionFailed
+from shared.ports import Documents
+
+_MOST = 1_000
+
+
+class DeadLetters:
+    """Written by the platform's undertaker, read by operators; no user sees them."""
+
+    def __init__(self, documents: Documents) -> None:
+        self._documents = documents
+
+    async def put(self, letter: DeadLetter) -> None:
+        """Store it in place of an earlier one of the same message."""
+        await self._documents.write(Set(dead_letter_path(letter.id), dump(letter)))
+
+    async def newest(self) -> list[DeadLetter]:
+        """List the newest 1,000, newest first."""
+        query = Query(collection="dead_letters", order_by=(Order("last_at", "desc"),), limit=_MOST)
+        return load_all(DeadLetter, await self._documents.query(query))
+
+    async def remove(self, letter: DeadLetter) -> None:
+        """Remove it; one that died anew meanwhile stays."""
+        document = await self._documents.get(dead_letter_path(letter.id))
+        if document is None or load(DeadLetter, document) != letter:
+            return
+        try:
+            await self._documents.write(Delete(document.path, version=document.version))
+        except PreconditionFailed:
+            return
+
+
+def dead_letter_path(letter_id: str) -> str:
+    return f"dead_letters/{letter_id}"
