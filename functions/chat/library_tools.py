@@ -1,44 +1,24 @@
 """The tools that look into the owner's library: conversations and memories."""
 
 import json
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from datetime import UTC, datetime
-from functools import cache
-from typing import Annotated, Any, TypeVar
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Annotated
 
-from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Field
 
 from functions.chat.context.citations import Citations
+from functions.chat.own_tools import Arguments, Date, own_tool
 from functions.chat.toolkit import Present, Tool
 from functions.chat.wiring import ChatDeps
 from shared.domain.chat import Card
 from shared.domain.conversation import Conversation
-from shared.domain.errors import ToolRefused
 from shared.domain.ids import UserId
 from shared.domain.memory import Memory
-from shared.domain.model import ToolSpec
 from shared.retrieval.packing import Passage
 
 
-def _utc(time: datetime) -> datetime:
-    try:
-        return time.astimezone(UTC)
-    except OverflowError as error:
-        raise ValueError("a time of the years 1 to 9999 is expected") from error
-
-
-Date = Annotated[
-    Annotated[AwareDatetime, AfterValidator(_utc)] | None,
-    Field(description="ISO 8601 with an offset, for example 2024-01-19T15:00:00-08:00"),
-]
-Asked = TypeVar("Asked", bound="_Arguments")
-
-
-class _Arguments(BaseModel):
-    model_config = ConfigDict(extra="forbid", defer_build=True)
-
-
-class GetConversations(_Arguments):
+class GetConversations(Arguments):
     """List the owner's conversations of a stretch of time, newest first."""
 
     start_date: Date = None
@@ -49,7 +29,7 @@ class GetConversations(_Arguments):
     ] = False
 
 
-class SearchConversations(_Arguments):
+class SearchConversations(Arguments):
     """Find conversations about a topic, a person, a name or an exact phrase, best first."""
 
     query: Annotated[str, Field(min_length=1, max_length=1_000, description="What to look for.")]
@@ -58,14 +38,14 @@ class SearchConversations(_Arguments):
     limit: Annotated[int, Field(ge=1, le=20)] = 5
 
 
-class GetMemories(_Arguments):
+class GetMemories(Arguments):
     """List what is known about the owner, newest first."""
 
     limit: Annotated[int, Field(ge=1, le=200)] = 50
     offset: Annotated[int, Field(ge=0, le=2_000)] = 0
 
 
-class SearchMemories(_Arguments):
+class SearchMemories(Arguments):
     """Find facts about the owner that concern a question, best first."""
 
     query: Annotated[str, Field(min_length=1, max_length=1_000)]
@@ -98,50 +78,18 @@ def library_tools(deps: ChatDeps, uid: UserId) -> list[Tool]:
         return _memories(await deps.search.memories(uid, asked.query, limit=asked.limit))
 
     return [
-        _tool("get_conversations", "Searching conversations", GetConversations, get_conversations),
-        _tool(
+        own_tool(
+            "get_conversations", "Searching conversations", GetConversations, get_conversations
+        ),
+        own_tool(
             "search_conversations",
             "Searching conversations",
             SearchConversations,
             search_conversations,
         ),
-        _tool("get_memories", "Searching memories", GetMemories, get_memories),
-        _tool("search_memories", "Searching memories", SearchMemories, search_memories),
+        own_tool("get_memories", "Searching memories", GetMemories, get_memories),
+        own_tool("search_memories", "Searching memories", SearchMemories, search_memories),
     ]
-
-
-def _tool(
-    name: str, status: str, asked: type[Asked], handle: Callable[[Asked], Awaitable[Present]]
-) -> Tool:
-    async def run(arguments: Mapping[str, Any]) -> Present:
-        try:
-            value = asked.model_validate(arguments)
-        except ValidationError as error:
-            raise ToolRefused(_mend(name, error)) from error
-        return await handle(value)
-
-    return Tool(spec=_spec(name, asked), status=status, run=run)
-
-
-@cache
-def _spec(name: str, asked: type[_Arguments]) -> ToolSpec:
-    schema = asked.model_json_schema()
-    description = schema.pop("description")
-    return ToolSpec(name=name, description=description, parameters=schema)
-
-
-def _mend(name: str, error: ValidationError) -> str:
-    """Tell the model what to send instead."""
-    wrong = []
-    for each in error.errors():
-        field = ".".join(map(str, each["loc"][:1])) or "arguments"
-        if each["type"].startswith(("timezone", "datetime")):
-            wrong.append(
-                f"{field} must include timezone and be ISO 8601 (e.g., '2024-01-19T15:00:00-08:00')"
-            )
-        else:
-            wrong.append(f"{field}: {each['msg']}")
-    return f"{name} was called wrongly. " + "; ".join(wrong) + "."
 
 
 def _conversations(found: Sequence[tuple[Conversation, Sequence[str]]]) -> Present:

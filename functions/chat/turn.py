@@ -17,6 +17,7 @@ from functions.chat.hold import Hold
 from functions.chat.journal import Journal
 from functions.chat.library_tools import library_tools
 from functions.chat.sessions import find, visible_app
+from functions.chat.task_tools import task_tools
 from functions.chat.toolkit import Tool, Toolkit
 from functions.chat.wiring import ChatDeps
 from shared import prompts, telemetry
@@ -72,7 +73,11 @@ async def prepare(
     persona = app is not None and app.persona_prompt is not None
     tools = []
     if not persona:
-        tools = [*library_tools(deps, uid), *app_tools(deps.toolbox, uid, allowed)]
+        tools = [
+            *library_tools(deps, uid),
+            *task_tools(deps, uid),
+            *app_tools(deps.toolbox, uid, allowed),
+        ]
     return Turn(
         uid=uid,
         run_id=RunId(deps.new_id()),

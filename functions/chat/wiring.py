@@ -11,6 +11,7 @@ from shared.data.messages import Messages
 from shared.data.profiles import Devices, Profiles
 from shared.data.search import Search
 from shared.data.sessions import Sessions
+from shared.data.tasks import ActionItems
 from shared.domain.value import value
 from shared.ports import ChatModel, Clock, Events, Identity, NewId, ServiceIdentity, ToolBox
 
@@ -29,6 +30,7 @@ class ChatDeps:
     search: Search
     conversations: Conversations
     memories: Memories
+    action_items: ActionItems
     messages: Messages
     sessions: Sessions
     profiles: Profiles
@@ -69,6 +71,7 @@ def deps() -> ChatDeps:
         search=Search(documents, wiring.vectors()),
         conversations=Conversations(documents),
         memories=Memories(documents),
+        action_items=ActionItems(documents),
         messages=Messages(documents),
         sessions=Sessions(documents),
         profiles=Profiles(documents),

@@ -14,6 +14,12 @@ Request = tuple[str, Mapping[str, Any]]
 LIBRARY = frozenset(
     {"search_conversations", "get_conversations", "search_memories", "get_memories"}
 )
+_TASKS = frozenset({"get_action_items", "create_action_item", "update_action_item"})
+_NEW_TASK = re.compile(
+    r"(?:please )?(?:remind me to|(?:add|create|make) a (?:task|to-?do)(?: to|:)?) (.+?)[.!]?",
+    re.IGNORECASE | re.DOTALL,
+)
+_OPEN_TASKS = re.compile(r"\b(to-?dos?|to-do list|tasks|action items)\b", re.IGNORECASE)
 _GREETING = re.compile(
     r"(hi|hello|hey|good (morning|afternoon|evening|night)|thanks?( you)?|bye|help)\b[^?]{0,20}\W*",
     re.IGNORECASE,
@@ -36,14 +42,15 @@ def is_small_talk(question: str) -> bool:
 
 
 def plan(question: str, now: datetime | None, tools: Sequence[ToolSpec]) -> list[Request]:
-    """Ask the apps whose description fits the question, or else the owner's library."""
+    """Ask the apps whose description fits the question, or else the owner's tasks or library."""
     apps = [(tool.name, _arguments(tool, question)) for tool in tools if _fits(tool, question)]
     offered = {tool.name for tool in tools}
-    return apps or [asked for asked in _library(question, now) if asked[0] in offered]
+    own = [*_tasks(question, now)] or [*_library(question, now)]
+    return apps or [asked for asked in own if asked[0] in offered]
 
 
 def _fits(tool: ToolSpec, question: str) -> bool:
-    if tool.name in LIBRARY or not _is_simple(tool):
+    if tool.name in LIBRARY | _TASKS or not _is_simple(tool):
         return False
     shared = content(f"{tool.name} {tool.description}") & content(question)
     return len(shared) >= _MIN_SHARED
@@ -60,6 +67,20 @@ def _is_simple(tool: ToolSpec) -> bool:
 
 def _arguments(tool: ToolSpec, question: str) -> Mapping[str, Any]:
     return dict.fromkeys(tool.parameters.get("required", []), question)
+
+
+def _tasks(question: str, now: datetime | None) -> Iterator[Request]:
+    if asked := _NEW_TASK.fullmatch(question.strip()):
+        yield "create_action_item", {"description": asked[1], **_due(asked[1], now)}
+    elif _OPEN_TASKS.search(question):
+        yield "get_action_items", {"completed": False}
+
+
+def _due(wanted: str, now: datetime | None) -> Mapping[str, str]:
+    from shared.retrieval import dates  # a first question needs the rules, a cold start does not
+
+    when = dates.resolve(wanted, now) if now else None
+    return {"due_at": when.start.isoformat()} if when else {}
 
 
 def _library(question: str, now: datetime | None) -> Iterator[Request]:

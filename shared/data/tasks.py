@@ -8,7 +8,7 @@ from shared.domain.task import ActionItem
 from shared.domain.words import normalise
 from shared.retrieval.terms import terms
 
-_LOOKED_THROUGH = 500
+LOOKED_THROUGH = 500
 """So many tasks are read to find one by its words."""
 
 
@@ -24,7 +24,7 @@ class ActionItems(Derived[ActionItem]):
         query = Query(
             collection=f"users/{uid}/action_items",
             where=(Where("completed", "==", False),),  # noqa: FBT003 - a stored value
-            limit=_LOOKED_THROUGH,
+            limit=LOOKED_THROUGH,
         )
         wanted = normalise(description)
         stored = load_all(ActionItem, await self._documents.query(query))
@@ -33,7 +33,7 @@ class ActionItems(Derived[ActionItem]):
     async def search(self, uid: UserId, query: str, *, limit: int) -> list[ActionItem]:
         """Return items that share words with `query`, those with most first, then the newest."""
         wanted = set(terms(query))
-        newest = await self.newest(uid, limit=_LOOKED_THROUGH)
+        newest = await self.newest(uid, limit=LOOKED_THROUGH)
         shared = [(len(wanted & set(terms(item.description))), item) for item in newest]
         return [item for n, item in sorted(shared, key=lambda one: -one[0]) if n][:limit]
 

@@ -93,6 +93,7 @@ def chat_app(vectors: PineconeVectors) -> Starlette:
         search=Search(documents, vectors),
         conversations=Conversations(documents),
         memories=Memories(documents),
+        action_items=ActionItems(documents),
         messages=Messages(documents),
         sessions=Sessions(documents),
         profiles=Profiles(documents),

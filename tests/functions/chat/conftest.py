@@ -22,6 +22,7 @@ from shared.data.messages import Messages
 from shared.data.profiles import Devices, Profiles
 from shared.data.search import Search
 from shared.data.sessions import Sessions
+from shared.data.tasks import ActionItems
 from shared.domain.ids import UserId
 from shared.ports import ChatModel, Documents, Vectors
 from shared.wiring import ROOT
@@ -76,6 +77,7 @@ class World:
             search=Search(self.documents, self.vectors),
             conversations=Conversations(self.documents),
             memories=Memories(self.documents),
+            action_items=ActionItems(self.documents),
             messages=Messages(self.documents),
             sessions=Sessions(self.documents),
             profiles=Profiles(self.documents),

@@ -112,3 +112,35 @@ def test_an_app_that_does_not_fit_or_wants_more_is_left_alone(schema, question):
     asked = plan(question, NOW, [*LIBRARY, _app_tool(**schema)])
 
     assert all(name != "weather_forecast_a1b2c3" for name, _ in asked)
+
+
+TASKS = [
+    ToolSpec(name=name, description="The owner's tasks", parameters={})
+    for name in ("get_action_items", "create_action_item", "update_action_item")
+]
+
+
+@pytest.mark.parametrize(
+    ("said", "asked"),
+    [
+        ("Remind me to call Ann.", ("create_action_item", {"description": "call Ann"})),
+        ("please add a task: buy milk", ("create_action_item", {"description": "buy milk"})),
+        (
+            "Remind me to call Ann tomorrow",
+            (
+                "create_action_item",
+                {"description": "call Ann tomorrow", "due_at": "2026-03-05T00:00:00+01:00"},
+            ),
+        ),
+        ("What are my to-dos?", ("get_action_items", {"completed": False})),
+        ("Which tasks are open?", ("get_action_items", {"completed": False})),
+    ],
+)
+def test_p5_tasks_are_made_and_listed(said, asked):
+    assert plan(said, NOW, [*LIBRARY, *TASKS]) == [asked]
+
+
+def test_p5_a_question_about_a_reminder_makes_no_task():
+    asked = plan("Did Ann remind me to call the printer?", NOW, [*LIBRARY, *TASKS])
+
+    assert "create_action_item" not in [name for name, _ in asked]
