@@ -18,14 +18,16 @@ from google.cloud.firestore import AsyncClient, Client
 from starlette.applications import Starlette
 from starlette.routing import Mount
 
+from functions.chat.endpoints import AFTER_TURN
 from functions.chat.endpoints import ENDPOINTS as CHAT
 from functions.chat.guards import Limits
-from functions.chat.wiring import ChatDeps
+from functions.chat.wiring import AfterTurnDeps, ChatDeps
 from functions.process_conversation.claims import Claims
 from functions.process_conversation.endpoints import PROCESS, TRIGGER
 from functions.process_conversation.wiring import ProcessDeps, TriggerDeps
 from infra.emulators.eventarc import Eventarc, add_topic, add_trigger
 from infra.emulators.firestore import firestore
+from infra.emulators.pubsub import pubsub
 from shared.adapters.firebase_identity import FirebaseIdentity
 from shared.adapters.firestore_documents import FirestoreDocuments
 from shared.adapters.local_identity import LocalServiceIdentity
@@ -105,6 +107,18 @@ def chat_app(vectors: PineconeVectors) -> Starlette:
     return application("chat", CHAT, deps)
 
 
+def after_turn_app(_: PineconeVectors) -> Starlette:
+    documents = documents_client()
+    deps = AfterTurnDeps(
+        identity=FirebaseIdentity(project=PROJECT),
+        service_identity=SERVICES,
+        model=OfflineModel(),
+        messages=Messages(documents),
+        sessions=Sessions(documents),
+    )
+    return application("after_turn", AFTER_TURN, deps)
+
+
 def process_app(vectors: PineconeVectors) -> Starlette:
     documents = documents_client()
     deps = ProcessDeps(
@@ -134,6 +148,7 @@ def written_app(_: PineconeVectors) -> Starlette:
 
 BUILD: dict[str, Callable[[PineconeVectors], Starlette]] = {
     "chat": chat_app,
+    "after_turn": after_turn_app,
     "process_conversation": process_app,
     "on_conversation_written": written_app,
 }
@@ -153,6 +168,13 @@ def functions_app(url: str) -> Starlette:
 
 def documents_client() -> FirestoreDocuments:
     return FirestoreDocuments(AsyncClient(project=PROJECT, credentials=AnonymousCredentials()))
+
+
+@pytest.fixture
+def pubsub_emulator(tmp_path: Path) -> Iterator[str]:
+    """Run Pub/Sub for one test: its subscriptions push to that test's functions."""
+    with or_skip(lambda: pubsub(tmp_path / "pubsub.log")) as address:
+        yield address
 
 
 @pytest.fixture
@@ -195,7 +217,7 @@ async def cloud(relay: tuple[str, str, str], pubsub_emulator: str, auth_emulator
     for topic, targets in {
         "conversation.changed": ["process_conversation"],
         "conversation.processed": [],
-        "turn.ended": [],
+        "turn.ended": ["after_turn"],
     }.items():
         await add_topic(
             pubsub_emulator, project=PROJECT, topic=topic, targets=targets, relay=relay_url
@@ -255,3 +277,18 @@ async def test_p28_written_is_found_edited_by_its_new_words_and_deleted_not_at_a
     client.close()
 
     assert (written, old_words, new_words, deleted) == (["offsite"], [], ["offsite"], [])
+
+
+async def test_p16_a_chat_gets_its_title_by_an_event_of_pubsub(cloud: Cloud) -> None:
+    await cited(cloud, "When is the Lisbon offsite?")
+
+    async def titled() -> str | None:
+        async with httpx.AsyncClient(timeout=30) as http:
+            found = await http.get(
+                f"{cloud.chat}/v2/chat-sessions/main",
+                headers={"Authorization": f"Bearer {cloud.token}"},
+            )
+        title: str = found.json()["title"]
+        return title if title != "New Chat" else None
+
+    assert await until(titled) == "When is the Lisbon offsite?"
