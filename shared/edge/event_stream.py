@@ -44,17 +44,17 @@ class EventStream(Response):
         self._now = now
         self._sleep = sleep
         self._silent_since: float | None = None
-        self._beating = anyio.CancelScope()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         async with anyio.create_task_group() as tasks:
             if self._work is not None:
                 tasks.start_soon(self._work)
-            tasks.start_soon(self._beat, send)
+            beating = anyio.CancelScope()
+            tasks.start_soon(self._beat, send, beating)
             try:
                 await self._send(send)
             finally:
-                self._beating.cancel()
+                beating.cancel()
 
     async def _send(self, send: Send) -> None:
         with suppress(OSError):  # the client is gone; the work goes on
@@ -69,9 +69,9 @@ class EventStream(Response):
             self._silent_since = None
             await send({"type": "http.response.body", "body": b"", "more_body": False})
 
-    async def _beat(self, send: Send) -> None:
+    async def _beat(self, send: Send, beating: anyio.CancelScope) -> None:
         """Send a heartbeat whenever nothing was sent for SILENCE_S, and nothing is being sent."""
-        with self._beating, suppress(OSError):
+        with beating, suppress(OSError):
             while True:
                 since = self._silent_since
                 wait_s = SILENCE_S if since is None else since + SILENCE_S - self._now()
