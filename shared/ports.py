@@ -69,12 +69,26 @@ class Documents(Protocol):
 class Vectors(Protocol):
     """The vector index. A namespace is one user; rows of others can never come back."""
 
-    async def upsert(self, namespace: str, rows: Sequence[Row]) -> None: ...
+    async def upsert(self, namespace: str, rows: Sequence[Row]) -> None:
+        """Write rows, each as a whole: one without dense values has none afterwards."""
+
+    async def fetch(self, namespace: str, ids: Sequence[str]) -> dict[str, Row]:
+        """Return rows by id, in 32 bits; ids that are not there are left out."""
 
     async def query_sparse(
         self, namespace: str, query: SparseVector, *, limit: int, where: Filter | None = None
     ) -> list[Hit]:
         """Return the rows with the highest dot product, best first; none with a score of 0."""
+
+    async def query_dense(
+        self,
+        namespace: str,
+        vector: Sequence[float],
+        *,
+        limit: int,
+        where: Filter | None = None,
+    ) -> list[Hit]:
+        """Return the rows with the highest cosine (-1 to 1), best first; only those with dense values."""
 
     async def delete(self, namespace: str, ids: Sequence[str]) -> None:
         """Delete rows; ids that are not there are no error."""

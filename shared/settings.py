@@ -47,6 +47,7 @@ class Settings:
     openrouter_base_url: str = OPENROUTER
     pinecone_api_key: str | None = None
     pinecone_sparse_host: str | None = None
+    pinecone_dense_host: str | None = None
     models: Mapping[str, str] = field(default_factory=lambda: MODELS)
     tool_proxy_url: str = TOOL_PROXY
     egress_dev_origins: tuple[str, ...] = ()
@@ -79,6 +80,7 @@ class Settings:
             openrouter_base_url=env.get("OPENROUTER_BASE_URL", OPENROUTER),
             pinecone_api_key=env.get("PINECONE_API_KEY") or None,
             pinecone_sparse_host=env.get("PINECONE_SPARSE_HOST") or None,
+            pinecone_dense_host=env.get("PINECONE_DENSE_HOST") or None,
             models={role: env.get(f"MODEL_{role.upper()}", name) for role, name in MODELS.items()},
             tool_proxy_url=env.get("TOOL_PROXY_URL", TOOL_PROXY),
             egress_dev_origins=_list(env.get("EGRESS_DEV_ORIGINS", "")),

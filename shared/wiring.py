@@ -109,6 +109,7 @@ def vectors() -> ports.Vectors:
         return PineconeVectors(
             api_key=_required("PINECONE_API_KEY", settings().pinecone_api_key),
             sparse_host=_required("PINECONE_SPARSE_HOST", settings().pinecone_sparse_host),
+            dense_host=settings().pinecone_dense_host,
         )
     from shared.adapters.sqlite_vectors import SqliteVectors
 

@@ -30,6 +30,12 @@ variable "pinecone_sparse_host" {
   type        = string
 }
 
+variable "pinecone_dense_host" {
+  description = "The host of the dense Pinecone index; without one, search runs on words alone."
+  type        = string
+  default     = ""
+}
+
 variable "max_instances" {
   description = "The most instances of one function; it bounds what a flood can cost."
   type        = number

@@ -1,7 +1,8 @@
 """Pinecone's rules, for whoever stands in for it: what a row may be, what a filter means."""
 
 import json
-from collections.abc import Callable, Mapping
+import math
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from shared.domain.errors import Invalid
@@ -11,6 +12,7 @@ MAX_TERMS = 1_000
 MAX_ID_CHARS = 512
 MAX_METADATA_BYTES = 40_960
 MAX_INDEX = 2**32 - 1
+MAX_DIMENSIONS = 20_000
 Metadata = Mapping[str, MetadataValue]
 
 
@@ -27,6 +29,16 @@ def check_row(row: Row) -> None:
         raise Invalid(f"The metadata of a row has at most {MAX_METADATA_BYTES} bytes")
     if not all(_is_flat(value) for value in row.metadata.values()):
         raise Invalid("Metadata values are strings, numbers, booleans and lists of strings")
+    if row.dense is not None:
+        check_dense(row.dense)
+
+
+def check_dense(vector: Sequence[float]) -> None:
+    """Raises Invalid for a vector that has no cosine with others."""
+    if not 1 <= len(vector) <= MAX_DIMENSIONS or not all(map(math.isfinite, vector)):
+        raise Invalid(f"A dense vector has 1 to {MAX_DIMENSIONS} finite numbers")
+    if not any(vector):
+        raise Invalid("A dense vector has a number other than zero")
 
 
 def _is_flat(value: object) -> bool:

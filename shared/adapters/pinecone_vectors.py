@@ -1,11 +1,13 @@
-"""Vectors in a Pinecone sparse index (metric dot product); a namespace is a user."""
+"""Vectors in two Pinecone indexes: sparse (dot product) and dense (cosine); a namespace is a user."""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator, Sequence
+import json
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from shared.adapters.pinecone_rules import check_dense, check_row
 from shared.domain.errors import Invalid, Unavailable
 from shared.domain.vectors import Filter, Hit, Row, SparseVector
 
@@ -15,60 +17,132 @@ if TYPE_CHECKING:
 ATTEMPT_S = 5.0
 TOTAL_S = 15.0
 """The client repeats what may be repeated, by its own backoff, within this time."""
-UPSERT_ROWS = 50
-"""50 rows of 1,000 terms stay below the 2 MB that a request may have."""
+UPSERT_ROWS = 1_000
+UPSERT_BYTES = 1_900_000
+"""A request has at most 2 MB; the rest is for what stands around the rows."""
 DELETE_IDS = 1_000
+FETCH_IDS = 50
+"""They stand in the URL."""
 
 
 class PineconeVectors:
-    """Connects on first use; `sparse_host` as the console shows it, or http://127.0.0.1:port."""
+    """Connects on first use; hosts as the console shows them, or http://127.0.0.1:port.
 
-    def __init__(self, *, api_key: str, sparse_host: str) -> None:
+    Without `dense_host` there are no dense values: a row or a query that has some raises Invalid.
+    """
+
+    def __init__(self, *, api_key: str, sparse_host: str, dense_host: str | None = None) -> None:
         self._api_key = api_key
         self._sparse_host = sparse_host
+        self._dense_host = dense_host
 
     async def upsert(self, namespace: str, rows: Sequence[Row]) -> None:
-        for batch in _batches(rows, UPSERT_ROWS):
-            async with _translated():
-                vectors = [_encode(row) for row in batch]
-                await self._index.upsert(vectors=vectors, namespace=namespace)
+        """Check all rows before the first request; the sparse index is written last.
+
+        A row that is found by words has its dense values already.
+        """
+        for row in rows:
+            check_row(row)
+        dense = [row for row in rows if row.dense is not None]
+        if dense:
+            await _upsert(self._dense, namespace, map(_encode_dense, dense))
+        if self._dense_host:
+            await _delete(self._dense, namespace, [row.id for row in rows if row.dense is None])
+        await _upsert(self._sparse, namespace, map(_encode_sparse, rows))
+
+    async def fetch(self, namespace: str, ids: Sequence[str]) -> dict[str, Row]:
+        sparse = await _fetch(self._sparse, namespace, ids)
+        dense = await _fetch(self._dense, namespace, ids) if self._dense_host else {}
+        return {row_id: _row(vector, dense.get(row_id)) for row_id, vector in sparse.items()}
 
     async def query_sparse(
         self, namespace: str, query: SparseVector, *, limit: int, where: Filter | None = None
     ) -> list[Hit]:
         if not query.indices:
             return []
-        async with _translated():
-            found = await self._index.query(
-                top_k=limit,
-                namespace=namespace,
-                sparse_vector=_sparse(query),
-                filter=where or None,
-                include_metadata=True,
-            )
-        return [
-            Hit(id=match.id, score=match.score, metadata=_decode(match.metadata or {}))
-            for match in found.matches
-            if match.score > 0
-        ]
+        asked = {"sparse_vector": _terms(query)}
+        hits = await _query(self._sparse, namespace, asked, limit=limit, where=where)
+        return [hit for hit in hits if hit.score > 0]
+
+    async def query_dense(
+        self,
+        namespace: str,
+        vector: Sequence[float],
+        *,
+        limit: int,
+        where: Filter | None = None,
+    ) -> list[Hit]:
+        check_dense(vector)
+        asked = {"vector": list(vector)}
+        return await _query(self._dense, namespace, asked, limit=limit, where=where)
 
     async def delete(self, namespace: str, ids: Sequence[str]) -> None:
-        for batch in _batches(ids, DELETE_IDS):
-            async with _translated(), _nothing_there():
-                await self._index.delete(ids=batch, namespace=namespace)
+        for index in self._indexes():
+            await _delete(index, namespace, ids)
 
     async def delete_namespace(self, namespace: str) -> None:
-        async with _translated(), _nothing_there():
-            await self._index.delete_namespace(name=namespace)
+        for index in self._indexes():
+            async with _translated(), _nothing_there():
+                await index.delete_namespace(name=namespace)
 
     async def close(self) -> None:
-        await self._index.close()
+        for index in self._indexes():
+            await index.close()
+
+    def _indexes(self) -> "list[AsyncIndex]":
+        return [self._sparse, self._dense] if self._dense_host else [self._sparse]
 
     @cached_property
-    def _index(self) -> "AsyncIndex":
+    def _sparse(self) -> "AsyncIndex":
+        return self._open(self._sparse_host)
+
+    @cached_property
+    def _dense(self) -> "AsyncIndex":
+        if not self._dense_host:
+            raise Invalid("There is no dense index")
+        return self._open(self._dense_host)
+
+    def _open(self, host: str) -> "AsyncIndex":
         from pinecone import AsyncIndex
 
-        return AsyncIndex(host=self._sparse_host, api_key=self._api_key, timeout=ATTEMPT_S)
+        return AsyncIndex(host=host, api_key=self._api_key, timeout=ATTEMPT_S)
+
+
+async def _upsert(
+    index: "AsyncIndex", namespace: str, vectors: Iterator[Mapping[str, Any]]
+) -> None:
+    for batch in _requests(vectors):
+        async with _translated():
+            await index.upsert(vectors=batch, namespace=namespace)
+
+
+async def _fetch(index: "AsyncIndex", namespace: str, ids: Sequence[str]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for batch in _batches(ids, FETCH_IDS):
+        async with _translated(), _nothing_there():
+            found |= (await index.fetch(ids=batch, namespace=namespace)).vectors
+    return found
+
+
+async def _query(
+    index: "AsyncIndex",
+    namespace: str,
+    asked: Mapping[str, Any],
+    *,
+    limit: int,
+    where: Filter | None,
+) -> list[Hit]:
+    async with _translated():
+        found = await index.query(
+            top_k=limit, namespace=namespace, filter=where or None, include_metadata=True, **asked
+        )
+    return [Hit(id=m.id, score=m.score, metadata=_decode(m.metadata)) for m in found.matches]
+
+
+async def _delete(index: "AsyncIndex", namespace: str, ids: Sequence[str]) -> None:
+    for batch in _batches(ids, DELETE_IDS):
+        async with _translated(), _nothing_there():
+            await index.delete(ids=batch, namespace=namespace)
 
 
 @asynccontextmanager
@@ -109,25 +183,50 @@ async def _nothing_there() -> AsyncIterator[None]:
         return
 
 
+def _requests(vectors: Iterator[Mapping[str, Any]]) -> Iterator[list[Mapping[str, Any]]]:
+    """Cut what is to be written into requests that Pinecone takes."""
+    batch: list[Mapping[str, Any]] = []
+    size = 0
+    for vector in vectors:
+        bytes_ = len(json.dumps(vector))
+        if batch and (len(batch) == UPSERT_ROWS or size + bytes_ > UPSERT_BYTES):
+            yield batch
+            batch, size = [], 0
+        batch.append(vector)
+        size += bytes_
+    if batch:
+        yield batch
+
+
 def _batches(items: Sequence[Any], size: int) -> Iterator[list[Any]]:
     return (list(items[start : start + size]) for start in range(0, len(items), size))
 
 
-def _encode(row: Row) -> dict[str, Any]:
-    return {
-        "id": row.id,
-        "sparse_values": _sparse(row.sparse),
-        "metadata": dict(row.metadata),
-    }
+def _encode_sparse(row: Row) -> dict[str, Any]:
+    return {"id": row.id, "sparse_values": _terms(row.sparse), "metadata": dict(row.metadata)}
 
 
-def _sparse(vector: SparseVector) -> dict[str, Any]:
+def _encode_dense(row: Row) -> dict[str, Any]:
+    return {"id": row.id, "values": list(row.dense or ()), "metadata": dict(row.metadata)}
+
+
+def _terms(vector: SparseVector) -> dict[str, Any]:
     return {"indices": list(vector.indices), "values": list(vector.values)}
 
 
-def _decode(metadata: dict[str, Any]) -> dict[str, Any]:
+def _row(sparse: Any, dense: Any) -> Row:
+    terms = sparse.sparse_values
+    return Row(
+        id=sparse.id,
+        sparse=SparseVector(tuple(terms.indices), tuple(terms.values)),
+        dense=tuple(dense.values) if dense else None,
+        metadata=_decode(sparse.metadata),
+    )
+
+
+def _decode(metadata: Mapping[str, Any] | None) -> dict[str, Any]:
     """Pinecone keeps every number as a float; whole ones were whole."""
     return {
         name: int(value) if isinstance(value, float) and value.is_integer() else value
-        for name, value in metadata.items()
+        for name, value in (metadata or {}).items()
     }

@@ -1,17 +1,19 @@
 """Vectors in SQLite: rows are stored, and searched exactly in memory."""
 
-import heapq
 import json
 import sqlite3
 import threading
 from array import array
 from collections import OrderedDict
-from collections.abc import Iterator, Sequence
-from itertools import islice
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
-from shared.adapters.pinecone_rules import Metadata, check_row, matches
+from shared.adapters.pinecone_rules import check_dense, check_row
 from shared.adapters.sqlite_database import SqliteDatabase
 from shared.domain.vectors import Filter, Hit, Row, SparseVector
+
+if TYPE_CHECKING:
+    from shared.adapters.exact_index import ExactIndex, StoredRow
 
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS vector_clock (id INTEGER PRIMARY KEY, version INTEGER NOT NULL);
@@ -25,22 +27,38 @@ CREATE TABLE IF NOT EXISTS vector_rows (
   PRIMARY KEY (namespace, id)
 ) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS vector_rows_by_version ON vector_rows (namespace, version);
+CREATE TABLE IF NOT EXISTS vector_dense (
+  namespace TEXT, id TEXT, vector BLOB NOT NULL, PRIMARY KEY (namespace, id)
+);
 """
-NAMESPACES_HELD = 64
-FEW = 2
+ROWS_HELD = 250_000
+"""Of all namespaces in memory, at some 1.5 KB each without dense values."""
+
+_TAKE_IN = """
+SELECT id, indices, weights, vector, metadata, metadata -> '$.kind',
+  iif(json_type(metadata, '$.created_at') IN ('integer', 'real'), metadata ->> '$.created_at', NULL)
+FROM vector_rows LEFT JOIN vector_dense USING (namespace, id)
+WHERE namespace = ? AND version > ? ORDER BY version, id
+"""
+_FETCH = """
+SELECT id, indices, weights, vector, metadata
+FROM vector_rows LEFT JOIN vector_dense USING (namespace, id)
+WHERE namespace = ? AND id IN (SELECT value FROM json_each(?))
+"""
 
 
 class SqliteVectors:
     """One table for all; each write raises its namespace's version.
 
     A search first takes in what was written since the version it holds, by whichever process;
-    a delete makes it read the namespace anew.
+    after a delete it reads which ids are left.
     """
 
-    def __init__(self, database: SqliteDatabase) -> None:
+    def __init__(self, database: SqliteDatabase, *, rows_held: int = ROWS_HELD) -> None:
         database.schema(SCHEMA)
         self._database = database
-        self._held: OrderedDict[str, _Index] = OrderedDict()
+        self._rows_held = rows_held
+        self._held: OrderedDict[str, ExactIndex] = OrderedDict()
         self._lock = threading.Lock()
 
     async def upsert(self, namespace: str, rows: Sequence[Row]) -> None:
@@ -53,23 +71,44 @@ class SqliteVectors:
                 "REPLACE INTO vector_rows VALUES (?, ?, ?, ?, ?, ?)",
                 [(namespace, row.id, version, *_encode(row)) for row in rows],
             )
+            _write_dense(connection, namespace, rows)
 
         await self._database.write(work)
+
+    async def fetch(self, namespace: str, ids: Sequence[str]) -> dict[str, Row]:
+        def work(connection: sqlite3.Connection) -> dict[str, Row]:
+            found = connection.execute(_FETCH, (namespace, json.dumps(list(ids))))
+            return {row_id: _decode(row_id, *stored) for row_id, *stored in found}
+
+        return await self._database.read(work)
 
     async def query_sparse(
         self, namespace: str, query: SparseVector, *, limit: int, where: Filter | None = None
     ) -> list[Hit]:
-        def work(connection: sqlite3.Connection) -> list[Hit]:
-            with self._lock:
-                return self._index(connection, namespace).search(query, limit, where or {})
+        return await self._search(
+            namespace, lambda index: index.search_sparse(query, limit, where or {})
+        )
 
-        return await self._database.read(work)
+    async def query_dense(
+        self,
+        namespace: str,
+        vector: Sequence[float],
+        *,
+        limit: int,
+        where: Filter | None = None,
+    ) -> list[Hit]:
+        check_dense(vector)
+        return await self._search(
+            namespace, lambda index: index.search_dense(vector, limit, where or {})
+        )
 
     async def delete(self, namespace: str, ids: Sequence[str]) -> None:
+        named = [(namespace, row_id) for row_id in ids]
+
         def work(connection: sqlite3.Connection) -> None:
+            connection.executemany("DELETE FROM vector_dense WHERE namespace = ? AND id = ?", named)
             deleted = connection.executemany(
-                "DELETE FROM vector_rows WHERE namespace = ? AND id = ?",
-                [(namespace, row_id) for row_id in ids],
+                "DELETE FROM vector_rows WHERE namespace = ? AND id = ?", named
             )
             if deleted.rowcount:
                 _shrink(connection, namespace)
@@ -78,94 +117,82 @@ class SqliteVectors:
 
     async def delete_namespace(self, namespace: str) -> None:
         def work(connection: sqlite3.Connection) -> None:
-            for table in ("vector_rows", "vector_namespaces"):
+            for table in ("vector_rows", "vector_dense", "vector_namespaces"):
                 connection.execute(f"DELETE FROM {table} WHERE namespace = ?", (namespace,))  # noqa: S608 - our tables
 
         await self._database.write(work)
 
-    def _index(self, connection: sqlite3.Connection, namespace: str) -> "_Index":
-        """Return the namespace as this snapshot has it; the least recently used one is let go."""
-        version, shrunk_at = _versions(connection, namespace)
-        index = self._held.pop(namespace, None)
-        if index is None or not shrunk_at <= index.version <= version or index.is_worn():
-            index = _Index()
-        if index.version < version:
-            index.take_in(connection, namespace, version)
-        self._held[namespace] = index
-        if len(self._held) > NAMESPACES_HELD:
-            self._held.popitem(last=False)
-        return index
+    async def _search(self, namespace: str, ask: "Callable[[ExactIndex], list[Hit]]") -> list[Hit]:
+        """Ask the namespace as this snapshot has it; other namespaces are searched meanwhile."""
+
+        def work(connection: sqlite3.Connection) -> list[Hit]:
+            version, shrunk_at = _versions(connection, namespace)
+            if not version:
+                self._forget(namespace)
+                return []
+            index = self._index(namespace)
+            with index.lock:
+                if 0 < index.version < shrunk_at:
+                    index.keep(_ids(connection, namespace))
+                if index.version < version:
+                    index.take_in(_rows(connection, namespace, after=index.version), version)
+                return ask(index)
+
+        return await self._database.read(work)
+
+    def _index(self, namespace: str) -> "ExactIndex":
+        """Return what is held of a namespace; those used least recently are let go."""
+        from shared.adapters.exact_index import ExactIndex
+
+        with self._lock:
+            index = self._held.pop(namespace, None)
+            if index is None or index.is_worn():
+                index = ExactIndex()
+            self._held[namespace] = index
+            while len(self._held) > 1 and sum(map(len, self._held.values())) > self._rows_held:
+                self._held.popitem(last=False)
+            return index
+
+    def _forget(self, namespace: str) -> None:
+        with self._lock:
+            self._held.pop(namespace, None)
 
 
-class _Index:
-    """Term → the rows that hold it, by position; a replaced row leaves its position empty."""
+def _ids(connection: sqlite3.Connection, namespace: str) -> set[str]:
+    found = connection.execute("SELECT id FROM vector_rows WHERE namespace = ?", (namespace,))
+    return {row_id for (row_id,) in found}
 
-    def __init__(self) -> None:
-        self.version = 0
-        self._ids: list[str] = []
-        self._metadata: list[Metadata | None] = []
-        self._positions: dict[str, int] = {}
-        self._postings: dict[int, tuple[array[int], array[float]]] = {}
 
-    def is_worn(self) -> bool:
-        """Tell whether most positions are empty: reading anew then costs less than it frees."""
-        return len(self._ids) > 2 * len(self._positions)
+def _rows(connection: sqlite3.Connection, namespace: str, *, after: int) -> "list[StoredRow]":
+    from shared.adapters.exact_index import StoredRow
 
-    def take_in(self, connection: sqlite3.Connection, namespace: str, version: int) -> None:
-        rows = connection.execute(
-            "SELECT id, indices, weights, metadata FROM vector_rows"
-            " WHERE namespace = ? AND version > ?",
-            (namespace, self.version),
-        )
-        for row_id, indices, weights, metadata in rows:
-            self._add(row_id, array("I", indices), array("f", weights), json.loads(metadata))
-        self.version = version
+    return [StoredRow(*row) for row in connection.execute(_TAKE_IN, (namespace, after))]
 
-    def _add(
-        self, row_id: str, indices: "array[int]", weights: "array[float]", metadata: Metadata
-    ) -> None:
-        if row_id in self._positions:
-            self._metadata[self._positions[row_id]] = None
-        position = self._positions[row_id] = len(self._ids)
-        self._ids.append(row_id)
-        self._metadata.append(metadata)
-        for term, weight in zip(indices, weights, strict=True):
-            if term not in self._postings:
-                self._postings[term] = array("I"), array("f")
-            rows, values = self._postings[term]
-            rows.append(position)
-            values.append(weight)
 
-    def search(self, query: SparseVector, limit: int, where: Filter) -> list[Hit]:
-        """Sort the best few; all of them only where the filter leaves too few of these."""
-        scores = self._scores(query)
-        for width in (FEW * limit, len(scores)):
-            best = heapq.nlargest(width, range(len(scores)), key=scores.__getitem__)
-            hits = list(islice(self._hits(best, scores, where), limit))
-            if len(hits) == limit or not best or not scores[best[-1]]:
-                break
-        return hits
-
-    def _hits(
-        self, positions: Sequence[int], scores: Sequence[float], where: Filter
-    ) -> Iterator[Hit]:
-        for position in positions:
-            score, metadata = scores[position], self._metadata[position]
-            if score > 0 and metadata is not None and matches(where, metadata):
-                yield Hit(id=self._ids[position], score=score, metadata=metadata)
-
-    def _scores(self, query: SparseVector) -> list[float]:
-        scores = [0.0] * len(self._ids)
-        for term, weight in zip(query.indices, query.values, strict=True):
-            for position, value in zip(*self._postings.get(term, ((), ())), strict=True):
-                scores[position] += weight * value
-        return scores
+def _write_dense(connection: sqlite3.Connection, namespace: str, rows: Sequence[Row]) -> None:
+    connection.executemany(
+        "DELETE FROM vector_dense WHERE namespace = ? AND id = ?",
+        [(namespace, row.id) for row in rows if row.dense is None],
+    )
+    connection.executemany(
+        "REPLACE INTO vector_dense VALUES (?, ?, ?)",
+        [(namespace, row.id, array("f", row.dense).tobytes()) for row in rows if row.dense],
+    )
 
 
 def _encode(row: Row) -> tuple[bytes, bytes, str]:
     indices = array("I", row.sparse.indices).tobytes()
     weights = array("f", row.sparse.values).tobytes()
     return indices, weights, json.dumps(dict(row.metadata), ensure_ascii=False)
+
+
+def _decode(row_id: str, indices: bytes, weights: bytes, dense: bytes | None, metadata: str) -> Row:
+    return Row(
+        id=row_id,
+        sparse=SparseVector(tuple(array("I", indices)), tuple(array("f", weights))),
+        dense=None if dense is None else tuple(array("f", dense)),
+        metadata=json.loads(metadata),
+    )
 
 
 def _raise_version(connection: sqlite3.Connection, namespace: str) -> int:

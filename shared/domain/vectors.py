@@ -21,16 +21,20 @@ Filter = Mapping[str, object]
 
 @value
 class Row:
-    """A vector row; `id` as DESIGN writes it, metadata flat and without text."""
+    """A vector row; `id` as DESIGN writes it, metadata flat and without text.
+
+    `dense` is what an embedder made of the same text, of any length but zero; None without one.
+    """
 
     id: str
     sparse: SparseVector
+    dense: tuple[float, ...] | None = None
     metadata: Mapping[str, MetadataValue] = field(default_factory=dict)
 
 
 @value
 class Hit:
-    """A row that was found. `score`: dot product, higher is closer."""
+    """A row that was found. `score`: dot product or cosine, higher is closer."""
 
     id: str
     score: float

@@ -1,5 +1,6 @@
 """What every vector index does."""
 
+import math
 from array import array
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -18,6 +19,7 @@ from shared.domain.vectors import Filter, MetadataValue, Row, SparseVector
 from shared.ports import Vectors
 from tests.servers.pinecone import API_KEY, fake_pinecone
 
+ANY_TERM = SparseVector((1,), (1.0,))
 ADAPTERS = ["sqlite", "pinecone"]
 
 
@@ -30,8 +32,10 @@ async def opened(kind: str) -> AsyncIterator[Vectors]:
             stack.callback(database.close)
             yield SqliteVectors(database)
         else:
-            server = stack.enter_context(fake_pinecone())
-            pinecone = PineconeVectors(api_key=API_KEY, sparse_host=server.url)
+            sparse, dense = (stack.enter_context(fake_pinecone()) for _ in range(2))
+            pinecone = PineconeVectors(
+                api_key=API_KEY, sparse_host=sparse.url, dense_host=dense.url
+            )
             stack.push_async_callback(pinecone.close)
             yield pinecone
 
@@ -44,6 +48,10 @@ async def vectors(request: pytest.FixtureRequest) -> AsyncIterator[Vectors]:
 
 def row(row_id: str, terms: dict[int, float], **metadata: MetadataValue) -> Row:
     return Row(id=row_id, sparse=sparse(terms), metadata=metadata)
+
+
+def meaning(row_id: str, *dense: float, **metadata: MetadataValue) -> Row:
+    return Row(id=row_id, sparse=ANY_TERM, dense=dense, metadata=metadata)
 
 
 def sparse(terms: dict[int, float]) -> SparseVector:
@@ -232,6 +240,111 @@ async def test_a_row_at_the_limits_is_kept(vectors: Vectors):
     assert await found(vectors, "a", {2**32 - 1: 1.0}) == ["r" * 512]
 
 
+@pytest.mark.parametrize("dense", [(), (0.0, 0.0), (1.0, float("nan")), (float("inf"),)])
+async def test_a_vector_that_has_no_cosine_is_refused(vectors: Vectors, dense: tuple[float, ...]):
+    with pytest.raises(Invalid):
+        await vectors.upsert("a", [meaning("r", *dense)])
+    with pytest.raises(Invalid):
+        await vectors.query_dense("a", dense, limit=1)
+
+    assert await found(vectors, "a", {1: 1.0}) == []
+
+
+async def test_meanings_come_nearest_first_with_their_cosine(vectors: Vectors):
+    await vectors.upsert(
+        "a",
+        [meaning("across", 0.0, 2.0), meaning("against", -3.0, 0.0), meaning("along", 5.0, 0.0)],
+    )
+
+    hits = await vectors.query_dense("a", (0.5, 0.0), limit=10)
+
+    assert [hit.id for hit in hits] == ["along", "across", "against"]
+    assert [hit.score for hit in hits] == pytest.approx([1, 0, -1])
+
+
+async def test_rows_without_dense_values_are_found_by_words_alone(vectors: Vectors):
+    await vectors.upsert("a", [row("words", {1: 1.0}), meaning("both", 1.0, 1.0)])
+
+    hits = await vectors.query_dense("a", (1.0, 0.0), limit=10)
+
+    assert [hit.id for hit in hits] == ["both"]
+    assert set(await found(vectors, "a", {1: 1.0})) == {"words", "both"}
+
+
+async def test_a_row_written_again_without_dense_values_has_none(vectors: Vectors):
+    await vectors.upsert("a", [meaning("r", 1.0, 0.0)])
+    assert len(await vectors.query_dense("a", (1.0, 0.0), limit=10)) == 1
+
+    await vectors.upsert("a", [row("r", {1: 1.0})])
+
+    assert await vectors.query_dense("a", (1.0, 0.0), limit=10) == []
+
+
+async def test_p30_a_deleted_row_is_found_neither_by_words_nor_by_meaning(vectors: Vectors):
+    await vectors.upsert("a", [meaning("gone", 1.0, 0.0), meaning("stays", 0.5, 0.5)])
+    assert len(await vectors.query_dense("a", (1.0, 0.0), limit=10)) == 2
+
+    await vectors.delete("a", ["gone"])
+
+    assert [hit.id for hit in await vectors.query_dense("a", (1.0, 0.0), limit=10)] == ["stays"]
+    assert await found(vectors, "a", {1: 1.0}) == ["stays"]
+    assert await vectors.fetch("a", ["gone"]) == {}
+
+
+async def test_p30_an_erased_namespace_holds_nothing(vectors: Vectors):
+    await vectors.upsert("a", [meaning("r", 1.0, 0.0)])
+    await vectors.delete_namespace("a")
+
+    assert await vectors.query_dense("a", (1.0, 0.0), limit=10) == []
+    assert await vectors.fetch("a", ["r"]) == {}
+
+
+async def test_p11_dates_and_kind_filter_meanings_too(vectors: Vectors):
+    await vectors.upsert(
+        "a",
+        [
+            meaning("old", 1.0, 0.0, kind="chunk", created_at=10),
+            meaning("new", 1.0, 0.1, kind="chunk", created_at=20),
+            meaning("memory", 1.0, 0.0, kind="memory", created_at=20),
+        ],
+    )
+    where: Filter = {"kind": {"$eq": "chunk"}, "created_at": {"$gte": 15}}
+
+    hits = await vectors.query_dense("a", (1.0, 0.0), limit=1, where=where)
+
+    assert [hit.id for hit in hits] == ["new"]
+
+
+async def test_equal_scores_keep_their_order_whatever_the_limit(vectors: Vectors):
+    await vectors.upsert("a", [meaning(f"r{n}", 1.0, 2.0) for n in range(30)])
+
+    by_words = await found(vectors, "a", {1: 1.0})
+    few = await vectors.query_sparse("a", ANY_TERM, limit=7)
+    by_meaning = await vectors.query_dense("a", (1.0, 0.0), limit=30)
+    nearest = await vectors.query_dense("a", (1.0, 0.0), limit=7)
+
+    assert [hit.id for hit in few] == by_words[:7]
+    assert nearest == by_meaning[:7]
+
+
+async def test_rows_are_fetched_as_they_were_written(vectors: Vectors):
+    rows = [meaning("both", 0.5, -0.25, kind="chunk", at=7), row("words", {2: 1.5, 9: 0.5})]
+    await vectors.upsert("a", rows)
+    await vectors.upsert("b", [row("theirs", {1: 1.0})])
+
+    fetched = await vectors.fetch("a", ["words", "both", "theirs", "never written"])
+
+    assert fetched == {row.id: row for row in rows}
+
+
+async def test_fetching_many_and_nothing(vectors: Vectors):
+    await vectors.upsert("a", [row(f"r{n}", {1: 1.0}) for n in range(130)])
+
+    assert len(await vectors.fetch("a", [f"r{n}" for n in range(130)])) == 130
+    assert await vectors.fetch("a", []) == {}
+    assert await vectors.fetch("nowhere", ["r"]) == {}
+
+
 grain = st.integers(1, 2000).map(lambda n: n / 256)
 term_weights = st.dictionaries(st.integers(0, 6), grain, min_size=1)
 libraries = st.dictionaries(
@@ -257,6 +370,34 @@ async def test_p11_every_row_found_is_the_callers_with_the_plain_dot_product(
     }
     assert {hit.id: hit.score for hit in hits} == {k: s for k, s in expected.items() if s > 0}
     assert all(hit.metadata["uid"] == "ann" for hit in hits)
+    assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
+
+
+meanings = st.tuples(grain, st.one_of(grain, grain.map(lambda n: -n)))
+
+
+@pytest.mark.parametrize("kind", ADAPTERS)
+@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(
+    st.dictionaries(
+        st.tuples(st.sampled_from(["ann", "bob", "ann-"]), st.sampled_from("abcdef")), meanings
+    ),
+    meanings,
+)
+async def test_p11_every_meaning_found_is_the_callers_with_its_cosine(
+    kind: str, library: dict[tuple[str, str], tuple[float, float]], query: tuple[float, float]
+):
+    async with opened(kind) as vectors:
+        for (uid, name), dense in library.items():
+            await vectors.upsert(uid, [meaning(f"{uid}-{name}", *dense)])
+        hits = await vectors.query_dense("ann", query, limit=100)
+
+    expected = {
+        f"{uid}-{name}": (a * query[0] + b * query[1]) / math.hypot(a, b) / math.hypot(*query)
+        for (uid, name), (a, b) in library.items()
+        if uid == "ann"
+    }
+    assert {hit.id: hit.score for hit in hits} == pytest.approx(expected, abs=1e-5)
     assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
 
 

@@ -1,9 +1,10 @@
-"""A Pinecone sparse index on loopback: the documented requests, answers and refusals of the data plane."""
+"""A Pinecone index, sparse or dense, on loopback: the documented requests, answers and refusals of the data plane."""
 
+import math
 from array import array
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from starlette.applications import Starlette
@@ -11,17 +12,22 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from shared.adapters.pinecone_rules import check_row, matches
+from shared.adapters.pinecone_rules import check_dense, check_row, matches
 from shared.domain.errors import Invalid
 from shared.domain.vectors import Row, SparseVector
 from tests.servers import running
 
 API_KEY = "pinecone-test-key"
+MAX_REQUEST_BYTES = 2_000_000
+ANY_TERM = SparseVector((0,), (1.0,))
 
 
 @dataclass
 class FakePinecone:
-    """Namespaces of rows, and what was asked: (method, path, body). `status` fails every request."""
+    """Namespaces of rows, and what was asked: (method, path, body). `status` fails every request.
+
+    A dense index compares vectors of one length only.
+    """
 
     namespaces: dict[str, dict[str, Row]] = field(default_factory=dict)
     requests: list[tuple[str, str, Any]] = field(default_factory=list)
@@ -32,6 +38,7 @@ class FakePinecone:
         return Starlette(
             routes=[
                 Route("/vectors/upsert", self._upsert, methods=["POST"]),
+                Route("/vectors/fetch", self._fetch),
                 Route("/query", self._query, methods=["POST"]),
                 Route("/vectors/delete", self._delete, methods=["POST"]),
                 Route("/namespaces/{name}", self._delete_namespace, methods=["DELETE"]),
@@ -41,20 +48,31 @@ class FakePinecone:
 
     async def _upsert(self, request: Request) -> Response:
         body = await self._read(request)
+        if len(await request.body()) > MAX_REQUEST_BYTES or len(body["vectors"]) > 1_000:
+            return _refusal(400, "The request is too large")
         rows = [_row(vector) for vector in body["vectors"]]
         for row in rows:
-            check_row(row)
+            _check(row)
         self.namespaces.setdefault(body["namespace"], {}).update({row.id: row for row in rows})
         return JSONResponse({"upsertedCount": len(rows)})
 
+    async def _fetch(self, request: Request) -> Response:
+        await self._read(request)
+        asked = request.query_params
+        held = self.namespaces.get(asked["namespace"], {})
+        vectors = {i: _vector(held[i]) for i in asked.getlist("ids") if i in held}
+        return JSONResponse({"vectors": vectors, "namespace": asked["namespace"]})
+
     async def _query(self, request: Request) -> Response:
         body = await self._read(request)
+        held = self.namespaces.get(body["namespace"], {}).values()
         scored = [
-            (_dot(row.sparse, body["sparseVector"]), row)
-            for row in self.namespaces.get(body["namespace"], {}).values()
+            (score, row)
+            for row in held
             if matches(body.get("filter", {}), row.metadata)
+            and (score := _score(row, body)) is not None
         ]
-        best = sorted((s for s in scored if s[0]), key=lambda s: -s[0])[: body["topK"]]
+        best = sorted(scored, key=lambda s: -s[0])[: body["topK"]]
         return JSONResponse({"matches": [_match(*s) for s in best], "namespace": body["namespace"]})
 
     async def _delete(self, request: Request) -> Response:
@@ -93,23 +111,45 @@ def fake_pinecone() -> Iterator[FakePinecone]:
 
 def _row(vector: dict[str, Any]) -> Row:
     """Keep numbers as Pinecone does: weights in 32 bits, metadata in floats."""
-    sparse = vector["sparseValues"]
+    sparse = vector.get("sparseValues", {"indices": [], "values": []})
     metadata = {
         name: float(value) if type(value) is int else value
         for name, value in vector.get("metadata", {}).items()
     }
-    weights = tuple(array("f", sparse["values"]))
     return Row(
         id=vector["id"],
-        sparse=SparseVector(tuple(sparse["indices"]), weights),
+        sparse=SparseVector(tuple(sparse["indices"]), tuple(array("f", sparse["values"]))),
+        dense=tuple(array("f", vector["values"])) or None,
         metadata=metadata,
     )
+
+
+def _check(row: Row) -> None:
+    """An index is sparse or dense; our rules are those of a row that is sparse at least."""
+    check_row(replace(row, sparse=row.sparse if row.dense is None else ANY_TERM))
+
+
+def _score(row: Row, asked: dict[str, Any]) -> float | None:
+    if "sparseVector" in asked:
+        return _dot(row.sparse, asked["sparseVector"]) or None
+    check_dense(asked["vector"])
+    dense = row.dense or ()
+    if len(dense) != len(asked["vector"]):
+        raise Invalid("Vector dimension does not match the dimension of the index")
+    dot = math.fsum(a * b for a, b in zip(dense, asked["vector"], strict=True))
+    return dot / math.hypot(*dense) / math.hypot(*asked["vector"])
 
 
 def _dot(row: SparseVector, query: dict[str, Any]) -> float:
     weights = dict(zip(row.indices, row.values, strict=True))
     asked = zip(query["indices"], query["values"], strict=True)
     return float(sum(weights.get(index, 0.0) * value for index, value in asked))
+
+
+def _vector(row: Row) -> dict[str, Any]:
+    sparse = {"indices": row.sparse.indices, "values": row.sparse.values}
+    told = {"values": row.dense} if row.dense else {"sparseValues": sparse}
+    return {"id": row.id, "metadata": row.metadata, **told}
 
 
 def _match(score: float, row: Row) -> dict[str, Any]:

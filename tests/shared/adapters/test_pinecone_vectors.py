@@ -1,6 +1,7 @@
 """How Pinecone's answers become ours."""
 
 from collections.abc import AsyncIterator, Iterator
+from dataclasses import replace
 
 import pytest
 from pinecone.errors import UnauthorizedError
@@ -58,6 +59,58 @@ async def test_large_deletes_go_in_requests_that_pinecone_takes(
 
     sizes = [len(body["ids"]) for _, path, body in server.requests if path == "/vectors/delete"]
     assert sizes == [1_000, 1_000, 500]
+
+
+async def test_large_writes_go_in_requests_that_pinecone_takes(
+    server: FakePinecone, vectors: PineconeVectors
+):
+    wide = SparseVector(tuple(range(1_000)), (1 / 3,) * 1_000)
+    await vectors.upsert("ann", [Row(id=f"wide-{n}", sparse=wide) for n in range(200)])
+    await vectors.upsert("ann", [Row(id=f"small-{n}", sparse=TERM) for n in range(2_001)])
+
+    sizes = [len(body["vectors"]) for _, path, body in server.requests if path == "/vectors/upsert"]
+    assert sum(sizes) == 2_201
+    assert sizes[-3:] == [1_000, 1_000, 1]
+    assert len(sizes[:-3]) == 3
+
+
+async def test_embeddings_go_into_the_dense_index_and_words_into_the_sparse(server: FakePinecone):
+    row = Row(id="ann-c", sparse=TERM, dense=(1 / 3,) * 3_072, metadata={"kind": "chunk"})
+    with fake_pinecone() as dense:
+        vectors = PineconeVectors(api_key=API_KEY, sparse_host=server.url, dense_host=dense.url)
+        await vectors.upsert("ann", [replace(row, id=f"ann-c#{n}") for n in range(100)])
+        await vectors.query_dense("ann", (0.25,) * 3_072, limit=3, where={"kind": "chunk"})
+        await vectors.close()
+
+    asked = {
+        "topK": 3,
+        "namespace": "ann",
+        "vector": [0.25] * 3_072,
+        "filter": {"kind": "chunk"},
+        "includeValues": False,
+        "includeMetadata": True,
+    }
+    assert dense.requests[-1] == ("POST", "/query", asked)
+    assert len(dense.namespaces["ann"]) == len(server.namespaces["ann"]) == 100
+    assert {row.dense for row in server.namespaces["ann"].values()} == {None}
+    assert {row.sparse.indices for row in dense.namespaces["ann"].values()} == {()}
+
+
+async def test_without_a_dense_index_embeddings_are_refused(vectors: PineconeVectors):
+    with pytest.raises(Invalid):
+        await vectors.upsert("ann", [Row(id="ann-c", sparse=TERM, dense=(1.0,))])
+    with pytest.raises(Invalid):
+        await vectors.query_dense("ann", (1.0,), limit=1)
+
+
+async def test_an_embedding_of_another_length_is_invalid(server: FakePinecone):
+    with fake_pinecone() as dense:
+        vectors = PineconeVectors(api_key=API_KEY, sparse_host=server.url, dense_host=dense.url)
+        await vectors.upsert("ann", [Row(id="ann-c", sparse=TERM, dense=(1.0, 0.0))])
+
+        with pytest.raises(Invalid):
+            await vectors.query_dense("ann", (1.0, 0.0, 0.0), limit=1)
+        await vectors.close()
 
 
 async def test_a_refused_request_is_invalid(server: FakePinecone, vectors: PineconeVectors):

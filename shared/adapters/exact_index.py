@@ -1,0 +1,163 @@
+"""The rows of one namespace in memory, searched exactly."""
+
+import json
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
+from typing import NamedTuple, Protocol, Self, TypeVar
+
+import numpy as np
+
+from shared.adapters.exact_search import Floats, Mask, Matrix, Positions, Postings, best
+from shared.adapters.pinecone_rules import matches
+from shared.domain.vectors import Filter, Hit, SparseVector
+
+WIDER = 8
+_BOUNDS = {"$gt": np.greater, "$gte": np.greater_equal, "$lt": np.less, "$lte": np.less_equal}
+
+
+class StoredRow(NamedTuple):
+    """A row as it is stored: numbers of 32 bits, JSON; `created_at` is NULL where it is no number."""
+
+    id: str
+    indices: bytes
+    weights: bytes
+    dense: bytes | None
+    metadata: str
+    kind: str | None
+    created_at: float | None
+
+
+class ExactIndex:
+    """Rows by position, in the order they came; `version` is the last write that was taken in.
+
+    A row that is replaced or deleted leaves its position dead. New rows get arrays of their own,
+    joined with those before once they have grown as large: taking in a few rows is cheap.
+    Hold `lock` around everything.
+    """
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.version = 0
+        self._ids: list[str] = []
+        self._metadata: list[str] = []
+        self._positions: dict[str, int] = {}
+        self._alive: Mask = np.zeros(0, np.bool_)
+        self._created_at: Floats = np.zeros(0)
+        self._kinds: Positions = np.zeros(0, np.int32)
+        self._kind_numbers: dict[str | None, int] = {}
+        self._postings: list[Postings] = []
+        self._matrices: dict[int, list[Matrix]] = {}
+
+    def __len__(self) -> int:
+        return len(self._ids)
+
+    def is_worn(self) -> bool:
+        """Tell whether most positions are dead: reading anew then costs less than it frees."""
+        return len(self._ids) > 2 * len(self._positions)
+
+    def take_in(self, rows: Sequence[StoredRow], version: int) -> None:
+        self.version = version
+        if rows:
+            first = len(self._ids)
+            self._add_rows(rows)
+            _push(self._postings, _postings(rows, first))
+            for length, matrix in _matrices(rows, first):
+                _push(self._matrices.setdefault(length, []), matrix)
+
+    def keep(self, ids: set[str]) -> None:
+        """Drop every other row."""
+        for row_id in self._positions.keys() - ids:
+            self._alive[self._positions.pop(row_id)] = False
+
+    def search_sparse(self, query: SparseVector, limit: int, where: Filter) -> list[Hit]:
+        scores = np.zeros(len(self))
+        for postings in self._postings:
+            postings.add_scores(query, scores)
+        return self._hits(scores, scores > 0, limit, where)
+
+    def search_dense(self, vector: Sequence[float], limit: int, where: Filter) -> list[Hit]:
+        """Rows of another length are not compared."""
+        scores = np.full(len(self), np.nan)
+        for matrix in self._matrices.get(len(vector), ()):
+            matrix.set_scores(vector, scores)
+        return self._hits(scores, ~np.isnan(scores), limit, where)
+
+    def _add_rows(self, rows: Sequence[StoredRow]) -> None:
+        for row in rows:
+            if row.id in self._positions:
+                self._alive[self._positions[row.id]] = False
+            self._positions[row.id] = len(self._ids)
+            self._ids.append(row.id)
+            self._metadata.append(row.metadata)
+        numbers = [self._kind_numbers.setdefault(row.kind, len(self._kind_numbers)) for row in rows]
+        times = np.array([row.created_at for row in rows], np.float64)
+        self._alive = np.append(self._alive, np.ones(len(rows), np.bool_))
+        self._kinds = np.append(self._kinds, np.array(numbers, np.int32))
+        self._created_at = np.append(self._created_at, times)
+
+    def _hits(self, scores: Floats, found: Mask, limit: int, where: Filter) -> list[Hit]:
+        """Look at the best few; at more where the filter leaves too few of these."""
+        positions = np.flatnonzero(found & self._may_match(where))
+        width = limit
+        while True:
+            places = positions[best(scores[positions], width)].tolist()
+            hits = list(islice(self._matching(places, scores, where), limit))
+            if len(hits) == limit or width >= len(positions):
+                return hits
+            width *= WIDER
+
+    def _matching(self, positions: Sequence[int], scores: Floats, where: Filter) -> Iterator[Hit]:
+        for position in positions:
+            metadata = json.loads(self._metadata[position])
+            if matches(where, metadata):
+                yield Hit(id=self._ids[position], score=float(scores[position]), metadata=metadata)
+
+    def _may_match(self, where: Filter) -> Mask:
+        """Leave out at once what is dead or of another kind or time; `matches` decides on the rest."""
+        may = self._alive
+        if "kind" in where:
+            kinds = [
+                {} if kind is None else {"kind": json.loads(kind)} for kind in self._kind_numbers
+            ]
+            wanted = [matches({"kind": where["kind"]}, kind) for kind in kinds]
+            may = may & np.array(wanted, np.bool_)[self._kinds]
+        bounds = where.get("created_at")
+        for operator, bound in bounds.items() if isinstance(bounds, Mapping) else ():
+            if operator in _BOUNDS and isinstance(bound, int | float):
+                may = may & _BOUNDS[operator](self._created_at, bound)
+        return may
+
+
+class _Joinable(Protocol):
+    @property
+    def rows(self) -> Positions: ...
+
+    def joined(self, later: Self) -> Self: ...
+
+
+J = TypeVar("J", bound=_Joinable)
+
+
+def _push(stack: list[J], new: J) -> None:
+    """Join what is not much larger, so that there are few arrays and an entry seldom moves."""
+    while stack and len(stack[-1].rows) <= 2 * len(new.rows):
+        new = stack.pop().joined(new)
+    stack.append(new)
+
+
+def _postings(rows: Sequence[StoredRow], first: int) -> Postings:
+    counts = [len(row.indices) // 4 for row in rows]
+    return Postings.of(
+        np.frombuffer(b"".join(row.indices for row in rows), np.uint32),
+        np.repeat(np.arange(first, first + len(rows), dtype=np.int32), counts),
+        np.frombuffer(b"".join(row.weights for row in rows), np.float32),
+    )
+
+
+def _matrices(rows: Sequence[StoredRow], first: int) -> Iterator[tuple[int, Matrix]]:
+    dense = [(first + n, row.dense) for n, row in enumerate(rows) if row.dense is not None]
+    for size in {len(vector) for _, vector in dense}:
+        same = [(position, vector) for position, vector in dense if len(vector) == size]
+        vectors = np.frombuffer(b"".join(vector for _, vector in same), np.float32)
+        yield size // 4, Matrix.of([p for p, _ in same], vectors.reshape(len(same), -1))
