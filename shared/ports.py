@@ -214,6 +214,9 @@ class Clock(Protocol):
     def now(self) -> datetime:
         """Return the time, in UTC."""
 
+    async def sleep(self, seconds: float) -> None:
+        """Return when so much time has passed."""
+
 
 class NewId(Protocol):
     def __call__(self) -> str:

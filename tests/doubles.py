@@ -1,5 +1,6 @@
 """Stand-ins for what a test must decide itself: time, ids, the model and pushes."""
 
+import asyncio
 import json
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager
@@ -33,12 +34,23 @@ class FixedClock:
     """Stands still until told."""
 
     time: datetime = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)
+    _moved: list[asyncio.Event] = field(default_factory=list)
 
     def now(self) -> datetime:
         return self.time
 
+    async def sleep(self, seconds: float) -> None:
+        due = self.time + timedelta(seconds=seconds)
+        while self.time < due:
+            moved = asyncio.Event()
+            self._moved.append(moved)
+            await moved.wait()
+
     def pass_(self, **duration: float) -> None:
         self.time += timedelta(**duration)
+        waiting, self._moved = self._moved, []
+        for moved in waiting:
+            moved.set()
 
 
 @dataclass

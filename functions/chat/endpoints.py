@@ -8,10 +8,8 @@ from pydantic import ValidationError
 from starlette.datastructures import Headers
 from starlette.responses import Response
 
-from functions.chat import session_endpoints, thread
+from functions.chat import run_endpoints, session_endpoints, thread
 from functions.chat.after_turn import after_turn
-from functions.chat.journal import Journal
-from functions.chat.turn import Turn, answer, prepare
 from functions.chat.wire import (
     ChatQuery,
     FcmTokenBody,
@@ -23,62 +21,16 @@ from functions.chat.wire import (
     ProfileOut,
     RatingQuery,
     Reported,
-    SendMessageRequest,
     TurnEnded,
-    message_json,
     message_out,
 )
 from functions.chat.wiring import AfterTurnDeps, ChatDeps
-from shared import telemetry
-from shared.domain.chat import Message
-from shared.domain.errors import CallerError, Invalid
+from shared.domain.errors import Invalid
 from shared.domain.ids import MessageId, SessionId, UserId, is_id
 from shared.domain.profile import Device
-from shared.domain.run import Ended, Said
 from shared.edge.cloudevents import pubsub_event
-from shared.edge.event_stream import EventStream
-from shared.edge.frames import HEARTBEAT, encode
 from shared.edge.http import Call, Endpoint
 from shared.edge.problems import problem
-
-MAX_MESSAGE_BYTES = 8 * 1_048_576
-"""Beyond MAX_QUESTION_CHARS, so that a person who pastes too much reads why in the chat."""
-
-
-async def send_message(deps: ChatDeps, call: Call[SendMessageRequest]) -> EventStream:
-    journal = Journal()
-    try:
-        turn = await prepare(deps, call.uid, call.body.text, call.query.app, call.query.session)
-    except CallerError as refusal:
-        _refuse(deps, journal, call.query, str(refusal))
-        return EventStream(encode(journal.tail(), message_json), heartbeat=HEARTBEAT)
-    return EventStream(
-        encode(journal.tail(), message_json),
-        heartbeat=HEARTBEAT,
-        work=lambda: _run(deps, turn, journal),
-        headers={"X-Run-Id": turn.run_id},
-    )
-
-
-async def _run(deps: ChatDeps, turn: Turn, journal: Journal) -> None:
-    uid = telemetry.opaque(turn.uid)
-    with telemetry.request("chat", route="run", run_id=turn.run_id, uid=uid):
-        await answer(deps, turn, journal)
-
-
-def _refuse(deps: ChatDeps, journal: Journal, query: ChatQuery, text: str) -> None:
-    """Tell a refusal as an answer: the app shows nothing of any status but 200."""
-    message = Message(
-        id=MessageId(deps.new_id()),
-        session_id=query.session_id,
-        text=text,
-        sender="ai",
-        created_at=deps.clock.now(),
-        app_id=query.app,
-        metadata={"outcome": "refused"},
-    )
-    journal.append(Said(text))
-    journal.append(Ended(message, "failed"))
 
 
 async def list_messages(deps: ChatDeps, call: Call[None]) -> list[MessageOut]:
@@ -202,16 +154,7 @@ def _messages(version: str) -> tuple[Endpoint, ...]:
 
 
 ENDPOINTS = (
-    Endpoint(
-        method="POST",
-        path="/v2/messages",
-        handler=send_message,
-        summary="Ask, and stream the answer",
-        query=ChatQuery,
-        body=SendMessageRequest,
-        max_bytes=MAX_MESSAGE_BYTES,
-        media_type="text/event-stream",
-    ),
+    *run_endpoints.RUNS,
     Endpoint(
         method="GET",
         path="/v2/messages",

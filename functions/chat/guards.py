@@ -23,6 +23,8 @@ TOO_LONG = "My answer was getting too long, so I stopped here."
 BROKEN = "Something went wrong while I was answering. Please try again."
 EMPTY = "I have no answer to that. Could you ask in other words?"
 INTERRUPTED = "I was interrupted before I could answer. Please ask again."
+STOPPED = "You stopped me before I could answer."
+NOT_SAVED = "Your question could not be saved, so I did not answer it. Please send it again."
 WITHHELD = "I can't answer that."
 BUSY = "⚠️ I'm processing a lot of information. Your response might take a moment..."
 

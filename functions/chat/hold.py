@@ -13,10 +13,15 @@ class Hold:
 
     Most turns are clear by rules and await nothing. An unsure one gives `classify`, which runs
     beside the first model call; if it fails or has not answered after `timeout_s`, the answer is no.
+    With `stored=False`, it also keeps them until `note_stored()` says that the run is stored.
     """
 
     def __init__(
-        self, classify: Callable[[], Awaitable[bool]] | None = None, *, timeout_s: float = 3.0
+        self,
+        classify: Callable[[], Awaitable[bool]] | None = None,
+        *,
+        timeout_s: float = 3.0,
+        stored: bool = True,
     ) -> None:
         self._classify = classify
         self._timeout_s = timeout_s
@@ -24,6 +29,12 @@ class Hold:
         self._open = classify is None
         if self._open:
             self._decided.set()
+        self._stored = anyio.Event()
+        if stored:
+            self._stored.set()
+
+    def note_stored(self) -> None:
+        self._stored.set()
 
     async def decide(self) -> None:
         """Run the classifier; started beside the first model call."""
@@ -37,4 +48,6 @@ class Hold:
         """Tell whether words and tools may go out; waits only while that is unknown."""
         if not self._decided.is_set():
             await self._decided.wait()
+        if not self._stored.is_set():
+            await self._stored.wait()
         return self._open

@@ -1,4 +1,4 @@
-"""Deployed entry points: `chat`, all that the owner's chat asks for, and `after_turn`, what follows it."""
+"""Deployed entry points: `chat`, and what follows it: `after_turn` of a turn, `close_run` of a lost one."""
 
 from functools import cache
 
@@ -7,20 +7,28 @@ from starlette.applications import Starlette
 from starlette.requests import Request
 
 from functions.chat.endpoints import AFTER_TURN, ENDPOINTS
-from functions.chat.wiring import after_turn_deps, deps, preload
+from functions.chat.run_endpoints import CLOSING
+from functions.chat.wiring import after_turn_deps, closing_deps, deps, preload
 from shared.edge.http import application
+from shared.edge.shutdown import on_sigterm
 
 preload()
 
 
 @cache
 def _chat() -> Starlette:
+    on_sigterm(deps().live.close)
     return application("chat", ENDPOINTS, deps(), cors_origins=deps().cors_origins)
 
 
 @cache
 def _after_turn() -> Starlette:
     return application("after_turn", AFTER_TURN, after_turn_deps())
+
+
+@cache
+def _close_run() -> Starlette:
+    return application("close_run", CLOSING, closing_deps())
 
 
 @functions_framework.aio.http  # type: ignore[arg-type]  # its type omits ASGI applications
@@ -33,3 +41,9 @@ async def chat(request: Request) -> Starlette:
 async def after_turn(request: Request) -> Starlette:
     """Title and summarise the chat of a turn that ended."""
     return _after_turn()
+
+
+@functions_framework.aio.http  # type: ignore[arg-type]  # its type omits ASGI applications
+async def close_run(request: Request) -> Starlette:
+    """End one run whose process is gone."""
+    return _close_run()

@@ -2,6 +2,7 @@
 
 import asyncio
 
+from functions.chat.closing import close_unanswered
 from functions.chat.sessions import find, visible_app
 from functions.chat.wiring import ChatDeps
 from shared import prompts
@@ -21,6 +22,8 @@ async def newest(
     """
     session = await find(deps, uid, app_id, session_id)
     found = await deps.messages.newest(uid, session.id, limit=PAGE)
+    if found and await close_unanswered(deps.runs, uid, found[0], now=deps.clock.now()):
+        found = await deps.messages.newest(uid, session.id, limit=PAGE)
     return found or [await _greet(deps, uid, session)]
 
 

@@ -1,37 +1,41 @@
 """One turn: a question comes in, an answer streams out and is stored before its end is told."""
 
 import asyncio
-from collections.abc import Sequence
-from contextlib import aclosing, suppress
+from collections.abc import Mapping, Sequence
+from contextlib import aclosing
 from datetime import timedelta
 
 import anyio
 
 from functions.chat import guards
 from functions.chat.after_turn import tell
-from functions.chat.agent import Agent, AgentEvent
+from functions.chat.agent import Agent
 from functions.chat.app_tools import app_tools
 from functions.chat.context import history, prompt
-from functions.chat.context.citations import cite
 from functions.chat.hold import Hold
 from functions.chat.journal import Journal
 from functions.chat.library_tools import library_tools
+from functions.chat.live import LiveRun
+from functions.chat.recorder import Lost, Recorder
+from functions.chat.repeats import Key, check_new
 from functions.chat.sessions import find, visible_app
 from functions.chat.task_tools import task_tools
+from functions.chat.told import message_of, text_of
 from functions.chat.toolkit import Tool, Toolkit
 from functions.chat.wiring import ChatDeps
 from shared import prompts, telemetry
 from shared.domain.app import App
-from shared.domain.chat import Card, Message, Session, main_session
-from shared.domain.errors import AlreadyExists, Invalid, TooLarge
-from shared.domain.ids import AppId, MessageId, RunId, SessionId, UserId
+from shared.domain.chat import Message, Session, main_session
+from shared.domain.errors import Invalid, TooLarge
+from shared.domain.ids import AppId, RunId, SessionId, UserId
 from shared.domain.model import ModelMessage, ModelRole
-from shared.domain.run import CitationShown, Ended, Outcome, Said
+from shared.domain.run import LEASE, Ended, Outcome, Run, Said, question_id
 from shared.domain.text import visible
 from shared.domain.value import value
 
 MAX_QUESTION_CHARS = 20_000
-SAVE_TIMEOUT_S = 8.0
+CLOSING_DELAY = timedelta(seconds=30)
+"""How long after its deadline a run that has no end is closed."""
 
 
 @value
@@ -46,6 +50,7 @@ class Turn:
     messages: Sequence[ModelMessage]
     tools: Sequence[Tool]
     hold: Hold
+    fingerprint: str = ""
 
 
 async def prepare(
@@ -54,20 +59,24 @@ async def prepare(
     text: str,
     app_id: AppId | None,
     session_id: SessionId | None = None,
+    *,
+    key: Key | None = None,
 ) -> Turn:
     """Accept a question or refuse it: reads documents in two rounds, writes nothing.
 
     Raises Invalid (nothing to read), TooLarge (over MAX_QUESTION_CHARS), NotFound (no such app or
-    chat session).
+    chat session), Repeated.
     """
     text = _accepted(text)
     now = deps.clock.now()
     session_id = session_id or main_session(app_id)
-    profile, session, newest, installed = await asyncio.gather(
+    run_id = key.run_id(uid) if key else RunId(deps.new_id())
+    profile, session, newest, installed, _ = await asyncio.gather(
         deps.profiles.get(uid),
         find(deps, uid, app_id, session_id),
         deps.messages.newest(uid, session_id, limit=history.READ),
         deps.installed_apps.all(uid),
+        check_new(deps, uid, run_id, key),
     )
     app, allowed = await _apps(deps, uid, session.app_id, [one.app_id for one in installed])
     persona = app is not None and app.persona_prompt is not None
@@ -80,10 +89,10 @@ async def prepare(
         ]
     return Turn(
         uid=uid,
-        run_id=RunId(deps.new_id()),
+        run_id=run_id,
         session=session,
         question=Message(
-            id=MessageId(deps.new_id()),
+            id=question_id(run_id),
             session_id=session.id,
             text=text,
             sender="human",
@@ -100,7 +109,8 @@ async def prepare(
             now=now,
         ),
         tools=tools,
-        hold=Hold(),
+        hold=Hold(stored=False),
+        fingerprint=key.fingerprint if key else "",
     )
 
 
@@ -121,14 +131,16 @@ async def answer(deps: ChatDeps, turn: Turn, journal: Journal) -> None:
     """
     work = _Work(deps=deps, turn=turn, journal=journal)
     outcome: Outcome = "interrupted"
-    try:
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(turn.hold.decide)
-            tasks.start_soon(work.store_question)
-            outcome = await work.speak()
-    finally:
-        with anyio.CancelScope(shield=True):
-            await work.end(outcome)
+    with deps.live.holding(turn.uid, turn.run_id, work.live):
+        try:
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(turn.hold.decide)
+                tasks.start_soon(work.record)
+                outcome = await work.speak()
+                tasks.cancel_scope.cancel()
+        finally:
+            with anyio.CancelScope(shield=True):
+                await work.end(outcome)
 
 
 def _accepted(text: str) -> str:
@@ -142,16 +154,22 @@ def _accepted(text: str) -> str:
     return text
 
 
+_UNSAID: Mapping[Outcome, str] = {
+    "stopped": guards.STOPPED,
+    "interrupted": guards.INTERRUPTED,
+    "failed": guards.NOT_SAVED,
+}
+
+
 class _Work:
-    """What an answer in progress has said and stored."""
+    """An answer in progress: what it has said, and who records it."""
 
     def __init__(self, *, deps: ChatDeps, turn: Turn, journal: Journal) -> None:
+        self.live = LiveRun(journal)
         self._deps = deps
         self._turn = turn
         self._journal = journal
-        self._said: list[str] = []
-        self._shown: list[Card] = []
-        self._question_stored = False
+        self._begun = False
         self._agent = Agent(
             model=deps.model,
             role=turn.role,
@@ -159,25 +177,56 @@ class _Work:
             hold=turn.hold,
             limits=deps.limits,
         )
+        self._run = _run(deps, turn)
+        self._recorder = Recorder(deps.runs, deps.clock, turn.uid, self._run, turn.session, journal)
 
-    async def store_question(self) -> None:
-        """Store the question beside the first model call; the end tries again if this fails."""
+    async def record(self) -> None:
+        """Store the question beside the first model call; let words out then, and keep them."""
+        with anyio.CancelScope(shield=True):
+            await self._begin()
+        if self._begun:
+            await self._order_closing()
+            await self._recorder.keep(self.live)
+
+    async def _begin(self) -> None:
         try:
-            with anyio.CancelScope(shield=True), anyio.fail_after(SAVE_TIMEOUT_S):
-                await self._deps.messages.add(
-                    self._turn.uid, self._turn.session, self._turn.question
-                )
-            self._question_stored = True
+            await self._recorder.begin(self._turn.question)
+        except Lost:
+            self._journal.abandon()
+            self.live.end("interrupted")
         except Exception as error:  # noqa: BLE001 - the end tells what became of the turn
             telemetry.warning("question_not_stored", error=type(error).__name__)
+            self.live.end("failed")
+        else:
+            self._begun = True
+            self._journal.open()
+            self._turn.hold.note_stored()
+
+    async def _order_closing(self) -> None:
+        """Have the run closed if this process does not live to do it."""
+        deadline = timedelta(seconds=self._deps.limits.deadline_s)
+        try:
+            await self._deps.tasks.create(
+                "close_run",
+                f"close-{self._run.id}",
+                {"uid": self._turn.uid, "run_id": self._run.id},
+                at=self._run.created_at + deadline + CLOSING_DELAY,
+            )
+        except Exception as error:  # noqa: BLE001 - whoever reads the run closes it as well
+            telemetry.warning("closing_not_ordered", error=type(error).__name__)
 
     async def speak(self) -> Outcome:
-        """Run the agent into the journal."""
+        """Run the agent into the journal until it is done, or somebody ends the run."""
+        with self.live.scope:
+            return await self._speak()
+        return self.live.ended_as
+
+    async def _speak(self) -> Outcome:
         try:
             with anyio.fail_after(self._deps.limits.deadline_s):
                 async with aclosing(self._agent.run(self._turn.messages)) as events:
                     async for event in events:
-                        self._tell(event)
+                        self._journal.append(event)
         except TimeoutError:
             return self._apologise(guards.TOO_LATE, "limited")
         except Exception:  # noqa: BLE001 - after the first byte nothing raises
@@ -188,64 +237,59 @@ class _Work:
         return "limited" if self._agent.stopped else "completed"
 
     def _apologise(self, text: str, outcome: Outcome) -> Outcome:
-        self._tell(Said(f"\n\n{text}" if self._said else text))
+        self._journal.append(Said(f"\n\n{text}" if self._said else text))
         return outcome
 
-    def _tell(self, event: AgentEvent) -> None:
-        match event:
-            case Said(text):
-                self._said.append(text)
-            case CitationShown(card=card):
-                self._shown.append(card)
-        self._journal.append(event)
+    @property
+    def _said(self) -> str:
+        return text_of(self._journal.events)
 
     async def end(self, outcome: Outcome) -> None:
-        """Store the answer, whole or partial, and tell the end."""
+        """Store the answer, whole or partial, and tell the end; unless somebody else does."""
         if not self._said:
-            self._apologise(guards.INTERRUPTED, outcome)
-        message = self._message(outcome)
-        try:
-            with anyio.fail_after(SAVE_TIMEOUT_S):
-                await self._store(message)
-        except Exception:  # noqa: BLE001 - the end is told whatever the store does
-            telemetry.error("answer_not_stored", run_id=self._turn.run_id)
-            outcome = "failed"
+            self._apologise(_UNSAID[outcome], outcome)
+        now = self._deps.clock.now()
+        message = message_of(self._run, self._journal.events, outcome, now)
+        if self._begun:
+            outcome = await self._finish(message, outcome)
         self._note(outcome)
         self._journal.append(Ended(message, outcome))
+        self._journal.open()
         await tell(self._deps.events, self._turn.uid, message.session_id, self._turn.run_id)
 
-    async def _store(self, message: Message) -> None:
-        """Add the question where it is missing: it may be there though nobody heard of it."""
-        uid, session = self._turn.uid, self._turn.session
-        if not self._question_stored:
-            with suppress(AlreadyExists):
-                return await self._deps.messages.add(uid, session, self._turn.question, message)
-        return await self._deps.messages.add(uid, session, message)
-
-    def _message(self, outcome: Outcome) -> Message:
-        cited = cite("".join(self._said), self._shown)
-        asked = self._turn.question
-        return Message(
-            id=MessageId(self._turn.run_id),
-            session_id=asked.session_id,
-            text=cited.text,
-            marked_text=cited.marked_text,
-            sender="ai",
-            created_at=max(self._deps.clock.now(), asked.created_at + timedelta(milliseconds=1)),
-            app_id=asked.app_id,
-            memories_id=tuple(card.id for card in cited.cards),
-            cards=cited.cards,
-            metadata={"model": self._deps.model.name(self._turn.role), "outcome": outcome},
-        )
+    async def _finish(self, message: Message, outcome: Outcome) -> Outcome:
+        try:
+            await self._recorder.finish(message, outcome)
+        except Lost:
+            self._journal.abandon()
+        except Exception:  # noqa: BLE001 - the end is told whatever the store does
+            telemetry.error("answer_not_stored", run_id=self._run.id)
+            return "failed"
+        return outcome
 
     def _note(self, outcome: Outcome) -> None:
         telemetry.note(
             outcome=outcome,
             prompt=prompts.version("chat/system"),
-            model=self._deps.model.name(self._turn.role),
+            model=self._run.model,
             cycles=self._agent.cycles,
             tool_calls=len(self._agent.calls),
             input_tokens=self._agent.usage.input_tokens,
             cached_tokens=self._agent.usage.cached_tokens,
             output_tokens=self._agent.usage.output_tokens,
         )
+
+
+def _run(deps: ChatDeps, turn: Turn) -> Run:
+    asked = turn.question
+    return Run(
+        id=turn.run_id,
+        session_id=asked.session_id,
+        question_id=asked.id,
+        writer=deps.new_id(),
+        created_at=asked.created_at,
+        lease_until=deps.clock.now() + LEASE,
+        model=deps.model.name(turn.role),
+        app_id=asked.app_id,
+        fingerprint=turn.fingerprint,
+    )

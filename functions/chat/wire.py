@@ -6,7 +6,8 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, Field
 
 from shared.domain.chat import Message, Session, main_session
-from shared.domain.ids import AppId, SessionId
+from shared.domain.ids import AppId, RunId, SessionId, UserId
+from shared.domain.run import Outcome
 from shared.edge.http import Wire
 
 MAX_CARDS = 5
@@ -54,6 +55,36 @@ class ChatQuery(Wire):
         return self.session or main_session(self.app)
 
 
+class SendQuery(ChatQuery):
+    """`protocol` is how the answer streams; without it, as released apps read it."""
+
+    protocol: Literal["ui-message-stream"] | None = None
+
+
+class ResumeQuery(Wire):
+    """`after` is the number of the last event the client has; the header Last-Event-ID beats it."""
+
+    after: Annotated[int, Field(ge=0)] = 0
+
+
+class Stopped(Wire):
+    """`stopping`: the answer ends in a moment. `ended`: it had ended before, with this outcome."""
+
+    status: Literal["stopping", "ended"]
+    outcome: Outcome | None = None
+
+
+class CloseRunRequest(Wire):
+    """The ids of a run."""
+
+    uid: UserId
+    run_id: RunId
+
+
+class Closed(Wire):
+    status: Literal["closed"] = "closed"
+
+
 class PageQuery(ChatQuery):
     """`before` is the id of the oldest message that the caller has."""
 
@@ -69,7 +100,10 @@ class PageContext(Wire):
 
 
 class SendMessageRequest(Wire):
+    """`client_message_id` marks repeats of one question, as the header Idempotency-Key does."""
+
     text: str
+    client_message_id: Annotated[str | None, Field(min_length=1, max_length=255)] = None
     file_ids: Annotated[list[str] | None, Field(max_length=100)] = None
     context: PageContext | None = None
 

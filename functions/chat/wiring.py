@@ -1,19 +1,22 @@
 """The ports and stores of the chat function, built once per instance."""
 
+from dataclasses import field
 from functools import cache
 
 from functions.chat.guards import Limits
+from functions.chat.live import LiveRuns
 from shared import wiring
 from shared.data.apps import Apps, InstalledApps
 from shared.data.conversations import Conversations
 from shared.data.memories import Memories
 from shared.data.messages import Messages
 from shared.data.profiles import Devices, Profiles
+from shared.data.runs import Runs
 from shared.data.search import Search
 from shared.data.sessions import Sessions
 from shared.data.tasks import ActionItems
 from shared.domain.value import value
-from shared.ports import ChatModel, Clock, Events, Identity, NewId, ServiceIdentity, ToolBox
+from shared.ports import ChatModel, Clock, Events, Identity, NewId, ServiceIdentity, Tasks, ToolBox
 
 
 @value
@@ -26,6 +29,7 @@ class ChatDeps:
     new_id: NewId
     model: ChatModel
     events: Events
+    tasks: Tasks
     toolbox: ToolBox
     search: Search
     conversations: Conversations
@@ -33,11 +37,13 @@ class ChatDeps:
     action_items: ActionItems
     messages: Messages
     sessions: Sessions
+    runs: Runs
     profiles: Profiles
     devices: Devices
     apps: Apps
     installed_apps: InstalledApps
     limits: Limits
+    live: LiveRuns = field(default_factory=LiveRuns)
     cors_origins: tuple[str, ...] = ()
 
 
@@ -50,6 +56,16 @@ class AfterTurnDeps:
     model: ChatModel
     messages: Messages
     sessions: Sessions
+
+
+@value
+class ClosingDeps:
+    """Everything that closing a run asks of the world."""
+
+    identity: Identity
+    service_identity: ServiceIdentity
+    clock: Clock
+    runs: Runs
 
 
 def preload() -> None:
@@ -67,6 +83,7 @@ def deps() -> ChatDeps:
         new_id=wiring.new_id(),
         model=wiring.model(),
         events=wiring.events(),
+        tasks=wiring.tasks(),
         toolbox=wiring.toolbox(),
         search=Search(documents, wiring.vectors()),
         conversations=Conversations(documents),
@@ -74,6 +91,7 @@ def deps() -> ChatDeps:
         action_items=ActionItems(documents),
         messages=Messages(documents),
         sessions=Sessions(documents),
+        runs=Runs(documents),
         profiles=Profiles(documents),
         devices=Devices(documents),
         apps=Apps(documents),
@@ -92,4 +110,14 @@ def after_turn_deps() -> AfterTurnDeps:
         model=wiring.model(),
         messages=Messages(documents),
         sessions=Sessions(documents),
+    )
+
+
+@cache
+def closing_deps() -> ClosingDeps:
+    return ClosingDeps(
+        identity=wiring.identity(),
+        service_identity=wiring.service_identity(),
+        clock=wiring.clock(),
+        runs=Runs(wiring.documents()),
     )

@@ -1,5 +1,6 @@
 """Time and ids from the machine."""
 
+import asyncio
 import secrets
 from datetime import UTC, datetime
 
@@ -9,6 +10,9 @@ class SystemClock:
 
     def now(self) -> datetime:
         return datetime.now(UTC)
+
+    async def sleep(self, seconds: float) -> None:
+        await asyncio.sleep(seconds)
 
 
 class RandomIds:

@@ -60,12 +60,14 @@ class Messages:
         )
         return load_all(Message, await self._documents.query(query))
 
-    async def add(self, uid: UserId, session: Session, *messages: Message) -> None:
-        """Store new messages and count them in their session, all or none.
+    async def add(
+        self, uid: UserId, session: Session, *messages: Message, beside: Sequence[Write] = ()
+    ) -> None:
+        """Store new messages, count them in their session and make the writes `beside`, all or none.
 
         Raises AlreadyExists when one of them is stored already: nothing is counted twice.
         """
-        writes = additions(uid, session.id, messages)
+        writes = [*beside, *additions(uid, session.id, messages)]
         try:
             await self._documents.write(*writes)
         except AlreadyExists:

@@ -4,10 +4,12 @@ A run is one answer in progress. Its events are numbered from 1 and kept in its 
 whoever reads them can start anywhere, follow, and miss or repeat nothing.
 """
 
+from collections.abc import Sequence
+from datetime import datetime, timedelta
 from typing import Literal
 
 from shared.domain.chat import Card, Message
-from shared.domain.ids import AppId
+from shared.domain.ids import AppId, MessageId, RunId, SessionId
 from shared.domain.value import positional_value, value
 
 Outcome = Literal["completed", "limited", "stopped", "interrupted", "failed"]
@@ -89,3 +91,77 @@ class Numbered:
 
     seq: int
     event: RunEvent
+
+
+_QUESTION = "-q"
+
+
+def question_id(run_id: RunId) -> MessageId:
+    """Name the question that a run answers."""
+    return MessageId(f"{run_id}{_QUESTION}")
+
+
+def run_of(message: Message) -> RunId | None:
+    """Return the run that answers a message, None for what is no question of a run."""
+    is_question = message.sender == "human" and message.id.endswith(_QUESTION)
+    return RunId(message.id.removesuffix(_QUESTION)) if is_question else None
+
+
+LEASE = timedelta(seconds=10)
+JOURNAL_KEPT = timedelta(hours=1)
+RUN_KEPT = timedelta(hours=24)
+"""As long as the same key means the same question."""
+
+
+@value
+class Run:
+    """A run as it is stored; `outcome` and `last_seq`, the number of its Ended, come with its end.
+
+    Who runs it holds the lease; when that ran out, whoever meets the run closes it. `fingerprint`
+    is a hash of what was asked, `version` changes with every write.
+    """
+
+    id: RunId
+    session_id: SessionId
+    question_id: MessageId
+    writer: str
+    created_at: datetime
+    lease_until: datetime
+    model: str
+    app_id: AppId | None = None
+    fingerprint: str = ""
+    stop_requested: bool = False
+    outcome: Outcome | None = None
+    last_seq: int = 0
+    version: str = ""
+
+    @property
+    def expires_at(self) -> datetime:
+        return self.created_at + RUN_KEPT
+
+    def has_lapsed(self, now: datetime) -> bool:
+        """Tell whether nobody works on it any more though it has no end."""
+        return self.outcome is None and self.lease_until <= now
+
+    def has_journal(self, now: datetime) -> bool:
+        return now < self.created_at + JOURNAL_KEPT
+
+
+@value
+class Batch:
+    """What one write added to a run's journal.
+
+    The log grows only at its end: a batch is created at `position`, one behind the `last_seq` of
+    the batch before, and whoever comes second there knows that the run is no longer theirs. Its
+    events have consecutive numbers; a closing batch counts the Ended, which is not in `events`.
+    """
+
+    position: int
+    events: Sequence[RunEvent]
+    last_seq: int
+    writer: str
+    closing: bool = False
+
+    @property
+    def first_seq(self) -> int:
+        return self.last_seq - len(self.events) - self.closing + 1

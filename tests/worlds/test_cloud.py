@@ -41,12 +41,13 @@ from shared.data.library_index import LibraryIndex
 from shared.data.memories import Memories
 from shared.data.messages import Messages
 from shared.data.profiles import Devices, Profiles
+from shared.data.runs import Runs
 from shared.data.search import Search
 from shared.data.sessions import Sessions
 from shared.data.tasks import ActionItems
 from shared.edge.http import application
 from tests.conftest import ROOT, or_skip
-from tests.functions.chat.conftest import RecordingToolbox
+from tests.functions.chat.conftest import RecordingTasks, RecordingToolbox
 from tests.old_app import fixed_parser
 from tests.servers import running
 from tests.servers.pinecone import API_KEY, FakePinecone
@@ -91,6 +92,7 @@ def chat_app(vectors: PineconeVectors) -> Starlette:
         new_id=RandomIds(),
         model=OfflineModel(),
         events=PubsubEvents(project=PROJECT),
+        tasks=RecordingTasks(),
         toolbox=RecordingToolbox(),
         search=Search(documents, vectors),
         conversations=Conversations(documents),
@@ -98,6 +100,7 @@ def chat_app(vectors: PineconeVectors) -> Starlette:
         action_items=ActionItems(documents),
         messages=Messages(documents),
         sessions=Sessions(documents),
+        runs=Runs(documents),
         profiles=Profiles(documents),
         devices=Devices(documents),
         apps=Apps(documents),

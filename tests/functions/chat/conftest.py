@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from shared.data.conversations import Conversations
 from shared.data.memories import Memories
 from shared.data.messages import Messages
 from shared.data.profiles import Devices, Profiles
+from shared.data.runs import Runs
 from shared.data.search import Search
 from shared.data.sessions import Sessions
 from shared.data.tasks import ActionItems
@@ -56,6 +58,18 @@ class RecordingEvents:
 
 
 @dataclass
+class RecordingTasks:
+    """Remembers what was asked for and when."""
+
+    created: list[tuple[str, str, Mapping[str, Any], datetime | None]] = field(default_factory=list)
+
+    async def create(
+        self, target: str, name: str, body: Mapping[str, Any], *, at: datetime | None = None
+    ) -> None:
+        self.created.append((target, name, body, at))
+
+
+@dataclass
 class World:
     """What a test may look into."""
 
@@ -64,6 +78,7 @@ class World:
     clock: FixedClock
     toolbox: RecordingToolbox
     events: RecordingEvents
+    tasks: RecordingTasks
 
     def deps(self, model: ChatModel | None = None, *, limits: Limits | None = None) -> ChatDeps:
         return ChatDeps(
@@ -73,6 +88,7 @@ class World:
             new_id=CountingIds(),
             model=model or ScriptedModel(),
             events=self.events,
+            tasks=self.tasks,
             toolbox=self.toolbox,
             search=Search(self.documents, self.vectors),
             conversations=Conversations(self.documents),
@@ -80,6 +96,7 @@ class World:
             action_items=ActionItems(self.documents),
             messages=Messages(self.documents),
             sessions=Sessions(self.documents),
+            runs=Runs(self.documents),
             profiles=Profiles(self.documents),
             devices=Devices(self.documents),
             apps=Apps(self.documents),
@@ -116,4 +133,5 @@ def open_world(folder: Path) -> World:
         clock=FixedClock(),
         toolbox=RecordingToolbox(),
         events=RecordingEvents(),
+        tasks=RecordingTasks(),
     )

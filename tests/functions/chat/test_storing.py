@@ -43,7 +43,7 @@ async def end(deps: ChatDeps) -> Ended:
     turn = await prepare(deps, ADA, "Hello", None)
     journal = Journal()
     await answer(deps, turn, journal)
-    *_, last = [event async for event in journal.tail()]
+    *_, last = [told.event async for told in journal.tail()]
     assert isinstance(last, Ended)
     return last
 

@@ -1,5 +1,6 @@
 """A turn from question to stored answer (P1, P10, P15, P17, P23)."""
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import anyio
@@ -35,7 +36,7 @@ async def ask(
 async def run(deps: ChatDeps, turn: Turn) -> list[RunEvent]:
     journal = Journal()
     await answer(deps, turn, journal)
-    return [event async for event in journal.tail()]
+    return [told.event async for told in journal.tail()]
 
 
 def end_of(events: list[RunEvent]) -> Ended:
@@ -140,30 +141,50 @@ async def test_a_cancelled_run_stores_what_it_has_said(world: World) -> None:
         journal = Journal()
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(answer, deps, turn, journal)
-            async for event in journal.tail():
-                if isinstance(event, Said):
+            async for told in journal.tail():
+                if isinstance(told.event, Said):
                     break
             tasks.cancel_scope.cancel()
 
-    end = end_of([event async for event in journal.tail()])
+    end = end_of([told.event async for told in journal.tail()])
     assert (end.outcome, end.message.text) == ("interrupted", "Half")
     assert [m.text for m in await stored(deps)] == ["Hello", "Half"]
     assert model.open_streams == 0
 
 
-async def test_an_answer_that_cannot_be_stored_ends_as_failed(world: World) -> None:
-    class Full:
-        def __getattr__(self, name: str) -> object:
-            return getattr(world.documents, name)
+class Refusing:
+    """Documents that take no write for which `refused` holds."""
 
-        async def write(self, *_: Write) -> None:
+    def __init__(self, world: World, refused: Callable[[Write], bool]) -> None:
+        self._documents = world.documents
+        self._refused = refused
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._documents, name)
+
+    async def write(self, *writes: Write) -> None:
+        if any(self._refused(write) for write in writes):
             raise Unavailable("full")
+        await self._documents.write(*writes)
 
+
+async def test_an_answer_that_cannot_be_stored_ends_as_failed(world: World) -> None:
+    full = Refusing(world, lambda write: "/messages/" in write.path and "-q" not in write.path)
     with ScriptedModel(says("Hi")) as model:
-        deps = replace(world, documents=Full()).deps(model)  # type: ignore[arg-type]
+        deps = replace(world, documents=full).deps(model)  # type: ignore[arg-type]
         end = end_of(await ask(deps))
 
     assert (end.outcome, end.message.text) == ("failed", "Hi")
+
+
+async def test_a_question_that_cannot_be_stored_is_not_answered(world: World) -> None:
+    full = Refusing(world, lambda _: True)
+    with ScriptedModel(says("Hi")) as model:
+        deps = replace(world, documents=full).deps(model)  # type: ignore[arg-type]
+        events = await ask(deps)
+
+    assert [event for event in events if isinstance(event, Said)] == [Said(guards.NOT_SAVED)]
+    assert (end_of(events).outcome, await stored(deps)) == ("failed", [])
 
 
 async def test_a_question_that_could_not_be_stored_at_first_is_stored_with_its_answer(
@@ -317,5 +338,5 @@ async def test_a_run_cancelled_before_its_first_word_says_so(world: World) -> No
             await anyio.wait_all_tasks_blocked()
             tasks.cancel_scope.cancel()
 
-    end = end_of([event async for event in journal.tail()])
+    end = end_of([told.event async for told in journal.tail()])
     assert (end.outcome, end.message.text) == ("interrupted", guards.INTERRUPTED)

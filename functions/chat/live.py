@@ -1,0 +1,54 @@
+"""The runs of this process: found by who follows or stops them, ended when the process has to go."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import anyio
+
+from functions.chat.journal import Journal
+from shared.domain.ids import RunId, UserId
+from shared.domain.run import Outcome
+
+
+class LiveRun:
+    """A run at work: what it tells, and how it is ended from outside."""
+
+    def __init__(self, journal: Journal) -> None:
+        self.journal = journal
+        self.scope = anyio.CancelScope()
+        self.ended_as: Outcome = "interrupted"
+
+    def end(self, outcome: Outcome) -> None:
+        """Cut the model and the tools off; the first to say so decides how it ended."""
+        if not self.scope.cancel_called:
+            self.ended_as = outcome
+            self.scope.cancel()
+
+
+class LiveRuns:
+    """By owner and id. Of two that mean to be the same run, the store lets one go on."""
+
+    def __init__(self) -> None:
+        self._runs: dict[tuple[UserId, RunId], LiveRun] = {}
+        self._closed = False
+
+    def find(self, uid: UserId, run_id: RunId) -> LiveRun | None:
+        return self._runs.get((uid, run_id))
+
+    @contextmanager
+    def holding(self, uid: UserId, run_id: RunId, live: LiveRun) -> Iterator[None]:
+        """Let a run be found while the block lasts."""
+        held = self._runs.setdefault((uid, run_id), live)
+        if self._closed:
+            live.end("interrupted")
+        try:
+            yield
+        finally:
+            if held is live:
+                del self._runs[uid, run_id]
+
+    def close(self) -> None:
+        """Interrupt every run, and those that begin from now on."""
+        self._closed = True
+        for live in list(self._runs.values()):
+            live.end("interrupted")

@@ -1,0 +1,162 @@
+"""Keeps a run in the store while it goes on: its beginning, its journal, its lease and its end."""
+
+from collections.abc import Iterator
+from datetime import datetime
+
+import anyio
+from pydantic_core import to_json
+
+from functions.chat.journal import Journal
+from functions.chat.live import LiveRun
+from shared import telemetry
+from shared.data.runs import Runs
+from shared.domain.chat import Message, Session
+from shared.domain.errors import AlreadyExists, PreconditionFailed, Unavailable
+from shared.domain.ids import UserId
+from shared.domain.run import LEASE, Batch, Outcome, Run, RunEvent
+from shared.ports import Clock
+
+FLUSH_S = 0.5
+ATTEMPTS = 3
+TIMEOUT_S = 2.5
+"""An attempt's time: what was not heard of by then is asked about. All fit into 8 seconds."""
+MAX_BATCH_BYTES = 500_000
+"""A document holds 1 MiB."""
+
+
+class Lost(Exception):
+    """The run is somebody else's: another process began it before, or closed it meanwhile."""
+
+
+class Recorder:
+    """Writes one run. Every write may be repeated: what stands there tells whose it is."""
+
+    def __init__(
+        self, runs: Runs, clock: Clock, uid: UserId, run: Run, session: Session, journal: Journal
+    ) -> None:
+        self._runs = runs
+        self._clock = clock
+        self._uid = uid
+        self._run = run
+        self._session = session
+        self._journal = journal
+        self._lease_until = run.lease_until
+        self._saved = 0
+
+    async def begin(self, question: Message) -> None:
+        """Store the question and the run. Raises Lost, Unavailable."""
+        for _ in range(ATTEMPTS):
+            try:
+                with anyio.move_on_after(TIMEOUT_S):
+                    return await self._runs.begin(self._uid, self._run, self._session, question)
+            except Unavailable:
+                continue
+            except AlreadyExists:
+                return await self._check_writer()
+        raise Unavailable("The question could not be stored")
+
+    async def keep(self, live: LiveRun) -> None:
+        """Write what is new twice a second, and look whether somebody wants the run to end."""
+        while True:
+            await self._clock.sleep(FLUSH_S)
+            try:
+                await self._flush()
+                await self._look(live)
+            except (Lost, PreconditionFailed):
+                return live.end("interrupted")
+            except Exception as error:  # noqa: BLE001 - the next round tries again
+                telemetry.warning("journal_not_kept", error=type(error).__name__)
+
+    async def finish(self, answer: Message, outcome: Outcome) -> None:
+        """Store the answer and the end. Raises Lost, Unavailable."""
+        end = len(self._journal.events) + 1
+        for _ in range(ATTEMPTS):
+            batches = list(self._batches(end))
+            try:
+                with anyio.move_on_after(TIMEOUT_S):
+                    return await self._runs.finish(
+                        self._uid,
+                        self._run,
+                        self._session,
+                        answer,
+                        outcome=outcome,
+                        batches=batches,
+                    )
+            except Unavailable:
+                continue
+            except AlreadyExists:
+                await self._catch_up()
+                if self._saved == end:
+                    return None
+        raise Unavailable("The answer could not be stored")
+
+    async def _check_writer(self) -> None:
+        """Tell our own beginning, whose answer was lost, from another's."""
+        stored = await self._runs.get(self._uid, self._run.id, self._clock.now())
+        if stored is None or stored.writer != self._run.writer:
+            raise Lost
+
+    async def _flush(self) -> None:
+        batches = list(self._batches())
+        lease_until = self._renewed()
+        if not batches and lease_until is None:
+            return
+        try:
+            await self._runs.append(self._uid, self._run, *batches, lease_until=lease_until)
+        except AlreadyExists:
+            await self._catch_up()
+        else:
+            self._saved = batches[-1].last_seq if batches else self._saved
+            self._lease_until = lease_until or self._lease_until
+
+    async def _look(self, live: LiveRun) -> None:
+        stored = await self._runs.get(self._uid, self._run.id, self._clock.now())
+        if stored is None or stored.outcome is not None:
+            raise Lost
+        if stored.stop_requested:
+            live.end("stopped")
+
+    async def _catch_up(self) -> None:
+        """Count what we wrote without hearing of it. Raises Lost where another's batch stands."""
+        while found := await self._runs.batch(self._uid, self._run.id, self._saved + 1):
+            if found.writer != self._run.writer:
+                raise Lost
+            self._saved = found.last_seq
+
+    def _renewed(self) -> datetime | None:
+        """Return the lease's new end when less than half of it is left."""
+        now = self._clock.now()
+        return now + LEASE if self._lease_until - now < LEASE / 2 else None
+
+    def _batches(self, end: int | None = None) -> Iterator[Batch]:
+        """Cut what is not saved yet into batches; with `end`, the last of them closes the journal."""
+        position = self._saved + 1
+        pieces = list(_cut(self._journal.events[self._saved :]))
+        if end is not None and not pieces:
+            pieces = [[]]
+        for number, events in enumerate(pieces, 1):
+            closing = end is not None and number == len(pieces)
+            last_seq = position + len(events) - 1 + closing
+            yield Batch(
+                position=position,
+                events=events,
+                last_seq=last_seq,
+                writer=self._run.writer,
+                closing=closing,
+            )
+            position = last_seq + 1
+
+
+def _cut(events: list[RunEvent]) -> Iterator[list[RunEvent]]:
+    """Cut events into runs of at most MAX_BATCH_BYTES."""
+    piece: list[RunEvent] = []
+    size = 0
+    for event in events:
+        width = len(to_json(event))
+        if piece and size + width > MAX_BATCH_BYTES:
+            yield piece
+            piece, size = [], 0
+        piece.append(event)
+        size += width
+    if piece:
+        yield piece

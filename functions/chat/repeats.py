@@ -1,0 +1,36 @@
+"""One question sent twice is one question: the same key leads to the same run."""
+
+import base64
+import hashlib
+
+from functions.chat.wiring import ChatDeps
+from shared.domain.ids import RunId, UserId
+from shared.domain.run import Run
+from shared.domain.value import value
+
+
+@value
+class Key:
+    """What a client marks a question with; `fingerprint` is a hash of all that was asked."""
+
+    text: str
+    fingerprint: str
+
+    def run_id(self, uid: UserId) -> RunId:
+        digest = hashlib.sha256(f"{uid}/{self.text}".encode()).digest()
+        return RunId(base64.urlsafe_b64encode(digest[:16]).decode().rstrip("="))
+
+
+class Repeated(Exception):
+    """The key was used before; `run` is what it began."""
+
+    def __init__(self, run: Run) -> None:
+        super().__init__(run.id)
+        self.run = run
+
+
+async def check_new(deps: ChatDeps, uid: UserId, run_id: RunId, key: Key | None) -> None:
+    """Raises Repeated."""
+    run = await deps.runs.get(uid, run_id, deps.clock.now()) if key else None
+    if run is not None:
+        raise Repeated(run)

@@ -1,0 +1,299 @@
+"""An answer in progress, seen from outside: followed, resumed, stopped, repeated, closed (X33–X36)."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from datetime import timedelta
+
+import anyio
+import pytest
+
+from functions.chat import guards, thread
+from functions.chat.closing import close_run
+from functions.chat.following import follow
+from functions.chat.journal import Journal
+from functions.chat.turn import answer, prepare
+from functions.chat.wiring import ChatDeps
+from shared.domain.chat import MAIN_SESSION, Message
+from shared.domain.documents import Write
+from shared.domain.errors import NotFound, Unavailable
+from shared.domain.ids import RunId
+from shared.domain.model import TextDelta
+from shared.domain.run import Ended, Numbered, Said
+from tests.doubles import ScriptedModel, Step, calls, says
+from tests.functions.chat.conftest import ADA, EVE, World
+
+
+class Watched:
+    """Documents that tell when something was written."""
+
+    def __init__(self, world: World) -> None:
+        self._documents = world.documents
+        self._written = anyio.Event()
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._documents, name)
+
+    async def write(self, *writes: Write) -> None:
+        await self._documents.write(*writes)
+        if any("/batches/" in write.path for write in writes):
+            self._written.set()
+            self._written = anyio.Event()
+
+    async def flushed(self, world: World) -> None:
+        """Let half a second pass, and wait until what was told is stored."""
+        written = self._written
+        await anyio.wait_all_tasks_blocked()
+        world.clock.pass_(seconds=0.5)
+        await written.wait()
+
+
+@asynccontextmanager
+async def running(deps: ChatDeps, text: str = "Hello") -> AsyncIterator[RunId]:
+    """Run a turn until it has told its first word; it goes on while the block lasts."""
+    turn = await prepare(deps, ADA, text, None)
+    journal = Journal()
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(answer, deps, turn, journal)
+        async for told in journal.tail():
+            if isinstance(told.event, Said):
+                break
+        yield turn.run_id
+
+
+async def told(deps: ChatDeps, run_id: RunId) -> list[Numbered]:
+    return [numbered async for numbered in follow(deps, ADA, run_id)]
+
+
+async def rest(world: World, following: AsyncIterator[Numbered]) -> list[Numbered]:
+    """Read to the end while time passes."""
+    events: list[Numbered] = []
+
+    async def read() -> None:
+        events.extend([numbered async for numbered in following])
+        reading.cancel_scope.cancel()
+
+    async with anyio.create_task_group() as reading:
+        reading.start_soon(read)
+        while True:
+            await anyio.wait_all_tasks_blocked()
+            world.clock.pass_(seconds=0.5)
+    return events
+
+
+def text_of(events: list[Numbered]) -> str:
+    return "".join(n.event.text for n in events if isinstance(n.event, Said))
+
+
+def end_of(events: list[Numbered]) -> Ended:
+    ends = [n.event for n in events if isinstance(n.event, Ended)]
+    assert ends == [events[-1].event], "exactly one Ended, and nothing after it"
+    return ends[0]
+
+
+async def stored(deps: ChatDeps) -> list[Message]:
+    return list(reversed(await deps.messages.newest(ADA, MAIN_SESSION, limit=100)))
+
+
+async def test_x36_another_process_tells_the_same_from_the_store(world: World) -> None:
+    with ScriptedModel(
+        calls(("get_memories", {}), text="Let me see."), says("Hi ", "Ada")
+    ) as model:
+        here = world.deps(model)
+        turn = await prepare(here, ADA, "Hello", None)
+        journal = Journal()
+        await answer(here, turn, journal)
+
+    live = [numbered async for numbered in journal.tail()]
+    assert await told(world.deps(), turn.run_id) == live
+
+
+async def test_x36_a_run_in_progress_is_followed_from_another_process(world: World) -> None:
+    documents, held = Watched(world), anyio.Event()
+    with ScriptedModel([TextDelta("Half"), held.wait, TextDelta(" and half")]) as model:
+        here = replace(world, documents=documents).deps(model)  # type: ignore[arg-type]
+        async with running(here) as run_id:
+            await documents.flushed(world)
+            following = follow(world.deps(), ADA, run_id)
+            early = [await anext(following), await anext(following), await anext(following)]
+            held.set()
+        late = await rest(world, following)
+
+    assert text_of(early) == "Half"
+    assert end_of(early + late).message == (await stored(here))[-1]
+    assert text_of(early + late) == "Half and half"
+
+
+async def test_x34_stopping_keeps_exactly_what_was_said_and_closes_the_model(world: World) -> None:
+    with ScriptedModel([TextDelta("One "), TextDelta("two"), anyio.sleep_forever]) as model:
+        deps = world.deps(model)
+        async with running(deps) as run_id:
+            live = deps.live.find(ADA, run_id)
+            assert live is not None
+            live.end("stopped")
+
+    end = end_of(await told(deps, run_id))
+    assert (end.outcome, end.message.text) == ("stopped", "One two")
+    assert end.message.metadata["stop_reason"] == "user_cancelled"
+    assert (await stored(deps))[-1] == end.message
+    assert model.open_streams == 0
+
+
+async def test_x34_a_stop_from_another_process_is_seen_within_half_a_second(world: World) -> None:
+    documents = Watched(world)
+    with ScriptedModel([TextDelta("One"), anyio.sleep_forever]) as model:
+        here = replace(world, documents=documents).deps(model)  # type: ignore[arg-type]
+        async with running(here) as run_id:
+            await world.deps().runs.request_stop(ADA, run_id)
+            await documents.flushed(world)
+
+    assert end_of(await told(here, run_id)).outcome == "stopped"
+
+
+async def test_x34_an_answer_stopped_before_its_first_word_says_so(world: World) -> None:
+    with ScriptedModel([anyio.sleep_forever]) as model:
+        deps = world.deps(model)
+        turn = await prepare(deps, ADA, "Hello", None)
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(answer, deps, turn, Journal())
+            await anyio.wait_all_tasks_blocked()
+            deps.live.find(ADA, turn.run_id).end("stopped")  # type: ignore[union-attr]
+
+    assert [m.text for m in await stored(deps)] == ["Hello", guards.STOPPED]
+
+
+async def test_a_process_that_goes_interrupts_all_its_runs_and_those_that_come_late(
+    world: World,
+) -> None:
+    stalls: list[Step] = [TextDelta("One"), anyio.sleep_forever]
+    with ScriptedModel(stalls, stalls, stalls) as model:
+        deps = world.deps(model)
+        async with running(deps) as first, running(deps, "Again") as second:
+            deps.live.close()
+        late = await prepare(deps, ADA, "Late", None)
+        await answer(deps, late, Journal())
+
+    outcomes = [end_of(await told(deps, run)).outcome for run in (first, second, late.run_id)]
+    assert outcomes == ["interrupted"] * 3
+
+
+@asynccontextmanager
+async def dead(world: World, *script: Step) -> AsyncIterator[RunId]:
+    """Yield a run whose process died after its first flush: nothing it does reaches the store."""
+    documents = Watched(world)
+    with ScriptedModel([*script, anyio.sleep_forever]) as model:
+        here = replace(world, documents=documents).deps(model)  # type: ignore[arg-type]
+        turn = await prepare(here, ADA, "Hello", None)
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(answer, here, turn, Journal())
+            await documents.flushed(world)
+            documents.write = documents.get = _unplugged  # type: ignore[method-assign, attr-defined]
+            yield turn.run_id
+            tasks.cancel_scope.cancel()
+
+
+async def _unplugged(*_: object) -> None:
+    raise Unavailable("this process is dead")
+
+
+@pytest.mark.parametrize(
+    ("said", "kept"), [("Half an answer", "Half an answer"), ("", guards.INTERRUPTED)]
+)
+async def test_a_run_whose_process_died_is_closed_by_its_task_with_what_was_flushed(
+    world: World, said: str, kept: str
+) -> None:
+    script = [TextDelta(said)] if said else []
+    async with dead(world, *script) as run_id:
+        deps = world.deps()
+        with pytest.raises(Unavailable):
+            await close_run(deps.runs, ADA, run_id, now=world.clock.now())
+        world.clock.pass_(seconds=10)
+        for _ in range(2):
+            await close_run(deps.runs, ADA, run_id, now=world.clock.now())
+        end = end_of(await told(deps, run_id))
+
+    assert (end.outcome, end.message.text) == ("interrupted", kept)
+    assert await stored(deps) == [(await stored(deps))[0], end.message]
+    session = await deps.sessions.get(ADA, MAIN_SESSION)
+    assert session is not None
+    assert session.message_count == 2
+
+
+async def test_whoever_follows_a_lapsed_run_closes_it(world: World) -> None:
+    async with dead(world, TextDelta("Half")) as run_id:
+        world.clock.pass_(seconds=10)
+        end = end_of(await told(world.deps(), run_id))
+
+    assert (end.outcome, end.message.text) == ("interrupted", "Half")
+
+
+async def test_whoever_lists_a_chat_closes_its_lapsed_run(world: World) -> None:
+    async with dead(world, TextDelta("Half")):
+        early = await thread.newest(world.deps(), ADA, None)
+        world.clock.pass_(seconds=10)
+        late = await thread.newest(world.deps(), ADA, None)
+
+    assert [[m.text for m in page] for page in (early, late)] == [["Hello"], ["Half", "Hello"]]
+
+
+async def test_the_end_of_a_closed_run_is_numbered_past_all_that_was_lost(world: World) -> None:
+    async with dead(world, TextDelta("Half")) as run_id:
+        world.clock.pass_(seconds=10)
+        *_, end = await told(world.deps(), run_id)
+
+    assert end.seq > 1_000_000
+
+
+async def test_a_process_that_wakes_up_after_its_run_was_closed_tells_the_stored_end(
+    world: World,
+) -> None:
+    documents, held = Watched(world), anyio.Event()
+    with ScriptedModel([TextDelta("Half"), held.wait, TextDelta(" more")]) as model:
+        here = replace(world, documents=documents).deps(model)  # type: ignore[arg-type]
+        turn = await prepare(here, ADA, "Hello", None)
+        journal = Journal()
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(answer, here, turn, journal)
+            await documents.flushed(world)
+            lapsed = world.clock.now() + timedelta(seconds=10)
+            await close_run(world.deps().runs, ADA, turn.run_id, now=lapsed)
+            held.set()
+            events = [n async for n in follow(here, ADA, turn.run_id, journal=journal)]
+
+    end = end_of(events)
+    assert (end.outcome, end.message.text) == ("interrupted", "Half")
+    assert [m.text for m in await stored(here)] == ["Hello", "Half"]
+
+
+async def test_the_lease_is_renewed_while_a_run_goes_on(world: World) -> None:
+    documents = Watched(world)
+    with ScriptedModel([TextDelta("One"), anyio.sleep_forever]) as model:
+        here = replace(world, documents=documents).deps(model)  # type: ignore[arg-type]
+        async with running(here) as run_id:
+            world.clock.pass_(seconds=7)
+            await documents.flushed(world)
+            run = await here.runs.get(ADA, run_id, world.clock.now())
+            assert run is not None
+            assert run.lease_until - world.clock.now() > timedelta(seconds=9)
+            here.live.close()
+
+
+async def test_a_closing_task_is_left_for_every_run(world: World) -> None:
+    with ScriptedModel(says("Hi")) as model:
+        deps = world.deps(model)
+        turn = await prepare(deps, ADA, "Hello", None)
+        await answer(deps, turn, Journal())
+
+    due = turn.question.created_at + timedelta(seconds=180)
+    ids = {"uid": ADA, "run_id": turn.run_id}
+    assert world.tasks.created == [("close_run", f"close-{turn.run_id}", ids, due)]
+
+
+async def test_nobody_elses_run_is_found(world: World) -> None:
+    with ScriptedModel(says("Hi")) as model:
+        deps = world.deps(model)
+        turn = await prepare(deps, ADA, "Hello", None)
+        await answer(deps, turn, Journal())
+
+    with pytest.raises(NotFound):
+        await anext(follow(deps, EVE, turn.run_id))
