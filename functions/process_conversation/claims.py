@@ -130,7 +130,7 @@ class Claims:
 
         async def work(tx: Transaction, held: Claim, conversation: Conversation) -> None:
             stored = await tx.get_many(stale)
-            claim = settled(held, self._clock.now())
+            claim = settled(held, held.attempt, self._clock.now())
             if not claim.writing:  # nobody else may add rows: these are all
                 ids = tuple(memory.id for memory in draft.memories)
                 claim = replace(claim, chunk_count=draft.chunk_count, memory_ids=ids)
@@ -147,7 +147,12 @@ class Claims:
         changes = {"status": "failed", "failure": reason, "discarded": False}
 
         async def work(tx: Transaction, held: Claim, _: Conversation) -> None:
-            tx.write(Set(claim_path(uid, claimed.id), dump(settled(held, self._clock.now()))))
+            tx.write(
+                Set(
+                    claim_path(uid, claimed.id),
+                    dump(settled(held, held.attempt, self._clock.now())),
+                )
+            )
             tx.write(Update(conversation_path(uid, claimed.id), changes))
 
         await self._while_held(uid, claimed, work)
@@ -179,9 +184,7 @@ class Claims:
             document, noted = await tx.get_many([conversation_path(uid, conversation_id), beside])
             if document is not None:
                 raise Superseded
-            noticed = _claim(noted) or claim
-            mine = replace(noticed, attempt=claim.attempt, said=claim.said)
-            left = settled(mine, self._clock.now())
+            left = settled(_claim(noted) or claim, claim.attempt, self._clock.now())
             tx.write(*map(Delete, paths))
             tx.write(Set(beside, dump(left)) if left.writing else Delete(beside))
 

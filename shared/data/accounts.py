@@ -40,10 +40,12 @@ class Accounts:
         return await self.profile(uid) is not None or bool(await self._documents.query(first))
 
     async def delete(self, uid: UserId) -> int:
-        """Delete every document of the user's, the apps they registered too; again does no harm."""
+        """Delete every document of the user's or about them; again does no harm."""
         owned = Query(collection="apps", where=(Where("owner", "==", uid),), fields=("owner",))
         apps = await self._documents.query(owned)
-        counts = [await self._documents.delete_tree(app.path) for app in apps]
+        told = Query(collection="dead_letters", where=(Where("ids.uid", "==", uid),))
+        found = [*apps, *await self._documents.query(told)]
+        counts = [await self._documents.delete_tree(document.path) for document in found]
         return sum(counts) + await self._documents.delete_tree(f"users/{uid}")
 
 

@@ -12,6 +12,10 @@ LEASE = timedelta(seconds=120)
 """Longer than an attempt goes without a sign of life: a model's call and its repetition."""
 
 
+LIFE = timedelta(minutes=10)
+"""Longer than any attempt lives: the platform ends a request after 540 seconds."""
+
+
 @value
 class Writing:
     """An attempt that may write to the index until then, and died if it said nothing since."""
@@ -59,7 +63,7 @@ def taken(
         fresh,
         chunk_count=before.chunk_count,
         memory_ids=before.memory_ids,
-        writing=before.writing,
+        writing=tuple(one for one in before.writing if one.until + LIFE > now),
     )
 
 
@@ -75,16 +79,12 @@ def writing(claim: Claim, chunk_count: int, memory_ids: Sequence[MemoryId], now:
     )
 
 
-def settled(claim: Claim, now: datetime) -> Claim:
-    """End an attempt whose rows are in place; it also mended what its message left unsettled."""
+def settled(claim: Claim, attempt: str, now: datetime) -> Claim:
+    """End an attempt whose rows are in place. Those that may still write stay on record."""
     return replace(
         claim,
         lease_until=now,
-        writing=tuple(
-            one
-            for one in claim.writing
-            if one.attempt != claim.attempt and not (one.said == claim.said and one.until <= now)
-        ),
+        writing=tuple(one for one in claim.writing if one.attempt != attempt),
     )
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import pytest
 from hypothesis import given, settings
@@ -46,7 +46,7 @@ class Interruption:
     done: bool = False
 
     def wrap(self, name: str, port: Any) -> Any:
-        return _Port(port, self)
+        return Watched(port, self)
 
     async def around(self, call: Callable[[], Awaitable[Any]]) -> Any:
         self.calls += 1
@@ -61,12 +61,16 @@ class Interruption:
         return value
 
 
-class _Port:
-    """Stands before a port and lets the interruption see every call."""
+class Watcher(Protocol):
+    async def around(self, call: Callable[[], Awaitable[Any]]) -> Any: ...
 
-    def __init__(self, port: Any, interruption: Interruption) -> None:
+
+class Watched:
+    """Stands before a port and lets somebody see every call."""
+
+    def __init__(self, port: Any, watcher: Watcher) -> None:
         self._port = port
-        self._interruption = interruption
+        self._watcher = watcher
 
     def __getattr__(self, name: str) -> Any:
         method = getattr(self._port, name)
@@ -74,7 +78,7 @@ class _Port:
             return method
 
         async def call(*args: Any, **named: Any) -> Any:
-            return await self._interruption.around(lambda: method(*args, **named))
+            return await self._watcher.around(lambda: method(*args, **named))
 
         return call
 

@@ -17,6 +17,7 @@ from tests.contracts.test_documents import firestore_documents
 from tests.doubles import ScriptedModel
 from tests.functions.process_conversation.world import (
     ALICE,
+    CLAIM,
     DISCARD,
     MEMORIES,
     START,
@@ -99,6 +100,7 @@ async def test_a_deleted_conversation_leaves_nothing_but_the_owners_own_p28(data
     left = await world.everything()
     assert list(left["documents"]) == [f"users/{ALICE}/memories/mine"]
     assert left["rows"] == []
+    assert await world.documents.get(CLAIM) is None
 
 
 async def test_what_the_processor_writes_sends_no_message(database):

@@ -35,8 +35,6 @@ START = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 INDEXES = Path(__file__).parents[3] / "infra/firestore.indexes.json"
 SECRET = b"a secret of the tests"
 CLAIM = claim_path(ALICE, TALK)
-UNSAID = {CLAIM: dict.fromkeys(("attempt", "said", "lease_until"))}
-"""Differ from one run to the next."""
 
 STRUCTURE = "process_conversation/structure"
 MEMORIES = "process_conversation/memories"
@@ -133,7 +131,7 @@ class World:
         sql = "SELECT path FROM documents WHERE path LIKE ? ORDER BY path"
         names = await self.database.read(lambda c: c.execute(sql, (f"users/{uid}/%",)).fetchall())
         found = await self.documents.get_many([name for (name,) in names])
-        shown = {d.path: {**d.fields, **UNSAID.get(d.path, {})} for d in found if d}
+        shown = {d.path: d.fields for d in found if d and d.path != CLAIM}
         sql = "SELECT id, metadata FROM vector_rows WHERE namespace = ? ORDER BY id"
         rows = await self.database.read(lambda c: c.execute(sql, (uid,)).fetchall())
         return {"documents": shown, "rows": rows}
@@ -145,6 +143,7 @@ def world_on(
     wrap: Wrap = lambda _, port: port,
     *,
     stored_in: Documents | None = None,
+    clock: FixedClock | None = None,
 ) -> World:
     """Build the embedded world; `wrap` may put something between the processor and its ports.
 
@@ -157,7 +156,7 @@ def world_on(
         on_change=lambda _, path, old, new: _note(changes, path, old, new),
     )
     vectors = SqliteVectors(database)
-    events, clock = RecordingEvents(), FixedClock(START + timedelta(hours=3))
+    events, clock = RecordingEvents(), clock or FixedClock(START + timedelta(hours=3))
     callers: dict[str, Any] = {
         "identity": LocalIdentity(SECRET),
         "service_identity": LocalServiceIdentity(SECRET),
