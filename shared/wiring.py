@@ -10,7 +10,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from shared import ports
+from shared import ports, telemetry
+from shared.adapters.metered_documents import MeteredDocuments
 from shared.adapters.system_clock import RandomIds, SystemClock
 from shared.settings import Settings, SettingsError
 
@@ -47,11 +48,13 @@ _FIRST_NEEDED: Mapping[str, Mapping[str, str]] = {
 }
 
 
-def preload(*ports_needed: str) -> None:
-    """Import the adapters that the first request certainly needs; connect to nothing.
+def start(*ports_needed: str) -> None:
+    """Set up the log, and import the adapters of `ports_needed`; connect to nothing.
 
-    At start the platform gives more CPU than a request gets.
+    They are what the first request certainly needs: at start the platform gives more CPU.
     """
+    in_cloud = settings().world == "cloud"
+    telemetry.configure(settings().project if in_cloud else None)
     for port in ports_needed:
         import_module(f"shared.adapters.{_FIRST_NEEDED[settings().world][port]}")
 
@@ -84,6 +87,10 @@ def queue() -> "SqliteQueue":
 
 @cache
 def documents() -> ports.Documents:
+    return MeteredDocuments(_documents())
+
+
+def _documents() -> ports.Documents:
     if settings().world == "cloud":
         from google.cloud.firestore import AsyncClient
 

@@ -9,6 +9,7 @@ from functions.chat.context.citations import Markers
 from functions.chat.guards import Limits, Stopped
 from functions.chat.hold import Hold
 from functions.chat.toolkit import Toolkit
+from shared import telemetry
 from shared.domain.model import (
     AssistantTurn,
     Finished,
@@ -113,10 +114,11 @@ class Agent:
         tools = () if self._is_last else self.toolkit.specs
         for stage in self._enter("thinking"):
             yield stage
-        async with self.model.stream(self.role, conversation, tools) as events:
-            async for event in events:
-                for told in await self._take(event, cycle):
-                    yield told
+        with telemetry.stage("model"):
+            async with self.model.stream(self.role, conversation, tools) as events:
+                async for event in events:
+                    for told in await self._take(event, cycle):
+                        yield told
         for told in self._say(cycle.markers.end(), cycle):
             yield told
 

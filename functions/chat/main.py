@@ -8,11 +8,11 @@ from starlette.requests import Request
 
 from functions.chat.endpoints import AFTER_TURN, ENDPOINTS
 from functions.chat.run_endpoints import CLOSING
-from functions.chat.wiring import after_turn_deps, closing_deps, deps, preload
+from functions.chat.wiring import after_turn_deps, closing_deps, deps, start
 from shared.edge.http import application
 from shared.edge.shutdown import on_sigterm
 
-preload()
+start()
 
 
 @cache

@@ -65,11 +65,14 @@ class Toolkit:
         answers: dict[int, _Answer] = {}
 
         async def one(position: int, call: ToolCall) -> None:
-            answers[position] = await self._run_one(call)
+            with telemetry.tool(call.name if call.name in self._tools else "unknown") as told:
+                answers[position] = await self._run_one(call)
+                told.failed = answers[position].failed
 
-        async with anyio.create_task_group() as tasks:
-            for position, call in enumerate(calls):
-                tasks.start_soon(one, position, call)
+        with telemetry.stage("tools"):
+            async with anyio.create_task_group() as tasks:
+                for position, call in enumerate(calls):
+                    tasks.start_soon(one, position, call)
         return [self._returned(call, answers[position]) for position, call in enumerate(calls)]
 
     def _returned(self, call: ToolCall, answer: "_Answer") -> Returned:

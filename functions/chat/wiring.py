@@ -68,9 +68,9 @@ class ClosingDeps:
     runs: Runs
 
 
-def preload() -> None:
-    """Import at start what the first request certainly needs."""
-    wiring.preload("documents", "vectors", "model")
+def start() -> None:
+    """Set up the log, and import what the first request certainly needs."""
+    wiring.start("documents", "vectors", "model")
 
 
 @cache

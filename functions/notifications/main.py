@@ -7,10 +7,10 @@ from starlette.applications import Starlette
 from starlette.requests import Request
 
 from functions.notifications.endpoints import DELIVER_ENDPOINTS, ENDPOINTS
-from functions.notifications.wiring import deps, preload
+from functions.notifications.wiring import deps, start
 from shared.edge.http import application
 
-preload()
+start()
 
 
 @cache

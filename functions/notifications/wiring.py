@@ -31,9 +31,9 @@ class NotificationsDeps:
     cors_origins: tuple[str, ...] = ()
 
 
-def preload() -> None:
-    """Import at start what the first request certainly needs."""
-    wiring.preload("documents")
+def start() -> None:
+    """Set up the log, and import what the first request certainly needs."""
+    wiring.start("documents")
 
 
 @cache

@@ -11,13 +11,13 @@ from functions.process_conversation.wiring import (
     bury_deps,
     erase_deps,
     library_deps,
-    preload,
     process_deps,
+    start,
     trigger_deps,
 )
 from shared.edge.http import application
 
-preload()
+start()
 
 
 @cache

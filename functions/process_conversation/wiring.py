@@ -95,9 +95,9 @@ class BuryDeps:
     claims: Claims
 
 
-def preload() -> None:
-    """Import at start what the first request certainly needs."""
-    wiring.preload("documents", "vectors", "model")
+def start() -> None:
+    """Set up the log, and import what the first request certainly needs."""
+    wiring.start("documents", "vectors", "model")
 
 
 @cache

@@ -7,10 +7,10 @@ from starlette.applications import Starlette
 from starlette.requests import Request
 
 from functions.tool_proxy.endpoints import ENDPOINTS, TOOL_PROXY_ENDPOINTS
-from functions.tool_proxy.wiring import deps, preload
+from functions.tool_proxy.wiring import deps, start
 from shared.edge.http import application
 
-preload()
+start()
 
 
 @cache

@@ -36,7 +36,7 @@ def _published(job: Job, project: str) -> Envelope:
     event, attributes = _forwarded(job.body) if job.name == DEAD_LETTERS else (job.body, {})
     message = {
         "data": base64.b64encode(json.dumps(dict(event)).encode()).decode(),
-        "attributes": attributes,
+        "attributes": {**attributes, **job.trace},
         "messageId": str(job.id),
         "publishTime": job.created.isoformat(),
     }
@@ -63,20 +63,25 @@ def _task(job: Job) -> Envelope:
         "x-cloudtasks-queuename": job.target,
         "x-cloudtasks-taskname": job.name,
         "x-cloudtasks-taskretrycount": str(job.attempt - 1),
+        **job.trace,
     }
     return headers, json.dumps(dict(job.body)).encode()
 
 
 def _written(job: Job, project: str) -> Envelope:
     source = f"//firestore.googleapis.com/projects/{project}/databases/(default)"
-    headers = _cloudevent(job, WRITTEN, source) | {
-        "content-type": "application/protobuf",
-        "ce-subject": f"documents/{job.name}",
-        "ce-document": job.name,
-        "ce-database": "(default)",
-        "ce-namespace": "(default)",
-        "ce-project": project,
-    }
+    headers = (
+        _cloudevent(job, WRITTEN, source)
+        | dict(job.trace)
+        | {
+            "content-type": "application/protobuf",
+            "ce-subject": f"documents/{job.name}",
+            "ce-document": job.name,
+            "ce-database": "(default)",
+            "ce-namespace": "(default)",
+            "ce-project": project,
+        }
+    )
     root = f"projects/{project}/databases/(default)/documents"
     return headers, document_event(f"{root}/{job.name}", job.body["old"], job.body["new"])
 

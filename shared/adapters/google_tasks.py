@@ -7,6 +7,7 @@ from functools import cached_property
 from hashlib import sha256
 from typing import Any
 
+from shared import telemetry
 from shared.domain.errors import Unavailable
 
 TIMEOUT_S = 10.0
@@ -56,7 +57,7 @@ class GoogleTasks:
         return {
             "url": self._url(target),
             "http_method": "POST",
-            "headers": {"Content-Type": "application/json"},
+            "headers": {"Content-Type": "application/json", **telemetry.trace()},
             "body": json.dumps(dict(body)).encode(),
             "oidc_token": {
                 "service_account_email": self._caller,

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from shared import telemetry
 from shared.domain.errors import ToolFailed, ToolRefused
 from shared.domain.ids import UserId
 from shared.ports import ServiceIdentity
@@ -42,7 +43,7 @@ class HttpToolbox:
         import httpx
 
         token = await self._service_identity.token(AUDIENCE)
-        headers = {"Authorization": f"Bearer {token}"}
+        headers = {"Authorization": f"Bearer {token}", **telemetry.trace()}
         try:
             return await self._client.post(self._url, json=body, headers=headers)
         except httpx.HTTPError as unreachable:

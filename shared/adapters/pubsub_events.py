@@ -7,6 +7,7 @@ from typing import Any
 
 import anyio
 
+from shared import telemetry
 from shared.domain.errors import Unavailable
 
 TIMEOUT_S = 10.0
@@ -27,7 +28,7 @@ class PubsubEvents:
 
         path = self._client.topic_path(self._project, topic)
         try:
-            self._client.publish(path, data).result(timeout=TIMEOUT_S)
+            self._client.publish(path, data, **telemetry.trace()).result(timeout=TIMEOUT_S)
         except (GoogleAPIError, TimeoutError) as error:
             raise Unavailable("Pub/Sub does not take events") from error
 

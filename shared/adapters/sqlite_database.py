@@ -7,6 +7,7 @@ import time
 import weakref
 from collections.abc import Callable
 from concurrent.futures import Executor, ThreadPoolExecutor
+from contextvars import copy_context
 from pathlib import Path
 from typing import TypeVar
 
@@ -66,8 +67,9 @@ class SqliteDatabase:
                 self._create_tables(connection)
             return _transact(connection, begin, work)
 
+        within = copy_context()  # a trigger's job belongs to the trace of who wrote
         try:
-            return await asyncio.get_running_loop().run_in_executor(threads, run)
+            return await asyncio.get_running_loop().run_in_executor(threads, within.run, run)
         except sqlite3.OperationalError as error:
             if _is_busy(error):
                 raise Unavailable("The database is busy") from error

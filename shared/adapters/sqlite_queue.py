@@ -9,6 +9,7 @@ from typing import Any
 
 import anyio
 
+from shared import telemetry
 from shared.adapters.sqlite_database import SqliteDatabase
 from shared.adapters.sqlite_json import dumps, loads
 from shared.domain.dead_letter import Kind, ids_of
@@ -29,6 +30,7 @@ CREATE TABLE IF NOT EXISTS jobs (
     target TEXT NOT NULL,
     name TEXT NOT NULL,
     body TEXT NOT NULL,
+    trace TEXT NOT NULL,
     created REAL NOT NULL,
     due REAL NOT NULL,
     attempt INTEGER NOT NULL DEFAULT 0,
@@ -48,6 +50,7 @@ DEAD_LETTERS = "dead_letters"
 class Job:
     """One delivery to make. `name` is the topic, the task's name or the document's path.
 
+    `trace` carries on the trace of who put it in.
     `id` is the same on every attempt; `fence` names one claim, and only the latest may end the job.
     """
 
@@ -56,6 +59,7 @@ class Job:
     target: str
     name: str
     body: Mapping[str, Any]
+    trace: Mapping[str, str]
     created: datetime
     attempt: int
     fence: int
@@ -139,9 +143,9 @@ class SqliteQueue:
         due = at.timestamp() if at else now
         connection.execute("DELETE FROM jobs WHERE ended <= ?", (now - NAME_KEPT_S,))
         connection.execute(
-            "INSERT OR IGNORE INTO jobs (kind, target, name, body, created, due) "
-            "VALUES (?, ?, ?, ?, ?, ?)",
-            (kind, target, name, dumps(body), now, due),
+            "INSERT OR IGNORE INTO jobs (kind, target, name, body, trace, created, due) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?)",
+            (kind, target, name, dumps(body), dumps(telemetry.trace()), now, due),
         )
         self.ring()
 
@@ -162,7 +166,7 @@ class SqliteQueue:
     def _bury_lost(self, connection: sqlite3.Connection, now: float) -> None:
         """Bury jobs whose holder vanished on the last attempt: they may be what killed it."""
         rows = connection.execute(
-            "SELECT id, kind, target, name, body, created, attempt, fence FROM jobs "
+            "SELECT id, kind, target, name, body, trace, created, attempt, fence FROM jobs "
             "WHERE ended IS NULL AND due <= ? AND attempt >= ?",
             (now, ATTEMPTS),
         ).fetchall()
@@ -261,20 +265,21 @@ def _claim(connection: sqlite3.Connection, now: float, limit: int) -> list[Job]:
     rows = connection.execute(
         "UPDATE jobs SET due = ?, attempt = attempt + 1, fence = fence + 1 WHERE id IN "
         "(SELECT id FROM jobs WHERE ended IS NULL AND due <= ? ORDER BY due, id LIMIT ?) "
-        "RETURNING id, kind, target, name, body, created, attempt, fence",
+        "RETURNING id, kind, target, name, body, trace, created, attempt, fence",
         (now + LEASE_S, now, limit),
     ).fetchall()
     return [_job(*row) for row in sorted(rows)]
 
 
 def _job(id_: int, kind: Kind, target: str, name: str, body: str, *rest: Any) -> Job:
-    created, attempt, fence = rest
+    trace, created, attempt, fence = rest
     return Job(
         id=id_,
         kind=kind,
         target=target,
         name=name,
         body=loads(body),
+        trace=loads(trace),
         created=datetime.fromtimestamp(created, UTC),
         attempt=attempt,
         fence=fence,

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
+from shared import telemetry
 from shared.domain.dead_letter import DeadLetter, ids_of, letter_id
 from shared.domain.documents import Fields
 from shared.domain.errors import Invalid
@@ -32,7 +33,7 @@ class DocumentChange:
 def pubsub_event(headers: Mapping[str, str], body: bytes) -> Mapping[str, Any]:
     """Return what was published, from a CloudEvent of Eventarc or a bare Pub/Sub push.
 
-    Raises Invalid for anything else.
+    The request goes on in the trace of who published. Raises Invalid for anything else.
     """
     return _data(_message(headers, body))
 
@@ -71,7 +72,13 @@ def _message(headers: Mapping[str, str], body: bytes) -> Mapping[str, Any]:
         raise Invalid("The body is not a Pub/Sub message") from error
     if not isinstance(message, dict):
         raise Invalid("The body is not a Pub/Sub message")
+    _join(message.get("attributes"))
     return message
+
+
+def _join(attributes: Any) -> None:
+    if isinstance(attributes, dict):
+        telemetry.join({name: str(text) for name, text in attributes.items()})
 
 
 def _data(message: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -20,12 +20,14 @@ from shared.domain.errors import KeepsakeError, NotAuthenticated
 from shared.domain.ids import UserId
 from shared.domain.value import value
 from shared.edge.problems import from_error, problem
+from shared.edge.tracing import Traced
 from shared.ports import Identity, ServiceIdentity
 
 Body = TypeVar("Body")
 DEFAULT_MAX_BYTES = 1_048_576
 EXPOSED_HEADERS = (
     "X-Run-Id",
+    "X-Request-Id",
     "X-Next-Cursor",
     "Retry-After",
     "RateLimit",
@@ -103,7 +105,6 @@ def application(
 
     Pages of `cors_origins` may call it from a browser.
     """
-    telemetry.configure()
 
     async def healthz(_: Request) -> Response:
         return JSONResponse({"status": "ok", "function": function})
@@ -115,7 +116,7 @@ def application(
     return Starlette(
         routes=routes,
         exception_handlers={HTTPException: http_problem},
-        middleware=_cors(cors_origins),
+        middleware=[Middleware(Traced, function=function), *_cors(cors_origins)],
     )
 
 
@@ -143,19 +144,17 @@ def _handler(
     function: str, row: Endpoint, deps: Callers
 ) -> Callable[[Request], Awaitable[Response]]:
     async def handle(request: Request) -> Response:
-        with telemetry.request(function, route=f"{row.method} {row.path}"):
-            try:
-                response = await _answer(function, row, deps, request)
-            except _Refused as refused:
-                response = refused.response
-            except KeepsakeError as error:
-                telemetry.note(error=type(error).__name__)
-                response = from_error(error)
-            except Exception:  # noqa: BLE001 - the last one who can still answer in our words
-                telemetry.error("unhandled")
-                response = problem(500, "Internal Server Error")
-            telemetry.note(status=response.status_code)
-            return response
+        telemetry.note(route=f"{row.method} {row.path}")
+        try:
+            return await _answer(function, row, deps, request)
+        except _Refused as refused:
+            return refused.response
+        except KeepsakeError as error:
+            telemetry.note(error=type(error).__name__)
+            return from_error(error)
+        except Exception:  # noqa: BLE001 - the last one who can still answer in our words
+            telemetry.error("unhandled")
+            return problem(500, "Internal Server Error")
 
     return handle
 

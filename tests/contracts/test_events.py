@@ -1,7 +1,7 @@
 """Events: what is published reaches each subscriber at least once, embedded and on Pub/Sub."""
 
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from uuid import uuid4
@@ -11,6 +11,7 @@ import pytest
 
 from infra.emulators.eventarc import add_topic
 from infra.local.pump import HttpDelivery, Pump
+from shared import telemetry
 from shared.adapters.local_identity import LocalServiceIdentity
 from shared.adapters.pubsub_events import PubsubEvents
 from shared.adapters.sqlite_database import SqliteDatabase
@@ -96,6 +97,23 @@ async def test_a_redelivered_event_has_the_same_message_id(
     assert len(same) == 2
 
 
+async def test_c75_an_event_carries_the_trace_of_who_published_it(
+    world: World, receiver: Receiver
+) -> None:
+    with telemetry.request("publisher"):
+        published_in = telemetry.trace()
+        await world.events.publish(TOPIC, {"conversation_id": "c1"})
+    await world.deliver()
+
+    headers, body = await receiver.next()
+
+    with telemetry.request("subscriber", carried=headers):
+        pubsub_event(headers, body)
+        read_in = telemetry.trace()
+    assert trace_of(read_in) == trace_of(published_in)
+    assert read_in["x-request-id"] == published_in["x-request-id"]
+
+
 async def test_pubsub_that_does_not_take_the_event_is_unavailable(
     pubsub_emulator: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -110,6 +128,10 @@ async def test_an_undeclared_topic_is_a_bug(tmp_path: Path) -> None:
 
     with pytest.raises(KeyError):
         await SqliteEvents(queue, {}).publish("no-such-topic", {})
+
+
+def trace_of(carried: Mapping[str, str]) -> str:
+    return carried["traceparent"].split("-")[1]
 
 
 def pubsub_subscription(body: bytes) -> str:

@@ -10,6 +10,7 @@ import grpc
 import pytest
 
 from infra.local.pump import Pump
+from shared import telemetry
 from shared.adapters.google_tasks import GoogleTasks
 from shared.adapters.sqlite_database import SqliteDatabase
 from shared.adapters.sqlite_queue import Job, SqliteQueue, SqliteTasks
@@ -116,6 +117,18 @@ async def test_t16_cloud_tasks_calls_as_the_caller_for_the_function_s_audience(
         (CALLER, "deliver"),
         (CALLER, "https://close-run.example"),
     ]
+
+
+async def test_c75_cloud_tasks_carries_the_trace_of_who_created_the_task(
+    cloud: FakeCloudTasks,
+) -> None:
+    with telemetry.request("notifications"):
+        trace = telemetry.trace()
+        await _google_tasks(cloud).create("deliver", "n1", {})
+
+    (task,) = cloud.take_due()
+
+    assert task.http_request.headers.items() >= trace.items()
 
 
 async def test_tasks_with_names_in_sequence_are_spread(cloud: FakeCloudTasks) -> None:

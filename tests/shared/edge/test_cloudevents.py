@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from infra.local.envelopes import document_event, envelope
+from shared import telemetry
 from shared.adapters.firestore_limits import check_fields
 from shared.adapters.sqlite_queue import Job
 from shared.domain.dead_letter import Kind
@@ -43,13 +44,22 @@ VALUES = st.recursive(
     lambda values: st.lists(values, max_size=3) | st.dictionaries(st.text(), values, max_size=3),
     max_leaves=10,
 )
+TRACE = {"traceparent": f"00-{'4b' * 16}-{'00' * 7}01-01", "x-request-id": "r1"}
 FIELDS = st.dictionaries(st.text(), VALUES, max_size=4)
 
 
 def _job(kind: Kind, name: str, body: dict[str, Any]) -> Job:
     created = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)
     return Job(
-        id=7, kind=kind, target="f", name=name, body=body, created=created, attempt=1, fence=1
+        id=7,
+        kind=kind,
+        target="f",
+        name=name,
+        body=body,
+        trace=TRACE,
+        created=created,
+        attempt=1,
+        fence=1,
     )
 
 
@@ -68,6 +78,32 @@ def test_every_event_is_read_as_it_was_published(event: dict[str, Any]) -> None:
 
     assert pubsub_event(headers, body) == event
     assert pubsub_event({"content-type": "application/json"}, body) == event
+
+
+def test_c75_an_event_goes_on_in_the_trace_of_who_published_it() -> None:
+    headers, body = envelope(_job("event", "memory.made", {}), project="demo")
+
+    with telemetry.request("test", carried=headers):
+        pubsub_event(headers, body)
+        carried_on = telemetry.trace()
+
+    assert "4b" * 16 in carried_on["traceparent"]
+    assert carried_on["x-request-id"] == "r1"
+
+
+@pytest.mark.parametrize("kind", ["task", "trigger"])
+def test_c75_a_task_and_a_trigger_carry_the_trace_in_their_headers(kind: Kind) -> None:
+    headers, _ = envelope(_job(kind, "users/a/c/d", {"old": None, "new": {}}), project="demo")
+
+    assert headers.items() >= TRACE.items()
+
+
+@pytest.mark.parametrize("attributes", [None, [], {"traceparent": 7}, {"traceparent": "x"}])
+def test_c75_attributes_that_name_no_trace_do_no_harm(attributes: Any) -> None:
+    body = json.dumps({"message": {"data": "e30=", "attributes": attributes}}).encode()
+
+    with telemetry.request("test", carried=TRACE):
+        assert pubsub_event({}, body) == {}
 
 
 def test_a_deleted_document_has_only_an_old_value() -> None:
@@ -182,6 +218,7 @@ def test_the_embedded_queue_forwards_its_dead_as_pubsub_does_p29() -> None:
         created=datetime(2026, 3, 2, 10, tzinfo=UTC),
         attempt=1,
         fence=1,
+        trace=TRACE,
     )
 
     letter = dead_letter(*envelope(job, project="demo"))

@@ -12,6 +12,7 @@ from shared.data.codec import Malformed, load
 from shared.domain.documents import Document
 from shared.domain.profile import Profile
 from shared.edge.http import Call, Endpoint, application
+from tests.log import logged
 
 pytestmark = pytest.mark.anyio
 
@@ -54,6 +55,47 @@ async def test_only_a_service_token_for_this_function_opens_an_internal_endpoint
     for token in (user, other):
         answer = await http.post("/", headers={"Authorization": f"Bearer {token}"})
         assert answer.status_code == 401
+
+
+TRACE = "4bf92f3577b34da6a3ce929d0e0e4736"
+CARRIED = {"traceparent": f"00-{TRACE}-00f067aa0ba902b7-01", "X-Request-Id": "r1"}
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status", "outcome"),
+    [
+        ("GET", "/healthz", 200, "ok"),
+        ("GET", "/broken", 500, "failed"),
+        ("POST", "/", 401, "refused"),
+        ("GET", "/nowhere", 404, "refused"),
+        ("PUT", "/broken", 405, "refused"),
+    ],
+)
+async def test_c75_every_answer_has_its_request_id_and_one_line(
+    http: httpx.AsyncClient, method: str, path: str, status: int, outcome: str
+):
+    with logged() as log:
+        answer = await http.request(method, path, headers=CARRIED)
+
+    (line,) = log.requests()
+    assert answer.status_code == status
+    assert answer.headers["x-request-id"] == "r1"
+    assert (line["function"], line["status"], line["outcome"]) == ("shop", status, outcome)
+    assert (line["trace_id"], line["request_id"]) == (TRACE, "r1")
+
+
+async def test_c75_a_request_id_that_is_none_is_not_echoed(http: httpx.AsyncClient):
+    answer = await http.get("/broken", headers={"X-Request-Id": "<script>"})
+
+    assert answer.headers["x-request-id"].isalnum()
+
+
+async def test_c75_a_line_tells_neither_path_nor_query(http: httpx.AsyncClient):
+    with logged() as log:
+        await http.get("/her-diagnosis?of=ann")
+
+    assert "diagnosis" not in log.text
+    assert "ann" not in log.text
 
 
 def test_what_is_logged_of_a_malformed_document_holds_none_of_its_content():

@@ -1,0 +1,77 @@
+"""Documents whose reads and writes are counted in the request's line, as Firestore bills them."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TypeVar
+
+from shared import telemetry
+from shared.domain.documents import Document, Query, Write
+from shared.ports import Documents, Transaction
+
+T = TypeVar("T")
+
+COUNTED_AT_ONCE = 1_000
+"""An aggregation costs one read for so many index entries."""
+
+
+class MeteredDocuments:
+    """Any Documents, counted: a document read or missing is a read, a query is one at least."""
+
+    def __init__(self, documents: Documents) -> None:
+        self._documents = documents
+
+    async def get(self, path: str) -> Document | None:
+        telemetry.count(reads=1)
+        return await self._documents.get(path)
+
+    async def get_many(self, paths: Sequence[str]) -> list[Document | None]:
+        telemetry.count(reads=len(paths))
+        return await self._documents.get_many(paths)
+
+    async def query(self, query: Query) -> list[Document]:
+        found = await self._documents.query(query)
+        telemetry.count(reads=max(1, len(found)))
+        return found
+
+    async def count(self, query: Query) -> int:
+        found = await self._documents.count(query)
+        telemetry.count(reads=max(1, -(-found // COUNTED_AT_ONCE)))
+        return found
+
+    async def write(self, *writes: Write) -> None:
+        await self._documents.write(*writes)
+        telemetry.count(writes=len(writes))
+
+    async def transaction(self, work: Callable[[Transaction], Awaitable[T]]) -> T:
+        """Reads count on every attempt, writes on the one that commits."""
+        attempts: list[_Transaction] = []
+
+        async def metered(transaction: Transaction) -> T:
+            attempts.append(_Transaction(transaction))
+            return await work(attempts[-1])
+
+        done = await self._documents.transaction(metered)
+        telemetry.count(writes=attempts[-1].writes)
+        return done
+
+    async def delete_tree(self, path: str) -> int:
+        deleted = await self._documents.delete_tree(path)
+        telemetry.count(reads=max(1, deleted), writes=deleted)
+        return deleted
+
+
+class _Transaction:
+    def __init__(self, transaction: Transaction) -> None:
+        self._transaction = transaction
+        self.writes = 0
+
+    async def get(self, path: str) -> Document | None:
+        telemetry.count(reads=1)
+        return await self._transaction.get(path)
+
+    async def get_many(self, paths: Sequence[str]) -> list[Document | None]:
+        telemetry.count(reads=len(paths))
+        return await self._transaction.get_many(paths)
+
+    def write(self, *writes: Write) -> None:
+        self.writes += len(writes)
+        self._transaction.write(*writes)
