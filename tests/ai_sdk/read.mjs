@@ -3,10 +3,11 @@
 // Called as: node --input-type=module - MAJOR HOW ORIGIN TOKEN ARGUMENT < read.mjs
 //   ask     POST /v2/messages through DefaultChatTransport; ARGUMENT is the question
 //   resume  its reconnectToStream; ARGUMENT is the run's id
+//   chat    ask through AbstractChat, which useChat stands on; then resume in a second one
 //   chunks  GET ORIGIN and check every chunk by the package's schema
 
 const [major, how, origin, token, argument] = process.argv.slice(2);
-const { DefaultChatTransport, parseJsonEventStream, readUIMessageStream, uiMessageChunkSchema } = await import(`ai-${major}`);
+const { AbstractChat, DefaultChatTransport, parseJsonEventStream, readUIMessageStream, uiMessageChunkSchema } = await import(`ai-${major}`);
 
 const transport = new DefaultChatTransport({
   api: `${origin}/v2/messages`,
@@ -40,11 +41,43 @@ const OPEN = {
   },
 };
 
+class Chat extends AbstractChat {
+  constructor(id, messages) {
+    const state = {
+      status: "ready",
+      error: undefined,
+      messages,
+      pushMessage: (message) => messages.push(message),
+      popMessage: () => messages.pop(),
+      replaceMessage: (at, message) => (messages[at] = message),
+      snapshot: structuredClone,
+    };
+    super({ id, transport, state });
+  }
+
+  get shown() {
+    return { status: this.status, error: this.error?.message, messages: this.messages };
+  }
+}
+
 try {
-  const stream = await OPEN[how](argument);
-  console.log(JSON.stringify(stream && (await read(stream))));
+  console.log(JSON.stringify(how === "chat" ? await chatted(argument) : await opened()));
 } catch (error) {
   console.log(JSON.stringify({ refused: error.message }));
+}
+
+async function opened() {
+  const stream = await OPEN[how](argument);
+  return stream && (await read(stream));
+}
+
+async function chatted(text) {
+  const first = new Chat("chat", []);
+  await first.sendMessage({ text });
+  const [question, answer] = first.messages;
+  const second = new Chat(answer.id, [question]);
+  await second.resumeStream();
+  return [first.shown, second.shown];
 }
 
 async function read(stream) {
