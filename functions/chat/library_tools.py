@@ -15,7 +15,10 @@ from shared.domain.chat import Card
 from shared.domain.conversation import Conversation
 from shared.domain.ids import UserId
 from shared.domain.memory import Memory
-from shared.retrieval.packing import Passage
+from shared.retrieval.packing import Passage, pack
+
+SEARCH_TOKENS = 4_000
+"""What one search may add to a model's input in quotations, whatever was found."""
 
 
 class GetConversations(Arguments):
@@ -69,7 +72,12 @@ def library_tools(deps: ChatDeps, uid: UserId) -> list[Tool]:
         found = await deps.search.conversations(
             uid, asked.query, start=asked.start_date, end=asked.end_date, limit=asked.limit
         )
-        return _conversations([(hit.conversation, _texts(hit.passages)) for hit in found])
+        packed = pack(
+            [(hit.conversation.spoken, hit.turns) for hit in found],
+            tokens=SEARCH_TOKENS,
+        )
+        shown = zip((hit.conversation for hit in found), map(_texts, packed), strict=True)
+        return _conversations(list(shown))
 
     async def get_memories(asked: GetMemories) -> Present:
         return _memories(await deps.memories.newest(uid, limit=asked.limit, offset=asked.offset))

@@ -39,11 +39,11 @@ async def _group(people: Sequence[Person]) -> list[Result]:
     results = []
     async with library(said, lambda: _bar(next(done), total)) as ours:
         for question in asked:
-            theirs = score(question, *baseline.rank(question.text), said)
+            theirs = score(question, baseline.rank(question.text), said)
             start = time.perf_counter()
-            talks, windows = await ours.rank(question.text)
+            ranking = await ours.rank(question.text)
             elapsed = (time.perf_counter() - start) * 1_000
-            results.append((question, theirs, score(question, talks, windows, said), elapsed))
+            results.append((question, theirs, score(question, ranking, said), elapsed))
             _bar(next(done), total)
     return results
 

@@ -5,7 +5,8 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 
-from infra.eval.locomo import Talk, Turn
+from infra.eval.locomo import Turn
+from infra.eval.metrics import BUDGETS, Ranking
 
 K1, B = 1.2, 0.75
 STOP = frozenset(
@@ -32,15 +33,26 @@ class Baseline:
                 rare = math.log(1 + (len(said) - spread[word] + 0.5) / (spread[word] + 0.5))
                 self._weights[word].append((n, rare * count * (K1 + 1) / (count + damp)))
 
-    def rank(self, question: str) -> tuple[list[Talk], list[list[int]]]:
-        """Return talks and windows, best first."""
+    def rank(self, question: str) -> Ranking:
         scores = [0.0] * len(self._said)
         for word in terms(question):
             for n, weight in self._weights.get(word, ()):
                 scores[n] += weight
         order = sorted(range(len(scores)), key=lambda n: -scores[n])
         talks = list(dict.fromkeys(self._said[n].talk for n in order))
-        return talks, [self._window(n) for n in order]
+        return talks, {budget: self._packed(order, budget) for budget in BUDGETS}
+
+    def _packed(self, order: Sequence[int], budget: int) -> set[int]:
+        """Take windows in their order, each turn once, up to the first that does not fit."""
+        taken: set[int] = set()
+        used = 0.0
+        for n in order:
+            new = [m for m in self._window(n) if m not in taken]
+            used += sum(self._said[m].cost for m in new)
+            if used > budget:
+                break
+            taken.update(new)
+        return taken
 
     def _window(self, n: int) -> list[int]:
         near = range(max(n - 1, 0), min(n + 2, len(self._said)))

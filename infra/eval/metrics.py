@@ -1,22 +1,19 @@
 """What a ranking is worth for a question, and how sure a difference is."""
 
 import random
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 
 from infra.eval.locomo import Question, Talk, Turn
 
 BUDGETS = (500, 1_000, 4_400)
 RESAMPLES = 1_000
 Row = dict[str, float]
+Ranking = tuple[Sequence[Talk], Mapping[int, set[int]]]
+"""Distinct talks, best first, and the turns that are shown within each budget of tokens."""
 
 
-def score(
-    question: Question,
-    talks: Sequence[Talk],
-    windows: Sequence[Sequence[int]],
-    said: Sequence[Turn],
-) -> Row:
-    """Score distinct talks and windows of turns, both best first."""
+def score(question: Question, ranking: Ranking, said: Sequence[Turn]) -> Row:
+    talks, packed = ranking
     wanted = question.talks
     row: Row = {
         "any@1": bool(wanted & set(talks[:1])),
@@ -26,24 +23,10 @@ def score(
         "mrr": max((1 / (n + 1) for n, talk in enumerate(talks) if talk in wanted), default=0),
     }
     for budget in BUDGETS:
-        packed = {said[n].id for n in pack(windows, said, budget)}
-        row[f"ev@{budget}"] = len(question.evidence & packed) / len(question.evidence)
-        row[f"evall@{budget}"] = question.evidence <= packed
+        shown = {said[n].id for n in packed[budget]}
+        row[f"ev@{budget}"] = len(question.evidence & shown) / len(question.evidence)
+        row[f"evall@{budget}"] = question.evidence <= shown
     return row
-
-
-def pack(windows: Iterable[Sequence[int]], said: Sequence[Turn], budget: int) -> set[int]:
-    """Take windows in their order, each turn once, up to the first that does not fit."""
-    taken: set[int] = set()
-    used = 0.0
-    for window in windows:
-        new = [n for n in window if n not in taken]
-        cost = sum(said[n].cost for n in new)
-        if used + cost > budget:
-            break
-        used += cost
-        taken.update(new)
-    return taken
 
 
 def means(rows: Sequence[Row]) -> Row:

@@ -11,6 +11,7 @@ from functions.process_conversation.claims import Claims
 from functions.process_conversation.process import process
 from functions.process_conversation.wiring import ProcessDeps
 from infra.eval.locomo import Talk, Turn, started_at
+from infra.eval.metrics import BUDGETS, Ranking
 from shared.adapters.firestore_indexes import FirestoreIndexes
 from shared.adapters.local_identity import LocalIdentity, LocalServiceIdentity
 from shared.adapters.offline_model import OfflineModel
@@ -27,11 +28,13 @@ from shared.data.search import Search
 from shared.data.tasks import ActionItems
 from shared.domain.conversation import Conversation, Segment
 from shared.domain.ids import ConversationId, UserId
+from shared.retrieval.packing import Found, pack
 
 OWNER = UserId("owner")
 SECRET = b"of a library that lives as long as its evaluation"
 INDEXES = Path(__file__).parents[1] / "firestore.indexes.json"
-LIMIT = 200
+LIMIT = 20
+"""As many conversations as the tool shows at most."""
 
 
 class Ours:
@@ -40,16 +43,21 @@ class Ours:
         self._first = {talk: n for n, talk in reversed(list(enumerate(t.talk for t in said)))}
         self._talks = {talk_id(talk): talk for talk in self._first}
 
-    async def rank(self, question: str) -> tuple[list[Talk], list[range]]:
-        """Return talks and passages in the order in which search returns them."""
+    async def rank(self, question: str) -> Ranking:
+        """Search as the chat's tool does, and pack as it packs, within each budget."""
         found = await self._search.conversations(OWNER, question, limit=LIMIT)
         talks = [self._talks[one.conversation.id] for one in found]
-        windows = [
-            range(start + passage.first_segment, start + passage.last_segment + 1)
-            for one, start in zip(found, map(self._first.__getitem__, talks), strict=True)
-            for passage in one.passages
-        ]
-        return talks, windows
+        turns = [(one.conversation.spoken, one.turns) for one in found]
+        return talks, {budget: self._packed(talks, turns, budget) for budget in BUDGETS}
+
+    def _packed(self, talks: Sequence[Talk], found: Sequence[Found], budget: int) -> set[int]:
+        packed = zip(talks, pack(found, tokens=budget), strict=True)
+        return {
+            self._first[talk] + segment
+            for talk, passages in packed
+            for passage in passages
+            for segment in range(passage.first_segment, passage.last_segment + 1)
+        }
 
 
 @asynccontextmanager

@@ -9,12 +9,12 @@ from anyio import to_thread
 from shared.domain.conversation import Conversation, Structured, content_hash
 from shared.domain.ids import ConversationId, MemoryId, UserId
 from shared.domain.memory import Memory
-from shared.domain.vectors import MetadataValue, Row
+from shared.domain.vectors import MetadataValue, Row, SparseVector
 from shared.ports import Vectors
 from shared.retrieval.chunking import Chunk, chunks
-from shared.retrieval.sparse import of_text
+from shared.retrieval.sparse import of_chunks, of_text
 
-INDEX_VERSION = 1
+INDEX_VERSION = 2
 """Raised when rows are made differently: older ones are then rebuilt."""
 NAMES_KEPT = 40
 NAME_CHARS = 60
@@ -78,16 +78,12 @@ def _conversation_rows(
 ) -> Iterator[Row]:
     about = _about(uid, conversation)
     day = _day(conversation.started_at)
-    summary = f"{day}\n{summary_text(conversation.structured)}"
+    speakers = {part.speaker for part in parts}
+    summary = of_text(f"{day}\n{summary_text(conversation.structured)}", speakers)
     yield _row(summary_id(uid, conversation.id), summary, {**about, "kind": "summary"})
-    for number, chunk in enumerate(parts):
-        metadata = {
-            **about,
-            "kind": "chunk",
-            "first_segment": chunk.first_segment,
-            "last_segment": chunk.last_segment,
-        }
-        yield _row(chunk_id(uid, conversation.id, number), f"{day}\n{chunk.text}", metadata)
+    for number, sparse in enumerate(of_chunks(parts, day)):
+        metadata = {**about, "kind": "chunk", "segment": parts[number].segment}
+        yield _row(chunk_id(uid, conversation.id, number), sparse, metadata)
 
 
 def summary_text(structured: Structured) -> str:
@@ -109,8 +105,8 @@ def _memory_rows(uid: UserId, memories: Sequence[Memory]) -> Iterator[Row]:
             "content_hash": memory_hash(memory),
             "index_version": INDEX_VERSION,
         }
-        text = f"{_day(memory.created_at)}\n{memory.content}"
-        yield _row(memory_row_id(uid, memory.id), text, metadata)
+        sparse = of_text(f"{_day(memory.created_at)}\n{memory.content}")
+        yield _row(memory_row_id(uid, memory.id), sparse, metadata)
 
 
 def _about(uid: UserId, conversation: Conversation) -> dict[str, MetadataValue]:
@@ -137,5 +133,5 @@ def _day(time: datetime) -> str:
     return f"{time.day} {time:%B %Y}"
 
 
-def _row(row_id: str, text: str, metadata: dict[str, MetadataValue]) -> Row:
-    return Row(id=row_id, sparse=of_text(text), metadata=metadata)
+def _row(row_id: str, sparse: SparseVector, metadata: dict[str, MetadataValue]) -> Row:
+    return Row(id=row_id, sparse=sparse, metadata=metadata)

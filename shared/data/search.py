@@ -16,12 +16,12 @@ from shared.domain.memory import Memory
 from shared.domain.value import value
 from shared.domain.vectors import Filter, Hit, SparseVector
 from shared.ports import Documents, Vectors
-from shared.retrieval.packing import Passage, passages
+from shared.retrieval.packing import Passage, Turns, excerpts
 from shared.retrieval.sparse import of_query
 
-HITS_PER_CONVERSATION = 8
-WIDEST = 2_000
-"""With their metadata, so many rows fit into Pinecone's answer of at most 4 MB."""
+WIDTHS = 200, 2_000
+"""Rows looked at, and where these leave too few conversations; with their metadata, so many fit
+into Pinecone's answer of at most 4 MB."""
 SPARE = 10
 """Read some more than asked for: what was deleted or edited since is dropped."""
 PASSAGES = 3
@@ -29,14 +29,19 @@ PASSAGES = 3
 
 @value
 class FoundConversation:
-    """A conversation with its best passages, best first; none where only its summary matched.
+    """A conversation with its transcript and the turns that were found, by their scores.
 
-    `score` is the dot product of its best row, higher is closer.
+    No turns where only its summary matched. `score`: dot product of its best row, higher is closer.
     """
 
     conversation: Conversation
     score: float
-    passages: tuple[Passage, ...]
+    turns: Turns
+
+    @property
+    def passages(self) -> tuple[Passage, ...]:
+        """The best places, best first, for people to read."""
+        return excerpts(self.conversation.spoken, self.turns, limit=PASSAGES)
 
 
 class Search:
@@ -83,7 +88,7 @@ class Search:
         self, uid: UserId, query: SparseVector, limit: int, where: Filter
     ) -> Mapping[ConversationId, list[Hit]]:
         """Look wider where a few long conversations took the places of all others."""
-        for width in (limit * HITS_PER_CONVERSATION + SPARE, WIDEST):
+        for width in WIDTHS:
             hits = await self._vectors.query_sparse(uid, query, limit=width, where=where)
             rows = _by_conversation(hits)
             if len(rows) >= limit or len(hits) < width:
@@ -101,8 +106,7 @@ class Search:
             whole = await self._conversations.with_transcript(uid, conversation)
         except Unavailable:
             return None  # changed or deleted since its document was read
-        found = passages(whole.spoken, _ranges(rows), limit=PASSAGES)
-        return FoundConversation(conversation=whole, score=rows[0].score, passages=found)
+        return FoundConversation(conversation=whole, score=rows[0].score, turns=_turns(rows))
 
 
 def _between(start: datetime | None, end: datetime | None) -> Filter:
@@ -127,9 +131,7 @@ def _fresh(conversation: Conversation, rows: Sequence[Hit]) -> list[Hit]:
     return [hit for hit in rows if hit.metadata["content_hash"] == stored]
 
 
-def _ranges(rows: Sequence[Hit]) -> list[tuple[int, int]]:
-    return [
-        (int(str(hit.metadata["first_segment"])), int(str(hit.metadata["last_segment"])))
-        for hit in rows
-        if hit.metadata["kind"] == "chunk"
-    ]
+def _turns(rows: Sequence[Hit]) -> Turns:
+    """Score each turn by the best of its pieces; rows come best first."""
+    chunks = [hit for hit in rows if hit.metadata["kind"] == "chunk"]
+    return {int(str(hit.metadata["segment"])): hit.score for hit in reversed(chunks)}

@@ -1,4 +1,4 @@
-"""A transcript cut into overlapping chunks: what one search hit stands for."""
+"""A transcript cut into chunks: what one search hit stands for."""
 
 import textwrap
 from collections.abc import Iterator, Sequence
@@ -7,41 +7,34 @@ from itertools import chain
 from shared.domain.conversation import Segment
 from shared.domain.value import value
 
-WINDOW = 4
-STEP = 2
 PIECE_CHARS = 1_000
 """A longer turn is cut, so that a monologue is found as closely as a dialogue."""
+OWNER = "User"
 
 
 @value
 class Chunk:
-    """A few turns in a row; segments are counted from 0, both ends included."""
+    """A turn, or a piece of a long one; segments are counted from 0."""
 
-    first_segment: int
-    last_segment: int
+    segment: int
+    speaker: str
     text: str
 
 
 def chunks(segments: Sequence[Segment]) -> list[Chunk]:
-    """Cut into windows of WINDOW turns, each STEP further; every word stands in one at least."""
-    pieces = list(chain.from_iterable(_pieces(n, s) for n, s in enumerate(segments)))
-    starts = range(0, max(len(pieces) - WINDOW + STEP, 1), STEP) if pieces else range(0)
-    return [_chunk(pieces[start : start + WINDOW]) for start in starts]
+    """Give each turn a chunk of its own; every word stands in one."""
+    return list(chain.from_iterable(_pieces(n, segment) for n, segment in enumerate(segments)))
 
 
 def line(segment: Segment) -> str:
     """Write a turn as people read it: who, then what."""
-    return f"{'User' if segment.is_user else segment.speaker}: {segment.text.strip()}"
+    return f"{speaker(segment)}: {segment.text.strip()}"
 
 
-def _pieces(number: int, segment: Segment) -> Iterator[tuple[int, str]]:
-    if segment.text.strip():
-        yield from ((number, part) for part in textwrap.wrap(line(segment), PIECE_CHARS))
+def speaker(segment: Segment) -> str:
+    return OWNER if segment.is_user else segment.speaker
 
 
-def _chunk(pieces: Sequence[tuple[int, str]]) -> Chunk:
-    return Chunk(
-        first_segment=pieces[0][0],
-        last_segment=pieces[-1][0],
-        text="\n".join(text for _, text in pieces),
-    )
+def _pieces(number: int, segment: Segment) -> Iterator[Chunk]:
+    for text in textwrap.wrap(segment.text.strip(), PIECE_CHARS):
+        yield Chunk(segment=number, speaker=speaker(segment), text=text)

@@ -4,6 +4,9 @@ Four bands come close to a long table: what matters is that a name outweighs "ti
 outweighs "the". The bands are general; they know nothing of any user.
 """
 
+from collections.abc import Mapping
+from functools import cache
+
 from shared.retrieval.terms import terms
 
 FUNCTION, EVERYDAY, FREQUENT, TELLING = 0.0, 2.0, 3.5, 6.0
@@ -73,11 +76,14 @@ ben bin dan den die ela ella elle hat met mia son uma una van war will
 
 def weight(term: str) -> float:
     """Say how much it means that a question and a passage share `term`."""
-    return _WEIGHTS.get(term, TELLING)
+    return _weights().get(term, TELLING)
 
 
-_WEIGHTS = {
-    term: band
-    for band, words in ((FREQUENT, _FREQUENT), (EVERYDAY, _EVERYDAY), (FUNCTION, _FUNCTION))
-    for term in terms(words)
-}
+@cache
+def _weights() -> Mapping[str, float]:
+    """Stemmed at first use, which a function's start need not wait for."""
+    return {
+        term: band
+        for band, words in ((FREQUENT, _FREQUENT), (EVERYDAY, _EVERYDAY), (FUNCTION, _FUNCTION))
+        for term in terms(words)
+    }

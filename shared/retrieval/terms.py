@@ -4,8 +4,9 @@ import re
 import unicodedata
 import zlib
 from collections.abc import Iterator
-from functools import lru_cache
 from itertools import pairwise
+
+from shared.retrieval.stemming import stem
 
 _UNSPACED = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"  # Thai, Lao, Myanmar, Khmer
@@ -16,14 +17,10 @@ _INDIC_MARKS = "\u0900-\u0963\u0966-\u0dff"
 _TOKEN = re.compile(rf"([{_UNSPACED}]+)|((?:[^\W_{_UNSPACED}]|[{_INDIC_MARKS}]|'(?=\w))+)")
 _ACCENTS = re.compile("[\u0300-\u036f\u0591-\u05bd\u064b-\u065f]")  # vowel points too
 _APOSTROPHES = str.maketrans("’‘ʼ`", "''''")
-_SUFFIXES = (("ies", "y"), ("edly", ""), ("ing", ""), ("ed", ""), ("es", ""), ("s", ""))
-_MUTE = ("ing", "ed", "es")
-_SHORT = re.compile("[^aeiou][aeiouy][^aeiouswxy]").fullmatch
-_DOUBLED = re.compile(r"\w([^\Waeiouls\d])\1$")
 
 
 def terms(text: str) -> list[str]:
-    """Split into terms, in order: casefolded, accents folded, lightly stemmed, numbers kept.
+    """Split into terms, in order: casefolded, accents folded, stemmed, numbers kept.
 
     Scripts written without spaces give each character and each pair of neighbours.
     """
@@ -42,23 +39,6 @@ def _of(unspaced: str | None, word: str | None) -> Iterator[str]:
     if unspaced:
         yield from unspaced
         yield from map("".join, pairwise(unspaced))
-
-
-@lru_cache(maxsize=65_536)
-def stem(word: str) -> str:
-    """Strip what English adds for number and tense; "hiking" gets back the e of "hike"."""
-    for suffix, kept in _SUFFIXES:
-        if word.endswith(suffix) and len(word) - len(suffix) >= 3:
-            stripped = word.removesuffix(suffix) + kept
-            return stripped + "e" if suffix in _MUTE and _SHORT(stripped) else _ending(stripped)
-    return _ending(word)
-
-
-def _ending(word: str) -> str:
-    """Let "dance" meet "dancing" and "plan" meet "planning", but not "Tim" meet "time"."""
-    if _DOUBLED.search(word):
-        return word[:-1]
-    return word.removesuffix("e") if len(word) > 4 else word
 
 
 def term_id(term: str) -> int:
