@@ -3,7 +3,7 @@
 import math
 import re
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from infra.eval.locomo import Turn
 from infra.eval.metrics import BUDGETS, Ranking
@@ -40,19 +40,8 @@ class Baseline:
                 scores[n] += weight
         order = sorted(range(len(scores)), key=lambda n: -scores[n])
         talks = list(dict.fromkeys(self._said[n].talk for n in order))
-        return talks, {budget: self._packed(order, budget) for budget in BUDGETS}
-
-    def _packed(self, order: Sequence[int], budget: int) -> set[int]:
-        """Take windows in their order, each turn once, up to the first that does not fit."""
-        taken: set[int] = set()
-        used = 0.0
-        for n in order:
-            new = [m for m in self._window(n) if m not in taken]
-            used += sum(self._said[m].cost for m in new)
-            if used > budget:
-                break
-            taken.update(new)
-        return taken
+        windows = [self._window(n) for n in order]
+        return talks, {budget: pack(windows, self._said, budget) for budget in BUDGETS}
 
     def _window(self, n: int) -> list[int]:
         near = range(max(n - 1, 0), min(n + 2, len(self._said)))
@@ -60,6 +49,20 @@ class Baseline:
 
     def _text(self, n: int) -> str:
         return " ".join([self._said[n].date, *(self._said[m].line for m in self._window(n))])
+
+
+def pack(windows: Iterable[Sequence[int]], said: Sequence[Turn], budget: int) -> set[int]:
+    """Take windows in their order, each turn once, up to the first that does not fit."""
+    taken: set[int] = set()
+    used = 0.0
+    for window in windows:
+        new = [n for n in window if n not in taken]
+        cost = sum(said[n].cost for n in new)
+        if used + cost > budget:
+            break
+        used += cost
+        taken.update(new)
+    return taken
 
 
 def terms(text: str) -> list[str]:
