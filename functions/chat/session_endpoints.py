@@ -71,7 +71,7 @@ SESSIONS = (
         method="GET",
         path="/v2/chat-sessions",
         handler=list_sessions,
-        summary="List chats, the one with the newest message first",
+        summary="List chats, newest message first; X-Next-Cursor leads to the next page",
         query=SessionsQuery,
         response=list[SessionOut],
     ),
