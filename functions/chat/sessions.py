@@ -1,5 +1,7 @@
 """Several chats: which one a request means, and what the owner does with them."""
 
+from dataclasses import replace
+
 from functions.chat.wiring import ChatDeps
 from shared.domain.app import App
 from shared.domain.chat import Session, main_session, new_session
@@ -64,4 +66,20 @@ async def change(
 async def delete(deps: ChatDeps, uid: UserId, session_id: SessionId) -> None:
     """Delete a chat with its messages, and nothing of any other. Raises NotFound."""
     await stored(deps, uid, session_id)
+    await _delete(deps, uid, session_id)
+
+
+async def empty(deps: ChatDeps, uid: UserId, session: Session) -> None:
+    """Delete all that was said in a chat; one that its owner began keeps its name and star."""
+    await _delete(deps, uid, session.id)
+    if not session.is_main:
+        fresh = new_session(
+            session.id, app_id=session.app_id, now=session.created_at, title=session.title
+        )
+        await deps.sessions.add(uid, replace(fresh, starred=session.starred))
+
+
+async def _delete(deps: ChatDeps, uid: UserId, session_id: SessionId) -> None:
+    """Delete a chat; an answer that is being given in it finds its run gone and is not kept."""
+    await deps.runs.forget(uid, session_id)
     await deps.messages.clear(uid, session_id)

@@ -3,7 +3,7 @@
 import asyncio
 
 from functions.chat.closing import close_unanswered
-from functions.chat.sessions import find, visible_app
+from functions.chat.sessions import empty, find, visible_app
 from functions.chat.wiring import ChatDeps
 from shared import prompts
 from shared.domain.chat import Message, Session
@@ -53,7 +53,7 @@ async def clear(
     """Delete this chat's messages, and no other's; return the new first message."""
     session = await find(deps, uid, app_id, session_id)
     await _app(deps, uid, session.app_id)
-    await deps.messages.clear(uid, session.id)
+    await empty(deps, uid, session)
     return await _greet(deps, uid, session)
 
 

@@ -65,7 +65,8 @@ class Messages:
     ) -> None:
         """Store new messages, count them in their session and make the writes `beside`, all or none.
 
-        Raises AlreadyExists when one of them is stored already: nothing is counted twice.
+        A main session begins with its first message. Raises AlreadyExists when one of them is
+        stored already, and PreconditionFailed when any other session is gone: it was deleted.
         """
         writes = [*beside, *additions(uid, session.id, messages)]
         try:
@@ -73,6 +74,8 @@ class Messages:
         except AlreadyExists:
             raise
         except PreconditionFailed:
+            if not session.is_main:
+                raise
             await self._create_session(uid, session)
             await self._documents.write(*writes)
 

@@ -10,9 +10,9 @@ from pydantic_core import from_json, to_json
 from shared.data.codec import adapter, dump, load
 from shared.data.messages import Messages
 from shared.domain.chat import Message, Session
-from shared.domain.documents import Create, Document, Query, Update, Write
+from shared.domain.documents import Create, Document, Query, Update, Where, Write
 from shared.domain.errors import NotFound, PreconditionFailed
-from shared.domain.ids import MessageId, RunId, UserId, is_id
+from shared.domain.ids import MessageId, RunId, SessionId, UserId, is_id
 from shared.domain.run import JOURNAL_KEPT, Batch, Outcome, Run, RunEvent
 from shared.ports import Documents
 
@@ -94,6 +94,18 @@ class Runs:
             await self._documents.write(Update(_path(uid, run_id), {"stop_requested": True}))
         except PreconditionFailed as gone:
             raise NotFound("Message not found") from gone
+
+    async def forget(self, uid: UserId, session_id: SessionId) -> None:
+        """Delete a chat's runs and journals; a run that still goes on stores nothing any more."""
+        query = Query(
+            collection=f"users/{uid}/runs",
+            where=(Where("session_id", "==", session_id),),
+            limit=100,
+            fields=("session_id",),
+        )
+        while found := await self._documents.query(query):
+            for run in found:
+                await self._documents.delete_tree(run.path)
 
     async def answer(self, uid: UserId, run_id: RunId) -> Message:
         """Return the message a run has written. Raises NotFound."""

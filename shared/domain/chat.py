@@ -75,6 +75,11 @@ class Session:
     summary: str = ""
     summarised_until: Position | None = None
 
+    @property
+    def is_main(self) -> bool:
+        """A main session begins by itself; any other by its owner's wish alone."""
+        return self.id == main_session(self.app_id)
+
     def covers(self, message: Message) -> bool:
         """Tell whether the summary stands for this message."""
         return self.summarised_until is not None and message.position <= self.summarised_until

@@ -48,6 +48,8 @@ async def tell(world: World, *texts: str, session_id: SessionId = MAIN_SESSION) 
     """Store messages, of owner and assistant in turn."""
     stored = []
     session = new_session(session_id, app_id=None, now=world.clock.now())
+    if not session.is_main and await world.deps().sessions.get(ADA, session_id) is None:
+        await world.deps().sessions.add(ADA, session)
     for n, text in enumerate(texts):
         world.clock.pass_(seconds=1)
         now = world.clock.now()

@@ -1,15 +1,19 @@
 """Several chats over HTTP (P16): CRUD, paging, and what each keeps to itself (X30)."""
 
+from functools import partial
 from typing import Any
 
+import anyio
 import httpx
 import pytest
 
 from shared.adapters.local_identity import LocalIdentity
 from shared.domain.app import App
+from shared.domain.documents import Query
 from shared.domain.ids import AppId
+from shared.domain.model import TextDelta
 from tests.doubles import ScriptedModel, says
-from tests.functions.chat.conftest import EVE, SECRET, World
+from tests.functions.chat.conftest import ADA, EVE, SECRET, World
 from tests.functions.chat.test_endpoints import ask, client
 
 SESSIONS = "/v2/chat-sessions"
@@ -174,9 +178,49 @@ async def test_p16_a_chat_is_greeted_cleared_and_begun_by_its_name(world: World)
             cleared = (await http.delete("/v2/messages", params=params)).json()
             left = (await http.get("/v2/messages", params=params)).json()
 
+            kept = (await http.get(f"{SESSIONS}/{params['chat_session_id']}")).json()
+
     assert greeted == [begun]
+    assert (kept["title"], kept["message_count"]) == ("Work", 1)
     assert greeted[0]["chat_session_id"] == params["chat_session_id"]
     assert left == [cleared]
+
+
+@pytest.mark.parametrize("way", ["delete the chat", "clear it", "clear the main chat"])
+async def test_p16_an_answer_that_is_being_given_does_not_bring_a_deleted_chat_back(
+    world: World, way: str
+) -> None:
+    told, gone = anyio.Event(), anyio.Event()
+
+    async def wait() -> None:
+        told.set()
+        await gone.wait()
+
+    with ScriptedModel([TextDelta("The secret is "), wait, *says("kept.")]) as model:
+        deps = world.deps(model)
+        async with client(deps) as http:
+            work = await create(http, "Work")
+            params = {} if way == "clear the main chat" else {"chat_session_id": work}
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(partial(ask, deps, {"text": "What is it?"}, **params))
+                await told.wait()
+                if way == "delete the chat":
+                    await http.delete(f"{SESSIONS}/{work}")
+                else:
+                    await http.delete("/v2/messages", params=params)
+                gone.set()
+            left = [(await http.get("/v2/messages", params=one)).json() for one in ({}, params)]
+            listed = (await http.get(SESSIONS)).json()
+        kept = [
+            document.fields
+            for name in ("messages", "runs", "chat_sessions")
+            for document in await world.documents.query(Query(collection=f"users/{ADA}/{name}"))
+        ]
+
+    assert "secret" not in str([left, listed, kept])
+    assert [chat["message_count"] for chat in listed if chat["id"] == work] == (
+        [] if way == "delete the chat" else [1] if params else [0]
+    )
 
 
 async def test_p15_older_messages_are_read_from_the_oldest_one_that_is_known(world: World) -> None:

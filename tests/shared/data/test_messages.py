@@ -14,7 +14,7 @@ from shared.data.sessions import Sessions
 from shared.domain.chat import MAIN_SESSION, Message, new_session
 from shared.domain.documents import Write
 from shared.domain.errors import AlreadyExists, PreconditionFailed
-from shared.domain.ids import MessageId, UserId
+from shared.domain.ids import AppId, MessageId, SessionId, UserId
 
 ALICE = UserId("alice")
 NOON = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)
@@ -87,3 +87,15 @@ async def test_an_answer_after_its_chat_was_cleared_counts_from_nothing(document
     stored = await sessions.get(ALICE, MAIN_SESSION)
     assert stored is not None
     assert stored.message_count == 1
+
+
+async def test_a_chat_that_its_owner_deleted_takes_no_message_and_a_main_one_begins(documents):
+    messages, sessions = Messages(documents), Sessions(documents)
+    work = new_session(SessionId("work"), app_id=None, now=NOON)
+    chess = new_session(SessionId("chess"), app_id=AppId("chess"), now=NOON)
+
+    with pytest.raises(PreconditionFailed):
+        await messages.add(ALICE, work, message("a"))
+    await messages.add(ALICE, chess, message("b"))
+
+    assert [await sessions.get(ALICE, one.id) is None for one in (work, chess)] == [True, False]
