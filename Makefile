@@ -29,8 +29,8 @@ test: $(VENV)/ready-dev ## Run every test; a part whose tools are missing is ski
 check: $(VENV)/ready-dev ## Format, lint, types, walls
 	@$(BIN)/ruff format --check . && $(BIN)/ruff check . && $(BIN)/mypy functions shared infra tests && $(BIN)/lint-imports
 
-bench: $(VENV)/ready-dev ## Print the figures beside their baselines
-	@$(BIN)/python -m infra.bench
+bench: $(VENV)/ready-dev ## Print the figures beside their baselines (ONLY=streams, search or imports)
+	@$(BIN)/python -m infra.bench $(ONLY)
 
 eval: $(VENV)/ready-dev ## Measure retrieval: make eval DATA=path/to/locomo.json (OUT=.cache/eval.svg)
 	@test -f "$(DATA)" || { echo "keepsake: say which LoCoMo file: make eval DATA=path/to/locomo.json" >&2; exit 2; }

@@ -2,6 +2,7 @@
 
 import asyncio
 import sys
+from collections.abc import Callable, Mapping, Sequence
 
 from infra.bench import streams
 from infra.bench.chats import long_chat
@@ -9,6 +10,7 @@ from infra.bench.figures import Figure, machine, table
 from infra.bench.imports import import_times
 from infra.bench.processes import ROOT, keepsake, reframer, scripted_model
 from infra.bench.reads import reads_before_the_first_call
+from infra.bench.searches import searches
 
 _PAGE = """# Figures
 
@@ -20,11 +22,13 @@ Measured by `make bench` on {machine}; the servers, the scripted model and the c
 
 
 def main() -> int:
-    """Return 1 when a figure is not what it should be."""
-    figures = [*asyncio.run(_streams()), *import_times()]
+    """Measure all, or what is named. Returns 1 when a figure is not what it should be."""
+    only = sys.argv[1:]
+    figures = [figure for name in only or MEASURED for figure in MEASURED[name]()]
     print(table(figures))
-    page = _PAGE.format(machine=machine(), table=table(figures))
-    (ROOT / "docs/bench.md").write_text(page)
+    if not only:
+        page = _PAGE.format(machine=machine(), table=table(figures))
+        (ROOT / "docs/bench.md").write_text(page)
     return 0 if all(figure.is_ok for figure in figures if figure.wanted is not None) else 1
 
 
@@ -38,6 +42,12 @@ async def _streams() -> list[Figure]:
             *await streams.throughput(ours, baseline),
         ]
 
+
+MEASURED: Mapping[str, Callable[[], Sequence[Figure]]] = {
+    "streams": lambda: asyncio.run(_streams()),
+    "search": lambda: asyncio.run(searches()),
+    "imports": import_times,
+}
 
 if __name__ == "__main__":
     sys.exit(main())

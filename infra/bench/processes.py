@@ -29,6 +29,21 @@ class Served:
         fields = Path(f"/proc/{self.pid}/stat").read_text().rpartition(") ")[2].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
+    @property
+    def memory_mb(self) -> float:
+        """Return how much of it stands in memory now."""
+        return self._status("VmRSS")
+
+    @property
+    def peak_mb(self) -> float:
+        """Return how much of it stood in memory at most."""
+        return self._status("VmHWM")
+
+    def _status(self, name: str) -> float:
+        lines = Path(f"/proc/{self.pid}/status").read_text().splitlines()
+        [kilobytes] = [line.split()[1] for line in lines if line.startswith(f"{name}:")]
+        return int(kilobytes) / 1024
+
 
 def environment(**variables: str) -> dict[str, str]:
     """Return `variables` and what Python needs; nothing of this shell leaks in."""
@@ -82,16 +97,18 @@ def scripted_model() -> Iterator[Served]:
 @contextmanager
 def keepsake(model: Served) -> Iterator[Served]:
     """Run what `make run` runs, on a fresh DATA_DIR, against the scripted model."""
+    variables = {"OPENAI_API_KEY": "x", "OPENAI_BASE_URL": f"http://127.0.0.1:{model.port}/v1"}
+    with tempfile.TemporaryDirectory() as data, keepsake_on(Path(data), **variables) as server:
+        yield server
+
+
+@contextmanager
+def keepsake_on(data: Path, **variables: str) -> Iterator[Served]:
+    """Run what `make run` runs, on the files in `data`."""
     port = free_port()
-    with tempfile.TemporaryDirectory() as data:
-        variables = {
-            "PORT": str(port),
-            "DATA_DIR": data,
-            "OPENAI_API_KEY": "x",
-            "OPENAI_BASE_URL": f"http://127.0.0.1:{model.port}/v1",
-        }
-        with served("infra.local", port=port, env=variables) as server:
-            yield server
+    env = {"PORT": str(port), "DATA_DIR": str(data), **variables}
+    with served("infra.local", port=port, env=env) as server:
+        yield server
 
 
 @contextmanager

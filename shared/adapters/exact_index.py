@@ -99,10 +99,11 @@ class ExactIndex:
     def _hits(self, scores: Floats, found: Mask, limit: int, where: Filter) -> list[Hit]:
         """Look at the best few; at more where the filter leaves too few of these."""
         positions = np.flatnonzero(found & self._may_match(where))
+        late = {name: wanted for name, wanted in where.items() if name != "kind"}
         width = limit
         while True:
             places = positions[best(scores[positions], width)].tolist()
-            hits = list(islice(self._matching(places, scores, where), limit))
+            hits = list(islice(self._matching(places, scores, late), limit))
             if len(hits) == limit or width >= len(positions):
                 return hits
             width *= WIDER
@@ -114,7 +115,10 @@ class ExactIndex:
                 yield Hit(id=self._ids[position], score=float(scores[position]), metadata=metadata)
 
     def _may_match(self, where: Filter) -> Mask:
-        """Leave out at once what is dead or of another kind or time; `matches` decides on the rest."""
+        """Leave out what is dead, of another kind or of another time.
+
+        About the kind this decides; about all else `matches` does, for the few that come first.
+        """
         may = self._alive
         if "kind" in where:
             kinds = [

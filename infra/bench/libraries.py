@@ -1,0 +1,92 @@
+"""Libraries nobody lived: seeded conversations whose words are as unevenly common as real ones."""
+
+import asyncio
+import random
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from itertools import accumulate, product
+from pathlib import Path
+from typing import Self
+
+from infra.bench.processes import ROOT
+from shared.adapters.firestore_indexes import FirestoreIndexes
+from shared.adapters.sqlite_database import SqliteDatabase
+from shared.adapters.sqlite_documents import SqliteDocuments
+from shared.adapters.sqlite_vectors import SqliteVectors
+from shared.data.conversations import Conversations
+from shared.data.library_index import LibraryIndex, chunk_id
+from shared.domain.conversation import Conversation, Segment
+from shared.domain.ids import ConversationId, UserId
+
+OWNER = UserId("owner")
+TURN_WORDS = 20
+QUESTION_WORDS = 6
+FIRST_DAY = datetime(2024, 1, 1, 9, tzinfo=UTC)
+TOGETHER = 20
+
+_SYLLABLES = [a + b for a in "bdfgklmnprstvz" for b in ("a", "e", "i", "o", "u", "an", "or", "il")]
+_WORDS = ["".join(syllables) for syllables in product(_SYLLABLES, repeat=2)]
+_HOW_COMMON = list(accumulate(1 / rank for rank in range(1, len(_WORDS) + 1)))
+"""By Zipf's law: the second word is half as common as the first."""
+
+
+class Library:
+    """One user's conversations in the files of a DATA_DIR, stored and indexed as production does."""
+
+    def __init__(self, data: Path) -> None:
+        self._database = SqliteDatabase(data / "keepsake.db")
+        indexes = FirestoreIndexes.read(ROOT / "infra/firestore.indexes.json")
+        self.documents = SqliteDocuments(self._database, indexes)
+        self.vectors = SqliteVectors(self._database)
+        self._chunks: list[str] = []
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._database.close()
+
+    async def fill(self, count: int, *, turns: int, tick: Callable[[], None]) -> int:
+        """Add `count` conversations, the same each time; returns the number of their chunks."""
+        dice = random.Random(count)  # noqa: S311 - no secret
+        for start in range(0, count, TOGETHER):
+            numbers = range(start, min(start + TOGETHER, count))
+            await asyncio.gather(*(self._put(_conversation(dice, n, turns)) for n in numbers))
+            tick()
+        return len(self._chunks)
+
+    async def copy_rows(self, users: int, *, tick: Callable[[], None]) -> None:
+        """Give so many others the owner's chunks."""
+        rows = list((await self.vectors.fetch(OWNER, self._chunks)).values())
+        for number in range(users):
+            await self.vectors.upsert(f"other-{number}", rows)
+            tick()
+
+    async def _put(self, conversation: Conversation) -> None:
+        await Conversations(self.documents).add(OWNER, conversation)
+        count = await LibraryIndex(self.vectors).put(OWNER, conversation)
+        self._chunks += [chunk_id(OWNER, conversation.id, n) for n in range(count)]
+
+
+def questions(count: int) -> list[str]:
+    dice = random.Random(count)  # noqa: S311 - no secret
+    return [_said(dice, QUESTION_WORDS) for _ in range(count)]
+
+
+def _conversation(dice: random.Random, number: int, turns: int) -> Conversation:
+    start = FIRST_DAY + timedelta(hours=number)
+    return Conversation(
+        id=ConversationId(f"talk-{number}"),
+        created_at=start,
+        started_at=start,
+        finished_at=start + timedelta(minutes=30),
+        status="completed",
+        transcript_segments=tuple(
+            Segment(text=_said(dice, TURN_WORDS), speaker=dice.choice(("Ada", "Ben")))
+            for _ in range(turns)
+        ),
+    )
+
+
+def _said(dice: random.Random, words: int) -> str:
+    return " ".join(dice.choices(_WORDS, cum_weights=_HOW_COMMON, k=words))
