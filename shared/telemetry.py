@@ -70,6 +70,8 @@ class Record:
         stages = {name: round(ms, 1) for name, ms in self._stages.items()}
         collected = {"stages": stages, "tools": list(self._tools)}
         return {
+            "trace_id": self.trace.trace_id,
+            "request_id": self.trace.request_id,
             **self._facts,
             **self._counts,
             **{name: some for name, some in collected.items() if some},

@@ -160,6 +160,8 @@ class Agent:
     def _enter(self, stage: StageName) -> Iterator[Stage]:
         if stage != self._stage:
             self._stage = stage
+            if stage == "answering":
+                telemetry.mark("first_token")
             yield Stage(stage)
 
     async def _let_out(self, chars: int) -> None:

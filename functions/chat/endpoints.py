@@ -8,7 +8,7 @@ from pydantic import ValidationError
 from starlette.datastructures import Headers
 from starlette.responses import Response
 
-from functions.chat import run_endpoints, session_endpoints, thread
+from functions.chat import diagnostics, run_endpoints, session_endpoints, thread
 from functions.chat.after_turn import after_turn
 from functions.chat.wire import (
     ChatQuery,
@@ -155,6 +155,7 @@ def _messages(version: str) -> tuple[Endpoint, ...]:
 
 ENDPOINTS = (
     *run_endpoints.RUNS,
+    *diagnostics.DIAGNOSTICS,
     Endpoint(
         method="GET",
         path="/v2/messages",

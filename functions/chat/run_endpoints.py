@@ -12,7 +12,7 @@ from functions.chat.closing import close, close_run
 from functions.chat.following import follow
 from functions.chat.journal import Journal
 from functions.chat.repeats import Key, Repeated
-from functions.chat.turn import Turn, answer, prepare
+from functions.chat.turn import answer, prepare
 from functions.chat.wire import (
     Closed,
     CloseRunRequest,
@@ -45,16 +45,18 @@ async def send_message(deps: ChatDeps, call: Call[SendMessageRequest]) -> Respon
     query: SendQuery = call.query
     key = _key(call)
     try:
-        turn = await prepare(deps, call.uid, call.body.text, query.app, query.session, key=key)
+        with telemetry.stage("prepare"):
+            turn = await prepare(deps, call.uid, call.body.text, query.app, query.session, key=key)
     except Repeated as repeated:
         return _again(deps, call, repeated.run, key)
     except CallerError as refusal:
         if query.protocol is not None:
             raise
         return _refused(deps, query, str(refusal))
+    telemetry.note(run_id=turn.run_id)
     journal = Journal()
     events = follow(deps, call.uid, turn.run_id, journal=journal)
-    return _stream(query, turn.run_id, events, work=lambda: _run(deps, turn, journal))
+    return _stream(query, turn.run_id, events, work=lambda: answer(deps, turn, journal))
 
 
 def _key(call: Call[SendMessageRequest]) -> Key | None:
@@ -70,12 +72,6 @@ def _key(call: Call[SendMessageRequest]) -> Key | None:
     return Key(text=text, fingerprint=fingerprint)
 
 
-async def _run(deps: ChatDeps, turn: Turn, journal: Journal) -> None:
-    uid = telemetry.opaque(turn.uid)
-    with telemetry.request("chat", route="run", run_id=turn.run_id, uid=uid):
-        await answer(deps, turn, journal)
-
-
 def _again(deps: ChatDeps, call: Call[SendMessageRequest], run: Run, key: Key | None) -> Response:
     """Tell the run that this question began when it first came."""
     if key is None or run.fingerprint != key.fingerprint:
@@ -85,6 +81,7 @@ def _again(deps: ChatDeps, call: Call[SendMessageRequest], run: Run, key: Key | 
 
 def _refused(deps: ChatDeps, query: SendQuery, text: str) -> EventStream:
     """Tell a refusal as an answer: the app shows nothing of any status but 200."""
+    telemetry.note(outcome="refused")
     message = Message(
         id=MessageId(deps.new_id()),
         session_id=query.session_id,

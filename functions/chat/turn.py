@@ -3,7 +3,9 @@
 import asyncio
 from collections.abc import Mapping, Sequence
 from contextlib import aclosing
+from dataclasses import replace
 from datetime import timedelta
+from typing import Literal
 
 import anyio
 
@@ -248,14 +250,20 @@ class _Work:
         """Store the answer, whole or partial, and tell the end; unless somebody else does."""
         if not self._said:
             self._apologise(_UNSAID[outcome], outcome)
-        now = self._deps.clock.now()
-        message = message_of(self._run, self._journal.events, outcome, now)
+        message = self._message(outcome)
         if self._begun:
-            outcome = await self._finish(message, outcome)
-        self._note(outcome)
+            with telemetry.stage("store"):
+                outcome = await self._finish(message, outcome)
+        telemetry.note(outcome=outcome)
         self._journal.append(Ended(message, outcome))
         self._journal.open()
         await tell(self._deps.events, self._turn.uid, message.session_id, self._turn.run_id)
+
+    def _message(self, outcome: Outcome) -> Message:
+        now = self._deps.clock.now()
+        message = message_of(self._run, self._journal.events, outcome, now)
+        self._note(message, outcome)
+        return replace(message, diagnostics=telemetry.facts())
 
     async def _finish(self, message: Message, outcome: Outcome) -> Outcome:
         try:
@@ -267,13 +275,21 @@ class _Work:
             return "failed"
         return outcome
 
-    def _note(self, outcome: Outcome) -> None:
+    @property
+    def _path(self) -> Literal["simple", "tools", "persona"]:
+        """Say what the turn took the question for."""
+        if self._turn.role != "agent":
+            return "persona"
+        return "tools" if self._agent.calls else "simple"
+
+    def _note(self, message: Message, outcome: Outcome) -> None:
         telemetry.note(
             outcome=outcome,
+            path=self._path,
+            citations=len(message.cards),
             prompt=prompts.version("chat/system"),
             model=self._run.model,
             cycles=self._agent.cycles,
-            tool_calls=len(self._agent.calls),
             input_tokens=self._agent.usage.input_tokens,
             cached_tokens=self._agent.usage.cached_tokens,
             output_tokens=self._agent.usage.output_tokens,

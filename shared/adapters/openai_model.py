@@ -111,6 +111,7 @@ class OpenaiModel:
     async def _attempt(
         self, role: ModelRole, messages: Sequence[ModelMessage], options: Mapping[str, Any]
     ) -> AsyncGenerator[ModelEvent, None]:
+        telemetry.count(model_attempts=1)
         reader = ChunkReader(self.name(role), earlier_calls=_count_calls(messages))
         create = self._client(role).chat.completions.with_streaming_response.create
         # The SDK copies the fields it knows one by one, milliseconds a prompt; an extra body it sends

@@ -29,7 +29,7 @@ class Message:
     """One message. `text` of an answer has no citation markers; `cards` are what it cites, in order.
 
     `marked_text` keeps the `[n]` markers for clients that link them; n is the position in
-    `memories_id`, from 1.
+    `memories_id`, from 1. `diagnostics` tell how an answer came about: names, counts and times.
     """
 
     id: MessageId
@@ -49,6 +49,7 @@ class Message:
     rating: Literal[1, -1] | None = None
     rating_reason: str | None = None
     metadata: Mapping[str, Any] = field(default_factory=dict)
+    diagnostics: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def position(self) -> Position:

@@ -13,6 +13,7 @@ from functions.chat.guards import Limits
 from functions.chat.wiring import ChatDeps
 from shared.adapters.firestore_indexes import FirestoreIndexes
 from shared.adapters.local_identity import LocalIdentity, LocalServiceIdentity
+from shared.adapters.metered_documents import MeteredDocuments
 from shared.adapters.sqlite_database import SqliteDatabase
 from shared.adapters.sqlite_documents import SqliteDocuments
 from shared.adapters.sqlite_vectors import SqliteVectors
@@ -128,7 +129,7 @@ def open_world(folder: Path) -> World:
     database = SqliteDatabase(folder / "keepsake.db")
     indexes = FirestoreIndexes.read(ROOT / "infra/firestore.indexes.json")
     return World(
-        documents=SqliteDocuments(database, indexes),
+        documents=MeteredDocuments(SqliteDocuments(database, indexes)),
         vectors=SqliteVectors(database),
         clock=FixedClock(),
         toolbox=RecordingToolbox(),
