@@ -17,7 +17,7 @@ from shared.domain.documents import Write
 from shared.domain.errors import Invalid, ModelFailed, NotFound, TooLarge, Unavailable
 from shared.domain.ids import AppId, SessionId, UserId
 from shared.domain.model import SystemText, TextDelta, ToolResult, UserText
-from shared.domain.run import Ended, RunEvent, Said, Status
+from shared.domain.run import CitationShown, Ended, RunEvent, Said, Status
 from tests.doubles import ReadRounds, ScriptedModel, calls, says
 from tests.functions.chat.conftest import ADA, EVE, World
 from tests.functions.chat.library import conversation, keep
@@ -99,6 +99,9 @@ async def test_p17_citations_are_numbered_over_the_whole_turn_and_become_cards(
     assert [card.title for card in message.cards] == ["Talk 2", "Talk 1"]
     results = [m.text for m in model.calls[2].messages if isinstance(m, ToolResult)]
     assert ['"document": 1' in text for text in results] == [True, False, True]
+    # X33, X40: what was told is what is stored.
+    assert "".join(e.text for e in events if isinstance(e, Said)) == message.marked_text
+    assert tuple(e.card for e in events if isinstance(e, CitationShown)) == message.cards
 
 
 @pytest.mark.parametrize(
