@@ -13,8 +13,8 @@ from functions.chat.context import history
 from shared.domain.chat import MAIN_SESSION
 from shared.domain.errors import ModelFailed, Unavailable
 from shared.domain.model import Prompt
+from tests.functions.chat.chats import after, tell
 from tests.functions.chat.conftest import ADA, World, open_world
-from tests.functions.chat.test_after_turn import after, tell
 
 STEPS = st.lists(
     st.one_of(
