@@ -23,7 +23,7 @@ WIDTHS = 200, 2_000
 """Rows looked at, and where these leave too few conversations; with their metadata, so many fit
 into Pinecone's answer of at most 4 MB."""
 SPARE = 10
-"""Read some more than asked for: what was deleted or edited since is dropped."""
+"""So many more are looked at where some of the best were deleted or edited since."""
 PASSAGES = 3
 
 
@@ -45,7 +45,7 @@ class FoundConversation:
 
 
 class Search:
-    """One vector query, rarely a second, then one read of what it names.
+    """One vector query, then one read of what it names; rarely a second of each.
 
     A row counts only while the document it was made from stands unchanged.
     """
@@ -67,9 +67,8 @@ class Search:
         """Return conversations best first, each once; `start` is included, `end` is not."""
         where: Filter = {"kind": {"$in": ["summary", "chunk"]}, **_between(start, end)}
         rows = await self._rows(uid, of_query(query), limit, where)
-        stored = await self._stored(uid, list(rows)[: limit + SPARE])
-        kept = [(c, _fresh(c, rows[c.id])) for c in stored if not c.discarded]
-        best = sorted((found for found in kept if found[1]), key=lambda found: -found[1][0].score)
+        kept = await self._kept(uid, rows, limit)
+        best = sorted(kept, key=lambda found: -found[1][0].score)
         whole = await asyncio.gather(*(self._found(uid, *found) for found in best[:limit]))
         return [found for found in whole if found]
 
@@ -94,6 +93,25 @@ class Search:
             if len(rows) >= limit or len(hits) < width:
                 break
         return rows
+
+    async def _kept(
+        self, uid: UserId, rows: Mapping[ConversationId, list[Hit]], limit: int
+    ) -> list[tuple[Conversation, list[Hit]]]:
+        """Read as many as are wanted, and SPARE more where some of these no longer stand."""
+        kept = await self._standing(uid, rows, list(rows)[:limit])
+        if len(kept) < limit < len(rows):
+            kept += await self._standing(uid, rows, list(rows)[limit : limit + SPARE])
+        return kept
+
+    async def _standing(
+        self,
+        uid: UserId,
+        rows: Mapping[ConversationId, list[Hit]],
+        ids: Sequence[ConversationId],
+    ) -> list[tuple[Conversation, list[Hit]]]:
+        stored = await self._stored(uid, ids)
+        found = [(c, _fresh(c, rows[c.id])) for c in stored if not c.discarded]
+        return [(conversation, fresh) for conversation, fresh in found if fresh]
 
     async def _stored(self, uid: UserId, ids: Sequence[ConversationId]) -> list[Conversation]:
         found = await self._documents.get_many([conversation_path(uid, name) for name in ids])

@@ -24,6 +24,7 @@ from shared.domain.conversation import Conversation, Segment, Structured
 from shared.domain.documents import Delete, Set, Update
 from shared.domain.ids import ConversationId, MemoryId, UserId
 from shared.domain.memory import Memory
+from tests.doubles import ReadRounds
 
 ANN, BOB = UserId("ann"), UserId("bob")
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
@@ -35,6 +36,7 @@ class Library:
     """Documents and their index, as process_conversation leaves them."""
 
     documents: SqliteDocuments
+    vectors: SqliteVectors
     index: LibraryIndex
     search: Search
 
@@ -66,7 +68,7 @@ def opened() -> Iterator[Library]:
     with TemporaryDirectory() as folder:
         database = SqliteDatabase(Path(folder) / "keepsake.db")
         documents, vectors = SqliteDocuments(database, INDEXES), SqliteVectors(database)
-        yield Library(documents, LibraryIndex(vectors), Search(documents, vectors))
+        yield Library(documents, vectors, LibraryIndex(vectors), Search(documents, vectors))
         database.close()
 
 
@@ -222,6 +224,15 @@ async def test_deleted_conversations_do_not_use_up_the_limit(library: Library):
     await library.documents.write(*(Delete(path) for path in gone))
 
     assert await library.ids(ANN, "heron", limit=2) == ["c3", "c4"]
+
+
+async def test_no_more_is_read_than_asked_for_while_all_of_it_stands(library: Library):
+    await library.keep(ANN, *(talk(f"c{n}", "We sail at dawn.") for n in range(12)))
+    counting = ReadRounds(library.documents)
+
+    found = await Search(counting, library.vectors).conversations(ANN, "sail", limit=5)
+
+    assert (len(found), counting.documents, counting.rounds) == (5, 5, 1)
 
 
 async def test_a_transcript_in_parts_gives_its_passages(library: Library):
