@@ -79,12 +79,16 @@ class StructureAnswer(Answer):
 
 
 class MemoryAnswer(Answer):
-    """A fact with its proof: `evidence` is copied from segment number `segment`."""
+    """A fact with its proof: `evidence` is copied from segment number `segment`.
+
+    `replaces` is the number of the existing memory that it makes untrue, or null.
+    """
 
     content: str
     category: str
     segment: int
     evidence: str
+    replaces: int | None = None
 
 
 class MemoriesAnswer(Answer):

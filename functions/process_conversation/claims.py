@@ -4,18 +4,22 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
+from functions.process_conversation.derived import (
+    as_stored,
+    derived_path,
+    removal,
+    revivals,
+    writes_of,
+)
 from functions.process_conversation.draft import Draft
 from shared.data.codec import Malformed, dump, load
 from shared.data.conversations import conversation_path, forgotten_path
 from shared.data.memories import memory_path
-from shared.data.tasks import action_item_path
 from shared.domain.claim import Claim, given_back, is_settled, settled, taken, writing
 from shared.domain.conversation import Conversation, content_hash, edited, said_hash
-from shared.domain.documents import Delete, Document, Set, Update
+from shared.domain.documents import Delete, Document, Set, Update, Write
 from shared.domain.errors import Unavailable
 from shared.domain.ids import ConversationId, UserId
-from shared.domain.memory import Memory
-from shared.domain.task import ActionItem
 from shared.ports import Clock, Documents, NewId, Transaction
 
 T = TypeVar("T")
@@ -96,20 +100,25 @@ class Claims:
     async def save(self, uid: UserId, claimed: Conversation, draft: Draft) -> Draft:
         """Store what was derived, and announce the rows to come. Raises Superseded.
 
-        What the owner wrote or changed stays; the draft comes back without what they deleted. What
-        is announced is removed again, whatever becomes of this attempt.
+        What the owner wrote or changed stays; the draft comes back as it was stored, without what
+        they deleted. What is announced is removed again, whatever becomes of this attempt.
         """
-        derived = _derived(uid, draft.action_items, draft.memories)
         path = conversation_path(uid, claimed.id)
+        values = draft.derived
+        names = [one.old.id for one in draft.corrections] + list(draft.repeated)
+        paths = [
+            *(forgotten_path(path, one.id) for one in values),
+            *(derived_path(uid, one) for one in values),
+            *(memory_path(uid, name) for name in names),
+        ]
 
         async def work(tx: Transaction, held: Claim, _: Conversation) -> Draft:
-            marks = [forgotten_path(path, value.id) for _, value in derived]
-            stored = await tx.get_many([*(path for path, _ in derived), *marks])
-            gone = {mark.id for mark in stored[len(derived) :] if mark}
-            found = [one for one in zip(derived, stored, strict=False) if one[0][1].id not in gone]
-            tx.write(*(Set(p, dump(value)) for (p, value), old in found if not _is_owners(old)))
-            left = draft.without(gone)
-            ids = [memory.id for memory in left.memories]
+            read = await tx.get_many(paths)
+            gone = {mark.id for mark in read[: len(values)] if mark}
+            stored = {document.path: document for document in read[len(values) :] if document}
+            left = as_stored(draft.without(gone), uid, stored)
+            tx.write(*writes_of(left, uid, stored, claimed.id))
+            ids = [memory.id for memory in left.memories if memory.is_current]
             claim = writing(held, left.chunk_count, ids, self._clock.now())
             tx.write(Set(claim_path(uid, claimed.id), dump(claim)))
             return left
@@ -126,19 +135,21 @@ class Claims:
             "processed_hash": _own(claimed).content_hash,
             "chunk_count": draft.chunk_count,
         }
-        stale = [path for path, _ in _derived(uid, draft.stale_items, draft.stale_memories)]
+        stale = [derived_path(uid, one) for one in draft.stale]
 
         async def work(tx: Transaction, held: Claim, conversation: Conversation) -> None:
             stored = await tx.get_many(stale)
             claim = settled(held, held.attempt, self._clock.now())
             if not claim.writing:  # nobody else may add rows: these are all
-                ids = tuple(memory.id for memory in draft.memories)
+                ids = tuple(memory.id for memory in draft.memories if memory.is_current)
                 claim = replace(claim, chunk_count=draft.chunk_count, memory_ids=ids)
             tx.write(Set(claim_path(uid, claimed.id), dump(claim)))
             structured = edited(draft.structured, conversation.edits)
             changed = {**changes, "structured": dump(structured)}
             tx.write(Update(conversation_path(uid, claimed.id), changed))
-            tx.write(*(Delete(old.path) for old in stored if old and not _is_owners(old)))
+            removals = [removal(old, claimed.id) for old in stored if old]
+            tx.write(*(write for write in removals if write))
+            tx.write(*revivals(uid, draft.revived))
 
         await self._while_held(uid, claimed, work)
 
@@ -172,9 +183,9 @@ class Claims:
         uid: UserId,
         conversation_id: ConversationId,
         claim: Claim,
-        paths: Sequence[str],
+        writes: Sequence[Write],
     ) -> None:
-        """Delete these documents, and the claim once nobody may write rows any more.
+        """Apply what removes all that was derived, and the claim once nobody may write rows any more.
 
         Raises Superseded if the conversation is there again.
         """
@@ -185,7 +196,7 @@ class Claims:
             if document is not None:
                 raise Superseded
             left = settled(_claim(noted) or claim, claim.attempt, self._clock.now())
-            tx.write(*map(Delete, paths))
+            tx.write(*writes)
             tx.write(Set(beside, dump(left)) if left.writing else Delete(beside))
 
         await self._documents.transaction(work)
@@ -263,24 +274,3 @@ def _claim(document: Document | None) -> Claim | None:
 def _own(claimed: Conversation) -> Claim:
     assert claimed.held_by is not None, "take() claimed it"
     return claimed.held_by
-
-
-def _derived(
-    uid: UserId, items: Sequence[ActionItem], memories: Sequence[Memory]
-) -> list[tuple[str, ActionItem | Memory]]:
-    return [
-        *((action_item_path(uid, item.id), item) for item in items),
-        *((memory_path(uid, memory.id), memory) for memory in memories),
-    ]
-
-
-def _is_owners(document: Document | None) -> bool:
-    """Raises nothing: what cannot be read was not written by us, so it is left alone."""
-    if document is None:
-        return False
-    try:
-        if "/memories/" in document.path:
-            return load(Memory, document).is_owners
-        return load(ActionItem, document).is_owners
-    except Malformed:
-        return True

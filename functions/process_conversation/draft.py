@@ -5,6 +5,7 @@ from dataclasses import field, replace
 from typing import Self
 
 from functions.process_conversation.identity import derived_id
+from functions.process_conversation.reconcile import Correction, Reconciled
 from shared.domain.conversation import Conversation, Structured, Topics, edited
 from shared.domain.ids import ActionItemId, MemoryId
 from shared.domain.memory import Memory
@@ -17,7 +18,9 @@ from shared.retrieval.chunking import chunks
 class Draft:
     """Made before anything is stored. `chunk_count`: vector chunks it will have; 0 if discarded.
 
+    `repeated` are known memories that were said again, `corrections` known ones that no longer hold.
     `stale_rows` are memories that may stand in the index and do not belong there, stored or not.
+    `revived` were corrected by what no longer occurs: they hold again.
     """
 
     discarded: bool = False
@@ -25,10 +28,21 @@ class Draft:
     topics: Topics = field(default_factory=Topics)
     action_items: tuple[ActionItem, ...] = ()
     memories: tuple[Memory, ...] = ()
+    repeated: tuple[MemoryId, ...] = ()
+    corrections: tuple[Correction, ...] = ()
     stale_items: tuple[ActionItem, ...] = ()
     stale_memories: tuple[Memory, ...] = ()
     stale_rows: tuple[MemoryId, ...] = ()
+    revived: tuple[Memory, ...] = ()
     chunk_count: int = 0
+
+    @property
+    def derived(self) -> list[ActionItem | Memory]:
+        return [*self.action_items, *self.memories]
+
+    @property
+    def stale(self) -> list[ActionItem | Memory]:
+        return [*self.stale_items, *self.stale_memories]
 
     def without(self, ids: Container[str]) -> Self:
         """Leave out tasks and memories that the owner deleted."""
@@ -43,13 +57,15 @@ def kept(
     conversation: Conversation,
     structured: Structured,
     topics: Topics,
-    memories: tuple[Memory, ...],
+    found: Reconciled,
 ) -> Draft:
     return Draft(
         structured=edited(structured, conversation.edits),
         topics=topics,
         action_items=_action_items(conversation, structured),
-        memories=memories,
+        memories=found.memories,
+        repeated=found.repeated,
+        corrections=found.corrections,
         chunk_count=len(chunks(conversation.spoken)),
     )
 

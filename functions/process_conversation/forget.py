@@ -1,18 +1,15 @@
 """A deleted conversation takes along what was derived from it, but nothing of the owner's own."""
 
-from collections.abc import Sequence
 from contextlib import suppress
 
 from functions.process_conversation.claims import Superseded
+from functions.process_conversation.derived import removal, revivals, revived, unheard
 from functions.process_conversation.wiring import ProcessDeps
 from shared.data.conversations import conversation_path
-from shared.data.memories import memory_path
-from shared.data.tasks import action_item_path
 from shared.domain.claim import Claim
-from shared.domain.documents import Query
+from shared.domain.documents import Delete, Query, Where, Write
 from shared.domain.errors import Unavailable
 from shared.domain.ids import ConversationId, UserId
-from shared.domain.memory import Memory
 
 _BESIDE = ("answers", "forgotten", "parts")
 _MOST = 200
@@ -37,20 +34,32 @@ async def _forget(
     deps: ProcessDeps, uid: UserId, conversation_id: ConversationId, claim: Claim
 ) -> None:
     memories = await deps.memories.of_conversation(uid, conversation_id)
-    owners = {memory.id for memory in memories if memory.is_owners}
     derived = [memory for memory in memories if not memory.is_owners]
+    gone = [memory for memory in derived if not memory.seen_in]
+    names = {memory.id for memory in gone}
+    back = revived(await deps.memories.superseded_by(uid, sorted(names)), gone)
+    spared = {memory.id for memory in memories} - names
     await deps.index.remove(uid, conversation_id, claim.chunk_count)
-    rows = {*claim.memory_ids, *(memory.id for memory in derived)} - owners
-    await deps.index.remove_memories(uid, sorted(rows))
-    paths = await _paths(deps, uid, conversation_id, derived)
-    await deps.claims.forget(uid, conversation_id, claim, paths)
+    await deps.index.remove_memories(uid, sorted({*claim.memory_ids, *names} - spared))
+    await deps.index.put_memories(uid, [memory for memory in back if memory.is_current])
+    writes = await _writes(deps, uid, conversation_id)
+    await deps.claims.forget(uid, conversation_id, claim, [*writes, *revivals(uid, back)])
 
 
-async def _paths(
-    deps: ProcessDeps, uid: UserId, conversation_id: ConversationId, memories: Sequence[Memory]
-) -> list[str]:
+async def _writes(deps: ProcessDeps, uid: UserId, conversation_id: ConversationId) -> list[Write]:
     path = conversation_path(uid, conversation_id)
-    items = await deps.action_items.of_conversation(uid, conversation_id)
+    owned = Where("conversation_id", "==", conversation_id)
+    heard = Where("seen_in", "array_contains", conversation_id)
+    derived = [
+        document
+        for name in ("memories", "action_items")
+        for document in await deps.documents.query(
+            Query(collection=f"users/{uid}/{name}", where=(owned,), limit=_MOST)
+        )
+    ]
+    repeated = await deps.documents.query(
+        Query(collection=f"users/{uid}/memories", where=(heard,), limit=_MOST)
+    )
     beside = [
         document.path
         for name in _BESIDE
@@ -58,8 +67,9 @@ async def _paths(
             Query(collection=f"{path}/{name}", limit=_MOST, fields=("content_hash",))
         )
     ]
+    removals = [removal(document, conversation_id) for document in derived]
     return [
-        *(memory_path(uid, memory.id) for memory in memories),
-        *(action_item_path(uid, item.id) for item in items if not item.is_owners),
-        *beside,
+        *(write for write in removals if write),
+        *(unheard(document, conversation_id) for document in repeated),
+        *map(Delete, beside),
     ]

@@ -1,9 +1,11 @@
 """Which of a model's memories are kept: short, few, new, and proved by words that were said."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 
 from functions.process_conversation.answers import MemoriesAnswer, MemoryAnswer
 from functions.process_conversation.identity import derived_id
+from functions.process_conversation.reconcile import Candidate, Reconciled, reconcile
 from shared.domain.conversation import Conversation, Segment
 from shared.domain.ids import MemoryId
 from shared.domain.memory import Category, Memory
@@ -15,17 +17,38 @@ EXTRACTED: tuple[Category, ...] = ("interesting", "system")
 
 
 def memories(
-    answer: MemoriesAnswer, conversation: Conversation, known: Iterable[Memory]
-) -> tuple[Memory, ...]:
-    """Return the memories worth storing; `known` are those of other conversations and the owner."""
-    seen = {normalise(memory.content) for memory in known}
+    answer: MemoriesAnswer, conversation: Conversation, known: Sequence[Memory]
+) -> Reconciled:
+    """Decide what is worth storing; `known` are memories of other conversations and the owner.
+
+    The model was shown the first of them, in this order.
+    """
     proved = [m for m in answer.memories if _holds(m, conversation.spoken)]
-    fresh = list(_new(proved, seen))
-    return tuple(
-        _memory(found, category, conversation)
+    candidates = [
+        Candidate(memory=_memory(one, category, conversation), replaces=_replaced(one, known))
         for category in EXTRACTED
-        for found in [m for m in fresh if m.category == category][:EACH_CATEGORY]
-    )
+        for one in proved
+        if one.category == category
+    ]
+    return bounded(reconcile(candidates, known))
+
+
+def bounded(found: Reconciled) -> Reconciled:
+    """Keep at most EACH_CATEGORY of each, and the corrections that those make."""
+    kept = [
+        memory
+        for category in EXTRACTED
+        for memory in [m for m in found.memories if m.category == category][:EACH_CATEGORY]
+    ]
+    ids = {memory.id for memory in kept}
+    corrections = tuple(one for one in found.corrections if one.new in ids)
+    return replace(found, memories=tuple(kept), corrections=corrections)
+
+
+def _replaced(answer: MemoryAnswer, known: Sequence[Memory]) -> MemoryId | None:
+    if answer.replaces is None or not 0 <= answer.replaces < len(known):
+        return None
+    return known[answer.replaces].id
 
 
 def _holds(answer: MemoryAnswer, segments: Sequence[Segment]) -> bool:
@@ -38,18 +61,11 @@ def _holds(answer: MemoryAnswer, segments: Sequence[Segment]) -> bool:
     segment = segments[answer.segment]
     return (
         0 < count_words(answer.content) <= MEMORY_WORDS
+        and bool(normalise(answer.content))
         and bool(answer.evidence.strip())
         and answer.evidence in segment.text
         and (segment.is_user or answer.category != "system")
     )
-
-
-def _new(answers: Iterable[MemoryAnswer], seen: set[str]) -> Iterator[MemoryAnswer]:
-    for answer in answers:
-        key = normalise(answer.content)
-        if key and key not in seen:
-            yield answer
-        seen = seen | {key}
 
 
 def _memory(answer: MemoryAnswer, category: Category, conversation: Conversation) -> Memory:

@@ -66,12 +66,15 @@ async def _finish(deps: ProcessDeps, uid: UserId, claimed: Conversation, claim: 
 
 async def _index(deps: ProcessDeps, uid: UserId, conversation: Conversation, draft: Draft) -> None:
     """Write the rows, then complete. Raises Unavailable if that was too late: rows may be wrong."""
-    if draft.stale_rows:
-        await deps.index.remove_memories(uid, draft.stale_rows)
+    gone = [*draft.stale_rows, *(correction.old.id for correction in draft.corrections)]
+    if gone:
+        await deps.index.remove_memories(uid, gone)
+    await deps.index.put_memories(uid, [one for one in draft.revived if one.is_current])
     if draft.discarded:
         await deps.index.remove(uid, conversation.id, conversation.chunk_count)
     else:
-        await deps.index.put(uid, conversation, draft.memories)
+        current = [memory for memory in draft.memories if memory.is_current]
+        await deps.index.put(uid, conversation, current)
     try:
         await deps.claims.complete(uid, conversation, draft)
     except Superseded as late:

@@ -1,11 +1,13 @@
 """What a conversation comes to: worth keeping or not, its structure, its tasks, its memories."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 from zoneinfo import ZoneInfo
 
 from functions.process_conversation.answers import DiscardAnswer, MemoriesAnswer, StructureAnswer
 from functions.process_conversation.ask import ask, question, transcript
+from functions.process_conversation.derived import revived
 from functions.process_conversation.draft import Draft, kept, reconciled
 from functions.process_conversation.memories import memories
 from functions.process_conversation.structure import (
@@ -34,7 +36,10 @@ async def understand(deps: ProcessDeps, uid: UserId, conversation: Conversation)
     items = await deps.action_items.of_conversation(uid, conversation.id)
     earlier = await deps.memories.of_conversation(uid, conversation.id)
     indexed = conversation.held_by.memory_ids if conversation.held_by else ()
-    return reconciled(draft, items, earlier, indexed)
+    draft = reconciled(draft, items, earlier, indexed)
+    gone = [memory for memory in draft.stale_memories if not memory.seen_in]
+    superseded = await deps.memories.superseded_by(uid, [memory.id for memory in gone])
+    return replace(draft, revived=revived(superseded, gone))
 
 
 async def _is_discarded(
@@ -59,7 +64,7 @@ async def _kept(
     prompt = question("structure", data, categories=", ".join(CATEGORIES))
     structure = await ask(deps, uid, conversation, prompt, role="standard", schema=StructureAnswer)
     known = await _known_memories(deps, uid, conversation)
-    shown = [memory.content for memory in known[:SHOWN_MEMORIES]]
+    shown = [{"number": n, "text": m.content} for n, m in enumerate(known[:SHOWN_MEMORIES])]
     prompt = question("memories", {**data, "existing_memories": shown})
     facts = await ask(deps, uid, conversation, prompt, role="standard", schema=MemoriesAnswer)
     return kept(

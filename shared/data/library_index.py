@@ -46,6 +46,8 @@ class LibraryIndex:
 
     async def put_memories(self, uid: UserId, memories: Sequence[Memory]) -> None:
         """Index memories that were added or changed by themselves."""
+        if not memories:
+            return
         await self._vectors.upsert(uid, list(_memory_rows(uid, memories)))
 
     async def remove(self, uid: UserId, conversation_id: ConversationId, chunk_count: int) -> None:

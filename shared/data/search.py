@@ -81,7 +81,7 @@ class Search:
         hashes = {MemoryId(str(h.metadata["memory_id"])): h.metadata["content_hash"] for h in hits}
         found = await self._documents.get_many([memory_path(uid, name) for name in hashes])
         memories = load_all(Memory, [document for document in found if document])
-        return [memory for memory in memories if memory_hash(memory) == hashes[memory.id]][:limit]
+        return [memory for memory in memories if _counts(memory, hashes[memory.id])][:limit]
 
     async def _rows(
         self, uid: UserId, query: SparseVector, limit: int, where: Filter
@@ -125,6 +125,10 @@ class Search:
         except Unavailable:
             return None  # changed or deleted since its document was read
         return FoundConversation(conversation=whole, score=rows[0].score, turns=_turns(rows))
+
+
+def _counts(memory: Memory, indexed_hash: object) -> bool:
+    return memory.is_current and memory_hash(memory) == indexed_hash
 
 
 def _between(start: datetime | None, end: datetime | None) -> Filter:

@@ -11,7 +11,12 @@ Category = Literal["interesting", "system", "manual"]
 
 @value
 class Memory:
-    """A fact of at most 15 words. `evidence` is quoted verbatim from segment `segment` (0-based)."""
+    """A fact of at most 15 words. `evidence` is quoted verbatim from segment `segment` (0-based).
+
+    It holds from `created_at`, when it was said, until `valid_to`, when the memory `superseded_by`
+    took its place: then it is kept, and no longer retrieved. `seen_in` names the later conversations
+    that said it again.
+    """
 
     id: MemoryId
     content: str
@@ -25,12 +30,19 @@ class Memory:
     manually_added: bool = False
     edited: bool = False
     reviewed: bool = False
+    seen_in: tuple[ConversationId, ...] = ()
+    valid_to: datetime | None = None
+    superseded_by: MemoryId | None = None
 
     @property
     def is_owners(self) -> bool:
         """Whether the owner wrote, changed or confirmed it: processing then leaves it alone."""
         owners = self.manually_added or self.edited or self.reviewed
         return owners or self.category == "manual"
+
+    @property
+    def is_current(self) -> bool:
+        return self.valid_to is None
 
     @property
     def user_review(self) -> bool | None:

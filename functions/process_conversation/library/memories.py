@@ -20,6 +20,10 @@ from shared.domain.ids import MemoryId, UserId
 from shared.domain.memory import Memory
 from shared.edge.http import Call, Endpoint
 
+MAX_HISTORY = 100
+AT_ONCE = 30
+"""As many values as one query compares with."""
+
 
 async def list_memories(deps: LibraryDeps, call: Call[None]) -> Response:
     page = await listed(deps.memories, call)
@@ -45,6 +49,17 @@ async def add_memory(deps: LibraryDeps, call: Call[MemoryIn]) -> MemoryOut:
 
 async def get_memory(deps: LibraryDeps, call: Call[None]) -> MemoryOut:
     return _out(call.uid, await deps.memories.get(call.uid, call.path["memory_id"]))
+
+
+async def get_history(deps: LibraryDeps, call: Call[None]) -> list[MemoryOut]:
+    """Follow the corrections back, as far as they are kept."""
+    found: list[Memory] = []
+    latest = [await deps.memories.get(call.uid, call.path["memory_id"])]
+    while latest and len(found) < MAX_HISTORY:
+        names = [memory.id for memory in latest][:AT_ONCE]
+        latest = await deps.memories.superseded_by(call.uid, names)
+        found += latest
+    return [_out(call.uid, memory) for memory in found]
 
 
 async def edit_memory(deps: LibraryDeps, call: Call[None]) -> Ok:
@@ -114,6 +129,8 @@ def _out(uid: UserId, memory: Memory) -> MemoryOut:
         edited=memory.edited,
         evidence=memory.evidence,
         segment=memory.segment,
+        mentions=1 + len(memory.seen_in),
+        valid_to=memory.valid_to,
         reviewed=memory.reviewed,
         user_review=memory.user_review,
     )
@@ -161,6 +178,14 @@ ENDPOINTS = (
         handler=get_memory,
         summary="Read a memory with its evidence",
         response=MemoryOut,
+        errors=(401, 404),
+    ),
+    Endpoint(
+        method="GET",
+        path="/v3/memories/{memory_id}/history",
+        handler=get_history,
+        summary="Read what a memory took the place of, newest first",
+        response=list[MemoryOut],
         errors=(401, 404),
     ),
     Endpoint(

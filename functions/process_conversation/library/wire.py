@@ -117,6 +117,8 @@ class MemoryOut(_Out):
     edited: bool
     evidence: str
     segment: int | None
+    mentions: int
+    valid_to: Utc | None
     reviewed: bool
     user_review: bool | None
     is_locked: bool = False

@@ -329,6 +329,8 @@ async def test_memories_read_as_the_old_app_reads_them(world, alice):
             "edited": False,
             "evidence": "",
             "segment": None,
+            "mentions": 1,
+            "valid_to": None,
             "reviewed": False,
             "user_review": None,
             "is_locked": False,

@@ -15,7 +15,7 @@ CONVERSATION = talk("I'm allergic to peanuts. I live in Bergen, by the sea.", "I
 
 def kept(*said, known=()):
     answer = MemoriesAnswer.model_validate({"memories": list(said)})
-    return [m.content for m in memories(answer, CONVERSATION, known)]
+    return [m.content for m in memories(answer, CONVERSATION, known).memories]
 
 
 def stored(content):
@@ -27,7 +27,7 @@ def stored(content):
 def test_a_fact_with_its_proof_is_kept_with_it_p14():
     answer = MemoriesAnswer.model_validate({"memories": [memory()]})
 
-    (found,) = memories(answer, CONVERSATION, [])
+    (found,) = memories(answer, CONVERSATION, []).memories
 
     assert (found.content, found.category) == ("User is allergic to peanuts", "system")
     assert (found.evidence, found.segment) == ("I'm allergic to peanuts", 0)
@@ -97,7 +97,7 @@ def test_what_is_said_twice_or_known_is_dropped_p14():
     )
 )
 def test_every_answer_comes_out_within_the_limits_p14(said):
-    found = memories(MemoriesAnswer.model_validate({"memories": said}), CONVERSATION, [])
+    found = memories(MemoriesAnswer.model_validate({"memories": said}), CONVERSATION, []).memories
 
     assert sum(m.category == "system" for m in found) <= 2
     assert sum(m.category == "interesting" for m in found) <= 2

@@ -310,7 +310,7 @@ async def test_the_model_reads_the_transcript_as_data_in_the_owners_zone(databas
         "is_user": False,
         "text": "Okay, I will call the printer.",
     }
-    assert second.data["existing_memories"] == ["User plays the cello"]
+    assert second.data["existing_memories"] == [{"number": 0, "text": "User plays the cello"}]
     assert "peanuts" not in first.instructions + second.instructions
 
 

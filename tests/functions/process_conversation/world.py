@@ -88,8 +88,8 @@ class World:
         stored = await self.documents.get(path)
         await self.documents.write(Update(path, fields) if stored else Set(path, fields))
 
-    async def delete(self, uid: UserId = ALICE) -> None:
-        await self.documents.write(Delete(conversation_path(uid, TALK)))
+    async def delete(self, uid: UserId = ALICE, *, name: ConversationId = TALK) -> None:
+        await self.documents.write(Delete(conversation_path(uid, name)))
 
     async def tell(self) -> list[Mapping[str, Any]]:
         """Run the trigger for every write so far; return the messages it sent."""
