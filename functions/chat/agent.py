@@ -65,6 +65,7 @@ class Agent:
     chars: int = 0
     usage: Usage = field(default_factory=Usage)
     stopped: bool = False
+    _cycle: _Cycle | None = None
     _stage: StageName | None = None
     _cited: int = 0
 
@@ -77,7 +78,7 @@ class Agent:
         conversation = list(messages)
         try:
             while True:
-                cycle = self._cycle()
+                cycle = self._cycle = self._next_cycle()
                 async with aclosing(self._speak(conversation, cycle)) as events:
                     async for event in events:
                         yield event
@@ -94,11 +95,16 @@ class Agent:
                 self._check_size(conversation)
         except Stopped as stopped:
             self.stopped = True
-            for told in self._say(str(stopped), self._cycle()):
+            for told in (*self.rest(), *self._say(str(stopped), self._next_cycle())):
                 yield told
         yield Stage("response_ready")
 
-    def _cycle(self) -> _Cycle:
+    def rest(self) -> Iterator[AgentEvent]:
+        """Tell the words that still wait, where the run ends in the middle of a model call."""
+        if self._cycle is not None:
+            yield from self._say(self._cycle.markers.end(), self._cycle)
+
+    def _next_cycle(self) -> _Cycle:
         return _Cycle(paragraph=self._paragraph, markers=Markers(self.toolkit.citations.mark))
 
     @property
@@ -119,7 +125,7 @@ class Agent:
                 async for event in events:
                     for told in await self._take(event, cycle):
                         yield told
-        for told in self._say(cycle.markers.end(), cycle):
+        for told in self.rest():
             yield told
 
     @property

@@ -226,9 +226,7 @@ class _Work:
     async def _speak(self) -> Outcome:
         try:
             with anyio.fail_after(self._deps.limits.deadline_s):
-                async with aclosing(self._agent.run(self._turn.messages)) as events:
-                    async for event in events:
-                        self._journal.append(event)
+                await self._tell()
         except TimeoutError:
             return self._apologise(guards.TOO_LATE, "limited")
         except Exception:  # noqa: BLE001 - after the first byte nothing raises
@@ -237,6 +235,16 @@ class _Work:
         if not self._said:
             return self._apologise(guards.EMPTY, "failed")
         return "limited" if self._agent.stopped else "completed"
+
+    async def _tell(self) -> None:
+        """Run the agent; what waits in it is told however it ends."""
+        try:
+            async with aclosing(self._agent.run(self._turn.messages)) as events:
+                async for event in events:
+                    self._journal.append(event)
+        finally:
+            for event in self._agent.rest():
+                self._journal.append(event)
 
     def _apologise(self, text: str, outcome: Outcome) -> Outcome:
         self._journal.append(Said(f"\n\n{text}" if self._said else text))

@@ -484,6 +484,14 @@ async def test_x38_c80_what_the_model_does_is_told_in_order(
     assert events == expected
 
 
+async def test_a_guard_lets_out_what_waits_before_it_speaks() -> None:
+    answer = [TextDelta("Ann"), TextDelta("[1]"), TextDelta("x" * 100)]
+    with ScriptedModel(calls(("find", {})), answer) as model:
+        text = await text_of(agent(model, tool("find", finds), limits=Limits(answer_chars=50)))
+
+    assert text == f"Ann[1]\n\n{guards.TOO_LONG}"
+
+
 async def test_what_is_shown_of_a_result_is_short_though_the_model_reads_it_whole() -> None:
     async def floods(_: Mapping[str, Any]) -> Present:
         return say("x" * 20_000)

@@ -104,6 +104,29 @@ async def test_p17_citations_are_numbered_over_the_whole_turn_and_become_cards(
     assert tuple(e.card for e in events if isinstance(e, CitationShown)) == message.cards
 
 
+@pytest.mark.parametrize("outcome", ["failed", "stopped"])
+async def test_x34_a_marker_that_was_the_last_word_is_kept_though_it_waited_for_more(
+    world: World, outcome: str
+) -> None:
+    await keep(world, ADA, conversation(1, "Ann likes Lisbon."))
+
+    async def last() -> None:
+        if outcome == "failed":
+            raise Unavailable("cut")
+        deps.live.find(ADA, turn.run_id).end("stopped")  # type: ignore[union-attr]
+        await anyio.sleep_forever()
+
+    search = calls(("search_conversations", {"query": "Lisbon"}))
+    with ScriptedModel(search, [TextDelta("Lisbon"), TextDelta(" [1]"), last]) as model:
+        deps = world.deps(model)
+        turn = await prepare(deps, ADA, "Hello", None)
+        end = end_of(await run(deps, turn))
+
+    ending = {"failed": f"\n\n{guards.BROKEN}", "stopped": ""}[outcome]
+    assert (end.outcome, end.message.marked_text) == (outcome, f"Lisbon[1]{ending}")
+    assert end.message.memories_id == ("c001",)
+
+
 @pytest.mark.parametrize(
     ("turn", "outcome", "text"),
     [
