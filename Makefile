@@ -6,7 +6,7 @@ SHELL := /bin/bash
 UID ?= alice
 ORIGIN ?= http://127.0.0.1:$(or $(PORT),8080)
 
-.PHONY: run import export erase test check bench eval dead-letters openapi lock clean help
+.PHONY: cuts run import export erase test check bench eval dead-letters openapi lock clean help
 
 help: ## Show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -31,6 +31,9 @@ check: $(VENV)/ready-dev ## Format, lint, types, walls
 
 bench: $(VENV)/ready-dev ## Print the figures beside their baselines (ONLY=streams, search or imports)
 	@$(BIN)/python -m infra.bench $(ONLY)
+
+cuts: $(VENV)/ready-dev ## Play N random crashes, cuts and repeats of a question (N=10000, SEED=1)
+	@$(BIN)/python -m tests.functions.chat.cuts $(or $(N),10000) --seed $(or $(SEED),1)
 
 eval: $(VENV)/ready-dev ## Measure retrieval: make eval DATA=path/to/locomo.json (OUT=.cache/eval.svg)
 	@test -f "$(DATA)" || { echo "keepsake: say which LoCoMo file: make eval DATA=path/to/locomo.json" >&2; exit 2; }

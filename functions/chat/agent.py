@@ -38,6 +38,9 @@ from shared.domain.run import (
 from shared.domain.text import count_tokens
 from shared.ports import ChatModel
 
+MAX_SHOWN_ARGUMENTS = 20_000
+"""Characters; the tool gets them all, and says so when they are too many."""
+
 AgentEvent = Stage | Status | Reasoned | Said | ToolStarted | ToolEnded | CitationShown
 
 
@@ -201,7 +204,8 @@ class Agent:
 
 
 def _started(call: ToolCall) -> ToolStarted:
-    return ToolStarted(call_id=call.id, tool=call.name, arguments=call.arguments)
+    shown = call.arguments[:MAX_SHOWN_ARGUMENTS]
+    return ToolStarted(call_id=call.id, tool=call.name, arguments=shown)
 
 
 def _content(message: ModelMessage) -> str:

@@ -50,7 +50,7 @@ class Said:
 
 @value
 class ToolStarted:
-    """A tool call begins; `arguments` is JSON text as the model wrote it, perhaps broken."""
+    """A tool call begins; `arguments` is JSON text as the model wrote it, perhaps broken or cut."""
 
     call_id: str
     tool: str

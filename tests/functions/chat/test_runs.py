@@ -9,16 +9,17 @@ import anyio
 import pytest
 
 from functions.chat import guards, thread
-from functions.chat.closing import close_run
+from functions.chat.closing import close, close_run
 from functions.chat.following import follow
 from functions.chat.journal import Journal
+from functions.chat.live import LiveRun, LiveRuns
 from functions.chat.turn import answer, prepare
 from functions.chat.wiring import ChatDeps
 from shared.domain.chat import MAIN_SESSION, Message
 from shared.domain.documents import Write
 from shared.domain.errors import NotFound, Unavailable
 from shared.domain.ids import RunId
-from shared.domain.model import TextDelta
+from shared.domain.model import ReasoningDelta, TextDelta
 from shared.domain.run import Ended, Numbered, Said
 from tests.doubles import ScriptedModel, Step, calls, says
 from tests.functions.chat.conftest import ADA, EVE, World
@@ -297,3 +298,74 @@ async def test_nobody_elses_run_is_found(world: World) -> None:
 
     with pytest.raises(NotFound):
         await anext(follow(deps, EVE, turn.run_id))
+
+
+async def test_nothing_is_let_out_before_the_question_is_stored(world: World) -> None:
+    stored_now, spoken = anyio.Event(), anyio.Event()
+
+    class Slow(Watched):
+        async def write(self, *writes: Write) -> None:
+            await stored_now.wait()
+            await super().write(*writes)
+
+    async def note() -> None:
+        spoken.set()
+
+    with ScriptedModel([note, *says("Hi")]) as model:
+        deps = replace(world, documents=Slow(world)).deps(model)  # type: ignore[arg-type]
+        turn = await prepare(deps, ADA, "Hello", None)
+        journal = Journal()
+        heard: list[Numbered] = []
+
+        async def listen() -> None:
+            heard.extend([numbered async for numbered in journal.tail()])
+
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(listen)
+            tasks.start_soon(answer, deps, turn, journal)
+            await spoken.wait()
+            await anyio.wait_all_tasks_blocked()
+            early = list(heard)
+            stored_now.set()
+
+    assert early == []
+    assert text_of(heard) == "Hi"
+
+
+async def test_a_lease_renewed_at_the_last_moment_keeps_its_run(world: World) -> None:
+    async with dead(world, TextDelta("Half")) as run_id:
+        runs = world.deps().runs
+        world.clock.pass_(seconds=10)
+        run = await runs.get(ADA, run_id, world.clock.now())
+        assert run is not None
+        await runs.append(ADA, run, lease_until=world.clock.now() + timedelta(seconds=10))
+        await close(runs, ADA, run, now=world.clock.now())
+        after = await runs.get(ADA, run_id, world.clock.now())
+
+    assert after is not None
+    assert after.outcome is None
+
+
+async def test_of_two_runs_that_mean_to_be_one_the_first_stays_listed() -> None:
+    runs, first, second = LiveRuns(), LiveRun(Journal()), LiveRun(Journal())
+    with runs.holding(ADA, RunId("r1"), first):
+        with runs.holding(ADA, RunId("r1"), second):
+            pass
+
+        assert runs.find(ADA, RunId("r1")) is first
+
+    assert runs.find(ADA, RunId("r1")) is None
+
+
+async def test_a_journal_larger_than_a_document_is_kept_in_pieces(world: World) -> None:
+    long = "🌼" * 30_000
+    reasoned = [ReasoningDelta("x" * 400_000)] * 5
+    with ScriptedModel([*reasoned, TextDelta(long), TextDelta(long)]) as model:
+        deps = world.deps(model)
+        turn = await prepare(deps, ADA, "Hello", None)
+        journal = Journal()
+        await answer(deps, turn, journal)
+
+    live = [numbered async for numbered in journal.tail()]
+    assert await told(world.deps(), turn.run_id) == live
+    assert len(await deps.runs.batches(ADA, turn.run_id)) > 4

@@ -1,0 +1,100 @@
+"""What goes wrong in one example, drawn at random."""
+
+from dataclasses import dataclass
+from random import Random
+from typing import Literal, get_args
+
+Action = Literal["stop here", "stop there", "terminate", "kill", "send again", "follow"]
+Fault = Literal["refused", "lost"]
+Turn = tuple[str | float | None, ...]
+"""Words, pauses in seconds, and None where the model breaks off."""
+
+WORDS = ("Lisbon ", "is ", "where ", "the ", "offsite ", "happens. ")
+PAUSES = (0.25, 0.5, 1.0, 4.0, 12.0)
+LAST_TICK = 25
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """`script` is the model's turns. `faults` are by the number of the first process's write: it is
+    refused, or happens and its answer is lost. `outage` is from tick to tick, actions come at one.
+
+    A client is cut off after so many events, again and again, and comes back to the other process.
+    """
+
+    script: tuple[Turn, ...]
+    faults: dict[int, Fault]
+    outage: tuple[int, int]
+    actions: tuple[tuple[int, Action], ...]
+    cuts: tuple[int, ...]
+
+    @property
+    def is_survivable(self) -> bool:
+        """Tell whether the answer has to be completed: one fault alone does not prevent it."""
+        said = all(word is not None for turn in self.script for word in turn)
+        alone = {action for _, action in self.actions} <= {"send again", "follow"}
+        return said and alone and not self.has_outage and len(self.faults) <= 1
+
+    @property
+    def reaches_store(self) -> bool:
+        """Tell whether all that is written arrives, and is heard to arrive."""
+        return not self.has_outage and not self.faults and not self.kills
+
+    @property
+    def has_outage(self) -> bool:
+        return self.outage[0] < self.outage[1]
+
+    @property
+    def kills(self) -> bool:
+        return any(action == "kill" for _, action in self.actions)
+
+    @property
+    def text(self) -> str:
+        """Return what the model says in all."""
+        return "\n\n".join(
+            "".join(word for word in turn if isinstance(word, str)) for turn in self.script
+        )
+
+
+def random_plan(random: Random) -> Plan:
+    """Draw a plan; a third is calm, and the answer then has to be whole."""
+    turns = random.choice((1, 1, 2))
+    if random.random() < 0.3:
+        return Plan(
+            script=tuple(_turn(random) for _ in range(turns)),
+            faults=_faults(random, random.choice((0, 1))),
+            outage=(0, 0),
+            actions=_actions(random, ("send again", "follow"), random.randrange(3)),
+            cuts=_cuts(random),
+        )
+    start = random.randrange(LAST_TICK)
+    return Plan(
+        script=tuple(_turn(random, breaks=random.random() < 0.2) for _ in range(turns)),
+        faults=_faults(random, random.choice((0, 0, 1, 2, 3))),
+        outage=(start, start + random.choice((0, 0, 2, 45, 60))),
+        actions=_actions(random, get_args(Action), random.choice((0, 1, 1, 2, 3))),
+        cuts=_cuts(random),
+    )
+
+
+def _turn(random: Random, *, breaks: bool = False) -> Turn:
+    words: list[str | float | None] = [random.choice(WORDS) for _ in range(random.randrange(1, 9))]
+    for _ in range(random.randrange(4)):
+        words.insert(random.randrange(len(words) + 1), random.choice(PAUSES))
+    if breaks:
+        words.insert(random.randrange(len(words) + 1), None)
+    return tuple(words)
+
+
+def _faults(random: Random, count: int) -> dict[int, Fault]:
+    return {random.randrange(9): random.choice(get_args(Fault)) for _ in range(count)}
+
+
+def _actions(
+    random: Random, choices: tuple[Action, ...], count: int
+) -> tuple[tuple[int, Action], ...]:
+    return tuple((random.randrange(LAST_TICK), random.choice(choices)) for _ in range(count))
+
+
+def _cuts(random: Random) -> tuple[int, ...]:
+    return tuple(random.randrange(1, 9) for _ in range(random.randrange(4)))

@@ -1,0 +1,161 @@
+"""A process of the chat function on a simulated machine: its way to the store, its runs, its end."""
+
+import asyncio
+import sqlite3
+from collections.abc import Callable, Coroutine, Sequence
+from dataclasses import replace
+from functools import cache
+from typing import Any, TypeVar
+
+import anyio
+
+from shared.adapters.firestore_indexes import FirestoreIndexes
+from shared.adapters.sqlite_database import SqliteDatabase, _transact
+from shared.adapters.sqlite_documents import SqliteDocuments
+from shared.adapters.sqlite_vectors import SqliteVectors
+from shared.domain.errors import Unavailable
+from shared.domain.model import TextDelta
+from shared.ports import Documents
+from shared.wiring import ROOT
+from tests.doubles import CountingIds, FixedClock, ScriptedModel, Step, calls, says
+from tests.functions.chat.conftest import RecordingEvents, RecordingTasks, RecordingToolbox, World
+from tests.functions.chat.cuts.plans import Fault, Plan
+
+T = TypeVar("T")
+Work = Callable[[], Coroutine[Any, Any, None]]
+
+
+class MemoryDatabase(SqliteDatabase):
+    """SQLite in memory and in the event loop: things happen in the order of the tasks."""
+
+    def __init__(self) -> None:
+        self._schema: list[str] = []
+        self._connection = sqlite3.connect(":memory:", isolation_level=None)
+
+    async def read(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        return await self.write(work)
+
+    async def write(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        await asyncio.sleep(0)
+        self._create_tables(self._connection)
+        value = _transact(self._connection, "BEGIN", work)
+        await asyncio.sleep(0)
+        return value
+
+
+class Wire:
+    """A process's way to the store: knows what is under way, and fails as planned."""
+
+    def __init__(self, documents: Documents, faults: dict[int, Fault] | None = None) -> None:
+        self._documents = documents
+        self._faults = faults or {}
+        self._writes = 0
+        self.down = False
+        self.under_way = 0
+        self.landed = anyio.Event()
+
+    def __getattr__(self, name: str) -> Any:
+        call = getattr(self._documents, name)
+
+        async def carried(*arguments: Any) -> Any:
+            fault = self._next_fault() if name == "write" else None
+            if self.down or fault == "refused":
+                raise Unavailable("the store does not answer")
+            value = await self._counted(call(*arguments))
+            if fault == "lost":
+                raise Unavailable("the store's answer got lost")
+            return value
+
+        return carried
+
+    async def _counted(self, call: Coroutine[Any, Any, T]) -> T:
+        self.under_way += 1
+        try:
+            return await call
+        finally:
+            self.under_way -= 1
+            self.landed.set()
+            self.landed = anyio.Event()
+
+    def _next_fault(self) -> Fault | None:
+        self._writes += 1
+        return self._faults.get(self._writes - 1)
+
+
+class Process:
+    """One instance of the chat function."""
+
+    def __init__(
+        self, world: World, plan: Plan, name: str, faults: dict[int, Fault] | None = None
+    ) -> None:
+        self.wire = Wire(world.documents, faults)
+        self.model = ScriptedModel(*_turns(plan, world.clock) * 5)
+        deps = replace(world, documents=self.wire).deps(self.model)
+        self.deps = replace(deps, new_id=CountingIds(prefix=name))
+        self._connections: list[anyio.CancelScope] = []
+        self._runs: list[anyio.CancelScope] = []
+
+    async def run(self, work: Work) -> None:
+        """Work on whatever becomes of the connections."""
+        with anyio.CancelScope() as scope:
+            self._runs.append(scope)
+            await work()
+
+    async def connect(self, read: Work) -> None:
+        """Read from this process until that ends, or the process dies."""
+        with anyio.CancelScope() as scope:
+            self._connections.append(scope)
+            await read()
+
+    def kill(self) -> None:
+        """Die: whoever listens hears nothing more, and nothing reaches the store."""
+        self.wire.down = True
+        for scope in [*self._connections, *self._runs]:
+            scope.cancel()
+
+
+async def idle(*processes: Process) -> None:
+    """Return when everything waits for the clock."""
+    loop: Any = asyncio.get_running_loop()
+    while True:
+        await asyncio.sleep(0)
+        busy = next((process.wire for process in processes if process.wire.under_way), None)
+        if loop._ready:
+            continue
+        if busy is None:
+            return
+        await busy.landed.wait()
+
+
+def _turns(plan: Plan, clock: FixedClock) -> list[Sequence[Step]]:
+    """Write the model's part: every turn but the last asks for a tool at its end."""
+    *asking, last = [[_step(word, clock) for word in turn] for turn in plan.script]
+    return [*([*turn, *calls(("get_memories", {}))] for turn in asking), [*last, *says()]]
+
+
+def _step(word: str | float | None, clock: FixedClock) -> Step:
+    match word:
+        case str():
+            return TextDelta(word)
+        case None:
+            return Unavailable("the model broke off")
+        case _:
+            return lambda: clock.sleep(word)
+
+
+@cache
+def _indexes() -> FirestoreIndexes:
+    return FirestoreIndexes.read(ROOT / "infra/firestore.indexes.json")
+
+
+def open_world(documents: Documents | None) -> World:
+    """Return a world of its own, in memory unless `documents` says where."""
+    database = MemoryDatabase()
+    return World(
+        documents=documents or SqliteDocuments(database, _indexes()),
+        vectors=SqliteVectors(database),
+        clock=FixedClock(),
+        toolbox=RecordingToolbox(),
+        events=RecordingEvents(),
+        tasks=RecordingTasks(),
+    )
