@@ -15,6 +15,10 @@ GREETING = (
     "conversations and memories. Ask me what somebody said, what you planned, or what happened "
     "yesterday."
 )
+GENERAL = (
+    "I am Keepsake's offline model: I quote your conversations and memories, and know nothing of the "
+    "world beyond them. A language model can answer that, if you set OPENAI_API_KEY."
+)
 NOTHING = (
     "I found nothing about that in your conversations and memories. I look for the words of your "
     "question, so it may help to ask with other words, or to add the conversation first."

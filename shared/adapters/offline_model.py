@@ -11,6 +11,7 @@ from zoneinfo import ZoneInfo
 from pydantic import ValidationError
 
 from shared.adapters import offline_answers
+from shared.adapters.offline_general import is_general
 from shared.adapters.offline_planner import Request, is_small_talk, plan
 from shared.data.codec import adapter
 from shared.domain.errors import ModelFailed
@@ -79,6 +80,8 @@ def _reply(messages: Sequence[ModelMessage], tools: Sequence[ToolSpec]) -> Itera
         yield from _say(offline_answers.GREETING)
     elif requests := plan(question, _now(context), tools):
         yield from _ask(requests, earlier=_count_calls(messages))
+    elif is_general(question):
+        yield from _say(offline_answers.GENERAL)
     else:
         yield from _say(offline_answers.NOTHING)
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
+from shared.adapters.offline_general import is_general
 from shared.domain.model import ToolSpec
 from shared.retrieval.frequencies import EVERYDAY, FUNCTION, weight
 from shared.retrieval.terms import terms
@@ -42,7 +43,10 @@ def is_small_talk(question: str) -> bool:
 
 
 def plan(question: str, now: datetime | None, tools: Sequence[ToolSpec]) -> list[Request]:
-    """Ask the apps whose description fits the question, or else the owner's tasks or library."""
+    """Ask the apps whose description fits the question, or else the owner's tasks or library.
+
+    What is plainly general asks nobody's library.
+    """
     apps = [(tool.name, _arguments(tool, question)) for tool in tools if _fits(tool, question)]
     offered = {tool.name for tool in tools}
     own = [*_tasks(question, now)] or [*_library(question, now)]
@@ -84,6 +88,8 @@ def _due(wanted: str, now: datetime | None) -> Mapping[str, str]:
 
 
 def _library(question: str, now: datetime | None) -> Iterator[Request]:
+    if is_general(question):
+        return
     from shared.retrieval import dates  # a first question needs the rules, a cold start does not
 
     when = dates.resolve(question, now) if now else None

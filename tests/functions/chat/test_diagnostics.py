@@ -1,13 +1,17 @@
 """How an answer came about: told to its owner, without a word of what was said (C75)."""
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import httpx
+import pytest
 
 from shared.adapters.local_identity import LocalIdentity
+from shared.adapters.offline_model import OfflineModel
 from shared.domain.ids import UserId
 from shared.domain.model import Finished, TextDelta, Usage
 from tests.doubles import ScriptedModel, Turn, calls, says
+from tests.functions.chat import questions
 from tests.functions.chat.conftest import ADA, EVE, SECRET, World
 from tests.functions.chat.library import conversation, keep
 from tests.functions.chat.test_endpoints import client
@@ -158,3 +162,26 @@ async def test_c75_a_line_names_the_user_by_a_hash(world: World) -> None:
 
 def users(log: Log) -> list[Any]:
     return [line["uid"] for line in log.requests(route="POST /v2/messages")]
+
+
+def labelled(groups: Mapping[str, Sequence[str]], path: str) -> list[tuple[str, str]]:
+    return [(question, path) for group in groups.values() for question in group]
+
+
+QUESTIONS = labelled(questions.SIMPLE, "simple") + labelled(questions.TOOLS, "tools")
+
+
+@pytest.mark.parametrize(("question", "path"), QUESTIONS)
+async def test_p2_diagnostics_show_whether_a_question_needed_its_owners_data(
+    world: World, question: str, path: str
+) -> None:
+    async with client(world.deps(OfflineModel())) as http:
+        answer = await http.post("/v2/messages", json={"text": question})
+        read = await http.get(f"/v2/messages/{answer.headers['x-run-id']}/diagnostics")
+
+    assert read.json()["path"] == path
+
+
+def test_p2_the_table_has_more_than_sixty_questions_of_both_kinds() -> None:
+    assert len(dict(QUESTIONS)) == len(QUESTIONS) > 60
+    assert min(len(labelled(kind, "")) for kind in (questions.SIMPLE, questions.TOOLS)) > 30

@@ -144,3 +144,11 @@ def test_p5_a_question_about_a_reminder_makes_no_task():
     asked = plan("Did Ann remind me to call the printer?", NOW, [*LIBRARY, *TASKS])
 
     assert "create_action_item" not in [name for name, _ in asked]
+
+
+def test_an_app_that_knows_is_asked_what_is_general_p2():
+    tool = _app_tool(properties={"city": {"type": "string"}}, required=["city"])
+    question = "Explain weather forecast models"
+
+    assert plan(question, NOW, LIBRARY) == []
+    assert plan(question, NOW, [*LIBRARY, tool]) == [(tool.name, {"city": question})]

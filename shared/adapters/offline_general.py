@@ -1,0 +1,41 @@
+"""Which questions ask about the world and not about their owner's life; pure.
+
+Only what is plainly general counts: an idle search costs little, a memory that is not looked for is
+an answer that is missing.
+"""
+
+import re
+
+_GENERAL = re.compile(
+    r"""
+    what('s|\ is|\ are)\ the\ (capital|population|currency|(square|cube)\ root)\ of\b
+    | what('s|\ is)\ the\ (boiling|melting|freezing)\ point\ of\b
+    | what\ causes\ (?-i:[a-z]+)\W*$
+    | what\ does\ (?-i:[a-z]+)\ mean\b
+    | who\ (wrote|painted|composed)\ (the\ )?(?-i:[A-Z])\w*(\ (?-i:[A-Z])\w*)+\W*$
+    | who\ invented\b
+    | how\ many\ [\w\ ]+\ are\ there\ in\ (an?|one|the\ (world|universe|solar\ system))\b
+    | how\ (far|big|old|hot|heavy)\ is\ the\ (earth|moon|sun|universe)\b
+    | why\ (is|are|does|do)\ (the\ )?(sky|sea|sun|moon|stars|grass|cats|dogs|birds)\b
+    | how\ do(es)?\ an?\ [\w\ ]+\ work\b
+    | (explain|define|translate)\ (?!the\b|what\b|how\b|why\b|(?-i:[A-Z]))
+    | how\ (do|can|should)\ (i|you|one)\ ((boil|bake|cook|fix|remove|tie)\ an?|learn\ to|prepare\ for\ an?)\b
+    | what\ are\ (some\ )?good\ ways\ to\b
+    | (give\ me|any|some)\ (tips|advice)\ (for|on)\ (?!the\b|(?-i:[A-Z]))
+    | (write|tell)\ (me\ )?an?\ (haiku|poem|limerick|joke|riddle)\b
+    | suggest\ an?\ name\ for\ an?\b
+    """,
+    re.IGNORECASE | re.VERBOSE,
+)
+_OWN = re.compile(
+    r"""
+    \b(my|mine|me\ about|we|us|our|yesterday|today|tonight|tomorrow|last|next|this|ago
+    |say|said|told|talk(ed)?|spoke|mention(ed)?|decided|promised|conversation|meeting)\b
+    """,
+    re.IGNORECASE | re.VERBOSE,
+)
+
+
+def is_general(question: str) -> bool:
+    """Tell general knowledge and advice from what only the owner's data can answer."""
+    return bool(_GENERAL.match(question.strip())) and not _OWN.search(question)
