@@ -20,6 +20,8 @@ MODELS: Mapping[str, str] = {
 }
 """Role → model. MODEL_<ROLE> overrides; the persona roles speak to OPENROUTER_BASE_URL."""
 
+_FALLBACK_ROLES = sorted(MODELS.keys() - {"embeddings"})
+"""Vectors of two embedding models cannot be compared, so nothing stands in for one."""
 
 OPENAI = "https://api.openai.com/v1"
 OPENROUTER = "https://openrouter.ai/api/v1"
@@ -49,6 +51,9 @@ class Settings:
     pinecone_sparse_host: str | None = None
     pinecone_dense_host: str | None = None
     models: Mapping[str, str] = field(default_factory=lambda: MODELS)
+    fallback_models: Mapping[str, str] = field(default_factory=dict)
+    fallback_base_url: str | None = None
+    fallback_api_key: str | None = None
     tool_proxy_url: str = TOOL_PROXY
     egress_dev_origins: tuple[str, ...] = ()
     own_origins: tuple[str, ...] = ()
@@ -82,6 +87,9 @@ class Settings:
             pinecone_sparse_host=env.get("PINECONE_SPARSE_HOST") or None,
             pinecone_dense_host=env.get("PINECONE_DENSE_HOST") or None,
             models={role: env.get(f"MODEL_{role.upper()}", name) for role, name in MODELS.items()},
+            fallback_models=_pairs(env.get("FALLBACK_MODELS", "")),
+            fallback_base_url=env.get("FALLBACK_BASE_URL") or None,
+            fallback_api_key=env.get("FALLBACK_API_KEY") or None,
             tool_proxy_url=env.get("TOOL_PROXY_URL", TOOL_PROXY),
             egress_dev_origins=_list(env.get("EGRESS_DEV_ORIGINS", "")),
             own_origins=_list(env.get("OWN_ORIGINS", "")),
@@ -107,6 +115,13 @@ def _pairs(text: str) -> dict[str, str]:
     return dict(item.split("=", 1) for item in _list(text) if "=" in item)
 
 
+_PAIRS = {
+    "SERVICE_AUDIENCES": "function=audience",
+    "FUNCTION_URLS": "function=url",
+    "FALLBACK_MODELS": "role=model",
+}
+
+
 def _is_port(text: str) -> bool:
     return text.isdecimal() and int(text) <= 65_535
 
@@ -124,8 +139,8 @@ def _wrong(env: Mapping[str, str]) -> list[str]:
     if world == "cloud" and env.get("EGRESS_DEV_ORIGINS"):
         wrong.append("EGRESS_DEV_ORIGINS is for development only: unset it in the cloud")
     wrong += [
-        f"{name}: want function={what}, separated by commas"
-        for name, what in (("SERVICE_AUDIENCES", "audience"), ("FUNCTION_URLS", "url"))
+        f"{name}: want {what}, separated by commas"
+        for name, what in _PAIRS.items()
         if any("=" not in item for item in _list(env.get(name, "")))
     ]
     wrong += [
@@ -135,10 +150,21 @@ def _wrong(env: Mapping[str, str]) -> list[str]:
     ]
     if not _is_port(env.get("PORT", "8080")):
         wrong.append(f"PORT={env['PORT']!r}: want a number up to 65535")
+    return wrong + _wrong_models(env)
+
+
+def _wrong_models(env: Mapping[str, str]) -> list[str]:
     roles = {f"MODEL_{role.upper()}" for role in MODELS}
-    wrong += [
+    wrong = [
         f"{name}: unknown model role; known are {', '.join(sorted(roles))}"
         for name in env
         if name.startswith("MODEL_") and name not in roles
     ]
+    wrong += [
+        f"FALLBACK_MODELS: unknown model role {role!r}; known are {', '.join(_FALLBACK_ROLES)}"
+        for role in _pairs(env.get("FALLBACK_MODELS", ""))
+        if role not in _FALLBACK_ROLES
+    ]
+    if env.get("FALLBACK_BASE_URL") and not env.get("FALLBACK_API_KEY"):
+        wrong.append("FALLBACK_API_KEY is missing: FALLBACK_BASE_URL is sent no other key")
     return wrong

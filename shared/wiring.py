@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 from shared import ports, telemetry
 from shared.adapters.metered_documents import MeteredDocuments
@@ -16,8 +16,10 @@ from shared.adapters.system_clock import RandomIds, SystemClock
 from shared.settings import Settings, SettingsError
 
 if TYPE_CHECKING:
+    from shared.adapters.openai_model import OpenaiModel
     from shared.adapters.sqlite_database import SqliteDatabase
     from shared.adapters.sqlite_queue import SqliteQueue
+    from shared.domain.model import ModelRole
 
 ROOT = Path(__file__).parents[1]
 
@@ -130,15 +132,49 @@ def model() -> ports.ChatModel:
         from shared.adapters.offline_model import OfflineModel
 
         return OfflineModel()
-    from shared.adapters.openai_model import OpenaiModel
+    from shared.adapters.resilient_model import ResilientModel
 
-    return OpenaiModel(
+    asked, stand_ins = _at_providers(settings().models), _stand_ins()
+    in_order = {
+        role: [model, stand_ins[role]] if role in stand_ins else [model]
+        for role, model in asked.items()
+    }
+    return ResilientModel(in_order, clock())
+
+
+def _at_providers(models: Mapping[str, str]) -> dict["ModelRole", "OpenaiModel"]:
+    """Persona roles have a provider of their own; connections are shared by the other roles."""
+    from shared.adapters.openai_model import OpenaiModel
+    from shared.domain.model import ModelRole
+
+    openai = OpenaiModel(
         api_key=_required("OPENAI_API_KEY", settings().openai_api_key),
         base_url=settings().openai_base_url,
-        openrouter_api_key=settings().openrouter_api_key,
-        openrouter_base_url=settings().openrouter_base_url,
-        models=settings().models,
+        models=models,
     )
+    openrouter = OpenaiModel(
+        api_key=settings().openrouter_api_key,
+        base_url=settings().openrouter_base_url,
+        models=models,
+    )
+    return {
+        role: openrouter if role.startswith("persona") else openai
+        for role in get_args(ModelRole)
+        if role in models
+    }
+
+
+def _stand_ins() -> dict["ModelRole", "OpenaiModel"]:
+    """Stand-ins are at the provider of their role, or all of them at FALLBACK_BASE_URL."""
+    from shared.adapters.openai_model import OpenaiModel
+
+    models = settings().fallback_models
+    at_providers = _at_providers(models)
+    url = settings().fallback_base_url
+    if url is None:
+        return at_providers
+    elsewhere = OpenaiModel(api_key=settings().fallback_api_key, base_url=url, models=models)
+    return dict.fromkeys(at_providers, elsewhere)
 
 
 @cache

@@ -54,6 +54,17 @@ class FixedClock:
 
 
 @dataclass
+class HastyClock(FixedClock):
+    """Passes at once the time that somebody waits for; `waits` says how long that was."""
+
+    waits: list[float] = field(default_factory=list)
+
+    async def sleep(self, seconds: float) -> None:
+        self.waits.append(seconds)
+        self.pass_(seconds=seconds)
+
+
+@dataclass
 class CountingIds:
     """id0001, id0002, …"""
 

@@ -21,7 +21,8 @@ class Diagnostics(Wire):
     """How an answer came about and what it cost until it was stored: names, counts and times.
 
     `path` says whether the answer asked tools, needed none (`simple`) or was an app's `persona`.
-    `stages` are milliseconds, spent in a stage; `first_token` since the request began.
+    `fallback_model` was asked where `model` was down. `stages` are milliseconds, spent in a stage;
+    `first_token` since the request began.
     """
 
     run_id: str
@@ -31,7 +32,7 @@ class Diagnostics(Wire):
     path: Literal["simple", "tools", "persona"]
     model: str
     model_attempts: int = 0
-    fallback: bool = False
+    fallback_model: str | None = None
     prompt: str
     cycles: int
     tools: tuple[ToolTime, ...] = ()

@@ -80,6 +80,7 @@ resource "google_cloudfunctions2_function" "function" {
       GOOGLE_CLOUD_PROJECT = var.project
       PINECONE_SPARSE_HOST = var.pinecone_sparse_host
       PINECONE_DENSE_HOST  = var.pinecone_dense_host
+      FALLBACK_MODELS      = var.fallback_models
       TOOL_PROXY_URL       = local.urls["tool_proxy"]
       OWN_ORIGINS          = join(",", concat(["https://${var.domain}"], values(local.urls)))
       CORS_ORIGINS         = var.console_origin

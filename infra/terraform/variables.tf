@@ -36,6 +36,12 @@ variable "pinecone_dense_host" {
   default     = ""
 }
 
+variable "fallback_models" {
+  description = "role=model,… : who answers for a role whose model is down, at the same provider."
+  type        = string
+  default     = ""
+}
+
 variable "max_instances" {
   description = "The most instances of one function; it bounds what a flood can cost."
   type        = number

@@ -4,7 +4,7 @@ The SDK's own chunk objects cost five times what reading the bytes does, so the 
 that matter are declared here and parsed in one step.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -176,11 +176,20 @@ class ChunkReader:
             yield ToolCall(id=call.id or f"call_{number}", name=call.name, arguments=arguments)
 
 
-def failure(status: int, code: str | None = None) -> Unavailable | ModelFailed:
+def failure(
+    status: int, code: str | None = None, *, retry_after_s: float | None = None
+) -> Unavailable | ModelFailed:
     """Name the error behind an HTTP status; the provider's text may quote the prompt and stays out."""
     reason = f"the model provider answered {status}" + (f" ({code})" if code else "")
-    retryable = status in _RETRYABLE or status >= 500
-    return Unavailable(reason) if retryable else ModelFailed(reason)
+    if status in _RETRYABLE or status >= 500:
+        return Unavailable(reason, retry_after_s=retry_after_s)
+    return ModelFailed(reason)
+
+
+def retry_after_s(headers: Mapping[str, str]) -> float | None:
+    """Read after how many seconds to come back; a date, which no provider sends, counts as none."""
+    given = headers.get("retry-after", "")
+    return float(given) if given.isdecimal() else None
 
 
 def _reported(error: Any) -> Unavailable | ModelFailed:

@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from shared import telemetry
 from shared.adapters import openai_requests
-from shared.adapters.openai_chunks import ChunkReader, failure
+from shared.adapters.openai_chunks import ChunkReader, failure, retry_after_s
 from shared.data.codec import adapter
 from shared.domain.errors import ModelFailed, Unavailable
 from shared.domain.model import (
@@ -30,31 +30,18 @@ T = TypeVar("T")
 
 _TIMEOUT = httpx2.Timeout(60.0, connect=5.0)
 """The 60 s count between two chunks; the whole of a turn is bounded by who asks."""
-_PAUSE_S = 0.2
 _DRAIN_S = 0.1
 _MAX_STRUCTURED_CHARS = 200_000
 """Many times what our schemas need; a model in a loop does not stop by itself."""
 
 
 class OpenaiModel:
-    """Clients are built on first use, in the loop that uses them.
+    """One attempt a call, at one address; the client is built on first use, in the loop that uses it."""
 
-    A call that fails for a passing reason before its first event is tried once more.
-    """
-
-    def __init__(
-        self,
-        *,
-        api_key: str,
-        base_url: str,
-        openrouter_api_key: str | None,
-        openrouter_base_url: str,
-        models: Mapping[str, str],
-    ) -> None:
+    def __init__(self, *, api_key: str | None, base_url: str, models: Mapping[str, str]) -> None:
+        """Without a key, every call raises ModelFailed: a product may do without some roles."""
         self._api_key = api_key
         self._base_url = base_url
-        self._openrouter_api_key = openrouter_api_key
-        self._openrouter_base_url = openrouter_base_url
         self._models = models
 
     def name(self, role: ModelRole) -> str:
@@ -86,34 +73,14 @@ class OpenaiModel:
 
     async def aclose(self) -> None:
         """Close the connections that are kept for the next call."""
-        for name in ("_openai", "_openrouter"):
-            if name in vars(self):
-                await vars(self)[name].close()
+        if "_client" in vars(self):
+            await self._client.close()
 
     async def _events(
         self, role: ModelRole, messages: Sequence[ModelMessage], options: Mapping[str, Any]
     ) -> AsyncGenerator[ModelEvent, None]:
-        """Yield one call's events; a second attempt is made only while nothing was yielded."""
-        for attempt in (1, 2):
-            silent = True
-            try:
-                async with aclosing(self._attempt(role, messages, options)) as events:
-                    async for event in events:
-                        silent = False
-                        yield event
-            except Unavailable:
-                if not silent or attempt == 2:
-                    raise
-                await anyio.sleep(_PAUSE_S)
-            else:
-                return
-
-    async def _attempt(
-        self, role: ModelRole, messages: Sequence[ModelMessage], options: Mapping[str, Any]
-    ) -> AsyncGenerator[ModelEvent, None]:
-        telemetry.count(model_attempts=1)
         reader = ChunkReader(self.name(role), earlier_calls=_count_calls(messages))
-        create = self._client(role).chat.completions.with_streaming_response.create
+        create = self._client.chat.completions.with_streaming_response.create
         # The SDK copies the fields it knows one by one, milliseconds a prompt; an extra body it sends
         # as it is.
         body = {**openai_requests.chat(self.name(role), messages), **options}
@@ -131,22 +98,13 @@ class OpenaiModel:
                 for event in reader.end():
                     yield event
 
-    def _client(self, role: ModelRole) -> AsyncOpenAI:
-        return self._openrouter if role.startswith("persona") else self._openai
-
     @cached_property
-    def _openai(self) -> AsyncOpenAI:
-        return _connect(self._api_key, self._base_url)
-
-    @cached_property
-    def _openrouter(self) -> AsyncOpenAI:
-        if not self._openrouter_api_key:
-            raise ModelFailed("the persona models need OPENROUTER_API_KEY")
-        return _connect(self._openrouter_api_key, self._openrouter_base_url)
-
-
-def _connect(api_key: str, base_url: str) -> AsyncOpenAI:
-    return AsyncOpenAI(api_key=api_key, base_url=base_url, timeout=_TIMEOUT, max_retries=0)
+    def _client(self) -> AsyncOpenAI:
+        if not self._api_key:
+            raise ModelFailed(f"there is no API key for {self._base_url}")
+        return AsyncOpenAI(
+            api_key=self._api_key, base_url=self._base_url, timeout=_TIMEOUT, max_retries=0
+        )
 
 
 @contextmanager
@@ -155,7 +113,8 @@ def _our_errors() -> Iterator[None]:
     try:
         yield
     except APIStatusError as error:
-        raise failure(error.status_code, error.code) from None
+        wait_s = retry_after_s(error.response.headers)
+        raise failure(error.status_code, error.code, retry_after_s=wait_s) from None
     except (APIConnectionError, httpx2.TransportError) as error:
         raise Unavailable(f"no connection to the model: {type(error).__name__}") from None
 

@@ -68,7 +68,14 @@ class ToolFailed(KeepsakeError):
 
 
 class Unavailable(KeepsakeError):
-    """A part we need does not answer now; the same request may succeed later."""
+    """A part we need does not answer now; the same request may succeed later.
+
+    `retry_after_s` is when, in seconds from now, where that part said so.
+    """
+
+    def __init__(self, message: str = "", *, retry_after_s: float | None = None) -> None:
+        super().__init__(message)
+        self.retry_after_s = retry_after_s
 
 
 class TimedOut(Unavailable):

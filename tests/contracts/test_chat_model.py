@@ -8,6 +8,8 @@ from pydantic import BaseModel
 
 from shared.adapters.offline_model import OfflineModel
 from shared.adapters.openai_model import OpenaiModel
+from shared.adapters.resilient_model import ResilientModel
+from shared.adapters.system_clock import SystemClock
 from shared.domain.errors import ModelFailed
 from shared.domain.model import (
     AssistantTurn,
@@ -55,11 +57,9 @@ async def model(request: pytest.FixtureRequest) -> AsyncIterator[ChatModel]:
         opened = OpenaiModel(
             api_key="key",
             base_url=server.url,
-            openrouter_api_key=None,
-            openrouter_base_url=server.url,
             models={"agent": "scripted", "fast": "scripted"},
         )
-        yield opened
+        yield ResilientModel({"agent": [opened], "fast": [opened]}, SystemClock())
         await opened.aclose()
 
 

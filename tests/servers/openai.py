@@ -46,9 +46,9 @@ class Script:
     """One answer. What is not said does not happen.
 
     `schema` is the name of the response format it answers, empty for chat. `sticky` plays it again
-    and again. `endless` never stops. `status` fails before the answer begins; `break_after` closes
-    the connection and `stall_after` falls silent after that many tokens; `malformed` sends a chunk
-    that is no JSON.
+    and again. `endless` never stops. `status` fails before the answer begins, `retry_after` is the
+    header it says so with; `break_after` closes the connection and `stall_after` falls silent after
+    that many tokens; `malformed` sends a chunk that is no JSON.
     """
 
     schema: str = ""
@@ -60,6 +60,7 @@ class Script:
     finish_reason: str | None = None
     status: int = 200
     error_code: str | None = None
+    retry_after: str = ""
     break_after: int | None = None
     stall_after: int | None = None
     malformed: bool = False
@@ -181,6 +182,8 @@ async def _answer(script: Script, asked: Asked, receive: Receive, send: Send) ->
 async def _send_json(script: Script, send: Send) -> None:
     content = _completion(script) if script.status == 200 else _error(script)
     headers = [(b"content-type", b"application/json")]
+    if script.retry_after:
+        headers.append((b"retry-after", script.retry_after.encode()))
     await send({"type": "http.response.start", "status": script.status, "headers": headers})
     body = b'{"id": "broken' if script.malformed else json.dumps(content).encode()
     await send({"type": "http.response.body", "body": body})

@@ -88,3 +88,39 @@ def test_p19_an_unknown_role_fails_at_start() -> None:
         SettingsError, match=r"^MODEL_GURU: unknown model role; known are MODEL_AGENT"
     ):
         Settings.from_env({"MODEL_GURU": "m"})
+
+
+def test_c57_no_model_stands_in_for_another_unless_it_is_told() -> None:
+    assert Settings.from_env({}).fallback_models == {}
+
+
+def test_c57_a_role_can_be_given_a_stand_in_at_another_provider() -> None:
+    settings = Settings.from_env(
+        {
+            "FALLBACK_MODELS": "agent=gpt-4.1, persona=mistral-small",
+            "FALLBACK_BASE_URL": "https://models.example/v1",
+            "FALLBACK_API_KEY": "theirs",
+        }
+    )
+
+    assert settings.fallback_models == {"agent": "gpt-4.1", "persona": "mistral-small"}
+    assert (settings.fallback_base_url, settings.fallback_api_key) == (
+        "https://models.example/v1",
+        "theirs",
+    )
+
+
+@pytest.mark.parametrize(
+    ("environment", "told"),
+    [
+        ({"FALLBACK_MODELS": "gpt-4.1"}, "FALLBACK_MODELS: want role=model"),
+        ({"FALLBACK_MODELS": "guru=m"}, "FALLBACK_MODELS: unknown model role 'guru'"),
+        ({"FALLBACK_MODELS": "embeddings=m"}, "unknown model role 'embeddings'"),
+        ({"FALLBACK_BASE_URL": "https://models.example"}, "FALLBACK_API_KEY is missing"),
+    ],
+)
+def test_c57_a_stand_in_that_cannot_be_asked_fails_at_start(
+    environment: dict[str, str], told: str
+) -> None:
+    with pytest.raises(SettingsError, match=told):
+        Settings.from_env(environment)

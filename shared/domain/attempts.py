@@ -1,0 +1,37 @@
+"""How often is tried what failed for a passing reason, and after which pause."""
+
+import random
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
+
+from shared.domain.errors import Unavailable
+
+T = TypeVar("T")
+
+ATTEMPTS = 2
+PAUSE_S = 0.2
+LONGEST_PAUSE_S = 2.0
+"""Whoever waits for an answer would rather hear of the failure than wait longer."""
+
+
+def pause_s(failure: Unavailable) -> float | None:
+    """Return the pause before the second attempt; None where there is none, as it comes too late.
+
+    It varies, so that callers that failed together do not return together.
+    """
+    wanted_s = failure.retry_after_s or 0.0
+    if wanted_s > LONGEST_PAUSE_S:
+        return None
+    return wanted_s + random.uniform(PAUSE_S / 2, PAUSE_S)  # noqa: S311 - no secret
+
+
+async def twice(call: Callable[[], Awaitable[T]], sleep: Callable[[float], Awaitable[None]]) -> T:
+    """Make a call that may be repeated; if it raises Unavailable, make it once more."""
+    try:
+        return await call()
+    except Unavailable as failure:
+        wait_s = pause_s(failure)
+        if wait_s is None:
+            raise
+        await sleep(wait_s)
+    return await call()
