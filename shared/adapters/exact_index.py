@@ -3,6 +3,7 @@
 import json
 import threading
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import islice
 from typing import NamedTuple, Protocol, Self, TypeVar
 
@@ -74,7 +75,7 @@ class ExactIndex:
         scores = np.zeros(len(self))
         for postings in self._postings:
             postings.add_scores(query, scores)
-        return self._hits(scores, scores > 0, limit, where)
+        return self._matched(self._hits(scores, scores > 0, limit, where), query)
 
     def search_dense(self, vector: Sequence[float], limit: int, where: Filter) -> list[Hit]:
         """Rows of another length are not compared."""
@@ -107,6 +108,14 @@ class ExactIndex:
             if len(hits) == limit or width >= len(positions):
                 return hits
             width *= WIDER
+
+    def _matched(self, hits: Sequence[Hit], query: SparseVector) -> list[Hit]:
+        positions = np.array([self._positions[hit.id] for hit in hits], np.int32)
+        weights = sum(postings.weights_of(query, positions) for postings in self._postings)
+        return [
+            replace(hit, matched=tuple(matched))
+            for hit, matched in zip(hits, np.asarray(weights).tolist(), strict=True)
+        ]
 
     def _matching(self, positions: Sequence[int], scores: Floats, where: Filter) -> Iterator[Hit]:
         for position in positions:

@@ -20,7 +20,7 @@ COSINE_DIGITS = 6
 
 @dataclass(frozen=True, slots=True)
 class Postings:
-    """Rows by term: entries `starts[n]:starts[n + 1]` are the rows that hold `terms[n]`."""
+    """Rows by term: entries `starts[n]:starts[n + 1]` are the rows that hold `terms[n]`, in order."""
 
     terms: Terms
     starts: NDArray[np.int64]
@@ -46,10 +46,24 @@ class Postings:
     def add_scores(self, query: SparseVector, scores: Floats) -> None:
         """Add each row's dot product to its place in `scores`."""
         for term, weight in zip(query.indices, query.values, strict=True):
-            at = int(np.searchsorted(self.terms, np.uint32(term)))
-            if at < len(self.terms) and self.terms[at] == term:
-                entries = slice(self.starts[at], self.starts[at + 1])
-                scores[self.rows[entries]] += self.weights[entries] * np.float64(weight)
+            entries = self._entries(term)
+            scores[self.rows[entries]] += self.weights[entries] * np.float64(weight)
+
+    def weights_of(self, query: SparseVector, rows: Positions) -> Vectors:
+        """Return what each term of the query weighs in each of `rows`: (rows, terms) float32."""
+        weights = np.zeros((len(rows), len(query.indices)), np.float32)
+        for n, term in enumerate(query.indices):
+            entries = self._entries(term)
+            held = self.rows[entries]
+            if len(held):
+                at = np.minimum(np.searchsorted(held, rows), len(held) - 1)
+                weights[:, n] = np.where(held[at] == rows, self.weights[entries][at], 0)
+        return weights
+
+    def _entries(self, term: int) -> slice:
+        at = int(np.searchsorted(self.terms, np.uint32(term)))
+        known = at < len(self.terms) and self.terms[at] == term
+        return slice(self.starts[at], self.starts[at + 1]) if known else slice(0)
 
 
 @dataclass(frozen=True, slots=True)

@@ -60,9 +60,9 @@ class PineconeVectors:
     ) -> list[Hit]:
         if not query.indices:
             return []
-        asked = {"sparse_vector": _terms(query)}
-        hits = await _query(self._sparse, namespace, asked, limit=limit, where=where)
-        return [hit for hit in hits if hit.score > 0]
+        asked = {"sparse_vector": _terms(query), "include_values": True}
+        found = await _query(self._sparse, namespace, asked, limit=limit, where=where)
+        return [_hit(m, _matched(query, m.sparse_values)) for m in found if m.score > 0]
 
     async def query_dense(
         self,
@@ -74,7 +74,8 @@ class PineconeVectors:
     ) -> list[Hit]:
         check_dense(vector)
         asked = {"vector": list(vector)}
-        return await _query(self._dense, namespace, asked, limit=limit, where=where)
+        found = await _query(self._dense, namespace, asked, limit=limit, where=where)
+        return [_hit(match, ()) for match in found]
 
     async def delete(self, namespace: str, ids: Sequence[str]) -> None:
         for index in self._indexes():
@@ -131,12 +132,21 @@ async def _query(
     *,
     limit: int,
     where: Filter | None,
-) -> list[Hit]:
+) -> list[Any]:
     async with _translated():
         found = await index.query(
             top_k=limit, namespace=namespace, filter=where or None, include_metadata=True, **asked
         )
-    return [Hit(id=m.id, score=m.score, metadata=_decode(m.metadata)) for m in found.matches]
+    return list(found.matches)
+
+
+def _hit(match: Any, matched: tuple[float, ...]) -> Hit:
+    return Hit(id=match.id, score=match.score, metadata=_decode(match.metadata), matched=matched)
+
+
+def _matched(query: SparseVector, row: Any) -> tuple[float, ...]:
+    weights = dict(zip(row.indices, row.values, strict=True))
+    return tuple(weights.get(term, 0.0) for term in query.indices)
 
 
 async def _delete(index: "AsyncIndex", namespace: str, ids: Sequence[str]) -> None:

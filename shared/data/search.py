@@ -17,11 +17,11 @@ from shared.domain.value import value
 from shared.domain.vectors import Filter, Hit, SparseVector
 from shared.ports import Documents, Vectors
 from shared.retrieval.packing import Passage, Turns, excerpts
-from shared.retrieval.sparse import of_query
+from shared.retrieval.query import parse, ranked
 
-WIDTHS = 200, 2_000
-"""Rows looked at, and where these leave too few conversations; with their metadata, so many fit
-into Pinecone's answer of at most 4 MB."""
+POOL = 200
+"""Rows of one look; with their terms and metadata, so many fit into Pinecone's answer of at most 4 MB."""
+LOOKS = 3
 SPARE = 10
 """So many more are looked at where some of the best were deleted or edited since."""
 PASSAGES = 3
@@ -66,7 +66,8 @@ class Search:
     ) -> list[FoundConversation]:
         """Return conversations best first, each once; `start` is included, `end` is not."""
         where: Filter = {"kind": {"$in": ["summary", "chunk"]}, **_between(start, end)}
-        rows = await self._rows(uid, of_query(query), limit, where)
+        asked = parse(query)
+        rows = _by_conversation(ranked(asked, await self._hits(uid, asked.vector, limit, where)))
         kept = await self._kept(uid, rows, limit)
         best = sorted(kept, key=lambda found: -found[1][0].score)
         whole = await asyncio.gather(*(self._found(uid, *found) for found in best[:limit]))
@@ -75,24 +76,27 @@ class Search:
     async def memories(self, uid: UserId, query: str, *, limit: int) -> list[Memory]:
         """Return memories, best first."""
         where = {"kind": {"$eq": "memory"}}
-        hits = await self._vectors.query_sparse(
-            uid, of_query(query), limit=limit + SPARE, where=where
-        )
+        asked = parse(query)
+        pool = await self._vectors.query_sparse(uid, asked.vector, limit=POOL, where=where)
+        hits = ranked(asked, pool)[: limit + SPARE]
         hashes = {MemoryId(str(h.metadata["memory_id"])): h.metadata["content_hash"] for h in hits}
         found = await self._documents.get_many([memory_path(uid, name) for name in hashes])
         memories = load_all(Memory, [document for document in found if document])
         return [memory for memory in memories if _counts(memory, hashes[memory.id])][:limit]
 
-    async def _rows(
-        self, uid: UserId, query: SparseVector, limit: int, where: Filter
-    ) -> Mapping[ConversationId, list[Hit]]:
-        """Look wider where a few long conversations took the places of all others."""
-        for width in WIDTHS:
-            hits = await self._vectors.query_sparse(uid, query, limit=width, where=where)
-            rows = _by_conversation(hits)
-            if len(rows) >= limit or len(hits) < width:
+    async def _hits(self, uid: UserId, query: SparseVector, limit: int, where: Filter) -> list[Hit]:
+        """Look again, past what was found, where long conversations took the places of others."""
+        hits: list[Hit] = []
+        for _ in range(LOOKS):
+            seen = list(_by_conversation(hits))
+            others = {"conversation_id": {"$nin": seen}} if seen else {}
+            more = await self._vectors.query_sparse(
+                uid, query, limit=POOL, where={**where, **others}
+            )
+            hits += more
+            if len(more) < POOL or len(_by_conversation(hits)) >= limit:
                 break
-        return rows
+        return hits
 
     async def _kept(
         self, uid: UserId, rows: Mapping[ConversationId, list[Hit]], limit: int

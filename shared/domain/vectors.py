@@ -34,8 +34,13 @@ class Row:
 
 @value
 class Hit:
-    """A row that was found. `score`: dot product or cosine, higher is closer."""
+    """A row that was found. `score`: dot product or cosine, higher is closer.
+
+    `matched`: what each term of a sparse query weighs in the row, in the query's order, 0 where it
+    lacks one; empty for a dense query.
+    """
 
     id: str
     score: float
     metadata: Mapping[str, MetadataValue]
+    matched: tuple[float, ...] = ()

@@ -74,6 +74,19 @@ async def test_rows_come_best_first_with_their_dot_product(vectors: Vectors):
     assert [(hit.id, hit.score) for hit in hits] == [("strong", 4.0), ("weak", 1.0)]
 
 
+async def test_p11_a_hit_tells_what_each_term_of_the_query_weighs_in_it(vectors: Vectors):
+    await vectors.upsert("a", [row("both", {1: 1.5, 3: 0.25}), row("one", {3: 2.0, 9: 1.0})])
+    await vectors.upsert("a", [row("late", {2: 0.5}), row("one", {3: 1.0})])
+
+    hits = await vectors.query_sparse("a", sparse({1: 2.0, 2: 1.0, 3: 1.0}), limit=10)
+
+    assert {hit.id: hit.matched for hit in hits} == {
+        "both": (1.5, 0.0, 0.25),
+        "one": (0.0, 0.0, 1.0),
+        "late": (0.0, 0.5, 0.0),
+    }
+
+
 async def test_rows_that_share_no_term_are_not_found(vectors: Vectors):
     await vectors.upsert("a", [row("r", {1: 1.0})])
 

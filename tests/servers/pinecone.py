@@ -73,7 +73,9 @@ class FakePinecone:
             and (score := _score(row, body)) is not None
         ]
         best = sorted(scored, key=lambda s: -s[0])[: body["topK"]]
-        return JSONResponse({"matches": [_match(*s) for s in best], "namespace": body["namespace"]})
+        values = body.get("includeValues", False)
+        found = [_match(*each, values=values) for each in best]
+        return JSONResponse({"matches": found, "namespace": body["namespace"]})
 
     async def _delete(self, request: Request) -> Response:
         body = await self._read(request)
@@ -147,13 +149,17 @@ def _dot(row: SparseVector, query: dict[str, Any]) -> float:
 
 
 def _vector(row: Row) -> dict[str, Any]:
-    sparse = {"indices": row.sparse.indices, "values": row.sparse.values}
-    told = {"values": row.dense} if row.dense else {"sparseValues": sparse}
+    told = {"values": row.dense} if row.dense else {"sparseValues": _terms(row)}
     return {"id": row.id, "metadata": row.metadata, **told}
 
 
-def _match(score: float, row: Row) -> dict[str, Any]:
-    return {"id": row.id, "score": score, "values": [], "metadata": row.metadata}
+def _terms(row: Row) -> dict[str, Any]:
+    return {"indices": row.sparse.indices, "values": row.sparse.values}
+
+
+def _match(score: float, row: Row, *, values: bool) -> dict[str, Any]:
+    told = {"sparseValues": _terms(row)} if values and row.dense is None else {}
+    return {"id": row.id, "score": score, "values": [], "metadata": row.metadata, **told}
 
 
 def _refusal(status: int, message: str) -> Response:

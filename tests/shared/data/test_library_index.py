@@ -22,7 +22,7 @@ from shared.domain.conversation import (
 )
 from shared.domain.ids import ConversationId, MemoryId, UserId
 from shared.domain.memory import Memory
-from shared.retrieval.sparse import of_query
+from shared.retrieval.query import parse
 
 ANN = UserId("ann")
 MORNING = datetime(2026, 3, 2, 8, 30, tzinfo=UTC)
@@ -63,7 +63,7 @@ def vectors(tmp_path: Path) -> Iterator[SqliteVectors]:
 
 
 async def rows(vectors: SqliteVectors, question: str) -> dict[str, Any]:
-    hits = await vectors.query_sparse(ANN, of_query(question), limit=1_000)
+    hits = await vectors.query_sparse(ANN, parse(question).vector, limit=1_000)
     return {hit.id: hit.metadata for hit in hits}
 
 

@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from shared.domain.vectors import SparseVector
 from shared.retrieval.chunking import Chunk
 from shared.retrieval.frequencies import EVERYDAY, FREQUENT, FUNCTION, TELLING, weight
-from shared.retrieval.sparse import MARK, MAX_TERMS, of_chunks, of_query, of_text
+from shared.retrieval.query import parse
+from shared.retrieval.sparse import MARK, MAX_TERMS, of_chunks, of_text
 from shared.retrieval.terms import term_id, terms
 
 
@@ -16,7 +17,7 @@ def score(question: str, text: str) -> float:
 
 
 def dot(question: str, told: SparseVector) -> float:
-    asked = of_query(question)
+    asked = parse(question).vector
     weights = dict(zip(told.indices, told.values, strict=True))
     return sum(weights.get(i, 0.0) * v for i, v in zip(asked.indices, asked.values, strict=True))
 
@@ -121,7 +122,7 @@ def test_the_day_is_part_of_each_turn():
 
 
 def test_nothing_asked_is_an_empty_vector():
-    assert of_query("") == of_query("?! …") == SparseVector((), ())
+    assert parse("").vector == parse("?! …").vector == SparseVector((), ())
 
 
 def test_a_long_text_keeps_a_thousand_terms_and_the_telling_ones():
@@ -135,7 +136,7 @@ def test_a_long_text_keeps_a_thousand_terms_and_the_telling_ones():
 
 @given(st.text())
 def test_vectors_are_sorted_and_exact_in_32_bits(text: str):
-    for vector in (of_text(text), of_query(text)):
+    for vector in (of_text(text), parse(text).vector):
         assert list(vector.indices) == sorted(set(vector.indices))
         assert all(0 <= index < 2**32 for index in vector.indices)
         assert all(value > 0 and (value * 256).is_integer() for value in vector.values)

@@ -1,0 +1,90 @@
+"""What a question asks for, as the index is asked, and how well what came back fits."""
+
+import math
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from shared.domain.value import value
+from shared.domain.vectors import Hit, SparseVector
+from shared.retrieval.chunking import OWNER
+from shared.retrieval.frequencies import EVERYDAY, FREQUENT, weight
+from shared.retrieval.related import related
+from shared.retrieval.sparse import TIMED, by, vector
+from shared.retrieval.terms import term_id, terms
+
+STAND_IN = 0.5
+"""What a related word counts for beside the one that was asked for."""
+
+_WHEN = frozenset(terms("when wann quand cuando quando"))
+_OWN = frozenset(terms("i me my mine myself"))
+
+
+@value
+class Wanted:
+    """Something asked for: what it weighs by how rare it is, and the terms that show it."""
+
+    weight: float
+    shares: Mapping[str, float]
+
+
+@value
+class Query:
+    wanted: tuple[Wanted, ...]
+
+    @property
+    def vector(self) -> SparseVector:
+        """Everything in one: the index adds up what stands in a row."""
+        weights = defaultdict[str, float](float)
+        for one in self.wanted:
+            for term, share in one.shares.items():
+                weights[term] += one.weight * share
+        return vector(weights)
+
+
+def parse(text: str) -> Query:
+    """Ask for each word once, said by somebody of that name or about it.
+
+    Words of no weight count only where a question has no others.
+    """
+    asked = dict.fromkeys(terms(text))
+    telling = [term for term in asked if weight(term) > 0]
+    words = [Wanted(weight=weight(t), shares=_shares(t, telling)) for t in telling]
+    plain = [Wanted(weight=1.0, shares={term: 1.0}) for term in asked]
+    speakers = [Wanted(weight=weight(t), shares={by(t): 1.0}) for t in telling]
+    return Query(wanted=(*(words or plain), *speakers, *_implied(asked)))
+
+
+def ranked(query: Query, hits: Sequence[Hit]) -> list[Hit]:
+    """Score hits of `query.vector` anew; best first, equal ones in the order they came.
+
+    What is wanted counts once in a row, by its best term, and weighs more the fewer of the hits
+    hold it: how rare a word is in this library, beside how rare it is in general.
+    """
+    places = {term: n for n, term in enumerate(query.vector.indices)}
+    totals = [0.0] * len(hits)
+    for one in query.wanted:
+        shares = [(places[i], s) for t, s in one.shares.items() if (i := term_id(t)) in places]
+        found = [max((hit.matched[n] * s for n, s in shares), default=0.0) for hit in hits]
+        worth = one.weight + _rarity(sum(map(bool, found)), len(hits))
+        totals = [total + worth * each for total, each in zip(totals, found, strict=True)]
+    rescored = [replace(hit, score=total) for hit, total in zip(hits, totals, strict=True)]
+    return sorted(rescored, key=lambda hit: -hit.score)
+
+
+def _rarity(holding: int, count: int) -> float:
+    """BM25's inverse document frequency."""
+    return math.log(1 + (count - holding + 0.5) / (holding + 0.5))
+
+
+def _shares(term: str, asked: Sequence[str]) -> Mapping[str, float]:
+    """What is asked for by itself stands in for nothing else."""
+    others = (other for other in related(term) if other not in asked)
+    return {term: 1.0, **dict.fromkeys(others, STAND_IN)}
+
+
+def _implied(asked: Mapping[str, None]) -> Iterator[Wanted]:
+    if not _OWN.isdisjoint(asked):
+        yield Wanted(weight=FREQUENT, shares={by(name): 1.0 for name in terms(OWNER)})
+    if not _WHEN.isdisjoint(asked):
+        yield Wanted(weight=EVERYDAY, shares={TIMED: 1.0})
