@@ -14,6 +14,7 @@ from shared.adapters.sqlite_database import SqliteDatabase
 from shared.data.accounts import Accounts, Erasures
 from shared.data.apps import Apps
 from shared.data.codec import dump
+from shared.data.dead_letters import DeadLetters
 from shared.data.messages import Messages
 from shared.domain.app import App
 from shared.domain.chat import Message, Session
@@ -23,6 +24,7 @@ from shared.domain.profile import Profile
 from tests.contracts.test_documents import firestore_documents
 from tests.doubles import ScriptedModel
 from tests.functions.process_conversation.client import BODY, CONVERSATIONS, SEGMENT, client_of
+from tests.functions.process_conversation.test_bury import letter
 from tests.functions.process_conversation.test_interruptions import Crash, Interruption, crash
 from tests.functions.process_conversation.world import (
     START,
@@ -138,6 +140,7 @@ async def test_after_an_erasure_no_store_holds_a_trace(database):
     world = world_on(database, ScriptedModel(answers=script(answers(), answers())))
     await lived_in(world)
     await lived_in(world, UserId("arthur"))
+    await DeadLetters(world.documents).put(letter({"uid": ZAPHOD}))
     assert await traces(database, ZAPHOD)
     kept = await world.everything(UserId("arthur"))
 
