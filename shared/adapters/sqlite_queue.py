@@ -191,6 +191,8 @@ class SqliteEvents:
 
     async def publish(self, topic: str, event: Mapping[str, Any]) -> None:
         targets = self._topics[topic]
+        if not targets:
+            return
 
         def work(connection: sqlite3.Connection) -> None:
             for target in targets:

@@ -8,7 +8,7 @@ from shared.extraction.speech import EMPTY, Sentence, words
 
 _NAME = re.compile(r"(?:[^\W\d_a-z][\w'’&-]*)(?:\s+[^\W\d_a-z][\w'’&-]*)*")
 _BEFORE_PLACES = {"in", "at", "to", "from", "of", "the", "near", "via", "using", "by", "on"}
-_CALENDAR = {*WEEKDAYS, *MONTHS}
+_NO_NAMES = EMPTY.union(WEEKDAYS, MONTHS)
 
 
 def names(said: Sequence[Sentence]) -> tuple[list[str], list[str]]:
@@ -41,7 +41,7 @@ def _word_before(text: str, position: int) -> str:
 def _clean(run: str, *, starts: bool) -> str:
     """Drop "I" and calendar words; a lone word that begins a sentence proves nothing."""
     kept = [word.removesuffix("'s").removesuffix("’s") for word in run.split()]
-    kept = [word for word in kept if word.lower().replace("’", "'") not in EMPTY | _CALENDAR]
+    kept = [word for word in kept if word.lower().replace("’", "'") not in _NO_NAMES]
     if starts and len(kept) == 1 and not kept[0].isupper():
         return ""
     return " ".join(kept) if any(len(word) > 1 for word in kept) else ""
