@@ -9,6 +9,7 @@ from infra.bench.chats import long_chat
 from infra.bench.figures import Figure, machine, table
 from infra.bench.imports import import_times
 from infra.bench.processes import ROOT, keepsake, reframer, scripted_model
+from infra.bench.processing import processing
 from infra.bench.reads import reads_before_the_first_call
 from infra.bench.searches import searches
 
@@ -45,6 +46,7 @@ async def _streams() -> list[Figure]:
 
 MEASURED: Mapping[str, Callable[[], Sequence[Figure]]] = {
     "streams": lambda: asyncio.run(_streams()),
+    "processing": lambda: asyncio.run(processing()),
     "search": lambda: asyncio.run(searches()),
     "imports": import_times,
 }
