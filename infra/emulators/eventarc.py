@@ -16,6 +16,8 @@ from shared.ports import ServiceIdentity
 
 DATABASE = "(default)"
 TIMEOUT_S = 600.0
+FEWEST = 5
+"""Attempts that Pub/Sub makes at least before it gives up."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,16 +78,30 @@ async def add_trigger(emulator: str, *, project: str, pattern: str, target: str)
 
 
 async def add_topic(
-    emulator: str, *, project: str, topic: str, targets: Sequence[str], relay: str
+    emulator: str,
+    *,
+    project: str,
+    topic: str,
+    targets: Sequence[str],
+    relay: str,
+    dead_letters: str | None = None,
 ) -> None:
-    """Make a topic on the Pub/Sub emulator that pushes to each target through the relay's url."""
+    """Make a topic on the Pub/Sub emulator that pushes to each target through the relay's url.
+
+    What fails FEWEST times goes to the topic `dead_letters`, which has to be there.
+    """
     root = f"http://{emulator}/v1/projects/{project}"
     await _send("PUT", f"{root}/topics/{topic}", {})
     for target in targets:
-        subscription = {
+        subscription: dict[str, object] = {
             "topic": f"projects/{project}/topics/{topic}",
             "pushConfig": {"pushEndpoint": f"{relay}/push/{topic}/{target}"},
         }
+        if dead_letters:
+            subscription["deadLetterPolicy"] = {
+                "deadLetterTopic": f"projects/{project}/topics/{dead_letters}",
+                "maxDeliveryAttempts": FEWEST,
+            }
         await _send("PUT", f"{root}/subscriptions/{topic}.{target}", subscription)
 
 
