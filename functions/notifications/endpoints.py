@@ -15,6 +15,7 @@ from functions.notifications.wire import (
     NotificationRequest,
 )
 from functions.notifications.wiring import NotificationsDeps
+from shared import telemetry
 from shared.domain.errors import TooMany
 from shared.domain.ids import AppId, UserId
 from shared.domain.notification import NotificationId
@@ -88,6 +89,7 @@ async def mark_read(deps: NotificationsDeps, call: Call[None]) -> Done:
 
 
 async def deliver_notification(deps: NotificationsDeps, call: Call[DeliverRequest]) -> Done:
+    telemetry.note(uid=telemetry.opaque(call.body.uid))
     await deliver(deps, call.body.uid, call.body.id)
     return Done()
 

@@ -15,6 +15,7 @@ from functions.process_conversation.process import process
 from functions.process_conversation.wire import ChangedMessage, EraseRequest
 from functions.process_conversation.wiring import BuryDeps, EraseDeps, ProcessDeps, TriggerDeps
 from functions.process_conversation.written import announce_change
+from shared import telemetry
 from shared.domain.errors import Invalid
 from shared.domain.ids import ConversationId, UserId
 from shared.edge.cloudevents import MAX_EVENT_BYTES, dead_letter, document_change, pubsub_event
@@ -32,6 +33,7 @@ async def on_written(deps: TriggerDeps, call: Call[bytes]) -> None:
 
 async def on_changed(deps: ProcessDeps, call: Call[bytes]) -> None:
     message = _message(call)
+    telemetry.note(uid=telemetry.opaque(message.uid))
     await process(
         deps,
         UserId(message.uid),

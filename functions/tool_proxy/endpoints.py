@@ -18,6 +18,7 @@ from functions.tool_proxy.wire import (
     ToolCallOut,
 )
 from functions.tool_proxy.wiring import ToolProxyDeps
+from shared import telemetry
 from shared.domain.app import App
 from shared.domain.errors import NotFound
 from shared.domain.ids import AppId, UserId, is_id
@@ -31,6 +32,7 @@ MAX_APP_BYTES = 131_072
 
 async def run_tool(deps: ToolProxyDeps, call: Call[ToolCallIn]) -> ToolCallOut:
     body = call.body
+    telemetry.note(uid=telemetry.opaque(body.uid))
     text = await call_tool(
         deps, body.uid, body.app_id, body.tool, body.arguments, call_id=body.call_id
     )

@@ -60,12 +60,19 @@ class OpenaiModel:
         messages = openai_requests.prompt_messages(prompt)
         async with aclosing(self._events(role, messages, options)) as events:
             text, finished = await _collect(events)
+        usage = finished.usage
+        telemetry.note(model=finished.model)
+        telemetry.count(
+            input_tokens=usage.input_tokens,
+            cached_tokens=usage.cached_tokens,
+            output_tokens=usage.output_tokens,
+        )
         telemetry.info(
             "structured_answer",
             prompt=prompt.name,
             version=prompt.version,
             model=finished.model,
-            output_tokens=finished.usage.output_tokens,
+            output_tokens=usage.output_tokens,
         )
         if finished.reason == "length":
             raise ModelFailed(f"the answer to {prompt.name!r} was cut off")

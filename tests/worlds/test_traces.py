@@ -11,6 +11,7 @@ import pytest
 from starlette.requests import Request
 from starlette.responses import JSONResponse
 
+from shared.telemetry import opaque
 from tests.servers import running
 from tests.worlds.product import conversation, processed, product
 from tests.worlds.test_apps import Garden
@@ -81,6 +82,8 @@ def test_c75_a_question_is_one_trace_from_the_chat_to_the_proxy_and_ends_there(
     assert answer.headers["x-request-id"] == "r1"
     assert world.functions(ASKING, until="chat") >= {"chat", "tool_proxy"}
     assert {line["request_id"] for line in world.requests(ASKING)} == {"r1"}
+    assert {line["uid"] for line in world.requests(ASKING) if "uid" in line} == {opaque("alice")}
+    assert all("uid" in line for line in world.requests(ASKING) if line["function"] == "tool_proxy")
     assert world.garden.calls
     assert not {"traceparent", "x-request-id"} & set(world.garden.headers)
 
