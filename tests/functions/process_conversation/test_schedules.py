@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, event, given, settings
+from hypothesis import HealthCheck, event, example, given, settings
 from hypothesis import strategies as st
 
 from shared.adapters.sqlite_database import SqliteDatabase
@@ -40,16 +40,25 @@ class Worker:
         self.killed = False
         self._may_go = asyncio.Semaphore(0)
         self._arrived = asyncio.Event()
-        self.world = world_on(
-            database, TalkativeModel(), lambda _, port: Watched(port, self), clock=client.clock
-        )
+        self._port = ""
+        self.world = world_on(database, TalkativeModel(), self._watched, clock=client.clock)
         self.task = asyncio.create_task(self._deliver())
 
-    async def around(self, call: Any) -> Any:
+    def _watched(self, name: str, port: Any) -> Any:
+        return Watched(port, Stops(self, name))
+
+    async def around(self, name: str, call: Any) -> Any:
+        self._port = name
         await self._stand()
         value = await call()
+        self._port = ""
         await self._stand()
         return value
+
+    async def to_the_index(self) -> None:
+        """Go on until the next thing to happen is a write to the index."""
+        while self._port != "vectors" and not self.task.done():
+            await self.step()
 
     async def step(self) -> None:
         """Go on to the next stop, or to the end."""
@@ -77,6 +86,17 @@ class Worker:
         await self._may_go.acquire()
         if self.killed:
             raise Crash
+
+
+class Stops:
+    """Lets a worker stand still around the calls of one port."""
+
+    def __init__(self, worker: Worker, name: str) -> None:
+        self._worker = worker
+        self._name = name
+
+    async def around(self, call: Any) -> Any:
+        return await self._worker.around(self._name, call)
 
 
 class Schedule:
@@ -109,6 +129,22 @@ class Schedule:
             if worker.task.done():
                 await self._ended(worker)
 
+    async def to_the_index(self, number: int) -> None:
+        if self.workers:
+            worker = self.workers[number % len(self.workers)]
+            await worker.to_the_index()
+            if worker.task.done():
+                await self._ended(worker)
+
+    async def overtake(self, number: int) -> None:
+        """Let claims expire, and somebody change the conversation and have it processed."""
+        self.client.clock.pass_(seconds=121)
+        await self.write(number % len(VERSIONS))
+        if self.messages:
+            latest = Worker(self.database, self.client, self.messages[-1])
+            self.workers.append(latest)
+            await self._ended(latest)
+
     async def kill(self, number: int) -> None:
         if self.workers:
             worker = self.workers[number % len(self.workers)]
@@ -135,11 +171,20 @@ class Schedule:
             self.messages.append(worker.message)
 
 
-FEW = (Schedule.write, Schedule.start, Schedule.start, Schedule.kill, Schedule.wait)
+FEW = (
+    Schedule.write, Schedule.start, Schedule.start, Schedule.kill, Schedule.wait,
+    Schedule.to_the_index, Schedule.overtake,
+)  # fmt: skip
+PASSING = (Schedule.wait, Schedule.overtake)
+"""Time passes: together less than an attempt may live."""
 ACTIONS = st.tuples(
-    st.sampled_from([*FEW, *[Schedule.step] * 6]),
+    st.sampled_from([*FEW, *[Schedule.step] * 4]),
     st.integers(0, 63),
 )
+
+
+LATE = [(Schedule.start, 0), (Schedule.to_the_index, 0), (Schedule.overtake, 1), (Schedule.step, 0)]
+"""Somebody writes rows over those of a newer version."""
 
 
 async def played(folder: Path, actions: list[Any]) -> tuple[Schedule, dict[str, Any]]:
@@ -150,7 +195,7 @@ async def played(folder: Path, actions: list[Any]) -> tuple[Schedule, dict[str, 
     for action, number in actions:
         if action is Schedule.write:
             await schedule.write(number % len(VERSIONS))
-        elif action is not Schedule.wait or (waits := waits + 1) < 4:
+        elif action not in PASSING or (waits := waits + 1) < 5:
             await action(schedule, number)
     await schedule.end()
     end = await schedule.client.everything()
@@ -178,6 +223,8 @@ def wanted(tmp_path_factory: pytest.TempPathFactory) -> dict[int, dict[str, Any]
     max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(actions=st.lists(ACTIONS, min_size=5, max_size=60))
+@example(actions=[*LATE, (Schedule.kill, 0)])
+@example(actions=[(Schedule.start, 0), *LATE, (Schedule.kill, 1), (Schedule.kill, 0)])
 async def test_whatever_the_schedule_the_end_is_that_of_the_last_version_p29(
     tmp_path_factory, wanted, actions
 ):
