@@ -8,6 +8,7 @@ import anyio
 import pytest
 from pydantic import BaseModel, Field
 
+from shared import telemetry
 from shared.adapters.openai_model import OpenaiModel
 from shared.domain.errors import ModelFailed, Unavailable
 from shared.domain.model import (
@@ -308,6 +309,17 @@ async def test_data_is_fenced_apart_from_the_instructions(server, model):
     assert system == {"role": "system", "content": "List."}
     assert user["content"].startswith("```json\n{")
     assert user["content"].count("```") == 2
+
+
+async def test_c75_a_structured_answers_tokens_stand_in_the_requests_line(server, model):
+    server.play(Script(schema="items", text='{"items": []}'))
+
+    with telemetry.request("test"):
+        await model.structured("fast", PROMPT, Items)
+        counted = telemetry.facts()
+
+    assert counted["input_tokens"] > 0
+    assert counted["output_tokens"] > 0
 
 
 @pytest.mark.parametrize(
