@@ -65,6 +65,15 @@ class HastyClock(FixedClock):
 
 
 @dataclass
+class FlowingClock(FixedClock):
+    """Lets time pass as soon as somebody waits for it."""
+
+    async def sleep(self, seconds: float) -> None:
+        await asyncio.sleep(0)
+        self.time += timedelta(seconds=seconds)
+
+
+@dataclass
 class CountingIds:
     """id0001, id0002, …"""
 

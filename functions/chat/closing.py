@@ -18,12 +18,21 @@ every number that a client may have seen."""
 
 async def close_run(runs: Runs, uid: UserId, run_id: RunId, *, now: datetime) -> None:
     """Make sure that a run has its end. Raises Unavailable while somebody works on it."""
-    run = await runs.get(uid, run_id, now)
-    if run is None or run.outcome is not None:
-        return
-    if not run.has_lapsed(now):
+    run = await settled(runs, uid, run_id, now=now)
+    if run is not None and run.outcome is None:
         raise Unavailable("The run goes on")
-    await close(runs, uid, run, now=now)
+
+
+async def settled(runs: Runs, uid: UserId, run_id: RunId, *, now: datetime) -> Run | None:
+    """Return a run that goes on or has its end, closed here if need be.
+
+    None for an unknown one, and for one that cannot end any more: its chat was deleted.
+    """
+    run = await runs.get(uid, run_id, now)
+    if run is not None and run.has_lapsed(now):
+        await close(runs, uid, run, now=now)
+        run = await runs.get(uid, run_id, now)
+    return None if run is not None and run.has_lapsed(now) else run
 
 
 async def close_unanswered(runs: Runs, uid: UserId, newest: Message, *, now: datetime) -> bool:

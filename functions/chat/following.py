@@ -3,7 +3,7 @@
 from collections.abc import AsyncGenerator, Iterator, Sequence
 from contextlib import aclosing, suppress
 
-from functions.chat.closing import close
+from functions.chat.closing import settled
 from functions.chat.journal import Journal, joined
 from functions.chat.wiring import ChatDeps
 from shared.domain.errors import Unavailable
@@ -73,10 +73,7 @@ async def _patient_look(deps: ChatDeps, uid: UserId, run_id: RunId, *, after: in
 async def _look(deps: ChatDeps, uid: UserId, run_id: RunId, *, after: int) -> _News:
     """Read the run first: what an ended one has told is all there when it is read then."""
     now = deps.clock.now()
-    run = await deps.runs.get(uid, run_id, now)
-    if run is not None and run.has_lapsed(now):
-        await close(deps.runs, uid, run, now=now)
-        run = await deps.runs.get(uid, run_id, now)
+    run = await settled(deps.runs, uid, run_id, now=now)
     if run is None or not run.has_journal(now):
         return await _message_alone(deps, uid, run_id)
     return _News(

@@ -1,6 +1,7 @@
 """Keeps a run in the store while it goes on: its beginning, its journal, its lease and its end."""
 
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import suppress
 from datetime import datetime
 
 import anyio
@@ -17,9 +18,12 @@ from shared.domain.run import LEASE, Batch, Outcome, Run, RunEvent
 from shared.ports import Clock
 
 FLUSH_S = 0.5
-ATTEMPTS = 3
+PAUSES_S = (0.0, 0.25, 0.5, 1.0)
+"""Before each attempt to write what must not be lost."""
 TIMEOUT_S = 2.5
-"""An attempt's time: what was not heard of by then is asked about. All fit into 8 seconds."""
+"""An attempt's time: what was not heard of by then is asked about."""
+END_TIMEOUT_S = 8.0
+"""All attempts at an end together: a process that has to go has ten seconds."""
 MAX_BATCH_BYTES = 500_000
 """A document holds 1 MiB."""
 
@@ -45,15 +49,7 @@ class Recorder:
 
     async def begin(self, question: Message) -> None:
         """Store the question and the run. Raises Lost, Unavailable."""
-        for _ in range(ATTEMPTS):
-            try:
-                with anyio.move_on_after(TIMEOUT_S):
-                    return await self._runs.begin(self._uid, self._run, self._session, question)
-            except Unavailable:
-                continue
-            except AlreadyExists:
-                return await self._check_writer()
-        raise Unavailable("The question could not be stored")
+        await self._insist(lambda: self._begin(question))
 
     async def keep(self, live: LiveRun) -> None:
         """Write what is new twice a second, and look whether somebody wants the run to end."""
@@ -69,32 +65,42 @@ class Recorder:
 
     async def finish(self, answer: Message, outcome: Outcome) -> None:
         """Store the answer and the end. Raises Lost, Unavailable."""
-        end = len(self._journal.events) + 1
-        for _ in range(ATTEMPTS):
-            batches = list(self._batches(end))
-            try:
-                with anyio.move_on_after(TIMEOUT_S):
-                    return await self._runs.finish(
-                        self._uid,
-                        self._run,
-                        self._session,
-                        answer,
-                        outcome=outcome,
-                        batches=batches,
-                    )
-            except Unavailable:
-                continue
-            except AlreadyExists:
-                await self._catch_up()
-                if self._saved == end:
-                    return None
-        raise Unavailable("The answer could not be stored")
+        with anyio.move_on_after(END_TIMEOUT_S):
+            return await self._insist(lambda: self._finish(answer, outcome))
+        raise Unavailable("The answer could not be stored in time")
 
-    async def _check_writer(self) -> None:
+    async def _insist(self, write: Callable[[], Awaitable[None]]) -> None:
+        """Write until it is known to have happened."""
+        for pause_s in PAUSES_S:
+            await self._clock.sleep(pause_s)
+            with suppress(Unavailable), anyio.move_on_after(TIMEOUT_S):
+                return await write()
+        raise Unavailable("The store does not take what was said")
+
+    async def _begin(self, question: Message) -> None:
         """Tell our own beginning, whose answer was lost, from another's."""
-        stored = await self._runs.get(self._uid, self._run.id, self._clock.now())
-        if stored is None or stored.writer != self._run.writer:
-            raise Lost
+        try:
+            await self._runs.begin(self._uid, self._run, self._session, question)
+        except AlreadyExists:
+            stored = await self._runs.get(self._uid, self._run.id, self._clock.now())
+            if stored is None or stored.writer != self._run.writer:
+                raise Lost from None
+
+    async def _finish(self, answer: Message, outcome: Outcome) -> None:
+        end = len(self._journal.events) + 1
+        try:
+            await self._runs.finish(
+                self._uid,
+                self._run,
+                self._session,
+                answer,
+                outcome=outcome,
+                batches=list(self._batches(end)),
+            )
+        except AlreadyExists:
+            await self._catch_up()
+            if self._saved != end:
+                raise Unavailable("A part was stored before; the rest follows") from None
 
     async def _flush(self) -> None:
         batches = list(self._batches())

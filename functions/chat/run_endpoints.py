@@ -8,7 +8,7 @@ from typing import Any
 from pydantic_core import to_json
 from starlette.responses import JSONResponse, Response
 
-from functions.chat.closing import close, close_run
+from functions.chat.closing import close_run, settled
 from functions.chat.following import follow
 from functions.chat.journal import Journal
 from functions.chat.repeats import Key, Repeated
@@ -180,12 +180,8 @@ def _stopped(run: Run | None) -> Response:
 
 
 async def _known(deps: ChatDeps, uid: UserId, run_id: RunId) -> Run:
-    """Return a run, closed if its process is gone. Raises NotFound."""
-    now = deps.clock.now()
-    run = await deps.runs.get(uid, run_id, now)
-    if run is not None and run.has_lapsed(now):
-        await close(deps.runs, uid, run, now=now)
-        run = await deps.runs.get(uid, run_id, now)
+    """Return a run that goes on or has its end. Raises NotFound."""
+    run = await settled(deps.runs, uid, run_id, now=deps.clock.now())
     if run is None:
         raise NotFound("Message not found")
     return run

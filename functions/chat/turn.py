@@ -261,27 +261,28 @@ class _Work:
         message = self._message(outcome)
         if self._begun:
             with telemetry.stage("store"):
-                outcome = await self._finish(message, outcome)
-        telemetry.note(outcome=outcome)
-        self._journal.append(Ended(message, outcome))
+                message = await self._store(message, outcome)
+        telemetry.note(outcome=message.metadata["outcome"])
+        self._journal.append(Ended(message, message.metadata["outcome"]))
         self._journal.open()
         await tell(self._deps.events, self._turn.uid, message.session_id, self._turn.run_id)
 
-    def _message(self, outcome: Outcome) -> Message:
-        now = self._deps.clock.now()
-        message = message_of(self._run, self._journal.events, outcome, now)
-        self._note(message, outcome)
-        return replace(message, diagnostics=telemetry.facts())
-
-    async def _finish(self, message: Message, outcome: Outcome) -> Outcome:
+    async def _store(self, message: Message, outcome: Outcome) -> Message:
+        """Return the message as it has to be told; one that is not stored is a failed one."""
         try:
             await self._recorder.finish(message, outcome)
         except Lost:
             self._journal.abandon()
         except Exception:  # noqa: BLE001 - the end is told whatever the store does
             telemetry.error("answer_not_stored", run_id=self._run.id)
-            return "failed"
-        return outcome
+            return self._message("failed")
+        return message
+
+    def _message(self, outcome: Outcome) -> Message:
+        now = self._deps.clock.now()
+        message = message_of(self._run, self._journal.events, outcome, now)
+        self._note(message, outcome)
+        return replace(message, diagnostics=telemetry.facts())
 
     @property
     def _path(self) -> Literal["simple", "tools", "persona"]:

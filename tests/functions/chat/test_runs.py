@@ -8,20 +8,21 @@ from datetime import timedelta
 import anyio
 import pytest
 
-from functions.chat import guards, thread
+from functions.chat import guards, sessions, thread
 from functions.chat.closing import close, close_run
 from functions.chat.following import follow
 from functions.chat.journal import Journal
 from functions.chat.live import LiveRun, LiveRuns
+from functions.chat.repeats import Key
 from functions.chat.turn import answer, prepare
 from functions.chat.wiring import ChatDeps
 from shared.domain.chat import MAIN_SESSION, Message
 from shared.domain.documents import Write
 from shared.domain.errors import NotFound, Unavailable
-from shared.domain.ids import RunId
+from shared.domain.ids import RunId, SessionId
 from shared.domain.model import ReasoningDelta, TextDelta
 from shared.domain.run import Ended, Numbered, Said
-from tests.doubles import ScriptedModel, Step, calls, says
+from tests.doubles import CountingIds, ScriptedModel, Step, calls, says
 from tests.functions.chat.conftest import ADA, EVE, World
 
 
@@ -179,12 +180,14 @@ async def test_a_process_that_goes_interrupts_all_its_runs_and_those_that_come_l
 
 
 @asynccontextmanager
-async def dead(world: World, *script: Step) -> AsyncIterator[RunId]:
+async def dead(
+    world: World, *script: Step, session_id: SessionId | None = None
+) -> AsyncIterator[RunId]:
     """Yield a run whose process died after its first flush: nothing it does reaches the store."""
     documents = Watched(world)
     with ScriptedModel([*script, anyio.sleep_forever]) as model:
         here = replace(world, documents=documents).deps(model)  # type: ignore[arg-type]
-        turn = await prepare(here, ADA, "Hello", None)
+        turn = await prepare(here, ADA, "Hello", None, session_id)
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(answer, here, turn, Journal())
             await documents.flushed(world)
@@ -235,6 +238,37 @@ async def test_whoever_lists_a_chat_closes_its_lapsed_run(world: World) -> None:
         late = await thread.newest(world.deps(), ADA, None)
 
     assert [[m.text for m in page] for page in (early, late)] == [["Hello"], ["Half", "Hello"]]
+
+
+async def test_a_run_whose_chat_was_deleted_is_gone_with_it(world: World) -> None:
+    deps = world.deps()
+    chat = await sessions.create(deps, ADA, "Garden", None)
+    async with dead(world, TextDelta("Half"), session_id=chat.id) as run_id:
+        await sessions.delete(deps, ADA, chat.id)
+        world.clock.pass_(seconds=10)
+        with pytest.raises(NotFound):
+            await anext(follow(deps, ADA, run_id))
+        await close_run(deps.runs, ADA, run_id, now=world.clock.now())
+
+
+async def test_two_processes_that_begin_one_question_at_once_give_one_answer(world: World) -> None:
+    held, key = anyio.Event(), Key(text="k1", fingerprint="f1")
+    with ScriptedModel([TextDelta("One"), held.wait]) as model, ScriptedModel(says("Two")) as spare:
+        here, there = world.deps(model), replace(world.deps(spare), new_id=CountingIds("b"))
+        turns = [await prepare(deps, ADA, "Hello", None, key=key) for deps in (here, there)]
+        journals = [Journal(), Journal()]
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(answer, here, turns[0], journals[0])
+            async for first in journals[0].tail():
+                if isinstance(first.event, Said):
+                    break
+            await answer(there, turns[1], journals[1])
+            held.set()
+        run_id = turns[0].run_id
+        heard = [n async for n in follow(there, ADA, run_id, journal=journals[1])]
+
+    assert (end_of(heard).outcome, text_of(heard)) == ("completed", "One")
+    assert [m.text for m in await stored(here)] == ["Hello", "One"]
 
 
 async def test_the_end_of_a_closed_run_is_numbered_past_all_that_was_lost(world: World) -> None:

@@ -12,7 +12,7 @@ from shared.domain.chat import MAIN_SESSION
 from shared.domain.documents import Create, Write
 from shared.domain.errors import Unavailable
 from shared.domain.run import Ended
-from tests.doubles import ScriptedModel, says
+from tests.doubles import FlowingClock, ScriptedModel, says
 from tests.functions.chat.conftest import ADA, World
 
 
@@ -55,7 +55,7 @@ def is_question(write: Write) -> bool:
 async def test_an_answer_is_stored_though_nobody_heard_that_its_question_was(world: World) -> None:
     with ScriptedModel(says("Hi")) as model:
         documents = Unheard(world, lost=is_question)
-        deps = replace(world, documents=documents).deps(model)  # type: ignore[arg-type]
+        deps = replace(world, documents=documents, clock=FlowingClock()).deps(model)  # type: ignore[arg-type]
         outcome = (await end(deps)).outcome
 
     stored = await world.deps().messages.newest(ADA, MAIN_SESSION, limit=9)
@@ -69,6 +69,6 @@ async def test_an_answer_is_stored_though_nobody_heard_that_its_question_was(wor
 async def test_a_store_that_breaks_still_lets_the_end_be_told(world: World, said: object) -> None:
     with ScriptedModel(said) as model:  # type: ignore[arg-type]
         documents = Broken(world, lost=is_question)
-        deps = replace(world, documents=documents).deps(model)  # type: ignore[arg-type]
+        deps = replace(world, documents=documents, clock=FlowingClock()).deps(model)  # type: ignore[arg-type]
 
         assert (await end(deps)).outcome == "failed"

@@ -18,7 +18,7 @@ from shared.domain.errors import Invalid, ModelFailed, NotFound, TooLarge, Unava
 from shared.domain.ids import AppId, SessionId, UserId
 from shared.domain.model import SystemText, TextDelta, ToolResult, UserText
 from shared.domain.run import CitationShown, Ended, RunEvent, Said, Status
-from tests.doubles import ReadRounds, ScriptedModel, calls, says
+from tests.doubles import FlowingClock, ReadRounds, ScriptedModel, calls, says
 from tests.functions.chat.conftest import ADA, EVE, World
 from tests.functions.chat.library import conversation, keep
 
@@ -197,16 +197,17 @@ class Refusing:
 async def test_an_answer_that_cannot_be_stored_ends_as_failed(world: World) -> None:
     full = Refusing(world, lambda write: "/messages/" in write.path and "-q" not in write.path)
     with ScriptedModel(says("Hi")) as model:
-        deps = replace(world, documents=full).deps(model)  # type: ignore[arg-type]
+        deps = replace(world, documents=full, clock=FlowingClock()).deps(model)  # type: ignore[arg-type]
         end = end_of(await ask(deps))
 
     assert (end.outcome, end.message.text) == ("failed", "Hi")
+    assert end.message.metadata["outcome"] == "failed"
 
 
 async def test_a_question_that_cannot_be_stored_is_not_answered(world: World) -> None:
     full = Refusing(world, lambda _: True)
     with ScriptedModel(says("Hi")) as model:
-        deps = replace(world, documents=full).deps(model)  # type: ignore[arg-type]
+        deps = replace(world, documents=full, clock=FlowingClock()).deps(model)  # type: ignore[arg-type]
         events = await ask(deps)
 
     assert [event for event in events if isinstance(event, Said)] == [Said(guards.NOT_SAVED)]
@@ -229,7 +230,7 @@ async def test_a_question_that_could_not_be_stored_at_first_is_stored_with_its_a
             await world.documents.write(*writes)
 
     with ScriptedModel(says("Hi")) as model:
-        deps = replace(world, documents=BusyOnce()).deps(model)  # type: ignore[arg-type]
+        deps = replace(world, documents=BusyOnce(), clock=FlowingClock()).deps(model)  # type: ignore[arg-type]
         end_of(await ask(deps))
 
     assert [m.text for m in await stored(deps)] == ["Hello", "Hi"]
