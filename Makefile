@@ -6,7 +6,7 @@ SHELL := /bin/bash
 UID ?= alice
 ORIGIN ?= http://127.0.0.1:$(or $(PORT),8080)
 
-.PHONY: cuts run import export erase test check bench eval dead-letters openapi lock clean help
+.PHONY: run import export erase test check cuts bench eval dead-letters openapi lock clean help
 
 help: ## Show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
