@@ -45,9 +45,9 @@ async def _finish(deps: ProcessDeps, uid: UserId, claimed: Conversation, claim: 
         draft = await understand(deps, uid, conversation)
         draft = await deps.claims.save(uid, claimed, draft)
         await _index(deps, uid, with_draft(conversation, draft), draft)
-    except Superseded:
+    except Superseded as overtaken:  # not for us to say that all is well: the next delivery looks
         telemetry.note(outcome="superseded")
-        return False
+        raise Unavailable("Another attempt works on the conversation") from overtaken
     except ModelFailed:
         await _give_up(deps, uid, claimed, "The language model gave no usable answer.")
         return False

@@ -263,7 +263,8 @@ async def test_an_attempt_whose_lease_ran_out_cannot_save_over_its_successor(dat
 
     interruption = Interruption(4, overtaken, after=True)
     slow = world_on(database, TalkativeModel(), interruption.wrap)
-    await slow.deliver(message)
+    with pytest.raises(Unavailable):
+        await slow.deliver(message)
 
     assert interruption.done
     assert slow.events.published == []

@@ -186,6 +186,17 @@ ACTIONS = st.tuples(
 LATE = [(Schedule.start, 0), (Schedule.to_the_index, 0), (Schedule.overtake, 1), (Schedule.step, 0)]
 """Somebody writes rows over those of a newer version."""
 
+TWICE = [
+    (Schedule.write, 1),
+    (Schedule.start, 0),
+    (Schedule.start, 0),
+    (Schedule.to_the_index, 0),
+    (Schedule.wait, 2),
+    (Schedule.step, 9),
+    (Schedule.overtake, 0),
+]
+"""One message is delivered twice; who is overtaken must not call it handled while the other fails."""
+
 
 async def played(folder: Path, actions: list[Any]) -> tuple[Schedule, dict[str, Any]]:
     database = SqliteDatabase(folder / "keepsake.db")
@@ -224,6 +235,7 @@ def wanted(tmp_path_factory: pytest.TempPathFactory) -> dict[int, dict[str, Any]
 )
 @given(actions=st.lists(ACTIONS, min_size=5, max_size=60))
 @example(actions=[*LATE, (Schedule.kill, 0)])
+@example(actions=TWICE)
 @example(actions=[(Schedule.start, 0), *LATE, (Schedule.kill, 1), (Schedule.kill, 0)])
 async def test_whatever_the_schedule_the_end_is_that_of_the_last_version_p29(
     tmp_path_factory, wanted, actions
