@@ -35,9 +35,9 @@ bench: $(VENV)/ready-dev ## Print the figures beside their baselines (ONLY=strea
 cuts: $(VENV)/ready-dev ## Play N random crashes, cuts and repeats of a question (N=10000, SEED=1)
 	@$(BIN)/python -m tests.functions.chat.cuts $(or $(N),10000) --seed $(or $(SEED),1)
 
-eval: $(VENV)/ready-dev ## Measure retrieval: make eval DATA=path/to/locomo.json (OUT=.cache/eval.svg)
+eval: $(VENV)/ready-dev ## Measure retrieval: make eval DATA=path/to/locomo.json (OUT=.cache/eval.svg, EMBEDDER=a venv with requirements-embedder.in)
 	@test -f "$(DATA)" || { echo "keepsake: say which LoCoMo file: make eval DATA=path/to/locomo.json" >&2; exit 2; }
-	@$(BIN)/python -m infra.eval "$(DATA)" "$(or $(OUT),.cache/eval.svg)"
+	@$(BIN)/python -m infra.eval "$(DATA)" "$(or $(OUT),.cache/eval.svg)" --embedder "$(or $(EMBEDDER),.cache/embed-venv)"
 
 dead-letters: $(VENV)/ready ## List what was given up (SHOW=id shows one, REPLAY=id or all sends it again)
 	@$(BIN)/python -m infra.dead_letters $(if $(SHOW),--show $(SHOW)) $(if $(REPLAY),--replay $(REPLAY))

@@ -120,6 +120,17 @@ class ChatModel(Protocol):
         """
 
 
+class Embedder(Protocol):
+    """Texts as vectors of one length; texts of like meaning are close by cosine."""
+
+    @property
+    def name(self) -> str:
+        """Name the model: vectors of different ones cannot be compared."""
+
+    async def embed(self, texts: Sequence[str]) -> list[Sequence[float]]:
+        """Return one vector a text, in their order. Raises Unavailable or ModelFailed."""
+
+
 class Events(Protocol):
     """Publish and subscribe, at least once, in no order."""
 

@@ -9,6 +9,7 @@ from typing import Literal, get_args
 from shared.domain.value import value
 
 World = Literal["embedded", "cloud"]
+EmbedderKind = Literal["openai", "local"]
 
 MODELS: Mapping[str, str] = {
     "fast": "gpt-4.1-mini",
@@ -26,6 +27,9 @@ _FALLBACK_ROLES = sorted(MODELS.keys() - {"embeddings"})
 OPENAI = "https://api.openai.com/v1"
 OPENROUTER = "https://openrouter.ai/api/v1"
 TOOL_PROXY = "http://127.0.0.1:8081"
+
+
+_EMBEDDERS: Mapping[str, EmbedderKind] = {"openai": "openai", "local": "local"}
 
 
 class SettingsError(ValueError):
@@ -50,6 +54,7 @@ class Settings:
     pinecone_api_key: str | None = None
     pinecone_sparse_host: str | None = None
     pinecone_dense_host: str | None = None
+    embedder: EmbedderKind | None = None
     models: Mapping[str, str] = field(default_factory=lambda: MODELS)
     fallback_models: Mapping[str, str] = field(default_factory=dict)
     fallback_base_url: str | None = None
@@ -86,6 +91,7 @@ class Settings:
             pinecone_api_key=env.get("PINECONE_API_KEY") or None,
             pinecone_sparse_host=env.get("PINECONE_SPARSE_HOST") or None,
             pinecone_dense_host=env.get("PINECONE_DENSE_HOST") or None,
+            embedder=_EMBEDDERS.get(env.get("EMBEDDER", "")),
             models={role: env.get(f"MODEL_{role.upper()}", name) for role, name in MODELS.items()},
             fallback_models=_pairs(env.get("FALLBACK_MODELS", "")),
             fallback_base_url=env.get("FALLBACK_BASE_URL") or None,
@@ -132,6 +138,8 @@ def _wrong(env: Mapping[str, str]) -> list[str]:
     world = env.get("KEEPSAKE_WORLD", "embedded")
     if world not in get_args(World):
         wrong.append(f"KEEPSAKE_WORLD={world!r}: want embedded or cloud")
+    if env.get("EMBEDDER", "") not in ("", *_EMBEDDERS):
+        wrong.append(f"EMBEDDER={env['EMBEDDER']!r}: want openai or local, or none")
     if world == "embedded" and "K_SERVICE" in env:
         wrong.append("KEEPSAKE_WORLD=embedded cannot run on Cloud Run: set KEEPSAKE_WORLD=cloud")
     if "K_SERVICE" in env and env.get("FIREBASE_AUTH_EMULATOR_HOST"):

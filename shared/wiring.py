@@ -126,6 +126,24 @@ def vectors() -> ports.Vectors:
 
 
 @cache
+def embedder() -> ports.Embedder | None:
+    """Without one, search goes by words alone; in the cloud a dense index asks for one."""
+    if settings().embedder == "local":
+        from shared.adapters.local_embedder import LocalEmbedder
+
+        return LocalEmbedder()
+    if settings().embedder == "openai" or settings().pinecone_dense_host:
+        from shared.adapters.openai_embedder import OpenaiEmbedder
+
+        return OpenaiEmbedder(
+            api_key=_required("OPENAI_API_KEY", settings().openai_api_key),
+            base_url=settings().openai_base_url,
+            model=settings().models["embeddings"],
+        )
+    return None
+
+
+@cache
 def model() -> ports.ChatModel:
     """Without a key, embedded, the offline model answers; the cloud never falls back."""
     if settings().openai_api_key is None and settings().world == "embedded":

@@ -85,7 +85,7 @@ def deps() -> ChatDeps:
         events=wiring.events(),
         tasks=wiring.tasks(),
         toolbox=wiring.toolbox(),
-        search=Search(documents, wiring.vectors()),
+        search=Search(documents, wiring.vectors(), wiring.embedder()),
         conversations=Conversations(documents),
         memories=Memories(documents),
         action_items=ActionItems(documents),

@@ -112,9 +112,9 @@ def library_deps() -> LibraryDeps:
         memories=Memories(documents),
         action_items=ActionItems(documents),
         people=People(documents),
-        index=LibraryIndex(wiring.vectors()),
+        index=LibraryIndex(wiring.vectors(), wiring.embedder()),
         events=wiring.events(),
-        search=Search(documents, wiring.vectors()),
+        search=Search(documents, wiring.vectors(), wiring.embedder()),
         accounts=Accounts(documents),
         erasures=Erasures(documents),
         tasks=wiring.tasks(),
@@ -136,7 +136,7 @@ def process_deps() -> ProcessDeps:
         memories=Memories(documents),
         action_items=ActionItems(documents),
         profiles=Profiles(documents),
-        index=LibraryIndex(wiring.vectors()),
+        index=LibraryIndex(wiring.vectors(), wiring.embedder()),
     )
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
+Person = Mapping[str, Any]
 Talk = tuple[str, int]
 TurnId = tuple[str, str]
 
@@ -35,6 +36,10 @@ class Question:
     text: str
     category: int
     evidence: frozenset[TurnId]
+
+    @property
+    def person(self) -> str:
+        return min(self.evidence)[0]
 
     @property
     def talks(self) -> set[Talk]:

@@ -28,6 +28,7 @@ from shared.data.search import Search
 from shared.data.tasks import ActionItems
 from shared.domain.conversation import Conversation, Segment
 from shared.domain.ids import ConversationId, UserId
+from shared.ports import Embedder
 from shared.retrieval.packing import Found, pack
 
 OWNER = UserId("owner")
@@ -60,18 +61,41 @@ class Ours:
         }
 
 
+class Remembered:
+    """An embedder that embeds no text twice: the same people are evaluated in two settings."""
+
+    def __init__(self, embedder: Embedder) -> None:
+        self.name = embedder.name
+        self._embedder = embedder
+        self._vectors: dict[str, Sequence[float]] = {}
+
+    async def embed(self, texts: Sequence[str]) -> list[Sequence[float]]:
+        new = [text for text in dict.fromkeys(texts) if text not in self._vectors]
+        if new:
+            self._vectors.update(zip(new, await self._embedder.embed(new), strict=True))
+        return [self._vectors[text] for text in texts]
+
+
 @asynccontextmanager
-async def library(said: Sequence[Turn], tick: Callable[[], None]) -> AsyncIterator[Ours]:
-    """Process every talk as a conversation of one owner; it is gone when the context ends."""
+async def library(
+    said: Sequence[Turn], tick: Callable[[], None], embedder: Embedder | None = None
+) -> AsyncIterator[dict[str, Ours]]:
+    """Process every talk as a conversation of one owner; it is gone when the context ends.
+
+    It is searched by words, and where there is an embedder by meanings too.
+    """
     with TemporaryDirectory() as folder:
         database = SqliteDatabase(Path(folder) / "keepsake.db")
         documents, vectors = _stores(database)
-        deps = _deps(database, documents, vectors)
+        deps = _deps(database, documents, LibraryIndex(vectors, embedder))
         for _, turns in groupby(said, key=lambda turn: turn.talk):
             stored = await deps.conversations.add(OWNER, conversation(list(turns)))
             await process(deps, OWNER, stored.id)
             tick()
-        yield Ours(Search(documents, vectors), said)
+        searches = {"words": Search(documents, vectors)}
+        if embedder:
+            searches["words and meanings"] = Search(documents, vectors, embedder)
+        yield {name: Ours(search, said) for name, search in searches.items()}
         database.close()
 
 
@@ -94,9 +118,7 @@ def _stores(database: SqliteDatabase) -> tuple[SqliteDocuments, SqliteVectors]:
     return SqliteDocuments(database, FirestoreIndexes.read(INDEXES)), SqliteVectors(database)
 
 
-def _deps(
-    database: SqliteDatabase, documents: SqliteDocuments, vectors: SqliteVectors
-) -> ProcessDeps:
+def _deps(database: SqliteDatabase, documents: SqliteDocuments, index: LibraryIndex) -> ProcessDeps:
     clock = SystemClock()
     return ProcessDeps(
         identity=LocalIdentity(SECRET),
@@ -109,5 +131,5 @@ def _deps(
         memories=Memories(documents),
         action_items=ActionItems(documents),
         profiles=Profiles(documents),
-        index=LibraryIndex(vectors),
+        index=index,
     )

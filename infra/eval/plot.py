@@ -1,15 +1,16 @@
-"""Bars of two rankings beside each other, as SVG."""
+"""Bars of a few rankings beside each other, as SVG."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from infra.eval.metrics import Row
 
-Panel = tuple[str, Row, Row]
-HEIGHT, WIDTH, BAR = 150, 660, 20
+Panel = tuple[str, Mapping[str, Row]]
+HEIGHT, WIDTH, BAR, GROUP = 150, 760, 18, 66
+COLOURS = ("#b0b0b0", "#2b6cb0", "#2f855a")
 
 
 def svg(panels: Sequence[Panel]) -> str:
-    """Draw one panel each of (title, baseline, ours); the values are percentages."""
+    """Draw one panel each of (title, rankings by name); the values are percentages."""
     body = "".join(
         f'<g transform="translate(20 {30 + n * (HEIGHT + 60)})">{_panel(*panel)}</g>'
         for n, panel in enumerate(panels)
@@ -21,14 +22,21 @@ def svg(panels: Sequence[Panel]) -> str:
     )
 
 
-def _panel(title: str, baseline: Row, ours: Row) -> str:
+def _panel(title: str, rankings: Mapping[str, Row]) -> str:
+    keys = list(next(iter(rankings.values())))
     bars = "".join(
-        _bar(n * 56, baseline[key], "#b0b0b0")
-        + _bar(n * 56 + BAR, ours[key], "#2b6cb0")
-        + f'<text x="{n * 56}" y="{HEIGHT + 14}">{key}</text>'
-        for n, key in enumerate(ours)
+        _bar(n * GROUP + place * BAR, row[key], COLOURS[place])
+        for place, row in enumerate(rankings.values())
+        for n, key in enumerate(keys)
     )
-    return f'<text y="-12" font-size="12">{title}: baseline grey, ours blue</text>{bars}'
+    labels = "".join(
+        f'<text x="{n * GROUP}" y="{HEIGHT + 14}">{key}</text>' for n, key in enumerate(keys)
+    )
+    legend = " · ".join(
+        f'<tspan fill="{colour}">{name}</tspan>'
+        for name, colour in zip(rankings, COLOURS, strict=False)
+    )
+    return f'<text y="-12" font-size="12">{title}: {legend}</text>{bars}{labels}'
 
 
 def _bar(x: int, value: float, colour: str) -> str:

@@ -2,7 +2,7 @@
 
 locals {
   secrets = {
-    OPENAI_API_KEY     = ["after_turn", "chat", "process_conversation"]
+    OPENAI_API_KEY     = ["after_turn", "chat", "library", "process_conversation"]
     OPENROUTER_API_KEY = ["chat"]
     PINECONE_API_KEY   = ["chat", "library", "process_conversation"]
   }

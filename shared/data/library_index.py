@@ -6,13 +6,14 @@ from datetime import datetime
 
 from anyio import to_thread
 
+from shared.data.meanings import Meanings, Meant
 from shared.domain.conversation import Conversation, Structured, content_hash
 from shared.domain.ids import ConversationId, MemoryId, UserId
 from shared.domain.memory import Memory
 from shared.domain.vectors import MetadataValue, Row, SparseVector
-from shared.ports import Vectors
+from shared.ports import Embedder, Vectors
+from shared.retrieval import meaning, sparse
 from shared.retrieval.chunking import Chunk, chunks
-from shared.retrieval.sparse import of_chunks, of_text
 
 INDEX_VERSION = 2
 """Raised when rows are made differently: older ones are then rebuilt."""
@@ -24,8 +25,9 @@ NAME_CHARS = 60
 class LibraryIndex:
     """Writes rows whose ids depend on nothing but what they stand for: again is the same."""
 
-    def __init__(self, vectors: Vectors) -> None:
+    def __init__(self, vectors: Vectors, embedder: Embedder | None = None) -> None:
         self._vectors = vectors
+        self._meanings = Meanings(vectors, embedder)
 
     async def put(
         self, uid: UserId, conversation: Conversation, memories: Sequence[Memory] = ()
@@ -38,7 +40,7 @@ class LibraryIndex:
         rows = await to_thread.run_sync(
             lambda: [*_conversation_rows(uid, conversation, parts), *_memory_rows(uid, memories)]
         )
-        await self._vectors.upsert(uid, rows)
+        await self._vectors.upsert(uid, await self._meanings.added(uid, rows))
         surplus = range(len(parts), conversation.chunk_count)
         if surplus:
             await self._vectors.delete(uid, [chunk_id(uid, conversation.id, n) for n in surplus])
@@ -48,7 +50,8 @@ class LibraryIndex:
         """Index memories that were added or changed by themselves."""
         if not memories:
             return
-        await self._vectors.upsert(uid, list(_memory_rows(uid, memories)))
+        rows = await self._meanings.added(uid, list(_memory_rows(uid, memories)))
+        await self._vectors.upsert(uid, rows)
 
     async def remove(self, uid: UserId, conversation_id: ConversationId, chunk_count: int) -> None:
         """Take a conversation out; its memories stay until they are removed by their ids."""
@@ -77,15 +80,18 @@ def memory_hash(memory: Memory) -> str:
 
 def _conversation_rows(
     uid: UserId, conversation: Conversation, parts: Sequence[Chunk]
-) -> Iterator[Row]:
+) -> Iterator[Meant]:
     about = _about(uid, conversation)
     day = _day(conversation.started_at)
     speakers = {part.speaker for part in parts}
-    summary = of_text(f"{day}\n{summary_text(conversation.structured)}", speakers)
-    yield _row(summary_id(uid, conversation.id), summary, {**about, "kind": "summary"})
-    for number, sparse in enumerate(of_chunks(parts, day)):
+    told = summary_text(conversation.structured)
+    summary = sparse.of_text(f"{day}\n{told}", speakers)
+    row = _row(summary_id(uid, conversation.id), summary, {**about, "kind": "summary"})
+    yield row, meaning.of_text(told)
+    recipes = meaning.of_lines([f"{part.speaker}: {part.text}" for part in parts])
+    for number, words in enumerate(sparse.of_chunks(parts, day)):
         metadata = {**about, "kind": "chunk", "segment": parts[number].segment}
-        yield _row(chunk_id(uid, conversation.id, number), sparse, metadata)
+        yield _row(chunk_id(uid, conversation.id, number), words, metadata), recipes[number]
 
 
 def summary_text(structured: Structured) -> str:
@@ -96,7 +102,7 @@ def summary_text(structured: Structured) -> str:
     return "\n".join(lines)
 
 
-def _memory_rows(uid: UserId, memories: Sequence[Memory]) -> Iterator[Row]:
+def _memory_rows(uid: UserId, memories: Sequence[Memory]) -> Iterator[Meant]:
     for memory in memories:
         metadata: dict[str, MetadataValue] = {
             "kind": "memory",
@@ -107,8 +113,8 @@ def _memory_rows(uid: UserId, memories: Sequence[Memory]) -> Iterator[Row]:
             "content_hash": memory_hash(memory),
             "index_version": INDEX_VERSION,
         }
-        sparse = of_text(f"{_day(memory.created_at)}\n{memory.content}")
-        yield _row(memory_row_id(uid, memory.id), sparse, metadata)
+        words = sparse.of_text(f"{_day(memory.created_at)}\n{memory.content}")
+        yield _row(memory_row_id(uid, memory.id), words, metadata), meaning.of_text(memory.content)
 
 
 def _about(uid: UserId, conversation: Conversation) -> dict[str, MetadataValue]:
@@ -135,5 +141,5 @@ def _day(time: datetime) -> str:
     return f"{time.day} {time:%B %Y}"
 
 
-def _row(row_id: str, sparse: SparseVector, metadata: dict[str, MetadataValue]) -> Row:
-    return Row(id=row_id, sparse=sparse, metadata=metadata)
+def _row(row_id: str, words: SparseVector, metadata: dict[str, MetadataValue]) -> Row:
+    return Row(id=row_id, sparse=words, metadata=metadata)

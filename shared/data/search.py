@@ -8,6 +8,7 @@ from datetime import datetime
 from shared.data.codec import load_all
 from shared.data.conversations import Conversations, conversation_path
 from shared.data.library_index import memory_hash
+from shared.data.meanings import Meanings
 from shared.data.memories import memory_path
 from shared.domain.conversation import Conversation, content_hash
 from shared.domain.errors import Unavailable
@@ -15,7 +16,8 @@ from shared.domain.ids import ConversationId, MemoryId, UserId
 from shared.domain.memory import Memory
 from shared.domain.value import value
 from shared.domain.vectors import Filter, Hit, SparseVector
-from shared.ports import Documents, Vectors
+from shared.ports import Documents, Embedder, Vectors
+from shared.retrieval.fusion import blended, reciprocal
 from shared.retrieval.packing import Passage, Turns, excerpts
 from shared.retrieval.query import parse, ranked
 
@@ -50,7 +52,10 @@ class Search:
     A row counts only while the document it was made from stands unchanged.
     """
 
-    def __init__(self, documents: Documents, vectors: Vectors) -> None:
+    def __init__(
+        self, documents: Documents, vectors: Vectors, embedder: Embedder | None = None
+    ) -> None:
+        self._meanings = Meanings(vectors, embedder)
         self._documents = documents
         self._conversations = Conversations(documents)
         self._vectors = vectors
@@ -67,7 +72,11 @@ class Search:
         """Return conversations best first, each once; `start` is included, `end` is not."""
         where: Filter = {"kind": {"$in": ["summary", "chunk"]}, **_between(start, end)}
         asked = parse(query)
-        rows = _by_conversation(ranked(asked, await self._hits(uid, asked.vector, limit, where)))
+        by_words, by_meaning = await asyncio.gather(
+            self._hits(uid, asked.vector, limit, where),
+            self._meanings.near(uid, query, limit=POOL, where=where),
+        )
+        rows = _by_conversation(blended(ranked(asked, by_words), by_meaning))
         kept = await self._kept(uid, rows, limit)
         best = sorted(kept, key=lambda found: -found[1][0].score)
         whole = await asyncio.gather(*(self._found(uid, *found) for found in best[:limit]))
@@ -77,8 +86,11 @@ class Search:
         """Return memories, best first."""
         where = {"kind": {"$eq": "memory"}}
         asked = parse(query)
-        pool = await self._vectors.query_sparse(uid, asked.vector, limit=POOL, where=where)
-        hits = ranked(asked, pool)[: limit + SPARE]
+        by_words, by_meaning = await asyncio.gather(
+            self._vectors.query_sparse(uid, asked.vector, limit=POOL, where=where),
+            self._meanings.near(uid, query, limit=limit, where=where),
+        )
+        hits = reciprocal(ranked(asked, by_words), by_meaning)[: limit + SPARE]
         hashes = {MemoryId(str(h.metadata["memory_id"])): h.metadata["content_hash"] for h in hits}
         found = await self._documents.get_many([memory_path(uid, name) for name in hashes])
         memories = load_all(Memory, [document for document in found if document])

@@ -124,3 +124,10 @@ def test_c57_a_stand_in_that_cannot_be_asked_fails_at_start(
 ) -> None:
     with pytest.raises(SettingsError, match=told):
         Settings.from_env(environment)
+
+
+def test_c58_an_embedder_is_one_of_two_or_none() -> None:
+    assert Settings.from_env({}).embedder is None
+    assert Settings.from_env({"EMBEDDER": "local"}).embedder == "local"
+    with pytest.raises(SettingsError, match="EMBEDDER='elsewhere'"):
+        Settings.from_env({"EMBEDDER": "elsewhere"})

