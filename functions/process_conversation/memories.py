@@ -1,4 +1,4 @@
-"""Which of a model's memories are kept: short, few, new, and proved by words that were said."""
+"""Which of a model's memories are kept: short, few, new, and proved by words that were meant."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -10,6 +10,7 @@ from shared.domain.conversation import Conversation, Segment
 from shared.domain.ids import MemoryId
 from shared.domain.memory import Category, Memory
 from shared.domain.words import count_words, normalise
+from shared.extraction.passing import passing
 
 MEMORY_WORDS = 15
 EACH_CATEGORY = 2
@@ -65,7 +66,15 @@ def _holds(answer: MemoryAnswer, segments: Sequence[Segment]) -> bool:
         and bool(answer.evidence.strip())
         and answer.evidence in segment.text
         and (segment.is_user or answer.category != "system")
+        and _is_meant(answer, segments)
     )
+
+
+def _is_meant(answer: MemoryAnswer, segments: Sequence[Segment]) -> bool:
+    """What somebody is quoted to have said is nothing about the owner, yet worth passing on."""
+    said = [(segment.speaker, segment.text) for segment in segments]
+    reason = passing(said, answer.segment, answer.evidence)
+    return reason is None or (reason == "quotation" and answer.category != "system")
 
 
 def _memory(answer: MemoryAnswer, category: Category, conversation: Conversation) -> Memory:

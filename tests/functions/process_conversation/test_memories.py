@@ -69,6 +69,27 @@ def test_what_another_speaker_likes_is_no_fact_about_the_owner_p14():
     assert kept(memory("Jo: jazz calms", category="interesting", **jazz)) == ["Jo: jazz calms"]
 
 
+@pytest.mark.parametrize(
+    "said",
+    [
+        "I'm allergic to peanuts, for now at least.",
+        "I'm allergic to peanuts. Just kidding!",
+        "Let's pretend I'm allergic to peanuts.",
+        "What if I'm allergic to peanuts?",
+        "Then she goes: I'm allergic to peanuts.",
+        "Maybe I'm allergic to peanuts.",
+    ],
+)
+@pytest.mark.parametrize("category", ["system", "interesting"])
+def test_what_was_not_meant_to_last_is_dropped_whatever_the_model_says_c62(said, category):
+    answer = MemoriesAnswer.model_validate({"memories": [memory(category=category)]})
+    is_advice = category == "interesting" and "she goes" in said
+
+    found = memories(answer, talk(said), []).memories
+
+    assert [m.content for m in found] == ["User is allergic to peanuts"] * is_advice
+
+
 def test_two_of_each_category_are_kept_p14():
     facts = [memory(f"Fact {n}", category=c) for n in range(4) for c in ("system", "interesting")]
 
