@@ -110,6 +110,8 @@ class ExactIndex:
             width *= WIDER
 
     def _matched(self, hits: Sequence[Hit], query: SparseVector) -> list[Hit]:
+        if not hits:
+            return []
         positions = np.array([self._positions[hit.id] for hit in hits], np.int32)
         weights = sum(postings.weights_of(query, positions) for postings in self._postings)
         return [
