@@ -19,6 +19,8 @@ LISTS = (
     "/v2/messages",
     "/v3/memories",
     "/v1/action-items",
+    "/v1/users/people",
+    "/v2/chat-sessions",
     "/v1/apps",
     "/v1/inbox",
 )
@@ -54,8 +56,15 @@ def theirs(owner: httpx.Client) -> dict[str, str]:
     owner.post("/v1/apps/enable", params={"app_id": app})
     key = owner.post(f"/v1/apps/{app}/keys").json()
     notify(owner, app, key["secret"], "It rains.")
+    owner.post("/v3/memories", json={"id": "fact", "content": "Likes trains"})
+    owner.post("/v1/action-items", json={"id": "task", "description": "Book the train"})
+    owner.post("/v1/users/people", json={"id": "ann", "name": "Ann"})
     return {
         "conversation": "offsite",
+        "memory": "fact",
+        "task": "task",
+        "person": "ann",
+        "session": owner.post("/v2/chat-sessions", json={"title": "Trains"}).json()["id"],
         "message": answer.done["id"],
         "app": app,
         "key": key["id"],
@@ -113,10 +122,32 @@ USER_ROUTES = [
 ]
 
 
+OWNER = "assign_type=is_user&value=true"
 MISSING = "Conversation not found", "Message not found", "Notification not found", "App not found"
 BY_ID = [
     ("GET", "/v1/conversations/{conversation}", MISSING[0]),
     ("DELETE", "/v1/conversations/{conversation}", MISSING[0]),
+    ("PATCH", "/v1/conversations/{conversation}/title?title=x", MISSING[0]),
+    ("PATCH", "/v1/conversations/{conversation}/starred?starred=true", MISSING[0]),
+    ("PATCH", f"/v1/conversations/{{conversation}}/assign-speaker/Ann?{OWNER}", MISSING[0]),
+    ("POST", "/v1/conversations/{conversation}/reprocess", MISSING[0]),
+    ("GET", "/v3/memories/{memory}", "Memory not found"),
+    ("GET", "/v3/memories/{memory}/history", "Memory not found"),
+    ("PATCH", "/v3/memories/{memory}?value=x", "Memory not found"),
+    ("PATCH", "/v3/memories/{memory}/visibility?value=public", "Memory not found"),
+    ("POST", "/v3/memories/{memory}/review?value=false", "Memory not found"),
+    ("DELETE", "/v3/memories/{memory}", "Memory not found"),
+    ("GET", "/v1/action-items/{task}", "Action item not found"),
+    ("PATCH", "/v1/action-items/{task}/completed?completed=true", "Action item not found"),
+    ("DELETE", "/v1/action-items/{task}", "Action item not found"),
+    ("GET", "/v1/users/people/{person}", "Person not found"),
+    ("PATCH", "/v1/users/people/{person}/name?value=x", "Person not found"),
+    ("DELETE", "/v1/users/people/{person}", "Person not found"),
+    ("GET", "/v2/chat-sessions/{session}", "Chat session not found"),
+    ("DELETE", "/v2/chat-sessions/{session}", "Chat session not found"),
+    ("GET", "/v2/messages/{message}/stream", MISSING[1]),
+    ("POST", "/v2/messages/{message}/stop", MISSING[1]),
+    ("GET", "/v2/messages/{message}/diagnostics", MISSING[1]),
     ("POST", "/v2/messages/{message}/report", MISSING[1]),
     ("POST", "/v1/messages/{message}/report", MISSING[1]),
     ("POST", "/v1/users/analytics/chat_message?message_id={message}&value=1", MISSING[1]),
@@ -135,6 +166,13 @@ BY_ID = [
 ]
 
 
+BODY_BY_ID = [
+    ("PATCH", "/v1/conversations/{conversation}", {"title": "x"}, MISSING[0]),
+    ("PATCH", "/v1/action-items/{task}", {"completed": True}, "Action item not found"),
+    ("PATCH", "/v2/chat-sessions/{session}", {"title": "x"}, "Chat session not found"),
+]
+
+
 @pytest.mark.parametrize(("method", "path", "detail"), BY_ID)
 @pytest.mark.usefixtures("alice")
 def test_what_is_anothers_does_not_exist(
@@ -143,8 +181,23 @@ def test_what_is_anothers_does_not_exist(
     assert refusal(bob.request(method, path.format(**theirs))) == (404, detail)
 
 
+@pytest.mark.parametrize(("method", "path", "body", "detail"), BODY_BY_ID)
+@pytest.mark.usefixtures("alice")
+def test_what_is_anothers_cannot_be_changed(
+    bob: httpx.Client,
+    theirs: dict[str, str],
+    method: str,
+    path: str,
+    body: dict[str, Any],
+    detail: str,
+) -> None:
+    answer = bob.request(method, path.format(**theirs), json=body)
+
+    assert refusal(answer) == (404, detail)
+
+
 def test_every_route_with_an_id_in_its_path_is_tried_with_anothers() -> None:
-    tried = {(method, unnamed(path)) for method, path, _ in BY_ID}
+    tried = {(method, unnamed(path)) for method, path, *_ in [*BY_ID, *BODY_BY_ID]}
     routes = {(m.upper(), unnamed(path)) for path in ROUTES for m in ROUTES[path] if "{" in path}
 
     assert routes - tried == {
@@ -153,8 +206,12 @@ def test_every_route_with_an_id_in_its_path_is_tried_with_anothers() -> None:
 
 
 def unnamed(path: str) -> str:
-    pieces = path.split("/")
-    return "/".join("{}" if piece.startswith("{") else piece for piece in pieces)
+    pieces = path.partition("?")[0].split("/")
+    named = "assign-speaker"  # the speaker behind it is named by the label
+    return "/".join(
+        "{}" if piece.startswith("{") or before == named else piece
+        for before, piece in zip(["", *pieces], pieces, strict=False)
+    )
 
 
 NO_JSON = {
@@ -168,7 +225,16 @@ NO_JSON = {
 BODIES = [
     ("POST", "/v1/conversations"),
     ("POST", "/v1/conversations/search"),
+    ("PATCH", "/v1/conversations/{conversation_id}"),
+    ("POST", "/v3/memories"),
+    ("POST", "/v3/memories/search"),
+    ("POST", "/v1/action-items"),
+    ("POST", "/v1/action-items/search"),
+    ("PATCH", "/v1/action-items/{action_item_id}"),
+    ("POST", "/v1/users/people"),
     ("POST", "/v2/messages"),
+    ("POST", "/v2/chat-sessions"),
+    ("PATCH", "/v2/chat-sessions/{id}"),
     ("POST", "/v1/apps"),
     ("PATCH", "/v1/users/profile"),
     ("POST", "/v1/users/fcm-token"),
