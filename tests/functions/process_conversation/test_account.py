@@ -3,6 +3,7 @@
 import io
 import json
 import zipfile
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -19,6 +20,7 @@ from shared.data.messages import Messages
 from shared.domain.app import App
 from shared.domain.chat import Message, Session
 from shared.domain.documents import Query, Set
+from shared.domain.errors import Unavailable
 from shared.domain.ids import AppId, MessageId, SessionId, UserId
 from shared.domain.profile import Profile
 from tests.contracts.test_documents import firestore_documents
@@ -193,7 +195,8 @@ async def test_what_was_processed_meanwhile_goes_too(database, at):
     interruption = Interruption(at, erased, after=True)
     world = world_on(database, ScriptedModel(answers=script(answers())), interruption.wrap)
     await world.write(talk(), ZAPHOD)
-    await world.settle()
+    with suppress(Unavailable):  # who is overtaken asks to be called again
+        await world.settle()
     await erase(deps_of(world), ZAPHOD, sweep=True)
 
     assert interruption.done
