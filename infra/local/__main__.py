@@ -21,6 +21,7 @@ from infra.local.pump import HttpDelivery, Pump
 from infra.local.routing import entry_points
 from shared import telemetry, wiring
 from shared.adapters.local_identity import LocalIdentity, read_secret
+from shared.adapters.sqlite_database import OtherLayout
 from shared.domain.egress import EgressRules
 from shared.settings import Settings, SettingsError
 
@@ -45,7 +46,7 @@ def main() -> int:
         back = listen("127.0.0.1", 0)
         _equip(settings, back)
         asyncio.run(_serve(settings, front, back))
-    except SettingsError as error:
+    except (SettingsError, OtherLayout) as error:
         print(f"keepsake: {error}", file=sys.stderr)
         return 2
     return 0

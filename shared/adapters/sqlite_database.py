@@ -15,16 +15,28 @@ from shared.domain.errors import Unavailable
 
 T = TypeVar("T")
 
+LAYOUT = 1
+"""Which tables and columns a file has; raised with every change that older files lack."""
 READERS = 4
 BUSY_TIMEOUT_S = 10.0
 BUSY = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
+
+
+class OtherLayout(Exception):
+    """The file was made by another version, whose tables differ; the message says what to do."""
+
+    def __init__(self, path: Path, layout: int) -> None:
+        super().__init__(
+            f"{path} was made by another version of Keepsake (layout {layout}, this one reads "
+            f"{LAYOUT}): move it away, or choose another place with DATA_DIR=elsewhere make run"
+        )
 
 
 class SqliteDatabase:
     """One SQLite file that several processes may share; it is opened on first use.
 
     Work runs in threads, so that the event loop never waits for the disk. Both `read` and `write`
-    raise Unavailable when another process keeps the file busy.
+    raise Unavailable when another process keeps the file busy, and OtherLayout.
     """
 
     def __init__(self, path: Path) -> None:
@@ -105,9 +117,35 @@ def _open(path: Path) -> sqlite3.Connection:
     connection = sqlite3.connect(
         path, timeout=BUSY_TIMEOUT_S, isolation_level=None, check_same_thread=False
     )
-    _use_wal(connection)
-    connection.execute("PRAGMA synchronous = NORMAL")
+    try:
+        _use_wal(connection)
+        connection.execute("PRAGMA synchronous = NORMAL")
+        _check_layout(connection, path)
+    except BaseException:
+        connection.close()
+        raise
     return connection
+
+
+def _check_layout(connection: sqlite3.Connection, path: Path) -> None:
+    """Mark a new file as ours. Raises OtherLayout."""
+    if _layout(connection) == LAYOUT:
+        return
+
+    def mark(connection: sqlite3.Connection) -> int:
+        tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+        if not tables and not _layout(connection):
+            connection.execute(f"PRAGMA user_version = {LAYOUT}")
+        return _layout(connection)
+
+    layout = _transact(connection, "BEGIN IMMEDIATE", mark)
+    if layout != LAYOUT:
+        raise OtherLayout(path, layout)
+
+
+def _layout(connection: sqlite3.Connection) -> int:
+    layout: int = connection.execute("PRAGMA user_version").fetchone()[0]
+    return layout
 
 
 def _use_wal(connection: sqlite3.Connection) -> None:

@@ -2,8 +2,10 @@
 
 import signal
 import socket
+import sqlite3
 import subprocess
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from pathlib import Path
 
 import httpx
@@ -87,6 +89,17 @@ def test_a_data_directory_that_cannot_be_made_is_one_line_too(tmp_path: Path) ->
 
     assert (code, said.count("\n"), said[:10]) == (2, 1, "keepsake: ")
     assert "DATA_DIR" in said
+
+
+def test_data_of_another_version_is_one_line_that_says_what_to_do(tmp_path: Path) -> None:
+    with closing(sqlite3.connect(tmp_path / "keepsake.db")) as older:
+        older.execute("CREATE TABLE jobs (id INTEGER PRIMARY KEY)")
+
+    code, said = refused(tmp_path)
+
+    assert (code, said.count("\n"), said[:10]) == (2, 1, "keepsake: ")
+    assert f"{tmp_path / 'keepsake.db'} was made by another version of Keepsake" in said
+    assert said.endswith("DATA_DIR=elsewhere make run\n")
 
 
 @pytest.fixture(scope="module")
