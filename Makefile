@@ -39,6 +39,9 @@ eval: $(VENV)/ready-dev ## Measure retrieval: make eval DATA=path/to/locomo.json
 	@test -f "$(DATA)" || { echo "keepsake: say which LoCoMo file: make eval DATA=path/to/locomo.json" >&2; exit 2; }
 	@$(BIN)/python -m infra.eval "$(DATA)" "$(or $(OUT),.cache/eval.svg)" --embedder "$(or $(EMBEDDER),.cache/embed-venv)"
 
+eval-memories: $(VENV)/ready-dev ## Measure which facts are remembered, on our gold set (OPENAI_API_KEY asks that model; ARGS=--show)
+	@data=$$(mktemp -d) && trap 'rm -rf $$data' EXIT && DATA_DIR=$$data $(BIN)/python -m infra.eval.memories $(ARGS)
+
 dead-letters: $(VENV)/ready ## List what was given up (SHOW=id shows one, REPLAY=id or all sends it again)
 	@$(BIN)/python -m infra.dead_letters $(if $(SHOW),--show $(SHOW)) $(if $(REPLAY),--replay $(REPLAY))
 
