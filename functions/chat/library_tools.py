@@ -15,6 +15,7 @@ from shared.domain.chat import Card
 from shared.domain.conversation import Conversation
 from shared.domain.ids import UserId
 from shared.domain.memory import Memory
+from shared.retrieval.dates import Span, resolve
 from shared.retrieval.packing import Passage, pack
 
 SEARCH_TOKENS = 4_000
@@ -70,7 +71,12 @@ def library_tools(deps: ChatDeps, uid: UserId) -> list[Tool]:
 
     async def search_conversations(asked: SearchConversations) -> Present:
         found = await deps.search.conversations(
-            uid, asked.query, start=asked.start_date, end=asked.end_date, limit=asked.limit
+            uid,
+            asked.query,
+            start=asked.start_date,
+            end=asked.end_date,
+            named=await _named(deps, uid, asked),
+            limit=asked.limit,
         )
         packed = pack(
             [(hit.conversation.spoken, hit.turns) for hit in found],
@@ -98,6 +104,14 @@ def library_tools(deps: ChatDeps, uid: UserId) -> list[Tool]:
         own_tool("get_memories", "Searching memories", GetMemories, get_memories),
         own_tool("search_memories", "Searching memories", SearchMemories, search_memories),
     ]
+
+
+async def _named(deps: ChatDeps, uid: UserId, asked: SearchConversations) -> Span | None:
+    """Read the time that a query names in the owner's zone, unless bounds say it already."""
+    if asked.start_date or asked.end_date:
+        return None
+    profile = await deps.profiles.get(uid)
+    return resolve(asked.query, deps.clock.now().astimezone(profile.zone))
 
 
 def _conversations(found: Sequence[tuple[Conversation, Sequence[str]]]) -> Present:

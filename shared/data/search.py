@@ -5,9 +5,10 @@ import math
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
+from shared import telemetry
 from shared.data.codec import load_all
 from shared.data.conversations import Conversations, conversation_path
-from shared.data.library_index import memory_hash
+from shared.data.library_index import INDEX_VERSION, memory_hash
 from shared.data.meanings import Meanings
 from shared.data.memories import memory_path
 from shared.domain.conversation import Conversation, content_hash
@@ -17,9 +18,10 @@ from shared.domain.memory import Memory
 from shared.domain.value import value
 from shared.domain.vectors import Filter, Hit, SparseVector
 from shared.ports import Documents, Embedder, Vectors
+from shared.retrieval.dates.spans import Span
 from shared.retrieval.fusion import blended, reciprocal
 from shared.retrieval.packing import Passage, Turns, excerpts
-from shared.retrieval.query import parse, ranked
+from shared.retrieval.query import Query, favoured, parse, ranked
 
 POOL = 200
 """Rows of one look; with their terms and metadata, so many fit into Pinecone's answer of at most 4 MB."""
@@ -67,16 +69,20 @@ class Search:
         *,
         start: datetime | None = None,
         end: datetime | None = None,
+        named: Span | None = None,
         limit: int,
     ) -> list[FoundConversation]:
-        """Return conversations best first, each once; `start` is included, `end` is not."""
+        """Return conversations best first, each once; `start` is included, `end` is not.
+
+        `named` is a time that the question itself names: what was said then gains by it, and the
+        rest is still found, for people also ask later about such a time.
+        """
         where: Filter = {"kind": {"$in": ["summary", "chunk"]}, **_between(start, end)}
-        asked = parse(query)
         by_words, by_meaning = await asyncio.gather(
-            self._hits(uid, asked.vector, limit, where),
+            self._by_words(uid, parse(query), limit, where, named),
             self._meanings.near(uid, query, limit=POOL, where=where),
         )
-        rows = _by_conversation(blended(ranked(asked, by_words), by_meaning))
+        rows = _by_conversation(blended(by_words, by_meaning))
         kept = await self._kept(uid, rows, limit)
         best = sorted(kept, key=lambda found: -found[1][0].score)
         whole = await asyncio.gather(*(self._found(uid, *found) for found in best[:limit]))
@@ -108,6 +114,27 @@ class Search:
             hits += more
             if len(more) < POOL or len(_by_conversation(hits)) >= limit:
                 break
+        return hits
+
+    async def _by_words(
+        self, uid: UserId, asked: Query, limit: int, where: Filter, named: Span | None
+    ) -> list[Hit]:
+        anytime, then = await asyncio.gather(
+            self._hits(uid, asked.vector, limit, where),
+            self._then(uid, asked.vector, where, named),
+        )
+        hits = {hit.id: hit for hit in [*anytime, *then]}
+        return favoured(ranked(asked, list(hits.values())), {hit.id for hit in then})
+
+    async def _then(
+        self, uid: UserId, query: SparseVector, where: Filter, named: Span | None
+    ) -> list[Hit]:
+        """Find what was said in the time that a question names; nothing is no reason to stop."""
+        if named is None:
+            return []
+        within = {**where, **_between(named.start, named.end)}
+        hits = await self._vectors.query_sparse(uid, query, limit=POOL, where=within)
+        telemetry.note(named_time="found" if hits else "nothing then, searched without")
         return hits
 
     async def _kept(
@@ -164,9 +191,14 @@ def _by_conversation(hits: Sequence[Hit]) -> Mapping[ConversationId, list[Hit]]:
 
 
 def _fresh(conversation: Conversation, rows: Sequence[Hit]) -> list[Hit]:
-    """Keep the rows that were made from what is stored now."""
+    """Keep the rows that were made from what is stored now, as rows are made now."""
     stored = content_hash(conversation)
-    return [hit for hit in rows if hit.metadata["content_hash"] == stored]
+    return [
+        hit
+        for hit in rows
+        if hit.metadata["content_hash"] == stored
+        and hit.metadata.get("index_version") == INDEX_VERSION
+    ]
 
 
 def _turns(rows: Sequence[Hit]) -> Turns:

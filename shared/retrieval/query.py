@@ -8,7 +8,7 @@ from dataclasses import replace
 from shared.domain.value import value
 from shared.domain.vectors import Hit, SparseVector
 from shared.retrieval.chunking import OWNER
-from shared.retrieval.frequencies import EVERYDAY, FREQUENT, weight
+from shared.retrieval.frequencies import EVERYDAY, FREQUENT, TELLING, weight
 from shared.retrieval.related import related
 from shared.retrieval.sparse import TIMED, by, vector
 from shared.retrieval.terms import term_id, terms
@@ -70,6 +70,13 @@ def ranked(query: Query, hits: Sequence[Hit]) -> list[Hit]:
         totals = [total + worth * each for total, each in zip(totals, found, strict=True)]
     rescored = [replace(hit, score=total) for hit, total in zip(hits, totals, strict=True)]
     return sorted(rescored, key=lambda hit: -hit.score)
+
+
+def favoured(hits: Sequence[Hit], fitting: set[str]) -> list[Hit]:
+    """Let hits that fit in another way gain what a telling word in them would; best first."""
+    worth = TELLING + _rarity(len(fitting), len(hits))
+    scored = [replace(hit, score=hit.score + worth) if hit.id in fitting else hit for hit in hits]
+    return sorted(scored, key=lambda hit: -hit.score)
 
 
 def _rarity(holding: int, count: int) -> float:

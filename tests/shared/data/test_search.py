@@ -11,19 +11,21 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from shared import telemetry
 from shared.adapters.firestore_indexes import FirestoreIndexes
 from shared.adapters.sqlite_database import SqliteDatabase
 from shared.adapters.sqlite_documents import SqliteDocuments
 from shared.adapters.sqlite_vectors import SqliteVectors
 from shared.data.codec import dump
 from shared.data.conversations import Conversations, conversation_path
-from shared.data.library_index import LibraryIndex
+from shared.data.library_index import INDEX_VERSION, LibraryIndex
 from shared.data.memories import memory_path
 from shared.data.search import Search
 from shared.domain.conversation import Conversation, Segment, Structured
 from shared.domain.documents import Delete, Set, Update
 from shared.domain.ids import ConversationId, MemoryId, UserId
 from shared.domain.memory import Memory
+from shared.retrieval.dates import Span
 from tests.doubles import ReadRounds
 
 ANN, BOB = UserId("ann"), UserId("bob")
@@ -303,3 +305,39 @@ async def test_a_long_conversation_does_not_take_the_places_of_the_others(librar
     await library.keep(ANN, long, *others)
 
     assert set(await library.ids(ANN, "launch", limit=4)) == {"long", "c0", "c1", "c2"}
+
+
+async def test_p13_what_was_said_in_the_time_a_question_names_comes_first(library: Library):
+    await library.keep(
+        ANN,
+        talk("before", "The heron came back", at=NOON - timedelta(days=9)),
+        talk("then", "A heron", "It went on", at=NOON),
+    )
+    then = Span(NOON - timedelta(hours=1), NOON + timedelta(hours=1))
+
+    found = await library.search.conversations(ANN, "The heron back", named=then, limit=5)
+
+    assert await library.ids(ANN, "The heron back") == ["before", "then"]
+    assert [one.conversation.id for one in found] == ["then", "before"]
+
+
+async def test_p13_a_time_without_a_hit_is_searched_without_and_said(library: Library):
+    await library.keep(ANN, talk("c", "The heron"))
+    never = Span(NOON + timedelta(days=1), NOON + timedelta(days=2))
+
+    with telemetry.request("chat"):
+        found = await library.search.conversations(ANN, "heron", named=never, limit=5)
+        facts = telemetry.facts()
+
+    assert [one.conversation.id for one in found] == ["c"]
+    assert facts["named_time"] == "nothing then, searched without"
+
+
+async def test_rows_that_were_made_another_way_do_not_count(library: Library):
+    await library.keep(ANN, talk("c", "The heron"))
+    [row] = (await library.vectors.fetch(ANN, ["ann-c#0"])).values()
+
+    old = {**row.metadata, "index_version": INDEX_VERSION - 1}
+    await library.vectors.upsert(ANN, [replace(row, metadata=old)])
+
+    assert await library.ids(ANN, "heron") == []
