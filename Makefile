@@ -29,7 +29,7 @@ test: $(VENV)/ready-dev ## Run every test; a part whose tools are missing is ski
 check: $(VENV)/ready-dev ## Format, lint, types, walls
 	@$(BIN)/ruff format --check . && $(BIN)/ruff check . && $(BIN)/mypy functions shared infra tests && $(BIN)/lint-imports
 
-bench: $(VENV)/ready-dev ## Print the figures beside their baselines (ONLY=streams, processing, search or imports)
+bench: $(VENV)/ready-dev ## Print the figures beside their baselines (ONLY=streams, agents, processing, search or imports)
 	@$(BIN)/python -m infra.bench $(ONLY)
 
 cuts: $(VENV)/ready-dev ## Play N random crashes, cuts and repeats of a question (N=10000, SEED=1)
@@ -52,6 +52,7 @@ lock: $(VENV)/ready-dev ## Pin and hash what requirements*.in ask for
 	@$(BIN)/pip install -qq uv
 	@$(BIN)/uv pip compile -q --generate-hashes --python-version 3.11 --no-emit-index-url --no-annotate --custom-compile-command "make lock" requirements.in -o requirements.txt
 	@$(BIN)/uv pip compile -q --generate-hashes --python-version 3.11 --no-emit-index-url --no-annotate --custom-compile-command "make lock" requirements-dev.in -o requirements-dev.txt
+	@$(BIN)/uv pip compile -q --generate-hashes --python-version 3.11 --no-emit-index-url --no-annotate --custom-compile-command "make lock" infra/bench/frameworks.in -o infra/bench/frameworks.txt
 
 $(VENV)/made:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { echo "keepsake: Python 3.11 is missing: install it, or say PYTHON=/path/to/it make run" >&2; exit 2; }

@@ -5,6 +5,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 
 from infra.bench import streams
+from infra.bench.agents import agent_loops
 from infra.bench.chats import long_chat
 from infra.bench.figures import Figure, machine, table
 from infra.bench.imports import import_times
@@ -48,6 +49,7 @@ MEASURED: Mapping[str, Callable[[], Sequence[Figure]]] = {
     "streams": lambda: asyncio.run(_streams()),
     "processing": lambda: asyncio.run(processing()),
     "search": lambda: asyncio.run(searches()),
+    "agents": agent_loops,
     "imports": import_times,
 }
 

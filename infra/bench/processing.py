@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import sys
 import tempfile
 import time
 from collections.abc import Iterable, Mapping
@@ -13,12 +12,12 @@ from typing import Any
 from infra.bench.client import request, sign_in
 from infra.bench.figures import Figure
 from infra.bench.processes import Served, keepsake, keepsake_on, scripted_model
+from infra.bench.progress import draw
 from infra.bench.sessions import sessions
 
 SESSIONS = 1_000
 ASKED = 20
 AT_ONCE = 8
-BAR = 30
 MOST_S = 300
 POLL_S = 0.25
 FUNCTION = "process_conversation"
@@ -76,9 +75,9 @@ async def _import(server: Served, told: list[dict[str, Any]]) -> float:
     await asyncio.gather(*(_post(server, waiting, token) for _ in range(AT_ONCE)))
     async with asyncio.timeout(MOST_S):
         while (done := len(_completed(server))) < len(told):
-            _draw(done, len(told))
+            draw("sessions", done, len(told))
             await asyncio.sleep(POLL_S)
-    _draw(done, len(told))
+    draw("sessions", done, len(told))
     return time.perf_counter() - started
 
 
@@ -97,9 +96,3 @@ def _completed(server: Served) -> list[dict[str, Any]]:
     if failed := [line for line in lines if line["outcome"] == "failed"]:
         raise RuntimeError(f"{len(failed)} sessions could not be processed")
     return [line for line in lines if line["outcome"] == "ok"]
-
-
-def _draw(done: int, total: int) -> None:
-    if sys.stderr.isatty():
-        bar = "█" * (BAR * done // total)
-        print(f"\r{bar:·<{BAR}} {done}/{total}", end="\n" * (done == total), file=sys.stderr)

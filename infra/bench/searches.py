@@ -1,12 +1,10 @@
 """What a search costs over HTTP in libraries of several sizes, from `make run`'s own process."""
 
 import json
-import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from itertools import count
 from pathlib import Path
 from statistics import median, quantiles
 
@@ -14,14 +12,13 @@ from infra.bench.client import request, sign_in
 from infra.bench.figures import Figure
 from infra.bench.libraries import OWNER, Library, questions
 from infra.bench.processes import Served, keepsake_on
+from infra.bench.progress import bar
 from shared.data.search import Search
 from tests.doubles import ReadRounds
 
 ASKED = 200
 LIMIT = 20
 OTHERS = 1_000
-
-Tick = Callable[[], None]
 
 
 async def searches() -> list[Figure]:
@@ -32,7 +29,7 @@ async def _usual() -> list[Figure]:
     """Search as many talks as five people have in LoCoMo, and count what is read."""
     with _data() as data:
         with Library(data) as library:
-            chunks = await library.fill(135, turns=22, tick=_bar("a usual library", 7))
+            chunks = await library.fill(135, turns=22, tick=bar("a usual library", 7))
             rounds, read = await _reads(library)
         name = f"search, {chunks:,} chunks"
         with keepsake_on(data) as server:
@@ -47,7 +44,7 @@ async def _usual() -> list[Figure]:
 async def _large() -> list[Figure]:
     with _data() as data:
         with Library(data) as library:
-            chunks = await library.fill(10_000, turns=10, tick=_bar("a large library", 500))
+            chunks = await library.fill(10_000, turns=10, tick=bar("a large library", 500))
         name = f"search, {chunks:,} chunks"
         with keepsake_on(data) as server:
             await _ask(server, questions(1), uid="nobody")
@@ -67,10 +64,10 @@ async def _among_others() -> list[Figure]:
     """Search one library alone and among a thousand of its size, in turn."""
     with _data() as alone, _data() as crowded:
         with Library(alone) as library:
-            chunks = await library.fill(100, turns=10, tick=_bar("one user", 5))
+            chunks = await library.fill(100, turns=10, tick=bar("one user", 5))
         with Library(crowded) as library:
-            await library.fill(100, turns=10, tick=_bar("the same user", 5))
-            await library.copy_rows(OTHERS, tick=_bar(f"{OTHERS:,} others", OTHERS))
+            await library.fill(100, turns=10, tick=bar("the same user", 5))
+            await library.copy_rows(OTHERS, tick=bar(f"{OTHERS:,} others", OTHERS))
         with keepsake_on(alone) as quiet, keepsake_on(crowded) as busy:
             asked = [(await _ask(quiet, [q]) + await _ask(busy, [q])) for q in questions(ASKED)]
     ours, among = (median(times) * 1_000 for times in zip(*asked, strict=True))
@@ -123,14 +120,3 @@ async def _times(name: str, server: Served, *, wanted_p95_ms: float) -> list[Fig
 def _data() -> Iterator[Path]:
     with tempfile.TemporaryDirectory() as folder:
         yield Path(folder)
-
-
-def _bar(name: str, total: int) -> Tick:
-    done = count(1)
-
-    def tick() -> None:
-        part = next(done) / total
-        end = "\n" if part >= 1 else ""
-        print(f"\r[{'#' * int(30 * part):30}] {name}", end=end, file=sys.stderr, flush=True)
-
-    return tick

@@ -2,13 +2,14 @@
 
 In tests: `with scripted_openai() as server: server.play(Script(text="Hi"))`. As a process:
 `python -m tests.servers.openai --port 9000 --delay-ms 50`, told what to play by `POST /script` or by
-a marker in the last message: `[[script {"tokens": 200}]]`. `GET /requests` says what it was asked.
+a marker in the newest question: `[[script {"tokens": 200}]]`, or a list of scripts, the n-th of which
+answers the question's n-th call. `GET /requests` says what it was asked.
 """
 
 import argparse
 import json
 import re
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -27,7 +28,7 @@ from starlette.types import Receive, Scope, Send
 
 from tests.servers import running
 
-_MARKER = re.compile(r"\[\[script (\{.*?\})\]\]", re.DOTALL)
+_MARKER = re.compile(r"\[\[script (\{.*?\}|\[.*?\])\]\]", re.DOTALL)
 _WORDS = ("what ", "was ", "said ", "about ", "the ", "garden ", "in ", "spring ")
 _PIECE = 5
 
@@ -132,9 +133,8 @@ class ScriptedOpenai:
             asked.ended.set()
 
     def _script(self, body: dict[str, Any]) -> Script:
-        marked = _MARKER.search(str(body["messages"][-1]["content"]))
-        if marked:
-            return _SCRIPT.validate_json(marked[1])
+        if "response_format" not in body and (marked := _marked(body["messages"])):
+            return marked
         schema = body.get("response_format", {}).get("json_schema", {}).get("name", "")
         for script in self._queue:
             if script.schema == schema:
@@ -155,7 +155,19 @@ class ScriptedOpenai:
         return Response(status_code=204)
 
 
-_SCRIPT: TypeAdapter[Script] = TypeAdapter(Script)
+_SCRIPTS: TypeAdapter[Script | list[Script]] = TypeAdapter(Script | list[Script])
+
+
+def _marked(messages: Sequence[Mapping[str, Any]]) -> Script | None:
+    """Return what the newest question wants of the call that follows these messages."""
+    asked = max((n for n, message in enumerate(messages) if message["role"] == "user"), default=0)
+    marked = _MARKER.search(str(messages[asked]["content"]))
+    if marked is None:
+        return None
+    told = _SCRIPTS.validate_json(marked[1])
+    scripts = told if isinstance(told, list) else [told]
+    answered = sum(message["role"] == "assistant" for message in messages[asked:])
+    return scripts[answered] if answered < len(scripts) else None
 
 
 async def _answer(script: Script, asked: Asked, receive: Receive, send: Send) -> bool:

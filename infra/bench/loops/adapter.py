@@ -1,0 +1,46 @@
+"""Our model adapter alone, making the same calls: what our loop stands on."""
+
+import json
+import sys
+from collections.abc import Sequence
+
+from infra.bench.loops.pipe import serve
+from shared.adapters.openai_model import OpenaiModel
+from shared.domain.model import (
+    AssistantTurn,
+    ModelMessage,
+    TextDelta,
+    ToolCall,
+    ToolCallRequested,
+    ToolResult,
+    ToolSpec,
+    UserText,
+)
+
+QUERY = {"type": "object", "properties": {"query": {"type": "string"}}, "required": ["query"]}
+LOOKUP = ToolSpec(name="lookup", description="Look something up.", parameters=QUERY)
+model = OpenaiModel(api_key="x", base_url=sys.argv[1], models={"agent": "scripted"})
+
+
+async def turn(question: str) -> str:
+    messages: list[ModelMessage] = [UserText(text=question)]
+    while True:
+        text, calls = await _call(messages)
+        if not calls:
+            return text
+        found = [
+            ToolResult(call_id=call.id, text=json.loads(call.arguments)["query"]) for call in calls
+        ]
+        messages += [AssistantTurn(text=text, tool_calls=tuple(calls)), *found]
+
+
+async def _call(messages: Sequence[ModelMessage]) -> tuple[str, list[ToolCall]]:
+    """Return the words of an answer and the tools it calls."""
+    async with model.stream("agent", messages, [LOOKUP]) as events:
+        told = [event async for event in events]
+    text = "".join(event.text for event in told if isinstance(event, TextDelta))
+    return text, [event.call for event in told if isinstance(event, ToolCallRequested)]
+
+
+if __name__ == "__main__":
+    serve(turn)

@@ -1,0 +1,37 @@
+"""The OpenAI Agents SDK's runner, streaming, its tracing off: there is nobody to send traces to."""
+
+from agents import (
+    Agent,
+    OpenAIChatCompletionsModel,
+    Runner,
+    function_tool,
+    set_tracing_disabled,
+)
+from openai import AsyncOpenAI
+
+from infra.bench.loops.pipe import serve
+
+set_tracing_disabled(disabled=True)
+RAW, TEXT = "raw_response_event", "response.output_text.delta"
+
+
+async def lookup(query: str) -> str:
+    """Look something up."""
+    return query
+
+
+agent = Agent(
+    name="Assistant",
+    model=OpenAIChatCompletionsModel("scripted", AsyncOpenAI(max_retries=0)),
+    tools=[function_tool(lookup)],
+)
+
+
+async def turn(question: str) -> str:
+    running = Runner.run_streamed(agent, question)
+    events = [each.data async for each in running.stream_events() if each.type == RAW]
+    return "".join(event.delta for event in events if event.type == TEXT)
+
+
+if __name__ == "__main__":
+    serve(turn)

@@ -1,0 +1,51 @@
+"""Our loop as a turn runs it: guards, citations, telemetry, and a model that may be asked twice."""
+
+import sys
+from contextlib import aclosing
+from typing import get_args
+
+from functions.chat.agent import Agent
+from functions.chat.guards import Limits
+from functions.chat.hold import Hold
+from functions.chat.own_tools import Arguments, own_tool
+from functions.chat.toolkit import Present, Toolkit, say
+from infra.bench.loops.pipe import serve
+from shared import telemetry
+from shared.adapters.openai_model import OpenaiModel
+from shared.adapters.resilient_model import ResilientModel
+from shared.adapters.system_clock import SystemClock
+from shared.domain.model import ModelRole, UserText
+from shared.domain.run import Said
+
+ROLES = get_args(ModelRole)
+scripted = OpenaiModel(api_key="x", base_url=sys.argv[1], models=dict.fromkeys(ROLES, "scripted"))
+model = ResilientModel({role: [scripted] for role in ROLES}, SystemClock())
+
+
+class Lookup(Arguments):
+    """Look something up."""
+
+    query: str
+
+
+async def lookup(asked: Lookup) -> Present:
+    return say(asked.query)
+
+
+async def turn(question: str) -> str:
+    limits = Limits()
+    tools = [own_tool("lookup", "Looking", Lookup, lookup)]
+    agent = Agent(
+        model=model,
+        role="agent",
+        toolkit=Toolkit(tools, timeout_s=limits.call_timeout_s),
+        hold=Hold(),
+        limits=limits,
+    )
+    with telemetry.request("bench"):
+        async with aclosing(agent.run([UserText(text=question)])) as events:
+            return "".join([event.text async for event in events if isinstance(event, Said)])
+
+
+if __name__ == "__main__":
+    serve(turn)

@@ -1,0 +1,22 @@
+"""How far a measurement has come, on the console."""
+
+import sys
+from collections.abc import Callable
+from itertools import count
+
+_WIDTH = 30
+
+Tick = Callable[[], None]
+
+
+def bar(name: str, total: int) -> Tick:
+    """Return what is to be called `total` times, as often as something is done."""
+    done = count(1)
+    return lambda: draw(name, next(done), total)
+
+
+def draw(name: str, done: int, total: int) -> None:
+    if sys.stderr.isatty():
+        full = "█" * (_WIDTH * done // total)
+        end = "\n" * (done >= total)
+        print(f"\r{full:·<{_WIDTH}} {done}/{total} {name}", end=end, file=sys.stderr, flush=True)
