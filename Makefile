@@ -6,7 +6,7 @@ SHELL := /bin/bash
 UID ?= alice
 ORIGIN ?= http://127.0.0.1:$(or $(PORT),8080)
 
-.PHONY: run import export erase test check cuts bench eval dead-letters openapi lock clean help
+.PHONY: run import export erase test check cuts bench eval dead-letters reindex openapi lock clean help
 
 help: ## Show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -44,6 +44,9 @@ eval-memories: $(VENV)/ready-dev ## Measure which facts are remembered, on our g
 
 dead-letters: $(VENV)/ready ## List what was given up (SHOW=id shows one, REPLAY=id or all sends it again)
 	@$(BIN)/python -m infra.dead_letters $(if $(SHOW),--show $(SHOW)) $(if $(REPLAY),--replay $(REPLAY))
+
+reindex: $(VENV)/ready ## Make the index of a user (UID) anew, after an upgrade or when an embedder is switched on
+	@$(BIN)/python -m infra.reindex $(or $(UID),alice)
 
 openapi: $(VENV)/ready ## Write docs/openapi.json from the route table
 	@$(BIN)/python -m infra.openapi

@@ -1,0 +1,83 @@
+"""`make reindex`: make a user's rows anew, after rows changed their form or an embedder was added."""
+
+import argparse
+import asyncio
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from typing import TypeVar
+
+from shared import wiring
+from shared.data.conversations import Conversations
+from shared.data.library_index import LibraryIndex
+from shared.data.memories import Memories
+from shared.data.paging import Page
+from shared.domain.conversation import content_hash
+from shared.domain.errors import NotFound, Unavailable
+from shared.domain.ids import ConversationId, UserId
+from shared.settings import SettingsError
+
+T = TypeVar("T")
+PAGE = 100
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Return 1 when nothing could be done; says in one line why."""
+    parser = argparse.ArgumentParser(prog="make reindex", description=__doc__)
+    parser.add_argument("uid")
+    uid = UserId(parser.parse_args(arguments).uid)
+    try:
+        index = LibraryIndex(wiring.vectors(), wiring.embedder())
+        documents = wiring.documents()
+        count = asyncio.run(reindex(uid, Conversations(documents), Memories(documents), index))
+    except (SettingsError, Unavailable) as error:
+        print(f"keepsake: {error}; run it again, nothing is doubled", file=sys.stderr)
+        return 1
+    print(f"keepsake: made the rows of {count} conversations anew")
+    return 0
+
+
+async def reindex(
+    uid: UserId, conversations: Conversations, memories: Memories, index: LibraryIndex
+) -> int:
+    """Index what stands now, with the product serving or not; returns how many conversations."""
+    count = 0
+    async for listed in _pages(lambda after: conversations.page(uid, limit=PAGE, after=after)):
+        if listed.status == "completed" and not listed.discarded:
+            await _anew(uid, listed.id, conversations, index)
+            count += 1
+    async for memory in _pages(lambda after: memories.page(uid, limit=PAGE, after=after)):
+        if memory.is_current:
+            await index.put_memories(uid, [memory])
+    return count
+
+
+async def _anew(
+    uid: UserId, name: ConversationId, conversations: Conversations, index: LibraryIndex
+) -> None:
+    """Follow an edit that came meanwhile; of a deleted conversation nothing stays."""
+    indexed, chunks = None, 0
+    while True:
+        try:
+            conversation = await conversations.get(uid, name)
+        except NotFound:
+            await index.remove(uid, name, chunks)
+            return
+        if content_hash(conversation) == indexed:
+            return
+        indexed = content_hash(conversation)
+        chunks = await index.put(uid, conversation)
+
+
+async def _pages(read: Callable[[str | None], Awaitable[Page[T]]]) -> AsyncIterator[T]:
+    after = None
+    while True:
+        page = await read(after)
+        for item in page.items:
+            yield item
+        if page.next is None:
+            return
+        after = page.next
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,110 @@
+"""Rows that were made another way are made anew (P12)."""
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from infra.reindex import reindex
+from shared.adapters.firestore_indexes import FirestoreIndexes
+from shared.adapters.sqlite_database import SqliteDatabase
+from shared.adapters.sqlite_documents import SqliteDocuments
+from shared.adapters.sqlite_vectors import SqliteVectors
+from shared.data.codec import dump
+from shared.data.conversations import Conversations, conversation_path
+from shared.data.library_index import INDEX_VERSION, LibraryIndex
+from shared.data.memories import Memories, memory_path
+from shared.data.search import Search
+from shared.domain.conversation import Conversation, Segment
+from shared.domain.documents import Delete, Set, Update
+from shared.domain.ids import ConversationId, MemoryId, UserId
+from shared.domain.memory import Memory
+from shared.domain.vectors import Row
+
+ANN = UserId("ann")
+NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
+INDEXES = FirestoreIndexes.read(Path(__file__).parents[2] / "infra/firestore.indexes.json")
+
+
+@dataclass
+class Library:
+    documents: SqliteDocuments
+    vectors: SqliteVectors
+
+    async def reindex(self) -> int:
+        conversations, memories = Conversations(self.documents), Memories(self.documents)
+        return await reindex(ANN, conversations, memories, LibraryIndex(self.vectors))
+
+    async def ids(self, question: str) -> list[str]:
+        found = await Search(self.documents, self.vectors).conversations(ANN, question, limit=9)
+        return sorted(one.conversation.id for one in found)
+
+
+@pytest.fixture
+async def library(tmp_path: Path) -> AsyncIterator[Library]:
+    database = SqliteDatabase(tmp_path / "keepsake.db")
+    yield Library(SqliteDocuments(database, INDEXES), SqliteVectors(database))
+    database.close()
+
+
+async def keep(library: Library, name: str, text: str) -> Conversation:
+    conversation = Conversation(
+        id=ConversationId(name),
+        created_at=NOON,
+        started_at=NOON,
+        finished_at=NOON,
+        transcript_segments=(Segment(text=text, speaker="Bea"),),
+        status="completed",
+    )
+    stored = await Conversations(library.documents).add(ANN, conversation)
+    await library.documents.write(
+        Update(conversation_path(ANN, conversation.id), {"status": "completed"})
+    )
+    return replace(stored, transcript_segments=conversation.transcript_segments)
+
+
+async def test_p12_every_kept_conversation_and_memory_is_indexed_anew(library: Library):
+    for n in range(130):
+        await keep(library, f"c{n}", f"The heron {n}")
+    memory = Memory(
+        id=MemoryId("m"), content="Has a boat", category="system", created_at=NOON, updated_at=NOON
+    )
+    await library.documents.write(Set(memory_path(ANN, memory.id), dump(memory)))
+    assert await library.ids("heron") == []
+
+    assert await library.reindex() == 130
+
+    assert len(await library.ids("heron")) == 9
+    assert await library.ids("heron 129") != []
+    assert await Search(library.documents, library.vectors).memories(ANN, "boat", limit=1)
+
+
+async def test_rows_of_an_older_form_count_again_afterwards(library: Library):
+    conversation = await keep(library, "c", "The heron")
+    await LibraryIndex(library.vectors).put(ANN, conversation)
+    rows = await library.vectors.fetch(ANN, ["ann-c", "ann-c#0"])
+    await library.vectors.upsert(ANN, [_older(row) for row in rows.values()])
+    assert await library.ids("heron") == []
+
+    await library.reindex()
+    await library.reindex()
+
+    assert await library.ids("heron") == ["c"]
+
+
+async def test_what_is_deleted_or_discarded_is_not_indexed(library: Library):
+    await keep(library, "gone", "The heron")
+    await keep(library, "discarded", "The heron")
+    await library.documents.write(
+        Delete(conversation_path(ANN, ConversationId("gone"))),
+        Update(conversation_path(ANN, ConversationId("discarded")), {"discarded": True}),
+    )
+
+    assert await library.reindex() == 0
+    assert await library.vectors.fetch(ANN, ["ann-gone", "ann-discarded"]) == {}
+
+
+def _older(row: Row) -> Row:
+    return replace(row, metadata={**row.metadata, "index_version": INDEX_VERSION - 1})
