@@ -23,7 +23,7 @@ from shared.edge.http import Call, Endpoint
 
 
 async def on_erasure(deps: EraseDeps, call: Call[EraseRequest]) -> None:
-    await erase(deps, call.body.uid, sweep=call.body.sweep)
+    await erase(deps, call.body.uid)
 
 
 async def on_written(deps: TriggerDeps, call: Call[bytes]) -> None:

@@ -10,18 +10,25 @@ from shared.domain.ids import UserId
 TARGET = "erase_account"
 SWEEP_AFTER = timedelta(minutes=5)
 """Longer than any work that was under way when the erasure began may still write."""
+GIVEN_UP_AFTER = timedelta(hours=1)
+"""Longer than the platform repeats a task that fails."""
 
 
 async def request_erasure(deps: LibraryDeps, uid: UserId) -> Erasure:
     """Begin, and come back later for what was being written meanwhile; asked twice, it is one."""
     now = deps.clock.now()
-    running = await deps.erasures.get(uid)
-    erasure = running if running and running.status == "running" else _new(uid, now)
+    erasure = _running(await deps.erasures.get(uid), now) or _new(uid, now)
     await deps.erasures.put(erasure)
-    name = f"{erasure.id}-{int(erasure.requested_at.timestamp())}"
+    name = f"{erasure.id}-{erasure.requested_at:%Y%m%dT%H%M%S%f}"
     await deps.tasks.create(TARGET, name, {"uid": uid})
-    sweep = {"uid": uid, "sweep": True}
-    await deps.tasks.create(TARGET, f"{name}-sweep", sweep, at=now + SWEEP_AFTER)
+    await deps.tasks.create(TARGET, f"{name}-sweep", {"uid": uid}, at=now + SWEEP_AFTER)
+    return erasure
+
+
+def _running(erasure: Erasure | None, now: datetime) -> Erasure | None:
+    """Return an erasure that may still come to its end by itself."""
+    if erasure is None or erasure.status == "done" or erasure.requested_at + GIVEN_UP_AFTER <= now:
+        return None
     return erasure
 
 
@@ -31,16 +38,16 @@ def _new(uid: UserId, now: datetime) -> Erasure:
     )
 
 
-async def erase(deps: EraseDeps, uid: UserId, *, sweep: bool = False) -> None:
+async def erase(deps: EraseDeps, uid: UserId) -> None:
     """Delete documents first: search then shows nothing more, and whoever processes stops.
 
-    A sweep comes for what was being written at that moment; it spares a user who began anew.
+    Once it is done, another delivery takes what was being written meanwhile, and spares a user who
+    began anew.
     """
-    if sweep and await deps.accounts.is_in_use(uid):
+    erasure = await deps.erasures.get(uid) or _new(uid, deps.clock.now())
+    if erasure.done_at and await deps.accounts.is_in_use(uid, since=erasure.done_at):
         return
-    deleted = await deps.accounts.delete(uid)
+    documents = erasure.documents + await deps.accounts.delete(uid)
     await deps.vectors.delete_namespace(uid)
-    erasure = await deps.erasures.get(uid)
-    if erasure is not None:
-        documents = erasure.documents + deleted
-        await deps.erasures.put(replace(erasure, status="done", documents=documents))
+    done_at = erasure.done_at or deps.clock.now()
+    await deps.erasures.put(replace(erasure, status="done", documents=documents, done_at=done_at))

@@ -192,7 +192,6 @@ class ChangedMessage(Wire):
 
 
 class EraseRequest(Wire):
-    """Whom to erase; a sweep comes later, for what was being written meanwhile."""
+    """Whom to erase."""
 
     uid: UserId
-    sweep: bool = False

@@ -71,6 +71,7 @@ class EraseDeps:
 
     identity: Identity
     service_identity: ServiceIdentity
+    clock: Clock
     accounts: Accounts
     erasures: Erasures
     vectors: Vectors
@@ -146,6 +147,7 @@ def erase_deps() -> EraseDeps:
     return EraseDeps(
         identity=wiring.identity(),
         service_identity=wiring.service_identity(),
+        clock=wiring.clock(),
         accounts=Accounts(documents),
         erasures=Erasures(documents),
         vectors=wiring.vectors(),

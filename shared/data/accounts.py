@@ -1,6 +1,7 @@
 """Everything that is kept of a user: to hand over, or to erase."""
 
 from collections.abc import AsyncIterator
+from datetime import datetime
 
 from shared.data.codec import dump, load
 from shared.domain.account import Erasure, erasure_id
@@ -8,7 +9,18 @@ from shared.domain.documents import Document, Query, Set, Where
 from shared.domain.ids import UserId
 from shared.ports import Documents
 
-_PAGE = 100
+_PAGE = 20
+"""Documents may be a megabyte each."""
+_BEGUN_WITH = {
+    "memories": "created_at",
+    "action_items": "created_at",
+    "people": "created_at",
+    "messages": "created_at",
+    "chat_sessions": "created_at",
+    "installed_apps": "installed_at",
+    "devices": "updated_at",
+}
+"""What an owner begins with, by the field that says when."""
 
 
 class Accounts:
@@ -34,10 +46,22 @@ class Accounts:
                 return
             start_after = (found[-1].id,)
 
-    async def is_in_use(self, uid: UserId) -> bool:
-        """Tell whether the user has a profile or a conversation."""
-        first = Query(collection=f"users/{uid}/conversations", limit=1, fields=("status",))
-        return await self.profile(uid) is not None or bool(await self._documents.query(first))
+    async def is_in_use(self, uid: UserId, *, since: datetime) -> bool:
+        """Tell whether the user has a profile or a conversation, or anything newer than `since`."""
+        if await self.profile(uid) is not None:
+            return True
+        if await self._has(uid, "conversations"):  # held, perhaps, long before it was handed in
+            return True
+        for collection, time in _BEGUN_WITH.items():
+            if await self._has(uid, collection, Where(time, ">", since)):
+                return True
+        return False
+
+    async def _has(self, uid: UserId, collection: str, *where: Where) -> bool:
+        """Ask for one document, without its content."""
+        path = f"users/{uid}/{collection}"
+        query = Query(collection=path, where=where, limit=1, fields=("created_at",))
+        return bool(await self._documents.query(query))
 
     async def delete(self, uid: UserId) -> int:
         """Delete every document of the user's or about them; again does no harm."""

@@ -12,13 +12,17 @@ KEPT_FOR = timedelta(days=30)
 
 @value
 class Erasure:
-    """`documents` were deleted so far. The id says nothing about the user; times in UTC."""
+    """`documents` were deleted so far. The id says nothing about the user; times in UTC.
+
+    What the user wrote after `done_at` is a new beginning.
+    """
 
     id: str
     status: Literal["running", "done"]
     requested_at: datetime
     expires_at: datetime
     documents: int = 0
+    done_at: datetime | None = None
 
 
 def erasure_id(uid: UserId) -> str:

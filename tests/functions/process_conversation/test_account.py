@@ -4,31 +4,34 @@ import io
 import json
 import zipfile
 from contextlib import suppress
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
 
-from functions.process_conversation.erase import SWEEP_AFTER, erase
+from functions.process_conversation.erase import GIVEN_UP_AFTER, SWEEP_AFTER, erase
 from functions.process_conversation.wiring import EraseDeps
 from infra.local.importers.files import read
 from shared.adapters.sqlite_database import SqliteDatabase
 from shared.data.accounts import Accounts, Erasures
-from shared.data.apps import Apps
+from shared.data.apps import Apps, InstalledApps
 from shared.data.codec import dump
 from shared.data.dead_letters import DeadLetters
 from shared.data.messages import Messages
-from shared.domain.app import App
+from shared.data.profiles import Devices
+from shared.domain.app import App, InstalledApp
 from shared.domain.chat import Message, Session
 from shared.domain.documents import Query, Set
 from shared.domain.errors import Unavailable
 from shared.domain.ids import AppId, MessageId, SessionId, UserId
-from shared.domain.profile import Profile
+from shared.domain.profile import Device, Profile
 from tests.contracts.test_documents import firestore_documents
 from tests.doubles import ScriptedModel
 from tests.functions.process_conversation.client import BODY, CONVERSATIONS, SEGMENT, client_of
 from tests.functions.process_conversation.test_bury import letter
 from tests.functions.process_conversation.test_interruptions import Crash, Interruption, crash
 from tests.functions.process_conversation.world import (
+    ALICE,
     START,
     World,
     answers,
@@ -67,6 +70,7 @@ def deps_of(world: World, interruption: Interruption | None = None) -> EraseDeps
     return EraseDeps(
         identity=world.deps.identity,
         service_identity=world.deps.service_identity,
+        clock=world.clock,
         accounts=Accounts(documents),
         erasures=Erasures(documents),
         vectors=near("vectors", world.vectors),
@@ -149,7 +153,7 @@ async def test_after_an_erasure_no_store_holds_a_trace(database):
     async with client_of(world, ZAPHOD) as client:
         asked = await client.delete("/v1/users/delete-account")
         for _, body in world.tasks.created.values():
-            await erase(deps_of(world), UserId(body["uid"]), sweep=body.get("sweep", False))
+            await erase(deps_of(world), UserId(body["uid"]))
         await world.settle()
         told = await client.get("/v1/users/delete-account")
 
@@ -197,20 +201,82 @@ async def test_what_was_processed_meanwhile_goes_too(database, at):
     await world.write(talk(), ZAPHOD)
     with suppress(Unavailable):  # who is overtaken asks to be called again
         await world.settle()
-    await erase(deps_of(world), ZAPHOD, sweep=True)
+    await erase(deps_of(world), ZAPHOD)
 
     assert interruption.done
     assert await traces(database, ZAPHOD) == []
 
 
-async def test_a_sweep_spares_a_user_who_began_anew(world):
-    await lived_in(world)
-    await erase(deps_of(world), ZAPHOD)
+async def begins_with_a_profile(world: World) -> None:
     await world.documents.write(Set(f"users/{ZAPHOD}", dump(Profile(name="Zaphod II"))))
 
-    await erase(deps_of(world), ZAPHOD, sweep=True)
 
-    assert await world.documents.get(f"users/{ZAPHOD}") is not None
+async def begins_with_a_conversation(world: World) -> None:
+    await world.write(talk(), ZAPHOD)
+
+
+async def begins_with_a_memory(world: World) -> None:
+    async with client_of(world, ZAPHOD) as client:
+        await client.post("/v3/memories", json={"content": "One head"})
+
+
+async def begins_with_a_chat(world: World, at: datetime | None = None) -> None:
+    now = at or world.clock.now()
+    session = Session(id=SessionId("main"), created_at=now, updated_at=now)
+    said = Message(
+        id=MessageId("q2"), session_id=session.id, text="?", sender="human", created_at=now
+    )
+    await Messages(world.documents).add(ZAPHOD, session, said)
+
+
+async def begins_with_a_device(world: World) -> None:
+    now = world.clock.now()
+    phone = Device(id="ios_1", fcm_token="t", time_zone="UTC", updated_at=now)
+    await Devices(world.documents).save(ZAPHOD, phone)
+
+
+async def begins_with_an_app(world: World) -> None:
+    now = world.clock.now()
+    installed = InstalledApp(app_id=AppId("babel"), installed_at=now)
+    await InstalledApps(world.documents).add(ZAPHOD, installed)
+
+
+@pytest.mark.parametrize(
+    "begins",
+    [
+        begins_with_a_profile,
+        begins_with_a_conversation,
+        begins_with_a_memory,
+        begins_with_a_chat,
+        begins_with_a_device,
+        begins_with_an_app,
+    ],
+)
+async def test_a_user_who_began_anew_is_spared_by_the_sweep_and_by_a_repeated_delivery(
+    world, begins
+):
+    await lived_in(world)
+    await erase(deps_of(world), ZAPHOD)
+    world.clock.pass_(seconds=60)
+    await begins(world)
+    anew = await world.everything(ZAPHOD)
+
+    await erase(deps_of(world), ZAPHOD)
+
+    assert await world.everything(ZAPHOD) == anew
+    assert await Accounts(world.documents).is_in_use(ZAPHOD, since=START)
+
+
+async def test_what_came_too_late_is_swept(world, database):
+    await lived_in(world)
+    before = world.clock.now()
+    await erase(deps_of(world), ZAPHOD)
+    await begins_with_a_chat(world, before)
+    world.clock.pass_(seconds=300)
+
+    await erase(deps_of(world), ZAPHOD)
+
+    assert await traces(database, ZAPHOD) == []
 
 
 async def test_asked_twice_it_is_one_erasure(world, alice):
@@ -220,6 +286,27 @@ async def test_asked_twice_it_is_one_erasure(world, alice):
 
     assert len(world.tasks.created) == 2
     assert SWEEP_AFTER.total_seconds() > 120
+
+
+async def test_asked_again_when_it_is_done_it_is_another_one(world, alice):
+    """However soon: a name of a task is taken once."""
+    await alice.delete("/v1/users/delete-account")
+    await erase(deps_of(world), ALICE)
+    world.clock.time += timedelta(milliseconds=1)
+
+    again = await alice.delete("/v1/users/delete-account")
+
+    assert again.json()["status"] == "running"
+    assert len(world.tasks.created) == 4
+
+
+async def test_an_erasure_whose_tasks_were_given_up_can_be_asked_for_again(world, alice):
+    await alice.delete("/v1/users/delete-account")
+    world.clock.time += GIVEN_UP_AFTER
+
+    await alice.delete("/v1/users/delete-account")
+
+    assert len(world.tasks.created) == 4
 
 
 @pytest.mark.emulators
