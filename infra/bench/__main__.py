@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from infra.bench import streams
 from infra.bench.agents import agent_loops
 from infra.bench.chats import long_chat
+from infra.bench.crowds import crowds
 from infra.bench.figures import Figure, machine, table
 from infra.bench.imports import import_times
 from infra.bench.processes import ROOT, keepsake, reframer, scripted_model
@@ -49,6 +50,7 @@ MEASURED: Mapping[str, Callable[[], Sequence[Figure]]] = {
     "streams": lambda: asyncio.run(_streams()),
     "processing": lambda: asyncio.run(processing()),
     "search": lambda: asyncio.run(searches()),
+    "crowds": lambda: asyncio.run(crowds()),
     "agents": agent_loops,
     "imports": import_times,
 }

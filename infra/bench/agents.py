@@ -16,7 +16,7 @@ from typing import Any
 
 from infra.bench.figures import Figure
 from infra.bench.frameworks import frameworks_python
-from infra.bench.processes import ROOT, Served, environment, scripted_model
+from infra.bench.processes import ROOT, Served, at_model, environment, scripted_model
 from infra.bench.progress import bar
 
 WARM_UP = 10
@@ -70,7 +70,7 @@ def _loop(module: str, python: Path, model: Served) -> Iterator["subprocess.Pope
     process = subprocess.Popen(
         [str(python), "-W", "ignore", "-m", f"infra.bench.loops.{module}", url],
         cwd=ROOT,
-        env=environment(OPENAI_API_KEY="x", OPENAI_BASE_URL=url),
+        env=environment(**at_model(model)),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,

@@ -3,9 +3,12 @@
 import asyncio
 import json
 import time
-from collections.abc import Mapping
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import aclosing, closing, suppress
 from dataclasses import dataclass
 from typing import Any
+
+_MOST_S = 120
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -13,6 +16,7 @@ class Answer:
     """A whole answer; `first_s` is when its first text arrived, from before connecting."""
 
     status: int
+    run_id: str
     body: bytes
     first_s: float
 
@@ -26,18 +30,38 @@ class Answer:
 async def request(
     port: int, method: str, path: str, body: Any = None, *, token: str = ""
 ) -> Answer:
-    """Speak HTTP/1.0, so that the answer ends with the connection and is not chunked."""
+    """Return the answer. Raises TimeoutError after two minutes."""
     started = time.perf_counter()
-    reader, writer = await asyncio.open_connection("127.0.0.1", port)
-    writer.write(_head(port, method, path, body, token))
     received, first_s = b"", 0.0
-    while data := await reader.read(65_536):
-        received += data
-        if not first_s and b"data: " in received:
-            first_s = time.perf_counter() - started
-    writer.close()
+    async with aclosing(pieces(port, method, path, body, token=token)) as told:
+        async for data in told:
+            received += data
+            if not first_s and b"data: " in received:
+                first_s = time.perf_counter() - started
+    return answer(received, first_s)
+
+
+async def pieces(
+    port: int, method: str, path: str, body: Any = None, *, token: str = ""
+) -> AsyncGenerator[bytes, None]:
+    """Speak HTTP/1.0, so that the answer ends with the connection, or the server, and is not chunked."""
+    async with asyncio.timeout(_MOST_S):
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        with closing(writer), suppress(ConnectionResetError):
+            writer.write(_head(port, method, path, body, token))
+            while data := await reader.read(65_536):
+                yield data
+
+
+def answer(received: bytes, first_s: float = 0.0) -> Answer:
+    """Read what was received of an answer, its head at least."""
     head, _, rest = received.partition(b"\r\n\r\n")
-    return Answer(status=int(head.split()[1]), body=rest, first_s=first_s)
+    status, *fields = head.decode().split("\r\n")
+    headers = {
+        name.lower(): value for name, _, value in (field.partition(": ") for field in fields)
+    }
+    run_id = headers.get("x-run-id", "")
+    return Answer(status=int(status.split()[1]), run_id=run_id, body=rest, first_s=first_s)
 
 
 def _head(port: int, method: str, path: str, body: Any, token: str) -> bytes:
@@ -53,14 +77,14 @@ def _head(port: int, method: str, path: str, body: Any, token: str) -> bytes:
 
 
 async def sign_in(port: int, uid: str) -> str:
-    answer = await request(port, "POST", "/local/token", {"uid": uid})
-    token: str = json.loads(answer.body)["token"]
+    signed = await request(port, "POST", "/local/token", {"uid": uid})
+    token: str = json.loads(signed.body)["token"]
     return token
 
 
 async def ask(port: int, text: str, *, token: str = "") -> Answer:
     """Put a question. Raises RuntimeError when it was refused."""
-    answer = await request(port, "POST", "/v2/messages", {"text": text}, token=token)
-    if answer.status != 200:
-        raise RuntimeError(f"{answer.status}: {answer.body[:500]!r}")
-    return answer
+    told = await request(port, "POST", "/v2/messages", {"text": text}, token=token)
+    if told.status != 200:
+        raise RuntimeError(f"{told.status}: {told.body[:500]!r}")
+    return told

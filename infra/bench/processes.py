@@ -1,6 +1,7 @@
 """The processes under measurement: started for real, on free ports, with a clean environment."""
 
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -38,6 +39,10 @@ class Served:
     def peak_mb(self) -> float:
         """Return how much of it stood in memory at most."""
         return self._status("VmHWM")
+
+    def kill(self) -> None:
+        """End it as a crash does: it gets to do nothing more."""
+        os.kill(self.pid, signal.SIGKILL)
 
     def _status(self, name: str) -> float:
         lines = Path(f"/proc/{self.pid}/status").read_text().splitlines()
@@ -94,11 +99,18 @@ def scripted_model() -> Iterator[Served]:
         yield server
 
 
+def at_model(model: Served) -> Mapping[str, str]:
+    """Return the environment in which answers come from `model`."""
+    return {"OPENAI_API_KEY": "x", "OPENAI_BASE_URL": f"http://127.0.0.1:{model.port}/v1"}
+
+
 @contextmanager
 def keepsake(model: Served) -> Iterator[Served]:
     """Run what `make run` runs, on a fresh DATA_DIR, against the scripted model."""
-    variables = {"OPENAI_API_KEY": "x", "OPENAI_BASE_URL": f"http://127.0.0.1:{model.port}/v1"}
-    with tempfile.TemporaryDirectory() as data, keepsake_on(Path(data), **variables) as server:
+    with (
+        tempfile.TemporaryDirectory() as data,
+        keepsake_on(Path(data), **at_model(model)) as server,
+    ):
         yield server
 
 
@@ -115,6 +127,5 @@ def keepsake_on(data: Path, **variables: str) -> Iterator[Served]:
 def reframer(model: Served) -> Iterator[Served]:
     """Run the baseline: the same stream through the SDK, re-framed and nothing else."""
     port = free_port()
-    variables = {"OPENAI_API_KEY": "x", "OPENAI_BASE_URL": f"http://127.0.0.1:{model.port}/v1"}
-    with served("infra.bench.reframer", str(port), port=port, env=variables) as server:
+    with served("infra.bench.reframer", str(port), port=port, env=at_model(model)) as server:
         yield server
