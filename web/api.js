@@ -1,6 +1,6 @@
 // The HTTP interface, one function per call the console makes.
 
-import { frames } from "./stream.js";
+import { events } from "./stream.js";
 
 const MAX_QUERY = 1000; // characters the search accepts
 
@@ -32,24 +32,49 @@ export function connect(token, onSignedOut) {
     conversation: (id) => call("GET", `/v1/conversations/${encodeURIComponent(id)}`),
     keep: (conversation) => call("POST", "/v1/conversations", { body: conversation }),
     passages: (words) => call("POST", "/v1/conversations/search", { body: { query: words.slice(0, MAX_QUERY) } }),
-    messages: () => call("GET", "/v2/messages"),
-    clear: () => call("DELETE", "/v2/messages"),
+    messages: (session) => call("GET", `/v2/messages?${query({ chat_session_id: session })}`),
+    clear: (session) => call("DELETE", `/v2/messages?${query({ chat_session_id: session })}`),
+    diagnostics: (id) => call("GET", `/v2/messages/${encodeURIComponent(id)}/diagnostics`),
+    stop: (run) => call("POST", `/v2/messages/${encodeURIComponent(run)}/stop`),
+    chats: () => call("GET", "/v2/chat-sessions"),
+    beginChat: () => call("POST", "/v2/chat-sessions", { body: {} }),
+    changeChat: (id, changes) => call("PATCH", `/v2/chat-sessions/${encodeURIComponent(id)}`, { body: changes }),
+    deleteChat: (id) => call("DELETE", `/v2/chat-sessions/${encodeURIComponent(id)}`),
     report: (id) => call("POST", `/v2/messages/${encodeURIComponent(id)}/report`),
     rate: (id, value) =>
       call("POST", `/v1/users/analytics/chat_message?${query({ message_id: id, value })}`),
     setTimeZone: (zone) => call("PATCH", "/v1/users/profile", { body: { time_zone: zone } }),
     markRead: (id) => call("POST", `/v1/inbox/${encodeURIComponent(id)}/read`),
     inbox: (cursor) => call("GET", `/v1/inbox?${query({ cursor })}`),
-    ask: (text) => ask(text, token, onSignedOut),
+    ask: (question, signal) => stream(() => ask(question, token, signal), onSignedOut),
+    resume: (run, after, signal) => stream(() => resume(run, after, token, signal), onSignedOut),
   };
 }
 
-async function* ask(text, token, onSignedOut) {
-  const response = await send("POST", "/v2/messages", { body: { text }, token });
+async function ask(question, token, signal) {
+  const { key, text, session } = question;
+  const path = `/v2/messages?${query({ protocol: "ui-message-stream", chat_session_id: session })}`;
+  const response = await send("POST", path, { body: { text }, token, headers: { "Idempotency-Key": key }, signal });
+  if (response.ok) question.run = response.headers.get("X-Run-Id");
+  return response;
+}
+
+function resume(run, after, token, signal) {
+  const headers = after ? { "Last-Event-ID": after } : {};
+  return send("GET", `/v2/messages/${encodeURIComponent(run)}/stream`, { token, headers, signal });
+}
+
+/** Opens an answer's stream; where there is nothing more to tell, it has no events. */
+async function stream(opened, onSignedOut) {
+  const response = await opened();
   if (response.status === 401) onSignedOut();
   if (!response.ok) throw await problemOf(response);
+  return response.status === 204 ? [] : unbroken(response.body);
+}
+
+async function* unbroken(body) {
   try {
-    yield* frames(response.body);
+    yield* events(body);
   } catch {
     throw new Problem("The connection was lost while the answer arrived.");
   }
@@ -61,12 +86,12 @@ async function json(method, path, options) {
   return response.json();
 }
 
-async function send(method, path, { body, token }) {
-  const headers = {};
+async function send(method, path, { body, token, headers: given = {}, signal }) {
+  const headers = { ...given };
   if (token) headers.Authorization = `Bearer ${token}`;
   if (body) headers["Content-Type"] = "application/json";
   try {
-    return await fetch(path, { method, headers, body: body && JSON.stringify(body) });
+    return await fetch(path, { method, headers, body: body && JSON.stringify(body), signal });
   } catch {
     throw new Problem("Keepsake cannot be reached. Check the connection and try again.");
   }

@@ -3,6 +3,7 @@
 import { connect, signIn } from "./api.js";
 import { find, say } from "./dom.js";
 import { startChat } from "./views/chat.js";
+import { startChats } from "./views/chats.js";
 import { startInbox } from "./views/inbox.js";
 import { startLibrary } from "./views/library.js";
 import { reader } from "./views/reader.js";
@@ -33,7 +34,7 @@ async function onSignIn(event) {
 
 // A reload drops every timer, request and element of the one who leaves.
 function signOut() {
-  sessionStorage.removeItem(SESSION);
+  sessionStorage.clear();
   location.reload();
 }
 
@@ -46,11 +47,16 @@ function open({ uid, token }) {
   find("#console").hidden = false;
   find("#who").textContent = uid;
   startLibrary({ api, read, name: uid });
-  startChat({ api, read });
   const inbox = startInbox({ api });
+  const chats = startChats({ api, open: (id) => {
+    if (!find("#chat").checkVisibility()) show("chat", inbox);
+    return chat.open(id);
+  } });
+  const chat = startChat({ api, read, onChange: chats.refresh });
   for (const button of document.querySelectorAll("#views button")) {
     button.addEventListener("click", () => show(button.dataset.to, inbox));
   }
+  find("#show-chats").addEventListener("click", () => show("chats", inbox));
   show("library", inbox);
 }
 

@@ -1,36 +1,39 @@
-// The chat's answer stream: frames `kind: payload`, each ended by a blank line.
+// An answer's stream: server-sent events. Each is one or more chunks, the last of which bears its number.
 
-const DECODE = {
-  think: (payload) => {
-    const [status, app = null] = payload.split("|app_id:");
-    return { status, app };
-  },
-  data: (payload) => ({ text: payload.replaceAll("__CRLF__", "\n") }),
-  message: (payload) => ({ message: fromBase64(payload) }),
-  done: (payload) => ({ message: fromBase64(payload) }),
-};
-
-/** Collects bytes, however the network split them, into whole frames. */
-export class FrameParser {
+/** Collects bytes, however the network split them, into whole events `{seq, chunks}`. */
+export class EventParser {
   #decoder = new TextDecoder("utf-8", { ignoreBOM: true });
   #rest = "";
+  #chunks = [];
 
-  /** Takes the next bytes; returns the frames they complete. A frame cut short is never returned. */
+  /** Takes the next bytes; returns the events they complete. An event cut short is never returned. */
   push(bytes) {
-    const pieces = (this.#rest + this.#decoder.decode(bytes, { stream: true })).split("\n\n");
-    this.#rest = pieces.pop();
-    return pieces.map(parse).filter(Boolean);
+    const groups = (this.#rest + this.#decoder.decode(bytes, { stream: true })).split("\n\n");
+    this.#rest = groups.pop();
+    return groups.map((group) => this.#take(group)).filter(Boolean);
+  }
+
+  #take(group) {
+    const fields = Object.fromEntries(group.split("\n").map(field));
+    if (fields.data && fields.data !== "[DONE]") this.#chunks.push(JSON.parse(fields.data));
+    return fields.id && { seq: Number(fields.id), chunks: this.#chunks.splice(0) };
   }
 }
 
-/** Yields the frames of a response body as they arrive. */
-export async function* frames(body) {
-  const parser = new FrameParser();
-  for await (const bytes of chunks(body)) yield* parser.push(bytes);
+// A comment, such as a heartbeat, becomes a field without a name.
+function field(line) {
+  const colon = line.indexOf(":");
+  return [line.slice(0, colon), line.slice(colon + 1).trimStart()];
+}
+
+/** Yields the events of a response body as they arrive. */
+export async function* events(body) {
+  const parser = new EventParser();
+  for await (const bytes of pieces(body)) yield* parser.push(bytes);
 }
 
 // Not every browser can iterate a ReadableStream itself.
-async function* chunks(body) {
+async function* pieces(body) {
   const reader = body.getReader();
   try {
     for (;;) {
@@ -41,16 +44,4 @@ async function* chunks(body) {
   } finally {
     reader.cancel().catch(() => {});
   }
-}
-
-// A kind this console does not know is left out, so that new ones do no harm.
-function parse(frame) {
-  const colon = frame.indexOf(": ");
-  const kind = frame.slice(0, colon);
-  return Object.hasOwn(DECODE, kind) ? { kind, ...DECODE[kind](frame.slice(colon + 2)) } : null;
-}
-
-function fromBase64(text) {
-  const bytes = Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
-  return JSON.parse(new TextDecoder().decode(bytes));
 }

@@ -1,6 +1,8 @@
 """The console as its tests see it: what a person does, and what the page did meanwhile."""
 
+import json
 from dataclasses import dataclass
+from typing import Any
 from urllib.parse import urlsplit
 
 from playwright.sync_api import BrowserContext, Locator, Page, expect
@@ -37,11 +39,16 @@ class Console:
     def ask(self, question: str) -> Locator:
         """Ask; returns the answer once it is complete."""
         before = self.answers.count()
-        self.page.get_by_label("Your question").fill(question)
-        self.page.keyboard.press("Enter")
+        self.put(question)
         answer = self.answers.nth(before)
         answer.wait_for()
         return answer
+
+    def put(self, question: str) -> Locator:
+        """Ask; returns the answer that is being given."""
+        self.page.get_by_label("Your question").fill(question)
+        self.page.keyboard.press("Enter")
+        return self.page.locator(".message.ai").last
 
     @property
     def greeting(self) -> Locator:
@@ -59,9 +66,39 @@ class Console:
     def foreign_requests(self) -> list[str]:
         return [url for url in self.requests if not url.startswith(f"{self.origin}/")]
 
-    def answer_with(self, *frames: str) -> None:
-        """From now on, let every question be answered by these frames."""
-        body = "".join(f"{frame}\n\n" for frame in frames)
+    def cut_streams(self) -> None:
+        """From now on, let answers be cut: `cut()` breaks off the one that streams, as a network does."""
+        self.page.evaluate(
+            """() => {
+              const real = window.fetch;
+              window.resumedAfter = [];
+              window.fetch = async (path, options = {}) => {
+                if (path.endsWith("/stream")) resumedAfter.push(Number(options.headers["Last-Event-ID"]));
+                const response = await real(path, options);
+                if (!path.startsWith("/v2/messages?") || options.method !== "POST") return response;
+                const { readable, writable } = new TransformStream();
+                const broken = new AbortController();
+                window.cutNow = () => broken.abort(new TypeError("network error"));
+                response.body.pipeTo(writable, { signal: broken.signal }).catch(() => {});
+                return new Response(readable, response);
+              };
+            }"""
+        )
+
+    def cut(self) -> None:
+        self.page.evaluate("cutNow()")
+
+    @property
+    def resumed_after(self) -> list[int]:
+        """The numbers of the last events that the page had when it asked for the rest."""
+        numbers: list[int] = self.page.evaluate("resumedAfter")
+        return numbers
+
+    def answer_with(self, *chunks: dict[str, Any]) -> None:
+        """From now on, let every question be answered by these chunks, an event each."""
+        body = "".join(
+            f"data: {json.dumps(chunk)}\nid: {seq}\n\n" for seq, chunk in enumerate(chunks, start=1)
+        )
         self.page.route(
             lambda url: urlsplit(url).path == "/v2/messages",
             lambda route: (

@@ -1,7 +1,5 @@
 """The console on the real product: what a person does with it, and what hostile text cannot do."""
 
-import base64
-import json
 import re
 
 import pytest
@@ -23,9 +21,9 @@ Mallory: [the tulip auction](javascript:window.owned=1) <svg onload="window.owne
 Mallory: <iframe src="https://evil.example"></iframe> bids for tulip bulbs are due."""
 
 
-def done(text: str, **fields: object) -> str:
+def stored(text: str, **fields: object) -> dict[str, object]:
     message = {"id": "m1", "text": text, "sender": "ai", "memories": [], **fields}
-    return f"done: {base64.b64encode(json.dumps(message).encode()).decode()}"
+    return {"type": "data-message", "id": "m1", "data": message}
 
 
 def test_a_pasted_transcript_becomes_a_cited_answer_that_opens_it(console: Console) -> None:
@@ -121,16 +119,20 @@ def test_a_hostile_answer_runs_nothing_while_it_streams_and_when_it_is_done(
     console: Console,
 ) -> None:
     console.sign_in("streamed")
-    hostile = HOSTILE.replace("\n", "__CRLF____CRLF__")
     card = {
         "id": '"><img src=x onerror="window.owned=1">',
         "created_at": "2026-03-02T12:00:00Z",
         "structured": {"title": "<img src=x onerror='window.owned=1'>", "emoji": "<b>"},
     }
     console.answer_with(
-        f"think: {HOSTILE.splitlines()[0]}",
-        f"data: {hostile}",
-        done(f"{HOSTILE} [1]", memories=[card], memories_id=[card["id"]]),
+        {"type": "data-status", "data": {"text": HOSTILE.splitlines()[0]}},
+        {"type": "reasoning-start"},
+        {"type": "reasoning-delta", "delta": HOSTILE},
+        {"type": "tool-input-available", "toolCallId": "1", "toolName": HOSTILE, "input": HOSTILE},
+        {"type": "tool-output-error", "toolCallId": "1", "errorText": HOSTILE},
+        {"type": "text-delta", "delta": HOSTILE},
+        stored(f"{HOSTILE} [1]", memories=[card], memories_id=[card["id"]]),
+        {"type": "finish"},
     )
 
     answer = console.ask("Anything?")
@@ -166,25 +168,43 @@ def test_an_inline_script_that_slipped_through_would_not_run(console: Console) -
     assert console.page.evaluate("window.owned") is None
 
 
-def test_an_answer_cut_short_keeps_its_words_and_says_so(console: Console) -> None:
-    console.sign_in("cut")
-    console.answer_with("think: Searching", "data: The first half")
-
-    answer = console.ask("What was said?")
-
-    expect(answer).to_have_text("The first half")
-    expect(console.problem).to_have_text("The connection was lost before the answer was complete.")
-
-
-def test_no_connection_is_said_in_words(console: Console, context: BrowserContext) -> None:
+def test_what_is_asked_without_a_connection_is_sent_when_it_is_back(
+    console: Console, context: BrowserContext
+) -> None:
     console.sign_in("offline")
     context.set_offline(True)
 
-    console.page.get_by_label("Your question").fill("Anything?")
-    console.page.get_by_role("button", name="Send").click()
+    answer = console.put("Anything?")
+    expect(answer.get_by_role("status")).to_have_text("No connection. Trying again…")
+    context.set_offline(False)
 
-    expect(console.problem).to_contain_text("Keepsake cannot be reached")
-    expect(console.page.locator(".message.ai[aria-busy]")).to_have_count(0)
+    expect(console.answers).to_have_count(2)
+    expect(console.page.locator(".message.human")).to_have_text("Anything?")
+    assert console.complaints == []
+
+
+def test_a_question_that_never_left_can_be_taken_back(
+    console: Console, context: BrowserContext
+) -> None:
+    console.sign_in("doubtful")
+    context.set_offline(True)
+    console.put("Anything?")
+
+    console.page.get_by_role("button", name="Stop").click()
+
+    expect(console.page.get_by_label("Your question")).to_have_value("Anything?")
+    expect(console.page.locator(".message.human")).to_have_count(0)
+
+
+def test_a_question_that_is_refused_goes_back_to_where_it_was_written(console: Console) -> None:
+    console.sign_in("longwinded")
+    question = "Why? " * 5_000
+
+    console.put(question)
+
+    expect(console.problem).to_be_visible()
+    expect(console.page.get_by_label("Your question")).to_have_value(question.strip())
+    expect(console.page.locator(".message.human")).to_have_count(0)
 
 
 def test_a_refusal_is_shown_in_the_servers_words(console: Console) -> None:

@@ -1,42 +1,46 @@
-"""The console's frame parser is whole, however the network splits the bytes."""
+"""The console's reader of an answer's stream is whole, however the network splits the bytes."""
 
-import base64
 import json
+from typing import Any
 
 import pytest
 from playwright.sync_api import Page
 
 pytestmark = pytest.mark.browser
 
-MESSAGE = {"id": "m1", "text": "Grüße 👋", "memories": []}
-DONE = base64.b64encode(json.dumps(MESSAGE).encode()).decode()
+Chunk = dict[str, Any]
+
+
+def event(seq: int, *chunks: Chunk | str) -> str:
+    told = [chunk if isinstance(chunk, str) else json.dumps(chunk) for chunk in chunks]
+    return "\n\n".join(f"data: {chunk}" for chunk in told) + f"\nid: {seq}\n\n"
+
+
+START: Chunk = {"type": "start", "messageId": "m1"}
+SAID: Chunk = {"type": "text-delta", "delta": "Grüße 👋\n\n  data: id: 7"}
+FINISH: Chunk = {"type": "finish"}
 STREAM = (
-    "think: Searching conversations\n\n"
-    "think: Asking the shop|app_id:shop\n\n"
-    "data: First line__CRLF____CRLF__  – zweite: Zürich 👩‍🌾 \n\n"
-    "data: data: think: [1]\n\n"
-    "data: \n\n"
-    "later: not known yet\n\n"
-    f"done: {DONE}\n\n"
+    ": ping\n\n"
+    + event(1, START, SAID)
+    + ": ping\n\n"
+    + event(3, SAID)
+    + event(4, FINISH, "[DONE]")
 )
-FRAMES = [
-    {"kind": "think", "status": "Searching conversations", "app": None},
-    {"kind": "think", "status": "Asking the shop", "app": "shop"},
-    {"kind": "data", "text": "First line\n\n  – zweite: Zürich 👩‍🌾 "},
-    {"kind": "data", "text": "data: think: [1]"},
-    {"kind": "data", "text": ""},
-    {"kind": "done", "message": MESSAGE},
+EVENTS = [
+    {"seq": 1, "chunks": [START, SAID]},
+    {"seq": 3, "chunks": [SAID]},
+    {"seq": 4, "chunks": [FINISH]},
 ]
 
 # Splits the stream in three at every pair of positions, and once after every byte; returns each
 # distinct outcome.
 EVERY_SPLIT = """
 async (stream) => {
-  const { FrameParser } = await import("/stream.js");
+  const { EventParser } = await import("/stream.js");
   const bytes = new TextEncoder().encode(stream);
   const outcomes = new Set();
   const parse = (pieces) => {
-    const parser = new FrameParser();
+    const parser = new EventParser();
     outcomes.add(JSON.stringify(pieces.flatMap((piece) => parser.push(piece))));
   };
   for (let first = 0; first <= bytes.length; first++) {
@@ -50,11 +54,12 @@ async (stream) => {
 """
 
 
-def test_p20_frames_are_whole_for_every_byte_split(module_page: Page) -> None:
-    assert module_page.evaluate(EVERY_SPLIT, STREAM) == [FRAMES]
+def test_events_are_whole_for_every_byte_split(module_page: Page) -> None:
+    assert module_page.evaluate(EVERY_SPLIT, STREAM) == [EVENTS]
 
 
-def test_a_frame_cut_short_is_never_taken_for_a_whole_one(module_page: Page) -> None:
-    cut = "data: whole\n\ndata: cut sho"
+def test_an_event_cut_short_is_never_taken_for_a_whole_one(module_page: Page) -> None:
+    """Also where some of its chunks have come: resuming tells the whole event again."""
+    cut = event(1, START) + event(2, SAID, SAID).rpartition("data")[0]
 
-    assert module_page.evaluate(EVERY_SPLIT, cut) == [[{"kind": "data", "text": "whole"}]]
+    assert module_page.evaluate(EVERY_SPLIT, cut) == [[{"seq": 1, "chunks": [START]}]]

@@ -3,51 +3,67 @@
 import { el } from "../dom.js";
 import { marker, render } from "../markdown.js";
 import { day } from "../words.js";
+import { diagnostics } from "./diagnostics.js";
 import { feedback } from "./feedback.js";
+import { Steps } from "./steps.js";
 
 const OFFLINE = "offline-extractive";
+const ENDED_EARLY = {
+  stopped: "Stopped.",
+  interrupted: "This answer was interrupted.",
+  failed: "This answer failed.",
+};
 
 export class Answer {
   #text = "";
   #frame = 0;
+  #sources = [];
   #status = el("p", { class: "status", role: "status" }, "Thinking");
+  #steps = new Steps();
   #prose = el("div", { class: "prose" });
   #foot = el("footer");
   #tools;
 
-  /** `question` is what it answers, empty for a greeting. */
-  constructor({ api, read, question }) {
-    this.#tools = { api, read, question };
+  /** `question` is what it answers, empty for a greeting; `retry()` asks it anew. */
+  constructor({ api, read, question, retry }) {
+    this.#tools = { api, read, question, retry };
     this.node = el("article", { class: "message ai", "aria-label": "Keepsake", "aria-busy": "true" },
-      this.#status, this.#prose, this.#foot);
+      this.#status, this.#steps.node, this.#prose, this.#foot);
   }
 
-  /** Shows the next frame of the stream. */
-  take(frame) {
-    if (frame.kind === "think") this.#status.textContent = frame.status;
-    if (frame.kind === "data") this.#append(frame.text);
-    if (frame.kind === "done") this.finish(frame.message);
+  /** Shows the next chunk of the stream. */
+  take(chunk) {
+    this.#steps.take(chunk);
+    if (chunk.type === "waiting") this.#say("No connection. Trying again…");
+    if (chunk.type === "restart") this.#restart();
+    if (chunk.type === "data-status") this.#say(chunk.data.text);
+    if (chunk.type === "source-document") this.#sources[chunk.providerMetadata.keepsake.number - 1] = chunk;
+    if (chunk.type === "text-delta") this.#append(chunk.delta);
+    if (chunk.type === "data-message") this.finish(chunk.data);
   }
 
   /** Shows the whole message as it is stored. */
   finish(message) {
     const cards = message.memories ?? [];
     this.#settle();
+    this.node.dataset.id = message.id;
     this.#text = message.text;
     this.#prose.replaceChildren(
       render(message.metadata?.marked_text ?? message.text, (n) => this.#marker(n, message)));
-    this.#foot.replaceChildren(...this.#sources(cards), this.#actions(message));
+    this.#foot.replaceChildren(...this.#end(message), ...this.#cards(cards), this.#actions(message),
+      ...(this.#tools.question ? [diagnostics(this.#tools.api, message.id)] : []));
   }
 
-  /** Keeps the words that came, if any did: there will be no more. */
-  breakOff() {
-    this.#settle();
-    this.#prose.replaceChildren(render(this.#text));
-    if (!this.#text) this.node.remove();
+  #say(text) {
+    this.#status.textContent = text;
+    this.#status.hidden = false;
   }
 
-  get isOpen() {
-    return this.node.hasAttribute("aria-busy");
+  #restart() {
+    this.#text = "";
+    this.#steps.clear();
+    this.#prose.replaceChildren();
+    this.#say("Thinking");
   }
 
   #settle() {
@@ -61,13 +77,18 @@ export class Answer {
     this.#text += text;
     this.#frame ||= requestAnimationFrame(() => {
       this.#frame = 0;
-      this.#status.remove();
-      this.#prose.replaceChildren(render(this.#text));
+      this.#status.hidden = true;
+      this.#prose.replaceChildren(render(this.#text, (n) => this.#early(n)));
     });
   }
 
   #open(id) {
     this.#tools.read(id, { question: this.#tools.question, answer: this.#text });
+  }
+
+  #early(n) {
+    const source = this.#sources[n - 1];
+    return source ? marker(n, source.title, () => this.#open(source.sourceId)) : null;
   }
 
   // More may be cited than there are cards.
@@ -76,7 +97,14 @@ export class Answer {
     return id ? marker(n, cards[n - 1]?.structured.title ?? "", () => this.#open(id)) : null;
   }
 
-  #sources(cards) {
+  #end({ metadata }) {
+    const note = ENDED_EARLY[metadata?.outcome];
+    if (!note || !this.#tools.question) return [];
+    return [el("p", { class: "ended", role: "status" }, note,
+      el("button", { type: "button", onclick: this.#tools.retry }, "Try again"))];
+  }
+
+  #cards(cards) {
     if (!cards.length) return [];
     const items = cards.map((card, at) => el("li", {}, this.#card(card, at + 1)));
     return [el("ol", { class: "sources", "aria-label": "Sources" }, ...items)];

@@ -1,98 +1,162 @@
 // The chat: history, a question, and its answer as it streams in.
 
-import { Problem } from "../api.js";
 import { el, find, say } from "../dom.js";
+import { forget, pending, remember } from "../pending.js";
+import { follow } from "../run.js";
+import { followEnd, keepEnd, toEnd } from "../scrolling.js";
 import { Answer } from "./answer.js";
 
-const NEAR_THE_END_PX = 120;
+const CHAT = "keepsake.chat";
+const MAIN = "main";
 
-export function startChat({ api, read }) {
+/** Returns `{open(session)}`; `onChange(session)` is told when a chat is opened and when an answer ended in it. */
+export function startChat({ api, read, onChange }) {
   const messages = find("#messages");
   const form = find("#ask");
   const box = find("#question");
-  const send = find("button", form);
   const problemLine = find(".problem", form);
+  let session = MAIN;
+  let running = null;
 
   const add = (node) => followEnd(messages, () => messages.append(node));
-  const answer = (question) => new Answer({ api, read, question });
+  const answer = (question) => new Answer({ api, read, question, retry: () => ask(question) });
 
-  function show(message, question) {
-    if (message.sender === "human") return add(human(message.text));
-    const view = answer(question);
-    add(view.node);
-    view.finish(message);
-  }
-
-  async function showHistory(load) {
-    try {
-      const newestFirst = [await load()].flat();
-      messages.replaceChildren();
-      let asked = "";
-      for (const message of newestFirst.reverse()) {
-        show(message, asked);
-        if (message.sender === "human") asked = message.text;
-      }
-      toEnd(messages);
-    } catch (problem) {
-      say(problemLine, problem.message);
-    }
-  }
-
-  async function ask(text) {
-    const view = answer(text);
-    add(human(text));
-    add(view.node);
-    toEnd(messages);
-    try {
-      for await (const frame of api.ask(text)) followEnd(messages, () => view.take(frame));
-      if (view.isOpen) throw new Problem("The connection was lost before the answer was complete.");
-    } catch (problem) {
-      view.breakOff();
-      say(problemLine, problem.message);
-    }
-  }
-
-  async function onAsk(event) {
-    event.preventDefault();
-    const text = box.value.trim();
-    if (!text || send.disabled) return;
+  async function open(wanted) {
+    leave();
+    session = wanted;
+    sessionStorage.setItem(CHAT, session);
     say(problemLine, "");
-    form.reset();
-    send.disabled = true;
-    await ask(text);
-    send.disabled = false;
+    await load(() => api.messages(wanted));
+  }
+
+  // The server goes on without us; coming back, we follow again.
+  function leave() {
+    running?.left.abort();
+    setRunning(null);
+  }
+
+  async function load(messagesOf) {
+    const wanted = session;
+    try {
+      const newestFirst = [await messagesOf()].flat();
+      if (session !== wanted) return;
+      showAll(newestFirst);
+      onChange(session);
+      const question = pending(session, newestFirst);
+      if (!question) return;
+      if (newestFirst[0].id !== `${question.run}-q`) add(human(question.text));
+      await followAnswer(question);
+    } catch (problem) {
+      if (problem.status === 404 && wanted !== MAIN) return open(MAIN);
+      say(problemLine, problem.message);
+    }
+  }
+
+  function showAll(newestFirst) {
+    let asked = "";
+    const nodes = newestFirst.toReversed().map((message) => {
+      if (message.sender === "human") return human((asked = message.text));
+      const view = answer(asked);
+      view.finish(message);
+      return view.node;
+    });
+    messages.replaceChildren(...nodes);
+    toEnd(messages);
+  }
+
+  function ask(text) {
+    add(human(text));
+    toEnd(messages);
+    return followAnswer({ key: crypto.randomUUID(), text, session });
+  }
+
+  async function followAnswer(question) {
+    const mine = { question, view: answer(question.text), left: new AbortController() };
+    setRunning(mine);
+    add(mine.view.node);
+    remember(question);
+    try {
+      await show(mine);
+    } catch (problem) {
+      if (running === mine) giveBack(mine, problem.message);
+    }
+    if (running !== mine) return;
+    forget(question);
+    setRunning(null);
+    onChange(session);
+  }
+
+  async function show({ question, view, left: { signal } }) {
+    for await (const chunk of follow(api, question, signal)) {
+      if (signal.aborted) return;
+      if (chunk.type === "gone" || (chunk.type === "start" && isShown(chunk.messageId))) {
+        forget(question);
+        return load(() => api.messages(session));
+      }
+      if (chunk.type === "start") remember(question);
+      followEnd(messages, () => view.take(chunk));
+    }
+  }
+
+  const isShown = (id) => messages.querySelector(`[data-id="${CSS.escape(id)}"]`) !== null;
+
+  // What was not taken goes back to where it was written.
+  function giveBack({ question, view }, problem = "") {
+    view.node.previousElementSibling?.remove();
+    view.node.remove();
+    box.value ||= question.text;
+    say(problemLine, problem);
+  }
+
+  async function stop() {
+    const { question } = running;
+    box.focus();
+    find("#stop").disabled = true;
+    if (!question.run) {
+      giveBack(running);
+      forget(question);
+      return leave();
+    }
+    try {
+      await api.stop(question.run);
+    } catch (problem) {
+      say(problemLine, problem.message);
+      find("#stop").disabled = false;
+    }
+  }
+
+  function setRunning(now) {
+    const hadFocus = form.contains(document.activeElement);
+    running = now;
+    find("#send").hidden = Boolean(now);
+    find("#stop").hidden = !now;
+    find("#stop").disabled = false;
+    if (hadFocus) box.focus();
   }
 
   keepEnd(messages);
-  form.addEventListener("submit", onAsk);
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    const text = box.value.trim();
+    if (!text || running) return;
+    say(problemLine, "");
+    form.reset();
+    ask(text);
+  });
   box.addEventListener("keydown", (event) => {
     if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
     event.preventDefault();
     form.requestSubmit();
   });
+  find("#stop").addEventListener("click", stop);
   find("#clear").addEventListener("click", () => {
-    if (confirm("Clear this chat? Your conversations stay.")) showHistory(api.clear);
+    if (!confirm("Clear this chat? Your conversations stay.")) return;
+    leave();
+    forget({ session });
+    load(() => api.clear(session));
   });
-  showHistory(api.messages);
+  open(sessionStorage.getItem(CHAT) ?? MAIN);
+  return { open };
 }
 
 const human = (text) => el("article", { class: "message human", "aria-label": "You" }, el("p", {}, text));
-
-// Reading further up is left in peace; at the end one stays at the end, whatever grows or narrows.
-function followEnd(box, change) {
-  const near = isNearEnd(box);
-  change();
-  if (near) toEnd(box);
-}
-
-function keepEnd(box) {
-  let near = true;
-  box.addEventListener("scroll", () => (near = isNearEnd(box)));
-  new ResizeObserver(() => near && toEnd(box)).observe(box);
-}
-
-const isNearEnd = (box) => box.scrollHeight - box.scrollTop - box.clientHeight < NEAR_THE_END_PX;
-
-function toEnd(box) {
-  box.scrollTop = box.scrollHeight;
-}

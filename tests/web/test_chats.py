@@ -1,0 +1,100 @@
+"""Several chats in the console (P15): begin, pick, rename, star, delete, by keyboard and on a phone."""
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.web.console import Console
+
+pytestmark = pytest.mark.browser
+
+
+def show_chats(page: Page) -> None:
+    page.get_by_role("button", name="Chats", exact=True).click()
+
+
+def begin(console: Console, question: str) -> None:
+    console.page.get_by_role("button", name="New chat", exact=True).click()
+    expect(console.page.locator(".message.human")).to_have_count(0)
+    expect(console.answers).to_have_count(1)
+    expect(console.page.get_by_label("Your question")).to_be_focused()
+    console.ask(question)
+
+
+def test_p15_every_chat_keeps_its_own_history(console: Console) -> None:
+    console.sign_in("talker")
+    console.ask("What about tulips?")
+    show_chats(console.page)
+    begin(console, "What about ferries?")
+
+    expect(console.page.locator(".message.human")).to_have_text("What about ferries?")
+    console.page.reload()
+    expect(console.page.locator(".message.human")).to_have_text("What about ferries?")
+
+    show_chats(console.page)
+    expect(console.page.locator(".pick")).to_have_count(2)
+    console.page.locator(".pick:not([aria-current])").click()
+    expect(console.page.locator(".message.human")).to_have_text("What about tulips?")
+    expect(console.page.locator(".pick[aria-current=true]")).to_have_count(1)
+
+
+def test_p15_a_chat_is_renamed_starred_and_deleted(console: Console) -> None:
+    console.sign_in("tidy")
+    show_chats(console.page)
+    begin(console, "What about ferries?")
+    page = console.page
+
+    row = page.locator("#chat-list li").filter(has=page.locator("[aria-current]"))
+    row.get_by_role("button", name="Rename").click()
+    page.get_by_label("Title", exact=True).fill("Ferries")
+    page.keyboard.press("Enter")
+    expect(row.locator(".title")).to_have_text("Ferries")
+    expect(page.locator("#chat-title")).to_have_text("Ferries")
+
+    page.get_by_role("button", name="Star Ferries").press("Enter")
+    expect(page.get_by_role("button", name="Star Ferries")).to_have_attribute(
+        "aria-pressed", "true"
+    )
+    expect(page.locator("#chat-list .title").first).to_have_text("Ferries")
+
+    page.on("dialog", lambda dialog: dialog.accept())
+    page.get_by_role("button", name="Delete Ferries").click()
+    expect(page.locator("#chat-list .title").filter(has_text="Ferries")).to_have_count(0)
+    expect(page.locator(".message.human")).to_have_count(0)
+    assert console.complaints == []
+
+
+def test_escape_leaves_a_title_as_it_was(console: Console) -> None:
+    console.sign_in("hesitant")
+    show_chats(console.page)
+    title = console.page.locator("#chat-list .title")
+    before = title.inner_text()
+
+    console.page.get_by_role("button", name="Rename").click()
+    console.page.get_by_label("Title", exact=True).fill("Something else")
+    console.page.keyboard.press("Escape")
+
+    expect(title).to_have_text(before)
+    expect(console.page.get_by_role("button", name="Rename")).to_be_focused()
+
+
+def test_a_chat_gets_a_title_after_its_first_answer(console: Console) -> None:
+    console.sign_in("titled")
+    console.ask("What about the tulip auction?")
+
+    expect(console.page.locator("#chat-title")).to_contain_text("tulip", ignore_case=True)
+
+
+def test_a_phone_shows_the_list_or_the_chat(console: Console) -> None:
+    console.page.set_viewport_size({"width": 390, "height": 800})
+    console.page.goto(console.origin)
+    console.page.get_by_label("Who are you?").fill("mobile")
+    console.page.keyboard.press("Enter")
+    console.page.get_by_role("button", name="Chat", exact=True).click()
+
+    console.page.get_by_role("button", name="All chats").click()
+    expect(console.page.locator("#chat")).to_be_hidden()
+    console.page.get_by_role("button", name="New chat", exact=True).click()
+
+    expect(console.page.locator("#chats")).to_be_hidden()
+    expect(console.page.get_by_label("Your question")).to_be_visible()
+    assert console.page.evaluate("document.documentElement.scrollWidth <= innerWidth")

@@ -1,0 +1,53 @@
+// One question, followed to the end of its answer through whatever the network does.
+
+const PAUSES_MS = [250, 500, 1000, 2000, 4000];
+const LOST = [0, 502, 503, 504];
+const LAST = ["finish", "abort", "error"];
+
+/**
+ * Yields an answer's chunks, each once, to the last one. Between them: `{type: "waiting"}` when the connection is
+ * lost, `{type: "restart"}` where the answer is told from its beginning again, `{type: "gone"}` as the last one
+ * where nobody tells it any more.
+ *
+ * `question` is `{key, text, session}`, and gets its `run` as soon as the server names it; with a `run` nothing
+ * is asked. Sent again with the same key, a question is never asked twice. Throws the Problem of a refusal.
+ */
+export async function* follow(api, question, signal) {
+  let seen = 0;
+  for (let failures = 0; ; failures++) {
+    const before = seen;
+    try {
+      const answer = await (question.run ? api.resume(question.run, seen, signal) : api.ask(question, signal));
+      for await (const { seq, chunks } of answer) {
+        [seen, failures] = [seq, 0];
+        yield* chunks;
+        if (LAST.includes(chunks.at(-1)?.type)) return;
+      }
+      if (seen === before) {
+        yield { type: before ? "restart" : "gone" };
+        if (!before) return;
+        seen = 0; // a killed process takes its last events along: the numbers we know may not exist
+        continue;
+      }
+    } catch (problem) {
+      if (signal.aborted || !LOST.includes(problem.status)) throw problem;
+    }
+    yield { type: "waiting" };
+    await pause(PAUSES_MS[Math.min(failures, PAUSES_MS.length - 1)], signal);
+  }
+}
+
+// Ends early where the connection is back, or nobody waits any more.
+function pause(ms, signal) {
+  return new Promise((resolve) => {
+    const ended = new AbortController();
+    const end = () => {
+      ended.abort();
+      clearTimeout(timer);
+      resolve();
+    };
+    const timer = setTimeout(end, ms);
+    addEventListener("online", end, { signal: ended.signal });
+    signal.addEventListener("abort", end, { signal: ended.signal });
+  });
+}

@@ -1,0 +1,81 @@
+// The list of chats: begin one, pick one, rename, star and delete.
+
+import { el, find, iconButton, say } from "../dom.js";
+import { day } from "../words.js";
+import { edit } from "./edit.js";
+
+const MAIN = "main";
+const UNTITLED = "New Chat";
+const TITLE_LOOKS_MS = [300, 1000, 3000]; // a title is made after the answer
+
+/** Returns `{refresh(session)}`, which marks the chat that is open; `open(id)` shows another. */
+export function startChats({ api, open }) {
+  const view = find("#chats");
+  const list = find("#chat-list");
+  let current = null;
+  let looks = 0;
+
+  const attempt = async (act) => {
+    try {
+      await act();
+      say(find(".problem", view), "");
+    } catch (problem) {
+      say(find(".problem", view), problem.message);
+    }
+  };
+
+  async function load() {
+    const chats = await api.chats();
+    const opened = chats.find(({ id }) => id === current);
+    find("#chat-title").textContent = opened ? titleOf(opened) : "Chat";
+    if (!find(".edit", list)) list.replaceChildren(...starredFirst(chats).map(row));
+    return opened;
+  }
+
+  function refresh(session) {
+    current = session;
+    const mine = ++looks;
+    const look = async (at = 0) => {
+      if (mine !== looks) return;
+      const opened = await load();
+      const mayGetTitle = opened?.title === UNTITLED && opened.message_count > 1;
+      if (mayGetTitle && at < TITLE_LOOKS_MS.length) setTimeout(() => attempt(() => look(at + 1)), TITLE_LOOKS_MS[at]);
+    };
+    attempt(look);
+  }
+
+  function row(chat) {
+    const title = titleOf(chat);
+    const pick = el("button", { type: "button", class: "pick", "aria-current": chat.id === current && "true", onclick: () => open(chat.id) },
+      el("span", { class: "title" }, title),
+      el("span", { class: "preview" }, chat.preview),
+      el("span", { class: "meta" }, day(chat.updated_at)));
+    const change = (changes) => attempt(async () => {
+      await api.changeChat(chat.id, changes);
+      await load();
+    });
+    return el("li", {}, pick, el("div", { class: "tools" },
+      iconButton("star", `Star ${title}`, () => change({ starred: !chat.starred }), { "aria-pressed": String(chat.starred) }),
+      iconButton("pen", `Rename ${title}`, () => edit(pick, { label: "Title", text: title }, (text) => change({ title: text }))),
+      iconButton("bin", `Delete ${title}`, () => remove(chat, title))));
+  }
+
+  function remove(chat, title) {
+    if (!confirm(`Delete “${title}” with all its messages? Your conversations stay.`)) return;
+    attempt(async () => {
+      await api.deleteChat(chat.id);
+      if (chat.id === current) open(MAIN);
+      else await load();
+    });
+  }
+
+  find("#new-chat").addEventListener("click", () => attempt(async () => {
+    const { id } = await api.beginChat();
+    open(id);
+    find("#question").focus();
+  }));
+  return { refresh };
+}
+
+const titleOf = ({ id, title }) => (id === MAIN && title === UNTITLED ? "Main chat" : title);
+const starredFirst = (chats) => chats.toSorted((one, other) => other.starred - one.starred);
