@@ -22,6 +22,8 @@ from tests.functions.chat.cuts.process import Process, idle, open_world
 
 TICK_S = 0.25
 TICKS = 400
+WAITS = 10
+"""More than anything waits in a row before it gives up."""
 LOST = 1_000_000
 """The end of a run that somebody else closed has a number beyond this."""
 
@@ -71,8 +73,9 @@ class _Stage:
             if tick > LAST_TICK and all(client.has_ended for client in self.clients):
                 break
             self.world.clock.pass_(seconds=TICK_S)
-        self.world.clock.pass_(seconds=300)
-        await idle(self.here, self.there)
+        for _ in range(WAITS):
+            self.world.clock.pass_(seconds=30)
+            await idle(self.here, self.there)
 
     def _ask(
         self, tasks: TaskGroup, processes: tuple[Process, Process], cuts: tuple[int, ...] = ()
