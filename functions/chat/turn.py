@@ -256,6 +256,8 @@ class _Work:
 
     async def end(self, outcome: Outcome) -> None:
         """Store the answer, whole or partial, and tell the end; unless somebody else does."""
+        if not self._begun:
+            outcome = "failed"  # nothing of it is stored, however it ended
         if not self._said:
             self._apologise(_UNSAID[outcome], outcome)
         message = self._message(outcome)
