@@ -59,8 +59,14 @@ def writes_of(
         yield Update(memory_path(uid, correction.old.id), changes)
     for name in draft.repeated:
         known = stored.get(memory_path(uid, name))
-        if known is not None and len(known.fields.get("seen_in", ())) < SEEN_KEPT:
+        if known is not None and _is_heard_again(known, conversation_id):
             yield Update(known.path, {"seen_in": ArrayUnion((conversation_id,))})
+
+
+def _is_heard_again(known: Document, conversation_id: ConversationId) -> bool:
+    """A fact that the owner confirmed is not said again by the conversation it came from."""
+    elsewhere = known.fields.get("conversation_id") != conversation_id
+    return elsewhere and len(known.fields.get("seen_in", ())) < SEEN_KEPT
 
 
 def removal(document: Document, conversation_id: ConversationId) -> Write | None:

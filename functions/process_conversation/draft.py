@@ -50,6 +50,7 @@ class Draft:
             self,
             action_items=tuple(item for item in self.action_items if item.id not in ids),
             memories=tuple(memory for memory in self.memories if memory.id not in ids),
+            corrections=tuple(one for one in self.corrections if one.new not in ids),
         )
 
 

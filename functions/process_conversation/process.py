@@ -5,6 +5,7 @@ from contextlib import suppress
 from functions.process_conversation.claims import Superseded
 from functions.process_conversation.draft import Draft, with_draft
 from functions.process_conversation.forget import forget
+from functions.process_conversation.memory_rows import agree
 from functions.process_conversation.understand import understand
 from functions.process_conversation.wiring import ProcessDeps
 from shared import telemetry
@@ -75,6 +76,7 @@ async def _index(deps: ProcessDeps, uid: UserId, conversation: Conversation, dra
     else:
         current = [memory for memory in draft.memories if memory.is_current]
         await deps.index.put(uid, conversation, current)
+    await agree(deps.memories, deps.index, uid, draft.memories)
     try:
         await deps.claims.complete(uid, conversation, draft)
     except Superseded as late:

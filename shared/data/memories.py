@@ -5,11 +5,13 @@ from dataclasses import replace
 
 from shared.data.codec import load_all
 from shared.data.derived import Derived
-from shared.domain.documents import Query, Where
+from shared.domain.documents import Document, Query, Where
 from shared.domain.ids import MemoryId, UserId
 from shared.domain.memory import Memory
 
 _MOST = 100
+_AT_ONCE = 30
+"""As many values as one query compares with."""
 CURRENT = Where("valid_to", "==", None)
 
 
@@ -20,11 +22,24 @@ class Memories(Derived[Memory]):
     collection = "memories"
     noun = "Memory"
 
+    async def any(self, uid: UserId, *, limit: int) -> list[Memory]:
+        """List newest first, also what was superseded."""
+        found = await self._documents.query(super()._newest_first(uid, limit))
+        return load_all(Memory, found)
+
+    async def stored(self, uid: UserId, ids: Sequence[MemoryId]) -> dict[MemoryId, Memory]:
+        """Return those that exist, by their ids."""
+        found = await self._documents.get_many([memory_path(uid, name) for name in ids])
+        return {memory.id: memory for memory in load_all(Memory, [d for d in found if d])}
+
     async def superseded_by(self, uid: UserId, ids: Sequence[MemoryId]) -> list[Memory]:
-        """Return what these took the place of; at most 30 ids."""
-        where = (Where("superseded_by", "in", list(ids)),)
-        query = Query(collection=f"users/{uid}/memories", where=where, limit=_MOST)
-        return load_all(Memory, await self._documents.query(query)) if ids else []
+        """Return what these took the place of, at most 100 memories for 30 ids."""
+        found: list[Document] = []
+        for n in range(0, len(ids), _AT_ONCE):
+            where = (Where("superseded_by", "in", list(ids[n : n + _AT_ONCE])),)
+            query = Query(collection=f"users/{uid}/memories", where=where, limit=_MOST)
+            found += await self._documents.query(query)
+        return load_all(Memory, found)
 
     def is_same(self, stored: Memory, given: Memory) -> bool:
         return stored.content == given.content

@@ -4,6 +4,8 @@ from typing import Any
 
 from starlette.responses import Response
 
+from functions.process_conversation.derived import revivals, revived
+from functions.process_conversation.identity import derived_id
 from functions.process_conversation.library.listing import array, listed
 from functions.process_conversation.library.wire import (
     MemoryIn,
@@ -15,14 +17,15 @@ from functions.process_conversation.library.wire import (
     SearchBody,
     VisibilityQuery,
 )
+from functions.process_conversation.memory_rows import put_rows
 from functions.process_conversation.wiring import LibraryDeps
+from shared.domain.documents import Write
 from shared.domain.ids import MemoryId, UserId
 from shared.domain.memory import Memory
 from shared.edge.http import Call, Endpoint
 
 MAX_HISTORY = 100
-AT_ONCE = 30
-"""As many values as one query compares with."""
+DELETED_AT_ONCE = 100
 
 
 async def list_memories(deps: LibraryDeps, call: Call[None]) -> Response:
@@ -43,7 +46,7 @@ async def add_memory(deps: LibraryDeps, call: Call[MemoryIn]) -> MemoryOut:
         manually_added=True,
     )
     stored = await deps.memories.add(call.uid, memory)
-    await deps.index.put_memories(call.uid, [stored])
+    await put_rows(deps.memories, deps.index, call.uid, [stored])
     return _out(call.uid, stored)
 
 
@@ -56,8 +59,7 @@ async def get_history(deps: LibraryDeps, call: Call[None]) -> list[MemoryOut]:
     found: list[Memory] = []
     latest = [await deps.memories.get(call.uid, call.path["memory_id"])]
     while latest and len(found) < MAX_HISTORY:
-        names = [memory.id for memory in latest][:AT_ONCE]
-        latest = await deps.memories.superseded_by(call.uid, names)
+        latest = await deps.memories.superseded_by(call.uid, [memory.id for memory in latest])
         found += latest
     return [_out(call.uid, memory) for memory in found]
 
@@ -65,7 +67,7 @@ async def get_history(deps: LibraryDeps, call: Call[None]) -> list[MemoryOut]:
 async def edit_memory(deps: LibraryDeps, call: Call[None]) -> Ok:
     query: MemoryValueQuery = call.query
     changed = await _change(deps, call, content=query.value, edited=True)
-    await deps.index.put_memories(call.uid, [changed])
+    await put_rows(deps.memories, deps.index, call.uid, [changed])
     return Ok()
 
 
@@ -91,9 +93,11 @@ async def delete_memory(deps: LibraryDeps, call: Call[None]) -> Ok:
 
 
 async def delete_all_memories(deps: LibraryDeps, call: Call[None]) -> Ok:
-    while memories := await deps.memories.newest(call.uid, limit=100):
+    while memories := await deps.memories.any(call.uid, limit=DELETED_AT_ONCE):
+        await deps.index.remove_memories(call.uid, [memory.id for memory in memories])
         for memory in memories:
-            await _forget(deps, call.uid, memory)
+            marks = _marks(deps, call.uid, memory)
+            await deps.memories.forget(call.uid, memory, beside=marks)
     return Ok()
 
 
@@ -103,9 +107,23 @@ async def search_memories(deps: LibraryDeps, call: Call[SearchBody]) -> list[Mem
 
 
 async def _forget(deps: LibraryDeps, uid: UserId, memory: Memory) -> None:
-    """Vectors first: what is cut short here is found, and deleted, by the next attempt."""
+    """Delete a memory for good; what it had corrected holds again.
+
+    Rows first: what is cut short here is found, and deleted, by the next attempt.
+    """
+    back = revived(await deps.memories.superseded_by(uid, [memory.id]), [memory])
     await deps.index.remove_memories(uid, [memory.id])
-    await deps.memories.forget(uid, memory)
+    await deps.index.put_memories(uid, [one for one in back if one.is_current])
+    beside = [*_marks(deps, uid, memory), *revivals(uid, back)]
+    await deps.memories.forget(uid, memory, beside=beside)
+
+
+def _marks(deps: LibraryDeps, uid: UserId, memory: Memory) -> list[Write]:
+    """Return what keeps the conversations that said it again from bringing it back."""
+    return [
+        deps.memories.mark(uid, heard_in, derived_id(heard_in, "memory", memory.content))
+        for heard_in in memory.seen_in
+    ]
 
 
 async def _change(deps: LibraryDeps, call: Call[None], **changes: Any) -> Memory:
