@@ -29,7 +29,7 @@ test: $(VENV)/ready-dev ## Run every test; a part whose tools are missing is ski
 check: $(VENV)/ready-dev ## Format, lint, types, walls
 	@$(BIN)/ruff format --check . && $(BIN)/ruff check . && $(BIN)/mypy functions shared infra tests && $(BIN)/lint-imports
 
-bench: $(VENV)/ready-dev ## Print the figures beside their baselines (ONLY=streams, crowds, agents, processing, search or imports)
+bench: $(VENV)/ready-dev ## Print the figures beside their baselines (ONLY="streams chats journals crowds agents processing search imports")
 	@$(BIN)/python -m infra.bench $(ONLY)
 
 cuts: $(VENV)/ready-dev ## Play N random crashes, cuts and repeats of a question (N=10000, SEED=1)

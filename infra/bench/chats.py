@@ -1,8 +1,9 @@
 """What a turn in a chat of a thousand messages costs beside one in a new chat."""
 
+import asyncio
+import json
 import tempfile
-import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from itertools import islice
@@ -12,49 +13,53 @@ from statistics import median
 from functions.chat.after_turn import after_turn
 from functions.chat.turn import prepare
 from functions.chat.wiring import AfterTurnDeps, ChatDeps
+from infra.bench.client import Answer, request, sign_in
 from infra.bench.figures import Figure
+from infra.bench.processes import Served, at_model, keepsake_on, scripted_model
+from infra.bench.progress import bar
+from infra.bench.streams import play_after_turn
 from shared.adapters.offline_model import OfflineModel
-from shared.domain.chat import MAIN_SESSION, Message, new_session
+from shared.domain.chat import Message, new_session
 from shared.domain.ids import MessageId, SessionId
 from tests.doubles import ReadRounds
 from tests.functions.chat.conftest import ADA, World, open_world
 
-MESSAGES = 1_000
 BATCH = 100
-REPEATS = 30
-NEW = SessionId("new")
+WARM_UP = 5
+ROUNDS = 30
+REST_S = 0.15
+"""So that what follows a turn is over before the next question."""
+MIDDLING, LONG = 100, 1_000
+CHATS: Mapping[SessionId, int] = {SessionId("middling"): MIDDLING, SessionId("long"): LONG}
 
 
 async def long_chat() -> list[Figure]:
-    """Fill a chat, summarise it as its turns would have done, and ask in it and in a new one."""
-    with tempfile.TemporaryDirectory() as folder:
-        world = open_world(Path(folder))
-        counting = ReadRounds(world.documents)
-        deps = replace(world, documents=counting).deps()
-        await deps.sessions.add(ADA, new_session(NEW, app_id=None, now=world.clock.now()))
-        await _fill(world, deps)
-        fresh, long = [await _turn(deps, counting, name) for name in (NEW, MAIN_SESSION)]
+    """Fill chats, summarise them as their turns would have done, and ask in them and in new ones."""
+    with tempfile.TemporaryDirectory() as data:
+        figures = await _filled(Path(data))
+        with scripted_model() as model, keepsake_on(Path(data), **at_model(model)) as server:
+            await play_after_turn(model)
+            return [*figures, *await _asked(server)]
+
+
+async def _filled(data: Path) -> list[Figure]:
+    """Fill the chats, and count the requests to the store of accepting a question."""
+    world = open_world(data)
+    counting = ReadRounds(world.documents)
+    deps = replace(world, documents=counting).deps()
+    for session_id, messages in CHATS.items():
+        await _fill(world, deps, session_id, messages)
+    fresh, *_, long = [await _reads(deps, counting, name) for name in (None, *CHATS)]
     return [
-        Figure(name="reads of a turn: new chat", value=fresh[0]),
-        Figure(
-            name=f"reads of a turn: chat of {MESSAGES} messages",
-            value=long[0],
-            wanted=1.1 * fresh[0],
-        ),
-        Figure(name="documents read in them: new chat", value=fresh[1]),
-        Figure(name=f"documents read in them: chat of {MESSAGES} messages", value=long[1]),
-        Figure(
-            name=f"time to prepare a turn: chat of {MESSAGES} messages, over a new one",
-            value=long[2] - fresh[2],
-            unit="ms",
-            wanted=5,
-        ),
+        Figure(name="reads of a turn: new chat", value=fresh),
+        Figure(name=f"reads of a turn: chat of {LONG:,} messages", value=long, wanted=1.1 * fresh),
     ]
 
 
-async def _fill(world: World, deps: ChatDeps) -> None:
-    session = new_session(MAIN_SESSION, app_id=None, now=world.clock.now())
-    told = _messages(world)
+async def _fill(world: World, deps: ChatDeps, session_id: SessionId, count: int) -> None:
+    session = new_session(session_id, app_id=None, now=world.clock.now())
+    await deps.sessions.add(ADA, session)
+    told = _messages(world, session_id, count)
     while batch := list(islice(told, BATCH)):
         await deps.messages.add(ADA, session, *batch)
     follow = AfterTurnDeps(
@@ -64,31 +69,75 @@ async def _fill(world: World, deps: ChatDeps) -> None:
         messages=deps.messages,
         sessions=deps.sessions,
     )
-    await after_turn(follow, ADA, MAIN_SESSION)
+    await after_turn(follow, ADA, session_id)
 
 
-def _messages(world: World) -> Iterator[Message]:
-    for n in range(MESSAGES):
+def _messages(world: World, session_id: SessionId, count: int) -> Iterator[Message]:
+    for n in range(count):
         yield Message(
-            id=MessageId(f"m{n:04}"),
-            session_id=MAIN_SESSION,
+            id=MessageId(f"{session_id}-{n:04}"),
+            session_id=session_id,
             text=f"In message {n} somebody talks of the Lisbon offsite. " * 4,
             sender="ai" if n % 2 else "human",
-            created_at=world.clock.now() - timedelta(seconds=MESSAGES - n),
+            created_at=world.clock.now() - timedelta(seconds=count - n),
         )
 
 
-async def _turn(
-    deps: ChatDeps, counting: ReadRounds, session_id: SessionId
-) -> tuple[int, int, float]:
-    """Return reads, documents and milliseconds of accepting a question; the median of a few."""
-    reads, documents, took = counting.reads, counting.documents, []
-    for _ in range(REPEATS):
-        begun = time.perf_counter()
-        await prepare(deps, ADA, "When is it?", None, session_id)
-        took.append(1_000 * (time.perf_counter() - begun))
-    return (
-        (counting.reads - reads) // REPEATS,
-        (counting.documents - documents) // REPEATS,
-        median(took),
-    )
+async def _reads(deps: ChatDeps, counting: ReadRounds, session_id: SessionId | None) -> int:
+    before = counting.reads
+    await prepare(deps, ADA, "When is it?", None, session_id)
+    return counting.reads - before
+
+
+async def _asked(server: Served) -> list[Figure]:
+    """Ask in each chat in turn, over HTTP; a new chat is begun for each question."""
+    token = await sign_in(server.port, ADA)
+    rounds: list[list[Answer]] = []
+    tick = bar("a long chat", WARM_UP + ROUNDS)
+    for _ in range(WARM_UP + ROUNDS):
+        chats = [await _begin(server, token), *CHATS]
+        rounds.append([await _ask(server, token, chat) for chat in chats])
+        tick()
+    fresh, middling, long = zip(*rounds[WARM_UP:], strict=True)
+    documents = [_documents(server, answers) for answers in (fresh, middling, long)]
+    new_ms, long_ms = (median(one.first_s for one in answers) * 1000 for answers in (fresh, long))
+    return [
+        Figure(name="documents read in a turn: new chat", value=documents[0]),
+        Figure(name=f"documents read in a turn: chat of {MIDDLING} messages", value=documents[1]),
+        Figure(
+            name=f"documents read in a turn: chat of {LONG:,} messages",
+            value=documents[2],
+            wanted=1.1 * documents[1],
+        ),
+        Figure(name="time to first token: new chat", value=new_ms, unit="ms"),
+        Figure(
+            name=f"time to first token: chat of {LONG:,} messages, over a new one",
+            value=long_ms - new_ms,
+            unit="ms",
+            wanted=5,
+        ),
+    ]
+
+
+async def _begin(server: Served, token: str) -> str:
+    begun = await request(server.port, "POST", "/v2/chat-sessions", {}, token=token)
+    session_id: str = json.loads(begun.body)["id"]
+    return session_id
+
+
+async def _ask(server: Served, token: str, session_id: str) -> Answer:
+    path = f"/v2/messages?chat_session_id={session_id}"
+    told = await request(server.port, "POST", path, {"text": "When is it?"}, token=token)
+    if told.status != 200 or not told.run_id:
+        raise RuntimeError(f"{told.status}: {told.body[:500]!r}")
+    await asyncio.sleep(REST_S)
+    return told
+
+
+def _documents(server: Served, answers: Sequence[Answer]) -> float:
+    """Return what Firestore would bill for one of these turns, from their lines in the log."""
+    asked = {answer.run_id for answer in answers}
+    text = [line for line in server.log.read_text().splitlines() if '"run_id"' in line]
+    lines = [json.loads(line) for line in text]
+    reads: list[int] = [line["reads"] for line in lines if line["run_id"] in asked]
+    return median(reads)

@@ -30,6 +30,8 @@ class Figure:
         value = "not measured" if self.value is None else f"{self.value:.4g} {self.unit}".strip()
         if self.wanted is None:
             return self.name, value, "", ""
+        if self.value is None:
+            return self.name, value, "", "NOT OK"
         wanted = f"{self.bound} {self.wanted:g} {self.unit}".strip()
         return self.name, value, wanted, "ok" if self.is_ok else "NOT OK"
 

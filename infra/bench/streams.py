@@ -27,7 +27,7 @@ _UNPACED = f'Tell me. [[script {{"tokens": {_TOKENS}}}]]'
 async def first_token(ours: Served, model: Served) -> list[Figure]:
     """Measure both in turn, so that what disturbs the machine disturbs both."""
     token = await sign_in(ours.port, "bench")
-    await _play(model)
+    await play_after_turn(model)
     raw, served = [], []
     async with AsyncOpenAI(api_key="x", base_url=f"http://127.0.0.1:{model.port}/v1") as client:
         for _ in range(_WARM_UP + _ROUNDS):
@@ -56,7 +56,7 @@ async def in_series(ours: Served, model: Served) -> list[Figure]:
     """Count what stands before the first token: model calls that ended."""
     token = await sign_in(ours.port, "bench")
     await request(model.port, "DELETE", "/requests")
-    await _play(model)
+    await play_after_turn(model)
     await ask(ours.port, "Hello", token=token)
     asked = json.loads((await request(model.port, "GET", "/requests")).body)
     answer = next(one for one in asked if "response_format" not in one["body"])
@@ -65,7 +65,7 @@ async def in_series(ours: Served, model: Served) -> list[Figure]:
     ]
 
 
-async def _play(model: Served) -> None:
+async def play_after_turn(model: Served) -> None:
     """Let the model do what follows a turn, as a real one does: it runs beside the next question."""
     await request(model.port, "POST", "/script", _AFTER_TURN)
 
