@@ -3,6 +3,7 @@
 import asyncio
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 
 from shared import telemetry
@@ -29,6 +30,8 @@ LOOKS = 3
 SPARE = 10
 """So many more are looked at where some of the best were deleted or edited since."""
 PASSAGES = 3
+SECOND_HAND = 0.7
+"""What a summary counts for beside the turns themselves: it has the words of all of them."""
 
 
 @value
@@ -124,7 +127,8 @@ class Search:
             self._then(uid, asked.vector, where, named),
         )
         hits = {hit.id: hit for hit in [*anytime, *then]}
-        return favoured(ranked(asked, list(hits.values())), {hit.id for hit in then})
+        weighed = [_second_hand(hit) for hit in ranked(asked, list(hits.values()))]
+        return favoured(weighed, {hit.id for hit in then})
 
     async def _then(
         self, uid: UserId, query: SparseVector, where: Filter, named: Span | None
@@ -199,6 +203,11 @@ def _fresh(conversation: Conversation, rows: Sequence[Hit]) -> list[Hit]:
         if hit.metadata["content_hash"] == stored
         and hit.metadata.get("index_version") == INDEX_VERSION
     ]
+
+
+def _second_hand(hit: Hit) -> Hit:
+    is_summary = hit.metadata["kind"] == "summary"
+    return replace(hit, score=hit.score * SECOND_HAND) if is_summary else hit
 
 
 def _turns(rows: Sequence[Hit]) -> Turns:

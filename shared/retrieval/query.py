@@ -61,13 +61,17 @@ def ranked(query: Query, hits: Sequence[Hit]) -> list[Hit]:
     What is wanted counts once in a row, by its best term, and weighs more the fewer of the hits
     hold it: how rare a word is in this library, beside how rare it is in general.
     """
-    places = {term: n for n, term in enumerate(query.vector.indices)}
+    columns = dict(
+        zip(query.vector.indices, zip(*(hit.matched for hit in hits), strict=True), strict=False)
+    )
     totals = [0.0] * len(hits)
     for one in query.wanted:
-        shares = [(places[i], s) for t, s in one.shares.items() if (i := term_id(t)) in places]
-        found = [max((hit.matched[n] * s for n, s in shares), default=0.0) for hit in hits]
+        held = [(columns.get(term_id(term), ()), share) for term, share in one.shares.items()]
+        shown = [[weight * share for weight in column] for column, share in held if any(column)]
+        found = [max(each) for each in zip(*shown, strict=True)]
         worth = one.weight + _rarity(sum(map(bool, found)), len(hits))
-        totals = [total + worth * each for total, each in zip(totals, found, strict=True)]
+        if found:
+            totals = [total + worth * each for total, each in zip(totals, found, strict=True)]
     rescored = [replace(hit, score=total) for hit, total in zip(hits, totals, strict=True)]
     return sorted(rescored, key=lambda hit: -hit.score)
 

@@ -38,7 +38,7 @@ async def test_requests_are_the_documented_ones(server: FakePinecone, vectors: P
         "namespace": "ann",
         "sparseVector": sparse,
         "filter": {"kind": {"$eq": "chunk"}},
-        "includeValues": False,
+        "includeValues": True,
         "includeMetadata": True,
     }
     upsert, query = server.requests

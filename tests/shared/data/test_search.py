@@ -134,10 +134,10 @@ async def test_p11_conversations_are_distinct_and_in_rank_order(library: Library
 
     found = await library.search.conversations(ANN, "heron otter kingfisher", limit=5)
 
-    assert [one.conversation.id for one in found] == ["title", "most", "some"]
+    assert [one.conversation.id for one in found] == ["most", "title", "some"]
     assert [one.score for one in found] == sorted((one.score for one in found), reverse=True)
-    assert found[0].passages == ()
-    assert found[0].conversation == title_only
+    assert found[1].passages == ()
+    assert found[1].conversation == title_only
 
 
 async def test_p11_a_limit_is_kept(library: Library):
@@ -341,3 +341,11 @@ async def test_rows_that_were_made_another_way_do_not_count(library: Library):
     await library.vectors.upsert(ANN, [replace(row, metadata=old)])
 
     assert await library.ids(ANN, "heron") == []
+
+
+async def test_the_turns_themselves_count_for_more_than_a_summary(library: Library):
+    await library.keep(
+        ANN, talk("told", "Fine weather", title="The heron"), talk("said", "The heron", title="x")
+    )
+
+    assert await library.ids(ANN, "heron") == ["said", "told"]
