@@ -10,6 +10,7 @@ from shared.domain.conversation import Conversation, Segment
 from shared.domain.ids import MemoryId
 from shared.domain.memory import Category, Memory
 from shared.domain.words import count_words, normalise
+from shared.extraction.changing import aspect
 from shared.extraction.passing import passing
 
 MEMORY_WORDS = 15
@@ -24,7 +25,7 @@ def memories(
 
     The model was shown the first of them, in this order.
     """
-    proved = [m for m in answer.memories if _holds(m, conversation.spoken)]
+    proved = _last_words([m for m in answer.memories if _holds(m, conversation.spoken)])
     candidates = [
         Candidate(memory=_memory(one, category, conversation), replaces=_replaced(one, known))
         for category in EXTRACTED
@@ -75,6 +76,18 @@ def _is_meant(answer: MemoryAnswer, segments: Sequence[Segment]) -> bool:
     said = [(segment.speaker, segment.text) for segment in segments]
     reason = passing(said, answer.segment, answer.evidence)
     return reason is None or (reason == "quotation" and answer.category != "system")
+
+
+def _last_words(answers: Sequence[MemoryAnswer]) -> list[MemoryAnswer]:
+    """Of two homes, ages or names that one conversation tells, the later holds."""
+    last = {aspect(m.content): m for m in sorted(answers, key=lambda m: m.segment)}
+    return [m for m in answers if not _is_corrected(m, last.get(aspect(m.content)))]
+
+
+def _is_corrected(answer: MemoryAnswer, last: MemoryAnswer | None) -> bool:
+    if last is None or aspect(answer.content) is None:
+        return False
+    return normalise(answer.content) != normalise(last.content)
 
 
 def _memory(answer: MemoryAnswer, category: Category, conversation: Conversation) -> Memory:

@@ -1,4 +1,7 @@
-"""What a text tells without a model: found and quoted, never composed. English rules.
+"""What a text tells without a model: found and quoted, never composed.
+
+Facts about the owner and what is not meant to last are told apart in five languages; the other rules
+are English.
 
 EXTRACTORS answers the prompts that ask for a schema, in that schema's shape; the offline model uses
 it.

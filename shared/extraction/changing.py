@@ -2,20 +2,42 @@
 
 import re
 
-_ASPECTS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
-    (name, re.compile(pattern, re.IGNORECASE))
-    for name, pattern in (
-        ("home", r"^user (?:lives in|moved to|wohnt in|lebt in|habite à|vive en|vive a|mora em)\b"),
-        ("employer", r"^user (?:works (?:at|for)|arbeitet bei|travaille chez|trabaja en|lavora (?:per|da))\b"),
-        ("age", r"^user (?:is|turned|ist|a|tiene|ha) \d+ (?:years old|jahre alt|ans|años|anni)\b"),
-        ("birthday", r"^user(?:'s|’s) birthday is\b"),
-    )
-)  # fmt: skip
-_FAVOURITE = re.compile(r"^user(?:'s|’s) favou?rite (\w+(?: \w+)?) (?:is|are)\b", re.IGNORECASE)
+_ASPECTS: tuple[tuple[str, str], ...] = (
+    ("home", r"(?:lives (?:in|at)|moved to) "),
+    ("home", r"(?:wohnt|lebt)(?: [\w-]+){0,4}? (?:in|bei|am|auf) "),
+    ("home", r"(?:habite|vit (?:à|en|au))\b|(?:vive en|mora em) |(?:abita|vive) (?:a|in) "),
+    (
+        "employer",
+        r"works (?:at|for) |arbeitet(?: [\w-]+){0,4}? (?:bei|für) |travaille (?:chez|pour) ",
+    ),
+    ("employer", r"trabaja (?:para |en (?-i:[A-ZÁÉÍÓÚ]))|lavora (?:per |d[ai] |in (?-i:[A-Z]))"),
+    ("age", r"(?:is|turned) \d+(?: years old\b|$)|ist \d+(?: jahre alt\b|$)|a \d+ ans\b"),
+    ("age", r"tiene \d+ años\b|ha \d+ anni\b"),
+    ("name", r"(?:heißt|s['’]appelle|se llama|si chiama) "),
+)
+"""What an owner called "User" is said to be or do."""
+
+_OF_USERS = (
+    ("birthday", r"user(?:'s|’s) birthday is|users geburtstag ist|l['’]anniversaire de user est"),
+    ("birthday", r"el cumpleaños de user es|il compleanno di user è"),
+    ("name", r"user(?:'s|’s) (?:full )?name is|users name ist|(?:el nombre de|il nome di) user"),
+    (
+        "favourite",
+        r"user(?:'s|’s) favou?rite (\w+(?: \w+)?) (?:is|are)|users lieblings(\w+) (?:ist|sind)",
+    ),
+    ("favourite", r"l[ea] (\w+) préférée? de user|(?:el|la) (\w+) favorit[oa] de user"),
+    ("favourite", r"(?:il|la|lo) (\w+) preferit[oa] di user"),
+)
+_RULES = (*((name, f"user (?:{said})") for name, said in _ASPECTS), *_OF_USERS)
 
 
 def aspect(content: str) -> str | None:
     """Name what a fact is about, where one has only one such; None for anything else."""
-    if favourite := _FAVOURITE.search(content):
-        return f"favourite {favourite[1].lower()}"
-    return next((name for name, pattern in _ASPECTS if pattern.search(content)), None)
+    return next((found for name, said in _RULES if (found := _about(name, said, content))), None)
+
+
+def _about(name: str, said: str, content: str) -> str | None:
+    found = re.match(said, content, re.IGNORECASE)
+    if found is None:
+        return None
+    return " ".join([name, *(detail.lower() for detail in found.groups() if detail)])

@@ -17,12 +17,12 @@ CLAUSE = (
 )
 LAUGH = r"(?:ha|he|ah|ja|lol|oh|hi)+\W*"
 
-_NO = r"(?:(?:no|nah|nope|ha\w*|well|oh|ok(?:ay)?|sorry|nein|nee|ach|na|non|mais|euh|pero|ma|dai)\b[\s,.!…]+)*"
+_NO = r"[¡\s]*(?:(?:no|nah|nope|ha\w*|well|oh|ok(?:ay)?|sorry|nein|nee|ach|na|non|mais|euh|pero|ma|dai)\b[\s,.!…]+)*"
 TAKEN_BACK = _NO + _any(
     r"(?:i['’]m |i am )?(?:just |only )?(?:kidding|joking)\b(?! aside)",
     r"(?:it|that)(?:['’]s| is| was) (?:just |only )?a joke",
     r"scratch that|wait,? no|no,? wait|no,? sorry|sorry,? (?:i mean|no)\b|i take that back",
-    r"(?:(?:das )?(?:war|ist) )?(?:nur |bloß )?(?:ein |'n )?(?:scherz|witz|spaß)\b(?! beiseite)",
+    r"(?:(?:das )?(?:war|ist) )?(?:nur |bloß )?(?:ein |'n )?(?:kleiner )?(?:scherz|witz|spaß)\b(?! beiseite)",
     r"ich mach(?:e)? (?:nur |bloß )?(?:spaß|witze)|quatsch\b|stimmt (?:gar |ja )?nicht",
     r"(?:nein|nee|ach),? (?:moment|warte|falsch|quatsch|entschuldigung)",
     r"je (?:plaisante|rigole|blague|déconne)\b|c['’](?:est|était) (?:juste )?(?:une blague|pour rire)",

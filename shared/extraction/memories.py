@@ -1,75 +1,121 @@
 """Lasting facts that the owner said in the first person, each with the words it rests on."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from typing import Any
 
+from shared.domain.value import positional_value
+from shared.extraction import markers
+from shared.extraction.facts import LANGUAGES
+from shared.extraction.passing import passing
 from shared.extraction.speech import Sentence, sentences
 
-_FACT = re.compile(
-    r"\b(?:i(?:'|’)m|i am) (?:an? |allergic|from |married|vegan|vegetarian|afraid of|left-handed|intolerant)"
-    r"|\bi (?:live|work|grew up|was born|play|speak|prefer|love|hate|like|never eat|don(?:'|’)t eat"
-    r"|can(?:'|’)t eat|don(?:'|’)t drink|studied|own|collect|believe in)\b"
-    r"|\bi have (?:a |an |\d+ |one |two |three |four )"
-    r"|\bmy (?:\w+ )?(?:wife|husband|partner|daughter|son|sister|brother|mother|father|mom|dad|dog|cat|"
-    r"birthday|name|favou?rite \w+|doctor|boss|job|hobby|blood type)(?:(?:'|’)s \w+)? (?:is|was|are)\b",
-    re.IGNORECASE,
-)
-_PASSING = re.compile(
-    r"\b(?:today|tonight|tomorrow|yesterday|now|right now|this (?:week|morning|evening|afternoon)|"
-    r"maybe|probably|i (?:would|'d) like|like to (?:see|go|have)|idea|question|meeting|headache|bit)\b",
-    re.IGNORECASE,
-)
-_OPENING = re.compile(
-    r"^(?:(?:well|yes|yeah|so|and|but|oh|actually|you know|by the way)[, ]+)+", re.IGNORECASE
-)
 _WORDS = 15
-_VOICE: tuple[tuple[re.Pattern[str], str], ...] = tuple(
-    (re.compile(pattern, re.IGNORECASE), written)
-    for pattern, written in (
-        (r"\bi(?:'|’)m\b|\bi am\b", "User is"),
-        (r"\bi was\b", "User was"),
-        (r"\bi have\b", "User has"),
-        (r"\bi don(?:'|’)t\b", "User doesn't"),
-        (r"\bi can(?:'|’)t\b", "User can't"),
-        (r"\bi never eat\b", "User never eats"),
-        (r"\bi grew\b", "User grew"),
-        (r"\bi studied\b", "User studied"),
-        (r"\bi (live|work|play|speak|prefer|love|hate|like|own|collect|believe)\b", r"User \1s"),
-        (r"^my\b", "User's"),
-        (r"\bmy\b", "their"),
-        (r"\bme\b", "them"),
-    )
-)
+_ASIDE_WORDS = 3
+
+
+@positional_value
+class Fact:
+    """A fact in the third person, and the owner's words for it."""
+
+    content: str
+    evidence: str
 
 
 def memories(data: Mapping[str, Any]) -> dict[str, Any]:
     """Without a mark who the owner is, nobody's words are facts about them."""
-    facts = [s for s in sentences(data) if s.is_user and _is_fact(s.text)]
-    return {"memories": [_memory(sentence) for sentence in facts]}
-
-
-def _is_fact(text: str) -> bool:
-    return (
-        _FACT.search(text) is not None
-        and _PASSING.search(text) is None
-        and not text.endswith("?")
-        and len(text.split()) <= _WORDS
-    )
-
-
-def _memory(sentence: Sentence) -> dict[str, Any]:
+    lines = {said["segment"]: (said["speaker"], said["text"]) for said in data["transcript"]}
+    order = {segment: n for n, segment in enumerate(lines)}
+    spoken = list(lines.values())
     return {
-        "content": _third_person(sentence.text),
-        "category": "system",
-        "segment": sentence.segment,
-        "evidence": sentence.text,
+        "memories": [
+            _memory(fact, sentence)
+            for sentence in sentences(data)
+            if sentence.is_user
+            for fact in facts(sentence.text, data.get("language", ""))
+            if passing(spoken, order[sentence.segment], fact.evidence) is None
+        ]
     }
 
 
-def _third_person(text: str) -> str:
-    """Say of the owner what the owner said of themselves."""
-    said = _OPENING.sub("", text)
-    for spoken, written in _VOICE:
-        said = spoken.sub(written, said)
-    return said
+def facts(sentence: str, language: str = "") -> Sequence[Fact]:
+    """Return the facts in a sentence, as the first language tells them; `language` is tried first."""
+    first = [name for name in LANGUAGES if language.startswith(name)]
+    tried = dict.fromkeys([*first, *LANGUAGES])
+    return next(filter(None, (list(_Rules.of(name).facts(sentence)) for name in tried)), [])
+
+
+def _memory(fact: Fact, sentence: Sentence) -> dict[str, Any]:
+    return {
+        "content": fact.content,
+        "category": "system",
+        "segment": sentence.segment,
+        "evidence": fact.evidence,
+    }
+
+
+class _Rules:
+    """A language's patterns, compiled."""
+
+    @staticmethod
+    @cache
+    def of(name: str) -> "_Rules":
+        return _Rules(name)
+
+    def __init__(self, name: str) -> None:
+        language = LANGUAGES[name]
+        self._facts = [(_compiled(said), told) for said, told in language.facts]
+        self._owns = [(_compiled(said), told) for said, told in language.owns]
+        begins = "|".join(re.sub(r"\((?!\?)", "(?:", said) for said, _ in language.facts)
+        self._begins = _compiled(rf"(?:{language.opening})?({begins})")
+        self._another = _compiled(language.another)
+        self._momentary = _compiled(language.momentary)
+        self._unclear = _compiled(language.unclear)
+
+    def facts(self, sentence: str) -> Iterator[Fact]:
+        text = sentence.rstrip(" .!…")
+        clauses = _clauses(text)
+        begun = [self._begins.match(text, start, end) for start, end in clauses]
+        for n, found in enumerate(begun):
+            if found:
+                ends = [clauses[n][1], *self._asides(text, clauses[n + 1 :], begun[n + 1 :])]
+                told = (self._told(text[found.start(1) : end]) for end in reversed(ends))
+                if fact := next(filter(None, told), None):
+                    yield fact
+
+    def _asides(
+        self,
+        text: str,
+        clauses: Sequence[tuple[int, int]],
+        begun: Iterable[re.Match[str] | None],
+    ) -> Iterator[int]:
+        """Yield where the clauses end that go on with the same thought: short, without a subject."""
+        for (start, end), found in zip(clauses, begun, strict=True):
+            if found or self._another.match(text, start) or end - start == 0:
+                return
+            if len(text[start:end].split()) > _ASIDE_WORDS:
+                return
+            yield end
+
+    def _told(self, said: str) -> Fact | None:
+        if self._momentary.search(said):
+            return None
+        pattern, told = next(rule for rule in self._facts if rule[0].match(said))
+        content = pattern.sub(told, said, count=1)
+        for own, others in self._owns:
+            content = own.sub(others, content)
+        if len(content.split()) > _WORDS or self._unclear.search(content):
+            return None
+        return Fact(content, said)
+
+
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern, re.IGNORECASE)
+
+
+def _clauses(text: str) -> list[tuple[int, int]]:
+    """Cut a sentence at commas and conjunctions."""
+    cuts = list(re.finditer(markers.CLAUSE, text, re.IGNORECASE))
+    starts = [0, *(cut.end() for cut in cuts)]
+    return list(zip(starts, [*(cut.start() for cut in cuts), len(text)], strict=True))

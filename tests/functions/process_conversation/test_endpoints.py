@@ -80,7 +80,7 @@ async def test_without_a_model_a_conversation_is_still_processed_and_found_p28(d
     (item,) = stored.structured.action_items
     assert item.description == "Call the printer tomorrow"
     memories = await world.deps.memories.newest(ALICE, limit=9)
-    assert [m.content for m in memories] == ["User is allergic to peanuts."]
+    assert [m.content for m in memories] == ["User is allergic to peanuts"]
     assert await world.found("printer") == [TALK]
 
 

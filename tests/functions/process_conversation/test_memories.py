@@ -90,6 +90,19 @@ def test_what_was_not_meant_to_last_is_dropped_whatever_the_model_says_c62(said,
     assert [m.content for m in found] == ["User is allergic to peanuts"] * is_advice
 
 
+def test_of_two_homes_in_one_conversation_the_later_holds_c63():
+    said = talk("I live in Bergen.", "Really?", "Old habit: I live in Oslo.", "Ah.")
+    bergen = memory("User lives in Bergen", evidence="I live in Bergen")
+    oslo = memory("User lives in Oslo", evidence="I live in Oslo", segment=2)
+    tea = memory("User likes tea", evidence="Old habit", segment=2)
+
+    for answers in ([bergen, oslo, tea], [tea, oslo, bergen]):
+        answer = MemoriesAnswer.model_validate({"memories": answers})
+        found = {m.content for m in memories(answer, said, []).memories}
+
+        assert found == {"User lives in Oslo", "User likes tea"}
+
+
 def test_two_of_each_category_are_kept_p14():
     facts = [memory(f"Fact {n}", category=c) for n in range(4) for c in ("system", "interesting")]
 

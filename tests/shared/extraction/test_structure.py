@@ -161,29 +161,6 @@ def test_people_and_things_are_told_apart_by_the_words_around_them():
 
 
 @pytest.mark.parametrize(
-    ("said", "content"),
-    [
-        ("I'm allergic to peanuts.", "User is allergic to peanuts."),
-        ("Well, I live in Bergen.", "User lives in Bergen."),
-        ("By the way, my daughter Mia is six.", None),
-        ("My daughter's name is Mia.", "User's daughter's name is Mia."),
-        ("I have two cats.", "User has two cats."),
-        ("I don't eat meat.", "User doesn't eat meat."),
-        ("I love my garden.", "User loves their garden."),
-        ("I'm tired today.", None),
-        ("I love this idea.", None),
-        ("Do I like jazz?", None),
-        (other("I love jazz."), None),
-        ("I live " + "very " * 15 + "far.", None),
-    ],
-)
-def test_lasting_facts_of_the_owner_are_memories_p14(said, content):
-    found = MEMORIES(data(said))["memories"]
-
-    assert [one["content"] for one in found] == ([content] if content else [])
-
-
-@pytest.mark.parametrize(
     ("said", "discard"),
     [
         ("Okay. Mhm.", True),
