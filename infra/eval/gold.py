@@ -6,7 +6,7 @@ talks at even places; the other half says what they are worth on words they were
 """
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Literal
@@ -93,12 +93,11 @@ def score(talk: Talk, memories: Iterable[Memory]) -> Score:
     return Score(found=len(about), expected=len(talk.expected), right=right)
 
 
-def total(results: Sequence[Result], of: Callable[[Talk], bool] = lambda _: True) -> Score:
-    scores = [score for talk, score in results if of(talk)]
+def total(results: Sequence[Result]) -> Score:
     return Score(
-        found=sum(one.found for one in scores),
-        expected=sum(one.expected for one in scores),
-        right=sum(one.right for one in scores),
+        found=sum(one.found for _, one in results),
+        expected=sum(one.expected for _, one in results),
+        right=sum(one.right for _, one in results),
     )
 
 

@@ -67,14 +67,14 @@ def test_a_memory_counts_with_its_terms_from_its_segment():
 def test_the_offline_extractor_keeps_its_figures_p14(results):
     """Floors lie a little under what was reached; the second half was never tuned on."""
     everything = total(results)
-    held_out = total(results, lambda talk: talk.half == "held out")
+    held_out = total([one for one in results if one[0].half == "held out"])
 
     assert everything.precision >= 0.94
     assert everything.recall >= 0.88
     assert held_out.precision >= 0.9
     assert held_out.recall >= 0.75
     for language in LANGUAGES:
-        spoken = total(results, lambda talk, name=language: talk.language == name)
+        spoken = total([one for one in results if one[0].language == language])
         assert spoken.precision >= 0.8
         assert spoken.recall >= 0.8
 
