@@ -270,7 +270,7 @@ def egress() -> ports.Egress:
 def toolbox() -> ports.ToolBox:
     from shared.adapters.http_toolbox import HttpToolbox
 
-    return HttpToolbox(settings().tool_proxy_url, service_identity())
+    return HttpToolbox(settings().tool_proxy_url, service_identity(), clock())
 
 
 def _required(name: str, value: str | None) -> str:

@@ -1,9 +1,10 @@
 """The tools that look into the owner's library: conversations and memories."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime
-from typing import Annotated
+from functools import partial
+from typing import Annotated, TypeVar
 
 from pydantic import Field
 
@@ -11,8 +12,11 @@ from functions.chat.context.citations import Citations
 from functions.chat.own_tools import Arguments, Date, own_tool
 from functions.chat.toolkit import Present, Tool
 from functions.chat.wiring import ChatDeps
+from shared import telemetry
+from shared.domain.attempts import twice
 from shared.domain.chat import Card
 from shared.domain.conversation import Conversation
+from shared.domain.errors import ToolFailed, Unavailable
 from shared.domain.ids import UserId
 from shared.domain.memory import Memory
 from shared.retrieval.dates import Span, resolve
@@ -20,6 +24,12 @@ from shared.retrieval.packing import Passage, pack
 
 SEARCH_TOKENS = 4_000
 """What one search may add to a model's input in quotations, whatever was found."""
+
+SEARCH_DOWN = (
+    "search is unavailable at the moment. Tell the owner that you could not search, and do not say "
+    "that nothing was found."
+)
+T = TypeVar("T")
 
 
 class GetConversations(Arguments):
@@ -70,7 +80,8 @@ def library_tools(deps: ChatDeps, uid: UserId) -> list[Tool]:
         return _conversations([(c, _transcript(c)) for c in found])
 
     async def search_conversations(asked: SearchConversations) -> Present:
-        found = await deps.search.conversations(
+        search = partial(
+            deps.search.conversations,
             uid,
             asked.query,
             start=asked.start_date,
@@ -78,6 +89,7 @@ def library_tools(deps: ChatDeps, uid: UserId) -> list[Tool]:
             named=await _named(deps, uid, asked),
             limit=asked.limit,
         )
+        found = await _found(deps, search)
         packed = pack(
             [(hit.conversation.spoken, hit.turns) for hit in found],
             tokens=SEARCH_TOKENS,
@@ -89,7 +101,8 @@ def library_tools(deps: ChatDeps, uid: UserId) -> list[Tool]:
         return _memories(await deps.memories.newest(uid, limit=asked.limit, offset=asked.offset))
 
     async def search_memories(asked: SearchMemories) -> Present:
-        return _memories(await deps.search.memories(uid, asked.query, limit=asked.limit))
+        search = partial(deps.search.memories, uid, asked.query, limit=asked.limit)
+        return _memories(await _found(deps, search))
 
     return [
         own_tool(
@@ -106,12 +119,22 @@ def library_tools(deps: ChatDeps, uid: UserId) -> list[Tool]:
     ]
 
 
+<<<<<<< HEAD
 async def _named(deps: ChatDeps, uid: UserId, asked: SearchConversations) -> Span | None:
     """Read the time that a query names in the owner's zone, unless bounds say it already."""
     if asked.start_date or asked.end_date:
         return None
     profile = await deps.profiles.get(uid)
     return resolve(asked.query, deps.clock.now().astimezone(profile.zone))
+=======
+async def _found(deps: ChatDeps, search: Callable[[], Awaitable[T]]) -> T:
+    """Search, once more if need be. Raises ToolFailed with what the owner is to hear."""
+    try:
+        return await twice(search, deps.clock.sleep)
+    except Unavailable as error:
+        telemetry.note(retrieval_path="unavailable")
+        raise ToolFailed(SEARCH_DOWN) from error
+>>>>>>> 2ed387f (Say what failed, try what may be tried twice, and hold it with a table of faults)
 
 
 def _conversations(found: Sequence[tuple[Conversation, Sequence[str]]]) -> Present:

@@ -3,11 +3,13 @@
 import hashlib
 from collections.abc import AsyncGenerator, Callable, Coroutine
 from contextlib import aclosing
+from functools import partial
 from typing import Any
 
 from pydantic_core import to_json
 from starlette.responses import JSONResponse, Response
 
+from functions.chat import guards
 from functions.chat.closing import close_run, settled
 from functions.chat.following import follow
 from functions.chat.journal import Journal
@@ -24,8 +26,9 @@ from functions.chat.wire import (
 )
 from functions.chat.wiring import ChatDeps, ClosingDeps
 from shared import telemetry
+from shared.domain.attempts import twice
 from shared.domain.chat import Message
-from shared.domain.errors import CallerError, Invalid, NotFound
+from shared.domain.errors import CallerError, Invalid, NotFound, Unavailable
 from shared.domain.ids import MessageId, RunId, UserId
 from shared.domain.run import Ended, Numbered, Run, RunEvent, Said
 from shared.edge import frames, ui_messages
@@ -44,15 +47,17 @@ Work = Callable[[], Coroutine[Any, Any, None]]
 async def send_message(deps: ChatDeps, call: Call[SendMessageRequest]) -> Response:
     query: SendQuery = call.query
     key = _key(call)
+    accept = partial(prepare, deps, call.uid, call.body.text, query.app, query.session, key=key)
     try:
         with telemetry.stage("prepare"):
-            turn = await prepare(deps, call.uid, call.body.text, query.app, query.session, key=key)
+            turn = await twice(accept, deps.clock.sleep)
     except Repeated as repeated:
         return _again(deps, call, repeated.run, key)
-    except CallerError as refusal:
+    except (CallerError, Unavailable) as refusal:
         if query.protocol is not None:
             raise
-        return _refused(deps, query, str(refusal))
+        private = isinstance(refusal, Unavailable)
+        return _refused(deps, query, guards.UNREADABLE if private else str(refusal))
     telemetry.note(run_id=turn.run_id)
     journal = Journal()
     events = follow(deps, call.uid, turn.run_id, journal=journal)

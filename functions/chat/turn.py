@@ -28,7 +28,7 @@ from functions.chat.wiring import ChatDeps
 from shared import prompts, telemetry
 from shared.domain.app import App
 from shared.domain.chat import Message, Session, main_session
-from shared.domain.errors import Invalid, TooLarge
+from shared.domain.errors import Invalid, TooLarge, Unavailable
 from shared.domain.ids import AppId, RunId, SessionId, UserId
 from shared.domain.model import ModelMessage, ModelRole
 from shared.domain.run import LEASE, Ended, Outcome, Run, Said, question_id
@@ -229,9 +229,10 @@ class _Work:
                 await self._tell()
         except TimeoutError:
             return self._apologise(guards.TOO_LATE, "limited")
-        except Exception:  # noqa: BLE001 - after the first byte nothing raises
+        except Exception as error:  # noqa: BLE001 - after the first byte nothing raises
             telemetry.error("turn_failed")
-            return self._apologise(guards.BROKEN, "failed")
+            unheard = isinstance(error, Unavailable) and not self._said
+            return self._apologise(guards.UNREACHABLE if unheard else guards.BROKEN, "failed")
         if not self._said:
             return self._apologise(guards.EMPTY, "failed")
         return "limited" if self._agent.stopped else "completed"

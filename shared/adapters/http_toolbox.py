@@ -1,13 +1,14 @@
 """Tools of third parties, called over HTTP through the tool proxy."""
 
 from collections.abc import Mapping
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from shared import telemetry
-from shared.domain.errors import ToolFailed, ToolRefused
+from shared.domain.attempts import twice
+from shared.domain.errors import ToolFailed, ToolRefused, Unavailable
 from shared.domain.ids import UserId
-from shared.ports import ServiceIdentity
+from shared.ports import Clock, ServiceIdentity
 
 if TYPE_CHECKING:
     import httpx
@@ -20,9 +21,10 @@ _TIMEOUT_S = 35.0
 class HttpToolbox:
     """Calls the tool proxy at `url`, as one of our functions."""
 
-    def __init__(self, url: str, service_identity: ServiceIdentity) -> None:
+    def __init__(self, url: str, service_identity: ServiceIdentity, clock: Clock) -> None:
         self._url = url
         self._service_identity = service_identity
+        self._clock = clock
 
     async def call(self, uid: UserId, app_id: str, tool: str, arguments: Mapping[str, Any]) -> str:
         body = {"uid": uid, "app_id": app_id, "tool": tool, "arguments": dict(arguments)}
@@ -42,12 +44,21 @@ class HttpToolbox:
     async def _post(self, body: Mapping[str, Any]) -> "httpx.Response":
         import httpx
 
+        try:
+            return await twice(partial(self._attempt, body), self._clock.sleep)
+        except (httpx.HTTPError, Unavailable) as unreachable:
+            raise ToolFailed("The service that calls apps does not answer.") from unreachable
+
+    async def _attempt(self, body: Mapping[str, Any]) -> "httpx.Response":
+        """Raises Unavailable where nothing was sent: only then is a second attempt no second call."""
+        import httpx
+
         token = await self._service_identity.token(AUDIENCE)
         headers = {"Authorization": f"Bearer {token}", **telemetry.trace()}
         try:
             return await self._client.post(self._url, json=body, headers=headers)
-        except httpx.HTTPError as unreachable:
-            raise ToolFailed("The service that calls apps does not answer.") from unreachable
+        except (httpx.ConnectError, httpx.ConnectTimeout) as unconnected:
+            raise Unavailable("no connection to the tool proxy") from unconnected
 
     @cached_property
     def _client(self) -> "httpx.AsyncClient":

@@ -23,6 +23,10 @@ NOTHING = (
     "I found nothing about that in your conversations and memories. I look for the words of your "
     "question, so it may help to ask with other words, or to add the conversation first."
 )
+SEARCH_DOWN = (
+    "I could not search everything just now, so something about that may be missing. Please try "
+    "again in a minute."
+)
 _MAX_QUOTES = 3
 _MAX_OVERVIEWS = 10
 _SENTENCE = re.compile(r"(?<=[.!?…])\s+|(?<=[。！？])")
@@ -46,8 +50,9 @@ def answer(question: str, results: Sequence[tuple[str, str]]) -> str:
     """Answer from `(tool name, text)` pairs: the apps' words, or the sentences closest to the question."""
     relayed = [_relayed(text) for name, text in results if name not in LIBRARY]
     found = [_parsed(text) for name, text in results if name in LIBRARY]
-    quoted = _quoted(question, found)
-    return "\n\n".join([*relayed, *quoted]) or NOTHING
+    failed = any(name in LIBRARY and text.startswith("Error: ") for name, text in results)
+    parts = [*relayed, *_quoted(question, found), *([SEARCH_DOWN] if failed else [])]
+    return "\n\n".join(parts) or NOTHING
 
 
 def _relayed(text: str) -> str:

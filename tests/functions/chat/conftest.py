@@ -110,12 +110,14 @@ class World:
 def nothing_blocks() -> Iterator[None]:
     """Fail on what would hold up the event loop, and with it every other stream.
 
-    Small local files that are read once in a process may: our prompts and the zones.
+    Small local files that are read once in a process may: our prompts, the zones, what a package
+    says about itself.
     """
     with blockbuster_ctx() as watch:
         for call in ("io.TextIOWrapper.read", "io.BufferedReader.read"):
             watch.functions[call].can_block_in("shared/prompts/__init__.py", "_text")
             watch.functions[call].can_block_in("zoneinfo/_common.py", "load_data")
+            watch.functions[call].can_block_in("importlib/metadata/__init__.py", "read_text")
         watch.functions["os.stat"].can_block_in("zoneinfo/_tzpath.py", "find_tzfile")
         yield
 

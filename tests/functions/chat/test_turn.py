@@ -130,7 +130,7 @@ async def test_x34_a_marker_that_was_the_last_word_is_kept_though_it_waited_for_
 @pytest.mark.parametrize(
     ("turn", "outcome", "text"),
     [
-        ([Unavailable("down")], "failed", guards.BROKEN),
+        ([Unavailable("down")], "failed", guards.UNREACHABLE),
         ([ModelFailed("refused")], "failed", guards.BROKEN),
         ([RuntimeError("a bug")], "failed", guards.BROKEN),
         ([TextDelta("Half an "), Unavailable("cut")], "failed", f"Half an \n\n{guards.BROKEN}"),

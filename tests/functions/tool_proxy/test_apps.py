@@ -135,7 +135,7 @@ async def world(notes: NotesServer, notes_url: str, tmp_path: Path) -> AsyncIter
         installed_apps=InstalledApps(documents),
     )
     with running(application("tool_proxy", TOOL_PROXY_ENDPOINTS, deps)) as proxy_url:
-        toolbox = HttpToolbox(proxy_url, deps.service_identity)
+        toolbox = HttpToolbox(proxy_url, deps.service_identity, deps.clock)
         yield World(documents, deps, notes, notes_url, proxy_url, toolbox)
         await toolbox.aclose()
     database.close()

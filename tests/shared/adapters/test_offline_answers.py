@@ -2,7 +2,7 @@
 
 import json
 
-from shared.adapters.offline_answers import NOTHING, answer
+from shared.adapters.offline_answers import NOTHING, SEARCH_DOWN, answer
 
 GARDEN = {
     "document": 1,
@@ -67,7 +67,15 @@ def test_nothing_found_is_said_honestly():
     empty = json.dumps({"results": [], "note": "Nothing was found."})
 
     assert answer("Who is Zoe?", [("search_conversations", empty)]) == NOTHING
-    assert answer("Who is Zoe?", [("search_conversations", "Error: it is down")]) == NOTHING
+
+
+def test_a_search_that_failed_is_not_told_as_one_that_found_nothing_c55():
+    down = ("search_conversations", "Error: search is unavailable.")
+
+    assert answer("Who is Zoe?", [down]) == SEARCH_DOWN
+    assert answer("When do the tulips go in?", [_found(GARDEN), down]).endswith(
+        f"“The tulips go in on Friday.”[1]\n\n{SEARCH_DOWN}"
+    )
 
 
 def test_the_reply_to_a_close_question_is_quoted_with_it():

@@ -1,0 +1,84 @@
+"""A tool call that leaves for the proxy: made once, or not at all (C55)."""
+
+import asyncio
+import socket
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+import pytest
+
+from shared.adapters.http_toolbox import HttpToolbox
+from shared.adapters.local_identity import LocalServiceIdentity
+from shared.domain.errors import ToolFailed
+from shared.domain.ids import UserId
+from tests.doubles import HastyClock
+from tests.servers import running
+from tests.servers.receiver import Receiver
+
+IDENTITY = LocalServiceIdentity(b"0" * 32)
+ANSWER = b'HTTP/1.1 200 OK\r\ncontent-length: 15\r\nconnection: close\r\n\r\n{"text":"done"}'
+CLOSED = "^The service that calls apps does not answer.$"
+
+
+@dataclass
+class WhileWaiting(HastyClock):
+    """Does something when somebody waits."""
+
+    then: Callable[[], Awaitable[object]] | None = None
+
+    async def sleep(self, seconds: float) -> None:
+        await super().sleep(seconds)
+        if self.then is not None:
+            await self.then()
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        port: int = listening.getsockname()[1]
+        return port
+
+
+async def call(url: str, clock: HastyClock) -> str:
+    toolbox = HttpToolbox(url, IDENTITY, clock)
+    try:
+        return await toolbox.call(UserId("ada"), "APP1", "send", {})
+    finally:
+        await toolbox.aclose()
+
+
+async def test_a_proxy_that_is_back_at_the_second_attempt_is_called_c55() -> None:
+    port = free_port()
+    servers: list[asyncio.Server] = []
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(ANSWER)
+        writer.close()
+
+    async def start() -> None:
+        servers.append(await asyncio.start_server(answer, "127.0.0.1", port))
+
+    clock = WhileWaiting(then=start)
+    assert await call(f"http://127.0.0.1:{port}", clock) == "done"
+    assert len(clock.waits) == 1
+    for server in servers:
+        server.close()
+
+
+async def test_a_proxy_that_is_away_is_tried_twice_c55() -> None:
+    clock = HastyClock()
+
+    with pytest.raises(ToolFailed, match=CLOSED):
+        await call(f"http://127.0.0.1:{free_port()}", clock)
+
+    assert len(clock.waits) == 1
+
+
+async def test_a_call_that_was_sent_is_never_sent_again_c55() -> None:
+    receiver = Receiver(refusals=9)
+    with running(receiver.app) as url:
+        with pytest.raises(ToolFailed, match=CLOSED):
+            await call(url, HastyClock())
+
+        await receiver.next()
+        assert receiver.is_empty
