@@ -119,14 +119,14 @@ def library_tools(deps: ChatDeps, uid: UserId) -> list[Tool]:
     ]
 
 
-<<<<<<< HEAD
 async def _named(deps: ChatDeps, uid: UserId, asked: SearchConversations) -> Span | None:
     """Read the time that a query names in the owner's zone, unless bounds say it already."""
     if asked.start_date or asked.end_date:
         return None
     profile = await deps.profiles.get(uid)
     return resolve(asked.query, deps.clock.now().astimezone(profile.zone))
-=======
+
+
 async def _found(deps: ChatDeps, search: Callable[[], Awaitable[T]]) -> T:
     """Search, once more if need be. Raises ToolFailed with what the owner is to hear."""
     try:
@@ -134,7 +134,6 @@ async def _found(deps: ChatDeps, search: Callable[[], Awaitable[T]]) -> T:
     except Unavailable as error:
         telemetry.note(retrieval_path="unavailable")
         raise ToolFailed(SEARCH_DOWN) from error
->>>>>>> 2ed387f (Say what failed, try what may be tried twice, and hold it with a table of faults)
 
 
 def _conversations(found: Sequence[tuple[Conversation, Sequence[str]]]) -> Present:

@@ -84,7 +84,7 @@ async def stored(world: World) -> list[str]:
         ({"documents": {"get_many": repeat(timeout)}}, guards.UNREADABLE, "refused", NOTHING),
         # documents: the question, then the answer, is written
         ({"documents": {"write": [error]}}, "Hi", "completed", [QUESTION, "Hi"]),
-        ({"documents": {"write": [timeout, timeout]}}, "Hi", "completed", [QUESTION, "Hi"]),
+        ({"documents": {"write": [timeout]}}, "Hi", "completed", [QUESTION, "Hi"]),
         ({"documents": {"write": repeat(bug)}}, guards.NOT_SAVED, "failed", NOTHING),
         ({"documents": {"write": [lost]}}, "Hi", "completed", [QUESTION, "Hi"]),
         ({"documents": {"write": [well, lost]}}, "Hi", "completed", [QUESTION, "Hi"]),
