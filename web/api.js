@@ -27,6 +27,8 @@ export function connect(token, onSignedOut) {
       throw problem;
     }
   };
+  const page = (path) => call("GET", path, { as: async (response) =>
+    ({ items: await response.json(), next: response.headers.get("X-Next-Cursor") }) });
   return {
     conversations: (cursor) => call("GET", `/v1/conversations?${query({ limit: 20, cursor })}`),
     conversation: (id) => call("GET", `/v1/conversations/${encodeURIComponent(id)}`),
@@ -46,6 +48,29 @@ export function connect(token, onSignedOut) {
     setTimeZone: (zone) => call("PATCH", "/v1/users/profile", { body: { time_zone: zone } }),
     markRead: (id) => call("POST", `/v1/inbox/${encodeURIComponent(id)}/read`),
     inbox: (cursor) => call("GET", `/v1/inbox?${query({ cursor })}`),
+    changeConversation: (id, changes) => call("PATCH", `/v1/conversations/${encodeURIComponent(id)}`, { body: changes }),
+    deleteConversation: (id) => call("DELETE", `/v1/conversations/${encodeURIComponent(id)}`),
+    nameSpeaker: (id, speaker, person) => call("PATCH", `/v1/conversations/${encodeURIComponent(id)}/assign-speaker/` +
+      `${encodeURIComponent(speaker)}?${query({ assign_type: "person_id", value: person })}`),
+    memories: (cursor) => page(`/v3/memories?${query({ limit: 50, cursor })}`),
+    addMemory: (content) => call("POST", "/v3/memories", { body: { content } }),
+    editMemory: (id, value) => call("PATCH", `/v3/memories/${encodeURIComponent(id)}?${query({ value })}`),
+    deleteMemory: (id) => call("DELETE", `/v3/memories/${encodeURIComponent(id)}`),
+    memoryHistory: (id) => call("GET", `/v3/memories/${encodeURIComponent(id)}/history`),
+    tasks: async (cursor) => {
+      const { action_items, next_cursor } = await call("GET", `/v1/action-items?${query({ limit: 50, cursor })}`);
+      return { items: action_items, next: next_cursor };
+    },
+    addTask: (task) => call("POST", "/v1/action-items", { body: task }),
+    changeTask: (id, changes) => call("PATCH", `/v1/action-items/${encodeURIComponent(id)}`, { body: changes }),
+    deleteTask: (id) => call("DELETE", `/v1/action-items/${encodeURIComponent(id)}`),
+    people: (cursor) => page(`/v1/users/people?${query({ limit: 50, cursor })}`),
+    addPerson: (name) => call("POST", "/v1/users/people", { body: { name } }),
+    renamePerson: (id, value) => call("PATCH", `/v1/users/people/${encodeURIComponent(id)}/name?${query({ value })}`),
+    deletePerson: (id) => call("DELETE", `/v1/users/people/${encodeURIComponent(id)}`),
+    exported: () => call("GET", "/v1/users/export", { as: (response) => response.blob() }),
+    erase: () => call("DELETE", "/v1/users/delete-account"),
+    erasure: () => call("GET", "/v1/users/delete-account"),
     ask: (question, signal) => stream(() => ask(question, token, signal), onSignedOut),
     resume: (run, after, signal) => stream(() => resume(run, after, token, signal), onSignedOut),
   };
@@ -80,11 +105,13 @@ async function* unbroken(body) {
   }
 }
 
-async function json(method, path, options) {
+async function json(method, path, { as = bodyOf, ...options }) {
   const response = await send(method, path, options);
   if (!response.ok) throw await problemOf(response);
-  return response.json();
+  return as(response);
 }
+
+const bodyOf = (response) => (response.status === 204 ? null : response.json());
 
 async function send(method, path, { body, token, headers: given = {}, signal }) {
   const headers = { ...given };

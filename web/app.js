@@ -2,11 +2,16 @@
 
 import { connect, signIn } from "./api.js";
 import { find, say } from "./dom.js";
+import { startAccount } from "./views/account.js";
 import { startChat } from "./views/chat.js";
 import { startChats } from "./views/chats.js";
 import { startInbox } from "./views/inbox.js";
 import { startLibrary } from "./views/library.js";
+import { startMemories } from "./views/memories.js";
+import { startPeople } from "./views/people.js";
 import { reader } from "./views/reader.js";
+import { startSearch } from "./views/search.js";
+import { startTasks } from "./views/tasks.js";
 
 const SESSION = "keepsake.session";
 
@@ -40,32 +45,43 @@ function signOut() {
 
 function open({ uid, token }) {
   const api = connect(token, signOut);
-  const read = reader(api);
+  const read = reader(api, (id, conversation) => library.settle(id, conversation));
   // "Tomorrow" means the reader's tomorrow; a zone the server does not know leaves it as it was.
   api.setTimeZone(Intl.DateTimeFormat().resolvedOptions().timeZone).catch(() => {});
   find("#welcome").hidden = true;
   find("#console").hidden = false;
   find("#who").textContent = uid;
-  startLibrary({ api, read, name: uid });
-  const inbox = startInbox({ api });
+  const library = startLibrary({ api, read, name: uid });
+  startSearch({ api, read });
+  startAccount({ api, uid, signOut });
+  const views = {
+    inbox: startInbox({ api }).look,
+    memories: startMemories({ api, read }).reload,
+    tasks: startTasks({ api, read }).reload,
+    people: startPeople({ api }).reload,
+  };
+  const show = (view) => {
+    display(view);
+    views[view]?.();
+  };
   const chats = startChats({ api, open: (id) => {
-    if (!find("#chat").checkVisibility()) show("chat", inbox);
+    if (!find("#chat").checkVisibility()) show("chat");
     return chat.open(id);
   } });
   const chat = startChat({ api, read, onChange: chats.refresh });
   for (const button of document.querySelectorAll("#views button")) {
-    button.addEventListener("click", () => show(button.dataset.to, inbox));
+    button.addEventListener("click", () => show(button.dataset.to));
   }
-  find("#show-chats").addEventListener("click", () => show("chats", inbox));
-  show("library", inbox);
+  find("#show-chats").addEventListener("click", () => show("chats"));
+  find("#who").addEventListener("click", () => show("account"));
+  show("library");
 }
 
-function show(view, inbox) {
+function display(view) {
   find("#console").dataset.view = view;
   for (const button of document.querySelectorAll("#views button")) {
     button.setAttribute("aria-pressed", String(button.dataset.to === view));
   }
-  if (view === "inbox") inbox.look();
 }
 
 start();

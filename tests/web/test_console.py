@@ -190,7 +190,7 @@ def test_a_question_that_never_left_can_be_taken_back(
     context.set_offline(True)
     console.put("Anything?")
 
-    console.page.get_by_role("button", name="Stop").click()
+    console.page.get_by_role("button", name="Stop", exact=True).click()
 
     expect(console.page.get_by_label("Your question")).to_have_value("Anything?")
     expect(console.page.locator(".message.human")).to_have_count(0)
@@ -310,9 +310,9 @@ def test_a_phone_shows_one_view_at_a_time(console: Console) -> None:
     console.page.get_by_label("Who are you?").fill("walker")
     console.page.keyboard.press("Enter")
 
-    for view in ("Library", "Chat", "Inbox"):
+    for view in ("Library", "Chat", "Memories", "Tasks", "People", "Inbox"):
         console.page.get_by_role("button", name=view, exact=True).click()
-        shown = console.page.locator("#library:visible, #chat:visible, #inbox:visible")
+        shown = console.page.locator("#console > section:visible")
         expect(shown).to_have_attribute("id", view.lower())
     assert console.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 

@@ -120,7 +120,7 @@ def test_x34_a_person_stops_an_answer_and_keeps_its_words(
         answer = console.put("Tell me everything.")
         expect(answer.locator(".prose")).to_contain_text("On and on.")
 
-        console.page.get_by_role("button", name="Stop").click()
+        console.page.get_by_role("button", name="Stop", exact=True).click()
 
         expect(answer.locator(".ended")).to_contain_text("Stopped.")
         expect(console.page.get_by_role("button", name="Send")).to_be_visible()

@@ -9,6 +9,7 @@ const FIRST_LOOK_MS = 300;
 const SLOWEST_LOOK_MS = 5000;
 const MAX_FILE_BYTES = 5_000_000;
 
+/** Returns `{settle(id, conversation)}`, which shows a changed conversation; null takes it away. */
 export function startLibrary({ api, read, name }) {
   const list = find("#conversations");
   const more = find("#more");
@@ -33,21 +34,25 @@ export function startLibrary({ api, read, name }) {
 
   // What was kept since the page was loaded stands on top already.
   function addOnce(conversation) {
-    if (find(`[data-id="${CSS.escape(conversation.id)}"]`, list)) return;
-    list.append(place(conversation));
+    if (!shown(conversation.id)) list.append(place(conversation));
   }
 
   function place(conversation) {
     const item = el("li", { "data-id": conversation.id }, card(conversation, read));
-    if (isUnfinished(conversation)) watch(api, conversation.id, (now) => settle(item, now));
+    if (isUnfinished(conversation)) watch(api, conversation.id, (now) => {
+      settle(conversation.id, now);
+      if (now) find("#kept").textContent = `Processed: ${now.structured.title || "a conversation"}`;
+    });
     return item;
   }
 
-  function settle(item, conversation) {
-    if (!conversation) return item.remove();
-    item.replaceChildren(card(conversation, read));
-    find("#kept").textContent = `Processed: ${conversation.structured.title || "a conversation"}`;
+  function settle(id, conversation) {
+    const item = shown(id);
+    if (conversation) item?.replaceChildren(card(conversation, read));
+    else item?.remove();
   }
+
+  const shown = (id) => find(`[data-id="${CSS.escape(id)}"]`, list);
 
   async function keep(text, startedAt = null) {
     say(formProblem, "");
@@ -79,6 +84,7 @@ export function startLibrary({ api, read, name }) {
   more.addEventListener("click", loadPage);
   acceptDrops(form, take);
   loadPage();
+  return { settle };
 }
 
 function acceptDrops(form, take) {
@@ -118,7 +124,7 @@ function card(conversation, read) {
   return el("button", { type: "button", class: "card", "aria-busy": String(waiting), onclick: () => read(conversation.id) },
     el("span", { class: "emoji", "aria-hidden": "true" }, waiting ? "" : structured.emoji ?? ""),
     el("span", { class: "title" }, waiting ? "New conversation" : structured.title || "Untitled conversation"),
-    el("span", { class: "meta" }, day(started_at), state(conversation)),
+    el("span", { class: "meta" }, day(started_at), conversation.starred && icon("star"), state(conversation)),
     structured.overview && el("span", { class: "overview" }, structured.overview),
     toDo(structured.action_items ?? []));
 }

@@ -1,11 +1,16 @@
-// One conversation, read beside the chat: what it came to, and every word of it.
+// One conversation, read beside the chat: what it came to, and every word of it; its title, star and speakers
+// can be changed here.
 
 import { citedSegments } from "../citations.js";
 import { el, find, icon, iconButton } from "../dom.js";
 import { moment, offset, speakerName } from "../words.js";
+import { edit } from "./edit.js";
 
-/** Returns `read(id, {question, answer})`; what that answer rests on is marked. */
-export function reader(api) {
+/**
+ * Returns `read(id, {question, answer, segment})`; what that answer rests on, or that segment, is marked.
+ * `onChange(id, conversation)` is told of changes, with null for what was deleted.
+ */
+export function reader(api, onChange) {
   const panel = find("#reader");
   let opener = null;
   let wanted = null;
@@ -18,19 +23,55 @@ export function reader(api) {
   find("header", panel).append(iconButton("close", "Close", close));
   panel.addEventListener("keydown", (event) => event.key === "Escape" && close());
 
-  return async function read(id, { question = "", answer = "" } = {}) {
+  async function read(id, { question = "", answer = "", segment = null } = {}) {
     if (!panel.contains(document.activeElement)) opener = document.activeElement;
     wanted = id;
     show(panel, "Opening…");
     try {
       const [conversation, passages] = await Promise.all([api.conversation(id), passagesFor(api, id, question)]);
-      const cited = citedSegments(conversation.transcript_segments, passages, answer);
-      if (wanted === id) show(panel, titleOf(conversation), ...contents(conversation, cited));
+      const segments = conversation.transcript_segments;
+      const cited = segment === null ? citedSegments(segments, passages, answer) : new Set([segments[segment]]);
+      if (wanted === id) show(panel, titleOf(conversation), tools(conversation), ...contents(conversation, cited, name));
     } catch (problem) {
       if (wanted === id) show(panel, "Not to be opened", el("p", { class: "problem" }, problem.message));
     }
     find(".cited", panel)?.scrollIntoView({ block: "center" });
-  };
+  }
+
+  async function attempt(act) {
+    try {
+      await act();
+    } catch (problem) {
+      find(".scroll", panel).prepend(el("p", { class: "problem", role: "alert" }, problem.message));
+    }
+  }
+
+  function tools({ id, starred, structured }) {
+    const title = structured?.title || "this conversation";
+    const change = (changes) => attempt(async () => {
+      onChange(id, await api.changeConversation(id, changes));
+      await read(id);
+    });
+    return el("div", { class: "page" },
+      iconButton("star", "Star this conversation", () => change({ starred: !starred }), { "aria-pressed": String(starred) }),
+      iconButton("pen", "Rename this conversation", () => edit(find("h2", panel), { label: "Title", text: structured?.title ?? "" }, (text) => change({ title: text }))),
+      iconButton("bin", "Delete this conversation", () => confirm(`Delete “${title}” and what came of it?`) && attempt(async () => {
+        await api.deleteConversation(id);
+        onChange(id, null);
+        close();
+      })));
+  }
+
+  function name(id, { speaker }, button) {
+    edit(button, { label: `Who is ${speakerName({ speaker })}?`, text: "" }, (text) => attempt(async () => {
+      const { items } = await api.people();
+      const person = items.find((known) => known.name === text) ?? (await api.addPerson(text));
+      await api.nameSpeaker(id, speaker, person.id);
+      await read(id);
+    }));
+  }
+
+  return read;
 }
 
 function show(panel, title, ...nodes) {
@@ -53,7 +94,7 @@ function titleOf({ structured }) {
   return `${structured?.emoji ?? ""} ${structured?.title || "Untitled conversation"}`.trim();
 }
 
-function contents(conversation, cited) {
+function contents(conversation, cited, name) {
   const { structured = {}, transcript_segments: segments = [] } = conversation;
   return [
     el("p", { class: "hint" }, moment(conversation.started_at)),
@@ -61,7 +102,7 @@ function contents(conversation, cited) {
     ...list("To do", "task", (structured.action_items ?? []).map((item) => item.description)),
     ...list("Coming up", "open", (structured.events ?? []).map((event) => `${event.title}, ${moment(event.start)}`)),
     el("h3", {}, "Transcript"),
-    el("ol", { class: "transcript" }, ...segments.map((segment, at) => line(segment, cited.has(segment)))),
+    el("ol", { class: "transcript" }, ...segments.map((segment) => line(segment, cited.has(segment), (button) => name(conversation.id, segment, button)))),
   ].filter(Boolean);
 }
 
@@ -71,10 +112,17 @@ function list(title, symbol, texts) {
   return [el("h3", {}, title), el("ul", { class: "items" }, ...items)];
 }
 
-function line(segment, marked) {
+function line(segment, marked, name) {
   return el("li", { class: [segment.is_user && "own", marked && "cited"].filter(Boolean).join(" ") || null },
-    el("span", { class: "speaker" }, speakerName(segment)),
+    el("span", { class: "speaker" }, speaker(segment, name)),
     el("time", {}, offset(segment.start)),
     marked && el("span", { class: "unseen" }, "Cited passage:"),
     el("p", {}, segment.text));
+}
+
+// Who is known already is renamed among the people.
+function speaker(segment, name) {
+  if (segment.is_user || segment.person_id || !segment.speaker) return speakerName(segment);
+  return el("button", { type: "button", class: "name", title: "Say who this is", onclick: ({ currentTarget }) => name(currentTarget) },
+    speakerName(segment));
 }

@@ -1,0 +1,36 @@
+// A panel whose list grows page by page.
+
+import { find, say } from "../dom.js";
+
+/**
+ * Fills the panel `view` with `row(item)` for each item of `page(cursor)`, which gives `{items, next}`.
+ * Returns `reload()` and `attempt(act)`, which runs a change and says what went wrong.
+ */
+export function listing(view, { page, row }) {
+  const list = find(".rows", view);
+  const more = find(".more", view);
+  let cursor;
+
+  async function load(from) {
+    const { items, next } = await page(from);
+    cursor = next;
+    more.hidden = !next;
+    return items.map(row);
+  }
+
+  async function attempt(act) {
+    try {
+      await act();
+      say(find(".problem", view), "");
+    } catch (problem) {
+      say(find(".problem", view), problem.message);
+    }
+  }
+
+  const reload = () => attempt(async () => {
+    list.replaceChildren(...(await load()));
+    find(".empty", view).hidden = list.childElementCount > 0;
+  });
+  more.addEventListener("click", () => attempt(async () => list.append(...(await load(cursor)))));
+  return { reload, attempt };
+}

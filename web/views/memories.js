@@ -1,0 +1,64 @@
+// What Keepsake remembers: each fact with the words it rests on and what it took the place of.
+
+import { el, find, iconButton } from "../dom.js";
+import { day } from "../words.js";
+import { edit } from "./edit.js";
+import { listing } from "./listing.js";
+
+/** Returns `{reload}`; `read(id)` opens a conversation. */
+export function startMemories({ api, read }) {
+  const view = find("#memories");
+  const form = find("form", view);
+  const { reload, attempt } = listing(view, { page: api.memories, row });
+
+  function row(memory) {
+    const content = el("p", { class: "content" }, memory.content);
+    const change = (text) => attempt(async () => {
+      await api.editMemory(memory.id, text);
+      await reload();
+    });
+    return el("li", {},
+      content,
+      el("div", { class: "tools" },
+        iconButton("pen", `Edit: ${memory.content}`, () => edit(content, { label: "Memory", text: memory.content, long: true }, change)),
+        iconButton("bin", `Delete: ${memory.content}`, () => remove(memory))),
+      el("p", { class: "meta" }, origin(memory)),
+      ground(memory));
+  }
+
+  function remove(memory) {
+    if (!confirm(`Forget “${memory.content}”? It does not come back.`)) return;
+    attempt(async () => {
+      await api.deleteMemory(memory.id);
+      await reload();
+    });
+  }
+
+  function ground(memory) {
+    const body = el("div", { "aria-live": "polite" }, memory.evidence && el("blockquote", {}, memory.evidence),
+      memory.conversation_id && el("button", { type: "button", class: "quiet", onclick: () => read(memory.conversation_id, { answer: memory.evidence, segment: memory.segment }) }, "Open the conversation"));
+    const earlier = el("ol", { class: "earlier", "aria-label": "Earlier" });
+    const node = el("details", {}, el("summary", {}, "Why, and what before"), body, earlier);
+    node.addEventListener("toggle", () => node.open && attempt(async () => {
+      const history = await api.memoryHistory(memory.id);
+      earlier.replaceChildren(...history.map((old) => el("li", {}, old.content, el("span", { class: "meta" }, ` until ${day(old.valid_to ?? memory.created_at)}`))));
+    }));
+    return node;
+  }
+
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    const text = find("input", form).value.trim();
+    if (text) attempt(async () => {
+      await api.addMemory(text);
+      form.reset();
+      await reload();
+    });
+  });
+  return { reload };
+}
+
+function origin({ category, created_at, mentions, edited, manually_added }) {
+  const notes = [manually_added ? "your own words" : category, day(created_at), mentions > 1 && `said ${mentions} times`, edited && "edited"];
+  return notes.filter(Boolean).join(" · ");
+}

@@ -1,0 +1,34 @@
+// The people who speak in the owner's conversations.
+
+import { el, find, iconButton } from "../dom.js";
+import { day } from "../words.js";
+import { edit } from "./edit.js";
+import { listing } from "./listing.js";
+
+export function startPeople({ api }) {
+  const view = find("#people");
+  const { reload, attempt } = listing(view, { page: api.people, row });
+
+  function row(person) {
+    const name = el("span", { class: "content" }, person.name);
+    const rename = (text) => attempt(async () => {
+      await api.renamePerson(person.id, text);
+      await reload();
+    });
+    return el("li", {}, name,
+      el("div", { class: "tools" },
+        iconButton("pen", `Rename ${person.name}`, () => edit(name, { label: "Name", text: person.name }, rename)),
+        iconButton("bin", `Delete ${person.name}`, () => remove(person))),
+      el("p", { class: "meta" }, `known since ${day(person.created_at)}`));
+  }
+
+  function remove(person) {
+    if (!confirm(`Delete ${person.name}? Their words stay, without the name.`)) return;
+    attempt(async () => {
+      await api.deletePerson(person.id);
+      await reload();
+    });
+  }
+
+  return { reload };
+}

@@ -1,0 +1,56 @@
+// Finding conversations by what was said in them: passages, with the words that were looked for marked.
+
+import { el, find, say } from "../dom.js";
+import { day } from "../words.js";
+
+const SHOWN = 10;
+
+export function startSearch({ api, read }) {
+  const view = find("#library");
+  const form = find("#search");
+  const box = find("input", form);
+  const list = find("#hits");
+  const problem = find(".problem", form);
+  let asked = "";
+
+  async function search() {
+    const query = (asked = box.value.trim());
+    say(problem, "");
+    if (!query) return show([]);
+    try {
+      const { hits } = await api.passages(query);
+      const found = await Promise.all(hits.slice(0, SHOWN).map(async (hit) => ({ ...hit, conversation: await api.conversation(hit.conversation_id) })));
+      if (asked === query) show(found.map((hit) => item(hit, query)), found.length ? `${found.length} found` : "Nothing found.");
+    } catch (failed) {
+      if (asked === query) say(problem, failed.message);
+    }
+  }
+
+  function show(items, count = "") {
+    find("#hit-count").textContent = count;
+    list.replaceChildren(...items);
+    view.toggleAttribute("data-searching", Boolean(asked));
+  }
+
+  function item({ conversation: { id, structured, started_at }, passages }, query) {
+    return el("li", {}, el("button", { type: "button", class: "card", onclick: () => read(id, { question: query }) },
+      el("span", { class: "emoji", "aria-hidden": "true" }, structured.emoji),
+      el("span", { class: "title" }, structured.title || "Untitled conversation"),
+      el("span", { class: "meta" }, day(started_at)),
+      ...passages.slice(0, 2).map(({ text }) => el("span", { class: "passage" }, ...highlighted(text, query)))));
+  }
+
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    search();
+  });
+  box.addEventListener("search", search);
+}
+
+/** A text in pieces, those that begin like a word of `query` as marks. */
+export function highlighted(text, query) {
+  const words = query.match(/[\p{L}\p{N}]{3,}|\p{N}+/gu);
+  if (!words) return [text];
+  const wanted = new RegExp(`(?<![\\p{L}\\p{N}])((?:${words.join("|")})[\\p{L}\\p{N}]*)`, "giu");
+  return text.split(wanted).map((piece, at) => (at % 2 ? el("mark", {}, piece) : piece));
+}
