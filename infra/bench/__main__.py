@@ -10,6 +10,7 @@ from infra.bench import streams
 from infra.bench.agents import agent_loops
 from infra.bench.chats import long_chat
 from infra.bench.crowds import crowds
+from infra.bench.cycles import tool_cycle
 from infra.bench.figures import Figure, machine, table
 from infra.bench.imports import import_times
 from infra.bench.journals import journals
@@ -22,6 +23,8 @@ _PAGE = """# Figures
 
 Measured by `make bench` on {machine}; the servers, the scripted model and the client share it.
 "Bare" is the same work with nothing of ours in it. Ratios travel between machines, times do not.
+"Over it" is beside the raw client, the OpenAI SDK's own stream; it may be below zero, because our
+adapter reads the same bytes without building the SDK's objects.
 
 {table}
 """
@@ -59,6 +62,7 @@ async def _streams() -> list[Figure]:
         return [
             *await streams.first_token(ours, model),
             *await streams.in_series(ours, model),
+            *await tool_cycle(ours, model),
             *await reads_before_the_first_call(),
             *await streams.throughput(ours, baseline),
         ]

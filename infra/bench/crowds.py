@@ -27,13 +27,15 @@ FLUSHED_S = 1.0
 ENDS = frozenset({"finish", "abort", "error"})
 
 
-def question(*, token_ms: int = 0) -> str:
-    """Ask for an answer after two tool calls, as fast as it comes or paced."""
+def question(*, cycles: int = CYCLES, token_ms: int = 0) -> str:
+    """Ask for an answer after so many tool calls, as fast as it comes or paced."""
     calls = [
-        {"tool_calls": [{"name": "get_memories", "arguments": json.dumps({"limit": n + 1})}]}
-        for n in range(CYCLES)
+        {"id": f"call_{n}", "name": "get_memories", "arguments": json.dumps({"limit": n + 1})}
+        for n in range(cycles)
     ]
-    return f"Tell me. [[script {json.dumps([*calls, {'tokens': TOKENS, 'token_ms': token_ms}])}]]"
+    answer = {"tokens": TOKENS, "token_ms": token_ms}
+    script = json.dumps([*({"tool_calls": [call]} for call in calls), answer])
+    return f"Tell me. [[script {script}]]"
 
 
 async def crowds() -> list[Figure]:

@@ -1,6 +1,7 @@
 """The baseline: the same calls through the SDK's streams, and nothing around them."""
 
 import json
+from functools import partial
 from typing import Any
 
 from openai import AsyncOpenAI
@@ -19,21 +20,20 @@ LOOKUP: Any = {
         },
     },
 }
-client = AsyncOpenAI(max_retries=0)
 
 
-async def turn(question: str) -> str:
+async def turn(client: AsyncOpenAI, question: str) -> str:
     messages: list[Any] = [{"role": "user", "content": question}]
     while True:
-        text, called = await _call(messages)
+        text, called = await _call(client, messages)
         if not called:
             return text
-        found = json.loads(called["function"]["arguments"])["query"]
+        found = " ".join(map(str, json.loads(called["function"]["arguments"]).values()))
         messages.append({"role": "assistant", "content": None, "tool_calls": [called]})
         messages.append({"role": "tool", "tool_call_id": called["id"], "content": found})
 
 
-async def _call(messages: list[Any]) -> tuple[str, dict[str, Any]]:
+async def _call(client: AsyncOpenAI, messages: list[Any]) -> tuple[str, dict[str, Any]]:
     """Return the words of an answer, and the one tool it calls."""
     text: list[str] = []
     called: dict[str, Any] = {}
@@ -61,4 +61,4 @@ def _add(called: dict[str, Any], piece: Any) -> None:
 
 
 if __name__ == "__main__":
-    serve(turn)
+    serve(partial(turn, AsyncOpenAI(max_retries=0)))
