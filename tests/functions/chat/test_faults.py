@@ -247,8 +247,9 @@ async def test_c55_c57_a_fault_of_the_model_is_mended_or_told(
     server.play(*scripts)
     openai = OpenaiModel(api_key="key", base_url=server.url, models={"agent": "m"})
     model = ResilientModel({"agent": [openai]}, Impatient())
+    limits = Limits(deadline_s=2) if outcome == "limited" else Limits()
 
-    response, shown = await ask(world.deps(model, limits=Limits(deadline_s=2)), {"text": QUESTION})
+    response, shown = await ask(world.deps(model, limits=limits), {"text": QUESTION})
     await openai.aclose()
 
     assert (response.status_code, shown.text, shown.failed) == (200, told, False)
