@@ -1,6 +1,7 @@
 """Lasting facts that the owner said in the first person, each with the words it rests on."""
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any
@@ -9,7 +10,7 @@ from shared.domain.value import positional_value
 from shared.extraction import markers
 from shared.extraction.facts import LANGUAGES
 from shared.extraction.passing import passing
-from shared.extraction.speech import Sentence, sentences
+from shared.extraction.speech import Sentence, sentences, words
 
 _WORDS = 15
 _ASIDE_WORDS = 3
@@ -28,22 +29,30 @@ def memories(data: Mapping[str, Any]) -> dict[str, Any]:
     lines = {said["segment"]: (said["speaker"], said["text"]) for said in data["transcript"]}
     order = {segment: n for n, segment in enumerate(lines)}
     spoken = list(lines.values())
+    owners = [sentence for sentence in sentences(data) if sentence.is_user]
+    languages = languages_of([s.text for s in owners], data.get("language", ""))
     return {
         "memories": [
             _memory(fact, sentence)
-            for sentence in sentences(data)
-            if sentence.is_user
-            for fact in facts(sentence.text, data.get("language", ""))
+            for sentence in owners
+            for fact in facts(sentence.text, languages)
             if passing(spoken, order[sentence.segment], fact.evidence) is None
         ]
     }
 
 
-def facts(sentence: str, language: str = "") -> Sequence[Fact]:
-    """Return the facts in a sentence, as the first language tells them; `language` is tried first."""
-    first = [name for name in LANGUAGES if language.startswith(name)]
-    tried = dict.fromkeys([*first, *LANGUAGES])
-    return next(filter(None, (list(_Rules.of(name).facts(sentence)) for name in tried)), [])
+def languages_of(texts: Iterable[str], stated: str = "") -> list[str]:
+    """Return the languages that are spoken, by their commonest words, or all; `stated` first."""
+    said = Counter(word.lower() for text in texts for word in words(text))
+    counts = {name: sum(said[word] for word in one.common) for name, one in LANGUAGES.items()}
+    most = max(counts.values())
+    first = [name for name in LANGUAGES if stated.startswith(name)]
+    return list(dict.fromkeys([*first, *(name for name in counts if 2 * counts[name] >= most)]))
+
+
+def facts(sentence: str, languages: Iterable[str] = LANGUAGES) -> Sequence[Fact]:
+    """Return the facts in a sentence, as the first of the languages tells them that knows any."""
+    return next(filter(None, (list(_Rules.of(name).facts(sentence)) for name in languages)), [])
 
 
 def _memory(fact: Fact, sentence: Sentence) -> dict[str, Any]:
@@ -101,11 +110,11 @@ class _Rules:
     def _told(self, said: str) -> Fact | None:
         if self._momentary.search(said):
             return None
-        pattern, told = next(rule for rule in self._facts if rule[0].match(said))
-        content = pattern.sub(told, said, count=1)
+        begun = (rule.sub(told, said, count=1) for rule, told in self._facts if rule.match(said))
+        content = next(begun, "")
         for own, others in self._owns:
             content = own.sub(others, content)
-        if len(content.split()) > _WORDS or self._unclear.search(content):
+        if not 0 < len(content.split()) <= _WORDS or self._unclear.search(content):
             return None
         return Fact(content, said)
 

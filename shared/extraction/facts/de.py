@@ -39,6 +39,7 @@ _NOT_NAMED = r"(?! (?:es|das|dich|dir|ihn|sie|diese\w*|mal)\b)"
 _STILL = r"(?: (?:ja|auch|selbst|nämlich|übrigens|inzwischen|immer noch))?"
 
 LANGUAGE = Language(
+    common=frozenset(["und", "der", "die", "das", "ist", "nicht", "ein", "zu", "wir", "auf", "den", "mit"]),
     facts=(
         *((rf"ich {one}\b{_STILL}{_NOT_NAMED}", f"User {other}") for one, other in _VERBS),
         *((rf"(?:\w+ ){{0,3}}?{one} ich\b{_STILL}{_NOT_NAMED}", f"User {other}") for one, other in _VERBS[:6]),
@@ -66,5 +67,5 @@ LANGUAGE = Language(
         r"weißt|also|deshalb|darum|was|wo|wie|bis|kannst|können|nur damit)\b"
     ),
     momentary=r"\b(?:heute|morgen|gestern|gerade|jetzt gleich|diese Woche|nächste Woche|heute Abend|noch nichts)\b",
-    unclear=r"\b(?:ich|mich|mir|wir|uns|unser\w*|du|dich|dir|dein\w*)\b",
+    unclear=r"\b(?:ich|mich|mir|wir|uns|unser\w*|du|dich|dir|dein\w*|das hier|diese[rsnm]?|davon|damit|daran)\b",
 )  # fmt: skip

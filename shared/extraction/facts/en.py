@@ -14,16 +14,17 @@ _OWNED = (
 _STILL = r"(?:also |really |still |actually |currently |now |just )?"
 
 LANGUAGE = Language(
+    common=frozenset(["the", "and", "to", "of", "is", "it", "that", "you", "was", "we", "are", "for"]),
     facts=(
         (
-            (rf"i(?:['’]m| am) {_STILL}(?=an? (?!bit|little|mess|fool|while|lot|couple|big fan)|allergic|intolerant|"
+            (rf"i(?:['’]m| am) {_STILL}(?=an? (?!bit|little|mess|fool|while|lot|couple|(?:\w+ )?fan$)|allergic|intolerant|"
             r"lactose|gluten|from |originally|married|divorced|widowed|vegan|vegetarian|diabetic|pregnant|"
             r"(?:afraid|scared|terrified) of|left-handed|colou?r-?blind|deaf|retired|\d{1,3}(?: years old)?$)"),
             "User is ",
         ),
-        (r"i (was born|grew up|moved to|studied)\b", r"User \1"),
+        (r"i (was born|grew up|moved to|studied(?! hard| for| all| with))\b", r"User \1"),
         (r"i come from\b", "User comes from"),
-        (r"i(?:['’]ve| have) (lived|worked|played|had|been)\b(?=.* (?:since|for) )", r"User has \1"),
+        (r"i(?:['’]ve| have) (lived|worked|played|had|been(?= an? | (?:married|divorced|sober|vegan|vegetarian|retired|living|working (?:at|for|as|in)|teaching|playing the)\b))\b(?=.* (?:since|for) )", r"User has \1"),
         (rf"i(?:['’]ve got| have) (?=(?:[\w-]+ ){{0,3}}{_OWNED}\b)", "User has "),
         (r"i (?:don['’]t|do not) (?=eat|drink|smoke|drive|like|speak)", "User doesn't "),
         (r"i (?:can['’]t|cannot) (?=eat|drink|swim|drive|stand)", "User can't "),
@@ -34,7 +35,7 @@ LANGUAGE = Language(
         (rf"i {_STILL}(teach|coach)\b", r"User \1es"),
         (
             (rf"i {_STILL}(prefer|love|hate|like|enjoy)\b(?! (?:it|this|that|these|those|you|your|him|her|them|when|"
-            r"how|what|to (?:see|go|have|know)|the (?:way|idea|sound))\b)"),
+            r"how|what|to (?:see|go|have|know|say|think)|the (?:way|idea|sound|feeling|thought|taste|look|smell)|all|hearing|seeing)\b)"),
             r"User \1s",
         ),
         (
@@ -52,5 +53,5 @@ LANGUAGE = Language(
         r"your|remember|right|ok(?:ay)?|can|could|do|does|is|are|what|where|how|please|let|just|if|when)\b"
     ),
     momentary=r"\b(?:today|tonight|tomorrow|yesterday|right now|this (?:week|morning|evening|afternoon)|next week)\b",
-    unclear=r"\b(?:i|me|myself|mine|we|us|our|you|your)\b",
+    unclear=r"\b(?:i|me|myself|mine|we|us|our|you|your|it|this|that|these|those|him|her)\b",
 )  # fmt: skip

@@ -38,6 +38,7 @@ _VERBS = (
 )
 
 LANGUAGE = Language(
+    common=frozenset(["el", "los", "y", "es", "que", "en", "un", "por", "las", "lo", "con", "pero"]),
     facts=(
         *((rf"(?:yo )?(?:ahora |ya |también |todavía )?{one}(?:\b|(?<= ))", f"User {other}") for one, other in _VERBS),
         (r"me (encanta|gusta)(n?)\b(?! (?:esto|eso|que|cuando|tu|la idea)\b)", r"A User le \1\2"),
@@ -55,5 +56,5 @@ LANGUAGE = Language(
         r"si|sabes|vale|no|a mí|ella se|él se|por si|claro)\b"
     ),
     momentary=r"\b(?:hoy|mañana|ayer|esta (?:noche|tarde|mañana|semana)|ahora mismo)\b",
-    unclear=r"\b(?:yo|mi[ao]|me|mí|conmigo|nosotros|nos|nuestr\w+|tú|te|ti|tu|tus|toco|vivo|trabajo|tengo|soy|estoy)\b",
+    unclear=r"\b(?:yo|mi[ao]|esto|eso|ello|me|mí|conmigo|nosotros|nos|nuestr\w+|tú|te|ti|tu|tus|toco|vivo|trabajo|tengo|soy|estoy)\b",
 )  # fmt: skip

@@ -19,6 +19,7 @@ _CRAFT = (
 )
 
 LANGUAGE = Language(
+    common=frozenset(["le", "les", "et", "est", "pas", "une", "des", "vous", "que", "dans", "pour", "avec", "je"]),
     facts=(
         (r"j['’](habite|enseigne|étudie|élève)\b", r"User \1"),
         (r"j['’](aime|adore)\b(?! (?:ça|bien|ce|cette|cet|ces|ton|ta|tes|votre|quand|comment)\b)", r"User \1"),
@@ -51,5 +52,5 @@ LANGUAGE = Language(
         r"hein|non|oui|ok|d['’]accord|qui|que|quand|si|tu sais|ne|pas de)(?:\b|(?<=['’]))"
     ),
     momentary=r"\b(?:aujourd['’]hui|demain|hier|ce soir|ce matin|cette semaine|tout à l['’]heure|tout de suite)\b",
-    unclear=r"\b(?:je|me|moi|nous|notre|nos|tu|te|toi|ton|ta|tes|vous|votre|j|m)\b(?!-)",
+    unclear=r"\b(?:je|me|moi|nous|notre|nos|tu|te|toi|ton|ta|tes|vous|votre|j|m|ça|cela|celui|celle)\b(?!-)",
 )  # fmt: skip

@@ -51,6 +51,7 @@ _VERBS = (
 )
 
 LANGUAGE = Language(
+    common=frozenset(["il", "che", "è", "di", "un", "non", "per", "gli", "della", "sono", "con"]),
     facts=(
         *((rf"(?:io )?(?:adesso |ora |invece |ormai |anche )*{one}(?:\b|(?<= ))", f"User {other}") for one, other in _VERBS),
         (r"mi (piace|piacciono)\b(?! (?:questo|quando|che|l['’]idea)\b)", r"A User \1"),
@@ -68,5 +69,5 @@ LANGUAGE = Language(
         r"se|sai|vero|no|te lo|anzi|c['’]|e tu)(?:\b|(?<=['’]))"
     ),
     momentary=r"\b(?:oggi|domani|ieri|stasera|stamattina|questa settimana)\b",
-    unclear=r"\b(?:io|mi|me|noi|ci|nostr\w+|tu|ti|te|tuo|tua|avevo|sono|ero|lavoro|vivo)\b",
+    unclear=r"\b(?:io|ciò|questo|quello|mi|me|noi|ci|nostr\w+|tu|ti|te|tuo|tua|avevo|sono|ero|lavoro|vivo)\b",
 )  # fmt: skip

@@ -7,12 +7,14 @@ from shared.domain.value import value
 class Language:
     """Patterns as text, matched in any case: compiled on first use, for a cold start needs none.
 
+    `common`: words by which the language is known.
     `facts`: how a clause with a lasting fact begins, and the same of the owner, who is called "User".
     `owns`: what else is reworded, all through. `opening`: words before a fact that add nothing.
     `another`: how a clause begins that says something else. `momentary`: words of things that pass.
-    `unclear`: words of the first person, which no rule of ours rewords.
+    `unclear`: words that mean nothing to who was not there, or whose person no rule of ours rewords.
     """
 
+    common: frozenset[str]
     facts: tuple[tuple[str, str], ...]
     owns: tuple[tuple[str, str], ...]
     opening: str

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shared.extraction.changing import aspect
-from shared.extraction.memories import facts, memories
+from shared.extraction.memories import facts, languages_of, memories
 
 SAID = [
     ("en", "I'm allergic to peanuts.", "User is allergic to peanuts"),
@@ -20,6 +20,7 @@ SAID = [
     ("en", "I've lived in Rome since 2010.", "User has lived in Rome since 2010"),
     ("en", "I teach chemistry because I like it.", "User teaches chemistry"),
     ("en", "My favourite colour is green.", "User's favourite colour is green"),
+    ("en", "I'm 34, Tom, remember?", "User is 34"),
     ("en", "I believe in ghosts.", "User believes in ghosts"),
     ("de", "Ich wohne in Köln.", "User wohnt in Köln"),
     ("de", "Inzwischen arbeite ich bei Ford.", "User arbeitet bei Ford"),
@@ -53,12 +54,16 @@ SAID = [
 
 @pytest.mark.parametrize(("language", "said", "content"), SAID)
 def test_a_fact_is_told_in_the_third_person_p14(language, said, content):
-    assert [fact.content for fact in facts(said, language)] == [content]
+    assert [fact.content for fact in facts(said, [language])] == [content]
 
 
 @pytest.mark.parametrize(("said", "content"), [(said, content) for _, said, content in SAID])
 def test_a_wrong_mark_of_the_language_changes_nothing_p14(said, content):
-    told = [fact.content for other in ("en", "xx", "") for fact in facts(said, other)]
+    told = [
+        fact.content
+        for other in ("en", "xx", "")
+        for fact in facts(said, languages_of([said], other))
+    ]
 
     assert told == [content] * 3
 
@@ -78,6 +83,11 @@ def test_a_wrong_mark_of_the_language_changes_nothing_p14(said, content):
         "I live " + "very " * 15 + "far.",
         "I'm from what you would call a big family.",
         "Anna lives in Oslo.",
+        "I've been doing it for years.",
+        "I've been looking for work for a while.",
+        "I love making him happy.",
+        "I'm a huge fan.",
+        "I studied hard.",
         "Ich habe keine Zeit.",
         "Ich bin müde.",
         "Ich mag das.",
@@ -103,8 +113,22 @@ def test_what_passes_or_is_about_others_is_no_fact_p14(said):
     assert list(facts(said)) == []
 
 
+@pytest.mark.parametrize(
+    ("said", "stated", "languages"),
+    [
+        ("The house is near the river and we like it.", "", ["en"]),
+        ("Das Haus ist nicht weit und wir mögen es.", "en", ["en", "de"]),
+        ("La maison est dans les bois.", "fr-FR", ["fr"]),
+        ("Hm.", "xx", ["en", "de", "fr", "es", "it"]),
+        ("Hm.", "it", ["it", "en", "de", "fr", "es"]),
+    ],
+)
+def test_the_languages_spoken_are_known_by_common_words(said, stated, languages):
+    assert languages_of([said], stated) == languages
+
+
 def test_one_sentence_may_hold_two_facts_each_with_its_words_p14():
-    found = facts("I live in Rome, by the river, and my wife works in Ostia.", "en")
+    found = facts("I live in Rome, by the river, and my wife works in Ostia.", ["en"])
 
     assert [(fact.content, fact.evidence) for fact in found] == [
         ("User lives in Rome, by the river", "I live in Rome, by the river"),
@@ -168,6 +192,6 @@ CHANGED = [
 
 @pytest.mark.parametrize(("language", "before", "after", "about"), CHANGED)
 def test_a_correction_is_about_the_same_as_what_it_corrects_c63(language, before, after, about):
-    told = [facts(said, language)[0].content for said in (before, after)]
+    told = [facts(said, [language])[0].content for said in (before, after)]
 
     assert [aspect(content) for content in told] == [about, about]
