@@ -6,7 +6,7 @@ from datetime import datetime
 from functions.chat import guards
 from functions.chat.told import message_of, text_of
 from shared.data.runs import Runs
-from shared.domain.chat import Message, new_session
+from shared.domain.chat import Message
 from shared.domain.errors import PreconditionFailed, Unavailable
 from shared.domain.ids import RunId, UserId
 from shared.domain.run import Batch, Run, Said, run_of
@@ -58,9 +58,6 @@ async def close(runs: Runs, uid: UserId, run: Run, *, now: datetime) -> None:
         writer="",
         closing=True,
     )
-    session = new_session(run.session_id, app_id=run.app_id, now=now)
     answer = message_of(run, [*told, *note], "interrupted", now)
     with suppress(PreconditionFailed):
-        await runs.finish(
-            uid, run, session, answer, outcome="interrupted", batches=[last], unchanged=True
-        )
+        await runs.finish(uid, run, answer, outcome="interrupted", batches=[last], unchanged=True)

@@ -92,7 +92,6 @@ class Recorder:
             await self._runs.finish(
                 self._uid,
                 self._run,
-                self._session,
                 answer,
                 outcome=outcome,
                 batches=list(self._batches(end)),
@@ -101,6 +100,9 @@ class Recorder:
             await self._catch_up()
             if self._saved != end:
                 raise Unavailable("A part was stored before; the rest follows") from None
+        except PreconditionFailed:  # deleted; what was written since then goes as well
+            await self._runs.remove(self._uid, self._run.id)
+            raise
 
     async def _flush(self) -> None:
         batches = list(self._batches())

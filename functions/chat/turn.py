@@ -187,8 +187,9 @@ class _Work:
         with anyio.CancelScope(shield=True):
             await self._begin()
         if self._begun:
-            await self._order_closing()
-            await self._recorder.keep(self.live)
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(self._recorder.keep, self.live)
+                await self._order_closing()
 
     async def _begin(self) -> None:
         try:

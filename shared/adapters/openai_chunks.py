@@ -205,7 +205,8 @@ def _parse(payload: bytes) -> _Chunk:
     try:
         return _CHUNK.validate_json(payload)
     except ValidationError as error:
-        raise ModelFailed("the model's stream is not valid JSON") from error
+        wrong = f"{error.error_count()} errors"
+        raise ModelFailed(f"the model's stream is not valid JSON: {wrong}") from None
 
 
 def _usage(usage: _Usage) -> Usage:

@@ -8,7 +8,7 @@ from typing import Any, get_args
 from pydantic_core import from_json, to_json
 
 from shared.data.codec import adapter, dump, load
-from shared.data.messages import Messages
+from shared.data.messages import Messages, additions
 from shared.domain.chat import Message, Session
 from shared.domain.documents import Create, Document, Query, Update, Where, Write
 from shared.domain.errors import NotFound, PreconditionFailed
@@ -57,7 +57,6 @@ class Runs:
         self,
         uid: UserId,
         run: Run,
-        session: Session,
         answer: Message,
         *,
         outcome: Outcome,
@@ -66,15 +65,16 @@ class Runs:
     ) -> None:
         """Store the answer, the last of the journal and the end at once.
 
-        `unchanged` asks that the run still is as it was read. Raises as append() does.
+        `unchanged` asks that the run still is as it was read. Raises as append() does, and
+        PreconditionFailed when the chat is gone: it does not begin anew with an answer.
         """
         end = Update(
             _path(uid, run.id),
             {"outcome": outcome, "last_seq": batches[-1].last_seq},
             version=run.version if unchanged else None,
         )
-        writes = [*_creates(uid, run, batches), end]
-        await self._messages.add(uid, session, answer, beside=writes)
+        told = additions(uid, run.session_id, [answer])
+        await self._documents.write(*_creates(uid, run, batches), end, *told)
 
     async def batch(self, uid: UserId, run_id: RunId, position: int) -> Batch | None:
         document = await self._documents.get(f"{_path(uid, run_id)}/batches/{_id(position)}")
@@ -106,6 +106,10 @@ class Runs:
         while found := await self._documents.query(query):
             for run in found:
                 await self._documents.delete_tree(run.path)
+
+    async def remove(self, uid: UserId, run_id: RunId) -> None:
+        """Delete a run and its journal."""
+        await self._documents.delete_tree(_path(uid, run_id))
 
     async def answer(self, uid: UserId, run_id: RunId) -> Message:
         """Return the message a run has written. Raises NotFound."""

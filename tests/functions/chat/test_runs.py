@@ -23,7 +23,7 @@ from shared.domain.ids import RunId, SessionId
 from shared.domain.model import ReasoningDelta, TextDelta
 from shared.domain.run import Ended, Numbered, Said
 from tests.doubles import CountingIds, ScriptedModel, Step, calls, says
-from tests.functions.chat.conftest import ADA, EVE, World
+from tests.functions.chat.conftest import ADA, EVE, RecordingTasks, World
 
 
 class Watched:
@@ -251,6 +251,18 @@ async def test_a_run_whose_chat_was_deleted_is_gone_with_it(world: World) -> Non
         await close_run(deps.runs, ADA, run_id, now=world.clock.now())
 
 
+async def test_an_answer_in_progress_leaves_nothing_behind_of_what_was_erased(world: World) -> None:
+    """P30: neither its journal nor its chat begins anew."""
+    documents = Watched(world)
+    with ScriptedModel([TextDelta("Half"), anyio.sleep_forever]) as model:
+        here = replace(world, documents=documents).deps(model)  # type: ignore[arg-type]
+        async with running(here):
+            await world.documents.delete_tree(f"users/{ADA}")
+            await documents.flushed(world)
+
+    assert await world.documents.delete_tree(f"users/{ADA}") == 0
+
+
 async def test_two_processes_that_begin_one_question_at_once_give_one_answer(world: World) -> None:
     held, key = anyio.Event(), Key(text="k1", fingerprint="f1")
     with ScriptedModel([TextDelta("One"), held.wait]) as model, ScriptedModel(says("Two")) as spare:
@@ -311,6 +323,23 @@ async def test_the_lease_is_renewed_while_a_run_goes_on(world: World) -> None:
             assert run is not None
             assert run.lease_until - world.clock.now() > timedelta(seconds=9)
             here.live.close()
+
+
+async def test_x34_a_run_is_kept_and_stopped_while_the_queue_of_tasks_hangs(world: World) -> None:
+    documents = Watched(world)
+
+    class Hanging(RecordingTasks):
+        async def create(self, *_: object, **__: object) -> None:
+            await anyio.sleep_forever()
+
+    with ScriptedModel([TextDelta("One"), anyio.sleep_forever]) as model:
+        here = replace(world, documents=documents, tasks=Hanging()).deps(model)  # type: ignore[arg-type]
+        async with running(here) as run_id:
+            await world.deps().runs.request_stop(ADA, run_id)
+            with anyio.fail_after(20):
+                await documents.flushed(world)
+
+    assert end_of(await told(here, run_id)).outcome == "stopped"
 
 
 async def test_a_closing_task_is_left_for_every_run(world: World) -> None:
