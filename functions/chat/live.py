@@ -6,8 +6,13 @@ from contextlib import contextmanager
 import anyio
 
 from functions.chat.journal import Journal
+from shared.domain.errors import TooMany
 from shared.domain.ids import RunId, UserId
 from shared.domain.run import Outcome
+
+MAX_RUNS = 10
+"""So many answers may one user have in progress in one process."""
+RETRY_AFTER_S = 5
 
 
 class LiveRun:
@@ -34,6 +39,15 @@ class LiveRuns:
 
     def find(self, uid: UserId, run_id: RunId) -> LiveRun | None:
         return self._runs.get((uid, run_id))
+
+    def check_room(self, uid: UserId) -> None:
+        """Raises TooMany while a user has MAX_RUNS in progress."""
+        if sum(owner == uid for owner, _ in self._runs) >= MAX_RUNS:
+            raise TooMany(
+                f"I am already working on {MAX_RUNS} of your questions. "
+                "Please wait for one of the answers, or stop one.",
+                retry_after_s=RETRY_AFTER_S,
+            )
 
     @contextmanager
     def holding(self, uid: UserId, run_id: RunId, live: LiveRun) -> Iterator[None]:

@@ -208,6 +208,7 @@ RUNS = (
         body=SendMessageRequest,
         max_bytes=MAX_MESSAGE_BYTES,
         media_type="text/event-stream",
+        errors=(429,),
     ),
     Endpoint(
         method="GET",

@@ -67,7 +67,7 @@ async def prepare(
     """Accept a question or refuse it: reads documents in two rounds, writes nothing.
 
     Raises Invalid (nothing to read), TooLarge (over MAX_QUESTION_CHARS), NotFound (no such app or
-    chat session), Repeated.
+    chat session), TooMany (over MAX_RUNS), Repeated.
     """
     text = _accepted(text)
     now = deps.clock.now()
@@ -81,6 +81,7 @@ async def prepare(
         check_new(deps, uid, run_id, key),
     )
     app, allowed = await _apps(deps, uid, session.app_id, [one.app_id for one in installed])
+    deps.live.check_room(uid)
     persona = app is not None and app.persona_prompt is not None
     tools = []
     if not persona:

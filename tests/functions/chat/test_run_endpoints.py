@@ -1,15 +1,19 @@
 """Runs over HTTP: two protocols, repeats, resuming, stopping, closing (P29, X30, X34, X36)."""
 
+from contextlib import ExitStack
 from typing import Any
 
 import anyio
 import httpx
 import pytest
 
+from functions.chat.journal import Journal
+from functions.chat.live import MAX_RUNS, LiveRun
 from functions.chat.run_endpoints import CLOSING
 from functions.chat.wiring import ClosingDeps
 from shared.adapters.local_identity import LocalIdentity, LocalServiceIdentity
 from shared.domain.chat import MAIN_SESSION
+from shared.domain.ids import RunId
 from shared.domain.model import TextDelta
 from shared.edge.http import application
 from tests.doubles import ScriptedModel, says
@@ -53,6 +57,25 @@ async def test_x30_a_refusal_is_a_problem_in_the_new_protocol_before_any_model_c
         refused = await http.post("/v2/messages", json=body, params={**UI, **query})
 
     assert (refused.status_code, refused.json()["status"]) == (status, status)
+
+
+async def test_p34_so_many_answers_at_once_and_no_more_for_one_user(world: World) -> None:
+    with ScriptedModel(says("Hi")) as model:
+        deps = world.deps(model)
+        with ExitStack() as runs:
+            for n in range(MAX_RUNS):
+                runs.enter_context(deps.live.holding(ADA, RunId(f"r{n}"), LiveRun(Journal())))
+            async with client(deps) as http:
+                refused = await http.post("/v2/messages", json=HELLO, params=UI)
+                shown = await http.post("/v2/messages", json=HELLO)
+            async with client(deps, LocalIdentity(SECRET).issue(EVE)) as http:
+                other = await http.post("/v2/messages", json=HELLO)
+
+    words = "I am already working on 10 of your questions."
+    assert (refused.status_code, refused.headers["retry-after"]) == (429, "5")
+    assert refused.json()["detail"].startswith(words)
+    assert shown.content.startswith(f"data: {words}".encode())
+    assert other.content.startswith(b"data: Hi")
 
 
 async def test_an_unknown_protocol_is_refused(world: World) -> None:

@@ -1,6 +1,7 @@
 """The OpenAI adapter against real HTTP: what it sends, and every way a provider fails."""
 
 import socket
+import traceback
 from collections.abc import AsyncIterator, Iterator
 from typing import Literal
 
@@ -9,6 +10,7 @@ import pytest
 from pydantic import BaseModel, Field
 
 from shared import telemetry
+from shared.adapters.openai_chunks import ChunkReader
 from shared.adapters.openai_model import OpenaiModel
 from shared.domain.errors import ModelFailed, Unavailable
 from shared.domain.model import (
@@ -252,6 +254,14 @@ async def test_the_providers_text_stays_out_of_our_error(server, model):
 
     assert str(failed.value) == "the model provider answered 400 (context_length_exceeded)"
     assert failed.value.__suppress_context__
+
+
+def test_what_a_broken_stream_said_stays_out_of_the_log():
+    said = b"x" * 20
+    with pytest.raises(ModelFailed) as failed:
+        list(ChunkReader("m").feed(b'data: {"choices": "%s"}\n' % said))
+
+    assert said.decode() not in "".join(traceback.format_exception(failed.value))
 
 
 async def test_nobody_listening_is_unavailable():
