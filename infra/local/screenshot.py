@@ -1,4 +1,4 @@
-"""Takes the README's picture: `python -m infra.local.screenshot` writes docs/console.png."""
+"""Takes the README's pictures: `python -m infra.local.screenshot` writes docs/console.png and docs/search.png."""
 
 import json
 import sys
@@ -12,6 +12,7 @@ from infra.local.browser import chromium, product
 
 ROOT = Path(__file__).parents[2]
 PICTURE = ROOT / "docs/console.png"
+SEARCH_PICTURE = ROOT / "docs/search.png"
 CONVERSATIONS = Path(__file__).with_name("screenshot.json")
 QUESTIONS = ("How much is the pottery course?", "What did Nora say about the lake house?")
 
@@ -31,6 +32,9 @@ def main() -> int:
                 _ask(page, question)
             _open_source(page)
             page.screenshot(path=PICTURE)
+            _search(page, "lake house key")
+            _look_behind(page)
+            page.screenshot(path=SEARCH_PICTURE)
     except CannotRunError as missing:
         print(f"screenshot: {missing}", file=sys.stderr)
         return 1
@@ -57,6 +61,20 @@ def _ask(page: Page, question: str) -> None:
 def _open_source(page: Page) -> None:
     page.locator(".message.ai").last.locator(".source").first.click()
     page.locator("#reader .cited").first.wait_for()
+    page.mouse.move(640, 20)
+
+
+def _search(page: Page, words: str) -> None:
+    page.get_by_role("button", name="Close").click()
+    page.get_by_label("Search your library").fill(words)
+    page.keyboard.press("Enter")
+    page.locator("#hits mark").first.wait_for()
+
+
+def _look_behind(page: Page) -> None:
+    page.get_by_text("How this answer came about").last.click()
+    last = page.locator(".diagnostics").last
+    last.locator("meter").last.scroll_into_view_if_needed()
     page.mouse.move(640, 20)
 
 

@@ -88,6 +88,24 @@ def test_x36_a_reload_in_mid_answer_goes_on(
         expect(console.page.locator(".message.human")).to_have_count(1)
 
 
+def test_p15_an_answer_goes_on_while_another_chat_is_open(
+    console: Console, served: Served, model: ScriptedOpenai
+) -> None:
+    with served.start():
+        console.sign_in("switcher")
+        model.play(PACED)
+        expect(console.put("How far?")).to_contain_text("three")
+
+        console.page.locator("#views [data-to=chats]").click()
+        console.page.get_by_role("button", name="New chat", exact=True).click()
+        expect(console.page.locator(".message.human")).to_have_count(0)
+        console.page.locator(".pick:not([aria-current])").click()
+
+        answer = console.page.locator(".message.ai").last
+        expect(answer.locator(".prose")).to_have_text(PACED.text.strip(), timeout=30_000)
+        expect(console.page.locator(".message.human")).to_have_count(1)
+
+
 def test_p29_a_killed_server_leaves_an_interrupted_answer_that_is_asked_anew(
     console: Console, served: Served, model: ScriptedOpenai
 ) -> None:

@@ -4,6 +4,7 @@ import { el } from "../dom.js";
 
 const NUMBER = new Intl.NumberFormat(undefined, { maximumFractionDigits: 1 });
 const ms = (value) => `${NUMBER.format(value)} ms`;
+const FIRST_WORD = "first_token"; // since the request began, where the others are spent in a stage
 const PATHS = { simple: "Answered at once", tools: "Looked things up", persona: "An app's persona" };
 
 /** A disclosure that asks when it is opened. */
@@ -25,8 +26,8 @@ export function diagnostics(api, id) {
 function report(found) {
   return [
     el("dl", {}, ...facts(found).flatMap(([name, value]) => [el("dt", {}, name), el("dd", {}, value)])),
-    ...bars("Where the time went", Object.entries(found.stages).map(([stage, took]) => [stage.replaceAll("_", " "), took])),
-    ...bars("Tools", found.tools.map(({ tool, ms: took, failed }) => [`${tool.replaceAll("_", " ")}${failed ? " (failed)" : ""}`, took])),
+    ...bars("Where the time went", Object.entries(found.stages).filter(([stage]) => stage !== FIRST_WORD)),
+    ...bars("Tools", found.tools.map(({ tool, ms: took, failed }) => [failed ? `${tool} (failed)` : tool, took])),
   ];
 }
 
@@ -39,7 +40,7 @@ function facts(found) {
     ["Documents", `${NUMBER.format(found.reads)} read, ${NUMBER.format(found.writes)} written`],
     found.retrieval_path && ["Search", `${found.retrieval_path}, ${NUMBER.format(found.hits)} hits${found.fallback_without_filters ? ", again without filters" : ""}`],
     ["Sources", NUMBER.format(found.citations)],
-    ["Time", ms(found.ms)],
+    ["Time", FIRST_WORD in found.stages ? `${ms(found.ms)}, the first word after ${ms(found.stages[FIRST_WORD])}` : ms(found.ms)],
     ["Trace", found.trace_id],
   ].filter(Boolean);
 }
@@ -48,7 +49,7 @@ function bars(title, rows) {
   if (!rows.length) return [];
   const longest = Math.max(...rows.map(([, took]) => took), 1);
   const items = rows.map(([name, took]) => el("li", {},
-    el("span", {}, name),
+    el("span", {}, name.replaceAll("_", " ")),
     el("meter", { min: "0", max: String(longest), value: String(took), "aria-label": name }),
     el("span", { class: "took" }, ms(took))));
   return [el("h4", {}, title), el("ul", { class: "bars" }, ...items)];

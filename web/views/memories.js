@@ -34,14 +34,16 @@ export function startMemories({ api, read }) {
     });
   }
 
-  function ground(memory) {
-    const body = el("div", { "aria-live": "polite" }, memory.evidence && el("blockquote", {}, memory.evidence),
-      memory.conversation_id && el("button", { type: "button", class: "quiet", onclick: () => read(memory.conversation_id, { answer: memory.evidence, segment: memory.segment }) }, "Open the conversation"));
-    const earlier = el("ol", { class: "earlier", "aria-label": "Earlier" });
-    const node = el("details", {}, el("summary", {}, "Why, and what before"), body, earlier);
+  function ground({ id, content, evidence, conversation_id, segment }) {
+    const earlier = el("ol", { class: "earlier", "aria-label": "Earlier", "aria-live": "polite" });
+    const open = () => read(conversation_id, { segment });
+    const node = el("details", {}, el("summary", { "aria-label": `Why, and what before: ${content}` }, "Why, and what before"),
+      evidence ? el("blockquote", {}, evidence) : el("p", { class: "meta" }, "You wrote this down yourself."),
+      conversation_id && el("button", { type: "button", class: "quiet", onclick: open }, "Open the conversation"),
+      earlier);
     node.addEventListener("toggle", () => node.open && attempt(async () => {
-      const history = await api.memoryHistory(memory.id);
-      earlier.replaceChildren(...history.map((old) => el("li", {}, old.content, el("span", { class: "meta" }, ` until ${day(old.valid_to ?? memory.created_at)}`))));
+      const history = await api.memoryHistory(id);
+      earlier.replaceChildren(...history.map(before));
     }));
     return node;
   }
@@ -56,6 +58,10 @@ export function startMemories({ api, read }) {
     });
   });
   return { reload };
+}
+
+function before({ content, valid_to }) {
+  return el("li", {}, content, valid_to && el("span", { class: "meta" }, ` until ${day(valid_to)}`));
 }
 
 function origin({ category, created_at, mentions, edited, manually_added }) {

@@ -1,0 +1,35 @@
+"""A search's passages mark what was looked for, and stay text whatever they hold."""
+
+import pytest
+from playwright.sync_api import Page
+
+pytestmark = pytest.mark.browser
+
+MARKS = """
+async ([text, query]) => {
+  const { highlighted } = await import("/views/search.js");
+  const box = document.createElement("div");
+  box.append(...highlighted(text, query));
+  return [box.textContent, [...box.querySelectorAll("*")].map((node) => node.outerHTML)];
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "query", "marks"),
+    [
+        ("Two lakes, one Lake house", "lake HOUSE", ["lakes", "Lake", "house"]),
+        ("The flakes of the lake", "lake", ["lake"]),
+        ("Zürich ist im Frühling schön", "zürich frühling", ["Zürich", "Frühling"]),
+        ("Room 7, not 17", "room 7", ["Room", "7"]),
+        ("Is it so? (it is.)", "is it? (.*", []),
+        ("<img src=x> walnuts", "walnuts <img>", ["img", "walnuts"]),
+    ],
+)
+def test_words_are_marked_where_they_begin(
+    module_page: Page, text: str, query: str, marks: list[str]
+) -> None:
+    shown, found = module_page.evaluate(MARKS, [text, query])
+
+    assert shown == text
+    assert found == [f"<mark>{mark}</mark>" for mark in marks]
