@@ -35,12 +35,12 @@ TAKEN_BACK = _NO + _any(
 JEST = _rule("just kidding", "only joking", "je plaisante", "sto scherzando", "estoy bromeando")
 
 _NOW = _any(
-    r"for now|for the (?:time being|moment)|at the moment|temporarily|in the meantime",
+    r"for now|for the (?:time being|moment)|at the moment|temporarily",
     r"until (?:i|we) find|just for (?:this|a|the) (?:week|month|few|couple|summer)",
     r"vorübergehend|im moment|momentan|vorerst|fürs erste|erst ?mal|bis auf weiteres|übergangsweise",
     r"pour l['’]instant|pour le moment|en ce moment|provisoirement|temporairement|en attendant",
-    r"por ahora|(?:de|por el) momento|por lo pronto|temporalmente|provisionalmente|mientras tanto",
-    r"per ora|per (?:il momento|adesso)|al momento|momentaneamente|temporaneamente|nel frattempo",
+    r"por ahora|(?:de|por el) momento|por lo pronto|temporalmente|provisionalmente",
+    r"per ora|per (?:il momento|adesso)|al momento|momentaneamente|temporaneamente",
 )
 FOR_NOW = _rule(_NOW)
 _FILLER = (
@@ -56,10 +56,10 @@ SUPPOSED = (
     r"supongamos|pongamos|imagina(?:te)? que|supponiamo|mettiamo|facciamo finta|immaginiamo)\b"
 )
 UNREAL = _rule(
-    r"if (?:i|we) (?:were|was|had|lived|worked|won|could|owned|spoke|moved|ever)\b(?! you\b)",
+    r"(?<!ed )(?<!know )(?<!sure )(?<!see )(?<!ask )(?<!ing )if (?:i|we) (?:were|was|had|lived|worked|won|could|owned|spoke|moved|ever)\b(?! you\b)",
     r"(?:suppose|pretend|imagine) (?:that )?(?:i|we)(?:['’](?:m|re|d))?|let['’]s (?:say|pretend) (?:i|we)|what if",
     r"i wish (?:i|we|my)|in another life",
-    r"wenn ich [^.?!]*?(?:wäre|hätte|könnte|würde)|(?:wäre|hätte|könnte) ich|angenommen|nehmen wir an",
+    r"wenn ich [^.?!]{0,80}?(?:wäre|hätte|könnte|würde)|(?:wäre|hätte|könnte) ich|angenommen|nehmen wir an",
     r"ich wünschte|tun wir (?:mal )?so",
     r"si j['’](?:étais|avais|habitais)|si je (?:vivais|gagnais|pouvais|travaillais|parlais)",
     r"supposons|imaginons|admettons",
@@ -69,7 +69,7 @@ UNREAL = _rule(
     r"supponiamo|mettiamo che|facciamo finta|immaginiamo",
 )
 WOULD = _rule(
-    r"(?:i|we)(?:['’]d| would) (?:be|have|live|move|work|buy|own|become|marry|speak|play)",
+    r"(?:i|we)(?:['’]d| would) (?:be|have|live|move|work|buy|own|become|marry|speak)",
     r"ich (?:wäre|hätte|würde|könnte)|(?:wäre|hätte|würde) ich",
     r"je (?:serais|vivrais|travaillerais|parlerais)|j['’](?:aurais|habiterais|achèterais)",
     r"(?:sería|tendría|viviría|trabajaría|compraría|hablaría)",

@@ -14,6 +14,8 @@ from shared.extraction.speech import sentences_of
 Reason = Literal["taken back", "for now", "idea", "question", "quotation", "guess"]
 Line = tuple[str, str]
 """Who speaks, and what they say."""
+_SENTENCE_CHARS = 200
+"""So far before and after a quotation its sentence is read: some transcripts know no full stop."""
 
 
 def passing(lines: Sequence[Line], segment: int, evidence: str) -> Reason | None:
@@ -21,8 +23,9 @@ def passing(lines: Sequence[Line], segment: int, evidence: str) -> Reason | None
 
     Words that are said twice count once they are said plainly.
     """
-    reasons = [_reason(place) for place in _places(lines, segment, evidence)]
-    return None if None in reasons else next(iter(reasons), None)
+    reasons = (_reason(place) for place in _places(lines, segment, evidence))
+    first = next(reasons, None)
+    return first if first and all(reasons) else None
 
 
 @positional_value
@@ -56,7 +59,8 @@ def _places(lines: Sequence[Line], segment: int, evidence: str) -> Iterator[_Pla
             n for n, (start, end) in enumerate(spans) if start < found.end() and found.start() < end
         ]
         if own:
-            start, end = spans[own[0]][0], spans[own[-1]][1]
+            start = max(spans[own[0]][0], found.start() - _SENTENCE_CHARS)
+            end = min(spans[own[-1]][1], found.end() + _SENTENCE_CHARS)
             later = [*said[own[-1] + 1 :], *sentences_of(answer)]
             yield _Place(
                 said[own[0] - 1] if own[0] else "",

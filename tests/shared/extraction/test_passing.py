@@ -82,6 +82,12 @@ PLAIN = [
     ("I'm diabetic", "The doctor told me I'm diabetic."),
     ("I'm vegan", "I said: I'm vegan."),
     ("I love telling jokes", "I love telling jokes."),
+    ("I'm a nurse", "In the meantime, I'm a nurse."),
+    ("I have asthma", "The doctor asked if I was ill, I have asthma."),
+    (
+        "I'm a nurse",
+        "if I were rich " + "and so on " * 40 + "I'm a nurse " + "and so on " * 40 + "?",
+    ),
     ("I think cats are wise", "I think cats are wise."),
     ("ich bin Diabetiker", "Der Arzt sagt, ich bin Diabetiker."),
     ("ich bin schwanger", "Stell dir vor, ich bin schwanger!"),
