@@ -72,21 +72,22 @@ def _is_heard_again(known: Document, conversation_id: ConversationId) -> bool:
 def removal(document: Document, conversation_id: ConversationId) -> Write | None:
     """Return what takes a derived document from its conversation; None leaves it alone.
 
-    A fact that other conversations said too is theirs from now on, without the quotation.
+    A fact that other conversations said too is theirs from now on, without the quotation. It holds
+    for the document as it was read: an owner's edit or another conversation may come between.
     """
     if is_owners(document):
         return None
     others = [one for one in document.fields.get("seen_in", ()) if one != conversation_id]
     if not others:
-        return Delete(document.path)
+        return Delete(document.path, document.version)
     heir = {"conversation_id": others[0], "seen_in": others[1:], "evidence": "", "segment": None}
-    return Update(document.path, heir)
+    return Update(document.path, heir, document.version)
 
 
 def unheard(document: Document, conversation_id: ConversationId) -> Write:
     """Return what forgets that a conversation said a fact again."""
     others = [one for one in document.fields["seen_in"] if one != conversation_id]
-    return Update(document.path, {"seen_in": others})
+    return Update(document.path, {"seen_in": others}, document.version)
 
 
 def revived(superseded: Iterable[Memory], removed: Iterable[Memory]) -> tuple[Memory, ...]:
@@ -102,7 +103,7 @@ def revived(superseded: Iterable[Memory], removed: Iterable[Memory]) -> tuple[Me
             superseded_by=by_id[memory.superseded_by].superseded_by,
         )
         for memory in superseded
-        if memory.superseded_by in by_id
+        if memory.superseded_by in by_id and memory.id not in by_id
     )
 
 

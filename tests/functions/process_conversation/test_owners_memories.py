@@ -3,7 +3,8 @@
 import pytest
 
 from shared.data.search import Search
-from shared.domain.ids import MemoryId
+from shared.domain.errors import Unavailable
+from shared.domain.ids import ConversationId, MemoryId
 from tests.functions.process_conversation.client import client_of
 from tests.functions.process_conversation.test_interruptions import Interruption
 from tests.functions.process_conversation.test_reconcile import HOMES, Reader, hear, known, told
@@ -142,3 +143,76 @@ async def test_of_two_edits_at_once_the_one_that_stands_is_found(database, at, g
     found = await Search(world.documents, world.vectors).memories(ALICE, said, limit=9)
     assert found == stored
     assert len(await memory_rows(world)) == len(stored)
+
+
+async def insist(world: World, message) -> None:
+    """Deliver as the queue does, until it is taken."""
+    for _ in range(5):
+        try:
+            return await world.deliver(message)
+        except Unavailable:
+            world.clock.pass_(seconds=121)
+    raise AssertionError("it is never taken")
+
+
+@pytest.mark.parametrize("after", [False, True])
+@pytest.mark.parametrize("at", range(1, 20))
+async def test_c63_of_two_conversations_deleted_at_once_no_fact_stays(database, at, after):
+    async def other() -> None:
+        await insist(world, messages[1])
+
+    cut = Interruption(0, other, after)
+    world = world_on(database, Reader(), cut.wrap)  # type: ignore[arg-type]
+    await hear(world, HOMES[0], AGAIN)
+    for name in "ab":
+        await world.delete(name=ConversationId(name))
+    messages = await world.tell()
+    cut.at = cut.calls + at
+
+    await insist(world, messages[0])
+    if not cut.done:  # it has fewer steps
+        await other()
+
+    assert await world.deps.memories.any(ALICE, limit=9) == []
+    assert await memory_rows(world) == []
+
+
+@pytest.mark.parametrize("after", [False, True])
+@pytest.mark.parametrize("at", range(1, 20))
+async def test_what_the_owner_writes_while_its_conversation_is_forgotten_stays(database, at, after):
+    taken: list[int] = []
+
+    async def edit() -> None:
+        async with client_of(world, ALICE) as client:
+            answer = await client.patch(path, params={"value": "User rents a boat"})
+            taken.append(answer.status_code)
+
+    cut = Interruption(0, edit, after)
+    world = world_on(database, Reader(), cut.wrap)  # type: ignore[arg-type]
+    await hear(world, HOMES[0])
+    (memory,) = await world.deps.memories.newest(ALICE, limit=9)
+    path = f"/v3/memories/{memory.id}"
+    await world.delete(name=ConversationId("a"))
+    (message,) = await world.tell()
+    cut.at = cut.calls + at
+
+    await insist(world, message)
+
+    kept = ["User rents a boat"] if taken == [200] else []
+    assert cut.done or cut.calls < cut.at  # it has fewer steps
+    assert await known(world) == kept
+    found = await Search(world.documents, world.vectors).memories(ALICE, "boat", limit=9)
+    assert [memory.content for memory in found] == kept
+    assert len(await memory_rows(world)) == len(kept)
+
+
+async def test_c63_a_conversation_that_corrected_a_fact_it_inherited_can_be_forgotten(listening):
+    await hear(listening, HOMES[0], AGAIN, told("b", "User lives in Porto", hours=1))
+    await listening.delete(name=ConversationId("a"))
+    await listening.settle()
+
+    await listening.delete(name=ConversationId("b"))
+    await listening.settle()
+
+    assert await listening.deps.memories.any(ALICE, limit=9) == []
+    assert await listening.everything() == {"documents": {}, "rows": []}
