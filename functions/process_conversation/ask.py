@@ -1,6 +1,6 @@
 """One question to the model per stage and content: asked once, stored, read again on redelivery."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
 from pydantic import ValidationError
@@ -13,8 +13,8 @@ from shared.domain.ids import UserId
 from shared.domain.model import ModelRole, Prompt
 
 A = TypeVar("A", bound=Answer)
-TRANSCRIPT_CHARS = 600_000
-"""What a model reads of a transcript; of a longer one, the beginning and the end."""
+BLOCK_CHARS = 600_000
+"""What a model reads at once, some 150,000 tokens; a longer transcript is read in blocks."""
 
 
 async def ask(
@@ -25,9 +25,10 @@ async def ask(
     *,
     role: ModelRole,
     schema: type[A],
+    block: int = 0,
 ) -> A:
     """Return the model's answer, which is stored before anyone derives anything from it."""
-    stage = prompt.name.rpartition("/")[2]
+    stage = prompt.name.rpartition("/")[2] + (f"-{block}" if block else "")
     stored = await deps.claims.kept(uid, conversation, stage)
     known = _parsed(stored["answer"], schema) if stored else None
     if known is not None:
@@ -60,34 +61,28 @@ def question(name: str, data: Mapping[str, Any], **slots: str) -> Prompt:
     )
 
 
-def transcript(conversation: Conversation, time_zone: str) -> dict[str, Any]:
-    """Return a conversation as data for a prompt; segments keep their numbers."""
+def blocks(conversation: Conversation, time_zone: str) -> list[Mapping[str, Any]]:
+    """Return a conversation as data for prompts; segments keep their numbers over all blocks."""
     lines = [
         {"segment": n, "speaker": s.speaker, "is_user": s.is_user, "text": s.text}
         for n, s in enumerate(conversation.spoken)
     ]
-    return {
-        "transcript": _within(lines, TRANSCRIPT_CHARS),
+    about = {
         "started_at": conversation.started_at.isoformat(),
         "time_zone": time_zone,
         "language": conversation.language,
     }
+    return [{"transcript": block, **about} for block in _cut(lines)]
 
 
-def _within(lines: list[dict[str, Any]], budget: int) -> list[dict[str, Any]]:
-    """Leave out the middle of what is too long."""
-    head = _prefix(lines, budget)
-    if head == len(lines):
-        return lines
-    head = _prefix(lines, budget // 2)
-    tail = _prefix(lines[:head:-1], budget // 2)
-    return lines[:head] + lines[len(lines) - tail :]
-
-
-def _prefix(lines: list[dict[str, Any]], budget: int) -> int:
-    used = 0
-    for n, line in enumerate(lines):
-        used += len(line["text"])
-        if used > budget:
-            return n
-    return len(lines)
+def _cut(lines: Sequence[dict[str, Any]]) -> list[list[dict[str, Any]]]:
+    """Cut between segments, so that every word stands in exactly one block."""
+    cut: list[list[dict[str, Any]]] = [[]]
+    size = 0
+    for line in lines:
+        size += len(line["text"])
+        if cut[-1] and size > BLOCK_CHARS:
+            cut.append([])
+            size = len(line["text"])
+        cut[-1].append(line)
+    return cut

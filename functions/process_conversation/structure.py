@@ -1,8 +1,11 @@
 """What of a model's structure is kept: the limits hold whatever it says."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from datetime import UTC, date, datetime
+from typing import TypeVar
 from zoneinfo import ZoneInfo
 
 from functions.process_conversation.answers import (
@@ -13,6 +16,7 @@ from functions.process_conversation.answers import (
 from shared.domain.conversation import Conversation, Event, ExtractedItem, Structured, Topics
 from shared.domain.words import count_words, first_words, normalise
 
+T = TypeVar("T")
 KEPT_WITHOUT_ASKING_WORDS = 100
 TITLE_WORDS = 10
 ITEM_WORDS = 15
@@ -37,6 +41,43 @@ def structured(answer: StructureAnswer, conversation: Conversation, zone: ZoneIn
         action_items=tuple(_items(answer.action_items, conversation, zone))[:LIST_LENGTH],
         events=tuple(_events(answer.events, conversation, zone))[:LIST_LENGTH],
     )
+
+
+def joined(blocks: Sequence[Structured]) -> Structured:
+    """Put the blocks of a long transcript together: the first names it, nothing else is lost."""
+    if len(blocks) == 1:
+        return blocks[0]
+    items = [item for block in blocks for item in block.action_items]
+    events = [event for block in blocks for event in block.events]
+    categories = Counter(block.category for block in blocks)
+    return replace(
+        blocks[0],
+        overview="\n\n".join(block.overview for block in blocks if block.overview),
+        category=categories.most_common(1)[0][0],
+        action_items=_first_of_each(items, lambda item: normalise(item.description)),
+        events=_first_of_each(events, lambda event: (event.start, normalise(event.title))),
+    )
+
+
+def joined_topics(blocks: Sequence[Topics]) -> Topics:
+    """Name everything once that any block names."""
+
+    def each(names: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
+        return _first_of_each([name for block in names for name in block], normalise)
+
+    return Topics(
+        people=each(block.people for block in blocks),
+        topics=each(block.topics for block in blocks),
+        entities=each(block.entities for block in blocks),
+        dates=each(block.dates for block in blocks),
+    )
+
+
+def _first_of_each(values: Iterable[T], key: Callable[[T], object]) -> tuple[T, ...]:
+    kept: dict[object, T] = {}
+    for one in values:
+        kept.setdefault(key(one), one)
+    return tuple(kept.values())
 
 
 def topics(answer: StructureAnswer) -> Topics:

@@ -1,17 +1,19 @@
 """What a conversation comes to: worth keeping or not, its structure, its tasks, its memories."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 from zoneinfo import ZoneInfo
 
 from functions.process_conversation.answers import DiscardAnswer, MemoriesAnswer, StructureAnswer
-from functions.process_conversation.ask import ask, question, transcript
+from functions.process_conversation.ask import ask, blocks, question
 from functions.process_conversation.derived import revived
 from functions.process_conversation.draft import Draft, kept, reconciled
 from functions.process_conversation.memories import memories
 from functions.process_conversation.structure import (
     KEPT_WITHOUT_ASKING_WORDS,
+    joined,
+    joined_topics,
     structured,
     topics,
     word_count,
@@ -28,11 +30,12 @@ SHOWN_MEMORIES = 100
 async def understand(deps: ProcessDeps, uid: UserId, conversation: Conversation) -> Draft:
     """Decide what to keep; nothing is stored yet but the model's answers."""
     zone = (await deps.profiles.get(uid)).zone
-    data = transcript(conversation, zone.key)
-    if await _is_discarded(deps, uid, conversation, data):
+    data = blocks(conversation, zone.key)
+    if await _is_discarded(deps, uid, conversation, data[0]):
         draft = Draft(discarded=True)
     else:
         draft = await _kept(deps, uid, conversation, data, zone)
+        draft = await _without_known_tasks(deps, uid, conversation, draft)
     items = await deps.action_items.of_conversation(uid, conversation.id)
     earlier = await deps.memories.of_conversation(uid, conversation.id)
     indexed = conversation.held_by.memory_ids if conversation.held_by else ()
@@ -58,21 +61,55 @@ async def _kept(
     deps: ProcessDeps,
     uid: UserId,
     conversation: Conversation,
-    data: Mapping[str, Any],
+    data: Sequence[Mapping[str, Any]],
     zone: ZoneInfo,
 ) -> Draft:
-    prompt = question("structure", data, categories=", ".join(CATEGORIES))
-    structure = await ask(deps, uid, conversation, prompt, role="standard", schema=StructureAnswer)
+    structures = await _structures(deps, uid, conversation, data)
     known = await _known_memories(deps, uid, conversation)
-    shown = [{"number": n, "text": m.content} for n, m in enumerate(known[:SHOWN_MEMORIES])]
-    prompt = question("memories", {**data, "existing_memories": shown})
-    facts = await ask(deps, uid, conversation, prompt, role="standard", schema=MemoriesAnswer)
+    facts = await _facts(deps, uid, conversation, data, known)
     return kept(
         conversation,
-        structured(structure, conversation, zone),
-        topics(structure),
+        joined([structured(answer, conversation, zone) for answer in structures]),
+        joined_topics([topics(answer) for answer in structures]),
         memories(facts, conversation, known),
     )
+
+
+async def _structures(
+    deps: ProcessDeps, uid: UserId, conversation: Conversation, data: Sequence[Mapping[str, Any]]
+) -> list[StructureAnswer]:
+    prompts = [question("structure", one, categories=", ".join(CATEGORIES)) for one in data]
+    return [
+        await ask(deps, uid, conversation, prompt, role="standard", schema=StructureAnswer, block=n)
+        for n, prompt in enumerate(prompts)
+    ]
+
+
+async def _facts(
+    deps: ProcessDeps,
+    uid: UserId,
+    conversation: Conversation,
+    data: Sequence[Mapping[str, Any]],
+    known: Sequence[Memory],
+) -> MemoriesAnswer:
+    shown = [{"number": n, "text": m.content} for n, m in enumerate(known[:SHOWN_MEMORIES])]
+    prompts = [question("memories", {**one, "existing_memories": shown}) for one in data]
+    answers = [
+        await ask(deps, uid, conversation, prompt, role="standard", schema=MemoriesAnswer, block=n)
+        for n, prompt in enumerate(prompts)
+    ]
+    return MemoriesAnswer(memories=[memory for answer in answers for memory in answer.memories])
+
+
+async def _without_known_tasks(
+    deps: ProcessDeps, uid: UserId, conversation: Conversation, draft: Draft
+) -> Draft:
+    """Leave out what stands open already, from elsewhere, in the same words."""
+    wordings = [item.wording for item in draft.action_items]
+    open_items = await deps.action_items.open_in_words(uid, wordings)
+    known = {item.wording for item in open_items if item.conversation_id != conversation.id}
+    items = tuple(item for item in draft.action_items if item.wording not in known)
+    return replace(draft, action_items=items)
 
 
 async def _known_memories(

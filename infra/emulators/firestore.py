@@ -33,9 +33,12 @@ def firestore(log: Path, *, rules: Path, functions: str | None = None) -> Iterat
 
 
 def _warm_up(address: str) -> None:
-    """Let it load its classes now: the first call may take longer than a client waits."""
+    """Let it load its classes now: the first call may take longer than a client waits.
+
+    There is no such document; and while it still starts, it may hang up.
+    """
     path = "v1/projects/warm-up/databases/(default)/documents/warm/up"
     owner = {"Authorization": "Bearer owner"}
     request = urllib.request.Request(f"http://{address}/{path}", headers=owner)
-    with suppress(urllib.error.HTTPError):  # there is no such document
+    with suppress(urllib.error.URLError, ConnectionError):
         urllib.request.urlopen(request, timeout=WARM_UP_TIMEOUT_S).close()  # noqa: S310

@@ -1,15 +1,19 @@
 """What the owner wants done."""
 
+from collections.abc import Sequence
+
 from shared.data.codec import load_all
 from shared.data.derived import Derived
-from shared.domain.documents import Query, Where
+from shared.domain.documents import Document, Query, Where
 from shared.domain.ids import ActionItemId, UserId
-from shared.domain.task import ActionItem
+from shared.domain.task import WORDING_CHARS, ActionItem
 from shared.domain.words import normalise
 from shared.retrieval.terms import terms
 
 LOOKED_THROUGH = 500
 """So many tasks are read to find one by its words."""
+_AT_ONCE = 30
+"""As many values as one query compares with."""
 
 
 class ActionItems(Derived[ActionItem]):
@@ -21,14 +25,18 @@ class ActionItems(Derived[ActionItem]):
 
     async def open_like(self, uid: UserId, description: str) -> ActionItem | None:
         """Return an open item that says the same."""
-        query = Query(
-            collection=f"users/{uid}/action_items",
-            where=(Where("completed", "==", False),),  # noqa: FBT003 - a stored value
-            limit=LOOKED_THROUGH,
-        )
-        wanted = normalise(description)
-        stored = load_all(ActionItem, await self._documents.query(query))
-        return next((item for item in stored if normalise(item.description) == wanted), None)
+        found = await self.open_in_words(uid, [normalise(description)[:WORDING_CHARS]])
+        return found[0] if found else None
+
+    async def open_in_words(self, uid: UserId, wordings: Sequence[str]) -> list[ActionItem]:
+        """Return the open items in one of these wordings."""
+        found: list[Document] = []
+        for n in range(0, len(wordings), _AT_ONCE):
+            some = list(wordings[n : n + _AT_ONCE])
+            where = (Where("completed", "==", False), Where("wording", "in", some))  # noqa: FBT003 - a stored value
+            query = Query(collection=f"users/{uid}/action_items", where=where, limit=100)
+            found += await self._documents.query(query)
+        return load_all(ActionItem, found)
 
     async def search(self, uid: UserId, query: str, *, limit: int) -> list[ActionItem]:
         """Return items that share words with `query`, those with most first, then the newest."""
@@ -38,7 +46,7 @@ class ActionItems(Derived[ActionItem]):
         return [item for n, item in sorted(shared, key=lambda one: -one[0]) if n][:limit]
 
     def is_same(self, stored: ActionItem, given: ActionItem) -> bool:
-        return normalise(stored.description) == normalise(given.description)
+        return stored.wording == given.wording
 
 
 def action_item_path(uid: UserId, item_id: ActionItemId) -> str:

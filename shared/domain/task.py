@@ -4,11 +4,15 @@ from datetime import datetime
 
 from shared.domain.ids import ActionItemId, ConversationId
 from shared.domain.value import value
+from shared.domain.words import normalise
+
+WORDING_CHARS = 300
+"""What Firestore compares of a text ends at 1,500 bytes."""
 
 
 @value
 class ActionItem:
-    """All times in UTC."""
+    """All times in UTC. `wording` follows the description: tasks in the same words share it."""
 
     id: ActionItemId
     description: str
@@ -19,6 +23,10 @@ class ActionItem:
     completed_at: datetime | None = None
     conversation_id: ConversationId | None = None
     edited: bool = False
+    wording: str = ""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "wording", normalise(self.description)[:WORDING_CHARS])
 
     @property
     def is_owners(self) -> bool:

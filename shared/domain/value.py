@@ -30,7 +30,7 @@ def positional_value(made: Class) -> Class:
 
 
 def _completed(made: Any, *, by_name: bool) -> Any:
-    made.__init__ = _init(fields(made), by_name=by_name)
+    made.__init__ = _init(fields(made), by_name=by_name, then=hasattr(made, "__post_init__"))
     made.__repr__ = _repr
     made.__eq__ = _eq
     made.__hash__ = _hash
@@ -39,7 +39,7 @@ def _completed(made: Any, *, by_name: bool) -> Any:
     return made
 
 
-def _init(wanted: Iterable[Field[Any]], *, by_name: bool) -> Any:
+def _init(wanted: Iterable[Field[Any]], *, by_name: bool, then: bool) -> Any:
     names: dict[str, Any] = {"_set": object.__setattr__, "_missing": MISSING}
     parameters = ["*"] if by_name and wanted else []
     body = []
@@ -47,6 +47,8 @@ def _init(wanted: Iterable[Field[Any]], *, by_name: bool) -> Any:
         parameter, given = _taken(each, names)
         parameters.append(parameter)
         body.append(f"_set(self, {each.name!r}, {given})")
+    if then:
+        body.append("self.__post_init__()")
     source = f"def __init__(self, {', '.join(parameters)}): {'; '.join(body) or 'pass'}"
     exec(source, names)  # noqa: S102 - field names of our own classes
     return names["__init__"]

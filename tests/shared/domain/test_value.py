@@ -89,3 +89,21 @@ def test_copies_pickles_and_pydantic_take_it_as_a_dataclass() -> None:
     assert pickle.loads(pickle.dumps(pair)) == pair  # noqa: S301 - our own
     adapter = TypeAdapter(Pair)
     assert adapter.validate_python(adapter.dump_python(pair)) == pair
+
+
+@value
+class _Greeting:
+    name: str
+    words: str = ""
+
+    def __post_init__(self) -> None:
+        if not self.name:
+            raise ValueError("a greeting greets somebody")
+        object.__setattr__(self, "words", f"Hello {self.name}")
+
+
+def test_what_a_value_does_after_it_is_made_is_done_as_for_any_dataclass():
+    assert _Greeting(name="Ann").words == "Hello Ann"
+    assert replace(_Greeting(name="Ann"), name="Bob").words == "Hello Bob"
+    with pytest.raises(ValueError, match="somebody"):
+        _Greeting(name="")
