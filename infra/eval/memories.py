@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functions.process_conversation.process import process
 from functions.process_conversation.wiring import ProcessDeps, process_deps
 from infra.eval.gold import Result, Score, Talk, conversation, score, talks, total
+from shared.domain.errors import ModelFailed, Unavailable
 from shared.domain.ids import UserId
 from shared.domain.memory import Memory
 
@@ -62,7 +63,12 @@ async def main() -> None:
             shown.append(f"{talk.language} {talk.trap}: {[m.content for m in memories]} – {missed}")
 
     deps = process_deps()
-    results = await evaluate(deps, asked, tell)
+    try:
+        results = await evaluate(deps, asked, tell)
+    except (Unavailable, ModelFailed) as error:
+        sys.exit(
+            f"\nkeepsake: {error}; check OPENAI_API_KEY and OPENAI_BASE_URL, then run it again"
+        )
     print(file=sys.stderr)
     print("\n".join([*shown, f"model: {deps.model.name('standard')}", *table(results)]))
 
