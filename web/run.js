@@ -30,6 +30,7 @@ export async function* follow(api, question, signal) {
         continue;
       }
     } catch (problem) {
+      if (question.run && problem.status === 404) return yield { type: "gone" };
       if (signal.aborted || !LOST.includes(problem.status)) throw problem;
     }
     yield { type: "waiting" };

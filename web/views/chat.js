@@ -35,14 +35,14 @@ export function startChat({ api, read, onChange }) {
     setRunning(null);
   }
 
-  async function load(messagesOf) {
+  async function load(messagesOf, { resume = true } = {}) {
     const wanted = session;
     try {
       const newestFirst = [await messagesOf()].flat();
       if (session !== wanted) return;
       showAll(newestFirst);
       onChange(session);
-      const question = pending(session, newestFirst);
+      const question = resume && pending(session, newestFirst);
       if (!question) return;
       if (newestFirst[0].id !== `${question.run}-q`) add(human(question.text));
       await followAnswer(question);
@@ -91,7 +91,7 @@ export function startChat({ api, read, onChange }) {
       if (signal.aborted) return;
       if (chunk.type === "gone" || (chunk.type === "start" && isShown(chunk.messageId))) {
         forget(question);
-        return load(() => api.messages(session));
+        return load(() => api.messages(session), { resume: false });
       }
       if (chunk.type === "start") remember(question);
       followEnd(messages, () => view.take(chunk));

@@ -20,14 +20,14 @@ export function startSearch({ api, read }) {
     try {
       const { hits } = await api.passages(query);
       const found = await Promise.all(hits.slice(0, SHOWN).map(async (hit) => ({ ...hit, conversation: await api.conversation(hit.conversation_id) })));
-      if (asked === query) show(found.map((hit) => item(hit, query)), found.length ? `${found.length} found` : "Nothing found.");
+      if (asked === query) show(found.map((hit) => item(hit, query)), count(hits.length));
     } catch (failed) {
       if (asked === query) say(problem, failed.message);
     }
   }
 
-  function show(items, count = "") {
-    find("#hit-count").textContent = count;
+  function show(items, told = "") {
+    find("#hit-count").textContent = told;
     list.replaceChildren(...items);
     view.toggleAttribute("data-searching", Boolean(asked));
   }
@@ -45,6 +45,11 @@ export function startSearch({ api, read }) {
     search();
   });
   box.addEventListener("search", search);
+}
+
+function count(found) {
+  if (!found) return "Nothing found.";
+  return found > SHOWN ? `The ${SHOWN} best of ${found}` : `${found} found`;
 }
 
 /** A text in pieces, those that begin like a word of `query` as marks. */
