@@ -56,8 +56,9 @@ class Recorder:
         while True:
             await self._clock.sleep(FLUSH_S)
             try:
-                await self._flush()
-                await self._look(live)
+                with anyio.fail_after(TIMEOUT_S):
+                    await self._flush()
+                    await self._look(live)
             except (Lost, PreconditionFailed):
                 return live.end("interrupted")
             except Exception as error:  # noqa: BLE001 - the next round tries again

@@ -21,7 +21,7 @@ from shared.domain.documents import Write
 from shared.domain.errors import NotFound, Unavailable
 from shared.domain.ids import RunId, SessionId
 from shared.domain.model import ReasoningDelta, TextDelta
-from shared.domain.run import Ended, Numbered, Said
+from shared.domain.run import LEASE, Ended, Numbered, Said
 from tests.doubles import CountingIds, ScriptedModel, Step, calls, says
 from tests.functions.chat.conftest import ADA, EVE, RecordingTasks, World
 
@@ -340,6 +340,33 @@ async def test_x34_a_run_is_kept_and_stopped_while_the_queue_of_tasks_hangs(worl
                 await documents.flushed(world)
 
     assert end_of(await told(here, run_id)).outcome == "stopped"
+
+
+async def test_a_write_that_hangs_is_given_up_before_the_lease_runs_out(world: World) -> None:
+    given_up = anyio.Event()
+
+    class Hanging(Watched):
+        async def write(self, *writes: Write) -> None:
+            if not given_up.is_set() and any("/batches/" in write.path for write in writes):
+                try:
+                    await anyio.sleep_forever()
+                finally:
+                    given_up.set()
+            await super().write(*writes)
+
+    documents = Hanging(world)
+    with ScriptedModel([TextDelta("One"), anyio.sleep_forever]) as model:
+        here = replace(world, documents=documents).deps(model)  # type: ignore[arg-type]
+        async with running(here) as run_id:
+            await anyio.wait_all_tasks_blocked()
+            world.clock.pass_(seconds=0.5)
+            with anyio.fail_after(LEASE.total_seconds() / 2):
+                await given_up.wait()
+            await documents.flushed(world)
+            kept = await here.runs.batches(ADA, run_id)
+            here.live.close()
+
+    assert Said("One") in kept[0].events
 
 
 async def test_a_closing_task_is_left_for_every_run(world: World) -> None:
