@@ -9,6 +9,9 @@ from pydantic import TypeAdapter, ValidationError
 from shared.domain.documents import Document
 
 T = TypeVar("T")
+MAX_ITEMS = 20_000
+"""As many segments as a transcript may have; a client's list may hold a million empty maps."""
+SHOWN_ERRORS = 5
 
 
 class Malformed(ValueError):
@@ -35,13 +38,21 @@ def _plain(value: Any) -> Any:
 
 def load(kind: type[T], document: Document) -> T:
     """Return the domain value of a document; its path names its id. Raises Malformed."""
+    if not all(map(is_bounded, document.fields.values())):
+        raise Malformed(f"{kind.__name__} at {document.path!r}: more than {MAX_ITEMS} items")
     try:
         value: T = adapter(kind).validate_python({**document.fields, "id": document.id})
     except ValidationError as error:
-        wrong = ", ".join(".".join(map(str, e["loc"])) for e in error.errors())
+        errors = error.errors(include_url=False, include_input=False)[:SHOWN_ERRORS]
+        wrong = ", ".join(".".join(map(str, e["loc"])) for e in errors)
         # The cause would carry the document's content into the log.
         raise Malformed(f"{kind.__name__} at {document.path!r}: {wrong}") from None
     return value
+
+
+def is_bounded(value: object) -> bool:
+    """Tell whether a stored value can be validated in little time and memory."""
+    return not isinstance(value, list) or len(value) <= MAX_ITEMS
 
 
 def load_all(kind: type[T], documents: list[Document]) -> list[T]:

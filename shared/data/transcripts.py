@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from shared.data.codec import adapter
+from shared.data.codec import adapter, is_bounded
 from shared.domain.conversation import Conversation, Segment
 from shared.domain.documents import Document
 
@@ -35,10 +35,11 @@ def part_fields(part: Part) -> dict[str, Any]:
 
 def read_part(document: Document | None, expected: str) -> Part | None:
     """Return the segments of a part; None where it is missing or not the one that was meant."""
-    if document is None:
+    segments = document.fields.get("segments") if document else None
+    if not is_bounded(segments):
         return None
     try:
-        part: Part = adapter(Part).validate_python(document.fields.get("segments"))
+        part: Part = adapter(Part).validate_python(segments)
     except ValidationError:
         return None
     return part if digest(part) == expected else None

@@ -115,6 +115,20 @@ def test_an_owner_writes_and_reads_their_own_conversation(database: Database):
     assert database.read(ANN, f"{CONVERSATION}/parts/0") == 200
 
 
+@pytest.mark.parametrize("segments", [[{}] * 20_001, {"a": 1}, "text"])
+def test_no_client_writes_a_transcript_that_nobody_can_read(database: Database, segments: Any):
+    part = f"{CONVERSATION}/parts/0"
+    database.create("owner", CONVERSATION, {"language": "en"})
+    database.create("owner", part, {"segments": []})
+
+    path = "users/ann/conversations/c2"
+    assert database.create(ANN, path, {"transcript_segments": segments}) == 403
+    assert database.update(ANN, CONVERSATION, {"transcript_segments": segments}) == 403
+    assert database.create(ANN, f"{CONVERSATION}/parts/1", {"segments": segments}) == 403
+    assert database.update(ANN, part, {"segments": segments}) == 403
+    assert database.create(ANN, path, {"transcript_segments": [{}] * 20_000}) == 200
+
+
 @pytest.mark.parametrize("caller", [BOB, NOBODY])
 def test_nobody_else_does(database: Database, caller: str | None):
     database.create("owner", CONVERSATION, {"language": "en"})
