@@ -263,6 +263,28 @@ async def test_an_answer_in_progress_leaves_nothing_behind_of_what_was_erased(wo
     assert await world.documents.delete_tree(f"users/{ADA}") == 0
 
 
+async def test_a_reader_elsewhere_of_a_chat_that_is_deleted_meanwhile_finds_nothing_more(
+    world: World,
+) -> None:
+    deps = world.deps()
+    chat = await sessions.create(deps, ADA, "Garden", None)
+    async with dead(world, TextDelta("Half"), session_id=chat.id) as run_id:
+        following = follow(deps, ADA, run_id)
+        early = [await anext(following) for _ in range(3)]
+        await sessions.delete(deps, ADA, chat.id)
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(_pass_half_a_second, world)
+            with pytest.raises(NotFound):
+                await anext(following)
+
+    assert text_of(early) == "Half"
+
+
+async def _pass_half_a_second(world: World) -> None:
+    await anyio.wait_all_tasks_blocked()
+    world.clock.pass_(seconds=0.5)
+
+
 async def test_two_processes_that_begin_one_question_at_once_give_one_answer(world: World) -> None:
     held, key = anyio.Event(), Key(text="k1", fingerprint="f1")
     with ScriptedModel([TextDelta("One"), held.wait]) as model, ScriptedModel(says("Two")) as spare:
