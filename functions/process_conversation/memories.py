@@ -15,6 +15,8 @@ from shared.extraction.passing import passing
 
 MEMORY_WORDS = 15
 EACH_CATEGORY = 2
+REPEATED = 20
+"""So many known facts a conversation strengthens; a commit has room for 500 writes."""
 EXTRACTED: tuple[Category, ...] = ("interesting", "system")
 
 
@@ -36,7 +38,7 @@ def memories(
 
 
 def bounded(found: Reconciled) -> Reconciled:
-    """Keep at most EACH_CATEGORY of each, and the corrections that those make."""
+    """Keep at most EACH_CATEGORY of each, the corrections that those make, and some repetitions."""
     kept = [
         memory
         for category in EXTRACTED
@@ -44,7 +46,12 @@ def bounded(found: Reconciled) -> Reconciled:
     ]
     ids = {memory.id for memory in kept}
     corrections = tuple(one for one in found.corrections if one.new in ids)
-    return replace(found, memories=tuple(kept), corrections=corrections)
+    return replace(
+        found,
+        memories=tuple(kept),
+        corrections=corrections,
+        repeated=found.repeated[:REPEATED],
+    )
 
 
 def _replaced(answer: MemoryAnswer, known: Sequence[Memory]) -> MemoryId | None:

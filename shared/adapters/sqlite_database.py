@@ -120,6 +120,7 @@ def _open(path: Path) -> sqlite3.Connection:
     try:
         _use_wal(connection)
         connection.execute("PRAGMA synchronous = NORMAL")
+        connection.execute("PRAGMA secure_delete = ON")  # what is erased is overwritten
         _check_layout(connection, path)
     except BaseException:
         connection.close()

@@ -30,6 +30,8 @@ from shared.edge.http import Call, Endpoint
 
 MAX_BODY_BYTES = 8_388_608
 """Room for the longest transcript; what the parser builds takes 50 times as much at worst."""
+MAX_PEOPLE = 100
+"""So many people are looked up for one conversation: each is a read that costs."""
 
 
 async def add_conversation(deps: LibraryDeps, call: Call[ConversationIn]) -> Accepted:
@@ -116,7 +118,7 @@ async def _named_speakers(
     """Name the speakers whom the recorder knows as people of the owner's."""
     said = conversation.transcript_segments
     known = {s.speaker: PersonId(s.person_id) for s in said if s.person_id and is_id(s.person_id)}
-    names = await deps.people.named(uid, sorted(set(known.values()))) if known else {}
+    names = await deps.people.named(uid, sorted(set(known.values()))[:MAX_PEOPLE])
     speakers = {
         label: Speaker(name=names[person_id], person_id=person_id)
         for label, person_id in known.items()

@@ -78,9 +78,9 @@ async def _talk(deps: LibraryDeps, uid: UserId, document: Document) -> bytes:
 
 
 def _json(fields: Mapping[str, Any]) -> bytes:
-    return json.dumps(fields, ensure_ascii=False, default=_time).encode()
+    return json.dumps(fields, ensure_ascii=False, default=_text).encode()
 
 
-def _time(value: object) -> str:
-    assert isinstance(value, datetime), "documents hold JSON and times"
-    return value.isoformat()
+def _text(value: object) -> str:
+    """Write what JSON lacks: times, and whatever else a client stored (bytes, places, references)."""
+    return value.isoformat() if isinstance(value, datetime) else repr(value)

@@ -121,6 +121,17 @@ async def test_an_export_holds_everything_the_owner_has(world):
     assert [session["id"] for session in files["chat_sessions.json"]] == ["main"]
 
 
+async def test_what_a_client_stored_and_nobody_can_read_does_not_end_an_export(world):
+    await lived_in(world)
+    odd = {"created_at": "once", "voice": b"\x00"}
+    await world.documents.write(Set(f"users/{ZAPHOD}/conversations/odd", odd))
+
+    files = await everything_of(world)
+
+    assert files["conversations/odd.json"] == {"created_at": "once", "voice": repr(b"\x00")}
+    assert files["conversations/talk.json"]["id"] == "talk"
+
+
 async def test_an_exported_conversation_can_be_imported_again(world):
     await lived_in(world)
 

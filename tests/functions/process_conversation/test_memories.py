@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from functions.process_conversation.answers import MemoriesAnswer
-from functions.process_conversation.memories import memories
+from functions.process_conversation.memories import REPEATED, memories
 from shared.domain.ids import MemoryId
 from shared.domain.memory import Memory
 from tests.functions.process_conversation.world import START, memory, talk
@@ -20,7 +20,11 @@ def kept(*said, known=()):
 
 def stored(content):
     return Memory(
-        id=MemoryId("m"), content=content, category="system", created_at=START, updated_at=START
+        id=MemoryId(f"m {content}"),
+        content=content,
+        category="system",
+        created_at=START,
+        updated_at=START,
     )
 
 
@@ -116,6 +120,15 @@ def test_what_is_said_twice_or_known_is_dropped_p14():
 
     assert kept(*facts) == ["User lives in Bergen.", "New"]
     assert kept(*facts, known=[stored("User lives in BERGEN!")]) == ["New"]
+
+
+def test_c62_a_conversation_strengthens_a_bounded_number_of_facts():
+    facts = [f"User owns boat {n}" for n in range(600)]
+    answer = MemoriesAnswer.model_validate({"memories": [memory(fact) for fact in facts]})
+
+    found = memories(answer, CONVERSATION, [stored(fact) for fact in facts])
+
+    assert len(found.repeated) == REPEATED
 
 
 @given(

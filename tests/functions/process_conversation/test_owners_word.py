@@ -2,8 +2,19 @@
 
 import pytest
 
+from functions.process_conversation.library.conversations import MAX_PEOPLE
+from shared.data.codec import dump
+from shared.domain.documents import Set
+from shared.domain.ids import PersonId
+from shared.domain.person import Person
 from tests.functions.process_conversation.client import BODY, CONVERSATIONS, SEGMENT, client_of
-from tests.functions.process_conversation.world import MEMORIES, STRUCTURE, answers
+from tests.functions.process_conversation.world import (
+    ALICE,
+    MEMORIES,
+    START,
+    STRUCTURE,
+    answers,
+)
 
 TALK = f"{CONVERSATIONS}/talk"
 WORDS = "well " * 101
@@ -252,6 +263,23 @@ async def test_a_person_the_recorder_knows_is_named_in_later_conversations(world
 
     assert await speakers(alice) == ["Ann"]
     assert await world.found("Ann") == ["talk"]
+
+
+async def test_people_are_looked_up_for_so_many_speakers_and_no_more(world, alice):
+    """P33: a recorder that names thousands must not cost thousands of reads."""
+    ids = [f"p{n:03}" for n in range(MAX_PEOPLE + 2)]
+    people = [
+        Person(id=PersonId(i), name=f"Name {i}", created_at=START, updated_at=START) for i in ids
+    ]
+    for person in people:
+        await world.documents.write(Set(f"users/{ALICE}/people/{person.id}", dump(person)))
+    said = [{**SEGMENT, "speaker": f"S{i}", "person_id": i, "is_user": False} for i in ids]
+
+    await alice.post(CONVERSATIONS, json={**BODY, "transcript_segments": said})
+
+    assert await speakers(alice) == [f"Name {i}" for i in ids[:MAX_PEOPLE]] + [
+        f"S{i}" for i in ids[-2:]
+    ]
 
 
 @pytest.mark.usefixtures("processed")
