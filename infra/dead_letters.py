@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 
 from shared import wiring
+from shared.adapters.sqlite_database import OtherLayout
 from shared.data.dead_letters import DeadLetters
 from shared.domain.dead_letter import DeadLetter
 from shared.domain.errors import Unavailable
@@ -27,7 +28,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     asked = parser.parse_args(arguments)
     try:
         asyncio.run(_run(asked.show, asked.replay))
-    except (SettingsError, Unavailable, Wrong) as error:
+    except (OtherLayout, SettingsError, Unavailable, Wrong) as error:
         print(f"keepsake: {error}", file=sys.stderr)
         return 1
     return 0

@@ -1,8 +1,10 @@
 """P29: `make dead-letters` lists, shows and sends again, while the product serves and while not."""
 
 import asyncio
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import httpx
@@ -97,3 +99,13 @@ def test_errors_say_what_to_do(tmp_path: Path) -> None:
     assert nowhere.returncode == unknown.returncode == 1
     assert "say where it is with DATA_DIR=" in nowhere.stderr
     assert "make dead-letters lists them" in unknown.stderr
+
+
+def test_data_of_another_version_is_one_line_too(tmp_path: Path) -> None:
+    with closing(sqlite3.connect(tmp_path / "keepsake.db")) as older:
+        older.execute("CREATE TABLE jobs (id INTEGER PRIMARY KEY)")
+
+    asked = dead_letters(tmp_path)
+
+    assert (asked.returncode, asked.stderr.count("\n")) == (1, 1)
+    assert "was made by another version of Keepsake" in asked.stderr
