@@ -1,7 +1,8 @@
 """The library as clients send and read it; all times leave in UTC."""
 
+from dataclasses import asdict
 from datetime import UTC, datetime
-from typing import Annotated
+from typing import Annotated, Self
 
 from pydantic import AfterValidator, AwareDatetime, BeforeValidator, ConfigDict, Field
 
@@ -91,7 +92,10 @@ class Accepted(_Out):
 
 
 class SegmentOut(_Out):
+    """`speaker` is who the owner says it is, `label` what the recorder called them."""
+
     text: str
+    label: str
     speaker: str
     is_user: bool
     start: float
@@ -141,7 +145,14 @@ class ConversationSummary(_Out):
 class ConversationOut(ConversationSummary):
     """With its transcript, the speakers named as the owner named them."""
 
-    transcript_segments: Annotated[list[SegmentOut], Field(validation_alias="spoken")]
+    transcript_segments: list[SegmentOut]
+
+    @classmethod
+    def of(cls, conversation: Conversation) -> Self:
+        summary = ConversationSummary.model_validate(conversation)
+        spoken = zip(conversation.transcript_segments, conversation.spoken, strict=True)
+        segments = [SegmentOut(label=said.speaker, **asdict(who)) for said, who in spoken]
+        return cls(**dict(summary), transcript_segments=segments)
 
 
 class ConversationPage(Wire):

@@ -229,6 +229,7 @@ BODIES = [
     ("PATCH", "/v1/conversations/{conversation_id}"),
     ("POST", "/v3/memories"),
     ("POST", "/v3/memories/search"),
+    ("POST", "/v3/memories/merge"),
     ("POST", "/v1/action-items"),
     ("POST", "/v1/action-items/search"),
     ("PATCH", "/v1/action-items/{action_item_id}"),

@@ -52,7 +52,7 @@ async def list_conversations(deps: LibraryDeps, call: Call[None]) -> Conversatio
 
 async def get_conversation(deps: LibraryDeps, call: Call[None]) -> ConversationOut:
     conversation = await deps.conversations.get(call.uid, _named(call))
-    return ConversationOut.model_validate(conversation)
+    return ConversationOut.of(conversation)
 
 
 async def edit_conversation(deps: LibraryDeps, call: Call[ConversationChange]) -> ConversationOut:
@@ -61,7 +61,7 @@ async def edit_conversation(deps: LibraryDeps, call: Call[ConversationChange]) -
         await deps.conversations.edit(call.uid, _named(call), **written)
     if call.body.starred is not None:
         await deps.conversations.star(call.uid, _named(call), starred=call.body.starred)
-    return ConversationOut.model_validate(await deps.conversations.get(call.uid, _named(call)))
+    return ConversationOut.of(await deps.conversations.get(call.uid, _named(call)))
 
 
 async def entitle_conversation(deps: LibraryDeps, call: Call[None]) -> Ok:

@@ -73,7 +73,7 @@ async def _talk(deps: LibraryDeps, uid: UserId, document: Document) -> bytes:
             whole = await deps.conversations.with_transcript(uid, stored)
         except Incomplete:
             break
-        return ConversationOut.model_validate(whole).model_dump_json(indent=2).encode()
+        return ConversationOut.of(whole).model_dump_json(indent=2).encode()
     return _json(document.fields)
 
 

@@ -9,6 +9,7 @@ from functions.process_conversation.identity import derived_id
 from functions.process_conversation.library.listing import array, listed
 from functions.process_conversation.library.wire import (
     MemoryIn,
+    MemoryMerge,
     MemoryOut,
     MemoryValueQuery,
     Ok,
@@ -46,6 +47,28 @@ async def add_memory(deps: LibraryDeps, call: Call[MemoryIn]) -> MemoryOut:
         manually_added=True,
     )
     stored = await deps.memories.add(call.uid, memory)
+    await put_rows(deps.memories, deps.index, call.uid, [stored])
+    return _out(call.uid, stored)
+
+
+async def merge_memories(deps: LibraryDeps, call: Call[MemoryMerge]) -> MemoryOut:
+    """Write the new memory first; one id for the same merge, so that a second attempt goes on."""
+    merged = [await deps.memories.get(call.uid, name) for name in dict.fromkeys(call.body.ids)]
+    now = deps.clock.now()
+    whole = Memory(
+        id=MemoryId(derived_id("\n".join(sorted(call.body.ids)), "merge", call.body.content)),
+        content=call.body.content,
+        category="manual",
+        created_at=now,
+        updated_at=now,
+        manually_added=True,
+    )
+    stored = await deps.memories.add(call.uid, whole)
+    for memory in merged:
+        await deps.memories.change(
+            call.uid, memory.id, valid_to=stored.created_at, superseded_by=stored.id
+        )
+    await deps.index.remove_memories(call.uid, [memory.id for memory in merged])
     await put_rows(deps.memories, deps.index, call.uid, [stored])
     return _out(call.uid, stored)
 
@@ -189,6 +212,15 @@ ENDPOINTS = (
         body=SearchBody,
         response=list[MemoryOut],
         errors=(400, 401, 413, 415, 422),
+    ),
+    Endpoint(
+        method="POST",
+        path="/v3/memories/merge",
+        handler=merge_memories,
+        summary="Make one memory of several; they become its history",
+        body=MemoryMerge,
+        response=MemoryOut,
+        errors=(400, 401, 404, 413, 415, 422),
     ),
     Endpoint(
         method="GET",

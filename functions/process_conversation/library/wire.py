@@ -87,6 +87,13 @@ class MemoryIn(Wire):
     visibility: Visibility = "private"
 
 
+class MemoryMerge(Wire):
+    """Memories that become one, in the owner's words."""
+
+    ids: Annotated[list[ClientId], Field(min_length=2, max_length=30)]
+    content: Content
+
+
 class MemoryValueQuery(Wire):
     value: Content
 

@@ -42,7 +42,9 @@ async def test_a_conversation_is_taken_processed_read_and_found(world, alice):
             ],
             "events": [],
         },
-        "transcript_segments": [{**SEGMENT, "start": 0.0, "person_id": None}],
+        "transcript_segments": [
+            {**SEGMENT, "label": "SPEAKER_00", "start": 0.0, "person_id": None}
+        ],
     }
     found = (await alice.post(f"{CONVERSATIONS}/search", json={"query": "peanuts"})).json()
     (hit,) = found["hits"]

@@ -289,3 +289,32 @@ async def test_a_speaker_nobody_heard_is_404(alice):
     answer = await alice.patch(f"{TALK}/assign-speaker/SPEAKER_42", params=query)
 
     assert answer.status_code == 404
+
+
+async def test_merged_memories_become_the_history_of_one(alice, world):
+    for n, content in enumerate(["Has a cat", "The cat is called Miso"]):
+        await alice.post("/v3/memories", json={"id": f"m{n}", "content": content})
+    asked = {"ids": ["m0", "m1"], "content": "Has a cat called Miso"}
+
+    merged = (await alice.post("/v3/memories/merge", json=asked)).json()
+    again = (await alice.post("/v3/memories/merge", json=asked)).json()
+
+    assert merged["id"] == again["id"]
+    assert [one["content"] for one in (await alice.get("/v3/memories")).json()] == [
+        "Has a cat called Miso"
+    ]
+    history = (await alice.get(f"/v3/memories/{merged['id']}/history")).json()
+    assert {one["id"] for one in history} == {"m0", "m1"}
+    assert [row for row in await world.row_ids() if row.endswith("#m")] == [
+        f"alice-{merged['id']}#m"
+    ]
+
+
+async def test_what_is_anothers_cannot_be_merged(alice, world):
+    await alice.post("/v3/memories", json={"id": "mine", "content": "Mine"})
+
+    async with client_of(world, "mallory") as mallory:
+        await mallory.post("/v3/memories", json={"id": "hers", "content": "Hers"})
+        asked = {"ids": ["mine", "hers"], "content": "Ours"}
+        assert (await mallory.post("/v3/memories/merge", json=asked)).status_code == 404
+    assert len((await alice.get("/v3/memories")).json()) == 1
