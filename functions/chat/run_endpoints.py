@@ -36,7 +36,7 @@ from shared.edge.event_stream import EventStream
 from shared.edge.http import Call, Endpoint
 from shared.edge.problems import problem
 
-MAX_MESSAGE_BYTES = 8 * 1_048_576
+MAX_MESSAGE_BYTES = 1_048_576
 """Beyond MAX_QUESTION_CHARS, so that a person who pastes too much reads why in the chat."""
 MAX_KEY_CHARS = 255
 

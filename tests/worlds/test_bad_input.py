@@ -325,11 +325,11 @@ def test_anothers_app_is_told_in_the_chat_as_unknown(
 
 
 def test_a_body_over_its_limit_is_413(alice: httpx.Client) -> None:
-    body = b'{"text": "' + b"x" * 8_388_608 + b'"}'
+    body = b'{"text": "' + b"x" * 1_048_576 + b'"}'
 
     answer = refusal(alice.post("/v2/messages", content=body, headers=JSON))
 
-    assert answer == (413, "The request body is over 8388608 bytes.")
+    assert answer == (413, "The request body is over 1048576 bytes.")
 
 
 def test_a_body_that_is_not_said_to_be_json_is_415(alice: httpx.Client) -> None:
