@@ -140,7 +140,7 @@ async def test_nobody_in_without_a_valid_token(
         (b"{}", "application/json", 422, "text: Field required"),
         (b'{"text": 7}', "application/json", 422, "text: Input should be a valid string"),
         (b"text=Hi", "text/plain", 415, "Send the body as application/json."),
-        (b" " * 9_000_000, "application/json", 413, "The request body is over 8388608 bytes."),
+        (b" " * 9_000_000, "application/json", 413, "The request body is over 1048576 bytes."),
     ],
 )
 async def test_a_body_that_cannot_be_read_says_why(
