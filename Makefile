@@ -45,7 +45,7 @@ eval-memories: $(VENV)/ready-dev ## Measure which facts are remembered, on our g
 dead-letters: $(VENV)/ready ## List what was given up (SHOW=id shows one, REPLAY=id or all sends it again)
 	@$(BIN)/python -m infra.dead_letters $(if $(SHOW),--show $(SHOW)) $(if $(REPLAY),--replay $(REPLAY))
 
-reindex: $(VENV)/ready ## Make the index of a user (UID) anew, after an upgrade or when an embedder is switched on
+reindex: $(VENV)/ready ## Make the index of one user (UID=…) anew, after an upgrade or when an embedder is switched on
 	@$(BIN)/python -m infra.reindex $(or $(UID),alice)
 
 openapi: $(VENV)/ready ## Write docs/openapi.json from the route table

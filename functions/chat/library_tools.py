@@ -13,6 +13,7 @@ from functions.chat.own_tools import Arguments, Date, own_tool
 from functions.chat.toolkit import Present, Tool
 from functions.chat.wiring import ChatDeps
 from shared import telemetry
+from shared.data.search import Filters
 from shared.domain.attempts import twice
 from shared.domain.chat import Card
 from shared.domain.conversation import Conversation
@@ -29,6 +30,10 @@ SEARCH_DOWN = (
     "search is unavailable at the moment. Tell the owner that you could not search, and do not say "
     "that nothing was found."
 )
+UNFILTERED = (
+    "Nothing was found for these people and topics. These results were found without them and may be "
+    "about others."
+)
 T = TypeVar("T")
 
 
@@ -43,12 +48,31 @@ class GetConversations(Arguments):
     ] = False
 
 
+Names = Annotated[
+    tuple[Annotated[str, Field(min_length=1, max_length=100)], ...], Field(max_length=20)
+]
+
+
 class SearchConversations(Arguments):
     """Find conversations about a topic, a person, a name or an exact phrase, best first."""
 
     query: Annotated[str, Field(min_length=1, max_length=1_000, description="What to look for.")]
     start_date: Date = None
     end_date: Date = None
+    people: Annotated[
+        Names,
+        Field(
+            description="Only conversations in which one of these people speaks or is spoken of. "
+            "Set it when the owner asks what was said with, by or about somebody by name."
+        ),
+    ] = ()
+    topics: Annotated[
+        Names,
+        Field(
+            description="Only conversations about one of these topics, in a word or two each. Set "
+            "it when the owner limits the question to a topic; otherwise the query is enough."
+        ),
+    ] = ()
     limit: Annotated[int, Field(ge=1, le=20)] = 5
 
 
@@ -81,28 +105,32 @@ def library_tools(deps: ChatDeps, uid: UserId) -> list[Tool]:
 
     async def search_conversations(asked: SearchConversations) -> Present:
         search = partial(
-            deps.search.conversations,
+            deps.search.narrowed,
             uid,
             asked.query,
-            start=asked.start_date,
-            end=asked.end_date,
+            filters=_filters(asked),
             named=await _named(deps, uid, asked),
             limit=asked.limit,
         )
-        found = await _found(deps, search)
+        searched = await _found(deps, search)
+        found = searched.found
+        telemetry.count(hits=len(found))
         packed = pack(
             [(hit.conversation.spoken, hit.turns) for hit in found],
             tokens=SEARCH_TOKENS,
         )
         shown = zip((hit.conversation for hit in found), map(_texts, packed), strict=True)
-        return _conversations(list(shown))
+        note = UNFILTERED if searched.fallback_without_filters else None
+        return _conversations(list(shown), note=note)
 
     async def get_memories(asked: GetMemories) -> Present:
         return _memories(await deps.memories.newest(uid, limit=asked.limit, offset=asked.offset))
 
     async def search_memories(asked: SearchMemories) -> Present:
         search = partial(deps.search.memories, uid, asked.query, limit=asked.limit)
-        return _memories(await _found(deps, search))
+        found = await _found(deps, search)
+        telemetry.count(hits=len(found))
+        return _memories(found)
 
     return [
         own_tool(
@@ -117,6 +145,12 @@ def library_tools(deps: ChatDeps, uid: UserId) -> list[Tool]:
         own_tool("get_memories", "Searching memories", GetMemories, get_memories),
         own_tool("search_memories", "Searching memories", SearchMemories, search_memories),
     ]
+
+
+def _filters(asked: SearchConversations) -> Filters:
+    return Filters(
+        start=asked.start_date, end=asked.end_date, people=asked.people, topics=asked.topics
+    )
 
 
 async def _named(deps: ChatDeps, uid: UserId, asked: SearchConversations) -> Span | None:
@@ -136,7 +170,9 @@ async def _found(deps: ChatDeps, search: Callable[[], Awaitable[T]]) -> T:
         raise ToolFailed(SEARCH_DOWN) from error
 
 
-def _conversations(found: Sequence[tuple[Conversation, Sequence[str]]]) -> Present:
+def _conversations(
+    found: Sequence[tuple[Conversation, Sequence[str]]], *, note: str | None = None
+) -> Present:
     def present(citations: Citations) -> str:
         results = [
             {
@@ -151,7 +187,7 @@ def _conversations(found: Sequence[tuple[Conversation, Sequence[str]]]) -> Prese
         ]
         if not results:
             return _json({"results": [], "note": "Nothing was found."})
-        return _json({"results": results})
+        return _json({"results": results, **({"note": note} if note else {})})
 
     return present
 

@@ -167,12 +167,20 @@ class PageQuery(Wire):
     limit: Annotated[int, Field(ge=1, le=100)] = 25
 
 
+Name = Annotated[str, Field(min_length=1, max_length=100)]
+
+
 class SearchIn(Wire):
-    """`start_date` is included, `end_date` is not."""
+    """`start_date` is included, `end_date` is not.
+
+    `people` speak or are spoken of; one of them is enough, and so is one of the `topics`.
+    """
 
     query: Annotated[str, Field(min_length=1, max_length=1_000)]
     start_date: Time | None = None
     end_date: Time | None = None
+    people: Annotated[tuple[Name, ...], Field(max_length=20)] = ()
+    topics: Annotated[tuple[Name, ...], Field(max_length=20)] = ()
     limit: Annotated[int, Field(ge=1, le=200)] = 20
 
 
@@ -189,9 +197,13 @@ class HitOut(Wire):
 
 
 class Hits(Wire):
-    """Best first; each conversation once."""
+    """Best first; each conversation once.
+
+    `fallback_without_filters`: people and topics left nothing, and the search went on without them.
+    """
 
     hits: list[HitOut]
+    fallback_without_filters: bool = False
 
 
 class ChangedMessage(Wire):

@@ -1,7 +1,7 @@
 """What stands in the vector index for a conversation and its memories."""
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 
 from anyio import to_thread
@@ -14,8 +14,9 @@ from shared.domain.vectors import MetadataValue, Row, SparseVector
 from shared.ports import Embedder, Vectors
 from shared.retrieval import meaning, sparse
 from shared.retrieval.chunking import Chunk, chunks
+from shared.retrieval.terms import fold
 
-INDEX_VERSION = 2
+INDEX_VERSION = 3
 """Raised when rows are made differently: older ones are then rebuilt."""
 NAMES_KEPT = 40
 NAME_CHARS = 60
@@ -81,9 +82,9 @@ def memory_hash(memory: Memory) -> str:
 def _conversation_rows(
     uid: UserId, conversation: Conversation, parts: Sequence[Chunk]
 ) -> Iterator[Meant]:
-    about = _about(uid, conversation)
-    day = _day(conversation.started_at)
     speakers = {part.speaker for part in parts}
+    about = _about(uid, conversation, speakers)
+    day = _day(conversation.started_at)
     told = summary_text(conversation.structured)
     summary = sparse.of_text(f"{day}\n{told}", speakers)
     row = _row(summary_id(uid, conversation.id), summary, {**about, "kind": "summary"})
@@ -117,23 +118,33 @@ def _memory_rows(uid: UserId, memories: Sequence[Memory]) -> Iterator[Meant]:
         yield _row(memory_row_id(uid, memory.id), words, metadata), meaning.of_text(memory.content)
 
 
-def _about(uid: UserId, conversation: Conversation) -> dict[str, MetadataValue]:
+def name_key(name: str) -> str:
+    """Return what a name is filtered by, however it is written."""
+    return " ".join(fold(name).split())[:NAME_CHARS]
+
+
+def _about(
+    uid: UserId, conversation: Conversation, speakers: Iterable[str]
+) -> dict[str, MetadataValue]:
     topics = conversation.topics
     return {
         "uid": uid,
         "conversation_id": conversation.id,
         "created_at": int(conversation.started_at.timestamp()),
-        "people": _names(topics.people),
+        "people": _names([*sorted(speakers), *topics.people]),
         "topics": _names(topics.topics),
         "entities": _names(topics.entities),
-        "dates": _names(topics.dates),
+        "dates": [date[:NAME_CHARS] for date in topics.dates[:NAMES_KEPT]],
         "content_hash": content_hash(conversation),
         "index_version": INDEX_VERSION,
     }
 
 
 def _names(names: Sequence[str]) -> list[str]:
-    return [name[:NAME_CHARS] for name in names[:NAMES_KEPT]]
+    """Keep whole names first, then their words: "Zoë Krüger" is also asked for as "zoe"."""
+    keys = [name_key(name) for name in names]
+    words = [word for key in keys for word in key.split()]
+    return list(dict.fromkeys(filter(None, [*keys, *words])))[:NAMES_KEPT]
 
 
 def _day(time: datetime) -> str:

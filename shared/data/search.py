@@ -5,11 +5,12 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 
 from shared import telemetry
 from shared.data.codec import load_all
 from shared.data.conversations import Conversations, conversation_path
-from shared.data.library_index import INDEX_VERSION, memory_hash
+from shared.data.library_index import INDEX_VERSION, memory_hash, name_key
 from shared.data.meanings import Meanings
 from shared.data.memories import memory_path
 from shared.domain.conversation import Conversation, content_hash
@@ -35,6 +36,22 @@ SECOND_HAND = 0.7
 
 
 @value
+class Filters:
+    """What a search is narrowed to; `start` is included, `end` is not.
+
+    One of the `people`, who speak or are spoken of, and one of the `topics`; none means any.
+    """
+
+    start: datetime | None = None
+    end: datetime | None = None
+    people: tuple[str, ...] = ()
+    topics: tuple[str, ...] = ()
+
+
+EVERYTHING = Filters()
+
+
+@value
 class FoundConversation:
     """A conversation with its transcript and the turns that were found, by their scores.
 
@@ -49,6 +66,14 @@ class FoundConversation:
     def passages(self) -> tuple[Passage, ...]:
         """The best places, best first, for people to read."""
         return excerpts(self.conversation.spoken, self.turns, limit=PASSAGES)
+
+
+@value
+class Narrowed:
+    """What was found, best first; with `fallback_without_filters`, among all people and topics."""
+
+    found: list[FoundConversation]
+    fallback_without_filters: bool = False
 
 
 class Search:
@@ -70,17 +95,16 @@ class Search:
         uid: UserId,
         query: str,
         *,
-        start: datetime | None = None,
-        end: datetime | None = None,
+        filters: Filters = EVERYTHING,
         named: Span | None = None,
         limit: int,
     ) -> list[FoundConversation]:
-        """Return conversations best first, each once; `start` is included, `end` is not.
+        """Return the conversations that pass the filters, best first, each once.
 
         `named` is a time that the question itself names: what was said then gains by it, and the
         rest is still found, for people also ask later about such a time.
         """
-        where: Filter = {"kind": {"$in": ["summary", "chunk"]}, **_between(start, end)}
+        where: Filter = {"kind": {"$in": ["summary", "chunk"]}, **_passing(filters)}
         by_words, by_meaning = await asyncio.gather(
             self._by_words(uid, parse(query), limit, where, named),
             self._meanings.near(uid, query, limit=POOL, where=where),
@@ -90,6 +114,27 @@ class Search:
         best = sorted(kept, key=lambda found: -found[1][0].score)
         whole = await asyncio.gather(*(self._found(uid, *found) for found in best[:limit]))
         return [found for found in whole if found]
+
+    async def narrowed(
+        self,
+        uid: UserId,
+        query: str,
+        *,
+        filters: Filters,
+        named: Span | None = None,
+        limit: int,
+    ) -> Narrowed:
+        """Search again without people and topics where these leave nothing; times hold.
+
+        A name may be written in a way that nobody indexed; a time is what it is.
+        """
+        look = partial(self.conversations, uid, query, named=named, limit=limit)
+        found = await look(filters=filters)
+        if found or not (filters.people or filters.topics):
+            return Narrowed(found=found)
+        telemetry.note(fallback_without_filters=True)
+        others = await look(filters=replace(filters, people=(), topics=()))
+        return Narrowed(found=others, fallback_without_filters=True)
 
     async def memories(self, uid: UserId, query: str, *, limit: int) -> list[Memory]:
         """Return memories, best first."""
@@ -176,6 +221,12 @@ class Search:
 
 def _counts(memory: Memory, indexed_hash: object) -> bool:
     return memory.is_current and memory_hash(memory) == indexed_hash
+
+
+def _passing(filters: Filters) -> Filter:
+    names = {"people": filters.people, "topics": filters.topics}
+    wanted = {field: {"$in": [name_key(n) for n in some]} for field, some in names.items() if some}
+    return {**_between(filters.start, filters.end), **wanted}
 
 
 def _between(start: datetime | None, end: datetime | None) -> Filter:

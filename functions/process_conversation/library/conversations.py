@@ -24,6 +24,7 @@ from functions.process_conversation.wire import (
 )
 from functions.process_conversation.wiring import LibraryDeps
 from functions.process_conversation.written import CHANGED
+from shared.data.search import Filters
 from shared.domain.conversation import Conversation, Speaker, content_hash
 from shared.domain.ids import ConversationId, PersonId, UserId, is_id
 from shared.edge.http import Call, Endpoint
@@ -97,18 +98,23 @@ async def delete_conversation(deps: LibraryDeps, call: Call[None]) -> None:
 
 async def search_conversations(deps: LibraryDeps, call: Call[SearchIn]) -> Hits:
     asked = call.body
-    found = await deps.search.conversations(
-        call.uid, asked.query, start=asked.start_date, end=asked.end_date, limit=asked.limit
+    filters = Filters(
+        start=asked.start_date,
+        end=asked.end_date,
+        people=asked.people,
+        topics=asked.topics,
     )
+    searched = await deps.search.narrowed(call.uid, asked.query, filters=filters, limit=asked.limit)
     return Hits(
+        fallback_without_filters=searched.fallback_without_filters,
         hits=[
             HitOut(
                 conversation_id=hit.conversation.id,
                 score=hit.score,
                 passages=[PassageOut.model_validate(passage) for passage in hit.passages],
             )
-            for hit in found
-        ]
+            for hit in searched.found
+        ],
     )
 
 

@@ -67,6 +67,22 @@ async def test_c75_an_answers_diagnostics_hold_its_path_its_counts_and_its_times
     assert set(told["stages"]) >= {"prepare", "model", "tools", "first_token"}
 
 
+@pytest.mark.parametrize(("person", "fallback"), [("ann", False), ("Gerald", True)])
+async def test_p13_diagnostics_say_how_the_library_was_searched(
+    world: World, person: str, *, fallback: bool
+) -> None:
+    await keep(world, ADA, conversation(1, "Quokkas live on Zanzibar.", "I know, said Zanzibar."))
+    narrowed = calls(("search_conversations", {"query": "Zanzibar", "people": [person]}))
+    with ScriptedModel(narrowed, SEARCH, ANSWER) as model:
+        _, read = await ask(world, model)
+
+    told = read.json()
+    assert told["retrieval_path"] == "words"
+    assert told["fallback_without_filters"] is fallback
+    assert told["hits"] == 2
+    assert "Gerald" not in read.text
+
+
 async def test_c75_only_the_owner_reads_an_answers_diagnostics(world: World) -> None:
     with ScriptedModel(says("Hi")) as model:
         _, read = await ask(world, model, uid=EVE)

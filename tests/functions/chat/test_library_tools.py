@@ -1,12 +1,14 @@
 """The library's tools against 200 conversations (P4)."""
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from functions.chat.context.citations import Citations
-from functions.chat.library_tools import library_tools
+from functions.chat.library_tools import UNFILTERED, library_tools
+from shared.domain.conversation import Topics
 from shared.domain.errors import ToolRefused
 from tests.functions.chat.conftest import ADA, EVE, World
 from tests.functions.chat.library import conversation, keep, remember
@@ -87,6 +89,33 @@ async def test_p4_search_conversations_within_dates(library: World) -> None:
     )
 
     assert all(r["started_at"] >= "2026-06-01" for r in answer["results"])
+
+
+async def test_p13_search_conversations_by_a_person_and_a_topic(world: World) -> None:
+    budget = replace(conversation(1, "The plan"), topics=Topics(topics=("Budget",)))
+    await keep(world, ADA, budget, conversation(2, "The plan", "With Ann"))
+
+    by_topic = await call(world, "search_conversations", query="plan", topics=["budget"])
+    by_person = await call(world, "search_conversations", query="plan", people=["ANN"])
+
+    assert [r["conversation_id"] for r in by_topic["results"]] == ["c001"]
+    assert [r["conversation_id"] for r in by_person["results"]] == ["c002"]
+    assert "note" not in by_topic | by_person
+
+
+async def test_p13_the_model_is_told_that_its_filters_left_nothing(library: World) -> None:
+    answer = await call(
+        library, "search_conversations", query="topic123", people=["Zoe"], topics=["Boats"], limit=1
+    )
+
+    assert [r["conversation_id"] for r in answer["results"]] == ["c123"]
+    assert answer["note"] == UNFILTERED
+
+
+async def test_p13_without_a_hit_either_way_nothing_was_found(world: World) -> None:
+    answer = await call(world, "search_conversations", query="plan", people=["Zoe"])
+
+    assert answer == {"results": [], "note": "Nothing was found."}
 
 
 async def test_p4_get_memories_pages_by_limit_and_offset(library: World) -> None:

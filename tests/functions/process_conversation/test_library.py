@@ -201,7 +201,7 @@ async def test_nobody_reads_what_is_not_theirs(world, alice):
 
     assert (read.status_code, deleted.status_code) == (404, 404)
     assert read.json()["detail"] == "Conversation not found"
-    assert (found.json(), memories.json()) == ({"hits": []}, [])
+    assert (found.json()["hits"], memories.json()) == ([], [])
     assert (await alice.get(f"{CONVERSATIONS}/talk")).status_code == 200
 
 
@@ -226,7 +226,7 @@ async def test_a_deleted_one_is_gone_at_once_and_its_traces_soon(world, alice):
     assert (deleted.status_code, deleted.content) == (204, b"")
     assert (await alice.get(f"{CONVERSATIONS}/talk")).status_code == 404
     found = await alice.post(f"{CONVERSATIONS}/search", json={"query": "peanuts"})
-    assert found.json() == {"hits": []}
+    assert found.json()["hits"] == []
     await world.settle()
     assert await world.everything() == {"documents": {}, "rows": []}
 
@@ -304,6 +304,37 @@ async def test_a_search_holds_to_its_dates(world, alice, dates, hits):
     )
 
     assert len(found.json()["hits"]) == hits
+
+
+@pytest.mark.parametrize(
+    ("names", "hits", "fallback"),
+    [
+        ({"people": ["speaker_00"]}, 1, False),
+        ({"people": ["Nobody"]}, 1, True),
+        ({"topics": ["Nothing"], "people": ["speaker_00"]}, 1, True),
+        ({"people": ["Nobody"], "end_date": "2026-03-02T09:00:00Z"}, 0, True),
+    ],
+)
+async def test_p13_a_search_by_names_says_when_it_went_on_without_them(
+    world, alice, names, hits, fallback
+):
+    await alice.post(CONVERSATIONS, json=BODY)
+    await world.settle()
+
+    found = await alice.post(f"{CONVERSATIONS}/search", json={"query": "peanuts", **names})
+
+    assert len(found.json()["hits"]) == hits
+    assert found.json()["fallback_without_filters"] is fallback
+
+
+@pytest.mark.parametrize(
+    ("names", "status"),
+    [({"people": ["x"] * 21}, 413), ({"topics": [""]}, 422), ({"people": "Ann"}, 422)],
+)
+async def test_p13_a_search_takes_up_to_twenty_names(alice, names, status):
+    wrong = await alice.post(f"{CONVERSATIONS}/search", json={"query": "peanuts", **names})
+
+    assert wrong.status_code == status
 
 
 async def test_memories_read_as_the_old_app_reads_them(world, alice):

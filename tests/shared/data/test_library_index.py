@@ -85,7 +85,7 @@ async def test_p12_metadata_is_flat_and_holds_no_text(vectors: SqliteVectors):
         "uid": "ann",
         "conversation_id": "walk",
         "created_at": 1772440200,
-        "people": ["Bea"],
+        "people": ["bea"],
         "topics": ["wildlife"],
         "entities": ["valley"],
         "dates": ["2026-03-07"],
@@ -107,6 +107,16 @@ async def test_p12_metadata_is_flat_and_holds_no_text(vectors: SqliteVectors):
         "content_hash": memory_hash(MEMORY),
         "index_version": INDEX_VERSION,
     }
+
+
+async def test_names_are_stored_as_they_are_filtered_and_no_more_than_forty(vectors: SqliteVectors):
+    people = ("Zoë  KRÜGER", "x" * 100, *(f"Person {n}" for n in range(60)))
+
+    await LibraryIndex(vectors).put(ANN, replace(WALK, topics=Topics(people=people)))
+
+    stored = (await rows(vectors, "binoculars"))["ann-walk"]["people"]
+    assert stored[:4] == ["bea", "zoe kruger", "x" * 60, "person 0"]
+    assert len(stored) == 40
 
 
 @pytest.mark.parametrize("word", ["river", "wildlife", "binoculars", "owl", "mill"])

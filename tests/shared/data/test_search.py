@@ -20,8 +20,8 @@ from shared.data.codec import dump
 from shared.data.conversations import Conversations, conversation_path
 from shared.data.library_index import INDEX_VERSION, LibraryIndex
 from shared.data.memories import memory_path
-from shared.data.search import Search
-from shared.domain.conversation import Conversation, Segment, Structured
+from shared.data.search import Filters, Search
+from shared.domain.conversation import Conversation, Segment, Speaker, Structured, Topics
 from shared.domain.documents import Delete, Set, Update
 from shared.domain.ids import ConversationId, MemoryId, UserId
 from shared.domain.memory import Memory
@@ -61,7 +61,8 @@ class Library:
         end: datetime | None = None,
         limit: int = 10,
     ) -> list[str]:
-        found = await self.search.conversations(uid, query, start=start, end=end, limit=limit)
+        filters = Filters(start=start, end=end)
+        found = await self.search.conversations(uid, query, filters=filters, limit=limit)
         return [one.conversation.id for one in found]
 
 
@@ -331,6 +332,62 @@ async def test_p13_a_time_without_a_hit_is_searched_without_and_said(library: Li
 
     assert [one.conversation.id for one in found] == ["c"]
     assert facts["named_time"] == "nothing then, searched without"
+
+
+@pytest.fixture
+async def launches(library: Library) -> Library:
+    """Hold three talks of one subject: about Zoë, about printing, and with Bea as Bob."""
+    zoe = replace(talk("zoe", "The launch"), topics=Topics(people=("Zoë Krüger",)))
+    print_ = replace(talk("print", "The launch"), topics=Topics(topics=("Print Shop",)))
+    spoken = replace(talk("bob", "The launch"), speakers={"Bea": Speaker(name="Bob")})
+    await library.keep(ANN, zoe, print_, spoken)
+    return library
+
+
+@pytest.mark.parametrize(
+    ("filters", "expected"),
+    [
+        (Filters(people=("Zoë Krüger",)), {"zoe"}),
+        (Filters(people=("ZOE  KRUGER",)), {"zoe"}),
+        (Filters(people=("zoe",)), {"zoe"}),
+        (Filters(people=("Zoe", "bob")), {"zoe", "bob"}),
+        (Filters(people=("Bea",)), {"zoe", "print"}),
+        (Filters(topics=("print shop",)), {"print"}),
+        (Filters(people=("Bea",), topics=("Print",)), {"print"}),
+        (Filters(people=("Zoe",), topics=("Print",)), set()),
+        (Filters(people=("Zoe",), start=NOON), {"zoe"}),
+        (Filters(people=("Zoe",), start=NOON + timedelta(seconds=1)), set()),
+    ],
+)
+async def test_p13_p33_filters_keep_who_speaks_or_is_spoken_of_and_the_topics(
+    launches: Library, filters: Filters, expected: set[str]
+):
+    found = await launches.search.conversations(ANN, "launch", filters=filters, limit=5)
+
+    assert {one.conversation.id for one in found} == expected
+
+
+@pytest.mark.parametrize(
+    ("filters", "expected", "fallback"),
+    [
+        (Filters(), {"zoe", "print", "bob"}, None),
+        (Filters(people=("zoe",)), {"zoe"}, None),
+        (Filters(people=("Nobody",)), {"zoe", "print", "bob"}, True),
+        (Filters(people=("zoe",), topics=("Nothing",)), {"zoe", "print", "bob"}, True),
+        (Filters(people=("Nobody",), end=NOON), set(), True),
+        (Filters(end=NOON), set(), None),
+    ],
+)
+async def test_p13_names_that_leave_nothing_are_dropped_and_that_is_said_but_times_hold(
+    launches: Library, filters: Filters, expected: set[str], *, fallback: bool | None
+):
+    with telemetry.request("chat"):
+        searched = await launches.search.narrowed(ANN, "launch", filters=filters, limit=5)
+        facts = telemetry.facts()
+
+    assert {one.conversation.id for one in searched.found} == expected
+    assert searched.fallback_without_filters is bool(fallback)
+    assert facts.get("fallback_without_filters") is fallback
 
 
 async def test_rows_that_were_made_another_way_do_not_count(library: Library):
