@@ -309,16 +309,17 @@ async def test_a_search_holds_to_its_dates(world, alice, dates, hits):
 @pytest.mark.parametrize(
     ("names", "hits", "fallback"),
     [
-        ({"people": ["speaker_00"]}, 1, False),
+        ({"people": ["ANN"]}, 1, False),
         ({"people": ["Nobody"]}, 1, True),
-        ({"topics": ["Nothing"], "people": ["speaker_00"]}, 1, True),
+        ({"topics": ["Nothing"], "people": ["ANN"]}, 1, True),
         ({"people": ["Nobody"], "end_date": "2026-03-02T09:00:00Z"}, 0, True),
     ],
 )
 async def test_p13_a_search_by_names_says_when_it_went_on_without_them(
     world, alice, names, hits, fallback
 ):
-    await alice.post(CONVERSATIONS, json=BODY)
+    said = {**SEGMENT, "speaker": "Ann", "is_user": False}
+    await alice.post(CONVERSATIONS, json={**BODY, "transcript_segments": [said]})
     await world.settle()
 
     found = await alice.post(f"{CONVERSATIONS}/search", json={"query": "peanuts", **names})
