@@ -12,6 +12,7 @@ import { startPeople } from "./views/people.js";
 import { reader } from "./views/reader.js";
 import { startSearch } from "./views/search.js";
 import { startTasks } from "./views/tasks.js";
+import { startTimeline } from "./views/timeline.js";
 
 const SESSION = "keepsake.session";
 
@@ -56,6 +57,7 @@ function open({ uid, token }) {
   startAccount({ api, uid, signOut });
   const views = {
     inbox: startInbox({ api }).look,
+    timeline: startTimeline({ api, read }).reload,
     memories: startMemories({ api, read }).reload,
     tasks: startTasks({ api, read }).reload,
     people: startPeople({ api }).reload,

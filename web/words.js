@@ -4,6 +4,7 @@ const DAY = new Intl.DateTimeFormat(undefined, { weekday: "short", day: "numeric
 const HOUR = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit" });
 
 export const day = (iso) => DAY.format(new Date(iso));
+export const hour = (iso) => HOUR.format(new Date(iso));
 export const moment = (iso) => `${DAY.format(new Date(iso))}, ${HOUR.format(new Date(iso))}`;
 
 /** Seconds into a conversation as m:ss. */

@@ -153,3 +153,50 @@ def test_p30_everything_is_taken_along_and_then_erased(
     owner = console.owner(context, "leaver2")
     kept = context.request.get(f"{console.origin}/v1/conversations", headers=owner).json()
     assert kept["conversations"] == []
+
+
+def test_p30_the_timeline_shows_each_day_with_what_was_said_and_is_due(console: Console) -> None:
+    console.sign_in("chronicler")
+    page = console.page
+    page.get_by_label("Transcript", exact=True).fill(TRANSCRIPT)
+    page.get_by_label("When", exact=True).fill("2024-03-05T09:30")
+    console.keep(TRANSCRIPT)
+    title = page.locator("#conversations .title").inner_text()
+    show(page, "tasks")
+    page.get_by_label("A new task").fill("Water the tulips")
+    page.get_by_label("Due").fill("2030-05-01")
+    page.get_by_role("button", name="Add", exact=True).click()
+    expect(rows(page, "tasks").filter(has_text="Water the tulips")).to_be_visible()
+
+    show(page, "timeline")
+
+    days = page.locator("#timeline .days > li")
+    expect(days.first.get_by_role("heading")).to_have_text("Wed, 1 May 2030")
+    expect(days.first).to_contain_text("Water the tulips")
+    said = days.filter(has_text="5 Mar 2024").get_by_role("button", name=title).first
+    expect(page.locator("#timeline").get_by_text("09:30")).not_to_have_count(0)
+    said.focus()
+    page.keyboard.press("Enter")
+    expect(page.locator("#reader .transcript")).to_contain_text("lemon cake")
+    assert console.complaints == []
+
+
+def test_p30_the_timeline_loads_older_days_on_demand(
+    console: Console, context: BrowserContext
+) -> None:
+    console.sign_in("archivist")
+    owner = console.owner(context, "archivist")
+    for number in range(1, 61):
+        due = f"2031-{1 + number // 28:02}-{1 + number % 28:02}T12:00:00Z"
+        task = {"description": f"Task {number}", "due_at": due}
+        context.request.post(f"{console.origin}/v1/action-items", headers=owner, data=task)
+    page = console.page
+    show(page, "timeline")
+    entries = page.locator("#timeline .days ul > li")
+    expect(entries).to_have_count(50)
+
+    page.locator("#timeline .more").click()
+
+    expect(entries).to_have_count(60)
+    expect(page.locator("#timeline .more")).to_be_hidden()
+    assert console.complaints == []

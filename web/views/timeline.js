@@ -1,0 +1,82 @@
+// The owner's days, newest first: what was said, what comes up and what is due on each.
+
+import { el, find, icon, say } from "../dom.js";
+import { day, hour } from "../words.js";
+
+const NOTHING = { items: [], next: null };
+
+/** Returns `{reload}`; `read(id)` opens a conversation. */
+export function startTimeline({ api, read }) {
+  const view = find("#timeline");
+  const more = find(".more", view);
+  let shown;
+
+  // A cursor is undefined before the first page and null after the last.
+  function reload() {
+    shown = { entries: [], said: undefined, due: undefined };
+    return grow(shown);
+  }
+
+  async function grow(chronicle) {
+    more.disabled = true;
+    try {
+      const [said, due] = await Promise.all([
+        chronicle.said === null ? NOTHING : conversations(chronicle.said),
+        chronicle.due === null ? NOTHING : api.tasks(chronicle.due),
+      ]);
+      if (chronicle !== shown) return;
+      chronicle.entries.push(...said.items.flatMap(fromConversation), ...due.items.flatMap(fromTask));
+      Object.assign(chronicle, { said: said.next, due: due.next });
+      draw(chronicle);
+      say(find(".problem", view), "");
+    } catch (problem) {
+      if (chronicle === shown) say(find(".problem", view), problem.message);
+    } finally {
+      if (chronicle === shown) more.disabled = false;
+    }
+  }
+
+  async function conversations(cursor) {
+    const page = await api.conversations(cursor);
+    return { items: page.conversations, next: page.next_cursor };
+  }
+
+  function draw({ entries, said, due }) {
+    const latestFirst = entries.toSorted((one, other) => other.at - one.at);
+    const days = Map.groupBy(latestFirst, ({ at }) => day(at));
+    find(".days", view).replaceChildren(...[...days].map(([name, those]) =>
+      el("li", {}, el("h3", {}, name), el("ul", {}, ...those.map(row)))));
+    find(".empty", view).hidden = entries.length > 0;
+    more.hidden = said === null && due === null;
+  }
+
+  function row({ at, symbol, kind, title, source }) {
+    return el("li", {},
+      el("time", { datetime: at.toISOString() }, hour(at)),
+      icon(symbol),
+      source ? el("button", { type: "button", class: "title", onclick: () => read(source) }, title) : el("span", { class: "title" }, title),
+      el("span", { class: "meta" }, kind));
+  }
+
+  more.addEventListener("click", () => grow(shown));
+  return { reload };
+}
+
+function fromConversation({ id, started_at, structured }) {
+  const title = structured.title || "Untitled conversation";
+  return [
+    { at: new Date(started_at), symbol: "chat", kind: "Conversation", title, source: id },
+    ...structured.events.map((event) => fromEvent(event, id)),
+  ];
+}
+
+function fromEvent({ title, start }, source) {
+  const at = new Date(start);
+  return { at, symbol: "open", kind: at > new Date() ? "Coming up" : "Past event", title, source };
+}
+
+function fromTask({ description, due_at, completed, conversation_id }) {
+  if (!due_at) return [];
+  const kind = completed ? "Task, done" : "Task due";
+  return [{ at: new Date(due_at), symbol: "task", kind, title: description, source: conversation_id }];
+}
