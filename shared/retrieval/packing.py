@@ -47,10 +47,15 @@ def excerpts(segments: Sequence[Segment], turns: Turns, *, limit: int) -> tuple[
 
     Passages that meet become one, where the better one stood.
     """
-    ranges: list[tuple[int, int]] = []
-    for turn in sorted(turns, key=lambda turn: (-turns[turn], turn)):
-        ranges = _add(ranges, _widen(turn, len(segments)))
-    return tuple(_passage(segments, first, last) for first, last in ranges[:limit])
+    runs: list[tuple[tuple[float, int], int, int]] = []
+    for turn in sorted(turns):
+        rank = -turns[turn], turn
+        first, last = _widen(turn, len(segments))
+        if runs and first <= runs[-1][2] + 1:
+            better, first, _ = runs.pop()
+            rank = min(better, rank)
+        runs.append((rank, first, last))
+    return tuple(_passage(segments, first, last) for _, first, last in sorted(runs)[:limit])
 
 
 def _ranked(found: Sequence[Found]) -> Iterator[tuple[float, int, int]]:
@@ -70,18 +75,6 @@ def _joined(segments: Sequence[Segment], turns: Iterable[int]) -> tuple[Passage,
 
 def _widen(turn: int, count: int) -> tuple[int, int]:
     return max(turn - NEIGHBOURS, 0), min(turn + NEIGHBOURS, count - 1)
-
-
-def _add(ranges: list[tuple[int, int]], new: tuple[int, int]) -> list[tuple[int, int]]:
-    met = [
-        n for n, (first, last) in enumerate(ranges) if first <= new[1] + 1 and new[0] <= last + 1
-    ]
-    if not met:
-        return [*ranges, new]
-    joined = [new, *(ranges[n] for n in met)]
-    whole = min(first for first, _ in joined), max(last for _, last in joined)
-    kept = [whole if n == met[0] else old for n, old in enumerate(ranges)]
-    return [old for n, old in enumerate(kept) if n not in met[1:]]
 
 
 def _passage(segments: Sequence[Segment], first: int, last: int) -> Passage:
