@@ -18,7 +18,7 @@ from shared.domain.run import LEASE, Batch, Outcome, Run, RunEvent
 from shared.ports import Clock
 
 FLUSH_S = 0.5
-PAUSES_S = (0.0, 0.25, 0.5, 1.0)
+PAUSES_S = (0.0, 0.2, 0.4, 0.8)
 """Before each attempt to write what must not be lost."""
 TIMEOUT_S = 2.5
 """An attempt's time: what was not heard of by then is asked about."""

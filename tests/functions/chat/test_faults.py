@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
-from itertools import repeat
+from itertools import chain, repeat
 from typing import Any
 
 import pytest
@@ -85,6 +85,9 @@ async def stored(world: World) -> list[str]:
         # documents: the question, then the answer, is written
         ({"documents": {"write": [error]}}, "Hi", "completed", [QUESTION, "Hi"]),
         ({"documents": {"write": [timeout]}}, "Hi", "completed", [QUESTION, "Hi"]),
+        ({"documents": {"write": [timeout, timeout]}}, "Hi", "completed", [QUESTION, "Hi"]),
+        ({"documents": {"write": repeat(error)}}, guards.NOT_SAVED, "failed", NOTHING),
+        ({"documents": {"write": repeat(timeout)}}, guards.NOT_SAVED, "failed", NOTHING),
         ({"documents": {"write": repeat(bug)}}, guards.NOT_SAVED, "failed", NOTHING),
         ({"documents": {"write": [lost]}}, "Hi", "completed", [QUESTION, "Hi"]),
         ({"documents": {"write": [well, lost]}}, "Hi", "completed", [QUESTION, "Hi"]),
@@ -118,6 +121,25 @@ async def test_c55_a_fault_of_a_port_is_mended_or_told(
     assert (await stored(world), session.message_count) == (list(kept), len(kept))
     assert model.open_streams == 0
     assert all(port.befallen for port in ports_at_fault)
+
+
+async def test_c55_an_answer_that_cannot_be_stored_is_told_as_failed_and_its_run_closed_later(
+    world: World,
+) -> None:
+    faults = {"documents": {"write": chain([well], repeat(error))}}
+    broken, _ = faulty(world, faults)
+
+    response, shown = await ask(broken.deps(ScriptedModel(says("Hi"))), {"text": QUESTION})
+    assert (shown.text, shown.failed) == ("Hi", False)
+    assert shown.done is not None
+    assert shown.done["metadata"]["outcome"] == "failed"
+    assert await stored(world) == [QUESTION]
+
+    deps = world.deps()
+    later = deps.clock.now() + timedelta(minutes=3)
+    await close_run(deps.runs, ADA, RunId(response.headers["x-run-id"]), now=later)
+
+    assert await stored(world) == [QUESTION, guards.INTERRUPTED]
 
 
 async def test_c55_a_closing_that_comes_after_the_end_and_twice_changes_nothing(
