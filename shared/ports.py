@@ -8,6 +8,7 @@ An adapter stands behind each port in `shared/adapters/<vendor>_<port>.py`; a co
 # Evaluated by nobody: a port loads none of what it talks about, and a function only what it uses.
 from __future__ import annotations
 
+from dataclasses import field
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from shared.domain.value import value
@@ -180,11 +181,15 @@ class EgressRequest:
 
 @value
 class EgressResponse:
-    """What came back; `body` is whole and within `max_bytes`. It is untrusted."""
+    """What came back; `body` is whole and within `max_bytes`. It is untrusted.
+
+    `headers` by lower-case names; what was said twice stands behind commas.
+    """
 
     status: int
     content_type: str
     body: bytes
+    headers: Mapping[str, str] = field(default_factory=dict)
 
 
 class Egress(Protocol):

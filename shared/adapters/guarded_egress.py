@@ -118,6 +118,7 @@ class GuardedEgress:
                 status=response.status_code,
                 content_type=response.headers.get("content-type", ""),
                 body=await _read(response, request.max_bytes),
+                headers=dict(response.headers),
             )
 
 

@@ -126,6 +126,12 @@ async def test_t10_a_redirect_is_returned_and_not_followed(egress, server):
     assert visits == []
 
 
+async def test_an_answer_keeps_its_headers_by_lower_case_names(egress, server):
+    response = await egress.send(get(f"{server}/redirect"))
+
+    assert response.headers["location"] == f"{server}/hello"
+
+
 @pytest.mark.parametrize("path", ["silence", "trickle"])
 async def test_the_deadline_holds_for_the_whole_call(egress, server, path):
     with pytest.raises(TimedOut):
