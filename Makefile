@@ -5,14 +5,19 @@ BIN := $(VENV)/bin
 SHELL := /bin/bash
 UID ?= alice
 ORIGIN ?= http://127.0.0.1:$(or $(PORT),8080)
+EXAMPLE_PORT ?= 9000
+EGRESS_DEV_ORIGINS ?= http://127.0.0.1:$(EXAMPLE_PORT)
 
-.PHONY: run import export erase test check cuts bench eval dead-letters reindex openapi lock clean help
+.PHONY: run example import export erase test check cuts bench eval dead-letters reindex openapi lock clean help
 
 help: ## Show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
 
 run: $(VENV)/ready ## Serve Keepsake on http://127.0.0.1:8080 (PORT, HOST, DATA_DIR)
-	@exec $(BIN)/python -m infra.local
+	@EGRESS_DEV_ORIGINS="$(EGRESS_DEV_ORIGINS)" exec $(BIN)/python -m infra.local
+
+example: $(VENV)/ready ## Serve a small app to what make run serves, install it and ask for it (UID, ORIGIN, EXAMPLE_PORT)
+	@$(BIN)/python -m examples.shopping --origin $(ORIGIN) --uid $(UID) --port $(EXAMPLE_PORT)
 
 import: $(VENV)/ready ## Hand FILES="…" (text, SRT, WebVTT, JSON, folders) to what make run serves (PORT, ORIGIN, UID, ARGS=--wait)
 	@$(BIN)/python -m infra.local.import_ --origin $(ORIGIN) --uid $(UID) $(ARGS) $(FILES)
@@ -27,7 +32,7 @@ test: $(VENV)/ready-dev ## Run every test; a part whose tools are missing is ski
 	@$(BIN)/python -m pytest $(ARGS)
 
 check: $(VENV)/ready-dev ## Format, lint, types, walls
-	@$(BIN)/ruff format --check . && $(BIN)/ruff check . && $(BIN)/mypy functions shared infra tests && $(BIN)/lint-imports
+	@$(BIN)/ruff format --check . && $(BIN)/ruff check . && $(BIN)/mypy functions shared infra tests examples && $(BIN)/lint-imports
 
 bench: $(VENV)/ready-dev ## Print the figures beside their baselines (ONLY="streams chats journals crowds agents processing search imports")
 	@$(BIN)/python -m infra.bench $(ONLY)

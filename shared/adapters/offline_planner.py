@@ -20,6 +20,11 @@ _NEW_TASK = re.compile(
     r"(?:please )?(?:remind me to|(?:add|create|make) a (?:task|to-?do)(?: to|:)?) (.+?)[.!]?",
     re.IGNORECASE | re.DOTALL,
 )
+_OBJECT = re.compile(
+    r"(?!wh|how)(?:please |can you |could you )?\w+ (.+?) (?:to|on|onto|in|into|off|from) (?:the|my|our) .+",
+    re.IGNORECASE | re.DOTALL,
+)
+"""What somebody wants put somewhere: "please add oat milk to my list"."""
 _OPEN_TASKS = re.compile(r"\b(to-?dos?|to-do list|tasks|action items)\b", re.IGNORECASE)
 _GREETING = re.compile(
     r"(hi|hello|hey|good (morning|afternoon|evening|night)|thanks?( you)?|bye|help)\b[^?]{0,20}\W*",
@@ -43,21 +48,32 @@ def is_small_talk(question: str) -> bool:
 
 
 def plan(question: str, now: datetime | None, tools: Sequence[ToolSpec]) -> list[Request]:
-    """Ask the apps whose description fits the question, or else the owner's tasks or library.
+    """Ask the apps whose description fits the question best, or else the owner's tasks or library.
 
     What is plainly general asks nobody's library.
     """
-    apps = [(tool.name, _arguments(tool, question)) for tool in tools if _fits(tool, question)]
+    apps = [(tool.name, _arguments(tool, question)) for tool in _best(tools, question)]
     offered = {tool.name for tool in tools}
     own = [*_tasks(question, now)] or [*_library(question, now)]
     return apps or [asked for asked in own if asked[0] in offered]
 
 
-def _fits(tool: ToolSpec, question: str) -> bool:
-    if tool.name in LIBRARY | _TASKS or not _is_simple(tool):
-        return False
+def _best(tools: Sequence[ToolSpec], question: str) -> Iterator[ToolSpec]:
+    """Yield the apps' tools that fit best; none where too few words are shared."""
+    fits = {tool.name: _fit(tool, question) for tool in tools if _is_an_apps(tool)}
+    best = max((fit for fit in fits.values() if fit[0] >= _MIN_SHARED), default=None)
+    yield from (tool for tool in tools if best is not None and fits.get(tool.name) == best)
+
+
+def _is_an_apps(tool: ToolSpec) -> bool:
+    return tool.name not in LIBRARY | _TASKS and _is_simple(tool)
+
+
+def _fit(tool: ToolSpec, question: str) -> tuple[int, bool]:
+    """Count shared words; of equals that one is better which wants as much as is said."""
     shared = content(f"{tool.name} {tool.description}") & content(question)
-    return len(shared) >= _MIN_SHARED
+    says_what = _OBJECT.fullmatch(question.strip()) is not None
+    return len(shared), says_what == bool(tool.parameters.get("required"))
 
 
 def _is_simple(tool: ToolSpec) -> bool:
@@ -70,7 +86,8 @@ def _is_simple(tool: ToolSpec) -> bool:
 
 
 def _arguments(tool: ToolSpec, question: str) -> Mapping[str, Any]:
-    return dict.fromkeys(tool.parameters.get("required", []), question)
+    named = _OBJECT.fullmatch(question.strip())
+    return dict.fromkeys(tool.parameters.get("required", []), named[1] if named else question)
 
 
 def _tasks(question: str, now: datetime | None) -> Iterator[Request]:

@@ -143,7 +143,7 @@ def test_t5_a_question_leads_to_one_signed_call_and_its_result_into_the_answer(
 
     shown = water(world)
 
-    asked = "roses" if world.model else "Please water the plants in the garden."
+    asked = "roses" if world.model else "the plants"
     assert world.garden.calls == [
         {"plants": asked, "uid": "alice", "app_id": app_id, "tool_name": "water_plants"}
     ]

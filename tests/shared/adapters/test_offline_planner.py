@@ -152,3 +152,25 @@ def test_an_app_that_knows_is_asked_what_is_general_p2():
 
     assert plan(question, NOW, LIBRARY) == []
     assert plan(question, NOW, [*LIBRARY, tool]) == [(tool.name, {"city": question})]
+
+
+LIST = [
+    ToolSpec(
+        name="add_to_list",
+        description="Add an item to the shopping list",
+        parameters={"properties": {"item": {"type": "string"}}, "required": ["item"]},
+    ),
+    ToolSpec(name="show_list", description="Show the shopping list", parameters={}),
+]
+
+
+@pytest.mark.parametrize(
+    ("said", "asked"),
+    [
+        ("Please add oat milk to the shopping list.", ("add_to_list", {"item": "oat milk"})),
+        ("Can you put tea on my shopping list?", ("add_to_list", {"item": "tea"})),
+        ("What is on the shopping list?", ("show_list", {})),
+    ],
+)
+def test_p9_of_an_apps_tools_the_one_is_asked_that_fits_best(said, asked):
+    assert plan(said, NOW, [*LIBRARY, *LIST]) == [asked]
