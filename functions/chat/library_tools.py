@@ -9,10 +9,11 @@ from typing import Annotated, TypeVar
 from pydantic import Field
 
 from functions.chat.context.citations import Citations
-from functions.chat.own_tools import Arguments, Date, own_tool
+from functions.chat.own_tools import own_tool
 from functions.chat.toolkit import Present, Tool
 from functions.chat.wiring import ChatDeps
 from shared import telemetry
+from shared.arguments import Arguments, Date
 from shared.data.search import Filters
 from shared.domain.attempts import twice
 from shared.domain.chat import Card

@@ -5,9 +5,10 @@ from typing import Annotated
 
 from pydantic import Field, StringConstraints
 
-from functions.chat.own_tools import Arguments, Date, own_tool
+from functions.chat.own_tools import own_tool
 from functions.chat.toolkit import Present, Tool, say
 from functions.chat.wiring import ChatDeps
+from shared.arguments import Arguments, Date
 from shared.data.tasks import LOOKED_THROUGH
 from shared.domain.errors import NotFound, ToolRefused
 from shared.domain.ids import ActionItemId, UserId

@@ -7,13 +7,14 @@ from typing import get_args
 from functions.chat.agent import Agent
 from functions.chat.guards import Limits
 from functions.chat.hold import Hold
-from functions.chat.own_tools import Arguments, own_tool
+from functions.chat.own_tools import own_tool
 from functions.chat.toolkit import Present, Toolkit, say
 from infra.bench.loops.pipe import serve
 from shared import telemetry
 from shared.adapters.openai_model import OpenaiModel
 from shared.adapters.resilient_model import ResilientModel
 from shared.adapters.system_clock import SystemClock
+from shared.arguments import Arguments
 from shared.domain.model import ModelRole, UserText
 from shared.domain.run import Said
 
