@@ -15,7 +15,8 @@ Method = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
 class ChatTool:
     """A tool an app serves. `endpoint` is absolute; `parameters` a JSON Schema of type object.
 
-    `read_only` is the app's own declaration and counts only together with GET.
+    `read_only` is the app's own declaration and counts only together with GET; what is called over
+    MCP is always a POST to the one address of its server.
     """
 
     name: str
@@ -26,14 +27,19 @@ class ChatTool:
     auth_required: bool = True
     status_message: str | None = None
     read_only: bool = False
+    transport: Literal["http", "mcp"] = "http"
 
 
 @value
 class ExternalIntegration:
-    """Where an app is reached and what it may do; names as on the wire (reference: Omi's model)."""
+    """Where an app is reached and what it may do; names as on the wire (reference: Omi's model).
+
+    An app with an `mcp_server_url` is an MCP server: its tools are what that server lists.
+    """
 
     app_home_url: str | None = None
     chat_tools_manifest_url: str | None = None
+    mcp_server_url: str | None = None
     webhook_url: str | None = None
     setup_completed_url: str | None = None
     setup_instructions_file_path: str | None = None
