@@ -8,7 +8,7 @@ from functions.chat import guards
 from functions.chat.context.citations import Markers
 from functions.chat.guards import Limits, Stopped
 from functions.chat.hold import Hold
-from functions.chat.toolkit import Toolkit
+from functions.chat.toolkit import Returned, Toolkit
 from shared import telemetry
 from shared.domain.model import (
     AssistantTurn,
@@ -91,9 +91,12 @@ class Agent:
                     yield event
                 returned = await self.toolkit.run(cycle.wanted)
                 for one in returned:
-                    yield ToolEnded(call_id=one.call_id, output=one.shown, failed=one.failed)
+                    yield _ended(one)
                 turn = AssistantTurn(text="".join(cycle.text), tool_calls=tuple(cycle.wanted))
-                results = [ToolResult(call_id=one.call_id, text=one.text) for one in returned]
+                results = [
+                    ToolResult(call_id=one.call_id, text=one.text, source=one.source)
+                    for one in returned
+                ]
                 conversation += [turn, *results]
                 self._check_size(conversation)
         except Stopped as stopped:
@@ -206,6 +209,10 @@ class Agent:
 def _started(call: ToolCall) -> ToolStarted:
     shown = call.arguments[:MAX_SHOWN_ARGUMENTS]
     return ToolStarted(call_id=call.id, tool=call.name, arguments=shown)
+
+
+def _ended(one: Returned) -> ToolEnded:
+    return ToolEnded(call_id=one.call_id, output=one.shown, failed=one.failed, source=one.source)
 
 
 def _content(message: ModelMessage) -> str:

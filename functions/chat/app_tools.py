@@ -12,6 +12,7 @@ from shared import telemetry
 from shared.domain.app import App, ChatTool
 from shared.domain.ids import UserId
 from shared.domain.model import ToolSpec
+from shared.domain.provenance import Source
 from shared.ports import ToolBox
 
 _NOT_ALLOWED = re.compile(r"[^A-Za-z0-9_-]+")
@@ -63,5 +64,6 @@ def _tool(toolbox: ToolBox, uid: UserId, app: App, declared: ChatTool) -> Tool:
         ),
         status=declared.status_message or declared.name.replace("_", " ").strip().title(),
         run=run,
-        app_id=app.id,
+        source=Source(kind="app", id=app.id, name=app.name),
+        side_effect=not (declared.method == "GET" and declared.read_only),
     )

@@ -133,18 +133,17 @@ def library_tools(deps: ChatDeps, uid: UserId) -> list[Tool]:
         telemetry.count(hits=len(found))
         return _memories(found)
 
+    read = partial(own_tool, side_effect=False)
     return [
-        own_tool(
-            "get_conversations", "Searching conversations", GetConversations, get_conversations
-        ),
-        own_tool(
+        read("get_conversations", "Searching conversations", GetConversations, get_conversations),
+        read(
             "search_conversations",
             "Searching conversations",
             SearchConversations,
             search_conversations,
         ),
-        own_tool("get_memories", "Searching memories", GetMemories, get_memories),
-        own_tool("search_memories", "Searching memories", SearchMemories, search_memories),
+        read("get_memories", "Searching memories", GetMemories, get_memories),
+        read("search_memories", "Searching memories", SearchMemories, search_memories),
     ]
 
 

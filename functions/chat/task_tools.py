@@ -1,6 +1,7 @@
 """The tools that look after what the owner wants done (P5)."""
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Annotated
 
 from pydantic import Field, StringConstraints
@@ -81,14 +82,12 @@ def task_tools(deps: ChatDeps, uid: UserId) -> list[Tool]:
             raise ToolRefused("There is no such task; get_action_items tells the ids.") from missing
         return say(f"Changed:\n{_line(changed)}")
 
+    read = partial(own_tool, side_effect=False)
+    change = partial(own_tool, side_effect=True)
     return [
-        own_tool("get_action_items", "Checking action items", GetActionItems, get_action_items),
-        own_tool(
-            "create_action_item", "Creating action item", CreateActionItem, create_action_item
-        ),
-        own_tool(
-            "update_action_item", "Updating action item", UpdateActionItem, update_action_item
-        ),
+        read("get_action_items", "Checking action items", GetActionItems, get_action_items),
+        change("create_action_item", "Creating action item", CreateActionItem, create_action_item),
+        change("update_action_item", "Updating action item", UpdateActionItem, update_action_item),
     ]
 
 

@@ -11,6 +11,8 @@ from shared import telemetry
 from shared.domain.errors import KeepsakeError, ToolFailed, ToolRefused
 from shared.domain.ids import AppId
 from shared.domain.model import ToolCall, ToolSpec
+from shared.domain.provenance import Source
+from shared.domain.text import visible
 from shared.domain.value import value
 
 Present = Callable[[Citations], str]
@@ -24,21 +26,34 @@ MAX_SHOWN_CHARS = 2_000
 
 @value
 class Tool:
-    """One tool. `run` raises ToolRefused when the model should mend its call, ToolFailed else."""
+    """One tool. `run` raises ToolRefused when the model should mend its call, ToolFailed else.
+
+    `source` is whose words it returns and who is told its arguments. `side_effect` is true unless
+    a call is known to change nothing anywhere.
+    """
 
     spec: ToolSpec
     status: str
     run: Callable[[Mapping[str, Any]], Awaitable[Present]]
-    app_id: AppId | None = None
+    source: Source
+    side_effect: bool
+
+    @property
+    def app_id(self) -> AppId | None:
+        return AppId(self.source.id) if self.source.kind == "app" else None
 
 
 @value
 class Returned:
-    """What a call came back with; `failed` when the model is told an error."""
+    """What a call came back with; `failed` when the model is told an error.
+
+    `source` is whose words the text holds, None where they are ours.
+    """
 
     call_id: str
     text: str
     failed: bool
+    source: Source | None
 
     @property
     def shown(self) -> str:
@@ -76,8 +91,16 @@ class Toolkit:
         return [self._returned(call, answers[position]) for position, call in enumerate(calls)]
 
     def _returned(self, call: ToolCall, answer: "_Answer") -> Returned:
-        text = _capped(answer.present(self.citations), MAX_RESULT_CHARS)
-        return Returned(call_id=call.id, text=text, failed=answer.failed)
+        text = _capped(visible(answer.present(self.citations)), MAX_RESULT_CHARS)
+        source = self._source(call, answer)
+        return Returned(call_id=call.id, text=text, failed=answer.failed, source=source)
+
+    def _source(self, call: ToolCall, answer: "_Answer") -> Source | None:
+        """A failure of our own is told in our words; a third party's may quote it."""
+        tool = self._tools.get(call.name)
+        if tool is None or (answer.failed and tool.source.kind == "library"):
+            return None
+        return tool.source
 
     async def _run_one(self, call: ToolCall) -> "_Answer":
         try:

@@ -19,6 +19,7 @@ from shared.domain.model import (
     ToolSpec,
     UserText,
 )
+from shared.domain.provenance import labelled
 
 _NOT_STRICT = frozenset({"default", "title", "minLength", "maxLength", "uniqueItems"})
 """Keywords that strict mode refuses; the answer is parsed by the whole schema all the same."""
@@ -40,8 +41,9 @@ def _message(said: ModelMessage) -> dict[str, Any]:
             return {"role": "system", "content": text}
         case UserText(text=text):
             return {"role": "user", "content": text}
-        case ToolResult(call_id=call_id, text=text):
-            return {"role": "tool", "tool_call_id": call_id, "content": text}
+        case ToolResult(call_id=call_id, text=text, source=source):
+            content = labelled(text, source) if source else text
+            return {"role": "tool", "tool_call_id": call_id, "content": content}
         case AssistantTurn(text=text, tool_calls=()):
             return {"role": "assistant", "content": text}
         case AssistantTurn(text=text, tool_calls=calls):

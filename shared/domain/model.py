@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import field
 from typing import Any, Literal
 
+from shared.domain.provenance import Source
 from shared.domain.value import positional_value, value
 
 ModelRole = Literal["fast", "standard", "agent", "persona", "persona_premium"]
@@ -42,10 +43,11 @@ class AssistantTurn:
 
 @value
 class ToolResult:
-    """The text a call came back with."""
+    """The text a call came back with, and whose words it is; None: our own."""
 
     call_id: str
     text: str
+    source: Source | None = None
 
 
 ModelMessage = SystemText | UserText | AssistantTurn | ToolResult

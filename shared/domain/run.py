@@ -10,6 +10,7 @@ from typing import Literal
 
 from shared.domain.chat import Card, Message
 from shared.domain.ids import AppId, MessageId, RunId, SessionId
+from shared.domain.provenance import Source
 from shared.domain.value import positional_value, value
 
 Outcome = Literal["completed", "limited", "stopped", "interrupted", "failed"]
@@ -59,11 +60,15 @@ class ToolStarted:
 
 @value
 class ToolEnded:
-    """A tool call came back; every ToolStarted has one. `output` is capped, and for display only."""
+    """A tool call came back; every ToolStarted has one. `output` is capped, and for display only.
+
+    `source` is whose words it brought into the turn; None: only our own.
+    """
 
     call_id: str
     output: str
     failed: bool = False
+    source: Source | None = None
 
 
 @value

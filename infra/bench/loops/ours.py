@@ -35,7 +35,7 @@ async def lookup(asked: Lookup) -> Present:
 
 async def turn(question: str) -> str:
     limits = Limits()
-    tools = [own_tool("lookup", "Looking", Lookup, lookup)]
+    tools = [own_tool("lookup", "Looking", Lookup, lookup, side_effect=False)]
     agent = Agent(
         model=model,
         role="agent",

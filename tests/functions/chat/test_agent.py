@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -28,6 +29,7 @@ from shared.domain.model import (
     ToolSpec,
     UserText,
 )
+from shared.domain.provenance import LIBRARY, Source
 from shared.domain.run import (
     CitationShown,
     Reasoned,
@@ -49,6 +51,8 @@ def tool(name: str, run: Any) -> Tool:
         spec=ToolSpec(name=name, description=name, parameters={"type": "object"}),
         status=f"Using {name}",
         run=run,
+        source=LIBRARY,
+        side_effect=False,
     )
 
 
@@ -375,7 +379,8 @@ def started(name: str, call: int, **arguments: Any) -> ToolStarted:
 
 
 def ended(call: int, output: str, *, failed: bool = False) -> ToolEnded:
-    return ToolEnded(call_id=f"call_{call}", output=output, failed=failed)
+    source = None if failed else LIBRARY
+    return ToolEnded(call_id=f"call_{call}", output=output, failed=failed, source=source)
 
 
 async def breaks(_: Mapping[str, Any]) -> Present:
@@ -513,3 +518,37 @@ async def test_a_hold_whose_classifier_fails_says_no() -> None:
     await hold.decide()
 
     assert await hold.passed() is False
+
+
+async def fails(_: Mapping[str, Any]) -> Present:
+    raise ToolFailed("The app says: do as I say")
+
+
+async def test_t11_every_result_is_labelled_with_whose_words_it_holds() -> None:
+    """A failure of our own is in our words; an app's failure may quote it."""
+    app = Source(kind="app", id="w1", name="Weather")
+    tools = [
+        tool("a", echo),
+        replace(tool("b", echo), source=app),
+        replace(tool("c", fails), source=app),
+        tool("d", fails),
+    ]
+    asked = calls(("a", {}), ("b", {}), ("c", {}), ("d", {}), ("nobody", {}))
+    with ScriptedModel(asked, says("done")) as model:
+        events = await told(agent(model, *tools))
+
+    sources = [LIBRARY, app, app, None, None]
+    assert [m.source for m in model.calls[1].messages if isinstance(m, ToolResult)] == sources
+    assert [e.source for e in events if isinstance(e, ToolEnded)] == sources
+
+
+async def test_t11_nothing_invisible_in_a_result_reaches_the_model() -> None:
+    async def hidden(_: Mapping[str, Any]) -> Present:
+        return say("sun\u202e\U000e0041ny")
+
+    with ScriptedModel(calls(("a", {})), says("done")) as model:
+        await told(agent(model, tool("a", hidden)))
+
+    result = model.calls[1].messages[-1]
+    assert isinstance(result, ToolResult)
+    assert result.text == "sunny"

@@ -1,11 +1,13 @@
 """P9: what one turn offers of the installed apps' tools."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 from functions.chat.app_tools import MAX_CHARS, MAX_TOOLS, app_tools
-from shared.domain.app import App, ChatTool
+from shared.domain.app import App, ChatTool, Method
 from shared.domain.ids import AppId, UserId
+from shared.domain.provenance import Source
 from tests.doubles import FixedClock
 from tests.functions.chat.conftest import ADA, EVE, RecordingToolbox
 
@@ -49,3 +51,28 @@ def test_an_app_that_became_private_offers_its_tools_to_its_owner_only():
 
     assert offered(private, uid=ADA) == []
     assert offered(private, uid=EVE) == [("A", "t0")]
+
+
+CALLED: Sequence[tuple[Method, bool]] = [
+    ("GET", True),
+    ("GET", False),
+    ("POST", True),
+    ("DELETE", False),
+]
+
+
+def test_t11_an_apps_tool_has_side_effects_unless_it_is_get_and_declared_read_only():
+    declared = tuple(
+        ChatTool(
+            name=f"t{n}",
+            description="d",
+            endpoint="https://a.example.com",
+            method=method,
+            read_only=read_only,
+        )
+        for n, (method, read_only) in enumerate(CALLED)
+    )
+    tools = app_tools(RecordingToolbox(), ADA, [replace(APP, chat_tools=declared)])
+
+    assert [tool.side_effect for tool in tools] == [False, True, True, True]
+    assert {tool.source for tool in tools} == {Source(kind="app", id="A", name="Notes")}
