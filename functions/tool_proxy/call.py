@@ -7,9 +7,10 @@ from contextlib import suppress
 from typing import Any
 from urllib.parse import urlencode
 
-from functions.tool_proxy.registration import visible
+from functions.tool_proxy.access import visible
 from functions.tool_proxy.results import text_of
 from functions.tool_proxy.schema import complaint
+from functions.tool_proxy.signing import signature_headers
 from functions.tool_proxy.wiring import ToolProxyDeps
 from shared.domain.app import App, ChatTool
 from shared.domain.errors import (
@@ -83,25 +84,14 @@ def _request(
         url += ("&" if "?" in url else "?") + _query(sent)
     else:
         body = _compact(sent).encode()
+    signature = signature_headers(app, body, message_id, deps.clock.now())
     return EgressRequest(
         method=tool.method,
         url=url,
-        headers={"Content-Type": "application/json", **_signature(deps, app, body, message_id)},
+        headers={"Content-Type": "application/json", **signature},
         body=body or None,
         timeout_s=TIMEOUT_S,
     )
-
-
-def _signature(deps: ToolProxyDeps, app: App, body: bytes, message_id: str) -> dict[str, str]:
-    """Return the headers of Standard Webhooks over id, time and body."""
-    from standardwebhooks import Webhook
-
-    now = deps.clock.now()
-    return {
-        "webhook-id": message_id,
-        "webhook-timestamp": str(int(now.timestamp())),
-        "webhook-signature": Webhook(app.signing_secret).sign(message_id, now, body.decode()),
-    }
 
 
 def _query(sent: Mapping[str, Any]) -> str:

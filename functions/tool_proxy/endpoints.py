@@ -1,24 +1,31 @@
 """The routes of apps and tool calls and their handlers: parse, one call, answer."""
 
+from typing import Any
+
 from starlette.responses import Response
 
-from functions.tool_proxy import registration
+from functions.tool_proxy import access, credentials, registration
 from functions.tool_proxy.call import call_tool
 from functions.tool_proxy.registration import ManifestFailed, NoManifest
 from functions.tool_proxy.wire import (
     AppIn,
     AppOut,
+    AppPatch,
     AppQuery,
+    CallOut,
+    CallsQuery,
     KeyOut,
     NewKeyOut,
     Ok,
     OwnedAppOut,
     Refreshed,
+    SecretOut,
     ToolCallIn,
     ToolCallOut,
 )
 from functions.tool_proxy.wiring import ToolProxyDeps
 from shared import telemetry
+from shared.data.call_log import KEPT
 from shared.domain.app import App
 from shared.domain.errors import NotFound
 from shared.domain.ids import AppId, UserId, is_id
@@ -46,6 +53,19 @@ async def create_app(deps: ToolProxyDeps, call: Call[AppIn]) -> OwnedAppOut | Re
         return _manifest_problem(failed)
 
 
+async def change_app(deps: ToolProxyDeps, call: Call[AppPatch]) -> OwnedAppOut | Response:
+    try:
+        app = await registration.change(deps, call.uid, _named(call), call.body.changed)
+    except (NoManifest, ManifestFailed) as failed:
+        return _manifest_problem(failed)
+    return OwnedAppOut.of(app, enabled=await deps.installed_apps.has(call.uid, app.id))
+
+
+async def delete_app(deps: ToolProxyDeps, call: Call[None]) -> Ok:
+    await registration.remove(deps, call.uid, _named(call))
+    return Ok()
+
+
 async def refresh_manifest(deps: ToolProxyDeps, call: Call[None]) -> Refreshed | Response:
     try:
         app = await registration.refresh(deps, call.uid, _named(call))
@@ -55,33 +75,46 @@ async def refresh_manifest(deps: ToolProxyDeps, call: Call[None]) -> Refreshed |
 
 
 async def list_apps(deps: ToolProxyDeps, call: Call[None]) -> list[AnyApp]:
-    listed = await registration.listed(deps, call.uid)
+    listed = await access.listed(deps, call.uid)
     return [_shown(app, call.uid, enabled=enabled) for app, enabled in listed]
 
 
 async def get_app(deps: ToolProxyDeps, call: Call[None]) -> AnyApp:
-    app = await registration.visible(deps, call.uid, _named(call))
+    app = await access.visible(deps, call.uid, _named(call))
     return _shown(app, call.uid, enabled=await deps.installed_apps.has(call.uid, app.id))
 
 
 async def create_key(deps: ToolProxyDeps, call: Call[None]) -> NewKeyOut:
-    key, secret = await registration.new_key(deps, call.uid, _named(call))
+    key, secret = await credentials.new_key(deps, call.uid, _named(call))
     return NewKeyOut(id=key.id, secret=secret, label=key.label, created_at=key.created_at)
 
 
 async def list_keys(deps: ToolProxyDeps, call: Call[None]) -> list[KeyOut]:
-    app = await registration.owned(deps, call.uid, _named(call))
+    app = await access.owned(deps, call.uid, _named(call))
     return [KeyOut.of(key) for key in await deps.apps.keys(app.id)]
 
 
 async def delete_key(deps: ToolProxyDeps, call: Call[None]) -> Ok:
-    app = await registration.owned(deps, call.uid, _named(call))
+    app = await access.owned(deps, call.uid, _named(call))
     await deps.apps.remove_key(app.id, _id(call.path["key_id"]))
     return Ok()
 
 
+async def rotate_secret(deps: ToolProxyDeps, call: Call[None]) -> SecretOut:
+    app = await credentials.rotate(deps, call.uid, _named(call))
+    until = deps.clock.now() + credentials.OVERLAP
+    return SecretOut(signing_secret=app.signing_secret, retired_secret_until=until)
+
+
+async def list_calls(deps: ToolProxyDeps, call: Call[None]) -> list[CallOut]:
+    app = await access.owned(deps, call.uid, _named(call))
+    since = deps.clock.now() - KEPT
+    newest = await deps.calls.newest(app.id, since=since, limit=call.query.limit)
+    return [CallOut.of(one) for one in newest]
+
+
 async def enable(deps: ToolProxyDeps, call: Call[None]) -> Ok:
-    await registration.enable(deps, call.uid, call.query.app_id)
+    await access.enable(deps, call.uid, call.query.app_id)
     return Ok()
 
 
@@ -95,7 +128,7 @@ def _shown(app: App, uid: UserId, *, enabled: bool) -> AnyApp:
     return kind.of(app, enabled=enabled)
 
 
-def _named(call: Call[None]) -> AppId:
+def _named(call: Call[Any]) -> AppId:
     return AppId(_id(call.path["app_id"]))
 
 
@@ -151,6 +184,41 @@ ENDPOINTS = (
         summary="Show an app",
         response=AnyApp,
         errors=(404,),
+    ),
+    Endpoint(
+        method="PATCH",
+        path="/v1/apps/{app_id}",
+        handler=change_app,
+        summary="Change an app and read its manifest again",
+        body=AppPatch,
+        response=OwnedAppOut,
+        max_bytes=MAX_APP_BYTES,
+        errors=(400, 403, 404, 413, 502),
+    ),
+    Endpoint(
+        method="DELETE",
+        path="/v1/apps/{app_id}",
+        handler=delete_app,
+        summary="Delete an app",
+        response=Ok,
+        errors=(403, 404),
+    ),
+    Endpoint(
+        method="GET",
+        path="/v1/apps/{app_id}/calls",
+        handler=list_calls,
+        summary="List the last calls to an app",
+        query=CallsQuery,
+        response=list[CallOut],
+        errors=(403, 404),
+    ),
+    Endpoint(
+        method="POST",
+        path="/v1/apps/{app_id}/signing-secret",
+        handler=rotate_secret,
+        summary="Give an app a new signing secret",
+        response=SecretOut,
+        errors=(403, 404),
     ),
     Endpoint(
         method="POST",

@@ -1,35 +1,34 @@
-"""How an app comes to be: registered by its developer, declared by its manifest, allowed by users."""
+"""How an app comes to be, changes and goes: by its developer's words and by its manifest."""
 
-import base64
 import hashlib
-import secrets
-from collections.abc import Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
 from typing import Literal
+from urllib.parse import urljoin
 
 import anyio.to_thread
 
+from functions.tool_proxy.access import owned
+from functions.tool_proxy.credentials import new_signing_secret
 from functions.tool_proxy.manifest import BadManifest, Manifest, read_manifest
 from functions.tool_proxy.wiring import ToolProxyDeps
-from shared.data.apps import hash_key
-from shared.domain.app import ApiKey, App, ExternalIntegration, InstalledApp
+from shared.domain.app import App, ExternalIntegration
 from shared.domain.errors import (
     Conflict,
     KeepsakeError,
     NotAllowed,
-    NotFound,
     TooLarge,
     Unavailable,
 )
 from shared.domain.ids import AppId, UserId
 from shared.domain.value import value
-from shared.ports import EgressRequest
+from shared.ports import EgressRequest, EgressResponse
 
 MAX_APPS = 20
-MAX_INSTALLED = 100
-"""As many as a chat looks at."""
-MAX_KEYS = 20
+MAX_REDIRECTS = 3
+MAX_MANIFEST_BYTES = 262_144
+MANIFEST_TIMEOUT_S = 10
 _CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 
 
@@ -73,10 +72,10 @@ async def register(deps: ToolProxyDeps, owner: UserId, asked: Registration) -> A
         external_integration=asked.external_integration,
         persona_prompt=asked.persona_prompt,
         persona_model=asked.persona_model,
-        signing_secret="whsec_" + base64.b64encode(secrets.token_bytes(32)).decode(),
+        signing_secret=new_signing_secret(),
     )
     if app.external_integration.chat_tools_manifest_url:
-        app = declared(app, await _fetch(deps, app))
+        app = _in_order(deps, declared(app, await _fetch(deps, app)))
     await deps.apps.create(app)
     return app
 
@@ -84,12 +83,40 @@ async def register(deps: ToolProxyDeps, owner: UserId, asked: Registration) -> A
 async def refresh(deps: ToolProxyDeps, uid: UserId, app_id: AppId) -> App:
     """Read the manifest again; every setting it does not speak of stays.
 
-    Raises NotFound, NotAllowed, NoManifest and ManifestFailed.
+    An app that was switched off is called again. Raises NotFound, NotAllowed, NoManifest and
+    ManifestFailed.
     """
-    app = await owned(deps, uid, app_id)
-    app = declared(app, await _fetch(deps, app))
-    await deps.apps.declare(app)
-    return app
+    manifest = await _fetch(deps, await owned(deps, uid, app_id))
+    return await deps.apps.revise(app_id, lambda app: _in_order(deps, declared(app, manifest)))
+
+
+async def change(
+    deps: ToolProxyDeps, uid: UserId, app_id: AppId, changed: Callable[[App], App]
+) -> App:
+    """Change what its developer says about an app, and read its manifest again if it has one.
+
+    With a manifest that cannot be used nothing is changed. Raises as `refresh`.
+    """
+    before = await owned(deps, uid, app_id)
+    after = changed(before)
+    manifest = Manifest(tools=(), refused=())
+    if after.external_integration.chat_tools_manifest_url:
+        manifest = await _fetch(deps, after)
+    elif not before.external_integration.chat_tools_manifest_url:
+        return await deps.apps.revise(app_id, lambda app: _in_order(deps, changed(app)))
+    return await deps.apps.revise(
+        app_id, lambda app: _in_order(deps, declared(changed(app), manifest))
+    )
+
+
+async def remove(deps: ToolProxyDeps, uid: UserId, app_id: AppId) -> None:
+    """Delete an app. Raises NotFound and NotAllowed."""
+    await owned(deps, uid, app_id)
+    await deps.apps.remove(app_id)
+
+
+def _in_order(deps: ToolProxyDeps, app: App) -> App:
+    return replace(app, checked_at=deps.clock.now(), switched_off=None)
 
 
 def declared(app: App, manifest: Manifest) -> App:
@@ -114,10 +141,8 @@ async def _fetch(deps: ToolProxyDeps, app: App) -> Manifest:
     url = app.external_integration.chat_tools_manifest_url
     if not url:
         raise NoManifest("The app has no chat_tools_manifest_url.")
-    headers = {"Accept": "application/json"}
-    request = EgressRequest(method="GET", url=url, headers=headers, timeout_s=10, max_bytes=262_144)
     try:
-        response = await deps.egress.send(request)
+        response = await _get(deps, url)
         if response.status != 200:
             raise ManifestFailed(f"The manifest's address answered HTTP {response.status}.")
         read = anyio.to_thread.run_sync  # a large one takes a second of computing
@@ -128,56 +153,30 @@ async def _fetch(deps: ToolProxyDeps, app: App) -> Manifest:
         raise ManifestFailed(f"The manifest could not be read: {failed}") from failed
 
 
-async def visible(deps: ToolProxyDeps, uid: UserId, app_id: AppId) -> App:
-    """Return an app that is public or the caller's own. Raises NotFound."""
-    app = await deps.apps.get(app_id)
-    if not app.is_visible_to(uid):
-        raise NotFound("App not found")
-    return app
+async def _get(deps: ToolProxyDeps, url: str) -> EgressResponse:
+    """Follow a few redirects: each is a request of its own, which the guard judges as the first."""
+    for _ in range(1 + MAX_REDIRECTS):
+        response = await deps.egress.send(
+            EgressRequest(
+                method="GET",
+                url=url,
+                headers={"Accept": "application/json"},
+                timeout_s=MANIFEST_TIMEOUT_S,
+                max_bytes=MAX_MANIFEST_BYTES,
+            )
+        )
+        location = response.headers.get("location")
+        if response.status not in (301, 302, 303, 307, 308) or not location:
+            return response
+        url = _joined(url, location)
+    raise ManifestFailed(f"The manifest's address redirects more than {MAX_REDIRECTS} times.")
 
 
-async def owned(deps: ToolProxyDeps, uid: UserId, app_id: AppId) -> App:
-    """Return the caller's own app. Raises NotFound, and NotAllowed for a public one of another."""
-    app = await visible(deps, uid, app_id)
-    if app.owner != uid:
-        raise NotAllowed("You are not authorized to perform this action")
-    return app
-
-
-async def listed(deps: ToolProxyDeps, uid: UserId) -> list[tuple[App, bool]]:
-    """Return own, installed and public apps, each once, and whether it is installed."""
-    installed = {entry.app_id for entry in await deps.installed_apps.all(uid)}
-    found = [
-        *await deps.apps.owned_by(uid),
-        *await deps.apps.get_many(sorted(installed)),
-        *await deps.apps.public(),
-    ]
-    apps: Mapping[AppId, App] = {a.id: a for a in found if a.is_visible_to(uid)}
-    return [(apps[app_id], app_id in installed) for app_id in sorted(apps)]
-
-
-async def enable(deps: ToolProxyDeps, uid: UserId, app_id: AppId) -> None:
-    app = await visible(deps, uid, app_id)
-    if len(await deps.installed_apps.all(uid)) >= MAX_INSTALLED:
-        raise Conflict(f"You may install {MAX_INSTALLED} apps; remove one first.")
-    installed = InstalledApp(app_id=app.id, installed_at=deps.clock.now())
-    await deps.installed_apps.add(uid, installed)
-
-
-async def new_key(deps: ToolProxyDeps, uid: UserId, app_id: AppId) -> tuple[ApiKey, str]:
-    """Return a key as stored and its secret, which is not stored. Raises Conflict."""
-    await owned(deps, uid, app_id)
-    if len(await deps.apps.keys(app_id)) >= MAX_KEYS:
-        raise Conflict(f"An app may have {MAX_KEYS} keys; remove one first.")
-    raw = secrets.token_hex(16)
-    key = ApiKey(
-        id=deps.new_id(),
-        hashed=hash_key(raw),
-        label=f"sk_{raw[:4]}...{raw[-4:]}",
-        created_at=deps.clock.now(),
-    )
-    await deps.apps.add_key(app_id, key)
-    return key, f"sk_{raw}"
+def _joined(url: str, location: str) -> str:
+    try:
+        return urljoin(url, location)
+    except ValueError as odd:
+        raise ManifestFailed("The manifest's address redirects to no address.") from odd
 
 
 def ulid(now: datetime, seed: str) -> AppId:

@@ -1,12 +1,14 @@
 """The HTTP contract of apps and tool calls."""
 
+from collections.abc import Mapping
+from dataclasses import asdict, replace
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, StringConstraints
 
 from functions.tool_proxy.registration import Registration
-from shared.domain.app import ApiKey, App, ExternalIntegration
+from shared.domain.app import ApiKey, App, AppCall, ExternalIntegration, SwitchedOff
 from shared.domain.ids import AppId, UserId
 from shared.domain.text import visible
 from shared.edge.http import Wire
@@ -64,6 +66,23 @@ class AppIn(Wire):
         )
 
 
+class AppPatch(AppIn):
+    """What to change of an app; what is left out stays as it is."""
+
+    name: Short = ""
+
+    def changed(self, app: App) -> App:
+        """Return the app with what was given."""
+        given = self.model_dump(exclude_unset=True)
+        integration = given.pop("external_integration", {})
+        whole = replace(app.external_integration, **_as_tuples(integration))
+        return replace(app, external_integration=whole, **_as_tuples(given))
+
+
+def _as_tuples(given: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: tuple(v) if isinstance(v, list) else v for name, v in given.items()}
+
+
 class AppOut(Wire):
     """An app as anyone sees it who may."""
 
@@ -76,6 +95,7 @@ class AppOut(Wire):
     enabled: bool
     external_integration: ExternalIntegration
     chat_tools: list[str]
+    switched_off: SwitchedOff | None
 
     @classmethod
     def of(cls, app: App, *, enabled: bool = False) -> "AppOut":
@@ -87,6 +107,8 @@ class OwnedAppOut(AppOut):
 
     refused_tools: list[str]
     signing_secret: str
+    retired_secret_until: datetime | None
+    checked_at: datetime | None
     persona_prompt: str | None
 
     @classmethod
@@ -95,6 +117,8 @@ class OwnedAppOut(AppOut):
             **_seen(app, enabled=enabled),
             refused_tools=list(app.refused_tools),
             signing_secret=app.signing_secret,
+            retired_secret_until=app.retired_secret.until if app.retired_secret else None,
+            checked_at=app.checked_at,
             persona_prompt=app.persona_prompt,
         )
 
@@ -110,7 +134,25 @@ def _seen(app: App, *, enabled: bool) -> dict[str, Any]:
         "enabled": enabled,
         "external_integration": app.external_integration,
         "chat_tools": [tool.name for tool in app.chat_tools],
+        "switched_off": app.switched_off,
     }
+
+
+class CallOut(Wire):
+    """A call to the app, for its developer; `user` stands for one user towards this app only."""
+
+    id: str
+    at: datetime
+    kind: Literal["tool", "webhook", "mcp"]
+    name: str
+    ms: int
+    user: str
+    failed: bool
+    error: str | None
+
+    @classmethod
+    def of(cls, call: AppCall) -> "CallOut":
+        return cls(**asdict(call))
 
 
 class Refreshed(Wire):
@@ -132,6 +174,13 @@ class KeyOut(Wire):
         return cls(id=key.id, label=key.label, created_at=key.created_at)
 
 
+class SecretOut(Wire):
+    """The new signing secret; until then the one before it signs as well."""
+
+    signing_secret: str
+    retired_secret_until: datetime
+
+
 class NewKeyOut(Wire):
     """A new key; its secret is shown this once."""
 
@@ -139,6 +188,12 @@ class NewKeyOut(Wire):
     secret: str
     label: str
     created_at: datetime
+
+
+class CallsQuery(Wire):
+    """How many calls to list, newest first."""
+
+    limit: int = Field(default=50, ge=1, le=100)
 
 
 class AppQuery(Wire):

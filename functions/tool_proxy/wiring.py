@@ -4,6 +4,7 @@ from functools import cache
 
 from shared import wiring
 from shared.data.apps import Apps, InstalledApps
+from shared.data.call_log import CallLog
 from shared.domain.value import value
 from shared.ports import Clock, Egress, Identity, NewId, ServiceIdentity
 
@@ -19,6 +20,7 @@ class ToolProxyDeps:
     egress: Egress
     apps: Apps
     installed_apps: InstalledApps
+    calls: CallLog
     cors_origins: tuple[str, ...] = ()
 
 
@@ -38,5 +40,6 @@ def deps() -> ToolProxyDeps:
         egress=wiring.egress(),
         apps=Apps(documents),
         installed_apps=InstalledApps(documents),
+        calls=CallLog(documents),
         cors_origins=wiring.settings().cors_origins,
     )

@@ -3,16 +3,19 @@
 import hashlib
 import hmac
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from shared.data.codec import dump, load, load_all
 from shared.domain.app import ApiKey, App, InstalledApp
-from shared.domain.documents import Create, Delete, Document, Query, Set, Update, Where
-from shared.domain.errors import NotFound, PreconditionFailed
+from shared.domain.documents import Create, Delete, Document, Query, Set, Where
+from shared.domain.errors import Conflict, NotFound
 from shared.domain.ids import AppId, UserId
-from shared.ports import Documents
+from shared.ports import Documents, Transaction
+
+MAX_INSTALLED = 100
+"""As many as a chat looks at."""
 
 
 class Apps:
@@ -51,20 +54,23 @@ class Apps:
     async def create(self, app: App) -> None:
         await self._documents.write(Create(f"apps/{app.id}", _fields(app)))
 
-    async def declare(self, app: App) -> None:
-        """Change what a manifest decides and nothing else. Raises NotFound."""
-        fields, chat = _fields(app), app.external_integration
-        changes = {
-            "chat_tools": fields["chat_tools"],
-            "refused_tools": fields["refused_tools"],
-            "external_integration.chat_messages_enabled": chat.chat_messages_enabled,
-            "external_integration.chat_messages_target": chat.chat_messages_target,
-            "external_integration.chat_messages_notify": chat.chat_messages_notify,
-        }
-        try:
-            await self._documents.write(Update(f"apps/{app.id}", changes))
-        except PreconditionFailed as missing:
-            raise NotFound("App not found") from missing
+    async def revise(self, app_id: AppId, change: Callable[[App], App]) -> App:
+        """Change an app as it stands now: two changes at once are both kept. Raises NotFound."""
+        path = f"apps/{app_id}"
+
+        async def work(transaction: Transaction) -> App:
+            document = await transaction.get(path)
+            if document is None:
+                raise NotFound("App not found")
+            app = change(load(App, _readable(document)))
+            transaction.write(Set(path, _fields(app)))
+            return app
+
+        return await self._documents.transaction(work)
+
+    async def remove(self, app_id: AppId) -> None:
+        """Delete an app, its keys and its calls; who installed it finds it gone."""
+        await self._documents.delete_tree(f"apps/{app_id}")
 
     async def add_key(self, app_id: AppId, key: ApiKey) -> None:
         await self._documents.write(Create(f"apps/{app_id}/api_keys/{key.id}", dump(key)))
@@ -84,28 +90,56 @@ class Apps:
 
 
 class InstalledApps:
-    """Which apps a user allowed."""
+    """Which apps a user allowed: one document, so that a turn reads one however many they are."""
 
     def __init__(self, documents: Documents) -> None:
         self._documents = documents
 
     async def all(self, uid: UserId) -> list[InstalledApp]:
         """Return them by app id, which keeps the model's tool list stable."""
-        collection = f"users/{uid}/installed_apps"
-        found = await self._documents.query(Query(collection=collection, limit=100))
-        return [
-            InstalledApp(app_id=AppId(d.id), installed_at=d.fields["installed_at"]) for d in found
-        ]
+        return _installed(await self._documents.get(_path(uid)))
 
     async def has(self, uid: UserId, app_id: AppId) -> bool:
-        return await self._documents.get(f"users/{uid}/installed_apps/{app_id}") is not None
+        return any(one.app_id == app_id for one in await self.all(uid))
 
-    async def add(self, uid: UserId, installed: InstalledApp) -> None:
-        path = f"users/{uid}/installed_apps/{installed.app_id}"
-        await self._documents.write(Set(path, dump(installed)))
+    async def add(
+        self, uid: UserId, installed: InstalledApp, *, limit: int = MAX_INSTALLED
+    ) -> None:
+        """Raises Conflict where so many others are installed."""
+
+        async def work(transaction: Transaction) -> None:
+            others = _installed(await transaction.get(_path(uid)), but=installed.app_id)
+            if len(others) >= limit:
+                raise Conflict(f"You may install {limit} apps; remove one first.")
+            transaction.write(Set(_path(uid), _allowed([*others, installed])))
+
+        await self._documents.transaction(work)
 
     async def remove(self, uid: UserId, app_id: AppId) -> None:
-        await self._documents.write(Delete(f"users/{uid}/installed_apps/{app_id}"))
+        async def work(transaction: Transaction) -> None:
+            others = _installed(await transaction.get(_path(uid)), but=app_id)
+            transaction.write(Set(_path(uid), _allowed(others)) if others else Delete(_path(uid)))
+
+        await self._documents.transaction(work)
+
+
+def _path(uid: UserId) -> str:
+    return f"users/{uid}/installed_apps/all"
+
+
+def _installed(document: Document | None, *, but: AppId | None = None) -> list[InstalledApp]:
+    apps = document.fields["apps"] if document else {}
+    return [
+        InstalledApp(app_id=AppId(app_id), installed_at=apps[app_id])
+        for app_id in sorted(apps)
+        if app_id != but
+    ]
+
+
+def _allowed(installed: Sequence[InstalledApp]) -> dict[str, Any]:
+    """Beside the apps stands when the last of them came."""
+    apps = {one.app_id: one.installed_at for one in installed}
+    return {"apps": apps, "installed_at": max(apps.values())}
 
 
 def _fields(app: App) -> dict[str, Any]:

@@ -52,8 +52,27 @@ class ExternalIntegration:
 
 
 @value
+class RetiredSecret:
+    """The secret before the present one; it signs beside it until then."""
+
+    secret: str
+    until: datetime
+
+
+@value
+class SwitchedOff:
+    """Since when an app is not called any more, and why, in words for its developer."""
+
+    at: datetime
+    reason: str
+
+
+@value
 class App:
-    """A registered app. `signing_secret` (`whsec_…`) signs every call we make to it."""
+    """A registered app. `signing_secret` (`whsec_…`) signs every call we make to it.
+
+    `checked_at` is when its manifest was last found in order: what failed before then is forgiven.
+    """
 
     id: AppId
     owner: UserId
@@ -68,6 +87,16 @@ class App:
     persona_prompt: str | None = None
     persona_model: Literal["persona", "persona_premium"] = "persona"
     signing_secret: str = ""
+    retired_secret: RetiredSecret | None = None
+    checked_at: datetime | None = None
+    switched_off: SwitchedOff | None = None
+
+    def signing_secrets(self, now: datetime) -> tuple[str, ...]:
+        """Return what signs a call, the present secret first."""
+        retired = self.retired_secret
+        if retired is None or retired.until <= now:
+            return (self.signing_secret,)
+        return self.signing_secret, retired.secret
 
     def is_visible_to(self, uid: UserId) -> bool:
         """Tell whether this user may see, install and use the app."""
@@ -82,6 +111,24 @@ class ApiKey:
     hashed: str
     label: str
     created_at: datetime
+
+
+@value
+class AppCall:
+    """A call to an app, as its developer sees it: nothing of what was said, nobody's name.
+
+    `failed` says that the app did not do its part: it gave no answer, or one of 500 and more.
+    `error` is the kind of what went wrong, `user` stands for one user towards this app only.
+    """
+
+    id: str
+    at: datetime
+    kind: Literal["tool", "webhook", "mcp"]
+    name: str
+    ms: int
+    user: str
+    failed: bool = False
+    error: str | None = None
 
 
 @value

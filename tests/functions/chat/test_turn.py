@@ -338,11 +338,11 @@ async def test_dates_follow_the_profiles_zone(world: World) -> None:
 
 
 async def test_a_turn_reads_in_two_rounds_and_asks_no_model_before_its_own(world: World) -> None:
-    counting = ReadRounds(world.documents)
-    deps = replace(world, documents=counting).deps()
+    deps = world.deps()
     await deps.apps.create(app(world, chat_tools=(TOOL,)))
     installed = InstalledApp(app_id=AppId("APP1"), installed_at=world.clock.now())
     await deps.installed_apps.add(ADA, installed)
+    counting = ReadRounds(world.documents)
     seen: list[int] = []
 
     async def look() -> None:

@@ -12,11 +12,13 @@ from httpx import ASGITransport, AsyncClient, Response
 from standardwebhooks import Webhook
 from starlette.applications import Starlette
 from starlette.requests import Request
-from starlette.responses import JSONResponse
+from starlette.responses import JSONResponse, RedirectResponse
+from starlette.responses import Response as Served
 from starlette.routing import Route
 
+from functions.tool_proxy.credentials import MAX_KEYS
 from functions.tool_proxy.endpoints import ENDPOINTS, TOOL_PROXY_ENDPOINTS
-from functions.tool_proxy.registration import MAX_APPS, MAX_INSTALLED
+from functions.tool_proxy.registration import MAX_APPS
 from functions.tool_proxy.wiring import ToolProxyDeps
 from shared.adapters.firestore_indexes import FirestoreIndexes
 from shared.adapters.guarded_egress import GuardedEgress
@@ -24,7 +26,8 @@ from shared.adapters.http_toolbox import HttpToolbox
 from shared.adapters.local_identity import LocalIdentity, LocalServiceIdentity
 from shared.adapters.sqlite_database import SqliteDatabase
 from shared.adapters.sqlite_documents import SqliteDocuments
-from shared.data.apps import Apps, InstalledApps
+from shared.data.apps import MAX_INSTALLED, Apps, InstalledApps
+from shared.data.call_log import CallLog
 from shared.domain.app import InstalledApp
 from shared.domain.documents import Update
 from shared.domain.errors import ToolFailed, ToolRefused
@@ -59,9 +62,12 @@ class NotesServer:
     tools: list[Any] = field(default_factory=lambda: [FIND])
     chat_messages: Any = None
     manifest_status: int = 200
+    moved: list[str] = field(default_factory=list)
     calls: list[tuple[str, str, bytes, dict[str, str]]] = field(default_factory=list)
 
-    async def manifest(self, _: Request) -> JSONResponse:
+    async def manifest(self, _: Request) -> Served:
+        if self.moved:
+            return RedirectResponse(self.moved.pop(0))
         content = {"tools": self.tools, "chat_messages": self.chat_messages}
         return JSONResponse(content, status_code=self.manifest_status)
 
@@ -83,6 +89,7 @@ class NotesServer:
 @dataclass
 class World:
     documents: Documents
+    clock: FixedClock
     deps: ToolProxyDeps
     notes: NotesServer
     notes_url: str
@@ -125,18 +132,20 @@ def notes_url(notes: NotesServer) -> Iterator[str]:
 async def world(notes: NotesServer, notes_url: str, tmp_path: Path) -> AsyncIterator[World]:
     database = SqliteDatabase(tmp_path / "keepsake.db")
     documents = SqliteDocuments(database, FirestoreIndexes.read(INDEXES))
+    clock = FixedClock(datetime.now(UTC))  # a receiver compares the signature's time with now
     deps = ToolProxyDeps(
         identity=LocalIdentity(SECRET),
         service_identity=LocalServiceIdentity(SECRET),
-        clock=FixedClock(datetime.now(UTC)),  # a receiver compares the signature's time with now
+        clock=clock,
         new_id=CountingIds(),
         egress=GuardedEgress(dev_origins=[notes_url]),
         apps=Apps(documents),
         installed_apps=InstalledApps(documents),
+        calls=CallLog(documents),
     )
     with running(application("tool_proxy", TOOL_PROXY_ENDPOINTS, deps)) as proxy_url:
         toolbox = HttpToolbox(proxy_url, deps.service_identity, deps.clock)
-        yield World(documents, deps, notes, notes_url, proxy_url, toolbox)
+        yield World(documents, clock, deps, notes, notes_url, proxy_url, toolbox)
         await toolbox.aclose()
     database.close()
 
@@ -161,6 +170,38 @@ async def test_t5_our_fields_win_over_arguments_of_the_same_name(world: World):
 
     sent = json.loads(world.notes.calls[0][2])
     assert sent == {"q": "x", "uid": "alice", "app_id": app["id"], "tool_name": "find"}
+
+
+async def test_t8_after_a_rotation_both_secrets_sign_for_a_day_and_then_the_new_one(world: World):
+    app = await world.install()
+    path = f"/v1/apps/{app['id']}/signing-secret"
+
+    rotated = (await world.request("POST", path)).json()
+    await world.call(app["id"], q="x")
+    world.clock.pass_(hours=24)
+    await world.call(app["id"], q="x")
+
+    (*_, body, during), (*_, after) = world.notes.calls
+    assert rotated["signing_secret"] != app["signing_secret"]
+    for secret in (rotated["signing_secret"], app["signing_secret"]):
+        assert Webhook(secret).verify(body, during) == json.loads(body)
+    assert len(after["webhook-signature"].split()) == 1
+    signed_at = datetime.fromtimestamp(int(after["webhook-timestamp"]), UTC)
+    signer = Webhook(rotated["signing_secret"])
+    assert signer.sign(after["webhook-id"], signed_at, body.decode()) == after["webhook-signature"]
+
+
+async def test_t8_only_the_developer_rotates_the_secret_and_nobody_else_sees_it(world: World):
+    app = await world.install()
+    path = f"/v1/apps/{app['id']}"
+
+    refused = await world.request("POST", f"{path}/signing-secret", uid=ALICE)
+    seen = (await world.request("GET", path, uid=ALICE)).json()
+    own = (await world.request("GET", path)).json()
+
+    assert refused.status_code == 403
+    assert own["signing_secret"] == app["signing_secret"]
+    assert {"retired_secret_until", "checked_at"}.isdisjoint(seen)
 
 
 @pytest.mark.parametrize("method", ["GET", "DELETE"])
@@ -288,6 +329,93 @@ async def test_t2_a_refresh_changes_tools_and_keeps_every_other_setting(world: W
     integration = {**app["external_integration"], **chat}
     assert refreshed.json() == {"status": "ok", "tools_count": 2}
     assert now == {**app, "chat_tools": ["find", "look"], "external_integration": integration}
+
+
+async def test_t2_a_manifest_that_moved_is_followed_and_every_hop_is_judged(world: World):
+    home = f"{world.notes_url}/.well-known/omi-tools.json"
+    world.notes.moved = ["/.well-known/omi-tools.json", home, home]
+    followed = await world.register()
+    world.notes.moved = ["http://169.254.169.254/latest/meta-data"]
+    inside = await world.register()
+    world.notes.moved = [home] * 4
+    in_circles = await world.register()
+    world.notes.moved = ["http://[::"]
+    nowhere = await world.register()
+
+    assert followed.json()["chat_tools"] == ["find"]
+    assert (inside.status_code, in_circles.status_code, nowhere.status_code) == (400, 502, 502)
+    assert "redirects more than 3 times" in in_circles.json()["detail"]
+
+
+async def test_t1_a_developer_changes_an_app_and_what_is_left_out_stays(world: World):
+    app = (await world.register(description="Notes of the day")).json()
+    path = f"/v1/apps/{app['id']}"
+    world.notes.tools = [tool("look", "GET")]
+    change = {"name": "Notes 2", "private": True, "external_integration": {"triggers_on": "x"}}
+
+    changed = (await world.request("PATCH", path, json=change)).json()
+
+    integration = {**app["external_integration"], "triggers_on": "x"}
+    named = {"name": "Notes 2", "private": True, "chat_tools": ["look"]}
+    assert changed == {**app, **named, "external_integration": integration}
+    assert changed == (await world.request("GET", path)).json()
+    assert (await world.request("PATCH", path, uid=ALICE, json=change)).status_code == 404
+
+
+async def test_t1_a_change_whose_manifest_cannot_be_read_changes_nothing(world: World):
+    app = (await world.register()).json()
+    path = f"/v1/apps/{app['id']}"
+    world.notes.manifest_status = 500
+
+    refused = await world.request("PATCH", path, json={"name": "Other"})
+    nameless = await world.request("PATCH", path, json={"name": None})
+
+    assert (refused.status_code, nameless.status_code) == (502, 422)
+    assert (await world.request("GET", path)).json() == app
+
+
+async def test_t1_an_app_without_a_manifest_any_more_has_no_tools(world: World):
+    app = (await world.register()).json()
+    change = {"external_integration": {"chat_tools_manifest_url": None}}
+
+    changed = await world.request("PATCH", f"/v1/apps/{app['id']}", json=change)
+
+    assert changed.json()["chat_tools"] == []
+    assert changed.json()["external_integration"]["webhook_url"] == "https://a.example.com/hook"
+
+
+async def test_t1_a_deleted_app_is_gone_for_its_users_with_its_keys(world: World):
+    app = await world.install()
+    path = f"/v1/apps/{app['id']}"
+    key = (await world.request("POST", f"{path}/keys")).json()
+
+    refused = await world.request("DELETE", path, uid=ALICE)
+    deleted = await world.request("DELETE", path)
+
+    assert (refused.status_code, deleted.status_code) == (403, 200)
+    assert not await world.deps.apps.accepts_key(AppId(app["id"]), key["secret"])
+    assert (await world.request("GET", "/v1/apps", uid=ALICE)).json() == []
+    with pytest.raises(ToolRefused, match="not installed"):
+        await world.call(app["id"], q="x")
+
+
+async def test_t1_a_key_is_rotated_without_a_gap(world: World):
+    app_id = AppId((await world.register()).json()["id"])
+    path = f"/v1/apps/{app_id}/keys"
+    first, second = [(await world.request("POST", path)).json() for _ in range(2)]
+
+    both = [await world.deps.apps.accepts_key(app_id, key["secret"]) for key in (first, second)]
+    await world.request("DELETE", f"{path}/{first['id']}")
+    after = [await world.deps.apps.accepts_key(app_id, key["secret"]) for key in (first, second)]
+
+    assert (both, after) == ([True, True], [False, True])
+
+
+async def test_t1_an_app_has_room_for_so_many_keys(world: World):
+    path = f"/v1/apps/{(await world.register()).json()['id']}/keys"
+    statuses = [(await world.request("POST", path)).status_code for _ in range(MAX_KEYS + 1)]
+
+    assert statuses == [200] * MAX_KEYS + [409]
 
 
 async def test_t2_only_the_owner_refreshes(world: World):

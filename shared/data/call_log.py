@@ -1,0 +1,51 @@
+"""The last calls of an app, for its developer; they also tell whether it works at all."""
+
+from datetime import datetime, timedelta
+
+from shared.data.codec import dump, load_all
+from shared.domain.app import AppCall
+from shared.domain.documents import Create, Order, Query, Where
+from shared.domain.ids import AppId
+from shared.ports import Documents
+
+KEPT = timedelta(days=7)
+
+
+class CallLog:
+    """Tool calls, MCP calls and webhook deliveries of one app; an entry is one write."""
+
+    def __init__(self, documents: Documents) -> None:
+        self._documents = documents
+
+    async def add(self, app_id: AppId, call: AppCall) -> None:
+        fields = {**dump(call), "expires_at": call.at + KEPT}
+        await self._documents.write(Create(f"apps/{app_id}/calls/{call.id}", fields))
+
+    async def newest(self, app_id: AppId, *, since: datetime, limit: int) -> list[AppCall]:
+        query = Query(
+            collection=_calls(app_id),
+            where=(Where("at", ">", since),),
+            order_by=(Order("at", "desc"),),
+            limit=limit,
+        )
+        return await self._some(query)
+
+    async def failures_in_a_row(
+        self, app_id: AppId, *, after: datetime, limit: int
+    ) -> list[AppCall]:
+        """Return the first failures, oldest first, since the last call that worked or `after`."""
+        worked = (Where("failed", "==", False), Where("at", ">", after))  # noqa: FBT003 - a stored value
+        order = (Order("at", "desc"),)
+        last = Query(collection=_calls(app_id), where=worked, order_by=order, limit=1)
+        since = max([after, *(call.at for call in await self._some(last))])
+        failed = (Where("failed", "==", True), Where("at", ">", since))  # noqa: FBT003 - as above
+        order = (Order("at", "asc"),)
+        first = Query(collection=_calls(app_id), where=failed, order_by=order, limit=limit)
+        return await self._some(first)
+
+    async def _some(self, query: Query) -> list[AppCall]:
+        return load_all(AppCall, await self._documents.query(query))
+
+
+def _calls(app_id: AppId) -> str:
+    return f"apps/{app_id}/calls"
