@@ -16,8 +16,8 @@ from shared.edge.http import Wire
 Url = Annotated[str, Field(max_length=2_000)]
 Short = Annotated[
     str,
-    AfterValidator(visible),
-    StringConstraints(strip_whitespace=True, min_length=1, max_length=100),
+    AfterValidator(lambda text: visible(text).strip()),
+    StringConstraints(min_length=1, max_length=100),
 ]
 Pairs = Annotated[list[dict[str, Url]], Field(max_length=20)]
 
@@ -38,16 +38,21 @@ class ExternalIntegrationIn(Wire):
     chat_messages_notify: bool = False
 
 
-class AppIn(Wire):
-    """A new app. Others may install it unless it says `private`, as in the old product."""
+class AppSettings(Wire):
+    """What a developer says of an app, beside its name."""
 
-    name: Short
     description: Annotated[str, AfterValidator(visible), Field(max_length=4_000)] = ""
     capabilities: list[Short] = Field(default=[], max_length=20)
     external_integration: ExternalIntegrationIn = Field(default_factory=ExternalIntegrationIn)
     private: bool = False
     persona_prompt: str | None = Field(default=None, max_length=20_000)
     persona_model: Literal["persona", "persona_premium"] = "persona"
+
+
+class AppIn(AppSettings):
+    """A new app. Others may install it unless it says `private`, as in the old product."""
+
+    name: Short
 
     def registration(self) -> Registration:
         integration = self.external_integration.model_dump(exclude={"actions", "auth_steps"})
@@ -66,14 +71,14 @@ class AppIn(Wire):
         )
 
 
-class AppPatch(AppIn):
-    """What to change of an app; what is left out stays as it is."""
+class AppPatch(AppSettings):
+    """What to change of an app; what is left out stays as it is, and so does a name of null."""
 
-    name: Short = ""
+    name: Short | None = None
 
     def changed(self, app: App) -> App:
         """Return the app with what was given."""
-        given = self.model_dump(exclude_unset=True)
+        given = {**self.model_dump(exclude_unset=True), "name": self.name or app.name}
         integration = given.pop("external_integration", {})
         whole = replace(app.external_integration, **_as_tuples(integration))
         return replace(app, external_integration=whole, **_as_tuples(given))

@@ -153,6 +153,9 @@ BY_ID = [
     ("POST", "/v1/users/analytics/chat_message?message_id={message}&value=1", MISSING[1]),
     ("POST", "/v1/inbox/{notification}/read", MISSING[2]),
     ("GET", "/v1/apps/{app}", MISSING[3]),
+    ("DELETE", "/v1/apps/{app}", MISSING[3]),
+    ("GET", "/v1/apps/{app}/calls", MISSING[3]),
+    ("POST", "/v1/apps/{app}/signing-secret", MISSING[3]),
     ("POST", "/v1/apps/{app}/refresh-manifest", MISSING[3]),
     ("POST", "/v1/apps/{app}/keys", MISSING[3]),
     ("GET", "/v1/apps/{app}/keys", MISSING[3]),
@@ -170,6 +173,7 @@ BODY_BY_ID = [
     ("PATCH", "/v1/conversations/{conversation}", {"title": "x"}, MISSING[0]),
     ("PATCH", "/v1/action-items/{task}", {"completed": True}, "Action item not found"),
     ("PATCH", "/v2/chat-sessions/{session}", {"title": "x"}, "Chat session not found"),
+    ("PATCH", "/v1/apps/{app}", {"name": "x"}, MISSING[3]),
 ]
 
 
@@ -238,6 +242,7 @@ BODIES = [
     ("POST", "/v2/chat-sessions"),
     ("PATCH", "/v2/chat-sessions/{id}"),
     ("POST", "/v1/apps"),
+    ("PATCH", "/v1/apps/{app_id}"),
     ("PATCH", "/v1/users/profile"),
     ("POST", "/v1/users/fcm-token"),
     ("POST", "/v1/integrations/notification"),

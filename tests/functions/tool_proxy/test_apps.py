@@ -368,10 +368,15 @@ async def test_t1_a_change_whose_manifest_cannot_be_read_changes_nothing(world: 
     world.notes.manifest_status = 500
 
     refused = await world.request("PATCH", path, json={"name": "Other"})
-    nameless = await world.request("PATCH", path, json={"name": None})
+    nameless = await world.request("PATCH", path, json={"name": " "})
 
     assert (refused.status_code, nameless.status_code) == (502, 422)
     assert (await world.request("GET", path)).json() == app
+
+
+@pytest.mark.parametrize("name", ["", " ", "\u202e", "x" * 101, None])
+async def test_t1_an_app_has_a_name_that_can_be_read(world: World, name: str | None):
+    assert (await world.register(name=name)).status_code in (413, 422)
 
 
 async def test_t1_an_app_without_a_manifest_any_more_has_no_tools(world: World):
