@@ -47,7 +47,11 @@ MEANING: Mapping[int, str] = {
 }
 SECURITY = {
     "userToken": {"type": "http", "scheme": "bearer", "description": "The user's ID token."},
-    "appKey": {"type": "http", "scheme": "bearer", "description": "An app's key, `sk_…`."},
+    "appKey": {
+        "type": "http",
+        "scheme": "bearer",
+        "description": "A key: an app's, `sk_…`, or for MCP a user's, `ks_mcp_…`.",
+    },
 }
 
 Json = dict[str, Any]

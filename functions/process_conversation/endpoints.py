@@ -1,4 +1,4 @@
-"""The routes of the library, of the trigger and of processing."""
+"""The routes of the library, of its MCP server, of the trigger and of processing."""
 
 from pydantic import ValidationError
 
@@ -11,6 +11,8 @@ from functions.process_conversation.library import (
     memories,
     people,
 )
+from functions.process_conversation.mcp_server import endpoint as mcp_endpoint
+from functions.process_conversation.mcp_server import keys as mcp_keys
 from functions.process_conversation.process import process
 from functions.process_conversation.wire import ChangedMessage, EraseRequest
 from functions.process_conversation.wiring import BuryDeps, EraseDeps, ProcessDeps, TriggerDeps
@@ -59,7 +61,10 @@ LIBRARY = (
     *action_items.ENDPOINTS,
     *people.ENDPOINTS,
     *account.ENDPOINTS,
+    *mcp_keys.ENDPOINTS,
 )
+
+MCP = mcp_endpoint.ENDPOINTS
 
 ERASE = (
     Endpoint(

@@ -1,4 +1,4 @@
-"""Deployed entry points: the trigger, what it leads to, dead letters, and the owner's `library`."""
+"""Deployed entry points: the trigger, what it leads to, dead letters, and the owner's library, by HTTP and MCP."""
 
 from functools import cache
 
@@ -6,7 +6,14 @@ import functions_framework.aio
 from starlette.applications import Starlette
 from starlette.requests import Request
 
-from functions.process_conversation.endpoints import BURY, ERASE, LIBRARY, PROCESS, TRIGGER
+from functions.process_conversation.endpoints import (
+    BURY,
+    ERASE,
+    LIBRARY,
+    MCP,
+    PROCESS,
+    TRIGGER,
+)
 from functions.process_conversation.wiring import (
     bury_deps,
     erase_deps,
@@ -45,6 +52,11 @@ def _library() -> Starlette:
     return application("library", LIBRARY, library_deps(), cors_origins=library_deps().cors_origins)
 
 
+@cache
+def _mcp() -> Starlette:
+    return application("mcp", MCP, library_deps())
+
+
 @functions_framework.aio.http  # type: ignore[arg-type]  # its type omits ASGI applications
 async def on_conversation_written(request: Request) -> Starlette:
     """Tell what changed, if the content did."""
@@ -67,6 +79,12 @@ async def bury(request: Request) -> Starlette:
 async def library(request: Request) -> Starlette:
     """Serve conversations, memories and action items."""
     return _library()
+
+
+@functions_framework.aio.http  # type: ignore[arg-type]  # its type omits ASGI applications
+async def mcp(request: Request) -> Starlette:
+    """Serve the library to MCP clients."""
+    return _mcp()
 
 
 @functions_framework.aio.http  # type: ignore[arg-type]  # its type omits ASGI applications

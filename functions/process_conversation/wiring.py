@@ -8,6 +8,7 @@ from shared.data.accounts import Accounts, Erasures
 from shared.data.conversations import Conversations
 from shared.data.dead_letters import DeadLetters
 from shared.data.library_index import LibraryIndex
+from shared.data.mcp_keys import McpKeys
 from shared.data.memories import Memories
 from shared.data.people import People
 from shared.data.profiles import Profiles
@@ -45,6 +46,7 @@ class LibraryDeps:
     accounts: Accounts
     erasures: Erasures
     tasks: Tasks
+    mcp_keys: McpKeys
     cors_origins: tuple[str, ...] = ()
 
 
@@ -119,6 +121,7 @@ def library_deps() -> LibraryDeps:
         accounts=Accounts(documents),
         erasures=Erasures(documents),
         tasks=wiring.tasks(),
+        mcp_keys=McpKeys(documents),
         cors_origins=wiring.settings().cors_origins,
     )
 

@@ -23,7 +23,7 @@ VENDORS = {
     "openai", "pinecone", "firebase_admin", "google.cloud.firestore", "google.cloud.pubsub_v1",
     "google.cloud.tasks_v2", "google.events.cloud.firestore",
 }  # fmt: skip
-LATE = {"httpx", "jsonschema", "standardwebhooks", "numpy"}
+LATE = {"httpx", "jsonschema", "mcp", "mcp_types", "standardwebhooks", "numpy"}
 OTHERS = {"functions.chat", "functions.process_conversation", "functions.tool_proxy", "functions.notifications"}  # fmt: skip
 
 
@@ -44,6 +44,7 @@ def loaded(folder: str, entry: str, **environment: str) -> set[str]:
     [
         ("chat", "chat", VENDORS | LATE),
         ("process_conversation", "library", VENDORS | LATE),
+        ("process_conversation", "mcp", VENDORS | LATE),
         ("tool_proxy", "tool_proxy", VENDORS | LATE | {"shared.retrieval", "shared.extraction"}),
         (
             "notifications",

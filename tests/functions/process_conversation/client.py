@@ -7,6 +7,7 @@ from httpx import ASGITransport, AsyncClient
 from functions.process_conversation.endpoints import LIBRARY
 from functions.process_conversation.wiring import LibraryDeps
 from shared.data.accounts import Accounts, Erasures
+from shared.data.mcp_keys import McpKeys
 from shared.data.people import People
 from shared.data.search import Search
 from shared.domain.ids import UserId
@@ -34,10 +35,9 @@ SEGMENT = BODY["transcript_segments"][0]
 CONVERSATIONS = "/v1/conversations"
 
 
-def client_of(world: World, uid: str) -> AsyncClient:
-    identity = world.deps.identity
-    deps = LibraryDeps(
-        identity=identity,
+def deps_of(world: World) -> LibraryDeps:
+    return LibraryDeps(
+        identity=world.deps.identity,
         service_identity=world.deps.service_identity,
         clock=world.clock,
         new_id=CountingIds(),
@@ -51,9 +51,14 @@ def client_of(world: World, uid: str) -> AsyncClient:
         accounts=Accounts(world.documents),
         erasures=Erasures(world.documents),
         tasks=world.tasks,
+        mcp_keys=McpKeys(world.documents),
     )
+
+
+def client_of(world: World, uid: str) -> AsyncClient:
+    identity = world.deps.identity
     return AsyncClient(
-        transport=ASGITransport(application("library", LIBRARY, deps)),
+        transport=ASGITransport(application("library", LIBRARY, deps_of(world))),
         base_url="http://test",
         headers={"authorization": f"Bearer {identity.issue(UserId(uid))}"},  # type: ignore[attr-defined]
     )

@@ -1,0 +1,43 @@
+"""The route at which MCP clients speak with the library: whose key is it, and may they come in."""
+
+from urllib.parse import urlsplit
+
+from starlette.datastructures import Headers
+from starlette.responses import Response
+
+from functions.process_conversation.wiring import LibraryDeps
+from shared import telemetry
+from shared.domain.errors import NotAllowed
+from shared.edge.http import Call, Endpoint, bearer
+
+
+async def receive_message(deps: LibraryDeps, call: Call[None]) -> Response:
+    """Answer one MCP message. What is no POST is refused by the router: there are no streams."""
+    _check_origin(call.headers, deps.cors_origins)
+    uid = await deps.mcp_keys.owner(bearer(call.headers))
+    telemetry.note(uid=telemetry.opaque(uid))
+
+    from functions.process_conversation.mcp_server.serving import Message
+
+    return Message(deps, uid)
+
+
+def _check_origin(headers: Headers, allowed: tuple[str, ...]) -> None:
+    """Browsers name the page that calls; only pages of ours may, whatever names lead here."""
+    origin = headers.get("origin")
+    if origin is None or origin in allowed:
+        return
+    if urlsplit(origin).netloc != headers.get("host"):
+        raise NotAllowed("This origin may not call.")
+
+
+ENDPOINTS = (
+    Endpoint(
+        method="POST",
+        path="/v1/mcp",
+        handler=receive_message,
+        summary="Speak MCP (streamable HTTP) with the library, by a key of /v1/mcp/keys",
+        access="anyone",
+        errors=(401, 403),
+    ),
+)

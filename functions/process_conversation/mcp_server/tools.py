@@ -1,0 +1,141 @@
+"""The tools that MCP clients get: rows of the library's route table under names of their own.
+
+So a tool reads, checks and answers as the route does, and there is no second copy of either.
+"""
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import create_model
+from starlette.datastructures import Headers
+from starlette.responses import Response
+
+from functions.process_conversation.library import action_items, conversations, memories
+from functions.process_conversation.wire import ClientId
+from functions.process_conversation.wiring import LibraryDeps
+from shared.data.codec import adapter
+from shared.domain.ids import UserId
+from shared.domain.value import value
+from shared.edge.http import Call, Endpoint, Wire
+
+MAX_RESULT_CHARS = 80_000
+_ROWS: Mapping[tuple[str, str], Endpoint] = {
+    (row.method, row.path): row
+    for row in (*conversations.ENDPOINTS, *memories.ENDPOINTS, *action_items.ENDPOINTS)
+}
+
+
+@value
+class LibraryTool:
+    """A route as a tool: its arguments are the route's path, query and body in one object."""
+
+    name: str
+    description: str
+    row: Endpoint
+    read_only: bool
+
+    @property
+    def schema(self) -> dict[str, Any]:
+        """Describe the arguments as JSON Schema."""
+        fields: dict[str, Any] = dict.fromkeys(self._in_path, (ClientId, ...))
+        base = self.row.body or self.row.query or Wire
+        schema = create_model(self.name, __base__=base, **fields).model_json_schema()
+        return {name: part for name, part in schema.items() if name not in ("title", "description")}
+
+    async def run(self, deps: LibraryDeps, uid: UserId, arguments: Mapping[str, Any]) -> str:
+        """Return JSON for the client's model, cut where it is too long.
+
+        Raises pydantic's ValidationError, and what the route's handler raises.
+        """
+        result = await self.row.handler(deps, self._call(uid, arguments))
+        if isinstance(result, Response):
+            return _capped(bytes(result.body).decode())
+        return _capped(adapter(self.row.response).dump_json(result).decode())
+
+    def _call(self, uid: UserId, arguments: Mapping[str, Any]) -> Call[Any]:
+        rest = {name: said for name, said in arguments.items() if name not in self._in_path}
+        named = {name: arguments.get(name) for name in self._in_path}
+        row = self.row
+        return Call(
+            uid=uid,
+            body=row.body and adapter(row.body).validate_json(json.dumps(rest)),
+            path=adapter(dict[str, ClientId]).validate_python(named),
+            query=row.query and row.query.model_validate(rest),
+            headers=Headers(),
+        )
+
+    @property
+    def _in_path(self) -> list[str]:
+        return re.findall(r"{(\w+)}", self.row.path)
+
+
+def _capped(text: str) -> str:
+    if len(text) <= MAX_RESULT_CHARS:
+        return text
+    left_out = len(text) - MAX_RESULT_CHARS
+    return f"{text[:MAX_RESULT_CHARS]}\n… {left_out} characters left out; ask for less …"
+
+
+def _reads(name: str, description: str, route: tuple[str, str]) -> LibraryTool:
+    return LibraryTool(name=name, description=description, row=_ROWS[route], read_only=True)
+
+
+def _writes(name: str, description: str, route: tuple[str, str]) -> LibraryTool:
+    return LibraryTool(name=name, description=description, row=_ROWS[route], read_only=False)
+
+
+_TOOLS = (
+    _reads(
+        "search_conversations",
+        "Find the owner's conversations by what was said in them, best first.",
+        ("POST", "/v1/conversations/search"),
+    ),
+    _reads(
+        "get_conversations",
+        "List the owner's conversations, newest first, without their transcripts.",
+        ("GET", "/v1/conversations"),
+    ),
+    _reads(
+        "get_conversation",
+        "Read one of the owner's conversations with its transcript.",
+        ("GET", "/v1/conversations/{conversation_id}"),
+    ),
+    _reads(
+        "search_memories",
+        "Find facts about the owner, best first.",
+        ("POST", "/v3/memories/search"),
+    ),
+    _reads(
+        "get_memories",
+        "List facts about the owner, newest first.",
+        ("GET", "/v3/memories"),
+    ),
+    _writes(
+        "create_memory",
+        "Remember a fact about the owner, in one sentence.",
+        ("POST", "/v3/memories"),
+    ),
+    _reads(
+        "get_action_items",
+        "List what the owner wants done, newest first.",
+        ("GET", "/v1/action-items"),
+    ),
+    _writes(
+        "create_action_item",
+        "Write down something that the owner wants done.",
+        ("POST", "/v1/action-items"),
+    ),
+    _writes(
+        "update_action_item",
+        "Change what the owner wants done; what is left out keeps its value.",
+        ("PATCH", "/v1/action-items/{action_item_id}"),
+    ),
+    _writes(
+        "complete_action_item",
+        "Mark as done what the owner wanted done, or open it again.",
+        ("PATCH", "/v1/action-items/{action_item_id}/completed"),
+    ),
+)
+TOOLS: Mapping[str, LibraryTool] = {tool.name: tool for tool in _TOOLS}

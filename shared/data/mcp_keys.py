@@ -1,0 +1,64 @@
+"""The keys by which other programs use a user's library over MCP."""
+
+import hashlib
+from typing import Final
+
+from shared.data.codec import dump, load_all
+from shared.domain.documents import Create, Delete, Query
+from shared.domain.errors import NotAuthenticated
+from shared.domain.ids import UserId, is_id
+from shared.domain.mcp_key import McpKey
+from shared.ports import Documents
+
+PREFIX: Final = "ks_mcp_"
+_PREFIXES = (PREFIX, "omi_mcp_")
+"""Clients that were written for the old product's keys look for its prefix."""
+MAX_KEYS: Final = 20
+
+
+class McpKeys:
+    """A key names its user, so that no look-up goes across users, and is stored as a hash."""
+
+    def __init__(self, documents: Documents) -> None:
+        self._documents = documents
+
+    async def add(self, uid: UserId, key: McpKey) -> None:
+        await self._documents.write(Create(_path(uid, key.id), dump(key)))
+
+    async def all(self, uid: UserId) -> list[McpKey]:
+        query = Query(collection=f"users/{uid}/mcp_keys", limit=MAX_KEYS)
+        return load_all(McpKey, await self._documents.query(query))
+
+    async def remove(self, uid: UserId, key_id: str) -> None:
+        await self._documents.write(Delete(_path(uid, key_id)))
+
+    async def owner(self, key: str) -> UserId:
+        """Return whose key this is. Raises NotAuthenticated."""
+        uid = owner_of(key)
+        if await self._documents.get(_path(uid, key_id(key))) is None:
+            raise NotAuthenticated("Invalid authorization token")
+        return uid
+
+
+def owner_of(key: str) -> UserId:
+    """Return whom a key names, which does not say that it is theirs. Raises NotAuthenticated."""
+    uid, dot, secret = _plain(key).partition(".")
+    if not (dot and secret and is_id(uid)):
+        raise NotAuthenticated("Invalid authorization token")
+    return UserId(uid)
+
+
+def key_id(key: str) -> str:
+    """Hash a key as it is stored: without its prefix."""
+    return hashlib.sha256(_plain(key).encode()).hexdigest()
+
+
+def _plain(key: str) -> str:
+    for prefix in _PREFIXES:
+        if key.startswith(prefix):
+            return key.removeprefix(prefix)
+    raise NotAuthenticated("Invalid authorization token")
+
+
+def _path(uid: UserId, name: str) -> str:
+    return f"users/{uid}/mcp_keys/{name}"

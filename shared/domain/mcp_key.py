@@ -1,0 +1,15 @@
+"""A key by which another program uses its owner's library over MCP."""
+
+from datetime import datetime
+
+from shared.domain.value import value
+
+
+@value
+class McpKey:
+    """As it is stored: `id` is the SHA-256 of the key, `label` what its owner can tell it by."""
+
+    id: str
+    name: str
+    label: str
+    created_at: datetime
