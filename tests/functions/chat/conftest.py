@@ -110,14 +110,17 @@ class World:
 def nothing_blocks() -> Iterator[None]:
     """Fail on what would hold up the event loop, and with it every other stream.
 
-    Small local files that are read once in a process may: our prompts, the zones, what a package
-    says about itself.
+    What happens once in a process may: small local files (our prompts, the zones, what a package
+    says about itself), and a module's import, which waits where another thread, such as a server's,
+    imports the same.
     """
     with blockbuster_ctx() as watch:
         for call in ("io.TextIOWrapper.read", "io.BufferedReader.read"):
             watch.functions[call].can_block_in("shared/prompts/__init__.py", "_text")
             watch.functions[call].can_block_in("zoneinfo/_common.py", "load_data")
             watch.functions[call].can_block_in("importlib/metadata/__init__.py", "read_text")
+        imports = "<frozen importlib._bootstrap>"
+        watch.functions["threading.Lock.acquire"].can_block_in(imports, "acquire")
         watch.functions["os.stat"].can_block_in("zoneinfo/_tzpath.py", "find_tzfile")
         yield
 

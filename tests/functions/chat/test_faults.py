@@ -13,7 +13,7 @@ from functions.chat.app_tools import model_name
 from functions.chat.closing import close_run
 from functions.chat.guards import Limits
 from functions.chat.library_tools import SEARCH_DOWN
-from functions.chat.recorder import FLUSH_S
+from functions.chat.recorder import FLUSH_S, PAUSES_S
 from shared.adapters import offline_answers
 from shared.adapters.offline_model import OfflineModel
 from shared.adapters.openai_model import OpenaiModel
@@ -60,6 +60,11 @@ class Impatient(FixedClock):
         if seconds == FLUSH_S:
             await super().sleep(seconds)
         self.pass_(seconds=seconds)
+
+
+def test_a_pause_before_another_attempt_is_told_from_the_journals_half_second() -> None:
+    """Where they were equal, an impatient test would wait for ever."""
+    assert FLUSH_S not in PAUSES_S
 
 
 def faulty(world: World, ports: Mapping[str, Mapping[str, Any]]) -> tuple[World, list[Faulty]]:

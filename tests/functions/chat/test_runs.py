@@ -197,7 +197,7 @@ async def dead(
 
 
 async def _unplugged(*_: object) -> None:
-    raise Unavailable("this process is dead")
+    raise RuntimeError("this process is dead: it tries nothing again")
 
 
 @pytest.mark.parametrize(
@@ -410,6 +410,25 @@ async def test_nobody_elses_run_is_found(world: World) -> None:
 
     with pytest.raises(NotFound):
         await anext(follow(deps, EVE, turn.run_id))
+
+
+async def test_a_run_that_never_began_is_told_as_not_saved_never_as_interrupted(
+    world: World,
+) -> None:
+    class Refusing(Watched):
+        async def write(self, *writes: Write) -> None:
+            here.live.close()
+            raise RuntimeError("refused while the process goes")
+
+    with ScriptedModel([anyio.sleep_forever]) as model:
+        here = replace(world, documents=Refusing(world)).deps(model)  # type: ignore[arg-type]
+        turn = await prepare(here, ADA, "Hello", None)
+        journal = Journal()
+        await answer(here, turn, journal)
+
+    end = end_of([numbered async for numbered in journal.tail()])
+    assert (end.outcome, end.message.text) == ("failed", guards.NOT_SAVED)
+    assert await stored(here) == []
 
 
 async def test_nothing_is_let_out_before_the_question_is_stored(world: World) -> None:
