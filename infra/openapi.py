@@ -12,7 +12,7 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from shared.data.codec import adapter
-from shared.edge.http import Endpoint
+from shared.edge.http import Endpoint, Wire
 
 ROOT = Path(__file__).parents[1]
 FILE = ROOT / "docs/openapi.json"
@@ -127,8 +127,12 @@ def _operation(operation: Operation, schemas: Schemas) -> Json:
         "summary": row.summary,
         "tags": [operation.function],
         "security": _security(row),
-        "parameters": [*_path_parameters(row), *_query_parameters(row)],
-        "responses": {str(row.status): _answer(row, schemas), **_refusals(row)},
+        "parameters": [
+            *_path_parameters(row),
+            *_parameters(row.query, "query"),
+            *_parameters(row.headers, "header"),
+        ],
+        "responses": {**_answers(row, schemas), **_refusals(row)},
     }
     if row.body is not None:
         described["requestBody"] = _body(row, schemas)
@@ -149,13 +153,13 @@ def _path_parameters(row: Endpoint) -> list[Json]:
     ]
 
 
-def _query_parameters(row: Endpoint) -> list[Json]:
-    if row.query is None:
+def _parameters(model: type[Wire] | None, place: str) -> list[Json]:
+    if model is None:
         return []
-    schema = row.query.model_json_schema()
+    schema = model.model_json_schema()
     required = schema.get("required", [])
     return [
-        {"name": name, "in": "query", "required": name in required, "schema": field}
+        {"name": name, "in": place, "required": name in required, "schema": field}
         for name, field in schema["properties"].items()
     ]
 
@@ -167,13 +171,19 @@ def _body(row: Endpoint, schemas: Schemas) -> Json:
     return {"required": True, "content": {"application/json": {"schema": schema}}}
 
 
-def _answer(row: Endpoint, schemas: Schemas) -> Json:
-    answer: Json = {"description": MEANING[row.status]}
+def _answers(row: Endpoint, schemas: Schemas) -> Json:
+    return {
+        str(status): {"description": MEANING[status], **_content(row, status, schemas)}
+        for status in (row.status, *row.also)
+    }
+
+
+def _content(row: Endpoint, status: int, schemas: Schemas) -> Json:
+    if status == 204:
+        return {}
     if row.response is not None:
-        answer["content"] = {row.media_type: {"schema": schemas[row.response, "serialization"]}}
-    elif row.media_type != "application/json":
-        answer["content"] = {row.media_type: {}}
-    return answer
+        return {"content": {row.media_type: {"schema": schemas[row.response, "serialization"]}}}
+    return {"content": {row.media_type: {}}} if row.media_type != "application/json" else {}
 
 
 def _refusals(row: Endpoint) -> Json:
@@ -181,6 +191,8 @@ def _refusals(row: Endpoint) -> Json:
     statuses = set(row.errors)
     if row.access == "user":
         statuses.add(401)
+    if row.headers is not None:
+        statuses.add(400)
     if row.query is not None:
         statuses.add(422)
     if row.body is not None:

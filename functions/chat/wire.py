@@ -61,6 +61,18 @@ class SendQuery(ChatQuery):
     protocol: Literal["ui-message-stream"] | None = None
 
 
+class SendHeaders(Wire):
+    """What marks repeats of one question; an empty one marks nothing."""
+
+    idempotency_key: Annotated[str, Field(alias="Idempotency-Key", max_length=255)] = ""
+
+
+class ResumeHeaders(Wire):
+    """The number of the last event the client has; an empty one says nothing."""
+
+    last_event_id: Annotated[str, Field(alias="Last-Event-ID", pattern="^[0-9]{0,9}$")] = ""
+
+
 class ResumeQuery(Wire):
     """`after` is the number of the last event the client has; the header Last-Event-ID beats it."""
 

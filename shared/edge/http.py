@@ -75,8 +75,9 @@ class Call(Generic[Body]):
 class Endpoint:
     """One row of the route table; docs/openapi.json and fuzzing read it too.
 
-    `handler(deps, call)` returns a value of `response`, or a Response as it stands. `body=bytes`
-    takes what was sent as it stands, whatever its content type: envelopes of events.
+    `handler(deps, call)` returns a value of `response`, or a Response as it stands; `also` are its
+    other good statuses. `body=bytes` takes what was sent as it stands, whatever its content type:
+    envelopes of events. `headers` are those that the handler reads, by alias.
     """
 
     method: Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
@@ -86,8 +87,10 @@ class Endpoint:
     access: Access = "user"
     body: type[Any] | None = None
     query: type[Wire] | None = None
+    headers: type[Wire] | None = None
     response: Any = None
     status: int = 200
+    also: Sequence[int] = field(default=())
     media_type: str = "application/json"
     max_bytes: int = DEFAULT_MAX_BYTES
     errors: Sequence[int] = field(default=())
@@ -161,6 +164,7 @@ def _handler(
 
 async def _answer(function: str, row: Endpoint, deps: Callers, request: Request) -> Response:
     uid = await _caller(function, row.access, deps, request)
+    _check_headers(row, request)
     query = _parse_query(row, request)
     raw = await _read(request, row.max_bytes) if row.body is not None else b""
     call = Call(
@@ -228,6 +232,17 @@ def _parse_body(row: Endpoint, request: Request, raw: bytes) -> Any:
         raise _Refused(_invalid(error)) from error
 
 
+def _check_headers(row: Endpoint, request: Request) -> None:
+    if row.headers is None:
+        return
+    names = [field.alias for field in row.headers.model_fields.values() if field.alias]
+    sent = {name: request.headers[name] for name in names if name in request.headers}
+    try:
+        row.headers.model_validate(sent)
+    except ValidationError as error:
+        raise _Refused(_invalid(error, 400)) from error
+
+
 def _parse_query(row: Endpoint, request: Request) -> Any:
     if row.query is None:
         return None
@@ -237,11 +252,11 @@ def _parse_query(row: Endpoint, request: Request) -> Any:
         raise _Refused(_invalid(error)) from error
 
 
-def _invalid(error: ValidationError) -> Response:
+def _invalid(error: ValidationError, status: int = 422) -> Response:
     """Say what is wrong and where, without repeating what was sent."""
     errors = error.errors(include_url=False, include_context=False, include_input=False)
     if errors[0]["type"] == "json_invalid":
         return problem(400, f"The body is not valid JSON: {errors[0]['msg']}")
     where = [{"loc": ".".join(map(str, e["loc"])), "msg": e["msg"]} for e in errors[:20]]
     first = f"{where[0]['loc']}: {where[0]['msg']}" if where[0]["loc"] else where[0]["msg"]
-    return problem(413 if errors[0]["type"] == "too_long" else 422, first, errors=where)
+    return problem(413 if errors[0]["type"] == "too_long" else status, first, errors=where)

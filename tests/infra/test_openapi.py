@@ -85,3 +85,22 @@ def test_an_answer_that_streams_says_so(api: Any):
     answer = api["paths"]["/v2/messages"]["post"]["responses"]["200"]
 
     assert answer["content"] == {"text/event-stream": {}}
+
+
+def test_p29_x36_headers_that_a_route_reads_and_its_other_answers_are_described(api: Any):
+    asked = api["paths"]["/v2/messages"]["post"]
+    resumed = api["paths"]["/v2/messages/{id}/stream"]["get"]
+
+    limits = {
+        parameter["name"]: (parameter["required"], parameter["schema"])
+        for operation in (asked, resumed)
+        for parameter in operation["parameters"]
+        if parameter["in"] == "header"
+    }
+    assert limits["Idempotency-Key"] == (
+        False,
+        {"default": "", "maxLength": 255, "title": "Idempotency-Key", "type": "string"},
+    )
+    assert limits["Last-Event-ID"][1]["pattern"] == "^[0-9]{0,9}$"
+    assert resumed["responses"]["204"] == {"description": "Done; there is nothing to say."}
+    assert resumed["responses"]["200"]["content"] == {"text/event-stream": {}}

@@ -118,7 +118,7 @@ async def test_a_run_is_told_until_its_journal_is_gone(world: World) -> None:
             broken = await http.get(path, headers={"Last-Event-ID": "x"})
 
     assert statuses == [200, 204, 404]
-    assert (lost.status_code, broken.status_code) == (404, 422)
+    assert (lost.status_code, broken.status_code) == (404, 400)
 
 
 async def test_nobody_elses_run_is_told_or_stopped(world: World) -> None:
@@ -157,6 +157,16 @@ async def test_x34_stopping_over_http(world: World) -> None:
     assert (ended.status_code, ended.json()) == (200, {"status": "ended", "outcome": "stopped"})
     assert shown.done is not None
     assert shown.done["metadata"]["stop_reason"] == "user_cancelled"
+
+
+async def test_p29_a_key_that_is_too_long_is_refused(world: World) -> None:
+    with ScriptedModel(says("Hi")) as model:
+        async with client(world.deps(model)) as http:
+            keys = [{"Idempotency-Key": "k" * length} for length in (255, 256)]
+            answers = [await http.post("/v2/messages", json=HELLO, headers=key) for key in keys]
+
+    assert [answer.status_code for answer in answers] == [200, 400]
+    assert answers[1].json()["detail"].startswith("Idempotency-Key: ")
 
 
 @pytest.mark.parametrize("hours", [0, 2, 30])
