@@ -1,10 +1,12 @@
 """The routes of notifications and their handlers: parse, one call, answer."""
 
-from starlette.responses import JSONResponse
+from typing import Any
+
+from starlette.responses import JSONResponse, Response
 
 from functions.notifications.deliver import deliver
 from functions.notifications.limits import Allowance, headers
-from functions.notifications.notify import Posted, notify
+from functions.notifications.notify import Posted, accepted, notify, permitted
 from functions.notifications.wire import (
     DeliverRequest,
     Done,
@@ -13,61 +15,67 @@ from functions.notifications.wire import (
     InboxQuery,
     NotificationQuery,
     NotificationRequest,
+    PreferencesChange,
+    PreferencesOut,
 )
 from functions.notifications.wiring import NotificationsDeps
 from shared import telemetry
 from shared.domain.errors import TooMany
 from shared.domain.ids import AppId, UserId
 from shared.domain.notification import NotificationId
+from shared.domain.operation import Operation
 from shared.domain.text import visible
 from shared.edge.http import Call, Endpoint
+from shared.edge.idempotency import once
 from shared.edge.problems import problem
 
 QUOTA_EXCEEDED = "https://iana.org/assignments/http-problem-types#quota-exceeded"
-REFUSALS = (400, 401, 403, 404, 413, 429)
+REFUSALS = (400, 401, 403, 404, 409, 413, 422, 429)
 
 
-async def post_notification(
-    deps: NotificationsDeps, call: Call[NotificationRequest]
-) -> JSONResponse:
-    body = call.body
-    return await _post(deps, call, aid=body.aid, uid=body.uid, message=body.message)
+async def post_notification(deps: NotificationsDeps, call: Call[NotificationRequest]) -> Response:
+    return await _post(deps, call, aid=call.body.aid, said=call.body)
 
 
-async def post_app_notification(deps: NotificationsDeps, call: Call[None]) -> JSONResponse:
+async def post_app_notification(deps: NotificationsDeps, call: Call[None]) -> Response:
     """Only push: whatever the app's manifest says, nothing is written into the chat."""
-    query, aid = call.query, call.path["app_id"]
-    return await _post(
-        deps, call, aid=aid, uid=query.uid, message=query.message, chat_allowed=False
-    )
+    return await _post(deps, call, aid=call.path["app_id"], said=call.query, chat_allowed=False)
 
 
 async def _post(
     deps: NotificationsDeps,
-    call: Call[NotificationRequest] | Call[None],
+    call: Call[Any],
     *,
     aid: str | None,
-    uid: str | None,
-    message: str | None,
+    said: NotificationRequest | NotificationQuery,
     chat_allowed: bool = True,
-) -> JSONResponse:
+) -> Response:
     if not aid:
         return problem(400, "aid (app id) in request body is required")
-    if not uid:
+    if not said.uid:
         return problem(400, "uid is required")
-    if not message or not visible(message).strip():
+    if not said.message or not visible(said.message).strip():
         return problem(400, "message is required")
-    posted = Posted(
-        app_id=AppId(aid),
-        uid=UserId(uid),
-        message=message,
-        authorization=call.headers.get("authorization"),
-    )
+    uid = UserId(said.uid)
+    app = await permitted(deps, AppId(aid), uid, call.headers.get("authorization"))
+    text = accepted(said.message)
+
+    async def work(operation: Operation) -> Response:
+        posted = Posted(
+            id=NotificationId(operation.name),
+            at=operation.begun_at,
+            uid=uid,
+            app=app,
+            text=text,
+            chat_allowed=chat_allowed,
+        )
+        limit = headers(await notify(deps, posted))
+        return JSONResponse({"status": "Ok"}, headers={**limit, "X-Notification-Id": posted.id})
+
     try:
-        allowance = await notify(deps, posted, chat_allowed=chat_allowed)
+        return await once(deps, call, uid=uid, caller=app.id, work=work)
     except TooMany as refused:
         return _over_limit(refused)
-    return JSONResponse({"status": "Ok"}, headers=headers(allowance))
 
 
 def _over_limit(refused: TooMany) -> JSONResponse:
@@ -84,8 +92,19 @@ async def list_inbox(deps: NotificationsDeps, call: Call[None]) -> InboxPage:
 
 
 async def mark_read(deps: NotificationsDeps, call: Call[None]) -> Done:
-    await deps.inbox.mark_read(call.uid, NotificationId(call.path["id"]))
+    await deps.inbox.mark_read(call.uid, NotificationId(call.path["id"]), deps.clock.now())
     return Done()
+
+
+async def get_preferences(deps: NotificationsDeps, call: Call[None]) -> PreferencesOut:
+    profile = await deps.profiles.get(call.uid)
+    return PreferencesOut.of(profile.notifications)
+
+
+async def change_preferences(
+    deps: NotificationsDeps, call: Call[PreferencesChange]
+) -> PreferencesOut:
+    return PreferencesOut.of(await deps.profiles.prefer(call.uid, **call.body.changes()))
 
 
 async def deliver_notification(deps: NotificationsDeps, call: Call[DeliverRequest]) -> Done:
@@ -130,6 +149,21 @@ ENDPOINTS = (
         summary="Mark a notification as read",
         response=Done,
         errors=(404,),
+    ),
+    Endpoint(
+        method="GET",
+        path="/v1/users/notification-preferences",
+        handler=get_preferences,
+        summary="Read what the user wants to hear of apps",
+        response=PreferencesOut,
+    ),
+    Endpoint(
+        method="PATCH",
+        path="/v1/users/notification-preferences",
+        handler=change_preferences,
+        summary="Change what the user wants to hear of apps; what is left out stays",
+        body=PreferencesChange,
+        response=PreferencesOut,
     ),
 )
 

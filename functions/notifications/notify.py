@@ -1,14 +1,18 @@
 """What happens when an app has something to tell: may it, how often, and where does it go."""
 
+import asyncio
 from datetime import datetime
+from functools import partial
 
 from functions.notifications.limits import PER_HOUR, Allowance, hour_of, seconds_left
 from functions.notifications.wiring import NotificationsDeps
+from shared.data.inbox import addition
 from shared.domain.app import App
 from shared.domain.chat import Message, main_session, new_session
-from shared.domain.errors import NotAllowed, NotAuthenticated, TooLarge, TooMany
+from shared.domain.documents import Create
+from shared.domain.errors import NotAllowed, NotAuthenticated, NotFound, TooLarge, TooMany
 from shared.domain.ids import AppId, MessageId, UserId, is_id
-from shared.domain.notification import Notification, NotificationId
+from shared.domain.notification import Delivery, Notification, NotificationId
 from shared.domain.text import visible
 from shared.domain.value import value
 
@@ -17,122 +21,137 @@ MAX_CHARS = 4000
 
 @value
 class Posted:
-    """What an app asks us to tell a user; `authorization` is the header as it came."""
+    """What an app tells a user, under the name and time of its first attempt."""
 
-    app_id: AppId
+    id: NotificationId
+    at: datetime
     uid: UserId
-    message: str
-    authorization: str | None
+    app: App
+    text: str
+    chat_allowed: bool = True
+
+    @property
+    def is_for_chat(self) -> bool:
+        return self.chat_allowed and self.app.external_integration.chat_messages_enabled
+
+    @property
+    def is_for_push(self) -> bool:
+        return not self.is_for_chat or self.app.external_integration.chat_messages_notify
 
 
-async def notify(
-    deps: NotificationsDeps, posted: Posted, *, chat_allowed: bool = True
-) -> Allowance:
-    """Store what an app says where its manifest wants it, and have it delivered.
+async def permitted(deps: NotificationsDeps, app_id: AppId, uid: UserId, header: str | None) -> App:
+    """Return the app if it proves who it is by its key and the user installed it.
 
-    Raises NotAuthenticated, NotAllowed, NotFound, TooLarge, TooMany, checked in this order.
+    Raises NotAuthenticated, NotAllowed, NotFound, checked in this order.
     """
-    app = await _permitted(deps, posted)
-    text = _accepted(posted.message)
-    now = deps.clock.now()
-    notification = _notification(app, NotificationId(deps.new_id()), text, now)
-    allowance = await _take_slot(deps, posted.uid, notification)
-    wanted = app.external_integration
-    in_chat = chat_allowed and wanted.chat_messages_enabled
-    if in_chat:
-        await _store_in_chat(deps, posted.uid, app, notification)
-    if not in_chat or wanted.chat_messages_notify:
-        await _queue(deps, posted.uid, notification)
-    return allowance
-
-
-async def _permitted(deps: NotificationsDeps, posted: Posted) -> App:
-    """Return the app if it proves who it is and the user installed it."""
-    key = _api_key(posted.authorization)
-    if not is_id(posted.app_id) or not await deps.apps.accepts_key(posted.app_id, key):
+    key = _api_key(header)
+    if not is_id(app_id):
         raise NotAllowed("Invalid API key")
-    app = await deps.apps.get(posted.app_id)
-    if not is_id(posted.uid) or not await _may_notify(deps, posted.uid, app):
+    is_accepted, found, is_installed = await asyncio.gather(
+        deps.apps.accepts_key(app_id, key),
+        deps.apps.get_many([app_id]),
+        _has_installed(deps, uid, app_id),
+    )
+    if not is_accepted:
+        raise NotAllowed("Invalid API key")
+    if not found:
+        raise NotFound("App not found")
+    if not is_installed or not found[0].is_visible_to(uid):
         raise NotAllowed("User does not have this app installed")
-    return app
+    return found[0]
 
 
-async def _may_notify(deps: NotificationsDeps, uid: UserId, app: App) -> bool:
-    return app.is_visible_to(uid) and await deps.installed_apps.has(uid, app.id)
-
-
-def _api_key(authorization: str | None) -> str:
-    scheme, _, key = (authorization or "").partition(" ")
+def _api_key(header: str | None) -> str:
+    scheme, _, key = (header or "").partition(" ")
     if scheme.lower() != "bearer" or not key:
         raise NotAuthenticated("Missing or invalid Authorization header. Must be 'Bearer API_KEY'")
     return key
 
 
-def _accepted(message: str) -> str:
+async def _has_installed(deps: NotificationsDeps, uid: UserId, app_id: AppId) -> bool:
+    return is_id(uid) and await deps.installed_apps.has(uid, app_id)
+
+
+def accepted(message: str) -> str:
+    """Return the text as it is kept. Raises TooLarge."""
     if len(message) > MAX_CHARS:
         raise TooLarge(f"message is too long. Maximum {MAX_CHARS} characters.")
     return visible(message)
 
 
-async def _take_slot(deps: NotificationsDeps, uid: UserId, notification: Notification) -> Allowance:
-    now = notification.created_at
-    reset_s = seconds_left(now)
+async def notify(deps: NotificationsDeps, posted: Posted) -> Allowance:
+    """Store what an app says where its manifest wants it, and have it delivered.
+
+    Again with the same id, it goes on where it stopped. Raises TooMany.
+    """
     left = await deps.limits.take(
-        uid, notification.app_id, hour=hour_of(now), limit=PER_HOUR, taker=notification.id
+        posted.uid,
+        posted.app.id,
+        hour=hour_of(posted.at),
+        limit=PER_HOUR,
+        taker=posted.id,
+        store=partial(_store, deps, posted),
     )
+    reset_s = seconds_left(deps.clock.now())
     if left is None:
         text = f"Rate limit exceeded. Maximum {PER_HOUR} notifications per hour."
         raise TooMany(text, retry_after_s=reset_s)
+    if posted.is_for_push:
+        ids = {"uid": posted.uid, "id": posted.id}
+        await deps.tasks.create("deliver_notification", f"notification-{posted.id}", ids)
     return Allowance(remaining=left, reset_s=reset_s)
 
 
-def _notification(
-    app: App, notification_id: NotificationId, text: str, now: datetime
-) -> Notification:
-    """Build it with the data from which the mobile app makes the chat message that we store."""
+async def _store(deps: NotificationsDeps, posted: Posted, slot: Create) -> None:
+    """Write slot, notification and message in one: what is counted is there, and nothing else."""
+    notification = _notification(posted)
+    if not posted.is_for_chat:
+        await deps.inbox.add(posted.uid, notification, beside=[slot])
+        return
+    app_id = None if _speaks_in_main_chat(posted.app) else posted.app.id
+    session = new_session(main_session(app_id), app_id=app_id, now=posted.at)
+    message = Message(
+        id=MessageId(posted.id),
+        session_id=session.id,
+        text=notification.data["text"],
+        sender="ai",
+        created_at=posted.at,
+        app_id=app_id,
+        from_integration=True,
+    )
+    beside = [slot, addition(posted.uid, notification)]
+    await deps.messages.add(posted.uid, session, message, beside=beside)
+
+
+def _notification(posted: Posted) -> Notification:
+    """Build it with the data from which the mobile app makes the chat message that we store.
+
+    What stands in the chat and is not pushed has arrived.
+    """
+    app = posted.app
     to_main = _speaks_in_main_chat(app)
     data = {
-        "id": notification_id,
-        "created_at": now.isoformat(),
+        "id": posted.id,
+        "created_at": posted.at.isoformat(),
         "sender": "ai",
         "from_integration": "true",
         "type": "text",
         "notification_type": "plugin",
         "plugin_id": app.id,
-        "text": f"[{app.name}]: {text}" if to_main else text,
+        "text": f"[{app.name}]: {posted.text}" if to_main else posted.text,
         "navigate_to": "/chat/omi" if to_main else f"/chat/{app.id}",
     }
-    title = f"{app.name} says"
     return Notification(
-        id=notification_id, app_id=app.id, title=title, body=text, created_at=now, data=data
+        id=posted.id,
+        app_id=app.id,
+        title=f"{app.name} says",
+        body=posted.text,
+        created_at=posted.at,
+        data=data,
+        delivery=Delivery(sent_at=None if posted.is_for_push else posted.at),
     )
 
 
 def _speaks_in_main_chat(app: App) -> bool:
     wanted = app.external_integration
     return wanted.chat_messages_enabled and wanted.chat_messages_target == "main"
-
-
-async def _store_in_chat(
-    deps: NotificationsDeps, uid: UserId, app: App, notification: Notification
-) -> None:
-    app_id = None if _speaks_in_main_chat(app) else app.id
-    at = notification.created_at
-    session = new_session(main_session(app_id), app_id=app_id, now=at)
-    message = Message(
-        id=MessageId(notification.id),
-        session_id=session.id,
-        text=notification.data["text"],
-        sender="ai",
-        created_at=at,
-        app_id=app_id,
-        from_integration=True,
-    )
-    await deps.messages.add(uid, session, message)
-
-
-async def _queue(deps: NotificationsDeps, uid: UserId, notification: Notification) -> None:
-    """Store first: the task carries ids, and finds what it delivers however soon it runs."""
-    await deps.inbox.add(uid, notification)
-    ids = {"uid": uid, "id": notification.id}
-    await deps.tasks.create("deliver_notification", f"notification-{notification.id}", ids)

@@ -1,12 +1,13 @@
 """What apps post, and what the owner reads of it: the HTTP contract of notifications."""
 
 from datetime import datetime
-from typing import Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field
+from pydantic import ConfigDict, Field, model_validator
 
-from shared.domain.ids import UserId
+from shared.domain.ids import AppId, UserId
 from shared.domain.notification import NotificationId
+from shared.domain.quiet import Preferences, QuietHours
 from shared.edge.http import Wire
 
 
@@ -60,3 +61,58 @@ class InboxPage(Wire):
 class InboxQuery(Wire):
     cursor: str | None = None
     limit: int = Field(default=50, ge=1, le=100)
+
+
+LocalTime = Annotated[str, Field(pattern=r"^([01][0-9]|2[0-3]):[0-5][0-9]$")]
+AppName = Annotated[AppId, Field(pattern=r"^[A-Za-z0-9_-]{1,64}$")]
+
+
+class Quiet(Wire):
+    """Local times in the time zone of the profile; `22:00` to `07:00` crosses midnight."""
+
+    model_config = ConfigDict(validate_by_name=True, serialize_by_alias=True)
+
+    begin: LocalTime = Field(alias="from")
+    end: LocalTime = Field(alias="to")
+
+    @model_validator(mode="after")
+    def _must_end(self) -> Self:
+        if self.begin == self.end:
+            raise ValueError(
+                "quiet hours begin and end at the same time; `enabled` switches all off"
+            )
+        return self
+
+
+class PreferencesChange(Wire):
+    """Fields left out keep their value; null means no quiet hours, or the digest at their end."""
+
+    enabled: bool = True
+    muted_apps: Annotated[tuple[AppName, ...], Field(max_length=200)] = ()
+    quiet_hours: Quiet | None = None
+    digest: bool = True
+    digest_hour: Annotated[int, Field(ge=0, le=23)] | None = None
+
+    def changes(self) -> dict[str, Any]:
+        given = {name: getattr(self, name) for name in self.model_fields_set}
+        if self.quiet_hours:
+            given["quiet_hours"] = QuietHours(
+                begin=self.quiet_hours.begin, end=self.quiet_hours.end
+            )
+        if "muted_apps" in given:
+            given["muted_apps"] = tuple(sorted(set(self.muted_apps)))
+        return given
+
+
+class PreferencesOut(Wire):
+    """What the user wants to hear of apps."""
+
+    enabled: bool
+    muted_apps: list[AppId]
+    quiet_hours: Quiet | None
+    digest: bool
+    digest_hour: int | None
+
+    @classmethod
+    def of(cls, preferences: Preferences) -> Self:
+        return cls.model_validate(preferences, from_attributes=True)

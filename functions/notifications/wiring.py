@@ -7,7 +7,8 @@ from shared.data.apps import Apps, InstalledApps
 from shared.data.hourly_limits import HourlyLimits
 from shared.data.inbox import Inbox
 from shared.data.messages import Messages
-from shared.data.profiles import Devices
+from shared.data.operations import Operations
+from shared.data.profiles import Devices, Profiles
 from shared.domain.value import value
 from shared.ports import Clock, Identity, NewId, Push, ServiceIdentity, Tasks
 
@@ -25,8 +26,10 @@ class NotificationsDeps:
     apps: Apps
     installed_apps: InstalledApps
     limits: HourlyLimits
+    operations: Operations
     messages: Messages
     inbox: Inbox
+    profiles: Profiles
     devices: Devices
     cors_origins: tuple[str, ...] = ()
 
@@ -49,8 +52,10 @@ def deps() -> NotificationsDeps:
         apps=Apps(documents),
         installed_apps=InstalledApps(documents),
         limits=HourlyLimits(documents),
+        operations=Operations(documents),
         messages=Messages(documents),
         inbox=Inbox(documents),
+        profiles=Profiles(documents),
         devices=Devices(documents),
         cors_origins=wiring.settings().cors_origins,
     )

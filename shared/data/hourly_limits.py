@@ -1,12 +1,16 @@
 """Counts that hold under any concurrency: an hour has as many slots as it admits."""
 
+from collections.abc import Awaitable, Callable
 from datetime import datetime, timedelta
 from zlib import crc32
 
 from shared.domain.documents import Create
 from shared.domain.errors import AlreadyExists
 from shared.domain.ids import UserId
+from shared.domain.operation import KEPT
 from shared.ports import Documents
+
+Store = Callable[[Create], Awaitable[None]]
 
 
 class HourlyLimits:
@@ -16,27 +20,39 @@ class HourlyLimits:
         self._documents = documents
 
     async def take(
-        self, uid: UserId, name: str, *, hour: datetime, limit: int, taker: str
+        self,
+        uid: UserId,
+        name: str,
+        *,
+        hour: datetime,
+        limit: int,
+        taker: str,
+        store: Store | None = None,
     ) -> int | None:
         """Take a slot of the hour that begins at `hour` and return how many are left.
 
-        None when all are taken. `taker` is an id of the attempt: different ones start at different
-        slots, so that a rush rarely meets at one.
+        None when all are taken. `taker` names what the slot is for, and takes one only once; different
+        ones start at different slots, so that a rush rarely meets at one. `store` writes the slot
+        together with what it is for, all or none, and raises AlreadyExists when the slot is there.
         """
         paths = [f"users/{uid}/limits/{name}-{hour:%Y-%m-%d-%H}-{n}" for n in range(limit)]
-        fields = {"expires_at": hour + timedelta(hours=1)}
-        while free := await self._free(paths):
-            if await self._created(free[crc32(taker.encode()) % len(free)], fields):
+        # A taker may come again for as long as an operation is kept, and finds its slot.
+        fields = {"taker": taker, "expires_at": hour + timedelta(hours=1) + KEPT}
+        while True:
+            slots = await self._documents.get_many(paths)
+            free = [path for path, slot in zip(paths, slots, strict=True) if slot is None]
+            if any(slot is not None and slot.fields.get("taker") == taker for slot in slots):
+                return len(free)
+            if not free:
+                return None
+            slot = Create(free[crc32(taker.encode()) % len(free)], fields)
+            if await _is_stored(slot, store or self._documents.write):
                 return len(free) - 1
-        return None
 
-    async def _free(self, paths: list[str]) -> list[str]:
-        found = await self._documents.get_many(paths)
-        return [path for path, slot in zip(paths, found, strict=True) if slot is None]
 
-    async def _created(self, path: str, fields: dict[str, datetime]) -> bool:
-        try:
-            await self._documents.write(Create(path, fields))
-        except AlreadyExists:
-            return False
-        return True
+async def _is_stored(slot: Create, store: Store) -> bool:
+    try:
+        await store(slot)
+    except AlreadyExists:
+        return False
+    return True

@@ -1,10 +1,12 @@
 """A user's inbox: every notification that was sent to them, whole."""
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
+from typing import Any
 
 from shared.data.codec import dump, load, load_all
 from shared.data.paging import Page, page, position
-from shared.domain.documents import Create, Order, Query, Update, Where
+from shared.domain.documents import Create, Order, Query, Update, Where, Write
 from shared.domain.errors import NotFound, PreconditionFailed
 from shared.domain.ids import UserId
 from shared.domain.notification import Notification, NotificationId
@@ -19,8 +21,11 @@ class Inbox:
     def __init__(self, documents: Documents) -> None:
         self._documents = documents
 
-    async def add(self, uid: UserId, notification: Notification) -> None:
-        await self._documents.write(Create(_path(uid, notification.id), dump(notification)))
+    async def add(
+        self, uid: UserId, notification: Notification, *, beside: Sequence[Write] = ()
+    ) -> None:
+        """Store it and make the writes `beside`, all or none. Raises AlreadyExists."""
+        await self._documents.write(*beside, addition(uid, notification))
 
     async def get(self, uid: UserId, notification_id: NotificationId) -> Notification | None:
         document = await self._documents.get(_path(uid, notification_id))
@@ -46,17 +51,20 @@ class Inbox:
         """Raises NotFound."""
         await self._change(uid, notification_id, delivered_at=at)
 
-    async def mark_read(self, uid: UserId, notification_id: NotificationId) -> None:
+    async def mark_read(self, uid: UserId, notification_id: NotificationId, at: datetime) -> None:
         """Raises NotFound."""
-        await self._change(uid, notification_id, read=True)
+        await self._change(uid, notification_id, read_at=at)
 
-    async def _change(
-        self, uid: UserId, notification_id: NotificationId, **changes: datetime | bool
-    ) -> None:
+    async def _change(self, uid: UserId, notification_id: NotificationId, **changes: Any) -> None:
         try:
             await self._documents.write(Update(_path(uid, notification_id), changes))
         except PreconditionFailed as missing:
             raise NotFound("Notification not found") from missing
+
+
+def addition(uid: UserId, notification: Notification) -> Create:
+    """Return the write that stores a new notification."""
+    return Create(_path(uid, notification.id), dump(notification))
 
 
 def _path(uid: UserId, notification_id: NotificationId) -> str:

@@ -1,12 +1,14 @@
 """A user's profile and devices."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Any
 
 from shared.data.codec import dump, load, load_all
 from shared.domain.documents import Delete, Query, Set
 from shared.domain.ids import UserId
 from shared.domain.profile import Device, Profile
+from shared.domain.quiet import Preferences
 from shared.ports import Documents, Transaction
 
 
@@ -20,14 +22,26 @@ class Profiles:
         document = await self._documents.get(f"users/{uid}")
         return load(Profile, document) if document else Profile()
 
-    async def change(self, uid: UserId, **changes: str) -> Profile:
+    async def change(self, uid: UserId, **changes: Any) -> Profile:
         """Change fields, leave the others, and return the whole; two at once are both kept."""
+        return await self._change(uid, lambda profile: replace(profile, **changes))
+
+    async def prefer(self, uid: UserId, **changes: Any) -> Preferences:
+        """Change what the user wants to hear, and return the whole; two at once are both kept."""
+        changed = await self._change(
+            uid,
+            lambda profile: replace(
+                profile, notifications=replace(profile.notifications, **changes)
+            ),
+        )
+        return changed.notifications
+
+    async def _change(self, uid: UserId, change: Callable[[Profile], Profile]) -> Profile:
         path = f"users/{uid}"
 
         async def work(tx: Transaction) -> Profile:
             document = await tx.get(path)
-            stored = load(Profile, document) if document else Profile()
-            changed = replace(stored, **changes)
+            changed = change(load(Profile, document) if document else Profile())
             beside = document.fields if document else {}
             tx.write(Set(path, {**beside, **dump(changed)}))
             return changed

@@ -1,14 +1,30 @@
-"""What an app tells a user outside a chat."""
+"""What an app tells a user outside a chat, and how far it has come."""
 
 from collections.abc import Mapping
 from dataclasses import field
 from datetime import datetime
-from typing import NewType
+from typing import Literal, NewType
 
 from shared.domain.ids import AppId
 from shared.domain.value import value
 
 NotificationId = NewType("NotificationId", str)
+State = Literal["accepted", "held", "sent", "failed", "read"]
+
+
+@value
+class Delivery:
+    """How far a push has come. `reached` are the devices that no other attempt must reach again.
+
+    `sent_at` is when nothing was left to do, also where nothing was to be pushed; `failed_at` when it
+    was given up, and `failure` why: a vendor's code, never content.
+    """
+
+    reached: tuple[str, ...] = ()
+    attempts: int = 0
+    sent_at: datetime | None = None
+    failed_at: datetime | None = None
+    failure: str | None = None
 
 
 @value
@@ -16,7 +32,7 @@ class Notification:
     """One notification; its id is the id of the chat message it was stored as, where there is one.
 
     `body` is whole. `data` is what a push carries beside it, all strings. It stands in the inbox
-    from `delivered_at` on.
+    from `delivered_at` on. While quiet hours hold its push back, `held_until` says until when.
     """
 
     id: NotificationId
@@ -26,4 +42,21 @@ class Notification:
     created_at: datetime
     data: Mapping[str, str] = field(default_factory=dict)
     delivered_at: datetime | None = None
-    read: bool = False
+    held_until: datetime | None = None
+    read_at: datetime | None = None
+    delivery: Delivery = field(default_factory=Delivery)
+
+    @property
+    def read(self) -> bool:
+        return self.read_at is not None
+
+    @property
+    def state(self) -> State:
+        """Say what its sender may know: what became of it, and nothing of what its reader prefers."""
+        if self.read_at:
+            return "read"
+        if self.delivery.sent_at:
+            return "sent"
+        if self.delivery.failed_at:
+            return "failed"
+        return "held" if self.held_until else "accepted"

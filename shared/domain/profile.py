@@ -1,18 +1,24 @@
 """What we know of the owner besides their words."""
 
+from dataclasses import field
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
+from shared.domain.quiet import Preferences
 from shared.domain.value import value
 
 
 @value
 class Profile:
-    """`time_zone` is an IANA name; every date the owner sees follows it. `language` is ISO 639-1."""
+    """`time_zone` is an IANA name; every date the owner sees follows it. `language` is ISO 639-1.
+
+    `notifications` is what they want to hear of apps.
+    """
 
     name: str = ""
     time_zone: str = "UTC"
     language: str = "en"
+    notifications: Preferences = field(default_factory=Preferences)
 
     @property
     def zone(self) -> ZoneInfo:

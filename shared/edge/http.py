@@ -29,6 +29,7 @@ EXPOSED_HEADERS = (
     "X-Run-Id",
     "X-Request-Id",
     "X-Next-Cursor",
+    "X-Notification-Id",
     "Retry-After",
     "RateLimit",
     "RateLimit-Policy",
@@ -62,8 +63,12 @@ class Callers(Protocol):
 
 @value
 class Call(Generic[Body]):
-    """A verified request. `uid` is empty unless the endpoint's access is `user`."""
+    """A verified request. `uid` is empty unless the endpoint's access is `user`.
 
+    `line` is its method and path, as `POST /v1/inbox/n1/read`.
+    """
+
+    line: str
     uid: UserId
     body: Body
     path: Mapping[str, str]
@@ -168,6 +173,7 @@ async def _answer(function: str, row: Endpoint, deps: Callers, request: Request)
     query = _parse_query(row, request)
     raw = await _read(request, row.max_bytes) if row.body is not None else b""
     call = Call(
+        line=f"{request.method} {request.url.path}",
         uid=uid,
         body=_parse_body(row, request, raw),
         path=request.path_params,

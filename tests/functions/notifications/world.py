@@ -19,7 +19,8 @@ from shared.data.apps import Apps, InstalledApps, hash_key
 from shared.data.hourly_limits import HourlyLimits
 from shared.data.inbox import Inbox
 from shared.data.messages import Messages
-from shared.data.profiles import Devices
+from shared.data.operations import Operations
+from shared.data.profiles import Devices, Profiles
 from shared.domain.app import ApiKey, App, ExternalIntegration, InstalledApp
 from shared.domain.chat import Message
 from shared.domain.errors import Unavailable
@@ -76,11 +77,15 @@ class World:
         await self.deps.installed_apps.add(ALICE, installed)
         return app
 
-    async def post(self, *, key: str = KEY, **changes: Any) -> Response:
+    async def post(
+        self, *, key: str = KEY, idempotency_key: str | None = None, **changes: Any
+    ) -> Response:
         """Post as Weather to Alice; what is None is left out."""
         body = {"aid": WEATHER, "uid": ALICE, "message": "Rain at five.", **changes}
         body = {name: value for name, value in body.items() if value is not None}
         headers = {"Authorization": f"Bearer {key}"}
+        if idempotency_key:
+            headers["Idempotency-Key"] = idempotency_key
         return await self.request(
             "POST", "/v1/integrations/notification", json=body, headers=headers
         )
@@ -130,8 +135,10 @@ def world_on(database: SqliteDatabase, documents: Documents | None = None) -> Wo
         apps=Apps(documents),
         installed_apps=InstalledApps(documents),
         limits=HourlyLimits(documents),
+        operations=Operations(documents),
         messages=Messages(documents),
         inbox=Inbox(documents),
+        profiles=Profiles(documents),
         devices=Devices(documents),
     )
     return World(documents=documents, deps=deps, push=push, clock=clock, queue=queue)

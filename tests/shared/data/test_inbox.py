@@ -60,17 +60,17 @@ async def test_only_what_was_delivered_is_shown_newest_first_in_pages(inbox: Inb
 async def test_what_is_stored_comes_back_whole(inbox: Inbox):
     await inbox.add(ALICE, notification("n1"))
     await inbox.mark_delivered(ALICE, NotificationId("n1"), NOON)
-    await inbox.mark_read(ALICE, NotificationId("n1"))
+    await inbox.mark_read(ALICE, NotificationId("n1"), NOON)
 
     found = await inbox.get(ALICE, NotificationId("n1"))
 
-    assert found == replace(notification("n1"), delivered_at=NOON, read=True)
+    assert found == replace(notification("n1"), delivered_at=NOON, read_at=NOON)
     assert await inbox.get(UserId("bob"), NotificationId("n1")) is None
 
 
 async def test_what_is_not_there_cannot_be_read(inbox: Inbox):
     with pytest.raises(NotFound, match="Notification not found"):
-        await inbox.mark_read(ALICE, NotificationId("n1"))
+        await inbox.mark_read(ALICE, NotificationId("n1"), NOON)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,67 @@
+"""One thing that a caller asks for under an idempotency key, however often they ask."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+from shared.domain.errors import Conflict, Invalid
+from shared.domain.value import value
+
+KEPT = timedelta(hours=24)
+LEASE = timedelta(seconds=60)
+"""Longer than any attempt takes; one that is silent for so long has crashed."""
+
+
+@value
+class Answer:
+    """What the caller was told, byte for byte."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+
+@value
+class Operation:
+    """What stands under a key. `id` is the document's, a hash of who asked for what by which key.
+
+    `name` is hard to guess and the same on every attempt, so that what an attempt makes can be named
+    after it; `begun_at` is when the first one began, UTC. No answer means that an attempt is at work
+    until `leased_until`, or crashed.
+    """
+
+    id: str
+    name: str
+    fingerprint: str
+    begun_at: datetime
+    leased_until: datetime
+    expires_at: datetime
+    answer: Answer | None = None
+
+
+def begin(id_: str, name: str, *, fingerprint: str, now: datetime) -> Operation:
+    return Operation(
+        id=id_,
+        name=name,
+        fingerprint=fingerprint,
+        begun_at=now,
+        leased_until=now + LEASE,
+        expires_at=now + KEPT,
+    )
+
+
+def asked_again(stored: Operation | None, asked: Operation) -> Operation:
+    """Return the operation to go on with: the stored one, unless its time is over.
+
+    Raises Invalid when the key came with something else, and Conflict while an attempt is at work.
+    """
+    now = asked.begun_at
+    if stored is None or stored.expires_at <= now or stored.name == asked.name:
+        return asked  # by this very name: it was stored, and the store's answer got lost
+    if stored.fingerprint != asked.fingerprint:
+        raise Invalid("This idempotency key came with another request before.")
+    if stored.answer is not None:
+        return stored
+    if stored.leased_until > now:
+        raise Conflict("The first request with this idempotency key is still at work.")
+    return replace(stored, leased_until=asked.leased_until)

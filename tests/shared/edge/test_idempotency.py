@@ -1,0 +1,257 @@
+"""T15: a request that is sent again is answered again and done once; other requests are told apart."""
+
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import dataclass, field
+from datetime import timedelta
+from pathlib import Path
+
+import anyio
+import httpx
+import pytest
+from google.cloud.firestore import AsyncClient
+from starlette.responses import JSONResponse, Response
+
+from shared.adapters.firestore_documents import FirestoreDocuments
+from shared.adapters.firestore_indexes import FirestoreIndexes
+from shared.adapters.local_identity import LocalIdentity, LocalServiceIdentity
+from shared.adapters.sqlite_database import SqliteDatabase
+from shared.adapters.sqlite_documents import SqliteDocuments
+from shared.data.operations import Operations
+from shared.domain.errors import NotFound, Unavailable
+from shared.domain.ids import UserId
+from shared.domain.operation import KEPT, LEASE, Operation
+from shared.edge.http import Call, Endpoint, Wire, application
+from shared.edge.idempotency import once
+from tests.doubles import CountingIds, FixedClock
+
+ALICE = UserId("alice")
+INFLIGHT = "The first request with this idempotency key is still at work."
+OTHER = "This idempotency key came with another request before."
+
+
+class Order(Wire):
+    item: str
+
+
+@dataclass
+class Shop:
+    """A function with one thing to do: it notes the name under which it does it."""
+
+    operations: Operations
+    clock: FixedClock = field(default_factory=FixedClock)
+    new_id: CountingIds = field(default_factory=CountingIds)
+    identity: LocalIdentity = field(default_factory=lambda: LocalIdentity(b"secret"))
+    service_identity: LocalServiceIdentity = field(
+        default_factory=lambda: LocalServiceIdentity(b"secret")
+    )
+    done: list[str] = field(default_factory=list)
+    outcomes: list[Exception | Response] = field(default_factory=list)
+    begun: anyio.Event = field(default_factory=anyio.Event)
+    gate: anyio.Event | None = None
+
+    async def work(self, operation: Operation) -> Response:
+        self.done.append(operation.name)
+        self.begun.set()
+        if self.gate:
+            await self.gate.wait()
+        outcome = self.outcomes.pop(0) if self.outcomes else None
+        if isinstance(outcome, Exception):
+            raise outcome
+        return outcome or JSONResponse({"n": len(self.done)}, 201, {"X-Kept": "yes"})
+
+    async def post(
+        self, key: str | None = "k", item: str = "tea", *, caller: str = "ann", path: str = "/"
+    ) -> httpx.Response:
+        headers = {"X-Caller": caller} | ({"Idempotency-Key": key} if key is not None else {})
+        transport = httpx.ASGITransport(application("shop", ROWS, self))
+        async with httpx.AsyncClient(transport=transport, base_url="http://shop") as client:
+            return await client.post(path, json={"item": item}, headers=headers)
+
+
+async def order(shop: Shop, call: Call[Order]) -> Response:
+    return await once(shop, call, uid=ALICE, caller=call.headers["x-caller"], work=shop.work)
+
+
+ROWS = [
+    Endpoint(method="POST", path=path, handler=order, summary="", access="anyone", body=Order)
+    for path in ("/", "/other")
+]
+
+
+@pytest.fixture
+def sqlite(tmp_path: Path) -> Iterator[Operations]:
+    database = SqliteDatabase(tmp_path / "keepsake.db")
+    yield Operations(SqliteDocuments(database, FirestoreIndexes()))
+    database.close()
+
+
+@pytest.fixture
+async def firestore(
+    firestore_emulator: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> AsyncIterator[Operations]:
+    monkeypatch.setenv("FIRESTORE_EMULATOR_HOST", firestore_emulator)
+    client = AsyncClient(project=f"idempotency-{tmp_path.name[:12].strip('_0')}".replace("_", "-"))
+    yield Operations(FirestoreDocuments(client))
+    client.close()
+
+
+@pytest.fixture(params=["sqlite", pytest.param("firestore", marks=pytest.mark.emulators)])
+def shop(request: pytest.FixtureRequest) -> Shop:
+    return Shop(request.getfixturevalue(request.param))
+
+
+def refusal(answer: httpx.Response) -> tuple[int, str]:
+    return answer.status_code, answer.json()["detail"]
+
+
+async def test_t15_the_same_request_gets_the_same_answer_byte_for_byte_and_is_done_once(shop: Shop):
+    first = await shop.post()
+    again = await shop.post()
+
+    assert (
+        (first.status_code, first.content)
+        == (again.status_code, again.content)
+        == (201, b'{"n":1}')
+    )
+    assert "Idempotency-Replayed" not in first.headers
+    assert (again.headers["X-Kept"], again.headers["Idempotency-Replayed"]) == ("yes", "true")
+    assert len(shop.done) == 1
+
+
+async def test_without_a_key_every_request_is_done(shop: Shop):
+    for key in (None, None, ""):
+        await shop.post(key)
+
+    assert len(set(shop.done)) == 3
+
+
+async def test_t15_another_body_under_the_same_key_is_refused(shop: Shop):
+    await shop.post(item="tea")
+
+    assert refusal(await shop.post(item="coffee")) == (422, OTHER)
+    assert len(shop.done) == 1
+
+
+async def test_keys_of_other_callers_and_paths_are_other_keys(shop: Shop):
+    await shop.post()
+    await shop.post(caller="bob")
+    await shop.post(path="/other")
+
+    assert len(set(shop.done)) == 3
+
+
+async def test_t15_while_the_first_is_at_work_the_second_is_told_so(shop: Shop):
+    shop.gate = anyio.Event()
+    answers: list[httpx.Response] = []
+
+    async def first() -> None:
+        answers.append(await shop.post())
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(first)
+        await shop.begun.wait()
+        refused = await shop.post()
+        shop.gate.set()
+
+    assert refusal(refused) == (409, INFLIGHT)
+    assert answers[0].status_code == 201
+    assert (await shop.post()).content == answers[0].content
+
+
+async def test_t15_what_crashed_is_continued_under_the_same_name_when_its_lease_is_over(shop: Shop):
+    crashed = anyio.CancelScope()
+    shop.gate = anyio.Event()
+    async with anyio.create_task_group() as tasks:
+
+        async def first() -> None:
+            with crashed:
+                await shop.post()
+
+        tasks.start_soon(first)
+        await shop.begun.wait()
+        crashed.cancel()
+    shop.gate = None
+
+    early = await shop.post()
+    shop.clock.pass_(seconds=LEASE.total_seconds())
+    continued = await shop.post()
+
+    assert (early.status_code, continued.status_code) == (409, 201)
+    assert shop.done == [shop.done[0]] * 2
+
+
+async def test_t15_two_attempts_that_overlap_give_one_answer(shop: Shop):
+    """The first one was only slow; its answer comes after that of the one which took over."""
+    shop.gate = slow = anyio.Event()
+    answers: list[httpx.Response] = []
+
+    async def first() -> None:
+        answers.append(await shop.post())
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(first)
+        await shop.begun.wait()
+        shop.clock.pass_(seconds=LEASE.total_seconds())
+        shop.gate = None
+        shop.outcomes = [JSONResponse({"by": "the second"})]
+        answers.append(await shop.post())
+        slow.set()
+
+    assert answers[0].content == answers[1].content == b'{"by":"the second"}'
+
+
+@pytest.mark.parametrize(
+    "outcome", [Unavailable("down"), RuntimeError("a bug"), JSONResponse({}, 503)]
+)
+async def test_t15_what_failed_is_continued_at_once_under_the_same_name(
+    shop: Shop, outcome: Exception | Response
+):
+    shop.outcomes = [outcome]
+
+    failed, continued = await shop.post(), await shop.post()
+
+    assert failed.status_code >= 500
+    assert continued.status_code == 201
+    assert shop.done == [shop.done[0]] * 2
+
+
+async def test_t15_what_was_refused_is_not_kept_and_begins_anew(shop: Shop):
+    shop.outcomes = [NotFound("no tea")]
+
+    refused, served = await shop.post(), await shop.post()
+
+    assert (refused.status_code, served.status_code) == (404, 201)
+    assert len(set(shop.done)) == 2
+
+
+async def test_t15_a_key_is_kept_for_a_day(shop: Shop):
+    await shop.post()
+
+    shop.clock.pass_(seconds=(KEPT - timedelta(seconds=1)).total_seconds())
+    kept = await shop.post(item="tea")
+    shop.clock.pass_(seconds=1)
+    fresh = await shop.post(item="coffee")
+
+    assert "Idempotency-Replayed" in kept.headers
+    assert fresh.status_code == 201
+    assert len(set(shop.done)) == 2
+
+
+@pytest.mark.parametrize(("length", "status"), [(255, 201), (256, 400)])
+async def test_t15_a_key_has_at_most_255_characters(shop: Shop, length: int, status: int):
+    assert (await shop.post("k" * length)).status_code == status
+
+
+async def test_t15_of_twenty_at_once_one_is_done_and_nobody_hears_anything_else(shop: Shop):
+    answers: list[httpx.Response] = []
+
+    async def post() -> None:
+        answers.append(await shop.post())
+
+    async with anyio.create_task_group() as tasks:
+        for _ in range(20):
+            tasks.start_soon(post)
+
+    assert len(shop.done) == 1
+    assert {a.status_code for a in answers} <= {201, 409}
+    assert {a.content for a in answers if a.status_code == 201} == {b'{"n":1}'}
