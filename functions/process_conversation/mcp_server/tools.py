@@ -59,6 +59,7 @@ class LibraryTool:
         named = {name: arguments.get(name) for name in self._in_path}
         row = self.row
         return Call(
+            line=f"{row.method} {row.path}",
             uid=uid,
             body=row.body and adapter(row.body).validate_json(json.dumps(rest)),
             path=adapter(dict[str, ClientId]).validate_python(named),
