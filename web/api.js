@@ -50,11 +50,13 @@ export function connect(token, onSignedOut) {
     inbox: (cursor) => call("GET", `/v1/inbox?${query({ cursor })}`),
     changeConversation: (id, changes) => call("PATCH", `/v1/conversations/${encodeURIComponent(id)}`, { body: changes }),
     deleteConversation: (id) => call("DELETE", `/v1/conversations/${encodeURIComponent(id)}`),
-    nameSpeaker: (id, speaker, person) => call("PATCH", `/v1/conversations/${encodeURIComponent(id)}/assign-speaker/` +
-      `${encodeURIComponent(speaker)}?${query({ assign_type: "person_id", value: person })}`),
+    // Without a person, the name is taken back.
+    nameSpeaker: (id, label, person) => call("PATCH", `/v1/conversations/${encodeURIComponent(id)}/assign-speaker/` +
+      `${encodeURIComponent(label)}?${query({ assign_type: "person_id", value: person })}`),
     memories: (cursor) => page(`/v3/memories?${query({ limit: 50, cursor })}`),
     addMemory: (content) => call("POST", "/v3/memories", { body: { content } }),
     editMemory: (id, value) => call("PATCH", `/v3/memories/${encodeURIComponent(id)}?${query({ value })}`),
+    mergeMemories: (ids, content) => call("POST", "/v3/memories/merge", { body: { ids, content } }),
     deleteMemory: (id) => call("DELETE", `/v3/memories/${encodeURIComponent(id)}`),
     memoryHistory: (id) => call("GET", `/v3/memories/${encodeURIComponent(id)}/history`),
     tasks: async (cursor) => {

@@ -40,3 +40,9 @@ export function say(node, text) {
   node.textContent = text;
   node.hidden = !text;
 }
+
+/** Goes on with the keyboard at `row`, the first that “Show more” brought: the button itself may be gone. */
+export function moveTo(row) {
+  row?.setAttribute("tabindex", "-1");
+  row?.focus();
+}

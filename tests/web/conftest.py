@@ -2,13 +2,16 @@
 
 import os
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from infra.emulators.process import CannotRunError
 from infra.local.browser import chromium, product
+from tests.servers.openai import ScriptedOpenai, scripted_openai
 from tests.web.console import Console
+from tests.web.served import Served
 
 PATIENCE_MS = 15_000
 
@@ -56,3 +59,15 @@ def module_page(browser: Browser, origin: str) -> Iterator[Page]:
     page.goto(origin)
     yield page
     page.close()
+
+
+@pytest.fixture
+def model() -> Iterator[ScriptedOpenai]:
+    with scripted_openai() as server:
+        yield server
+
+
+@pytest.fixture
+def served(tmp_path: Path, model: ScriptedOpenai) -> Served:
+    """Give the product with a model that is played; a test starts it itself."""
+    return Served(tmp_path, model)

@@ -85,6 +85,24 @@ def test_p33_a_speaker_is_named_and_renamed(console: Console) -> None:
     expect(speakers.nth(1)).to_have_text("Nora Weber")
 
 
+def test_p33_the_name_of_a_speaker_is_taken_back_by_keyboard(console: Console) -> None:
+    console.sign_in("mistaken")
+    console.keep(TRANSCRIPT).click()
+    page, speaker = console.page, console.page.locator("#reader .speaker").nth(1)
+    page.get_by_role("button", name="Speaker 2").click()
+    page.get_by_label("Who is Speaker 2?").fill("Nora")
+    page.keyboard.press("Enter")
+    expect(speaker).to_have_text("Nora")
+
+    page.get_by_role("button", name="This is not Nora").press("Enter")
+
+    expect(speaker).to_have_text("Speaker 2")
+    page.reload()
+    page.locator("#conversations .card").click()
+    expect(speaker).to_have_text("Speaker 2")
+    assert console.complaints == []
+
+
 def test_p14_memories_show_their_ground_and_are_changed(console: Console) -> None:
     console.sign_in("rememberer")
     console.keep(TRANSCRIPT)
@@ -109,6 +127,58 @@ def test_p14_memories_show_their_ground_and_are_changed(console: Console) -> Non
     said.get_by_role("button", name="Delete").click()
     expect(said).to_have_count(0)
     assert console.complaints == []
+
+
+def test_p14_memories_are_merged_in_their_owners_words_by_keyboard(console: Console) -> None:
+    console.sign_in("merger")
+    page = console.page
+    show(page, "memories")
+    merge = page.get_by_role("button", name="Merge", exact=True)
+    for text in ("Theo likes almonds.", "Theo loves marzipan.", "The ferry leaves at noon."):
+        page.get_by_label("A new memory").fill(text)
+        page.keyboard.press("Enter")
+        expect(rows(page, "memories").filter(has_text=text)).to_be_visible()
+    expect(merge).to_be_disabled()
+
+    page.get_by_label("Choose: Theo likes almonds.").press("Space")
+    expect(merge).to_be_disabled()
+    page.get_by_label("Choose: Theo loves marzipan.").press("Space")
+    page.get_by_role("button", name="Merge 2").press("Enter")
+    words = page.get_by_label("In these words")
+    expect(words).to_be_focused()
+    expect(words).to_have_value("Theo likes almonds. Theo loves marzipan.")
+    words.fill("Theo likes almonds and marzipan.")
+    page.get_by_role("dialog").get_by_role("button", name="Merge").press("Enter")
+
+    expect(rows(page, "memories")).to_have_count(2)
+    merged = rows(page, "memories").filter(has_text="almonds and marzipan")
+    expect(merged).to_be_focused()
+    merged.get_by_text("Why, and what before").click()
+    expect(merged.locator(".earlier li")).to_have_count(2)
+    expect(merged.locator(".earlier")).to_contain_text("Theo loves marzipan.")
+    assert console.complaints == []
+
+
+def test_p14_what_cannot_be_merged_stays_chosen_and_says_why(console: Console) -> None:
+    console.sign_in("unmerged")
+    page = console.page
+    show(page, "memories")
+    for text in ("One.", "Two."):
+        page.get_by_label("A new memory").fill(text)
+        page.keyboard.press("Enter")
+        page.get_by_label(f"Choose: {text}").wait_for()
+    page.get_by_label("Choose: One.").check()
+    page.get_by_label("Choose: Two.").check()
+    page.get_by_role("button", name="Merge 2").click()
+    page.get_by_label("In these words").fill("   ")
+    page.get_by_role("dialog").get_by_role("button", name="Merge").click()
+
+    expect(page.get_by_role("dialog").get_by_role("alert")).not_to_be_empty()
+    page.keyboard.press("Escape")
+
+    expect(page.get_by_role("dialog")).to_be_hidden()
+    expect(page.get_by_role("button", name="Merge 2")).to_be_focused()
+    expect(rows(page, "memories")).to_have_count(2)
 
 
 def test_p5_tasks_are_added_completed_and_deleted(console: Console) -> None:
@@ -153,50 +223,3 @@ def test_p30_everything_is_taken_along_and_then_erased(
     owner = console.owner(context, "leaver2")
     kept = context.request.get(f"{console.origin}/v1/conversations", headers=owner).json()
     assert kept["conversations"] == []
-
-
-def test_p30_the_timeline_shows_each_day_with_what_was_said_and_is_due(console: Console) -> None:
-    console.sign_in("chronicler")
-    page = console.page
-    page.get_by_label("Transcript", exact=True).fill(TRANSCRIPT)
-    page.get_by_label("When", exact=True).fill("2024-03-05T09:30")
-    console.keep(TRANSCRIPT)
-    title = page.locator("#conversations .title").inner_text()
-    show(page, "tasks")
-    page.get_by_label("A new task").fill("Water the tulips")
-    page.get_by_label("Due").fill("2030-05-01")
-    page.get_by_role("button", name="Add", exact=True).click()
-    expect(rows(page, "tasks").filter(has_text="Water the tulips")).to_be_visible()
-
-    show(page, "timeline")
-
-    days = page.locator("#timeline .days > li")
-    expect(days.first.get_by_role("heading")).to_have_text("Wed, 1 May 2030")
-    expect(days.first).to_contain_text("Water the tulips")
-    said = days.filter(has_text="5 Mar 2024").get_by_role("button", name=title).first
-    expect(page.locator("#timeline").get_by_text("09:30")).not_to_have_count(0)
-    said.focus()
-    page.keyboard.press("Enter")
-    expect(page.locator("#reader .transcript")).to_contain_text("lemon cake")
-    assert console.complaints == []
-
-
-def test_p30_the_timeline_loads_older_days_on_demand(
-    console: Console, context: BrowserContext
-) -> None:
-    console.sign_in("archivist")
-    owner = console.owner(context, "archivist")
-    for number in range(1, 61):
-        due = f"2031-{1 + number // 28:02}-{1 + number % 28:02}T12:00:00Z"
-        task = {"description": f"Task {number}", "due_at": due}
-        context.request.post(f"{console.origin}/v1/action-items", headers=owner, data=task)
-    page = console.page
-    show(page, "timeline")
-    entries = page.locator("#timeline .days ul > li")
-    expect(entries).to_have_count(50)
-
-    page.locator("#timeline .more").click()
-
-    expect(entries).to_have_count(60)
-    expect(page.locator("#timeline .more")).to_be_hidden()
-    assert console.complaints == []

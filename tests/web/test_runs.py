@@ -1,50 +1,17 @@
 """Answers in progress as a person sees them: cut, killed, reloaded, stopped, looked into."""
 
-import subprocess
-from collections.abc import Iterator
-from contextlib import AbstractContextManager
-from pathlib import Path
-
 import pytest
 from playwright.sync_api import APIResponse, Route, expect
 
-from infra.emulators.process import free_port, started
-from infra.local.routing import ROOT
-from tests.servers.openai import Script, ScriptedCall, ScriptedOpenai, scripted_openai
+from tests.servers.openai import Script, ScriptedCall, ScriptedOpenai
 from tests.web.console import Console
-from tests.worlds.product import command, with_model
+from tests.web.served import Served
 
 pytestmark = pytest.mark.browser
 
 PACED = Script(text="one two three four five six seven eight nine ten " * 4, token_ms=50)
 STALLS = Script(text="The offsite is on Friday, I think", stall_after=4)
 ENDLESS = Script(text="On and on. ", endless=True, token_ms=20)
-
-
-@pytest.fixture
-def model() -> Iterator[ScriptedOpenai]:
-    with scripted_openai() as server:
-        yield server
-
-
-class Served:
-    """The product at one address, which can be killed and started again."""
-
-    def __init__(self, folder: Path, model: ScriptedOpenai) -> None:
-        self._port = free_port()
-        self._log = folder / "product.log"
-        self._command = command(
-            PORT=str(self._port), DATA_DIR=str(folder / "data"), **with_model(model.url)
-        )
-        self.origin = f"http://127.0.0.1:{self._port}"
-
-    def start(self) -> AbstractContextManager["subprocess.Popen[bytes]"]:
-        return started(self._command, port=self._port, log=self._log, cwd=ROOT)
-
-
-@pytest.fixture
-def served(tmp_path: Path, model: ScriptedOpenai) -> Served:
-    return Served(tmp_path, model)
 
 
 @pytest.fixture

@@ -1,6 +1,6 @@
 // The inbox: what apps had to say, newest first; what has been shown here is read.
 
-import { el, find, say } from "../dom.js";
+import { el, find, moveTo, say } from "../dom.js";
 import { moment } from "../words.js";
 
 const LOOK_EVERY_MS = 15_000;
@@ -45,7 +45,11 @@ export function startInbox({ api }) {
   };
   const look = () => attempt(refresh);
 
-  more.addEventListener("click", () => attempt(async () => list.append(...cards(await load(cursor)))));
+  more.addEventListener("click", () => attempt(async () => {
+    const added = cards(await load(cursor));
+    list.append(...added);
+    moveTo(added[0]);
+  }));
   setInterval(() => document.visibilityState === "visible" && look(), LOOK_EVERY_MS);
   look();
   return { look };

@@ -1,6 +1,6 @@
 // The library: keep a transcript, watch it being processed, browse what is there.
 
-import { el, find, icon, say } from "../dom.js";
+import { el, find, icon, moveTo, say } from "../dom.js";
 import { SAMPLE } from "../sample.js";
 import { conversationFrom } from "../transcript.js";
 import { day } from "../words.js";
@@ -81,7 +81,11 @@ export function startLibrary({ api, read, name }) {
   });
   find("#file").addEventListener("change", (event) => take(event.target.files[0]));
   find("#sample").addEventListener("click", () => keep(SAMPLE));
-  more.addEventListener("click", loadPage);
+  more.addEventListener("click", async () => {
+    const last = list.lastElementChild;
+    await loadPage();
+    moveTo(last.nextElementSibling);
+  });
   acceptDrops(form, take);
   loadPage();
   return { settle };

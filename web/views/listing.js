@@ -1,6 +1,6 @@
 // A panel whose list grows page by page.
 
-import { find, say } from "../dom.js";
+import { find, moveTo, say } from "../dom.js";
 
 /**
  * Fills the panel `view` with `row(item)` for each item of `page(cursor)`, which gives `{items, next}`.
@@ -31,6 +31,10 @@ export function listing(view, { page, row }) {
     list.replaceChildren(...(await load()));
     find(".empty", view).hidden = list.childElementCount > 0;
   });
-  more.addEventListener("click", () => attempt(async () => list.append(...(await load(cursor)))));
+  more.addEventListener("click", () => attempt(async () => {
+    const added = await load(cursor);
+    list.append(...added);
+    moveTo(added[0]);
+  }));
   return { reload, attempt };
 }

@@ -1,24 +1,34 @@
 // What Keepsake remembers: each fact with the words it rests on and what it took the place of.
 
-import { el, find, iconButton } from "../dom.js";
+import { el, find, iconButton, moveTo } from "../dom.js";
 import { day } from "../words.js";
 import { edit } from "./edit.js";
 import { listing } from "./listing.js";
+import { startMerging } from "./merge.js";
 
 /** Returns `{reload}`; `read(id)` opens a conversation. */
 export function startMemories({ api, read }) {
   const view = find("#memories");
   const form = find("form", view);
   const { reload, attempt } = listing(view, { page: api.memories, row });
+  const merging = startMerging({ api, onMerged: async () => {
+    await refresh();
+    moveTo(find(".rows > li", view));
+  } });
+
+  async function refresh() {
+    await reload();
+    merging.reset();
+  }
 
   function row(memory) {
-    const content = el("p", { class: "content" }, memory.content);
+    const content = el("span", { class: "content" }, memory.content);
     const change = (text) => attempt(async () => {
       await api.editMemory(memory.id, text);
-      await reload();
+      await refresh();
     });
     return el("li", {},
-      content,
+      el("label", { class: "check" }, merging.box(memory), content),
       el("div", { class: "tools" },
         iconButton("pen", `Edit: ${memory.content}`, () => edit(content, { label: "Memory", text: memory.content, long: true }, change)),
         iconButton("bin", `Delete: ${memory.content}`, () => remove(memory))),
@@ -30,7 +40,7 @@ export function startMemories({ api, read }) {
     if (!confirm(`Forget “${memory.content}”? It does not come back.`)) return;
     attempt(async () => {
       await api.deleteMemory(memory.id);
-      await reload();
+      await refresh();
     });
   }
 
@@ -54,10 +64,10 @@ export function startMemories({ api, read }) {
     if (text) attempt(async () => {
       await api.addMemory(text);
       form.reset();
-      await reload();
+      await refresh();
     });
   });
-  return { reload };
+  return { reload: refresh };
 }
 
 function before({ content, valid_to }) {

@@ -31,7 +31,7 @@ export function reader(api, onChange) {
       const [conversation, passages] = await Promise.all([api.conversation(id), passagesFor(api, id, question)]);
       const segments = conversation.transcript_segments;
       const cited = segment === null ? citedSegments(segments, passages, answer) : new Set([segments[segment]]);
-      if (wanted === id) show(panel, titleOf(conversation), tools(conversation), ...contents(conversation, cited, name));
+      if (wanted === id) show(panel, titleOf(conversation), tools(conversation), ...contents(conversation, cited, { name, unname }));
     } catch (problem) {
       if (wanted === id) show(panel, "Not to be opened", el("p", { class: "problem" }, problem.message));
     }
@@ -62,14 +62,19 @@ export function reader(api, onChange) {
       })));
   }
 
-  function name(id, { speaker }, button) {
-    edit(button, { label: `Who is ${speakerName({ speaker })}?`, text: "" }, (text) => attempt(async () => {
+  function name(id, segment, button) {
+    edit(button, { label: `Who is ${speakerName(segment)}?`, text: "" }, (text) => attempt(async () => {
       const { items } = await api.people();
       const person = items.find((known) => known.name === text) ?? (await api.addPerson(text));
-      await api.nameSpeaker(id, speaker, person.id);
+      await api.nameSpeaker(id, segment.label, person.id);
       await read(id);
     }));
   }
+
+  const unname = (id, { label }) => attempt(async () => {
+    await api.nameSpeaker(id, label);
+    await read(id);
+  });
 
   return read;
 }
@@ -94,15 +99,15 @@ function titleOf({ structured }) {
   return `${structured?.emoji ?? ""} ${structured?.title || "Untitled conversation"}`.trim();
 }
 
-function contents(conversation, cited, name) {
-  const { structured = {}, transcript_segments: segments = [] } = conversation;
+function contents(conversation, cited, naming) {
+  const { id, structured = {}, transcript_segments: segments = [] } = conversation;
   return [
     el("p", { class: "hint" }, moment(conversation.started_at)),
     structured.overview && el("p", {}, structured.overview),
     ...list("To do", "task", (structured.action_items ?? []).map((item) => item.description)),
     ...list("Coming up", "open", (structured.events ?? []).map((event) => `${event.title}, ${moment(event.start)}`)),
     el("h3", {}, "Transcript"),
-    el("ol", { class: "transcript" }, ...segments.map((segment) => line(segment, cited.has(segment), (button) => name(conversation.id, segment, button)))),
+    el("ol", { class: "transcript" }, ...segments.map((segment) => line(segment, cited.has(segment), speaker(id, segment, naming)))),
   ].filter(Boolean);
 }
 
@@ -112,17 +117,19 @@ function list(title, symbol, texts) {
   return [el("h3", {}, title), el("ul", { class: "items" }, ...items)];
 }
 
-function line(segment, marked, name) {
+function line(segment, marked, who) {
   return el("li", { class: [segment.is_user && "own", marked && "cited"].filter(Boolean).join(" ") || null },
-    el("span", { class: "speaker" }, speaker(segment, name)),
+    el("span", { class: "speaker" }, ...who),
     el("time", {}, offset(segment.start)),
     marked && el("span", { class: "unseen" }, "Cited passage:"),
     el("p", {}, segment.text));
 }
 
 // Who is known already is renamed among the people.
-function speaker(segment, name) {
-  if (segment.is_user || segment.person_id || !segment.speaker) return speakerName(segment);
-  return el("button", { type: "button", class: "name", title: "Say who this is", onclick: ({ currentTarget }) => name(currentTarget) },
-    speakerName(segment));
+function speaker(id, segment, { name, unname }) {
+  const known = speakerName(segment);
+  if (segment.person_id) return [known, iconButton("undo", `This is not ${known}`, () => unname(id, segment))];
+  if (segment.is_user || !segment.speaker) return [known];
+  return [el("button", { type: "button", class: "name", title: "Say who this is", onclick: ({ currentTarget }) => name(id, segment, currentTarget) },
+    known)];
 }

@@ -1,6 +1,6 @@
 // The owner's days, newest first: what was said, what comes up and what is due on each.
 
-import { el, find, icon, say } from "../dom.js";
+import { el, find, icon, moveTo, say } from "../dom.js";
 import { day, hour } from "../words.js";
 
 const NOTHING = { items: [], next: null };
@@ -25,7 +25,8 @@ export function startTimeline({ api, read }) {
         chronicle.due === null ? NOTHING : api.tasks(chronicle.due),
       ]);
       if (chronicle !== shown) return;
-      chronicle.entries.push(...said.items.flatMap(fromConversation), ...due.items.flatMap(fromTask));
+      const entries = [...said.items.flatMap(fromConversation), ...due.items.flatMap(fromTask)];
+      chronicle.entries.push(...entries.map((entry) => ({ at: entry.at, row: row(entry) })));
       Object.assign(chronicle, { said: said.next, due: due.next });
       draw(chronicle);
       say(find(".problem", view), "");
@@ -45,10 +46,12 @@ export function startTimeline({ api, read }) {
     const latestFirst = entries.toSorted((one, other) => other.at - one.at);
     const days = Map.groupBy(latestFirst, ({ at }) => day(at));
     find(".days", view).replaceChildren(...[...days].map(([name, those]) =>
-      el("li", {}, el("h3", {}, name), el("ul", {}, ...those.map(row)))));
+      el("li", {}, el("h3", {}, name), el("ul", {}, ...those.map(({ row }) => row)))));
     find(".empty", view).hidden = entries.length > 0;
     more.hidden = said === null && due === null;
   }
+
+  const rows = () => [...view.querySelectorAll(".days ul > li")];
 
   function row({ at, symbol, kind, title, source }) {
     return el("li", {},
@@ -58,7 +61,12 @@ export function startTimeline({ api, read }) {
       el("span", { class: "meta" }, kind));
   }
 
-  more.addEventListener("click", () => grow(shown));
+  // Days of a later page may stand between those that were there.
+  more.addEventListener("click", async () => {
+    const known = new Set(rows());
+    await grow(shown);
+    moveTo(rows().find((one) => !known.has(one)));
+  });
   return { reload };
 }
 

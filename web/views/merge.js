@@ -1,0 +1,50 @@
+// Several memories become one, in words that their owner edits first.
+
+import { el, find, say } from "../dom.js";
+
+/** Returns `box(memory)`, which chooses one, and `reset()`; `onMerged()` is called when the chosen are one. */
+export function startMerging({ api, onMerged }) {
+  const button = find("#merge");
+  const dialog = find("#merging");
+  const form = find("form", dialog);
+  const text = find("textarea", form);
+  const chosen = new Map();
+
+  const box = ({ id, content }) => el("input", { type: "checkbox", "aria-label": `Choose: ${content}`, onchange: ({ target }) => {
+    if (target.checked) chosen.set(id, content);
+    else chosen.delete(id);
+    offer();
+  } });
+
+  function reset() {
+    chosen.clear();
+    offer();
+  }
+
+  function offer() {
+    button.disabled = chosen.size < 2;
+    button.textContent = chosen.size < 2 ? "Merge" : `Merge ${chosen.size}`;
+  }
+
+  async function merge() {
+    try {
+      await api.mergeMemories([...chosen.keys()], text.value.trim());
+      dialog.close();
+      await onMerged();
+    } catch (problem) {
+      say(find(".problem", form), problem.message);
+    }
+  }
+
+  button.addEventListener("click", () => {
+    text.value = [...chosen.values()].join(" ");
+    say(find(".problem", form), "");
+    dialog.showModal();
+  });
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    merge();
+  });
+  find("[type=button]", form).addEventListener("click", () => dialog.close());
+  return { box, reset };
+}
