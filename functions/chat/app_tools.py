@@ -65,5 +65,5 @@ def _tool(toolbox: ToolBox, uid: UserId, app: App, declared: ChatTool) -> Tool:
         status=declared.status_message or declared.name.replace("_", " ").strip().title(),
         run=run,
         source=Source(kind="app", id=app.id, name=app.name),
-        side_effect=not (declared.method == "GET" and declared.read_only),
+        side_effect=declared.side_effect,
     )

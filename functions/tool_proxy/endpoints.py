@@ -22,6 +22,7 @@ from functions.tool_proxy.wire import (
     SecretOut,
     ToolCallIn,
     ToolCallOut,
+    ToolOut,
 )
 from functions.tool_proxy.wiring import ToolProxyDeps
 from shared import telemetry
@@ -82,6 +83,11 @@ async def list_apps(deps: ToolProxyDeps, call: Call[None]) -> list[AnyApp]:
 async def get_app(deps: ToolProxyDeps, call: Call[None]) -> AnyApp:
     app = await access.visible(deps, call.uid, _named(call))
     return _shown(app, call.uid, enabled=await deps.installed_apps.has(call.uid, app.id))
+
+
+async def list_tools(deps: ToolProxyDeps, call: Call[None]) -> list[ToolOut]:
+    app = await access.visible(deps, call.uid, _named(call))
+    return [ToolOut.of(tool) for tool in app.chat_tools]
 
 
 async def create_key(deps: ToolProxyDeps, call: Call[None]) -> NewKeyOut:
@@ -202,6 +208,14 @@ ENDPOINTS = (
         summary="Delete an app",
         response=Ok,
         errors=(403, 404),
+    ),
+    Endpoint(
+        method="GET",
+        path="/v1/apps/{app_id}/tools",
+        handler=list_tools,
+        summary="List an app's tools, and whether they act or only read",
+        response=list[ToolOut],
+        errors=(404,),
     ),
     Endpoint(
         method="GET",

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, Field, StringConstraints
 
 from functions.tool_proxy.registration import Registration
-from shared.domain.app import ApiKey, App, AppCall, ExternalIntegration, SwitchedOff
+from shared.domain.app import ApiKey, App, AppCall, ChatTool, ExternalIntegration, SwitchedOff
 from shared.domain.ids import AppId, UserId
 from shared.domain.text import visible
 from shared.edge.http import Wire
@@ -141,6 +141,18 @@ def _seen(app: App, *, enabled: bool) -> dict[str, Any]:
         "chat_tools": [tool.name for tool in app.chat_tools],
         "switched_off": app.switched_off,
     }
+
+
+class ToolOut(Wire):
+    """A tool as whoever installs the app should know it; `side_effect` is false where it only reads."""
+
+    name: str
+    description: str
+    side_effect: bool
+
+    @classmethod
+    def of(cls, tool: ChatTool) -> "ToolOut":
+        return cls(name=tool.name, description=tool.description, side_effect=tool.side_effect)
 
 
 class CallOut(Wire):

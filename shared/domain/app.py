@@ -29,6 +29,11 @@ class ChatTool:
     read_only: bool = False
     transport: Literal["http", "mcp"] = "http"
 
+    @property
+    def side_effect(self) -> bool:
+        """Tell whether calling it may change something."""
+        return not (self.method == "GET" and self.read_only)
+
 
 @value
 class ExternalIntegration:

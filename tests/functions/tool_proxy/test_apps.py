@@ -285,6 +285,22 @@ async def test_a_service_token_for_another_function_is_not_accepted(world: World
     assert response.status_code == 401
 
 
+async def test_t4_whoever_may_install_an_app_sees_which_of_its_tools_act(world: World):
+    look = {**tool("look", "GET"), "read_only": True}
+    world.notes.tools = [look, {**look, "name": "post", "method": "POST"}, tool("get", "GET")]
+    app = (await world.register()).json()
+    path = f"/v1/apps/{app['id']}/tools"
+
+    seen = (await world.request("GET", path, uid=ALICE)).json()
+    await world.request("PATCH", f"/v1/apps/{app['id']}", json={"private": True})
+    hidden = await world.request("GET", path, uid=ALICE)
+
+    acting = {shown["name"]: shown["side_effect"] for shown in seen}
+    assert acting == {"look": False, "post": True, "get": True}
+    assert seen[0] == {"name": "look", "description": "Find a note", "side_effect": False}
+    assert hidden.status_code == 404
+
+
 async def test_t1_an_app_is_registered_and_its_secret_shown_only_to_its_owner(world: World):
     world.notes.tools = [FIND, {"name": "bad"}]
 
