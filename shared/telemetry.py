@@ -216,6 +216,5 @@ def configure(project: str | None = None) -> None:
     handler = logging.StreamHandler(sys.stdout)
     handler.setFormatter(Json(project))
     _log.addHandler(handler)
-    logging.getLogger("mcp").setLevel(logging.CRITICAL)  # its warnings quote what others sent
     _log.setLevel(logging.INFO)
     _log.propagate = False

@@ -5,11 +5,13 @@ from collections.abc import Mapping
 from functions.tool_proxy.wiring import ToolProxyDeps
 from shared.domain.app import App, InstalledApp
 from shared.domain.errors import NotAllowed, NotFound
-from shared.domain.ids import AppId, UserId
+from shared.domain.ids import AppId, UserId, is_id
 
 
 async def visible(deps: ToolProxyDeps, uid: UserId, app_id: AppId) -> App:
     """Return an app that is public or the caller's own. Raises NotFound."""
+    if not is_id(app_id):
+        raise NotFound("App not found")
     app = await deps.apps.get(app_id)
     if not app.is_visible_to(uid):
         raise NotFound("App not found")

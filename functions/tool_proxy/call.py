@@ -8,6 +8,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from functions.tool_proxy.access import visible
+from functions.tool_proxy.mcp_call import call_over_mcp
 from functions.tool_proxy.results import text_of
 from functions.tool_proxy.schema import complaint
 from functions.tool_proxy.signing import signature_headers
@@ -46,6 +47,8 @@ async def call_tool(
     given = _given(tool, arguments)
     if wrong := complaint(tool.parameters, given):
         raise ToolRefused(f"The arguments of {name!r} do not fit: {wrong}")
+    if tool.transport == "mcp":
+        return await call_over_mcp(deps, app, tool, given)
     sent = {**given, "uid": uid, "app_id": app.id, "tool_name": tool.name}
     message_id = _message_id(uid, app_id, name, call_id or deps.new_id())
     return await _send(deps, app, tool, _request(deps, app, tool, sent, message_id))

@@ -4,7 +4,7 @@ from typing import Any
 
 from starlette.responses import Response
 
-from functions.tool_proxy import access, credentials, registration
+from functions.tool_proxy import access, credentials, mcp_endpoints, registration
 from functions.tool_proxy.call import call_tool
 from functions.tool_proxy.registration import ManifestFailed, NoManifest
 from functions.tool_proxy.wire import (
@@ -149,6 +149,7 @@ def _manifest_problem(failed: NoManifest | ManifestFailed) -> Response:
 
 
 ENDPOINTS = (
+    *mcp_endpoints.ENDPOINTS,
     Endpoint(
         method="POST",
         path="/v1/apps",

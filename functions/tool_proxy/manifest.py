@@ -156,7 +156,8 @@ def _endpoint(endpoint: str, integration: ExternalIntegration) -> str:
             endpoint = integration.app_home_url.rstrip("/") + endpoint
         else:
             endpoint = urljoin(manifest, endpoint)
-    homes = {_origin(manifest), _origin(integration.app_home_url or "")}
+    known = (manifest, integration.app_home_url, integration.mcp_server_url)
+    homes = {_origin(url) for url in known if url}
     if not endpoint.startswith("https://") and _origin(endpoint) not in homes - {None}:
         raise BadTool("`endpoint` must be a path or an https:// address")
     return endpoint

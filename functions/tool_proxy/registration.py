@@ -12,6 +12,9 @@ import anyio.to_thread
 from functions.tool_proxy.access import owned
 from functions.tool_proxy.credentials import new_signing_secret
 from functions.tool_proxy.manifest import BadManifest, Manifest, read_manifest
+from functions.tool_proxy.mcp_catalog import fetch_tools
+from functions.tool_proxy.mcp_errors import ProtocolError, Unauthorized
+from functions.tool_proxy.results import reason_of
 from functions.tool_proxy.wiring import ToolProxyDeps
 from shared.domain.app import App, ExternalIntegration
 from shared.domain.errors import (
@@ -40,6 +43,14 @@ class ManifestFailed(KeepsakeError):
     """The app's server did not give a usable manifest; the message says why."""
 
 
+class AuthorizationNeeded(ManifestFailed):
+    """The app's MCP server says nothing without a token; `challenge` is how it said so."""
+
+    def __init__(self, challenge: str) -> None:
+        super().__init__("The MCP server asks for authorization.")
+        self.challenge = challenge
+
+
 @value
 class Registration:
     """What a developer says about an app."""
@@ -59,9 +70,18 @@ async def register(deps: ToolProxyDeps, owner: UserId, asked: Registration) -> A
     Its developer is at the keyboard and reads the reason; an app without its tools would only look
     registered. Raises Conflict, NoManifest and ManifestFailed.
     """
+    app = await new_app(deps, owner, asked)
+    if _declares_tools(app.external_integration):
+        app = in_order(deps, declared(app, await fetch(deps, app)))
+    await deps.apps.create(app)
+    return app
+
+
+async def new_app(deps: ToolProxyDeps, owner: UserId, asked: Registration) -> App:
+    """Make an app that is not stored yet and has no tools. Raises Conflict."""
     if await deps.apps.count_of(owner) >= MAX_APPS:
         raise Conflict(f"You may have {MAX_APPS} apps.")
-    app = App(
+    return App(
         id=ulid(deps.clock.now(), deps.new_id()),
         owner=owner,
         created_at=deps.clock.now(),
@@ -74,10 +94,6 @@ async def register(deps: ToolProxyDeps, owner: UserId, asked: Registration) -> A
         persona_model=asked.persona_model,
         signing_secret=new_signing_secret(),
     )
-    if app.external_integration.chat_tools_manifest_url:
-        app = _in_order(deps, declared(app, await _fetch(deps, app)))
-    await deps.apps.create(app)
-    return app
 
 
 async def refresh(deps: ToolProxyDeps, uid: UserId, app_id: AppId) -> App:
@@ -86,8 +102,8 @@ async def refresh(deps: ToolProxyDeps, uid: UserId, app_id: AppId) -> App:
     An app that was switched off is called again. Raises NotFound, NotAllowed, NoManifest and
     ManifestFailed.
     """
-    manifest = await _fetch(deps, await owned(deps, uid, app_id))
-    return await deps.apps.revise(app_id, lambda app: _in_order(deps, declared(app, manifest)))
+    manifest = await fetch(deps, await owned(deps, uid, app_id))
+    return await deps.apps.revise(app_id, lambda app: in_order(deps, declared(app, manifest)))
 
 
 async def change(
@@ -100,12 +116,12 @@ async def change(
     before = await owned(deps, uid, app_id)
     after = changed(before)
     manifest = Manifest(tools=(), refused=())
-    if after.external_integration.chat_tools_manifest_url:
-        manifest = await _fetch(deps, after)
-    elif not before.external_integration.chat_tools_manifest_url:
-        return await deps.apps.revise(app_id, lambda app: _in_order(deps, changed(app)))
+    if _declares_tools(after.external_integration):
+        manifest = await fetch(deps, after)
+    elif not _declares_tools(before.external_integration):
+        return await deps.apps.revise(app_id, lambda app: in_order(deps, changed(app)))
     return await deps.apps.revise(
-        app_id, lambda app: _in_order(deps, declared(changed(app), manifest))
+        app_id, lambda app: in_order(deps, declared(changed(app), manifest))
     )
 
 
@@ -115,7 +131,11 @@ async def remove(deps: ToolProxyDeps, uid: UserId, app_id: AppId) -> None:
     await deps.apps.remove(app_id)
 
 
-def _in_order(deps: ToolProxyDeps, app: App) -> App:
+def _declares_tools(integration: ExternalIntegration) -> bool:
+    return bool(integration.mcp_server_url or integration.chat_tools_manifest_url)
+
+
+def in_order(deps: ToolProxyDeps, app: App) -> App:
     return replace(app, checked_at=deps.clock.now(), switched_off=None)
 
 
@@ -137,7 +157,10 @@ def declared(app: App, manifest: Manifest) -> App:
     )
 
 
-async def _fetch(deps: ToolProxyDeps, app: App) -> Manifest:
+async def fetch(deps: ToolProxyDeps, app: App) -> Manifest:
+    """Read what an app declares, where it says. Raises NoManifest and ManifestFailed."""
+    if server := app.external_integration.mcp_server_url:
+        return await _listed(deps, app, server)
     url = app.external_integration.chat_tools_manifest_url
     if not url:
         raise NoManifest("The app has no chat_tools_manifest_url.")
@@ -151,6 +174,19 @@ async def _fetch(deps: ToolProxyDeps, app: App) -> Manifest:
         raise NoManifest(f"chat_tools_manifest_url is refused: {refused}") from refused
     except (Unavailable, TooLarge, BadManifest) as failed:
         raise ManifestFailed(f"The manifest could not be read: {failed}") from failed
+
+
+async def _listed(deps: ToolProxyDeps, app: App, server: str) -> Manifest:
+    try:
+        return await fetch_tools(deps, app, server)
+    except NotAllowed as refused:
+        raise NoManifest(f"mcp_server_url is refused: {refused}") from refused
+    except Unauthorized as challenged:
+        raise AuthorizationNeeded(challenged.challenge) from challenged
+    except ProtocolError as failed:
+        raise ManifestFailed(f"The MCP server refused: {reason_of(str(failed))}") from failed
+    except (Unavailable, TooLarge, BadManifest) as failed:
+        raise ManifestFailed(f"The MCP server could not be asked: {failed}") from failed
 
 
 async def _get(deps: ToolProxyDeps, url: str) -> EgressResponse:

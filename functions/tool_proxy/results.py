@@ -61,11 +61,16 @@ def _is_web(step: dict[str, str]) -> bool:
 
 
 def _reason(response: EgressResponse) -> str:
-    """Return the app's own short reason: one line, no markup, no trace, nothing like a secret."""
+    """Return the app's own short reason."""
     content = _content(response)
     if isinstance(content, dict):
         content = next((content[n] for n in ("error", "message", "detail") if content.get(n)), "")
-    line = next(iter(_as_text(content).strip()[:_MOST_READ].splitlines()), "")
+    return reason_of(_as_text(content))
+
+
+def reason_of(text: str) -> str:
+    """Make a short reason of a stranger's words: one line, no markup, no trace, nothing like a secret."""
+    line = next(iter(text.strip()[:_MOST_READ].splitlines()), "")
     if _MARKUP_OR_TRACE.match(line):
         return ""
     return _SECRETS.sub("[removed]", line)[:_MAX_REASON]

@@ -3,6 +3,7 @@
 Loading the SDK takes half a second, so this module is imported with the first MCP message.
 """
 
+import logging
 from functools import cache
 
 import mcp_types as types
@@ -17,6 +18,8 @@ from functions.process_conversation.wiring import LibraryDeps
 from shared import telemetry
 from shared.domain.errors import CallerError
 from shared.domain.ids import UserId
+
+logging.getLogger("mcp").setLevel(logging.CRITICAL)  # its warnings quote what clients send
 
 MAX_MESSAGE_BYTES = 1_048_576
 INSTRUCTIONS = (

@@ -1,0 +1,117 @@
+"""An exchange with an MCP server, by the official SDK over the guard.
+
+The SDK takes half a second to load, so this module is imported with the first exchange.
+"""
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from typing import Any, TypeVar
+
+import anyio
+import httpx2
+import mcp_types as types
+from mcp.client.client import Client
+from mcp.client.session import ClientSession
+from mcp.client.streamable_http import streamable_http_client
+from mcp.shared.exceptions import MCPError
+from pydantic import ValidationError
+
+from functions.tool_proxy.mcp_errors import ProtocolError
+from functions.tool_proxy.mcp_http import EgressTransport
+from shared.domain.errors import TimedOut
+from shared.ports import Egress
+
+TIMEOUT_S = 30
+MAX_PAGES = 10
+_NAME = types.Implementation(name="keepsake", version="1.0")
+T = TypeVar("T")
+
+
+async def listed_tools(egress: Egress, url: str, token: str | None) -> list[types.Tool]:
+    """Return the server's tools, those of its first pages. Raises as `_exchange`."""
+
+    async def listing(session: ClientSession) -> list[types.Tool]:
+        tools: list[types.Tool] = []
+        cursor = None
+        for _ in range(MAX_PAGES):
+            asked = types.PaginatedRequestParams(cursor=cursor)
+            page = await session.send_request(
+                types.ListToolsRequest(params=asked), types.ListToolsResult
+            )
+            tools += page.tools
+            cursor = page.next_cursor
+            if cursor is None:
+                break
+        return tools
+
+    return await _exchange(egress, url, token, listing)
+
+
+async def call(
+    egress: Egress, url: str, token: str | None, *, name: str, arguments: dict[str, Any]
+) -> types.CallToolResult:
+    """Call a tool. Raises as `_exchange`.
+
+    The request is sent as such: the SDK's own method would list all tools again and run a stranger's
+    patterns over the answer.
+    """
+    asked = types.CallToolRequestParams(name=name, arguments=arguments)
+
+    async def calling(session: ClientSession) -> types.CallToolResult:
+        return await session.send_request(types.CallToolRequest(params=asked), types.CallToolResult)
+
+    return await _exchange(egress, url, token, calling)
+
+
+async def _exchange(
+    egress: Egress, url: str, token: str | None, work: Callable[[ClientSession], Awaitable[T]]
+) -> T:
+    """Open a session, work in it and close it, all within TIMEOUT_S.
+
+    Raises what Egress raises, Unauthorized, and ProtocolError.
+    """
+    transport = EgressTransport(egress, timeout_s=TIMEOUT_S)
+    try:
+        with anyio.fail_after(TIMEOUT_S):
+            async with _session(transport, url, token) as session:
+                return await work(session)
+    except TimeoutError as late:
+        raise TimedOut(f"No whole answer within {TIMEOUT_S} seconds.") from late
+    except Exception as error:
+        failure = transport.failure or _told(_first(error))
+        if failure is None:
+            raise
+        raise failure from error
+
+
+@asynccontextmanager
+async def _session(
+    transport: EgressTransport, url: str, token: str | None
+) -> AsyncIterator[ClientSession]:
+    headers = {"Authorization": f"Bearer {token}"} if token else {}
+    async with (
+        httpx2.AsyncClient(
+            transport=transport, headers=headers, trust_env=False, timeout=None, max_redirects=3
+        ) as http,
+        Client(
+            streamable_http_client(url, http_client=http), cache=None, client_info=_NAME
+        ) as client,
+    ):
+        yield client.session
+
+
+def _first(error: BaseException) -> BaseException:
+    """Task groups wrap what ended them."""
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return error
+
+
+def _told(error: BaseException) -> ProtocolError | None:
+    """Say what the server did wrong; None for what is not its doing."""
+    match error:
+        case MCPError():
+            return ProtocolError(error.message)
+        case ValidationError() | RuntimeError():
+            return ProtocolError("The server's answer does not follow the protocol.")
+    return None

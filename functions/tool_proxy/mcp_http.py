@@ -1,0 +1,72 @@
+"""The MCP SDK's requests, sent through the guard.
+
+The SDK takes half a second to load; what imports this module is imported with the first use of it.
+"""
+
+import logging
+
+import httpx2
+
+from functions.tool_proxy.mcp_errors import Unauthorized
+from shared.domain.errors import KeepsakeError, TooLarge
+from shared.ports import Egress, EgressRequest
+
+logging.getLogger("mcp").setLevel(logging.CRITICAL)  # its warnings quote what servers send
+
+MAX_REQUESTS = 24
+"""Of one exchange: a server may ask back in each of its answers."""
+_SENT = ("accept", "authorization", "content-type")
+_READ = ("content-type", "location", "mcp-session-id", "www-authenticate")
+
+
+class EgressTransport(httpx2.AsyncBaseTransport):
+    """Hands each request to the Egress port; answers come back whole and bounded.
+
+    The SDK buries what is raised in its tasks, so the first failure is kept in `failure`, and after
+    it nothing leaves any more. A server's own streams are refused here: nobody would read them.
+    """
+
+    def __init__(self, egress: Egress, *, timeout_s: float) -> None:
+        self._egress = egress
+        self._timeout_s = timeout_s
+        self._left = MAX_REQUESTS
+        self.failure: KeepsakeError | None = None
+
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        if self.failure is not None:
+            raise self.failure
+        if "text/event-stream" in request.headers.get("accept", "") and request.method == "GET":
+            return httpx2.Response(405)
+        try:
+            return await self._sent(request)
+        except KeepsakeError as failure:
+            self.failure = self.failure or failure
+            raise
+
+    async def _sent(self, request: httpx2.Request) -> httpx2.Response:
+        self._left -= 1
+        if self._left < 0:
+            raise TooLarge(f"The server asked back more than {MAX_REQUESTS} times.")
+        answer = await send(self._egress, request, timeout_s=self._timeout_s)
+        if answer.status_code == 401:
+            raise Unauthorized(answer.headers.get("www-authenticate", ""))
+        return answer
+
+
+async def send(egress: Egress, request: httpx2.Request, *, timeout_s: float) -> httpx2.Response:
+    """Send a request as the SDK builds it. Raises what Egress raises."""
+    answer = await egress.send(
+        EgressRequest(
+            method=request.method,
+            url=str(request.url),
+            headers={
+                name: said
+                for name, said in request.headers.items()
+                if name in _SENT or name.startswith("mcp-")
+            },
+            body=await request.aread() or None,
+            timeout_s=timeout_s,
+        )
+    )
+    headers = {name: answer.headers[name] for name in _READ if name in answer.headers}
+    return httpx2.Response(answer.status, headers=headers, content=answer.body, request=request)

@@ -1,0 +1,35 @@
+"""What an MCP server answered, as text for the model."""
+
+import json
+from typing import TYPE_CHECKING, assert_never
+
+from functions.tool_proxy.results import MAX_TEXT, reason_of
+from shared.domain.app import ChatTool
+from shared.domain.errors import ToolFailed
+from shared.domain.text import visible
+
+if TYPE_CHECKING:
+    from mcp_types import CallToolResult, ContentBlock
+
+
+def text_of(tool: ChatTool, result: "CallToolResult") -> str:
+    """Return what the model reads. Raises ToolFailed where the server says that it failed."""
+    text = "\n".join(filter(None, map(_text, result.content)))
+    if result.is_error:
+        raise ToolFailed(f"Error calling {tool.name}: {reason_of(text) or 'no reason given'}")
+    if not text and result.structured_content is not None:
+        text = json.dumps(result.structured_content, ensure_ascii=False, separators=(",", ":"))
+    return visible(text)[:MAX_TEXT]
+
+
+def _text(content: "ContentBlock") -> str:
+    match content.type:
+        case "text":
+            return content.text
+        case "resource_link":
+            return f"{content.title or content.name}: {content.uri}"
+        case "resource":
+            return getattr(content.resource, "text", f"({content.resource.uri}, left out)")
+        case "image" | "audio":
+            return f"({content.type} left out)"
+    assert_never(content.type)

@@ -1,0 +1,76 @@
+"""Apps that are MCP servers: the functions that serve them, on a database of their own."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from httpx import ASGITransport, AsyncClient, Response
+
+from functions.tool_proxy.call import call_tool
+from functions.tool_proxy.endpoints import ENDPOINTS
+from functions.tool_proxy.wiring import ToolProxyDeps
+from shared.adapters.firestore_indexes import FirestoreIndexes
+from shared.adapters.guarded_egress import GuardedEgress
+from shared.adapters.local_identity import LocalIdentity, LocalServiceIdentity
+from shared.adapters.sqlite_database import SqliteDatabase
+from shared.adapters.sqlite_documents import SqliteDocuments
+from shared.data.apps import Apps, InstalledApps
+from shared.data.call_log import CallLog
+from shared.domain.ids import AppId, UserId
+from shared.edge.http import application
+from tests.doubles import CountingIds, FixedClock
+
+SECRET = b"a secret of the tests, and of nobody else"
+INDEXES = Path(__file__).parents[3] / "infra/firestore.indexes.json"
+ALICE = UserId("alice")
+
+
+@dataclass
+class World:
+    deps: ToolProxyDeps
+
+    async def request(self, method: str, path: str, *, uid: str = ALICE, **more: Any) -> Response:
+        headers = {"Authorization": f"Bearer {LocalIdentity(SECRET).issue(UserId(uid))}"}
+        transport = ASGITransport(application("apps", ENDPOINTS, self.deps))
+        async with AsyncClient(transport=transport, base_url="http://test") as client:
+            return await client.request(method, path, headers=headers, **more)
+
+    async def add(self, url: str, *, uid: str = ALICE) -> Response:
+        body = {"name": "Notes", "mcp_server_url": url}
+        return await self.request("POST", "/v1/apps/mcp", uid=uid, json=body)
+
+    async def installed(self, url: str) -> str:
+        """Add a server and install it; returns the app's id."""
+        added = await self.add(url)
+        assert added.status_code == 200, added.text
+        app_id: str = added.json()["app_id"]
+        await self.request("POST", "/v1/apps/enable", params={"app_id": app_id})
+        return app_id
+
+    async def call(self, app_id: str, name: str = "find", /, **arguments: Any) -> str:
+        return await call_tool(self.deps, ALICE, AppId(app_id), name, arguments)
+
+    async def app(self, app_id: str) -> Any:
+        return await self.deps.apps.get(AppId(app_id))
+
+
+@contextmanager
+def world_in(folder: Path, origins: Sequence[str]) -> Iterator[World]:
+    """Yield a world whose guard lets `origins` through."""
+    database = SqliteDatabase(folder / "keepsake.db")
+    documents = SqliteDocuments(database, FirestoreIndexes.read(INDEXES))
+    yield World(
+        ToolProxyDeps(
+            identity=LocalIdentity(SECRET),
+            service_identity=LocalServiceIdentity(SECRET),
+            clock=FixedClock(),
+            new_id=CountingIds(),
+            egress=GuardedEgress(dev_origins=origins),
+            apps=Apps(documents),
+            installed_apps=InstalledApps(documents),
+            calls=CallLog(documents),
+        )
+    )
+    database.close()

@@ -1,0 +1,255 @@
+"""MCP servers that do not behave: each ends in one sentence, soon and without a trace (T19)."""
+
+import itertools
+import json
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, RedirectResponse, Response, StreamingResponse
+from starlette.routing import Route
+
+from functions.tool_proxy.mcp_client import MAX_PAGES
+from functions.tool_proxy.mcp_http import MAX_REQUESTS
+from shared.ports import Egress, EgressRequest, EgressResponse
+from tests.functions.tool_proxy.mcp_world import World, world_in
+from tests.servers import running
+from tests.servers.mcp_server import FIND
+
+Answer = Callable[[Request, Any], Awaitable[Response]]
+STREAM = "text/event-stream"
+
+
+@dataclass
+class Hasty:
+    """An egress that waits less."""
+
+    egress: Egress
+    seconds: float = 0.3
+
+    async def send(self, request: EgressRequest) -> EgressResponse:
+        return await self.egress.send(replace(request, timeout_s=self.seconds))
+
+
+class Hostile:
+    """Answers MCP by hand: the handshake as it should be, and `answer` to what comes after it."""
+
+    def __init__(self, answer: Answer, *, pings: int = 0) -> None:
+        self._answer = answer
+        self._pings = pings
+        self.asked: list[str] = []
+
+    def app(self) -> Starlette:
+        return Starlette(routes=[Route("/mcp", self._serve, methods=["POST", "GET", "DELETE"])])
+
+    async def _serve(self, request: Request) -> Response:
+        message = json.loads(await request.body() or b"{}")
+        self.asked.append(message.get("method", request.method))
+        match message.get("method"):
+            case "server/discover":
+                return Response(status_code=404)
+            case "initialize":
+                return self._handshake(message)
+            case "tools/list":
+                return await self._answer(request, message)
+        return Response(status_code=202)
+
+    def _handshake(self, message: Any) -> Response:
+        pings = [{"jsonrpc": "2.0", "id": n, "method": "ping"} for n in range(self._pings)]
+        answer = {"jsonrpc": "2.0", "id": message["id"], "result": HANDSHAKE}
+        told = [f"data: {json.dumps(each)}\n\n" for each in (*pings, answer)]
+        return Response("".join(told), media_type=STREAM)
+
+
+HANDSHAKE = {
+    "protocolVersion": "2025-06-18",
+    "capabilities": {"tools": {}},
+    "serverInfo": {"name": "hostile", "version": "1"},
+}
+
+
+def result(message: Any, content: Any) -> Response:
+    return JSONResponse({"jsonrpc": "2.0", "id": message["id"], "result": content})
+
+
+@contextmanager
+def hostile(
+    tmp_path: Path, answer: Answer, *, pings: int = 0
+) -> Iterator[tuple[World, Hostile, str]]:
+    server = Hostile(answer, pings=pings)
+    with running(server.app()) as origin, world_in(tmp_path, [origin]) as world:
+        yield world, server, f"{origin}/mcp"
+
+
+async def huge(_: Request, message: Any) -> Response:
+    return result(message, {"tools": [], "padding": "x" * 2_000_000})
+
+
+async def html(*_: Any) -> Response:
+    return Response("<html>Traceback", media_type="text/html")
+
+
+async def empty(*_: Any) -> Response:
+    return Response(media_type="application/json")
+
+
+async def no_rpc(*_: Any) -> Response:
+    return JSONResponse([1, {"jsonrpc": "1.0"}])
+
+
+async def odd_list(_: Request, message: Any) -> Response:
+    return result(message, {"tools": "all of them"})
+
+
+async def odd_tool(_: Request, message: Any) -> Response:
+    return result(message, {"tools": [{"name": 3, "inputSchema": []}]})
+
+
+async def too_deep(_: Request, message: Any) -> Response:
+    deep = "[" * 100_000 + "]" * 100_000
+    whole = f'{{"jsonrpc":"2.0","id":{message["id"]},"result":{{"tools":{deep}}}}}'
+    return Response(whole, media_type="application/json")
+
+
+async def accepted(*_: Any) -> Response:
+    return Response(status_code=202)
+
+
+async def broken(*_: Any) -> Response:
+    return Response("File /srv/secret.py", status_code=500)
+
+
+async def cut_stream(*_: Any) -> Response:
+    return Response("event: message\ndata: {\n\n", media_type=STREAM)
+
+
+async def silent_stream(*_: Any) -> Response:
+    return Response(": nothing\n\n", media_type=STREAM)
+
+
+async def leaky_error(_: Request, message: Any) -> Response:
+    error = {"code": -32000, "message": "Denied for Bearer abcdefgh12345\n  at srv.py(3)"}
+    return JSONResponse({"jsonrpc": "2.0", "id": message["id"], "error": error})
+
+
+@pytest.mark.parametrize(
+    ("answer", "told"),
+    [
+        (huge, "could not be asked: The answer is over 1048576 bytes."),
+        (html, "refused: Unexpected content type: text/html; charset=utf-8"),
+        (empty, "refused: "),
+        (no_rpc, "refused: "),
+        (odd_list, "refused: The server's answer does not follow the protocol."),
+        (odd_tool, "refused: The server's answer does not follow the protocol."),
+        (too_deep, "refused: "),
+        (accepted, "refused: server answered a request with 202 Accepted"),
+        (broken, "refused: Server returned an error response"),
+        (cut_stream, "refused: "),
+        (silent_stream, "refused: SSE stream ended without a response"),
+        (leaky_error, "refused: Denied for [removed]"),
+    ],
+)
+async def test_t19_an_answer_that_is_none_is_told_in_a_sentence(tmp_path, answer, told):
+    with hostile(tmp_path, answer) as (world, _, url):
+        added = await world.add(url)
+
+        assert added.status_code == 502
+        detail = added.json()["detail"]
+        assert detail.startswith(f"The MCP server {told}")
+        assert "\n" not in detail
+        assert "secret" not in detail
+        assert (await world.request("GET", "/v1/apps")).json() == []
+
+
+async def test_t19_a_stream_that_never_ends_is_left(tmp_path):
+    async def endless(*_: Any) -> Response:
+        async def drops():
+            while True:
+                yield b": drop\n\n"
+                await anyio.sleep(0.05)
+
+        return StreamingResponse(drops(), media_type=STREAM)
+
+    with hostile(tmp_path, endless) as (world, _, url):
+        hasty = replace(world.deps, egress=Hasty(world.deps.egress))
+        added = await World(hasty).add(url)
+
+    assert added.status_code == 502
+    assert "No whole answer within" in added.json()["detail"]
+
+
+async def test_t19_a_server_that_asks_back_without_end_is_left(tmp_path):
+    async def never(*_: Any) -> Response:
+        await anyio.sleep_forever()
+        raise AssertionError
+
+    with hostile(tmp_path, never, pings=1_000) as (world, server, url):
+        hasty = replace(world.deps, egress=Hasty(world.deps.egress, seconds=2))
+        added = await World(hasty).add(url)
+
+    assert added.json()["detail"].endswith(f"asked back more than {MAX_REQUESTS} times.")
+    assert len(server.asked) <= MAX_REQUESTS
+
+
+async def test_t19_a_list_without_an_end_is_read_in_part(tmp_path):
+    page = itertools.count()
+
+    async def endless(_: Request, message: Any) -> Response:
+        found = FIND.model_dump(by_alias=True, exclude_none=True) | {"name": f"tool{next(page)}"}
+        return result(message, {"tools": [found], "nextCursor": "again"})
+
+    with hostile(tmp_path, endless) as (world, _, url):
+        added = await world.add(url)
+
+    assert added.json()["tools_count"] == MAX_PAGES
+
+
+@pytest.mark.parametrize(
+    "location", ["http://169.254.169.254/latest/meta-data", "https://other.example/mcp", "http://["]
+)
+async def test_t19_a_redirect_elsewhere_is_not_followed(tmp_path, location):
+    async def away(*_: Any) -> Response:
+        return RedirectResponse(location)
+
+    with hostile(tmp_path, away) as (world, server, url):
+        added = await world.add(url)
+
+    assert added.status_code == 502
+    assert server.asked.count("tools/list") == 1
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://169.254.169.254/mcp",
+        "https://localhost/mcp",
+        "https://10.0.0.1/mcp",
+        "https://metadata.google.internal/mcp",
+        "https://user@example.com/mcp",
+        "ftp://example.com/",
+        "mcp",
+    ],
+)
+async def test_t19_an_address_that_the_guard_refuses_is_no_server(tmp_path, url):
+    with world_in(tmp_path, []) as world:
+        added = await world.add(url)
+
+    assert added.status_code == 400
+    assert added.json()["detail"].startswith("mcp_server_url is refused: ")
+
+
+async def test_t19_what_a_server_says_stays_out_of_the_log(tmp_path, caplog, capfd):
+    async def telling(*_: Any) -> Response:
+        return Response('{"jsonrpc": "my secret"}', media_type="application/json")
+
+    with hostile(tmp_path, telling) as (world, _, url):
+        await world.add(url)
+
+    told = capfd.readouterr()
+    assert "my secret" not in caplog.text + told.out + told.err

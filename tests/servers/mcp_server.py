@@ -1,0 +1,62 @@
+"""A real MCP server from the official SDK, and what a hostile one may do instead."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import mcp_types as types
+from mcp.server.lowlevel import Server
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+FIND = types.Tool(
+    name="find",
+    description="Find a note",
+    input_schema={
+        "type": "object",
+        "properties": {"q": {"type": "string"}, "limit": {"type": "integer"}},
+        "required": ["q"],
+    },
+    annotations=types.ToolAnnotations(read_only_hint=True),
+)
+MILK: Sequence[types.ContentBlock] = (types.TextContent(type="text", text="Milk, eggs."),)
+
+
+@dataclass
+class NotesMcp:
+    """Lists `tools`, a page of `page` each, and answers each call with `result`."""
+
+    tools: list[types.Tool] = field(default_factory=lambda: [FIND])
+    result: types.CallToolResult = field(
+        default_factory=lambda: types.CallToolResult(content=list(MILK))
+    )
+    page: int = 1_000
+    calls: list[tuple[str, dict[str, Any] | None]] = field(default_factory=list)
+    requests: list[tuple[str, Headers]] = field(default_factory=list)
+
+    async def _list(self, _: object, asked: Any) -> types.ListToolsResult:
+        start = int(asked.cursor or 0) if asked else 0
+        end = start + self.page
+        more = str(end) if end < len(self.tools) else None
+        return types.ListToolsResult(tools=self.tools[start:end], next_cursor=more)
+
+    async def _call(self, _: object, asked: types.CallToolRequestParams) -> types.CallToolResult:
+        self.calls.append((asked.name, asked.arguments))
+        return self.result
+
+    def app(self, *, json: bool = False, stateless: bool = False) -> ASGIApp:
+        server: Server[Any] = Server("notes", on_list_tools=self._list, on_call_tool=self._call)
+        return _Seen(server.streamable_http_app(json_response=json, stateless_http=stateless), self)
+
+
+class _Seen:
+    """Notes each request on its way in."""
+
+    def __init__(self, app: ASGIApp, notes: NotesMcp) -> None:
+        self._app = app
+        self._notes = notes
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http":
+            self._notes.requests.append((scope["method"], Headers(scope=scope)))
+        await self._app(scope, receive, send)
