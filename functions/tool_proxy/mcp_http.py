@@ -40,8 +40,12 @@ class EgressTransport(httpx2.AsyncBaseTransport):
         try:
             return await self._sent(request)
         except KeepsakeError as failure:
-            self.failure = self.failure or failure
+            self._keep(failure)
             raise
+
+    def _keep(self, failure: KeepsakeError) -> None:
+        """Another may have come first while this one was waiting."""
+        self.failure = self.failure or failure
 
     async def _sent(self, request: httpx2.Request) -> httpx2.Response:
         self._left -= 1
