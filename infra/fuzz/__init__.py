@@ -1,0 +1,1 @@
+"""Asks every public route what its document allows, and what it does not."""

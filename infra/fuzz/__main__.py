@@ -1,0 +1,84 @@
+"""`make fuzz`: no 5xx, and no answer that docs/openapi.json does not describe."""
+
+import argparse
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+import httpx
+
+from infra.bench.processes import ROOT, environment, keepsake_on
+
+CONFIG = Path(__file__).with_name("schemathesis.toml")
+LOG = ROOT / ".cache/fuzz.log"
+USER = "alice"
+
+
+def main() -> int:
+    """Returns 1 when a route broke its promise; what the product logged then stands in LOG."""
+    asked = _parser().parse_args()
+    with tempfile.TemporaryDirectory() as data, keepsake_on(Path(data)) as product:
+        origin = f"http://127.0.0.1:{product.port}"
+        failed = _fuzz(origin, asked.seconds, asked.seed, _callers(origin))
+        if failed:
+            LOG.parent.mkdir(exist_ok=True)
+            shutil.copy(product.log, LOG)
+            print(f"keepsake: what the product logged stands in {LOG.relative_to(ROOT)}")
+    return int(failed)
+
+
+def _fuzz(origin: str, seconds: int, seed: int, callers: Mapping[str, str]) -> bool:
+    """Run the fuzzer in a folder of its own; it shows its progress. Tell whether it found anything."""
+    command = [
+        *(sys.executable, "-m", "schemathesis.cli", "--config-file", CONFIG),
+        *("run", ROOT / "docs/openapi.json", "--url", origin),
+        *("--max-time", str(seconds), "--seed", str(seed)),
+    ]
+    with tempfile.TemporaryDirectory() as folder:
+        return subprocess.run(command, cwd=folder, env=environment(**callers)).returncode != 0
+
+
+def _callers(origin: str) -> dict[str, str]:
+    """Sign users in, and give one of them an installed app with a key, and a key for MCP."""
+    with _signed_in(origin, USER) as user, _signed_in(origin, "leaver") as leaver:
+        app = _created(user, "/v1/apps", {"name": "Fuzz", "capabilities": ["external_integration"]})
+        user.post("/v1/apps/enable", params={"app_id": app["id"]}).raise_for_status()
+        return {
+            "USER": USER,
+            "USER_TOKEN": _token(user),
+            "LEAVER_TOKEN": _token(leaver),
+            "APP_ID": app["id"],
+            "APP_KEY": _created(user, f"/v1/apps/{app['id']}/keys", {})["secret"],
+            "MCP_KEY": _created(user, "/v1/mcp/keys", {"name": "fuzz"})["key"],
+        }
+
+
+@contextmanager
+def _signed_in(origin: str, uid: str) -> Iterator[httpx.Client]:
+    with httpx.Client(base_url=origin, timeout=60, trust_env=False) as client:
+        token = client.post("/local/token", json={"uid": uid}).raise_for_status().json()["token"]
+        client.headers["Authorization"] = f"Bearer {token}"
+        yield client
+
+
+def _token(client: httpx.Client) -> str:
+    return client.headers["Authorization"].removeprefix("Bearer ")
+
+
+def _created(client: httpx.Client, path: str, body: Mapping[str, object]) -> dict[str, str]:
+    return dict(client.post(path, json=body).raise_for_status().json())
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="make fuzz", description=__doc__)
+    parser.add_argument("--seconds", type=int, default=600)
+    parser.add_argument("--seed", type=int, default=1)
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())
