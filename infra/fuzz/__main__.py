@@ -39,7 +39,8 @@ def _fuzz(origin: str, seconds: int, seed: int, callers: Mapping[str, str]) -> b
         *("--max-time", str(seconds), "--seed", str(seed)),
     ]
     with tempfile.TemporaryDirectory() as folder:
-        return subprocess.run(command, cwd=folder, env=environment(**callers)).returncode != 0
+        ended = subprocess.run(command, cwd=folder, env=environment(**callers), check=False)
+    return ended.returncode != 0
 
 
 def _callers(origin: str) -> dict[str, str]:

@@ -8,7 +8,7 @@ from shared.data.codec import dump, load, load_all
 from shared.data.paging import Page, page, position
 from shared.domain.documents import Create, Order, Query, Update, Where, Write
 from shared.domain.errors import NotFound, PreconditionFailed
-from shared.domain.ids import UserId
+from shared.domain.ids import UserId, is_id
 from shared.domain.notification import Notification, NotificationId
 from shared.ports import Documents
 
@@ -56,6 +56,8 @@ class Inbox:
         await self._change(uid, notification_id, read_at=at)
 
     async def _change(self, uid: UserId, notification_id: NotificationId, **changes: Any) -> None:
+        if not is_id(notification_id):
+            raise NotFound("Notification not found")
         try:
             await self._documents.write(Update(_path(uid, notification_id), changes))
         except PreconditionFailed as missing:

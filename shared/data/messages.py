@@ -17,7 +17,7 @@ from shared.domain.documents import (
     Write,
 )
 from shared.domain.errors import AlreadyExists, NotFound, PreconditionFailed
-from shared.domain.ids import MessageId, SessionId, UserId
+from shared.domain.ids import MessageId, SessionId, UserId, is_id
 from shared.ports import Documents
 
 PREVIEW_CHARS = 120
@@ -119,7 +119,7 @@ def additions(uid: UserId, session_id: SessionId, messages: Sequence[Message]) -
 
 
 def message_path(uid: UserId, message_id: MessageId) -> str:
-    """Raises NotFound for a name that would lead elsewhere."""
-    if "/" in message_id:
+    """Raises NotFound for a name that leads elsewhere, or nowhere."""
+    if not is_id(message_id):
         raise NotFound("Message not found")
     return f"users/{uid}/messages/{message_id}"

@@ -169,6 +169,15 @@ BY_ID = [
 ]
 
 
+@pytest.mark.parametrize(("method", "path", "detail"), [c for c in BY_ID if "_id=" not in c[1]])
+def test_a_name_that_the_store_keeps_for_itself_names_nothing(
+    bob: httpx.Client, theirs: dict[str, str], method: str, path: str, detail: str
+) -> None:
+    reserved = path.format(**dict.fromkeys(theirs, "__proto__"))
+
+    assert refusal(bob.request(method, reserved)) == (404, detail)
+
+
 BODY_BY_ID = [
     ("PATCH", "/v1/conversations/{conversation}", {"title": "x"}, MISSING[0]),
     ("PATCH", "/v1/action-items/{task}", {"completed": True}, "Action item not found"),
