@@ -33,7 +33,7 @@ def main() -> int:
 
 def _fuzz(origin: str, seconds: int, seed: int, callers: Mapping[str, str]) -> bool:
     """Run the fuzzer in a folder of its own; it shows its progress. Tell whether it found anything."""
-    command = [
+    command: list[str | Path] = [
         *(sys.executable, "-m", "schemathesis.cli", "--config-file", CONFIG),
         *("run", ROOT / "docs/openapi.json", "--url", origin),
         *("--max-time", str(seconds), "--seed", str(seed)),
