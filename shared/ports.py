@@ -169,7 +169,11 @@ class ServiceIdentity(Protocol):
 
 @value
 class EgressRequest:
-    """A call to a third party. `timeout_s` bounds the whole call, `max_bytes` the answer."""
+    """A call to a third party. `timeout_s` bounds the whole call, `max_bytes` the answer.
+
+    `accepts` names the media types that a 2xx answer may have, such as application/json or text/*;
+    without any, all are taken, and so is an answer that says nothing of its type.
+    """
 
     method: str
     url: str
@@ -177,6 +181,7 @@ class EgressRequest:
     body: bytes | None = None
     timeout_s: float = 30.0
     max_bytes: int = 1_048_576
+    accepts: Sequence[str] = ()
 
 
 @value
@@ -198,7 +203,8 @@ class Egress(Protocol):
     async def send(self, request: EgressRequest) -> EgressResponse:
         """Return any answer, redirects too, which are not followed.
 
-        Raises NotAllowed (the address is refused), TimedOut, Unavailable (connect), TooLarge.
+        Raises NotAllowed (address or headers are refused), TimedOut, Unreadable (type, packing),
+        Unavailable (connect), TooLarge.
         """
 
 

@@ -22,6 +22,7 @@ from shared.domain.errors import (
     ToolFailed,
     ToolRefused,
     Unavailable,
+    Unreadable,
 )
 from shared.domain.ids import AppId, UserId
 from shared.ports import EgressRequest
@@ -94,6 +95,7 @@ def _request(
         headers={"Content-Type": "application/json", **signature},
         body=body or None,
         timeout_s=TIMEOUT_S,
+        accepts=("application/json", "application/xml", "text/*"),
     )
 
 
@@ -120,10 +122,10 @@ async def _send(deps: ToolProxyDeps, app: App, tool: ChatTool, request: EgressRe
             f"Error: Timeout calling {tool.name}."
             f" The app endpoint did not respond within {TIMEOUT_S} seconds."
         ) from late
+    except (NotAllowed, TooLarge, Unreadable) as refused:
+        raise ToolFailed(f"Error calling {tool.name}: {refused}") from refused
     except Unavailable as unreachable:
         raise ToolFailed(
             f"Error: Could not connect to {tool.name}. The app endpoint may be unreachable."
         ) from unreachable
-    except (NotAllowed, TooLarge) as refused:
-        raise ToolFailed(f"Error calling {tool.name}: {refused}") from refused
     return text_of(app, tool, response)

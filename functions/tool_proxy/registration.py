@@ -199,6 +199,7 @@ async def _get(deps: ToolProxyDeps, url: str) -> EgressResponse:
                 headers={"Accept": "application/json"},
                 timeout_s=MANIFEST_TIMEOUT_S,
                 max_bytes=MAX_MANIFEST_BYTES,
+                accepts=("application/json", "application/octet-stream", "text/plain"),
             )
         )
         location = response.headers.get("location")

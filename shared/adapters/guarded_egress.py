@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import anyio
 import anyio.to_thread
 
-from shared.domain.egress import EgressRules, Target, address_refusal
-from shared.domain.errors import NotAllowed, TimedOut, TooLarge, Unavailable
+from shared.domain.egress import EgressRules, Target, accepted, address_refusal, header_refusal
+from shared.domain.errors import NotAllowed, TimedOut, TooLarge, Unavailable, Unreadable
 from shared.ports import EgressRequest, EgressResponse
 
 if TYPE_CHECKING:
@@ -51,6 +51,8 @@ class GuardedEgress:
 
     async def send(self, request: EgressRequest) -> EgressResponse:
         target = self._rules.target(request.url)
+        if refusal := header_refusal(request.headers):
+            raise NotAllowed(refusal)
         try:
             with anyio.fail_after(request.timeout_s):
                 addresses = await self._addresses(target)
@@ -88,38 +90,53 @@ class GuardedEgress:
     async def _exchange(
         self, target: Target, address: str, request: EgressRequest
     ) -> EgressResponse:
-        """Connect to `address`; the name stands in Host, in SNI and in the certificate."""
+        """Connect to `address`; the name stands in Host, in SNI and in the certificate.
+
+        This is below httpx's client, which reads the address of a redirect even where it does not follow.
+        """
         import httpx
 
-        headers = {
-            "user-agent": "Keepsake/1.0",
-            **{name.lower(): value for name, value in request.headers.items()},
-            "host": target.authority,
-            "accept-encoding": "gzip",
-        }
         tls = await anyio.to_thread.run_sync(self._tls)
-        async with (
-            httpx.AsyncClient(
-                verify=tls,
-                trust_env=False,
-                timeout=httpx.Timeout(request.timeout_s, connect=_CONNECT_S),
-                transport=self._transport,
-            ) as client,
-            client.stream(
-                request.method,
-                httpx.URL(f"{target.scheme}://{_bracketed(address)}:{target.port}{target.path}"),
-                headers=headers,
-                content=request.body,
-                extensions={"sni_hostname": target.host.strip("[]")},
-                follow_redirects=False,
-            ) as response,
-        ):
-            return EgressResponse(
-                status=response.status_code,
-                content_type=response.headers.get("content-type", ""),
-                body=await _read(response, request.max_bytes),
-                headers=dict(response.headers),
-            )
+        asked = httpx.Request(
+            request.method,
+            f"{target.scheme}://{_bracketed(address)}:{target.port}{target.path}",
+            headers=_headers(target, request),
+            content=request.body,
+            extensions={
+                "sni_hostname": target.host.strip("[]"),
+                "timeout": httpx.Timeout(request.timeout_s, connect=_CONNECT_S).as_dict(),
+            },
+        )
+        async with self._transport or httpx.AsyncHTTPTransport(verify=tls) as transport:
+            response = await transport.handle_async_request(asked)
+            try:
+                _check_type(response, request)
+                return EgressResponse(
+                    status=response.status_code,
+                    content_type=response.headers.get("content-type", ""),
+                    body=await _read(response, request.max_bytes),
+                    headers=dict(response.headers),
+                )
+            finally:
+                await response.aclose()
+
+
+def _headers(target: Target, request: EgressRequest) -> dict[str, str]:
+    return {
+        "user-agent": "Keepsake/1.0",
+        "accept": "*/*",
+        **{name.lower(): value for name, value in request.headers.items()},
+        "host": target.authority,
+        "accept-encoding": "gzip",
+        "connection": "close",
+    }
+
+
+def _check_type(response: "httpx.Response", request: EgressRequest) -> None:
+    """Refuse another type than asked for before its body is read."""
+    said = response.headers.get("content-type", "")
+    if request.accepts and said and response.is_success and not accepted(said, request.accepts):
+        raise Unreadable("The answer is of a type that was not asked for.")
 
 
 async def _read(response: "httpx.Response", max_bytes: int) -> bytes:
@@ -136,14 +153,16 @@ def _unpacked(body: bytes, encoding: str, max_bytes: int) -> bytes:
     if not body or encoding.lower() in ("", "identity"):
         return body
     if encoding.lower() not in ("gzip", "x-gzip", "deflate"):
-        raise Unavailable("The answer is encoded in a way that was not asked for.")
+        raise Unreadable("The answer is encoded in a way that was not asked for.")
     unpacker = zlib.decompressobj(zlib.MAX_WBITS | 32)  # either header
     try:
         whole = unpacker.decompress(body, max_bytes + 1)
     except zlib.error as broken:
-        raise Unavailable("The answer cannot be unpacked.") from broken
+        raise Unreadable("The answer cannot be unpacked.") from broken
     if len(whole) > max_bytes:
         raise TooLarge(f"The answer is over {max_bytes} bytes.")
+    if not unpacker.eof:
+        raise Unreadable("The answer ends before it is unpacked.")
     return whole
 
 

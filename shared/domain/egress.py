@@ -2,7 +2,7 @@
 
 import ipaddress
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from shared.domain.errors import NotAllowed
@@ -17,11 +17,14 @@ _LABEL = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")
 _TOP_LEVEL = re.compile(r"[a-z]{2,63}|xn--[a-z0-9-]{1,59}")
 _LOCAL_NAMES = frozenset(
     [
+        "alt",
         "arpa",
         "cluster",
+        "consul",
         "corp",
         "home",
         "internal",
+        "intra",
         "intranet",
         "invalid",
         "lan",
@@ -31,6 +34,7 @@ _LOCAL_NAMES = frozenset(
         "onion",
         "private",
         "svc",
+        "test",
         "workgroup",
         "metadata.goog",
     ]
@@ -69,12 +73,17 @@ _REFUSED_V6 = tuple(
             "2001::/23",  # protocol assignments: Teredo, ORCHID, benchmarking
             "2001:db8::/32",  # documentation
             "2002::/16",  # 6to4: carries any IPv4 address
+            "2620:4f:8000::/48",  # AS112
             "3fff::/20",  # documentation
         ),
     )
 )
+_ISATAP = frozenset({0x0000_5EFE, 0x0200_5EFE})
+"""The upper half of an interface id whose lower half is any IPv4 address."""
 
 _LONGEST_URL = 16_384
+_HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+_HEADER_TEXT = re.compile(r"[\t -~]*")
 
 Origin = tuple[str, str, int]
 """Scheme, host, port."""
@@ -158,11 +167,32 @@ def address_refusal(address: str) -> str | None:
     return None if _is_public(ip) else "The host does not lead to the public internet."
 
 
+def header_refusal(headers: Mapping[str, str]) -> str | None:
+    """Say why headers cannot be sent: what a stranger had a part in may try to end them early."""
+    for name, text in headers.items():
+        if not _HEADER_NAME.fullmatch(name) or not _HEADER_TEXT.fullmatch(text):
+            return "A header is not plain text."
+    return None
+
+
+def accepted(content_type: str, types: Iterable[str]) -> bool:
+    """Tell whether a media type is one of `types`, such as application/json or text/*.
+
+    What is written in JSON, such as application/problem+json, counts as application/json.
+    """
+    media_type = content_type.partition(";")[0].strip().lower()
+    family = media_type.partition("/")[0] + "/*"
+    written_in = "application/json" if media_type.endswith("+json") else media_type
+    return not {media_type, family, written_in}.isdisjoint(types)
+
+
 def _is_public(ip: ipaddress.IPv4Address | ipaddress.IPv6Address) -> bool:
     if isinstance(ip, ipaddress.IPv4Address):
         return not any(ip in network for network in _REFUSED_V4)
-    scoped = ip.scope_id is not None
-    return not scoped and ip in _GLOBAL_V6 and not any(ip in network for network in _REFUSED_V6)
+    if ip.scope_id is not None or ip not in _GLOBAL_V6:
+        return False
+    isatap = int(ip) >> 32 & 0xFFFF_FFFF in _ISATAP
+    return not isatap and not any(ip in network for network in _REFUSED_V6)
 
 
 def _parse(url: str) -> Target | None:

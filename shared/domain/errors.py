@@ -12,7 +12,8 @@ KeepsakeError
 ├── ToolRefused              the model can fix its call: unknown tool, bad arguments
 ├── ToolFailed               the call was right and did not work: the model adapts its answer
 ├── Unavailable              time can help: retry
-│   └── TimedOut             no answer in time; what was asked for may have happened
+│   ├── TimedOut             no answer in time; what was asked for may have happened
+│   └── Unreadable           an answer came, and it is not of a kind that was asked for
 ├── ModelFailed              the model refused, or its answer cannot be used: a retry would not help
 └── PreconditionFailed       a document was not as the write required
     └── AlreadyExists        create() found one there
@@ -80,6 +81,10 @@ class Unavailable(KeepsakeError):
 
 class TimedOut(Unavailable):
     """No whole answer came in time; what was asked for may have happened all the same."""
+
+
+class Unreadable(Unavailable):
+    """An answer came that nobody asked for: of another type, or packed in a way that breaks."""
 
 
 class ModelFailed(KeepsakeError):

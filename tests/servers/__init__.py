@@ -3,7 +3,6 @@
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from threading import Thread
 
 import uvicorn
@@ -11,9 +10,8 @@ from starlette.types import ASGIApp
 
 
 @contextmanager
-def running(app: ASGIApp, *, certificate: Path | None = None) -> Iterator[str]:
-    """Serve `app` on a free port in a thread; yields its url, `http://127.0.0.1:<port>`; with a certificate
-    it speaks TLS at that port.
+def running(app: ASGIApp) -> Iterator[str]:
+    """Serve `app` on a free port in a thread; yields its url, `http://127.0.0.1:<port>`.
 
     The port listens before the server runs, so that an early request waits instead of failing.
     """
@@ -26,7 +24,6 @@ def running(app: ASGIApp, *, certificate: Path | None = None) -> Iterator[str]:
                 access_log=False,
                 ws="none",
                 timeout_graceful_shutdown=1,
-                ssl_certfile=certificate,
             )
         )
         thread = Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)

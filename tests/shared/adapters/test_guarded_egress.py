@@ -1,18 +1,12 @@
 """The guard on the way out, against real servers on loopback and a recorded seam."""
 
 import gzip
-import ssl
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
 import anyio
 import httpx
 import pytest
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response, StreamingResponse
@@ -266,42 +260,3 @@ async def test_a_name_that_does_not_resolve_is_unavailable():
 
     with pytest.raises(Unavailable):
         await GuardedEgress(resolve=nowhere).send(get("https://app.example.com/"))
-
-
-async def test_t10_the_certificate_must_be_for_the_name_though_the_address_is_connected(tmp_path):
-    certificate = write_certificate(tmp_path, "app.example.com")
-    with running(APP, certificate=certificate) as url:
-        port = url.rpartition(":")[2]
-        origins = [f"https://{name}.example.com:{port}" for name in ("app", "other")]
-        egress = GuardedEgress(
-            dev_origins=origins,
-            resolve=Rebinding([["127.0.0.1"]]),
-            tls=lambda: ssl.create_default_context(cafile=certificate),
-        )
-
-        answer = await egress.send(get(f"{origins[0]}/hello"))
-        with pytest.raises(Unavailable):
-            await egress.send(get(f"{origins[1]}/hello"))
-
-    assert answer.body.decode() == f"app.example.com:{port} "
-
-
-def write_certificate(folder: Path, name: str) -> Path:
-    key = ec.generate_private_key(ec.SECP256R1())
-    subject = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, name)])
-    now = datetime.now(UTC)
-    certificate = (
-        x509.CertificateBuilder(subject, subject, key.public_key(), 1, now, now + timedelta(1))
-        .add_extension(x509.SubjectAlternativeName([x509.DNSName(name)]), critical=False)
-        .sign(key, hashes.SHA256())
-    )
-    path = folder / "certificate.pem"
-    path.write_bytes(
-        certificate.public_bytes(serialization.Encoding.PEM)
-        + key.private_bytes(
-            serialization.Encoding.PEM,
-            serialization.PrivateFormat.PKCS8,
-            serialization.NoEncryption(),
-        )
-    )
-    return path

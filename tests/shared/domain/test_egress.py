@@ -2,7 +2,7 @@
 
 import pytest
 
-from shared.domain.egress import EgressRules, Target, address_refusal
+from shared.domain.egress import EgressRules, Target, address_refusal, header_refusal
 from shared.domain.errors import NotAllowed
 
 RULES = EgressRules(own_origins=["https://api.keepsake.app", "http://127.0.0.1:8080"])
@@ -93,6 +93,94 @@ REFUSED_URLS = {
     "a label over 63 letters": f"https://{'a' * 64}.example.com/",
     "a name over 253 letters": f"https://{'a.' * 130}com/",
     "an endless path": f"https://app.example.com/{'a' * 20_000}",
+    "websocket": "wss://app.example.com/",
+    "a data address": "data:text/html,hello",
+    "a script": "javascript:alert(1)//app.example.com/",
+    "a dictionary server": "dict://app.example.com:443/",
+    "a directory server": "ldap://app.example.com/",
+    "a prefixed scheme": "url:https://app.example.com/",
+    "a view of source": "view-source:https://app.example.com/",
+    "a scheme cut by a line break": "ht\ntps://app.example.com/",
+    "a scheme with the long s": "http\u017f://app.example.com/",
+    "userinfo only": "https://@127.0.0.1/",
+    "userinfo behind an encoded slash": "https://app.example.com%2f@127.0.0.1/",
+    "userinfo behind a question mark in it": "https://a:b?c@127.0.0.1/",
+    "two at signs": "https://app.example.com@8.8.8.8@127.0.0.1/",
+    "userinfo in full width": "https://app.example.com\uff20127.0.0.1/",
+    "a backslash as at sign's friend": "https://127.0.0.1\\@app.example.com/",
+    "a backslash in the path": "https://app.example.com/\\127.0.0.1/",
+    "a full-width slash": "https://app.example.com\uff0f.127.0.0.1/",
+    "a full-width colon": "https://app.example.com\uff1a443/",
+    "a full-width question mark": "https://127.0.0.1\uff1f.example.com/",
+    "account-of sign, which IDNA opens into slashes": "https://127.0.0.1\u2100.example.com/",
+    "fraction, which IDNA opens into a slash": "https://127.0.0.1\u2044.example.com/",
+    "half-width ideographic stop": "https://127\uff610\uff610\uff611/",
+    "circled digits": "https://①②⑦.⓪.⓪.①/",
+    "superscript digits": "https://¹²⁷.0.0.1/",
+    "Arabic digits": "https://١٢٧.٠.٠.١/",
+    "mathematical letters": "https://𝓁𝑜𝒸𝒶𝓁𝒽𝑜𝓈𝓉/",
+    "German sharp s, which two standards read twice": "https://faß.example.com/",
+    "zero-width joiner": "https://lo\u200dcalhost/",
+    "a byte order mark": "\ufeffhttps://app.example.com/",
+    "right-to-left override": "https://\u202emoc.elpmaxe.ppa/",
+    "an encoded host": "https://%6c%6f%63%61%6c%68%6f%73%74/",
+    "encoded dots": "https://127%2e0%2e0%2e1/",
+    "a doubly encoded host": "https://%25%36%63ocalhost/",
+    "an underscore": "https://_metadata.example.com/",
+    "a wildcard": "https://*.example.com/",
+    "a list of hosts": "https://app.example.com,127.0.0.1/",
+    "a trailing colon": "https://app.example.com:443:/",
+    "two ports": "https://app.example.com:443:8080/",
+    "a port with a space": "https://app.example.com: 443/",
+    "a hexadecimal port": "https://app.example.com:0x1bb/",
+    "a port in other digits": "https://app.example.com:\u0664\u0664\u0663/",
+    "a port of six digits": "https://app.example.com:000443/",
+    "a negative port": "https://app.example.com:-443/",
+    "the database's port": "https://app.example.com:6379/",
+    "http's port over https": "https://app.example.com:80/",
+    "https's port over http": "http://app.example.com:443/",
+    "a vertical tab": "https://app.example.com/\x0b",
+    "a form feed in the host": "https://app\x0c.example.com/",
+    "delete": "https://app.example.com/\x7f",
+    "next line": "https://app.example.com/\x85",
+    "a line separator": "https://app.example.com/\u2028",
+    "a lone line feed": "https://app.example.com/\nX-Evil: 1",
+    "a lone carriage return": "https://app.example.com/\rX-Evil: 1",
+    "a trailing line break": "https://app.example.com/\n",
+    "a line break in the query": "https://app.example.com/?a=b\r\n\r\nGET / HTTP/1.1",
+    "a trailing space": "https://app.example.com/ ",
+    "an umlaut in the path": "https://app.example.com/ä",
+    "IPv4 with a space": "https://127.0.0.1 .example.com/",
+    "IPv4 as one octal number": "https://017700000001/",
+    "IPv4 in more than 32 bits": "https://4294967297/",
+    "hex IPv4 in more than 32 bits": "https://0x17f000001/",
+    "three parts": "https://127.0.1/",
+    "five parts": "https://1.127.0.0.1/",
+    "IPv4 with an empty part": "https://127..0.1/",
+    "IPv4 with a sign": "https://+127.0.0.1/",
+    "mapped in brackets, in hex": "https://[::ffff:a9fe:a9fe]/",
+    "NAT64 in brackets": "https://[64:ff9b::a9fe:a9fe]/",
+    "6to4 in brackets": "https://[2002:a9fe:a9fe::]/",
+    "ULA in brackets": "https://[fd00:ec2::254]/",
+    "a plain zone": "https://[fe80::1%eth0]/",
+    "a future address": "https://[v1.fe80::a]/",
+    "an IPv4 in brackets": "https://[127.0.0.1]/",
+    "a name in brackets": "https://[localhost]/",
+    "an open bracket": "https://[::1/",
+    "text behind the bracket": "https://[::1].example.com/",
+    "two trailing dots": "https://app.example.com../",
+    "metadata name with a trailing dot": "https://metadata.google.internal./",
+    "another cloud's metadata name": "https://metadata.azure.internal/",
+    "the container host": "https://host.docker.internal/",
+    "the cluster's host": "https://kubernetes.default.svc.cluster.local/",
+    "a service register": "https://vault.service.consul/",
+    "reserved for tests": "https://app.test/",
+    "an intranet": "https://wiki.intra/",
+    "an alternative root": "https://name.alt/",
+    "reverse lookup of IPv6": "https://1.0.0.0.ip6.arpa/",
+    "only a dot": "https://./",
+    "our own origin below a path": "https://api.keepsake.app/v1/../v1/apps",
+    "our own origin with a trailing dot": "https://api.keepsake.app./v1/apps",
     "our own origin": "https://api.keepsake.app/v1/apps",
     "our own origin, shouted": "HTTPS://API.KEEPSAKE.APP:443/",
     "our own server by another scheme": "http://api.keepsake.app:443/",
@@ -156,6 +244,34 @@ REFUSED_ADDRESSES = {
     "discard": "100::1",
     "unassigned": "4000::1",
     "segment routing": "5f00::1",
+    "translated metadata": "::ffff:0:a9fe:a9fe",
+    "NAT64 with zeroes": "64:ff9b:0:0:0:0:7f00:1",
+    "local NAT64 within": "64:ff9b:1:ffff::a00:1",
+    "6to4 private": "2002:c0a8:101::1",
+    "6to4 of a public address": "2002:808:808::1",
+    "Teredo to metadata": "2001:0:a9fe:a9fe::1",
+    "ISATAP loopback": "2606:4700::5efe:7f00:1",
+    "ISATAP private": "2606:4700::5efe:10.0.0.1",
+    "ISATAP metadata, marked global": "2606:4700::200:5efe:a9fe:a9fe",
+    "ISATAP on a link": "fe80::5efe:192.168.1.1",
+    "AS112 in IPv6": "2620:4f:8000::42",
+    "AMT": "2001:3::1",
+    "direct delegation of AS112": "192.31.196.1",
+    "multicast tunnel": "192.52.193.1",
+    "protocol assignments, end": "192.0.0.255",
+    "shared range's first": "100.64.0.0",
+    "ULA, end": "fdff:ffff::1",
+    "multicast of one's own machine": "ff01::1",
+    "multicast everywhere": "ff0e::1",
+    "below global unicast": "1fff:ffff::1",
+    "above global unicast": "4000:0:0:1::",
+    "mapped with a zone": "::ffff:127.0.0.1%lo",
+    "an address with a port": "8.8.8.8:80",
+    "an address in brackets": "[2606:4700::1]",
+    "a network": "8.8.8.0/24",
+    "with a space": " 8.8.8.8",
+    "with a line break": "8.8.8.8\n",
+    "padded": "008.008.008.008",
     "decimal": "2130706433",
     "octal": "0177.0.0.1",
     "a name": "localhost",
@@ -175,7 +291,15 @@ def test_t10_a_resolved_address_that_is_not_public_is_refused(address):
 
 
 @pytest.mark.parametrize(
-    "address", ["8.8.8.8", "93.184.215.14", "100.128.0.1", "172.32.0.1", "2606:4700::6810:84e5"]
+    "address",
+    [
+        "8.8.8.8",
+        "93.184.215.14",
+        "100.128.0.1",
+        "172.32.0.1",
+        "2606:4700::6810:84e5",
+        "2606:4700::5eff:7f00:1",
+    ],
 )
 def test_a_public_address_passes(address):
     assert address_refusal(address) is None
@@ -189,6 +313,9 @@ def test_a_public_address_passes(address):
         ("https://app.example.com?b=c", ("app.example.com", "/?b=c")),
         ("https://xn--bcher-kva.example/", ("xn--bcher-kva.example", "/")),
         ("https://127.0.0.1.nip.io/", ("127.0.0.1.nip.io", "/")),
+        ("https://app.example.com?@127.0.0.1/", ("app.example.com", "/?@127.0.0.1/")),
+        ("https://app.example.com/@127.0.0.1:80/", ("app.example.com", "/@127.0.0.1:80/")),
+        ("https://app.example.com//127.0.0.1/", ("app.example.com", "//127.0.0.1/")),
     ],
 )
 def test_a_public_name_over_https_passes(url, target):
@@ -232,3 +359,27 @@ def test_the_host_header_names_a_port_only_where_it_is_unusual():
 
     assert rules.target("http://127.0.0.1:9000/").authority == "127.0.0.1:9000"
     assert rules.target("https://app.example.com/").authority == "app.example.com"
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("x-session", "1\r\nX-Evil: 1"),
+        ("x-session", "1\nX-Evil: 1"),
+        ("x-session", "a\x00b"),
+        ("x-session", "é"),
+        ("x-session\r\nx-evil", "1"),
+        ("x session", "1"),
+        ("", "1"),
+    ],
+)
+def test_t10_a_header_that_would_end_early_is_refused(name, text):
+    assert header_refusal({"accept": "*/*", name: text})
+
+
+def test_a_plain_header_passes():
+    assert header_refusal({"Authorization": "Bearer a.b-c_d=", "x-1": "\ttab and space "}) is None
+
+
+def test_t10_at_least_a_hundred_and_fifty_ways_around_are_refused():
+    assert len({*REFUSED_URLS.values()}) + len({*REFUSED_ADDRESSES.values()}) >= 150
