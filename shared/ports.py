@@ -167,6 +167,19 @@ class ServiceIdentity(Protocol):
         """Raises NotAuthenticated."""
 
 
+class Keys(Protocol):
+    """Wraps small secrets, such as users' tokens, with a key that never leaves its keeper."""
+
+    async def wrap(self, secret: bytes, *, bound_to: str) -> bytes:
+        """Encrypt at most 32 KiB; only with the same `bound_to` it can be unwrapped.
+
+        Raises Unavailable.
+        """
+
+    async def unwrap(self, wrapped: bytes, *, bound_to: str) -> bytes:
+        """Raises CannotUnwrap and Unavailable."""
+
+
 @value
 class EgressRequest:
     """A call to a third party. `timeout_s` bounds the whole call, `max_bytes` the answer.

@@ -67,6 +67,7 @@ class Settings:
     tasks_service_account: str | None = None
     function_urls: Mapping[str, str] = field(default_factory=dict)
     cors_origins: tuple[str, ...] = ()
+    kms_key: str | None = None
 
     @classmethod
     def from_env(cls, environment: Mapping[str, str] | None = None) -> "Settings":
@@ -104,6 +105,7 @@ class Settings:
             tasks_service_account=env.get("TASKS_SERVICE_ACCOUNT") or None,
             function_urls=_pairs(env.get("FUNCTION_URLS", "")),
             cors_origins=_list(env.get("CORS_ORIGINS", "")),
+            kms_key=env.get("KMS_KEY") or None,
         )
 
     def function_url(self, name: str) -> str:

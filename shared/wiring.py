@@ -258,6 +258,18 @@ def service_identity() -> ports.ServiceIdentity:
 
 
 @cache
+def keys() -> ports.Keys:
+    if settings().world == "cloud":
+        from shared.adapters.kms_keys import KmsKeys
+
+        return KmsKeys(_required("KMS_KEY", settings().kms_key))
+    from shared.adapters.local_identity import read_secret
+    from shared.adapters.local_keys import LocalKeys
+
+    return LocalKeys(read_secret(settings().data_dir, "keys"))
+
+
+@cache
 def egress() -> ports.Egress:
     from shared.adapters.guarded_egress import GuardedEgress
 

@@ -14,9 +14,9 @@ SERVICE_TOKEN_MAX_AGE_S = 3600
 INVALID_TOKEN = "Invalid authorization token"  # noqa: S105  a message, no token
 
 
-def read_secret(data_dir: Path) -> bytes:
-    """Return the secret of this data directory; the first process makes it, for its owner only."""
-    path = data_dir / "secret"
+def read_secret(data_dir: Path, name: str = "secret") -> bytes:
+    """Return 32 secret bytes of this data directory; the first process makes them, for its owner only."""
+    path = data_dir / name
     if not path.exists():
         data_dir.mkdir(parents=True, exist_ok=True)
         _offer_secret(path)
@@ -25,7 +25,7 @@ def read_secret(data_dir: Path) -> bytes:
 
 def _offer_secret(path: Path) -> None:
     """Put a whole secret in place, unless another process was first."""
-    draft = path.with_name(f"secret.{secrets.token_hex(8)}")
+    draft = path.with_name(f"{path.name}.{secrets.token_hex(8)}")
     descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with os.fdopen(descriptor, "wb") as file:
         file.write(secrets.token_bytes(32))
