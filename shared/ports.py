@@ -227,6 +227,14 @@ class ToolBox(Protocol):
     async def call(self, uid: UserId, app_id: str, tool: str, arguments: Mapping[str, Any]) -> str:
         """Return text for the model. Raises ToolRefused or ToolFailed."""
 
+    async def call_service(
+        self, uid: UserId, service: str, tool: str, arguments: Mapping[str, Any]
+    ) -> str:
+        """Call a tool of a connected service, as call() does."""
+
+    async def disconnect_all(self, uid: UserId) -> None:
+        """Revoke and forget all tokens of a user. Raises Unavailable."""
+
 
 @value
 class PushMessage:

@@ -6,6 +6,7 @@ from dataclasses import field
 from pathlib import Path
 from typing import Literal, get_args
 
+from shared.domain.connection import OauthClient
 from shared.domain.value import value
 
 World = Literal["embedded", "cloud"]
@@ -27,6 +28,8 @@ _FALLBACK_ROLES = sorted(MODELS.keys() - {"embeddings"})
 OPENAI = "https://api.openai.com/v1"
 OPENROUTER = "https://openrouter.ai/api/v1"
 TOOL_PROXY = "http://127.0.0.1:8081"
+_PROVIDERS = ("GOOGLE", "WHOOP", "NOTION", "X", "GITHUB", "PERPLEXITY")
+"""Where accounts are connected, and where we ask with a key of our own."""
 
 
 _EMBEDDERS: Mapping[str, EmbedderKind] = {"openai": "openai", "local": "local"}
@@ -68,6 +71,9 @@ class Settings:
     function_urls: Mapping[str, str] = field(default_factory=dict)
     cors_origins: tuple[str, ...] = ()
     kms_key: str | None = None
+    public_url: str = ""
+    oauth_clients: Mapping[str, OauthClient] = field(default_factory=dict)
+    web_search: bool = False
 
     @classmethod
     def from_env(cls, environment: Mapping[str, str] | None = None) -> "Settings":
@@ -106,6 +112,9 @@ class Settings:
             function_urls=_pairs(env.get("FUNCTION_URLS", "")),
             cors_origins=_list(env.get("CORS_ORIGINS", "")),
             kms_key=env.get("KMS_KEY") or None,
+            public_url=env.get("PUBLIC_URL", f"http://127.0.0.1:{port}").rstrip("/"),
+            oauth_clients=_clients(env),
+            web_search=env.get("WEB_SEARCH") == "perplexity",
         )
 
     def function_url(self, name: str) -> str:
@@ -113,6 +122,19 @@ class Settings:
         if name not in self.function_urls:
             raise SettingsError(f"FUNCTION_URLS names no url of {name}")
         return self.function_urls[name]
+
+
+def _clients(env: Mapping[str, str]) -> dict[str, OauthClient]:
+    """Read who we are at each provider that is set up; a key of our own stands as its secret."""
+    return {
+        name.lower(): OauthClient(
+            id=env.get(f"{name}_CLIENT_ID", ""),
+            secret=env.get(f"{name}_CLIENT_SECRET") or env.get(f"{name}_API_KEY", ""),
+            base_url=env.get(f"{name}_BASE_URL") or None,
+        )
+        for name in _PROVIDERS
+        if env.get(f"{name}_CLIENT_ID") or env.get(f"{name}_API_KEY")
+    }
 
 
 def _list(text: str) -> tuple[str, ...]:
@@ -158,6 +180,13 @@ def _wrong(env: Mapping[str, str]) -> list[str]:
         for name in ("GOOGLE_CLOUD_PROJECT", "TOOL_PROXY_URL")
         if world == "cloud" and "K_SERVICE" in env and not env.get(name)
     ]
+    wrong += [
+        f"{name}_CLIENT_SECRET is missing: {name}_CLIENT_ID is of no use without it"
+        for name in _PROVIDERS
+        if env.get(f"{name}_CLIENT_ID") and not env.get(f"{name}_CLIENT_SECRET")
+    ]
+    if env.get("WEB_SEARCH", "") not in ("", "perplexity"):
+        wrong.append(f"WEB_SEARCH={env['WEB_SEARCH']!r}: want perplexity, or none")
     if not _is_port(env.get("PORT", "8080")):
         wrong.append(f"PORT={env['PORT']!r}: want a number up to 65535")
     return wrong + _wrong_models(env)

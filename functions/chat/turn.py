@@ -20,6 +20,7 @@ from functions.chat.library_tools import library_tools
 from functions.chat.live import LiveRun
 from functions.chat.recorder import Lost, Recorder
 from functions.chat.repeats import Key, check_new
+from functions.chat.service_tools import service_tools
 from functions.chat.sessions import find, visible_app
 from functions.chat.task_tools import task_tools
 from functions.chat.told import message_of, text_of
@@ -73,11 +74,12 @@ async def prepare(
     now = deps.clock.now()
     session_id = session_id or main_session(app_id)
     run_id = key.run_id(uid) if key else RunId(deps.new_id())
-    profile, session, newest, installed, _ = await asyncio.gather(
+    profile, session, newest, installed, connected, _ = await asyncio.gather(
         deps.profiles.get(uid),
         find(deps, uid, app_id, session_id),
         deps.messages.newest(uid, session_id, limit=history.READ),
         deps.installed_apps.all(uid),
+        deps.connections.all(uid),
         check_new(deps, uid, run_id, key),
     )
     app, allowed = await _apps(deps, uid, session.app_id, [one.app_id for one in installed])
@@ -88,6 +90,7 @@ async def prepare(
         tools = [
             *library_tools(deps, uid),
             *task_tools(deps, uid),
+            *service_tools(deps, uid, connected),
             *app_tools(deps.toolbox, uid, allowed),
         ]
     return Turn(

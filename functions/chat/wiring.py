@@ -7,6 +7,7 @@ from functions.chat.guards import Limits
 from functions.chat.live import LiveRuns
 from shared import wiring
 from shared.data.apps import Apps, InstalledApps
+from shared.data.connections import Connections
 from shared.data.conversations import Conversations
 from shared.data.memories import Memories
 from shared.data.messages import Messages
@@ -42,7 +43,9 @@ class ChatDeps:
     devices: Devices
     apps: Apps
     installed_apps: InstalledApps
+    connections: Connections
     limits: Limits
+    web_search: bool = False
     live: LiveRuns = field(default_factory=LiveRuns)
     cors_origins: tuple[str, ...] = ()
 
@@ -96,7 +99,9 @@ def deps() -> ChatDeps:
         devices=Devices(documents),
         apps=Apps(documents),
         installed_apps=InstalledApps(documents),
+        connections=Connections(documents),
         limits=Limits(),
+        web_search=wiring.settings().web_search,
         cors_origins=wiring.settings().cors_origins,
     )
 

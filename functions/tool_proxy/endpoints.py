@@ -4,7 +4,13 @@ from typing import Any
 
 from starlette.responses import Response
 
-from functions.tool_proxy import access, credentials, mcp_endpoints, registration
+from functions.tool_proxy import (
+    access,
+    connection_endpoints,
+    credentials,
+    mcp_endpoints,
+    registration,
+)
 from functions.tool_proxy.call import call_tool
 from functions.tool_proxy.registration import ManifestFailed, NoManifest
 from functions.tool_proxy.wire import (
@@ -150,6 +156,7 @@ def _manifest_problem(failed: NoManifest | ManifestFailed) -> Response:
 
 ENDPOINTS = (
     *mcp_endpoints.ENDPOINTS,
+    *connection_endpoints.CONNECTIONS,
     Endpoint(
         method="POST",
         path="/v1/apps",
@@ -269,6 +276,7 @@ ENDPOINTS = (
     ),
 )
 TOOL_PROXY_ENDPOINTS = (
+    *connection_endpoints.SERVICES,
     Endpoint(
         method="POST",
         path="/",

@@ -1,12 +1,35 @@
 """The ports and stores of the tool proxy, built once per instance."""
 
+from collections.abc import Mapping
 from functools import cache
 
 from shared import wiring
 from shared.data.apps import Apps, InstalledApps
 from shared.data.call_log import CallLog
+from shared.data.connections import Connections
+from shared.data.grants import Authorizations, Grants
+from shared.domain.connection import OauthClient
 from shared.domain.value import value
-from shared.ports import Clock, Egress, Identity, NewId, ServiceIdentity
+from shared.ports import Clock, Egress, Identity, Keys, NewId, ServiceIdentity
+
+
+@value
+class ServicesDeps:
+    """What connected accounts ask of the world.
+
+    `clients` says who we are at each provider that is set up, also where we ask with a key of our
+    own, which then is its secret. Users come back from providers to `redirect_uri`.
+    """
+
+    clock: Clock
+    new_id: NewId
+    egress: Egress
+    connections: Connections
+    grants: Grants
+    authorizations: Authorizations
+    clients: Mapping[str, OauthClient]
+    redirect_uri: str
+    keys: Keys
 
 
 @value
@@ -21,6 +44,7 @@ class ToolProxyDeps:
     apps: Apps
     installed_apps: InstalledApps
     calls: CallLog
+    services: ServicesDeps
     cors_origins: tuple[str, ...] = ()
 
 
@@ -41,5 +65,21 @@ def deps() -> ToolProxyDeps:
         apps=Apps(documents),
         installed_apps=InstalledApps(documents),
         calls=CallLog(documents),
+        services=_services(),
         cors_origins=wiring.settings().cors_origins,
+    )
+
+
+def _services() -> ServicesDeps:
+    documents = wiring.documents()
+    return ServicesDeps(
+        clock=wiring.clock(),
+        new_id=wiring.new_id(),
+        egress=wiring.egress(),
+        connections=Connections(documents),
+        grants=Grants(documents, wiring.keys()),
+        authorizations=Authorizations(documents),
+        clients=wiring.settings().oauth_clients,
+        redirect_uri=f"{wiring.settings().public_url}/v1/connections/callback",
+        keys=wiring.keys(),
     )

@@ -22,13 +22,30 @@ class HttpToolbox:
     """Calls the tool proxy at `url`, as one of our functions."""
 
     def __init__(self, url: str, service_identity: ServiceIdentity, clock: Clock) -> None:
-        self._url = url
+        self._url = url.rstrip("/")
         self._service_identity = service_identity
         self._clock = clock
 
     async def call(self, uid: UserId, app_id: str, tool: str, arguments: Mapping[str, Any]) -> str:
         body = {"uid": uid, "app_id": app_id, "tool": tool, "arguments": dict(arguments)}
-        response = await self._post(body)
+        return await self._called("", body)
+
+    async def call_service(
+        self, uid: UserId, service: str, tool: str, arguments: Mapping[str, Any]
+    ) -> str:
+        body = {"uid": uid, "service": service, "tool": tool, "arguments": dict(arguments)}
+        return await self._called("/services", body)
+
+    async def disconnect_all(self, uid: UserId) -> None:
+        try:
+            response = await self._post("/services/disconnect", {"uid": uid})
+        except ToolFailed as unreachable:
+            raise Unavailable(str(unreachable)) from unreachable
+        if response.status_code != 200:
+            raise Unavailable("The service that calls apps does not disconnect.")
+
+    async def _called(self, path: str, body: Mapping[str, Any]) -> str:
+        response = await self._post(path, body)
         if response.status_code == 200:
             return str(response.json()["text"])
         if response.status_code == 422:
@@ -41,22 +58,22 @@ class HttpToolbox:
         """Give up the pooled connections."""
         await self._client.aclose()
 
-    async def _post(self, body: Mapping[str, Any]) -> "httpx.Response":
+    async def _post(self, path: str, body: Mapping[str, Any]) -> "httpx.Response":
         import httpx
 
         try:
-            return await twice(partial(self._attempt, body), self._clock.sleep)
+            return await twice(partial(self._attempt, path, body), self._clock.sleep)
         except (httpx.HTTPError, Unavailable) as unreachable:
             raise ToolFailed("The service that calls apps does not answer.") from unreachable
 
-    async def _attempt(self, body: Mapping[str, Any]) -> "httpx.Response":
+    async def _attempt(self, path: str, body: Mapping[str, Any]) -> "httpx.Response":
         """Raises Unavailable where nothing was sent: only then is a second attempt no second call."""
         import httpx
 
         token = await self._service_identity.token(AUDIENCE)
         headers = {"Authorization": f"Bearer {token}", **telemetry.trace()}
         try:
-            return await self._client.post(self._url, json=body, headers=headers)
+            return await self._client.post(self._url + path, json=body, headers=headers)
         except (httpx.ConnectError, httpx.ConnectTimeout) as unconnected:
             raise Unavailable("no connection to the tool proxy") from unconnected
 

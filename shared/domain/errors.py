@@ -14,7 +14,6 @@ KeepsakeError
 ├── Unavailable              time can help: retry
 │   ├── TimedOut             no answer in time; what was asked for may have happened
 │   └── Unreadable           an answer came, and it is not of a kind that was asked for
-│   └── TimedOut             no answer in time; what was asked for may have happened
 ├── CannotUnwrap             what was wrapped is damaged, or was wrapped for something else
 ├── ModelFailed              the model refused, or its answer cannot be used: a retry would not help
 └── PreconditionFailed       a document was not as the write required
@@ -87,6 +86,8 @@ class TimedOut(Unavailable):
 
 class Unreadable(Unavailable):
     """An answer came that nobody asked for: of another type, or packed in a way that breaks."""
+
+
 class CannotUnwrap(KeepsakeError):
     """What was wrapped is damaged, or was wrapped by another key or for something else."""
 

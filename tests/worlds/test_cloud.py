@@ -36,6 +36,7 @@ from shared.adapters.pinecone_vectors import PineconeVectors
 from shared.adapters.pubsub_events import PubsubEvents
 from shared.adapters.system_clock import RandomIds, SystemClock
 from shared.data.apps import Apps, InstalledApps
+from shared.data.connections import Connections
 from shared.data.conversations import Conversations
 from shared.data.library_index import LibraryIndex
 from shared.data.memories import Memories
@@ -105,6 +106,7 @@ def chat_app(vectors: PineconeVectors) -> Starlette:
         devices=Devices(documents),
         apps=Apps(documents),
         installed_apps=InstalledApps(documents),
+        connections=Connections(documents),
         limits=Limits(),
     )
     return application("chat", CHAT, deps)

@@ -18,6 +18,7 @@ from shared.adapters.sqlite_database import SqliteDatabase
 from shared.adapters.sqlite_documents import SqliteDocuments
 from shared.adapters.sqlite_vectors import SqliteVectors
 from shared.data.apps import Apps, InstalledApps
+from shared.data.connections import Connections
 from shared.data.conversations import Conversations
 from shared.data.memories import Memories
 from shared.data.messages import Messages
@@ -46,6 +47,14 @@ class RecordingToolbox:
     async def call(self, uid: UserId, app_id: str, tool: str, arguments: Mapping[str, Any]) -> str:
         self.called.append((uid, app_id, tool, arguments))
         return self.answer
+
+    async def call_service(
+        self, uid: UserId, service: str, tool: str, arguments: Mapping[str, Any]
+    ) -> str:
+        return await self.call(uid, service, tool, arguments)
+
+    async def disconnect_all(self, uid: UserId) -> None:
+        raise AssertionError("a chat disconnects nobody")
 
 
 @dataclass
@@ -102,6 +111,7 @@ class World:
             devices=Devices(self.documents),
             apps=Apps(self.documents),
             installed_apps=InstalledApps(self.documents),
+            connections=Connections(self.documents),
             limits=limits or Limits(),
         )
 

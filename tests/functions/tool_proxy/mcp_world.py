@@ -21,6 +21,7 @@ from shared.data.call_log import CallLog
 from shared.domain.ids import AppId, UserId
 from shared.edge.http import application
 from tests.doubles import CountingIds, FixedClock
+from tests.functions.tool_proxy.services import services_deps
 
 SECRET = b"a secret of the tests, and of nobody else"
 INDEXES = Path(__file__).parents[3] / "infra/firestore.indexes.json"
@@ -71,6 +72,7 @@ def world_in(folder: Path, origins: Sequence[str]) -> Iterator[World]:
             apps=Apps(documents),
             installed_apps=InstalledApps(documents),
             calls=CallLog(documents),
+            services=services_deps(documents),
         )
     )
     database.close()

@@ -35,6 +35,7 @@ from shared.domain.ids import AppId, UserId
 from shared.edge.http import application
 from shared.ports import Documents
 from tests.doubles import CountingIds, FixedClock
+from tests.functions.tool_proxy.services import services_deps
 from tests.servers import running
 
 SECRET = b"a secret of the tests, and of nobody else"
@@ -141,6 +142,7 @@ async def world(notes: NotesServer, notes_url: str, tmp_path: Path) -> AsyncIter
         egress=GuardedEgress(dev_origins=[notes_url]),
         apps=Apps(documents),
         installed_apps=InstalledApps(documents),
+        services=services_deps(documents),
         calls=CallLog(documents),
     )
     with running(application("tool_proxy", TOOL_PROXY_ENDPOINTS, deps)) as proxy_url:

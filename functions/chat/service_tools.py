@@ -1,0 +1,38 @@
+"""The tools of the services that the owner connected (P6, P7), and of the web search."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from functions.chat.toolkit import Present, Tool, say
+from functions.chat.wiring import ChatDeps
+from shared.arguments import spec
+from shared.domain.connection import Connection, Service
+from shared.domain.ids import UserId
+from shared.domain.provenance import Source
+from shared.integrations import INTEGRATIONS, integration
+from shared.integrations.service import Integration, ServiceTool
+from shared.ports import ToolBox
+
+
+def service_tools(deps: ChatDeps, uid: UserId, connected: Sequence[Connection]) -> Iterator[Tool]:
+    """Yield the tools in the order of the services, which keeps the provider's prompt cache warm."""
+    names: set[Service] = {connection.id for connection in connected}
+    if deps.web_search:
+        names.add("perplexity")
+    for name in INTEGRATIONS:
+        if name in names:
+            service = integration(name)
+            yield from (_tool(deps.toolbox, uid, service, tool) for tool in service.tools)
+
+
+def _tool(toolbox: ToolBox, uid: UserId, service: Integration, tool: ServiceTool) -> Tool:
+    async def run(arguments: Mapping[str, Any]) -> Present:
+        return say(await toolbox.call_service(uid, service.service, tool.name, arguments))
+
+    return Tool(
+        spec=spec(tool.name, tool.asked),
+        status=tool.status,
+        run=run,
+        source=Source(kind="service", id=service.service, name=service.label),
+        side_effect=tool.side_effect,
+    )

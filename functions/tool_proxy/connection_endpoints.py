@@ -1,0 +1,132 @@
+"""The routes of connected accounts and of calls to their services."""
+
+from starlette.responses import Response
+
+from functions.tool_proxy import connections, returned
+from functions.tool_proxy.connections import NotConnected
+from functions.tool_proxy.services import call_service
+from functions.tool_proxy.wire import (
+    AuthorizeOut,
+    CallbackQuery,
+    ConnectionOut,
+    Disconnected,
+    Ok,
+    ServiceCallIn,
+    ToolCallOut,
+    UserIn,
+)
+from functions.tool_proxy.wiring import ToolProxyDeps
+from shared import telemetry
+from shared.domain.errors import Unavailable
+from shared.edge.http import Call, Endpoint
+
+
+async def list_connections(deps: ToolProxyDeps, call: Call[None]) -> list[ConnectionOut]:
+    return [ConnectionOut.of(each) for each in await connections.offers(deps.services, call.uid)]
+
+
+async def get_connection(deps: ToolProxyDeps, call: Call[None]) -> ConnectionOut:
+    offer = await connections.offer(deps.services, call.uid, call.path["service"])
+    return ConnectionOut.of(offer)
+
+
+async def authorize(deps: ToolProxyDeps, call: Call[None]) -> AuthorizeOut:
+    url = await connections.authorize(deps.services, call.uid, call.path["service"])
+    return AuthorizeOut(url=url)
+
+
+async def come_back(deps: ToolProxyDeps, call: Call[None]) -> Response:
+    query: CallbackQuery = call.query
+    try:
+        service = await connections.complete(deps.services, state=query.state, code=query.code)
+    except NotConnected as refused:
+        return returned.not_connected(str(refused))
+    except Unavailable:
+        return returned.not_connected("The service does not answer. Please start again.")
+    return returned.connected(service.label)
+
+
+async def disconnect(deps: ToolProxyDeps, call: Call[None]) -> Disconnected:
+    revoked = await connections.disconnect(deps.services, call.uid, call.path["service"])
+    return Disconnected(revoked=revoked)
+
+
+async def run_service(deps: ToolProxyDeps, call: Call[ServiceCallIn]) -> ToolCallOut:
+    body = call.body
+    telemetry.note(uid=telemetry.opaque(body.uid))
+    text = await call_service(
+        deps.services, body.uid, body.service, body.tool, body.arguments, call_id=body.call_id
+    )
+    return ToolCallOut(text=text)
+
+
+async def disconnect_all(deps: ToolProxyDeps, call: Call[UserIn]) -> Ok:
+    telemetry.note(uid=telemetry.opaque(call.body.uid))
+    await connections.disconnect_all(deps.services, call.body.uid)
+    return Ok()
+
+
+CONNECTIONS = (
+    Endpoint(
+        method="GET",
+        path="/v1/connections",
+        handler=list_connections,
+        summary="List the services whose accounts can be connected, and which are",
+        response=list[ConnectionOut],
+    ),
+    Endpoint(
+        method="GET",
+        path="/v1/connections/callback",
+        handler=come_back,
+        summary="Come back from a service that was asked for access",
+        access="anyone",
+        query=CallbackQuery,
+        media_type="text/html",
+    ),
+    Endpoint(
+        method="GET",
+        path="/v1/connections/{service}",
+        handler=get_connection,
+        summary="Say whether a service's account is connected",
+        response=ConnectionOut,
+        errors=(404,),
+    ),
+    Endpoint(
+        method="POST",
+        path="/v1/connections/{service}/authorize",
+        handler=authorize,
+        summary="Begin to connect a service's account",
+        response=AuthorizeOut,
+        errors=(404, 409),
+    ),
+    Endpoint(
+        method="DELETE",
+        path="/v1/connections/{service}",
+        handler=disconnect,
+        summary="Disconnect a service's account and revoke its tokens",
+        response=Disconnected,
+        errors=(404,),
+    ),
+)
+SERVICES = (
+    Endpoint(
+        method="POST",
+        path="/services",
+        handler=run_service,
+        summary="Run a tool of a connected service",
+        access="service",
+        body=ServiceCallIn,
+        response=ToolCallOut,
+        errors=(422, 424, 503),
+    ),
+    Endpoint(
+        method="POST",
+        path="/services/disconnect",
+        handler=disconnect_all,
+        summary="Revoke and forget all tokens of a user",
+        access="service",
+        body=UserIn,
+        response=Ok,
+        errors=(422, 503),
+    ),
+)

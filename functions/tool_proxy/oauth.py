@@ -1,0 +1,148 @@
+"""OAuth 2 with PKCE: what is sent to a provider, and what its answer means. Nothing is sent here."""
+
+import json
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from functools import partial
+from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qsl, urlsplit, urlunsplit
+
+from shared.domain.connection import OauthClient, Tokens
+from shared.domain.errors import KeepsakeError, Unavailable
+from shared.domain.value import value
+from shared.integrations.service import Consent, Provider, basic
+from shared.ports import EgressRequest, EgressResponse
+
+if TYPE_CHECKING:
+    from oauthlib.oauth2 import WebApplicationClient
+
+TIMEOUT_S = 15.0
+_OF_NO_USE = ("invalid_grant", "invalid_request", "bad_refresh_token")
+"""The standard's word for a grant that ended, and what X and GitHub say instead."""
+
+
+class Refused(KeepsakeError):
+    """The provider says no. `expired` when what we hold is of no use any more."""
+
+    def __init__(self, error: str) -> None:
+        super().__init__(f"The provider answered {error!r}.")
+        self.expired = error in _OF_NO_USE
+
+
+@value
+class Granted:
+    """What a provider gave; `scopes` are None where it did not say, which means all."""
+
+    tokens: Tokens
+    scopes: frozenset[str] | None
+
+
+def authorize_url(
+    consent: Consent, client: OauthClient, *, state: str, verifier: str, redirect_uri: str
+) -> str:
+    """Return where to send a user to allow access."""
+    oauth = _oauth(client)
+    url = oauth.prepare_request_uri(
+        consent.provider.authorize_url,
+        redirect_uri=redirect_uri,
+        scope=[*consent.beside, *consent.scopes],
+        state=state,
+        code_challenge=oauth.create_code_challenge(verifier, "S256"),
+        code_challenge_method="S256",
+        **consent.provider.asks,
+    )
+    return at(client, url)
+
+
+def new_verifier() -> str:
+    """Make the secret of PKCE: 64 random characters."""
+    return str(_oauth(OauthClient(id="", secret="")).create_code_verifier(64))
+
+
+def code_request(
+    provider: Provider, client: OauthClient, *, code: str, verifier: str, redirect_uri: str
+) -> EgressRequest:
+    """Exchange a code for tokens."""
+    build = partial(
+        _oauth(client).prepare_request_body,
+        code=code,
+        redirect_uri=redirect_uri,
+        code_verifier=verifier,
+    )
+    return _token_request(provider, client, build)
+
+
+def refresh_request(provider: Provider, client: OauthClient, refresh_token: str) -> EgressRequest:
+    """Exchange a refresh token for new tokens."""
+    build = partial(
+        _oauth(client).prepare_refresh_body,
+        refresh_token=refresh_token,
+        client_id=client.id,
+        **provider.refreshes,
+    )
+    return _token_request(provider, client, build)
+
+
+def _token_request(provider: Provider, client: OauthClient, build: Any) -> EgressRequest:
+    headers = {"Accept": "application/json"}
+    if provider.client_in == "header":
+        headers["Authorization"] = basic(client)
+        body = build(include_client_id=False)
+    else:
+        body = build(include_client_id=True, client_secret=client.secret)
+    kind = "application/x-www-form-urlencoded"
+    if provider.tokens_as == "json":
+        kind, body = "application/json", json.dumps(dict(parse_qsl(body)))
+    return EgressRequest(
+        method="POST",
+        url=at(client, provider.token_url),
+        headers={**headers, "Content-Type": kind},
+        body=body.encode(),
+        timeout_s=TIMEOUT_S,
+    )
+
+
+def granted(response: EgressResponse, *, now: datetime, before: Tokens | None = None) -> Granted:
+    """Read tokens. A provider that gives no new refresh token means that the old one stays.
+
+    Raises Refused, and Unavailable where the answer is none of a provider's.
+    """
+    from oauthlib.oauth2 import MissingTokenError, OAuth2Error
+
+    try:
+        body = response.body.decode(errors="replace")
+        answer = _oauth(OauthClient(id="", secret="")).parse_request_body_response(body)
+    except MissingTokenError as none:
+        raise Unavailable("The provider gave no token") from none
+    except OAuth2Error as refusal:
+        raise Refused(str(refusal.error)[:100]) from None  # the cause may carry what was sent
+    except (ValueError, AttributeError, TypeError):
+        raise Unavailable("The provider's answer cannot be read") from None
+    return _granted(answer, now, before)
+
+
+def _granted(answer: Mapping[str, Any], now: datetime, before: Tokens | None) -> Granted:
+    lasts_s, refresh_token = answer.get("expires_in"), answer.get("refresh_token")
+    scopes = answer.get("scope")
+    return Granted(
+        tokens=Tokens(
+            access_token=str(answer["access_token"]),
+            refresh_token=refresh_token or (before.refresh_token if before else None),
+            expires_at=now + timedelta(seconds=lasts_s) if lasts_s else None,
+        ),
+        scopes=frozenset(" ".join(scopes).replace(",", " ").split()) if scopes else None,
+    )
+
+
+def at(client: OauthClient, url: str) -> str:
+    """Put the client's base url in the place of an address's origin."""
+    if client.base_url is None:
+        return url
+    base, parts = urlsplit(client.base_url), urlsplit(url)
+    return urlunsplit((base.scheme, base.netloc, parts.path, parts.query, ""))
+
+
+def _oauth(client: OauthClient) -> "WebApplicationClient":
+    from oauthlib.oauth2 import WebApplicationClient
+
+    return WebApplicationClient(client.id)

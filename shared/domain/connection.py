@@ -1,0 +1,64 @@
+"""A user's account at an outside service: that it is connected, and the tokens that open it."""
+
+from datetime import datetime
+from typing import Literal
+
+from shared.domain.value import value
+
+Service = Literal["google_calendar", "gmail", "whoop", "notion", "x", "github", "perplexity"]
+Health = Literal["connected", "expired"]
+
+
+@value
+class Connection:
+    """That an account is connected, without its tokens; `id` is the service.
+
+    `account` is how the service names the account, perhaps empty. An `expired` one waits for its
+    owner to connect it again.
+    """
+
+    id: Service
+    account: str
+    scopes: tuple[str, ...]
+    connected_at: datetime
+    health: Health = "connected"
+
+
+@value
+class Tokens:
+    """What opens an account. Without `expires_at` the access token holds until it is refused."""
+
+    access_token: str
+    refresh_token: str | None = None
+    expires_at: datetime | None = None
+
+
+@value
+class Grant:
+    """An account's tokens as stored; `version` changes whenever they are replaced."""
+
+    tokens: Tokens
+    version: str
+    health: Health = "connected"
+
+
+@value
+class Authorization:
+    """A user was sent to a service to ask for access, and may come back once, until `expires_at`.
+
+    `verifier` is the secret of PKCE (RFC 7636).
+    """
+
+    id: str
+    service: Service
+    verifier: str
+    expires_at: datetime
+
+
+@value
+class OauthClient:
+    """Who we are at a provider. `base_url` stands in for the origin of all its addresses."""
+
+    id: str
+    secret: str
+    base_url: str | None = None

@@ -1,0 +1,36 @@
+"""What connected accounts ask of the world, in tests."""
+
+from collections.abc import Mapping
+
+from functions.tool_proxy.wiring import ServicesDeps
+from shared.adapters.guarded_egress import GuardedEgress
+from shared.adapters.local_keys import LocalKeys
+from shared.data.connections import Connections
+from shared.data.grants import Authorizations, Grants
+from shared.domain.connection import OauthClient
+from shared.ports import Clock, Documents, Egress, NewId
+from tests.doubles import CountingIds, FixedClock
+
+KEYS = LocalKeys(b"k" * 32)
+REDIRECT_URI = "https://keepsake.example.com/v1/connections/callback"
+
+
+def services_deps(
+    documents: Documents,
+    *,
+    clients: Mapping[str, OauthClient] | None = None,
+    clock: Clock | None = None,
+    egress: Egress | None = None,
+    new_id: NewId | None = None,
+) -> ServicesDeps:
+    return ServicesDeps(
+        clock=clock or FixedClock(),
+        new_id=new_id or CountingIds("service"),
+        egress=egress or GuardedEgress(),
+        connections=Connections(documents),
+        grants=Grants(documents, KEYS),
+        authorizations=Authorizations(documents),
+        clients=clients or {},
+        redirect_uri=REDIRECT_URI,
+        keys=KEYS,
+    )

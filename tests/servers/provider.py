@@ -1,0 +1,163 @@
+"""An OAuth 2 provider on loopback as RFC 6749 and 7636 describe it, and a service behind it."""
+
+import hashlib
+import json
+from base64 import b64decode, urlsafe_b64encode
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import parse_qsl, unquote, urlencode
+
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, RedirectResponse, Response
+from starlette.routing import Route
+
+CLIENT_ID, CLIENT_SECRET = "keepsake-client", "s3cret/+"
+Answer = Callable[[Request], Awaitable[Response]]
+
+
+@dataclass
+class Asked:
+    """A request to the service behind the provider, as it came."""
+
+    method: str
+    path: str
+    query: dict[str, str]
+    body: Any
+    headers: Mapping[str, str]
+
+
+@dataclass
+class FakeProvider:
+    """Gives codes and tokens; `rotates`: a refresh token is good once.
+
+    `answers` are the service's, by method and path, in turn, the last one for good; each asks for
+    an access token that holds. What must come with a token request is checked here.
+    """
+
+    authorize_path: str = "/o/oauth2/v2/auth"
+    token_path: str = "/token"
+    revoke_path: str = "/revoke"
+    client_in: str = "body"
+    tokens_as: str = "form"
+    rotates: bool = False
+    lasts_s: int | None = 3600
+    grants_scope: str | None = None
+    answers: dict[str, list[tuple[int, Any]]] = field(default_factory=dict)
+    asked: list[Asked] = field(default_factory=list)
+    refreshes: int = 0
+    revoked: list[str] = field(default_factory=list)
+    access_tokens: set[str] = field(default_factory=set)
+    refresh_tokens: set[str] = field(default_factory=set)
+    broken: int | None = None
+    codes: dict[str, dict[str, str]] = field(default_factory=dict)
+    made: int = 0
+
+    @property
+    def app(self) -> Starlette:
+        return Starlette(
+            routes=[
+                Route(self.authorize_path, self._authorize, methods=["GET"]),
+                Route(self.token_path, self._token, methods=["POST"]),
+                Route(self.revoke_path, self._revoke, methods=["POST", "DELETE"]),
+                Route("/{path:path}", self._serve, methods=["GET", "POST", "PATCH", "DELETE"]),
+            ]
+        )
+
+    def issue(self) -> dict[str, Any]:
+        """Give tokens as the provider's answer."""
+        self.made += 1
+        access, refresh = f"access-{self.made}", f"refresh-{self.made}"
+        self.access_tokens.add(access)
+        self.refresh_tokens.add(refresh)
+        scope = {} if self.grants_scope is None else {"scope": self.grants_scope}
+        lasts = {} if self.lasts_s is None else {"expires_in": self.lasts_s}
+        return {
+            "access_token": access,
+            "refresh_token": refresh,
+            "token_type": "Bearer",
+            **lasts,
+            **scope,
+        }
+
+    async def _authorize(self, request: Request) -> Response:
+        """Be a user who allows everything at once."""
+        asked = dict(request.query_params)
+        assert asked["response_type"] == "code"
+        assert asked["client_id"] == CLIENT_ID
+        assert asked["code_challenge_method"] == "S256"
+        code = f"code-{len(self.codes)}"
+        self.codes[code] = asked
+        back = urlencode({"code": code, "state": asked["state"]})
+        return RedirectResponse(f"{asked['redirect_uri']}?{back}")
+
+    async def _token(self, request: Request) -> Response:
+        if self.broken:
+            return Response("<html>oops", status_code=self.broken)
+        given = self._given(request, (await request.body()).decode())
+        if not self._is_our_client(request, given):
+            return JSONResponse({"error": "invalid_client"}, status_code=401)
+        if given["grant_type"] == "refresh_token":
+            return self._refresh(given["refresh_token"])
+        asked = self.codes.pop(given["code"], None)
+        if asked is None or not _fits(asked, given):
+            return JSONResponse({"error": "invalid_grant"}, status_code=400)
+        return JSONResponse(self.issue())
+
+    def _refresh(self, token: str) -> Response:
+        self.refreshes += 1
+        if token not in self.refresh_tokens:
+            return JSONResponse({"error": "invalid_grant"}, status_code=400)
+        answer = self.issue()
+        if self.rotates:
+            self.refresh_tokens.discard(token)
+        else:
+            self.refresh_tokens.discard(answer.pop("refresh_token"))
+        return JSONResponse(answer)
+
+    def _given(self, request: Request, body: str) -> dict[str, str]:
+        kind = {"form": "application/x-www-form-urlencoded", "json": "application/json"}
+        assert request.headers["content-type"] == kind[self.tokens_as]
+        assert request.headers["accept"] == "application/json"
+        return dict(parse_qsl(body)) if self.tokens_as == "form" else json.loads(body)
+
+    def _is_our_client(self, request: Request, given: Mapping[str, str]) -> bool:
+        if self.client_in == "body":
+            return (given["client_id"], given["client_secret"]) == (CLIENT_ID, CLIENT_SECRET)
+        pair = b64decode(request.headers["authorization"].removeprefix("Basic ")).decode()
+        return [unquote(part) for part in pair.split(":")] == [CLIENT_ID, CLIENT_SECRET]
+
+    async def _revoke(self, request: Request) -> Response:
+        if self.broken:
+            return Response(status_code=self.broken)
+        body = (await request.body()).decode()
+        given = json.loads(body) if body.startswith("{") else dict(parse_qsl(body))
+        bearer = request.headers.get("authorization", "").removeprefix("Bearer ")
+        self.revoked.append(given.get("token") or given.get("access_token") or bearer)
+        return Response(status_code=200 if request.method == "POST" else 204)
+
+    async def _serve(self, request: Request) -> Response:
+        body = await request.body()
+        asked = Asked(
+            method=request.method,
+            path=request.url.path,
+            query=dict(request.query_params),
+            body=json.loads(body) if body else None,
+            headers=request.headers,
+        )
+        self.asked.append(asked)
+        if request.headers.get("authorization", "")[7:] not in self.access_tokens:
+            return JSONResponse({"error": {"code": 401}}, status_code=401)
+        answers = self.answers.get(f"{asked.method} {asked.path}")
+        if answers is None:
+            return JSONResponse({"error": {"code": 404}}, status_code=404)
+        status, answer = answers.pop(0) if len(answers) > 1 else answers[0]
+        return Response(status_code=204) if status == 204 else JSONResponse(answer, status)
+
+
+def _fits(asked: Mapping[str, str], given: Mapping[str, str]) -> bool:
+    """Tell whether who asks for tokens is who sent the user (RFC 7636, 4.6)."""
+    hashed = hashlib.sha256(given["code_verifier"].encode()).digest()
+    challenge = urlsafe_b64encode(hashed).decode().rstrip("=")
+    return asked["code_challenge"] == challenge and asked["redirect_uri"] == given["redirect_uri"]
