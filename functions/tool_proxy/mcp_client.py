@@ -18,7 +18,7 @@ from pydantic import ValidationError
 
 from functions.tool_proxy.mcp_errors import ProtocolError
 from functions.tool_proxy.mcp_http import EgressTransport
-from shared.domain.errors import TimedOut
+from shared.domain.errors import NotAllowed, TimedOut
 from shared.ports import Egress
 
 TIMEOUT_S = 30
@@ -107,9 +107,11 @@ def _first(error: BaseException) -> BaseException:
     return error
 
 
-def _told(error: BaseException) -> ProtocolError | None:
-    """Say what the server did wrong; None for what is not its doing."""
+def _told(error: BaseException) -> ProtocolError | NotAllowed | None:
+    """Say what is wrong with the server or its address; None for what is not its doing."""
     match error:
+        case httpx2.InvalidURL():
+            return NotAllowed("It is no address of a server.")
         case MCPError():
             return ProtocolError(error.message)
         case ValidationError() | RuntimeError():

@@ -234,6 +234,9 @@ async def test_t19_a_redirect_elsewhere_is_not_followed(tmp_path, location):
         "https://user@example.com/mcp",
         "ftp://example.com/",
         "mcp",
+        "https://[mcp",
+        "a\nb",
+        "&\u00a8\b [\u00bd\U0001f5bb",
     ],
 )
 async def test_t19_an_address_that_the_guard_refuses_is_no_server(tmp_path, url):
