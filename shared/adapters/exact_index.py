@@ -1,19 +1,21 @@
 """The rows of one namespace in memory, searched exactly."""
 
-import json
 import threading
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
-from itertools import islice
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from itertools import repeat
 from typing import NamedTuple, Protocol, Self, TypeVar
 
 import numpy as np
+from pydantic_core import from_json
 
 from shared.adapters.exact_search import Floats, Mask, Matrix, Positions, Postings, best
 from shared.adapters.pinecone_rules import matches
-from shared.domain.vectors import Filter, Hit, SparseVector
+from shared.domain.vectors import Filter, Hit, MetadataValue, SparseVector
 
 WIDER = 8
+DECODED = 20_000
+"""Rows whose metadata is kept decoded, at some 1 KB each."""
 _BOUNDS = {"$gt": np.greater, "$gte": np.greater_equal, "$lt": np.less, "$lte": np.less_equal}
 
 
@@ -75,14 +77,15 @@ class ExactIndex:
         scores = np.zeros(len(self))
         for postings in self._postings:
             postings.add_scores(query, scores)
-        return self._matched(self._hits(scores, scores > 0, limit, where), query)
+        found = self._found(scores, scores > 0, limit, where)
+        return self._hits(found, scores, self._weights(query, found))
 
     def search_dense(self, vector: Sequence[float], limit: int, where: Filter) -> list[Hit]:
         """Rows of another length are not compared."""
         scores = np.full(len(self), np.nan)
         for matrix in self._matrices.get(len(vector), ()):
             matrix.set_scores(vector, scores)
-        return self._hits(scores, ~np.isnan(scores), limit, where)
+        return self._hits(self._found(scores, ~np.isnan(scores), limit, where), scores, repeat(()))
 
     def _add_rows(self, rows: Sequence[StoredRow]) -> None:
         for row in rows:
@@ -97,33 +100,39 @@ class ExactIndex:
         self._kinds = np.append(self._kinds, np.array(numbers, np.int32))
         self._created_at = np.append(self._created_at, times)
 
-    def _hits(self, scores: Floats, found: Mask, limit: int, where: Filter) -> list[Hit]:
+    def _found(self, scores: Floats, found: Mask, limit: int, where: Filter) -> list[int]:
         """Look at the best few; at more where the filter leaves too few of these."""
         positions = np.flatnonzero(found & self._may_match(where))
         late = {name: wanted for name, wanted in where.items() if name != "kind"}
         width = limit
         while True:
-            places = positions[best(scores[positions], width)].tolist()
-            hits = list(islice(self._matching(places, scores, late), limit))
-            if len(hits) == limit or width >= len(positions):
-                return hits
+            places: list[int] = positions[best(scores[positions], width)].tolist()
+            if late:
+                places = [at for at in places if matches(late, _decoded(self._metadata[at]))]
+            if len(places) >= limit or width >= len(positions):
+                return places[:limit]
             width *= WIDER
 
-    def _matched(self, hits: Sequence[Hit], query: SparseVector) -> list[Hit]:
-        if not hits:
-            return []
-        positions = np.array([self._positions[hit.id] for hit in hits], np.int32)
-        weights = sum(postings.weights_of(query, positions) for postings in self._postings)
-        return [
-            replace(hit, matched=tuple(matched))
-            for hit, matched in zip(hits, np.asarray(weights).tolist(), strict=True)
-        ]
+    def _weights(self, query: SparseVector, found: Sequence[int]) -> Iterable[tuple[float, ...]]:
+        """Return what each term of the query weighs in each of the rows found."""
+        rows = np.array(found, np.int32)
+        weights = np.zeros((len(rows), len(query.indices)), np.float32)
+        for postings in self._postings:
+            weights += postings.weights_of(query, rows)
+        return map(tuple, weights.tolist())
 
-    def _matching(self, positions: Sequence[int], scores: Floats, where: Filter) -> Iterator[Hit]:
-        for position in positions:
-            metadata = json.loads(self._metadata[position])
-            if matches(where, metadata):
-                yield Hit(id=self._ids[position], score=float(scores[position]), metadata=metadata)
+    def _hits(
+        self, found: Sequence[int], scores: Floats, matched: Iterable[tuple[float, ...]]
+    ) -> list[Hit]:
+        return [
+            Hit(
+                id=self._ids[at],
+                score=score,
+                metadata=_decoded(self._metadata[at]),
+                matched=weights,
+            )
+            for at, score, weights in zip(found, scores[found].tolist(), matched, strict=False)
+        ]
 
     def _may_match(self, where: Filter) -> Mask:
         """Leave out what is dead, of another kind or of another time.
@@ -133,7 +142,7 @@ class ExactIndex:
         may = self._alive
         if "kind" in where:
             kinds = [
-                {} if kind is None else {"kind": json.loads(kind)} for kind in self._kind_numbers
+                {} if kind is None else {"kind": from_json(kind)} for kind in self._kind_numbers
             ]
             wanted = [matches({"kind": where["kind"]}, kind) for kind in kinds]
             may = may & np.array(wanted, np.bool_)[self._kinds]
@@ -142,6 +151,13 @@ class ExactIndex:
             if operator in _BOUNDS and isinstance(bound, int | float):
                 may = may & _BOUNDS[operator](self._created_at, bound)
         return may
+
+
+@lru_cache(maxsize=DECODED)
+def _decoded(metadata: str) -> Mapping[str, MetadataValue]:
+    """Decode metadata once for the hits that questions share; nobody changes it."""
+    decoded: dict[str, MetadataValue] = from_json(metadata)
+    return decoded
 
 
 class _Joinable(Protocol):

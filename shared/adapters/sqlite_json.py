@@ -5,13 +5,17 @@ import json
 from datetime import UTC, datetime
 from typing import Any
 
+from pydantic_core import from_json
+
+_NESTED = (dict, list)
+
 
 def dumps(value: Any) -> str:
     return json.dumps(_tagged(value), ensure_ascii=False, separators=(",", ":"))
 
 
 def loads(text: str) -> Any:
-    return _plain(json.loads(text))
+    return _plain(from_json(text))
 
 
 def _tagged(value: Any) -> Any:
@@ -29,14 +33,14 @@ def _tagged(value: Any) -> Any:
 
 
 def _plain(value: Any) -> Any:
-    match value:
-        case ["time", text]:
-            return datetime.fromisoformat(text)
-        case ["bytes", text]:
-            return base64.b64decode(text)
-        case ["list", *items]:
-            return [_plain(item) for item in items]
-        case dict():
-            return {name: _plain(item) for name, item in value.items()}
-        case _:
-            return value
+    """Only maps and lists are looked at: most of what a document holds is neither."""
+    if isinstance(value, dict):
+        return {n: _plain(i) if isinstance(i, _NESTED) else i for n, i in value.items()}
+    if not isinstance(value, list):
+        return value
+    tag, *held = value
+    if tag == "time":
+        return datetime.fromisoformat(held[0])
+    if tag == "bytes":
+        return base64.b64decode(held[0])
+    return [_plain(item) if isinstance(item, _NESTED) else item for item in held]

@@ -59,10 +59,20 @@ class Conversations:
 
     async def with_transcript(self, uid: UserId, conversation: Conversation) -> Conversation:
         """Read the parts. Raises Incomplete while one of them is not there yet."""
-        [whole] = await self._with_transcripts(uid, [conversation])
+        [whole] = await self.with_transcripts(uid, [conversation])
         if whole is None:
             raise Incomplete("A part of the transcript is not there yet")
         return whole
+
+    async def with_transcripts(
+        self, uid: UserId, stored: Sequence[Conversation]
+    ) -> list[Conversation | None]:
+        """Read the parts of all in one round; None for one of which a part is missing."""
+        paths = [
+            part_path(conversation_path(uid, c.id), n) for c in stored for n in range(len(c.parts))
+        ]
+        documents = iter(await self._documents.get_many(paths) if paths else [])
+        return [_joined(c, [next(documents) for _ in c.parts]) for c in stored]
 
     async def add(self, uid: UserId, conversation: Conversation) -> Conversation:
         """Store it, once: the same content under the same id is what is stored already.
@@ -116,7 +126,7 @@ class Conversations:
         found = load_all(Conversation, await self._documents.query(query))
         if not with_segments:
             return found
-        whole = await self._with_transcripts(uid, found)
+        whole = await self.with_transcripts(uid, found)
         return [read or stored for read, stored in zip(whole, found, strict=True)]
 
     async def edit(self, uid: UserId, conversation_id: ConversationId, **written: Any) -> None:
@@ -183,16 +193,6 @@ class Conversations:
             if said_hash(replace(stored, speakers={})) == said_hash(replace(new, speakers={})):
                 return stored
         raise Conflict("Another conversation is stored under this id")
-
-    async def _with_transcripts(
-        self, uid: UserId, stored: Sequence[Conversation]
-    ) -> list[Conversation | None]:
-        """Return None for one of which a part is missing."""
-        paths = [
-            part_path(conversation_path(uid, c.id), n) for c in stored for n in range(len(c.parts))
-        ]
-        documents = iter(await self._documents.get_many(paths) if paths else [])
-        return [_joined(c, [next(documents) for _ in c.parts]) for c in stored]
 
 
 def forgotten_path(conversation_path: str, derived_id: str) -> str:

@@ -13,8 +13,8 @@ from shared.data.conversations import Conversations, conversation_path
 from shared.data.library_index import INDEX_VERSION, memory_hash, name_key
 from shared.data.meanings import Meanings
 from shared.data.memories import memory_path
-from shared.domain.conversation import Conversation, content_hash
-from shared.domain.errors import Unavailable
+from shared.data.standing import Decoded, Standing
+from shared.domain.conversation import Conversation
 from shared.domain.ids import ConversationId, MemoryId, UserId
 from shared.domain.memory import Memory
 from shared.domain.value import value
@@ -88,6 +88,7 @@ class Search:
         self._meanings = Meanings(vectors, embedder)
         self._documents = documents
         self._conversations = Conversations(documents)
+        self._decoded = Decoded()
         self._vectors = vectors
 
     async def conversations(
@@ -111,9 +112,13 @@ class Search:
         )
         rows = _by_conversation(blended(by_words, by_meaning))
         kept = await self._kept(uid, rows, limit)
-        best = sorted(kept, key=lambda found: -found[1][0].score)
-        whole = await asyncio.gather(*(self._found(uid, *found) for found in best[:limit]))
-        return [found for found in whole if found]
+        best = sorted(kept, key=lambda found: -found[1][0].score)[:limit]
+        whole = await self._conversations.with_transcripts(uid, [stored for stored, _ in best])
+        return [
+            FoundConversation(conversation=conversation, score=rows[0].score, turns=_turns(rows))
+            for conversation, (_, rows) in zip(whole, best, strict=True)
+            if conversation  # of others a part was changed or deleted meanwhile
+        ]
 
     async def narrowed(
         self,
@@ -201,22 +206,11 @@ class Search:
         rows: Mapping[ConversationId, list[Hit]],
         ids: Sequence[ConversationId],
     ) -> list[tuple[Conversation, list[Hit]]]:
-        stored = await self._stored(uid, ids)
-        found = [(c, _fresh(c, rows[c.id])) for c in stored if not c.discarded]
+        paths = [conversation_path(uid, name) for name in ids]
+        stored = self._decoded.all(await self._documents.get_many(paths))
+        kept = [each for each in stored if not each.conversation.discarded]
+        found = [(each.conversation, _fresh(each, rows[each.conversation.id])) for each in kept]
         return [(conversation, fresh) for conversation, fresh in found if fresh]
-
-    async def _stored(self, uid: UserId, ids: Sequence[ConversationId]) -> list[Conversation]:
-        found = await self._documents.get_many([conversation_path(uid, name) for name in ids])
-        return load_all(Conversation, [document for document in found if document])
-
-    async def _found(
-        self, uid: UserId, conversation: Conversation, rows: Sequence[Hit]
-    ) -> FoundConversation | None:
-        try:
-            whole = await self._conversations.with_transcript(uid, conversation)
-        except Unavailable:
-            return None  # changed or deleted since its document was read
-        return FoundConversation(conversation=whole, score=rows[0].score, turns=_turns(rows))
 
 
 def _counts(memory: Memory, indexed_hash: object) -> bool:
@@ -245,20 +239,19 @@ def _by_conversation(hits: Sequence[Hit]) -> Mapping[ConversationId, list[Hit]]:
     return rows
 
 
-def _fresh(conversation: Conversation, rows: Sequence[Hit]) -> list[Hit]:
+def _fresh(standing: Standing, rows: Sequence[Hit]) -> list[Hit]:
     """Keep the rows that were made from what is stored now, as rows are made now."""
-    stored = content_hash(conversation)
     return [
         hit
         for hit in rows
-        if hit.metadata["content_hash"] == stored
+        if hit.metadata["content_hash"] == standing.content_hash
         and hit.metadata.get("index_version") == INDEX_VERSION
     ]
 
 
 def _second_hand(hit: Hit) -> Hit:
     is_summary = hit.metadata["kind"] == "summary"
-    return replace(hit, score=hit.score * SECOND_HAND) if is_summary else hit
+    return hit.scored(hit.score * SECOND_HAND) if is_summary else hit
 
 
 def _turns(rows: Sequence[Hit]) -> Turns:

@@ -44,3 +44,7 @@ class Hit:
     score: float
     metadata: Mapping[str, MetadataValue]
     matched: tuple[float, ...] = ()
+
+    def scored(self, score: float) -> "Hit":
+        """Return the same row with another score."""
+        return Hit(id=self.id, score=score, metadata=self.metadata, matched=self.matched)

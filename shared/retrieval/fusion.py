@@ -1,7 +1,6 @@
 """Two rankings made one."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from shared.domain.vectors import Hit
 
@@ -39,5 +38,5 @@ def blended(by_words: Sequence[Hit], by_meaning: Sequence[Hit]) -> list[Hit]:
 
 
 def _best_first(hits: dict[str, Hit], totals: dict[str, float]) -> list[Hit]:
-    fused = [replace(hit, score=totals[name]) for name, hit in hits.items()]
+    fused = [hit.scored(totals[name]) for name, hit in hits.items()]
     return sorted(fused, key=lambda hit: -hit.score)

@@ -3,7 +3,6 @@
 import math
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 
 from shared.domain.value import value
 from shared.domain.vectors import Hit, SparseVector
@@ -72,14 +71,14 @@ def ranked(query: Query, hits: Sequence[Hit]) -> list[Hit]:
         worth = one.weight + _rarity(sum(map(bool, found)), len(hits))
         if found:
             totals = [total + worth * each for total, each in zip(totals, found, strict=True)]
-    rescored = [replace(hit, score=total) for hit, total in zip(hits, totals, strict=True)]
+    rescored = [hit.scored(total) for hit, total in zip(hits, totals, strict=True)]
     return sorted(rescored, key=lambda hit: -hit.score)
 
 
 def favoured(hits: Sequence[Hit], fitting: set[str]) -> list[Hit]:
     """Let hits that fit in another way gain what a telling word in them would; best first."""
     worth = TELLING + _rarity(len(fitting), len(hits))
-    scored = [replace(hit, score=hit.score + worth) if hit.id in fitting else hit for hit in hits]
+    scored = [hit.scored(hit.score + worth) if hit.id in fitting else hit for hit in hits]
     return sorted(scored, key=lambda hit: -hit.score)
 
 
