@@ -85,6 +85,18 @@ class CountingIds:
         return f"{self.prefix}{self.count:04d}"
 
 
+@dataclass
+class RecordingTasks:
+    """Names a task once, as Cloud Tasks does."""
+
+    created: dict[str, tuple[str, Mapping[str, Any]]] = field(default_factory=dict)
+
+    async def create(
+        self, target: str, name: str, body: Mapping[str, Any], *, at: datetime | None = None
+    ) -> None:
+        self.created.setdefault(name, (target, body))
+
+
 Step = ModelEvent | Exception | Callable[[], Awaitable[Any]]
 """An event is yielded, an exception raised, a function awaited (`gate.wait` holds the stream)."""
 Turn = Sequence[Step]

@@ -1,33 +1,24 @@
 """One tool call: installed, declared, well-formed; signed, sent, and told to the model."""
 
+import asyncio
 import hashlib
 import json
 from collections.abc import Mapping
-from contextlib import suppress
+from functools import partial
 from typing import Any
 from urllib.parse import urlencode
 
-from functions.tool_proxy.access import visible
 from functions.tool_proxy.mcp_call import call_over_mcp
+from functions.tool_proxy.outgoing import TIMEOUT_S, Outgoing, send_out, unanswered
+from functions.tool_proxy.quota import check_quota, hour_of
 from functions.tool_proxy.results import text_of
 from functions.tool_proxy.schema import complaint
 from functions.tool_proxy.signing import signature_headers
 from functions.tool_proxy.wiring import ToolProxyDeps
 from shared.domain.app import App, ChatTool
-from shared.domain.errors import (
-    NotAllowed,
-    NotFound,
-    TimedOut,
-    TooLarge,
-    ToolFailed,
-    ToolRefused,
-    Unavailable,
-    Unreadable,
-)
+from shared.domain.errors import ToolFailed, ToolRefused
 from shared.domain.ids import AppId, UserId
 from shared.ports import EgressRequest
-
-TIMEOUT_S = 30
 
 
 async def call_tool(
@@ -43,23 +34,36 @@ async def call_tool(
 
     Calls with the same `call_id` carry the same message id, so that the app can drop a repeat.
     """
-    app = await _installed(deps, uid, app_id)
-    tool = _declared(app, name)
-    given = _given(tool, arguments)
-    if wrong := complaint(tool.parameters, given):
-        raise ToolRefused(f"The arguments of {name!r} do not fit: {wrong}")
-    if tool.transport == "mcp":
-        return await call_over_mcp(deps, app, tool, given)
-    sent = {**given, "uid": uid, "app_id": app.id, "tool_name": tool.name}
-    message_id = _message_id(uid, app_id, name, call_id or deps.new_id())
-    return await _send(deps, app, tool, _request(deps, app, tool, sent, message_id))
+    lane = deps.traffic.lane(app_id)
+    with lane.entered():
+        app = await _permitted(deps, uid, app_id)
+        tool = _declared(app, name)
+        given = _given(tool, arguments)
+        if wrong := complaint(tool.parameters, given):
+            raise ToolRefused(f"The arguments of {name!r} do not fit: {wrong}")
+        call = Outgoing(uid=uid, app=app, tool=tool)
+        if tool.transport == "mcp":
+            return await send_out(deps, lane, call, partial(call_over_mcp, deps, call, given))
+        message_id = _message_id(uid, app_id, name, call_id or deps.new_id())
+        request = _request(deps, call, given, message_id)
+        return await send_out(deps, lane, call, partial(_send, deps, call, request))
 
 
-async def _installed(deps: ToolProxyDeps, uid: UserId, app_id: AppId) -> App:
-    if await deps.installed_apps.has(uid, app_id):
-        with suppress(NotFound):
-            return await visible(deps, uid, app_id)
-    raise ToolRefused("This app is not installed.")
+async def _permitted(deps: ToolProxyDeps, uid: UserId, app_id: AppId) -> App:
+    """Return an app that its user allowed, that works, and that they did not call too often."""
+    now = deps.clock.now()
+    is_installed, found, made = await asyncio.gather(
+        deps.installed_apps.has(uid, app_id),
+        deps.apps.get_many([app_id]),
+        deps.call_counts.of(uid, hour_of(now)),
+    )
+    app = next(iter(found), None)
+    if not is_installed or app is None or not app.is_visible_to(uid):
+        raise ToolRefused("This app is not installed.")
+    if app.switched_off:
+        raise ToolFailed(f"{app.name} is switched off, as it did not work. Its developer was told.")
+    check_quota(app, made, now)
+    return app
 
 
 def _declared(app: App, name: str) -> ChatTool:
@@ -80,9 +84,11 @@ def _message_id(uid: UserId, app_id: AppId, name: str, call_id: str) -> str:
 
 
 def _request(
-    deps: ToolProxyDeps, app: App, tool: ChatTool, sent: Mapping[str, Any], message_id: str
+    deps: ToolProxyDeps, call: Outgoing, given: Mapping[str, Any], message_id: str
 ) -> EgressRequest:
     """Put what is sent into the body, or into the query where the method has no body."""
+    app, tool = call.app, call.tool
+    sent = {**given, "uid": call.uid, "app_id": app.id, "tool_name": tool.name}
     url, body = tool.endpoint, b""
     if tool.method in ("GET", "DELETE"):
         url += ("&" if "?" in url else "?") + _query(sent)
@@ -114,18 +120,7 @@ def _compact(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
-async def _send(deps: ToolProxyDeps, app: App, tool: ChatTool, request: EgressRequest) -> str:
-    try:
+async def _send(deps: ToolProxyDeps, call: Outgoing, request: EgressRequest) -> str:
+    with unanswered(call.tool.name):
         response = await deps.egress.send(request)
-    except TimedOut as late:
-        raise ToolFailed(
-            f"Error: Timeout calling {tool.name}."
-            f" The app endpoint did not respond within {TIMEOUT_S} seconds."
-        ) from late
-    except (NotAllowed, TooLarge, Unreadable) as refused:
-        raise ToolFailed(f"Error calling {tool.name}: {refused}") from refused
-    except Unavailable as unreachable:
-        raise ToolFailed(
-            f"Error: Could not connect to {tool.name}. The app endpoint may be unreachable."
-        ) from unreachable
-    return text_of(app, tool, response)
+    return text_of(call, response)

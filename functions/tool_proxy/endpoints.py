@@ -285,6 +285,7 @@ TOOL_PROXY_ENDPOINTS = (
         access="service",
         body=ToolCallIn,
         response=ToolCallOut,
+        ends_with_caller=True,
         errors=(422, 424, 503),
     ),
 )

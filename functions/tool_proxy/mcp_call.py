@@ -5,36 +5,30 @@ from typing import TYPE_CHECKING, Any
 
 from functions.tool_proxy.mcp_errors import ProtocolError, Unauthorized
 from functions.tool_proxy.mcp_results import text_of
+from functions.tool_proxy.outgoing import CallFailed, Outgoing, unanswered
 from functions.tool_proxy.results import reason_of
 from functions.tool_proxy.wiring import ToolProxyDeps
-from shared.domain.app import App, ChatTool
-from shared.domain.errors import NotAllowed, TimedOut, TooLarge, ToolFailed, Unavailable
+from shared.domain.app import ChatTool
 
 if TYPE_CHECKING:
     from mcp_types import CallToolResult
 
 
-async def call_over_mcp(
-    deps: ToolProxyDeps, app: App, tool: ChatTool, arguments: Mapping[str, Any]
-) -> str:
-    """Return text for the model. Raises ToolFailed.
+async def call_over_mcp(deps: ToolProxyDeps, call: Outgoing, arguments: Mapping[str, Any]) -> str:
+    """Return text for the model. Raises CallFailed.
 
     The server gets the arguments and nothing about the user.
     """
+    tool = call.tool
     try:
-        return text_of(tool, await _answer(deps, tool, arguments))
+        with unanswered(tool.name):
+            return text_of(tool, await _answer(deps, tool, arguments))
     except Unauthorized as challenged:
-        raise ToolFailed(f"{app.name} needs its user to connect an account first.") from challenged
-    except TimedOut as late:
-        raise ToolFailed(f"Error: Timeout calling {tool.name}. {late}") from late
-    except Unavailable as unreachable:
-        raise ToolFailed(
-            f"Error: Could not connect to {tool.name}. The app's server may be unreachable."
-        ) from unreachable
+        message = f"{call.app.name} needs its user to connect an account first."
+        raise CallFailed(message, error="HTTP 401") from challenged
     except ProtocolError as refused:
-        raise ToolFailed(f"Error calling {tool.name}: {reason_of(str(refused))}") from refused
-    except (NotAllowed, TooLarge) as refused:
-        raise ToolFailed(f"Error calling {tool.name}: {refused}") from refused
+        message = f"Error calling {tool.name}: {reason_of(str(refused))}"
+        raise CallFailed(message, error="MCP error") from refused
 
 
 async def _answer(

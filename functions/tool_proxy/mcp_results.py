@@ -3,9 +3,9 @@
 import json
 from typing import TYPE_CHECKING, assert_never
 
+from functions.tool_proxy.outgoing import CallFailed
 from functions.tool_proxy.results import MAX_TEXT, reason_of
 from shared.domain.app import ChatTool
-from shared.domain.errors import ToolFailed
 from shared.domain.text import visible
 
 if TYPE_CHECKING:
@@ -13,10 +13,11 @@ if TYPE_CHECKING:
 
 
 def text_of(tool: ChatTool, result: "CallToolResult") -> str:
-    """Return what the model reads. Raises ToolFailed where the server says that it failed."""
+    """Return what the model reads. Raises CallFailed where the server says that it failed."""
     text = "\n".join(filter(None, map(_text, result.content)))
     if result.is_error:
-        raise ToolFailed(f"Error calling {tool.name}: {reason_of(text) or 'no reason given'}")
+        message = f"Error calling {tool.name}: {reason_of(text) or 'no reason given'}"
+        raise CallFailed(message, error="isError")
     if not text and result.structured_content is not None:
         text = json.dumps(result.structured_content, ensure_ascii=False, separators=(",", ":"))
     return visible(text)[:MAX_TEXT]

@@ -4,9 +4,10 @@ import json
 import re
 from http import HTTPStatus
 from typing import Any
+from urllib.parse import urlencode
 
-from shared.domain.app import App, ChatTool
-from shared.domain.errors import ToolFailed
+from functions.tool_proxy.outgoing import CallFailed, Outgoing
+from shared.domain.app import App
 from shared.domain.text import visible
 from shared.ports import EgressResponse
 
@@ -21,13 +22,17 @@ _SECRETS = re.compile(
 _MARKUP_OR_TRACE = re.compile(r"<|Traceback \(most recent call last\)|at \S+\(")
 
 
-def text_of(app: App, tool: ChatTool, response: EgressResponse) -> str:
-    """Return what the model reads. Raises ToolFailed for a status that is not 2xx."""
-    if response.status in (401, 403):
-        raise ToolFailed(_connect_first(app, response))
-    if not 200 <= response.status < 300:
-        reason = _reason(response) or _phrase(response.status)
-        raise ToolFailed(f"Error calling {tool.name}: HTTP {response.status} - {reason}")
+def text_of(call: Outgoing, response: EgressResponse) -> str:
+    """Return what the model reads. Raises CallFailed for a status that is not 2xx."""
+    status = response.status
+    error = f"HTTP {status}"
+    if status in (401, 403):
+        link = connect_url(call)
+        raise CallFailed(_connect_first(call.app, response, link), error=error, connect_url=link)
+    if not 200 <= status < 300:
+        reason = _reason(response) or _phrase(status)
+        message = f"Error calling {call.tool.name}: HTTP {status} - {reason}"
+        raise CallFailed(message, error=error, is_down=status >= 500)
     return _success(response)[:MAX_TEXT]
 
 
@@ -42,22 +47,28 @@ def _success(response: EgressResponse) -> str:
     return _compact(content)
 
 
-def _connect_first(app: App, response: EgressResponse) -> str:
+def _connect_first(app: App, response: EgressResponse, link: str | None) -> str:
     """Relay the app's own words, and where its user can connect an account."""
     sentence = f"{app.name} needs its user to connect an account first."
     if reason := _reason(response):
         sentence += f" It says: {reason}"
-    if link := next((step["url"] for step in _steps(app) if _is_web(step)), None):
+    if link:
         sentence += f" Connect here: {link}"
     return sentence
 
 
-def _steps(app: App) -> list[dict[str, str]]:
-    return [dict(step) for step in app.external_integration.auth_steps]
+def connect_url(call: Outgoing) -> str | None:
+    """Return the app's first page for connecting an account, told who comes, as its users expect."""
+    integration = call.app.external_integration
+    pages = [step.get("url", "") for step in integration.auth_steps]
+    page = next(filter(_is_web, [*pages, integration.app_home_url or ""]), None)
+    if page is None:
+        return None
+    return f"{page}{'&' if '?' in page else '?'}{urlencode({'uid': call.uid})}"
 
 
-def _is_web(step: dict[str, str]) -> bool:
-    return step.get("url", "").startswith(("https://", "http://"))
+def _is_web(url: str) -> bool:
+    return url.startswith(("https://", "http://"))
 
 
 def _reason(response: EgressResponse) -> str:

@@ -1,16 +1,20 @@
 """The ports and stores of the tool proxy, built once per instance."""
 
 from collections.abc import Mapping
+from dataclasses import field
 from functools import cache
 
+from functions.tool_proxy.traffic import Traffic
 from shared import wiring
 from shared.data.apps import Apps, InstalledApps
+from shared.data.call_counts import CallCounts
 from shared.data.call_log import CallLog
 from shared.data.connections import Connections
 from shared.data.grants import Authorizations, Grants
+from shared.data.inbox import Inbox
 from shared.domain.connection import OauthClient
 from shared.domain.value import value
-from shared.ports import Clock, Egress, Identity, Keys, NewId, ServiceIdentity
+from shared.ports import Clock, Egress, Identity, Keys, NewId, ServiceIdentity, Tasks
 
 
 @value
@@ -45,6 +49,10 @@ class ToolProxyDeps:
     installed_apps: InstalledApps
     calls: CallLog
     services: ServicesDeps
+    call_counts: CallCounts
+    inbox: Inbox
+    tasks: Tasks
+    traffic: Traffic = field(default_factory=Traffic)
     cors_origins: tuple[str, ...] = ()
 
 
@@ -66,6 +74,9 @@ def deps() -> ToolProxyDeps:
         installed_apps=InstalledApps(documents),
         calls=CallLog(documents),
         services=_services(),
+        call_counts=CallCounts(documents),
+        inbox=Inbox(documents),
+        tasks=wiring.tasks(),
         cors_origins=wiring.settings().cors_origins,
     )
 

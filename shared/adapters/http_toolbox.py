@@ -51,7 +51,8 @@ class HttpToolbox:
         if response.status_code == 422:
             raise ToolRefused(response.json()["detail"])
         if response.status_code == 424:
-            raise ToolFailed(response.json()["detail"])
+            problem = response.json()
+            raise ToolFailed(problem["detail"], connect_url=problem.get("connect_url"))
         raise ToolFailed("The service that calls apps does not answer.")
 
     async def aclose(self) -> None:

@@ -66,7 +66,14 @@ class ToolRefused(KeepsakeError):
 
 
 class ToolFailed(KeepsakeError):
-    """Raise when a right call did not work. Raise ToolRefused when the call itself was wrong."""
+    """Raise when a right call did not work. Raise ToolRefused when the call itself was wrong.
+
+    `connect_url` is where the user can connect an account, where that is what is missing.
+    """
+
+    def __init__(self, message: str, *, connect_url: str | None = None) -> None:
+        super().__init__(message)
+        self.connect_url = connect_url
 
 
 class Unavailable(KeepsakeError):

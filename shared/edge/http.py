@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import field
+from functools import partial
 from typing import Any, Generic, Literal, Protocol, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -19,6 +20,7 @@ from shared.data.codec import adapter
 from shared.domain.errors import KeepsakeError, NotAuthenticated
 from shared.domain.ids import UserId
 from shared.domain.value import value
+from shared.edge.hangup import while_heard
 from shared.edge.problems import from_error, problem
 from shared.edge.tracing import Traced
 from shared.ports import Identity, ServiceIdentity
@@ -98,6 +100,7 @@ class Endpoint:
     also: Sequence[int] = field(default=())
     media_type: str = "application/json"
     max_bytes: int = DEFAULT_MAX_BYTES
+    ends_with_caller: bool = False
     errors: Sequence[int] = field(default=())
 
 
@@ -180,7 +183,8 @@ async def _answer(function: str, row: Endpoint, deps: Callers, request: Request)
         query=query,
         headers=request.headers,
     )
-    result = await row.handler(deps, call)
+    work = partial(row.handler, deps, call)
+    result = await (while_heard(request, work) if row.ends_with_caller else work())
     if isinstance(result, Response):
         return result
     content = adapter(row.response).dump_json(result) if row.response is not None else b""

@@ -66,5 +66,8 @@ def from_error(error: KeepsakeError) -> JSONResponse:
         headers["Retry-After"] = "1"
     if isinstance(error, NotAuthenticated):
         headers["WWW-Authenticate"] = "Bearer"
+    extensions = {}
+    if isinstance(error, ToolFailed) and error.connect_url:
+        extensions["connect_url"] = error.connect_url
     detail = _PRIVATE.get(kind, str(error))
-    return problem(STATUS[kind], detail, headers=headers)
+    return problem(STATUS[kind], detail, headers=headers, **extensions)

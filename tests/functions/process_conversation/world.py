@@ -27,7 +27,7 @@ from shared.domain.conversation import Conversation, Segment
 from shared.domain.documents import Delete, Fields, Set, Update
 from shared.domain.ids import ConversationId, UserId
 from shared.ports import ChatModel, Documents, Vectors
-from tests.doubles import FixedClock
+from tests.doubles import FixedClock, RecordingTasks
 
 ALICE = UserId("alice")
 TALK = ConversationId("talk")
@@ -53,18 +53,6 @@ class RecordingEvents:
 
     def of(self, topic: str) -> list[Mapping[str, Any]]:
         return [event for name, event in self.published if name == topic]
-
-
-@dataclass
-class RecordingTasks:
-    """Names a task once, as Cloud Tasks does."""
-
-    created: dict[str, tuple[str, Mapping[str, Any]]] = field(default_factory=dict)
-
-    async def create(
-        self, target: str, name: str, body: Mapping[str, Any], *, at: datetime | None = None
-    ) -> None:
-        self.created.setdefault(name, (target, body))
 
 
 @dataclass

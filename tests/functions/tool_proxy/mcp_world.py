@@ -12,16 +12,13 @@ from functions.tool_proxy.call import call_tool
 from functions.tool_proxy.endpoints import ENDPOINTS
 from functions.tool_proxy.wiring import ToolProxyDeps
 from shared.adapters.firestore_indexes import FirestoreIndexes
-from shared.adapters.guarded_egress import GuardedEgress
-from shared.adapters.local_identity import LocalIdentity, LocalServiceIdentity
+from shared.adapters.local_identity import LocalIdentity
 from shared.adapters.sqlite_database import SqliteDatabase
 from shared.adapters.sqlite_documents import SqliteDocuments
-from shared.data.apps import Apps, InstalledApps
-from shared.data.call_log import CallLog
 from shared.domain.ids import AppId, UserId
 from shared.edge.http import application
-from tests.doubles import CountingIds, FixedClock
-from tests.functions.tool_proxy.services import services_deps
+from tests.doubles import FixedClock
+from tests.functions.tool_proxy.world import deps_over
 
 SECRET = b"a secret of the tests, and of nobody else"
 INDEXES = Path(__file__).parents[3] / "infra/firestore.indexes.json"
@@ -62,17 +59,5 @@ def world_in(folder: Path, origins: Sequence[str]) -> Iterator[World]:
     """Yield a world whose guard lets `origins` through."""
     database = SqliteDatabase(folder / "keepsake.db")
     documents = SqliteDocuments(database, FirestoreIndexes.read(INDEXES))
-    yield World(
-        ToolProxyDeps(
-            identity=LocalIdentity(SECRET),
-            service_identity=LocalServiceIdentity(SECRET),
-            clock=FixedClock(),
-            new_id=CountingIds(),
-            egress=GuardedEgress(dev_origins=origins),
-            apps=Apps(documents),
-            installed_apps=InstalledApps(documents),
-            calls=CallLog(documents),
-            services=services_deps(documents),
-        )
-    )
+    yield World(deps_over(documents, FixedClock(), origins=origins))
     database.close()

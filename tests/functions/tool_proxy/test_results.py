@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
+from functions.tool_proxy.outgoing import CallFailed, Outgoing
 from functions.tool_proxy.results import MAX_TEXT, text_of
 from shared.domain.app import App, ChatTool, ExternalIntegration
-from shared.domain.errors import ToolFailed
 from shared.domain.ids import AppId, UserId
 from shared.ports import EgressResponse
 from tests.doubles import FixedClock
@@ -20,6 +20,7 @@ NOTES = App(
     external_integration=ExternalIntegration(auth_steps=(STEP,)),
 )
 TOOL = ChatTool(name="find", description="Find a note", endpoint="https://notes.example.com/find")
+CALL = Outgoing(uid=UserId("ann b"), app=NOTES, tool=TOOL)
 
 
 def answer(status: int, body: str) -> EgressResponse:
@@ -53,7 +54,7 @@ def answer(status: int, body: str) -> EgressResponse:
     ],
 )
 def test_t6_any_2xx_is_text_for_the_model(status, body, text):
-    assert text_of(NOTES, TOOL, answer(status, body)) == text
+    assert text_of(CALL, answer(status, body)) == text
 
 
 @pytest.mark.parametrize(
@@ -76,28 +77,42 @@ def test_t6_any_2xx_is_text_for_the_model(status, body, text):
     ],
 )
 def test_t6_another_status_fails_without_anything_private(status, body, reason):
-    with pytest.raises(ToolFailed) as failed:
-        text_of(NOTES, TOOL, answer(status, body))
+    with pytest.raises(CallFailed) as failed:
+        text_of(CALL, answer(status, body))
 
     assert str(failed.value) == f"Error calling find: HTTP {status} - {reason}"
+    assert (failed.value.error, failed.value.is_down) == (f"HTTP {status}", status >= 500)
 
 
 @pytest.mark.parametrize("status", [401, 403])
 def test_t7_a_missing_account_is_said_in_the_apps_own_words_with_its_link(status):
-    with pytest.raises(ToolFailed) as failed:
-        text_of(NOTES, TOOL, answer(status, '{"error": "Please connect your account."}'))
+    with pytest.raises(CallFailed) as failed:
+        text_of(CALL, answer(status, '{"error": "Please connect your account."}'))
 
     assert str(failed.value) == (
         "Notes needs its user to connect an account first. It says: Please connect your account."
-        " Connect here: https://notes.example.com/connect"
+        " Connect here: https://notes.example.com/connect?uid=ann+b"
     )
+    assert failed.value.connect_url == "https://notes.example.com/connect?uid=ann+b"
+    assert (failed.value.error, failed.value.is_down) == (f"HTTP {status}", False)
 
 
 def test_t7_a_link_that_is_no_web_address_is_not_handed_on():
     step = {"name": "Connect", "url": "javascript:alert(1)"}
     app = replace(NOTES, external_integration=ExternalIntegration(auth_steps=(step,)))
 
-    with pytest.raises(ToolFailed) as failed:
-        text_of(app, TOOL, answer(401, ""))
+    with pytest.raises(CallFailed) as failed:
+        text_of(replace(CALL, app=app), answer(401, ""))
 
     assert str(failed.value) == "Notes needs its user to connect an account first."
+    assert failed.value.connect_url is None
+
+
+def test_t7_an_app_without_steps_is_connected_at_its_home():
+    home = ExternalIntegration(app_home_url="https://notes.example.com/?from=keepsake")
+    app = replace(NOTES, external_integration=home)
+
+    with pytest.raises(CallFailed) as failed:
+        text_of(replace(CALL, app=app), answer(403, ""))
+
+    assert failed.value.connect_url == "https://notes.example.com/?from=keepsake&uid=ann+b"

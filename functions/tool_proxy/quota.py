@@ -1,0 +1,32 @@
+"""How often a user may call apps, and how a model is told."""
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+
+from shared.domain.app import App
+from shared.domain.errors import ToolFailed
+from shared.domain.ids import AppId
+
+PER_APP = 200
+PER_USER = 600
+"""Calls in an hour of the clock, to one app and to all."""
+
+
+def hour_of(now: datetime) -> datetime:
+    return now.replace(minute=0, second=0, microsecond=0)
+
+
+def check_quota(app: App, made: Mapping[AppId, int], now: datetime) -> None:
+    """Raises ToolFailed when this hour's calls are used up."""
+    if made.get(app.id, 0) >= PER_APP:
+        raise ToolFailed(_used_up(PER_APP, app.name, now))
+    if sum(made.values()) >= PER_USER:
+        raise ToolFailed(_used_up(PER_USER, "all apps together", now))
+
+
+def _used_up(limit: int, called: str, now: datetime) -> str:
+    minutes = -((now - hour_of(now) - timedelta(hours=1)) // timedelta(minutes=1))
+    return (
+        f"The limit of {limit} calls an hour to {called} is reached; 0 remain,"
+        f" and the next hour begins in {minutes} minutes. Say so instead of trying again."
+    )

@@ -1,0 +1,24 @@
+"""How many in how long, without windows: pure, time is passed in."""
+
+from datetime import datetime, timedelta
+
+
+class Rate:
+    """Admits `limit` in `period`, all at once or spread; what was taken comes back evenly.
+
+    The generic cell rate algorithm: one moment says how full it is.
+    """
+
+    def __init__(self, limit: int, period: timedelta) -> None:
+        self._step = period / limit
+        self._period = period
+        self._full_until: datetime | None = None
+
+    def take(self, now: datetime) -> timedelta:
+        """Take one and return no time, or take none and return how long until there is one."""
+        since = max(now, self._full_until or now)
+        wait = since + self._step - self._period - now
+        if wait > timedelta(0):
+            return wait
+        self._full_until = since + self._step
+        return timedelta(0)

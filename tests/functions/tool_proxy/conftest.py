@@ -1,0 +1,42 @@
+"""The tool proxy's world: real stores in SQLite, a real server, time that stands."""
+
+from collections.abc import AsyncIterator, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from functions.tool_proxy.endpoints import TOOL_PROXY_ENDPOINTS
+from shared.adapters.firestore_indexes import FirestoreIndexes
+from shared.adapters.http_toolbox import HttpToolbox
+from shared.adapters.sqlite_database import SqliteDatabase
+from shared.adapters.sqlite_documents import SqliteDocuments
+from shared.edge.http import application
+from tests.doubles import FixedClock, RecordingTasks
+from tests.functions.tool_proxy.world import INDEXES, NotesServer, World, deps_over
+from tests.servers import running
+
+
+@pytest.fixture
+def notes() -> NotesServer:
+    return NotesServer()
+
+
+@pytest.fixture
+def notes_url(notes: NotesServer) -> Iterator[str]:
+    with running(notes.app()) as url:
+        yield url
+
+
+@pytest.fixture
+async def world(notes: NotesServer, notes_url: str, tmp_path: Path) -> AsyncIterator[World]:
+    database = SqliteDatabase(tmp_path / "keepsake.db")
+    documents = SqliteDocuments(database, FirestoreIndexes.read(INDEXES))
+    clock = FixedClock(datetime.now(UTC))  # a receiver compares the signature's time with now
+    tasks = RecordingTasks()
+    deps = deps_over(documents, clock, origins=[notes_url], tasks=tasks)
+    with running(application("tool_proxy", TOOL_PROXY_ENDPOINTS, deps)) as proxy_url:
+        toolbox = HttpToolbox(proxy_url, deps.service_identity, deps.clock)
+        yield World(documents, clock, tasks, deps, notes, notes_url, proxy_url, toolbox)
+        await toolbox.aclose()
+    database.close()

@@ -1,0 +1,147 @@
+"""Calls from the chat's side to an app's real server: who may, what arrives, and how it is signed."""
+
+import json
+from datetime import UTC, datetime
+
+import pytest
+from httpx import AsyncClient
+from standardwebhooks import Webhook
+
+from shared.domain.documents import Update
+from shared.domain.errors import ToolFailed, ToolRefused
+from tests.functions.tool_proxy.world import ALICE, FIND, World, tool
+
+
+async def test_t5_t8_a_call_arrives_signed_with_exactly_this_body(world: World):
+    app = await world.install()
+
+    text = await world.call(app["id"], q="Käse", limit=None)
+
+    [(method, query, body, headers)] = world.notes.calls
+    expected = f'{{"q":"Käse","uid":"alice","app_id":"{app["id"]}","tool_name":"find"}}'
+    assert text == "Milk, eggs."
+    assert (method, query, body) == ("POST", "", expected.encode())
+    assert headers["content-type"] == "application/json"
+    assert Webhook(app["signing_secret"]).verify(body, headers) == json.loads(body)
+
+
+async def test_t5_our_fields_win_over_arguments_of_the_same_name(world: World):
+    app = await world.install()
+
+    await world.call(app["id"], q="x", uid="mallory", app_id="other", tool_name="drop")
+
+    sent = json.loads(world.notes.calls[0][2])
+    assert sent == {"q": "x", "uid": "alice", "app_id": app["id"], "tool_name": "find"}
+
+
+async def test_t8_after_a_rotation_both_secrets_sign_for_a_day_and_then_the_new_one(world: World):
+    app = await world.install()
+    path = f"/v1/apps/{app['id']}/signing-secret"
+
+    rotated = (await world.request("POST", path)).json()
+    await world.call(app["id"], q="x")
+    world.clock.pass_(hours=24)
+    await world.call(app["id"], q="x")
+
+    (*_, body, during), (*_, after) = world.notes.calls
+    assert rotated["signing_secret"] != app["signing_secret"]
+    for secret in (rotated["signing_secret"], app["signing_secret"]):
+        assert Webhook(secret).verify(body, during) == json.loads(body)
+    assert len(after["webhook-signature"].split()) == 1
+    signed_at = datetime.fromtimestamp(int(after["webhook-timestamp"]), UTC)
+    signer = Webhook(rotated["signing_secret"])
+    assert signer.sign(after["webhook-id"], signed_at, body.decode()) == after["webhook-signature"]
+
+
+async def test_t8_only_the_developer_rotates_the_secret_and_nobody_else_sees_it(world: World):
+    app = await world.install()
+    path = f"/v1/apps/{app['id']}"
+
+    refused = await world.request("POST", f"{path}/signing-secret", uid=ALICE)
+    seen = (await world.request("GET", path, uid=ALICE)).json()
+    own = (await world.request("GET", path)).json()
+
+    assert refused.status_code == 403
+    assert own["signing_secret"] == app["signing_secret"]
+    assert {"retired_secret_until", "checked_at"}.isdisjoint(seen)
+
+
+@pytest.mark.parametrize("method", ["GET", "DELETE"])
+async def test_t5_get_and_delete_carry_a_query(world: World, method: str):
+    world.notes.tools = [tool("look", method)]
+    app = await world.install()
+
+    await world.call(app["id"], "look", all=True, n=2, q="a b&c", none=None)
+
+    [(arrived, query, body, headers)] = world.notes.calls
+    ours = f"uid=alice&app_id={app['id']}&tool_name=look"
+    assert (arrived, query, body) == (method, f"all=true&n=2&q=a+b%26c&{ours}", b"")
+    Webhook(app["signing_secret"]).verify(body, headers, json_parse=False)
+
+
+async def test_t8_a_repeated_call_carries_the_same_message_id(world: World):
+    app = await world.install()
+    token = await world.deps.service_identity.token("tool_proxy")
+    body = {"uid": ALICE, "app_id": app["id"], "tool": "find", "arguments": {"q": "x"}}
+
+    async with AsyncClient(headers={"Authorization": f"Bearer {token}"}) as client:
+        for call_id in ("c1", "c1", "c2"):
+            await client.post(world.proxy_url, json={**body, "call_id": call_id})
+
+    first, again, other = (headers["webhook-id"] for *_, headers in world.notes.calls)
+    assert first == again != other
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "reason"),
+    [
+        ("drop", {}, "has no tool 'drop'"),
+        ("find", {}, "'q' is a required property"),
+        ("find", {"q": 3}, "3 is not of type 'string'"),
+    ],
+)
+async def test_t5_a_wrong_call_is_refused_before_it_leaves(world: World, name, arguments, reason):
+    app = await world.install()
+
+    with pytest.raises(ToolRefused, match=reason):
+        await world.call(app["id"], name, **arguments)
+
+    assert world.notes.calls == []
+
+
+async def test_t4_a_tool_is_gone_once_its_app_is_uninstalled(world: World):
+    app = await world.install()
+    query = {"app_id": app["id"]}
+    done = await world.request("POST", "/v1/apps/disable", uid=ALICE, params=query)
+
+    with pytest.raises(ToolRefused, match="not installed"):
+        await world.call(app["id"], q="x")
+
+    assert done.json() == {"status": "ok"}
+
+
+async def test_t4_a_tool_is_gone_once_its_app_became_private(world: World):
+    app = await world.install()
+    await world.documents.write(Update(f"apps/{app['id']}", {"private": True}))
+
+    with pytest.raises(ToolRefused, match="not installed"):
+        await world.call(app["id"], q="x")
+
+    assert world.notes.calls == []
+
+
+async def test_t10_a_tool_at_an_address_inside_is_never_called(world: World):
+    world.notes.tools = [{**FIND, "endpoint": "https://169.254.169.254/find"}]
+    app = await world.install()
+
+    with pytest.raises(ToolFailed, match="public DNS name"):
+        await world.call(app["id"], q="x")
+
+
+async def test_a_service_token_for_another_function_is_not_accepted(world: World):
+    token = await world.deps.service_identity.token("chat")
+
+    async with AsyncClient(headers={"Authorization": f"Bearer {token}"}) as client:
+        response = await client.post(world.proxy_url, json={})
+
+    assert response.status_code == 401
