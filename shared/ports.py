@@ -246,11 +246,24 @@ class PushMessage:
     tag: str
 
 
+@value
+class PushOutcome:
+    """What became of a push, by token: `sent` is on its way, `dead` may be forgotten.
+
+    For `later` another attempt may help, for `refused` none does: it tells the vendor's reason.
+    """
+
+    sent: Sequence[str] = ()
+    dead: Sequence[str] = ()
+    later: Sequence[str] = ()
+    refused: Mapping[str, str] = field(default_factory=dict)
+
+
 class Push(Protocol):
     """Delivers to a user's devices."""
 
-    async def send(self, uid: UserId, tokens: Sequence[str], message: PushMessage) -> Sequence[str]:
-        """Return the tokens that are dead and may be forgotten. Raises Unavailable."""
+    async def send(self, uid: UserId, tokens: Sequence[str], message: PushMessage) -> PushOutcome:
+        """Say of each token what became of it. Raises Unavailable when none was tried."""
 
 
 class Clock(Protocol):

@@ -1,53 +1,58 @@
-"""What happens when a notification's task is due: it reaches the user's devices and their inbox."""
+"""What happens when a notification's task is due: it makes itself heard, waits, or keeps silent."""
 
-import hashlib
-import json
-from bisect import bisect_right
+import asyncio
+from dataclasses import replace
+from datetime import datetime
 
+from functions.notifications.digest import hold, queue
+from functions.notifications.push import bury, push, push_message
 from functions.notifications.wiring import NotificationsDeps
-from shared import telemetry
+from shared.domain.errors import Unavailable
 from shared.domain.ids import UserId
-from shared.domain.notification import Notification, NotificationId
-from shared.ports import PushMessage
-
-TITLE_BYTES = 300
-TEXT_BYTES = 1400
-"""The text stands in a push twice; the rest of 4,096 bytes is ids, times and field names."""
+from shared.domain.notification import Delivery, Notification, NotificationId
+from shared.domain.quiet import decide
 
 
 async def deliver(deps: NotificationsDeps, uid: UserId, notification_id: NotificationId) -> None:
-    """Push a stored notification and show it in the inbox; delivered twice, it is shown once."""
-    notification = await deps.inbox.get(uid, notification_id)
-    if notification is None or notification.delivered_at is not None:
-        return
-    devices = await deps.devices.all(uid)
-    tokens = [device.fcm_token for device in devices]
-    dead = set(await deps.push.send(uid, tokens, push_message(uid, notification)))
-    if dead:
-        await deps.devices.forget(uid, [d for d in devices if d.fcm_token in dead])
-    await deps.inbox.mark_delivered(uid, notification_id, deps.clock.now())
-    telemetry.note(devices=len(devices), dead=len(dead))
+    """Push a stored notification, as its owner wants it; delivered twice, it is shown once.
 
-
-def push_message(uid: UserId, notification: Notification) -> PushMessage:
-    """Build the same message, with the same tag, on every attempt; it takes at most 4 KB."""
-    data = notification.data
-    return PushMessage(
-        title=clip(notification.title, TITLE_BYTES),
-        body=clip(notification.body, TEXT_BYTES),
-        data={**data, "text": clip(data["text"], TEXT_BYTES)},
-        tag=hashlib.sha256(f"{uid}:{notification.id}".encode()).hexdigest()[:16],
+    Raises Unavailable while some device may still be reached.
+    """
+    notification, profile = await asyncio.gather(
+        deps.inbox.get(uid, notification_id), deps.profiles.get(uid)
     )
+    if notification is None or notification.delivery.sent_at is not None:
+        return
+    if notification.held_until is not None:
+        await queue(deps, uid, notification.held_until)
+        return
+    now = deps.clock.now()
+    decision = decide(profile.notifications, notification.app_id, zone=profile.zone, now=now)
+    if isinstance(decision, datetime) and await hold(deps, uid, notification, until=decision):
+        return
+    if decision == "silence" or notification.read:
+        delivery = replace(notification.delivery, sent_at=now)
+    else:
+        delivery = await _push(deps, uid, notification)
+    await _settle(deps, uid, notification, delivery)
 
 
-def clip(text: str, max_bytes: int) -> str:
-    """Cut `text` so that it takes at most `max_bytes` as JSON, and show that it was cut."""
-    if _json_bytes(text) <= max_bytes:
-        return text
-    room = max_bytes - _json_bytes("…")
-    kept = bisect_right(range(len(text)), room, key=lambda n: _json_bytes(text[:n])) - 1
-    return text[:kept] + "…"
+async def _push(deps: NotificationsDeps, uid: UserId, notification: Notification) -> Delivery:
+    message = push_message(
+        uid,
+        notification.id,
+        title=notification.title,
+        body=notification.body,
+        data=notification.data,
+    )
+    return await push(deps, uid, message, notification.delivery)
 
 
-def _json_bytes(text: str) -> int:
-    return len(json.dumps(text, ensure_ascii=False).encode()) - len('""')
+async def _settle(
+    deps: NotificationsDeps, uid: UserId, notification: Notification, delivery: Delivery
+) -> None:
+    ids = {"uid": uid, "id": notification.id}
+    await bury(deps, "deliver_notification", ids, delivery)
+    await deps.inbox.settle(uid, [notification], delivery)
+    if not delivery.is_over:
+        raise Unavailable("Some devices cannot be reached now")

@@ -5,9 +5,11 @@ from typing import Any
 from starlette.responses import JSONResponse, Response
 
 from functions.notifications.deliver import deliver
+from functions.notifications.digest import deliver_digest
 from functions.notifications.limits import Allowance, headers
 from functions.notifications.notify import Posted, accepted, notify, permitted
 from functions.notifications.wire import (
+    DeliverDigestRequest,
     DeliverRequest,
     Done,
     InboxItem,
@@ -17,10 +19,12 @@ from functions.notifications.wire import (
     NotificationRequest,
     PreferencesChange,
     PreferencesOut,
+    Receipt,
+    ReceiptQuery,
 )
 from functions.notifications.wiring import NotificationsDeps
 from shared import telemetry
-from shared.domain.errors import TooMany
+from shared.domain.errors import NotFound, TooMany
 from shared.domain.ids import AppId, UserId
 from shared.domain.notification import NotificationId
 from shared.domain.operation import Operation
@@ -85,6 +89,20 @@ def _over_limit(refused: TooMany) -> JSONResponse:
     return problem(429, str(refused), headers={**limit, "Retry-After": str(seconds)}, **more)
 
 
+async def get_receipt(deps: NotificationsDeps, call: Call[None]) -> Response | Receipt:
+    query: ReceiptQuery = call.query
+    if not query.aid:
+        return problem(400, "aid (app id) is required")
+    if not query.uid:
+        return problem(400, "uid is required")
+    uid = UserId(query.uid)
+    app = await permitted(deps, AppId(query.aid), uid, call.headers.get("authorization"))
+    notification = await deps.inbox.get(uid, NotificationId(call.path["id"]))
+    if notification is None or notification.app_id != app.id:
+        raise NotFound("Notification not found")
+    return Receipt.of(notification)
+
+
 async def list_inbox(deps: NotificationsDeps, call: Call[None]) -> InboxPage:
     found = await deps.inbox.delivered(call.uid, limit=call.query.limit, after=call.query.cursor)
     items = [InboxItem.model_validate(n, from_attributes=True) for n in found.items]
@@ -113,6 +131,12 @@ async def deliver_notification(deps: NotificationsDeps, call: Call[DeliverReques
     return Done()
 
 
+async def deliver_held(deps: NotificationsDeps, call: Call[DeliverDigestRequest]) -> Done:
+    telemetry.note(uid=telemetry.opaque(call.body.uid))
+    await deliver_digest(deps, call.body.uid, call.body.id)
+    return Done()
+
+
 ENDPOINTS = (
     Endpoint(
         method="POST",
@@ -133,6 +157,16 @@ ENDPOINTS = (
         query=NotificationQuery,
         response=Done,
         errors=REFUSALS,
+    ),
+    Endpoint(
+        method="GET",
+        path="/v1/integrations/notification/{id}",
+        handler=get_receipt,
+        summary="Tell the app that posted a notification what became of it",
+        access="anyone",
+        query=ReceiptQuery,
+        response=Receipt,
+        errors=(400, 401, 403, 404),
     ),
     Endpoint(
         method="GET",
@@ -175,6 +209,18 @@ DELIVER_ENDPOINTS = (
         summary="Deliver one stored notification",
         access="service",
         body=DeliverRequest,
+        response=Done,
+    ),
+)
+
+DIGEST_ENDPOINTS = (
+    Endpoint(
+        method="POST",
+        path="/",
+        handler=deliver_held,
+        summary="Deliver what quiet hours held back",
+        access="service",
+        body=DeliverDigestRequest,
         response=Done,
     ),
 )

@@ -1,4 +1,4 @@
-"""Deployed entry points: `notifications`, where apps post, and `deliver_notification`, a task's target."""
+"""Deployed entry points: `notifications`, where apps post, and what tasks call to deliver."""
 
 from functools import cache
 
@@ -6,7 +6,7 @@ import functions_framework.aio
 from starlette.applications import Starlette
 from starlette.requests import Request
 
-from functions.notifications.endpoints import DELIVER_ENDPOINTS, ENDPOINTS
+from functions.notifications.endpoints import DELIVER_ENDPOINTS, DIGEST_ENDPOINTS, ENDPOINTS
 from functions.notifications.wiring import deps, start
 from shared.edge.http import application
 
@@ -23,6 +23,11 @@ def _deliver_notification() -> Starlette:
     return application("deliver_notification", DELIVER_ENDPOINTS, deps())
 
 
+@cache
+def _deliver_digest() -> Starlette:
+    return application("deliver_digest", DIGEST_ENDPOINTS, deps())
+
+
 @functions_framework.aio.http  # type: ignore[arg-type]  # its type omits ASGI applications
 async def notifications(request: Request) -> Starlette:
     """Take notifications from apps, and show their owner the inbox."""
@@ -33,3 +38,9 @@ async def notifications(request: Request) -> Starlette:
 async def deliver_notification(request: Request) -> Starlette:
     """Deliver one notification."""
     return _deliver_notification()
+
+
+@functions_framework.aio.http  # type: ignore[arg-type]  # its type omits ASGI applications
+async def deliver_digest(request: Request) -> Starlette:
+    """Deliver what quiet hours held back."""
+    return _deliver_digest()

@@ -126,7 +126,7 @@ async def _store(deps: NotificationsDeps, posted: Posted, slot: Create) -> None:
 def _notification(posted: Posted) -> Notification:
     """Build it with the data from which the mobile app makes the chat message that we store.
 
-    What stands in the chat and is not pushed has arrived.
+    It is in the inbox at once; what is for the chat alone is not, and has arrived.
     """
     app = posted.app
     to_main = _speaks_in_main_chat(app)
@@ -148,6 +148,7 @@ def _notification(posted: Posted) -> Notification:
         body=posted.text,
         created_at=posted.at,
         data=data,
+        delivered_at=posted.at if posted.is_for_push else None,
         delivery=Delivery(sent_at=None if posted.is_for_push else posted.at),
     )
 

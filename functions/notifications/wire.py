@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import ConfigDict, Field, model_validator
 
 from shared.domain.ids import AppId, UserId
-from shared.domain.notification import NotificationId
+from shared.domain.notification import DigestId, Notification, NotificationId, State
 from shared.domain.quiet import Preferences, QuietHours
 from shared.edge.http import Wire
 
@@ -37,6 +37,42 @@ class DeliverRequest(Wire):
 
     uid: UserId
     id: NotificationId
+
+
+class DeliverDigestRequest(Wire):
+    """The ids of what was held back."""
+
+    uid: UserId
+    id: DigestId
+
+
+class ReceiptQuery(Wire):
+    """Who asks, about a notification to whom; both are required."""
+
+    aid: str | None = None
+    uid: str | None = None
+
+
+class Receipt(Wire):
+    """What became of a notification, and when. What its reader muted counts as sent: it is in the inbox."""
+
+    id: NotificationId
+    state: State
+    accepted_at: datetime
+    sent_at: datetime | None
+    failed_at: datetime | None
+    read_at: datetime | None
+
+    @classmethod
+    def of(cls, notification: Notification) -> Self:
+        return cls(
+            id=notification.id,
+            state=notification.state,
+            accepted_at=notification.created_at,
+            sent_at=notification.delivery.sent_at,
+            failed_at=notification.delivery.failed_at,
+            read_at=notification.read_at,
+        )
 
 
 class InboxItem(Wire):

@@ -4,8 +4,9 @@ from functools import cache
 
 from shared import wiring
 from shared.data.apps import Apps, InstalledApps
+from shared.data.dead_letters import DeadLetters
 from shared.data.hourly_limits import HourlyLimits
-from shared.data.inbox import Inbox
+from shared.data.inbox import Digests, Inbox
 from shared.data.messages import Messages
 from shared.data.operations import Operations
 from shared.data.profiles import Devices, Profiles
@@ -29,8 +30,10 @@ class NotificationsDeps:
     operations: Operations
     messages: Messages
     inbox: Inbox
+    digests: Digests
     profiles: Profiles
     devices: Devices
+    dead_letters: DeadLetters
     cors_origins: tuple[str, ...] = ()
 
 
@@ -55,7 +58,9 @@ def deps() -> NotificationsDeps:
         operations=Operations(documents),
         messages=Messages(documents),
         inbox=Inbox(documents),
+        digests=Digests(documents),
         profiles=Profiles(documents),
         devices=Devices(documents),
+        dead_letters=DeadLetters(documents),
         cors_origins=wiring.settings().cors_origins,
     )

@@ -40,9 +40,10 @@ resource "google_project_iam_member" "function" {
 }
 
 resource "google_project_iam_member" "sends_pushes" {
-  project = var.project
-  role    = "roles/firebasecloudmessaging.admin"
-  member  = google_service_account.function["deliver_notification"].member
+  for_each = toset(["deliver_notification", "deliver_digest"])
+  project  = var.project
+  role     = "roles/firebasecloudmessaging.admin"
+  member   = google_service_account.function[each.key].member
 }
 
 resource "google_cloudfunctions2_function" "function" {

@@ -1,8 +1,9 @@
 """Pushes through Firebase Cloud Messaging."""
 
+from collections import defaultdict
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 from uuid import uuid4
 
 import anyio
@@ -10,7 +11,7 @@ import anyio
 from shared import telemetry
 from shared.domain.errors import Unavailable
 from shared.domain.ids import UserId
-from shared.ports import PushMessage
+from shared.ports import PushMessage, PushOutcome
 
 TIMEOUT_S = 10.0
 NO_TOKEN = "registration token"  # noqa: S105  what FCM says of a token that is none
@@ -20,24 +21,28 @@ NO_TOKEN = "registration token"  # noqa: S105  what FCM says of a token that is 
 class FcmPush:
     """Sends to the devices of one project.
 
-    Raises Unavailable when a device could not be reached now, though others were: the next attempt
-    carries the same tag, so that these show one notification, and finds the same tokens dead. A
-    device that will refuse the next attempt too is logged and passed over.
+    A token is dead when its app is gone from the device; a push is refused when we did something
+    wrong, and another attempt may help with everything else.
     """
 
     def __init__(self, *, project: str) -> None:
         self._project = project
 
-    async def send(self, uid: UserId, tokens: Sequence[str], message: PushMessage) -> Sequence[str]:
+    async def send(self, uid: UserId, tokens: Sequence[str], message: PushMessage) -> PushOutcome:
         if not tokens:
-            return ()
+            return PushOutcome()
         errors = await anyio.to_thread.run_sync(self._send, tokens, message)
-        failed = [(token, error) for token, error in zip(tokens, errors, strict=True) if error]
-        for error in (error for _, error in failed if _is_hopeless(error)):
-            telemetry.error("push_refused", uid=telemetry.opaque(uid), code=error.code)
-        if any(not _is_dead(error) and not _is_hopeless(error) for _, error in failed):
-            raise Unavailable("FCM does not take every push now")
-        return [token for token, error in failed if _is_dead(error)]
+        found: defaultdict[str, dict[str, str]] = defaultdict(dict)
+        for token, error in zip(tokens, errors, strict=True):
+            found[_outcome(error)][token] = type(error).__name__
+        for reason in set(found["refused"].values()):
+            telemetry.error("push_refused", uid=telemetry.opaque(uid), reason=reason)
+        return PushOutcome(
+            sent=tuple(found["sent"]),
+            dead=tuple(found["dead"]),
+            later=tuple(found["later"]),
+            refused=found["refused"],
+        )
 
     def _send(self, tokens: Sequence[str], message: PushMessage) -> list[Any]:
         """Return what went wrong for each token, or None."""
@@ -79,6 +84,14 @@ def _to_device(token: str, message: PushMessage) -> Any:
     return sent
 
 
+def _outcome(error: Any) -> Literal["sent", "dead", "later", "refused"]:
+    if error is None:
+        return "sent"
+    if _is_dead(error):
+        return "dead"
+    return "refused" if _is_ours(error) else "later"
+
+
 def _is_dead(error: Any) -> bool:
     """Tell whether the app is gone from the device, or the token never was one."""
     from firebase_admin.exceptions import InvalidArgumentError, NotFoundError
@@ -88,10 +101,12 @@ def _is_dead(error: Any) -> bool:
     return isinstance(error, NotFoundError)
 
 
-def _is_hopeless(error: Any) -> bool:
-    """Tell whether we did something wrong: the message, the project, or its key at Apple."""
-    from firebase_admin.exceptions import InvalidArgumentError
-    from firebase_admin.messaging import SenderIdMismatchError, ThirdPartyAuthError
+def _is_ours(error: Any) -> bool:
+    """Tell whether the message, the project, its credentials or its key at Apple are wrong."""
+    from firebase_admin.exceptions import (
+        InvalidArgumentError,
+        PermissionDeniedError,
+        UnauthenticatedError,
+    )
 
-    ours = (InvalidArgumentError, SenderIdMismatchError, ThirdPartyAuthError)
-    return isinstance(error, ours) and not _is_dead(error)
+    return isinstance(error, (InvalidArgumentError, PermissionDeniedError, UnauthenticatedError))

@@ -4,12 +4,12 @@ from collections.abc import Sequence
 
 from shared import telemetry
 from shared.domain.ids import UserId
-from shared.ports import PushMessage
+from shared.ports import PushMessage, PushOutcome
 
 
 class InboxPush:
-    """Leaves the message to the inbox, which holds it already and shows it once it is delivered."""
+    """Leaves the message to the inbox, which shows it already."""
 
-    async def send(self, uid: UserId, tokens: Sequence[str], message: PushMessage) -> Sequence[str]:
+    async def send(self, uid: UserId, tokens: Sequence[str], message: PushMessage) -> PushOutcome:
         telemetry.info("push_left_to_inbox", uid=telemetry.opaque(uid), tag=message.tag)
-        return ()
+        return PushOutcome(sent=tokens)

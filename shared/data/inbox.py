@@ -1,6 +1,8 @@
-"""A user's inbox: every notification that was sent to them, whole."""
+"""A user's inbox: every notification that was sent to them, whole, and what waits to be heard."""
 
 from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -9,14 +11,15 @@ from shared.data.paging import Page, page, position
 from shared.domain.documents import Create, Order, Query, Update, Where, Write
 from shared.domain.errors import NotFound, PreconditionFailed
 from shared.domain.ids import UserId, is_id
-from shared.domain.notification import Notification, NotificationId
-from shared.ports import Documents
+from shared.domain.notification import Delivery, Digest, DigestId, Notification, NotificationId
+from shared.ports import Documents, Transaction
 
+_BATCH = 400
 _EVER = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class Inbox:
-    """A notification waits here until it is delivered, and can be read from then on."""
+    """Every notification; those with a `delivered_at` are listed."""
 
     def __init__(self, documents: Documents) -> None:
         self._documents = documents
@@ -34,10 +37,10 @@ class Inbox:
     async def delivered(
         self, uid: UserId, *, limit: int, after: str | None = None
     ) -> Page[Notification]:
-        """Return what was delivered, newest first, from the cursor `after` on."""
+        """Return what the user finds in their inbox, newest first, from the cursor `after` on."""
         query = Query(
             collection=f"users/{uid}/inbox",
-            where=(Where("delivered_at", ">", _EVER),),  # what still waits has no time to compare
+            where=(Where("delivered_at", ">", _EVER),),  # what is for the chat alone has none
             order_by=(Order("delivered_at", "desc"),),
             limit=limit,
             start_after=position(after),
@@ -45,23 +48,76 @@ class Inbox:
         found = await self._documents.query(query)
         return page(load_all(Notification, found), found, query)
 
-    async def mark_delivered(
-        self, uid: UserId, notification_id: NotificationId, at: datetime
+    async def held(self, uid: UserId, until: datetime) -> list[Notification]:
+        """Return what is held back until exactly then; at most 400 at once."""
+        query = Query(
+            collection=f"users/{uid}/inbox",
+            where=(Where("held_until", "==", until),),
+            limit=_BATCH,
+        )
+        return load_all(Notification, await self._documents.query(query))
+
+    async def settle(
+        self, uid: UserId, notifications: Sequence[Notification], delivery: Delivery
     ) -> None:
-        """Raises NotFound."""
-        await self._change(uid, notification_id, delivered_at=at)
+        """Say how far their push has come; what is over is held back no more."""
+        changes: dict[str, Any] = {"delivery": dump(delivery)}
+        if delivery.is_over:
+            changes["held_until"] = None
+        with suppress(PreconditionFailed):  # their owner was erased
+            await self._documents.write(*(Update(_path(uid, n.id), changes) for n in notifications))
 
     async def mark_read(self, uid: UserId, notification_id: NotificationId, at: datetime) -> None:
         """Raises NotFound."""
-        await self._change(uid, notification_id, read_at=at)
-
-    async def _change(self, uid: UserId, notification_id: NotificationId, **changes: Any) -> None:
-        if not is_id(notification_id):
-            raise NotFound("Notification not found")
         try:
-            await self._documents.write(Update(_path(uid, notification_id), changes))
+            await self._documents.write(Update(_path(uid, notification_id), {"read_at": at}))
         except PreconditionFailed as missing:
             raise NotFound("Notification not found") from missing
+
+
+class Digests:
+    """What quiet hours hold back, by when it is due."""
+
+    def __init__(self, documents: Documents) -> None:
+        self._documents = documents
+
+    async def join(self, uid: UserId, digest: Digest, notification_id: NotificationId) -> bool:
+        """Hold a notification back for a digest; False when that one is closed.
+
+        Of a notification and the closing one comes first, so none is held for a digest that was told.
+        """
+        path, entry = _digest_path(uid, digest.id), _path(uid, notification_id)
+
+        async def work(tx: Transaction) -> bool:
+            stored, document = await tx.get_many([path, entry])
+            if document is None or load(Notification, document).delivery.is_over:
+                return True
+            if stored is not None and load(Digest, stored).closed:
+                return False
+            if stored is None:
+                tx.write(Create(path, dump(digest)))
+            tx.write(Update(entry, {"held_until": digest.due_at}))
+            return True
+
+        return await self._documents.transaction(work)
+
+    async def close(self, uid: UserId, digest_id: DigestId) -> Digest | None:
+        """Let nothing more in, and return it; None where there is none."""
+        path = _digest_path(uid, digest_id)
+
+        async def work(tx: Transaction) -> Digest | None:
+            document = await tx.get(path)
+            if document is None:
+                return None
+            tx.write(Update(path, {"closed": True}))
+            return replace(load(Digest, document), closed=True)
+
+        return await self._documents.transaction(work)
+
+    async def settle(self, uid: UserId, digest_id: DigestId, delivery: Delivery) -> None:
+        with suppress(PreconditionFailed):  # its owner was erased
+            changes = {"delivery": dump(delivery)}
+            await self._documents.write(Update(_digest_path(uid, digest_id), changes))
 
 
 def addition(uid: UserId, notification: Notification) -> Create:
@@ -70,4 +126,11 @@ def addition(uid: UserId, notification: Notification) -> Create:
 
 
 def _path(uid: UserId, notification_id: NotificationId) -> str:
+    """Raises NotFound for what is no id."""
+    if not is_id(notification_id):
+        raise NotFound("Notification not found")
     return f"users/{uid}/inbox/{notification_id}"
+
+
+def _digest_path(uid: UserId, digest_id: DigestId) -> str:
+    return f"users/{uid}/digests/{digest_id}"

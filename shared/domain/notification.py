@@ -2,13 +2,14 @@
 
 from collections.abc import Mapping
 from dataclasses import field
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Literal, NewType
 
 from shared.domain.ids import AppId
 from shared.domain.value import value
 
 NotificationId = NewType("NotificationId", str)
+DigestId = NewType("DigestId", str)
 State = Literal["accepted", "held", "sent", "failed", "read"]
 
 
@@ -25,6 +26,10 @@ class Delivery:
     sent_at: datetime | None = None
     failed_at: datetime | None = None
     failure: str | None = None
+
+    @property
+    def is_over(self) -> bool:
+        return self.sent_at is not None or self.failed_at is not None
 
 
 @value
@@ -60,3 +65,25 @@ class Notification:
         if self.delivery.failed_at:
             return "failed"
         return "held" if self.held_until else "accepted"
+
+
+DIGEST_KEPT = timedelta(days=30)
+
+
+@value
+class Digest:
+    """What quiet hours hold back until `due_at`, told as one push. Once closed it takes no more."""
+
+    id: DigestId
+    due_at: datetime
+    expires_at: datetime
+    closed: bool = False
+    delivery: Delivery = field(default_factory=Delivery)
+
+
+def new_digest(due_at: datetime) -> Digest:
+    return Digest(id=digest_id(due_at), due_at=due_at, expires_at=due_at + DIGEST_KEPT)
+
+
+def digest_id(due_at: datetime) -> DigestId:
+    return DigestId(f"digest-{due_at:%Y%m%dT%H%M%SZ}")

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from functions.notifications.deliver import clip, push_message
+from functions.notifications.push import ATTEMPTS, clip, push_message
 from shared.domain.ids import AppId, UserId
 from shared.domain.notification import Notification, NotificationId
-from shared.domain.profile import Device
-from tests.functions.notifications.world import ALICE, NOW, World
+from shared.ports import PushMessage
+from tests.functions.notifications.world import ALICE, World
 
 FCM_LIMIT = 4096
 
@@ -27,16 +27,10 @@ async def job(world: World) -> Mapping[str, str]:
     return job.body
 
 
-async def add_devices(world: World, *tokens: str) -> None:
-    for token in tokens:
-        device = Device(id=f"ios_{token}", fcm_token=token, time_zone="UTC", updated_at=NOW)
-        await world.deps.devices.save(ALICE, device)
-
-
 async def test_a_push_goes_to_every_device_and_dead_ones_are_forgotten(
     world: World, job: Mapping[str, str]
 ):
-    await add_devices(world, "alive", "dead")
+    await world.add_devices("alive", "dead")
     world.push.dead = frozenset({"dead"})
 
     response = await world.redeliver(job)
@@ -55,20 +49,106 @@ async def test_a_task_that_comes_again_shows_nothing_twice(world: World, job: Ma
     assert len((await world.inbox())["items"]) == 1
 
 
-async def test_a_push_whose_answer_was_lost_is_sent_again_with_the_same_tag(
+async def test_t16_a_push_whose_answer_was_lost_is_sent_again_with_the_same_tag(
     world: World, job: Mapping[str, str]
 ):
     world.push.down = True
+    await world.add_devices("phone")
     failed = await world.redeliver(job)
-    waiting = await world.inbox()
 
     world.push.down = False
     delivered = await world.redeliver(job)
 
     assert (failed.status_code, delivered.status_code) == (503, 200)
-    assert (waiting["items"], len((await world.inbox())["items"])) == ([], 1)
     first, second = (message for _, message in world.push.sent)
     assert first == second
+
+
+async def test_t16_only_the_devices_that_were_not_reached_are_tried_again(
+    world: World, job: Mapping[str, str]
+):
+    await world.add_devices("phone", "tablet", "old")
+    world.push.later, world.push.dead = frozenset({"tablet"}), frozenset({"old"})
+    failed = await world.redeliver(job)
+
+    world.push.later = frozenset()
+    delivered = await world.redeliver(job)
+
+    assert (failed.status_code, delivered.status_code) == (503, 200)
+    assert sorted(world.push.reached) == ["old", "phone", "tablet", "tablet"]
+    assert len({message.tag for _, message in world.push.sent}) == 1
+
+
+async def test_t16_what_no_device_takes_is_a_dead_letter_with_its_reason_and_no_content(
+    world: World, job: Mapping[str, str]
+):
+    await world.add_devices("phone")
+    world.push.refused = frozenset({"phone"})
+
+    response = await world.redeliver(job)
+
+    assert response.status_code == 200
+    (letter,) = await world.deps.dead_letters.newest()
+    assert (letter.target, letter.ids, letter.reason) == (
+        "deliver_notification",
+        dict(job),
+        "push: SenderIdMismatchError",
+    )
+    assert "Rain" not in str(letter)
+    assert (await world.receipt(job["id"])).json()["state"] == "failed"
+
+
+async def test_t16_a_dead_letter_that_is_sent_again_once_it_works_arrives(
+    world: World, job: Mapping[str, str]
+):
+    await world.add_devices("phone")
+    world.push.refused = frozenset({"phone"})
+    await world.redeliver(job)
+
+    world.push.refused = frozenset()
+    await world.redeliver(job)
+
+    assert (await world.receipt(job["id"])).json()["state"] == "sent"
+
+
+async def test_t16_where_one_device_is_reached_it_is_sent_and_the_other_a_dead_letter(
+    world: World, job: Mapping[str, str]
+):
+    await world.add_devices("phone", "tablet")
+    world.push.refused = frozenset({"tablet"})
+
+    await world.redeliver(job)
+
+    assert (await world.receipt(job["id"])).json()["state"] == "sent"
+    assert len(await world.deps.dead_letters.newest()) == 1
+
+
+async def test_t16_a_push_that_never_gets_through_is_given_up_before_the_queue_does_so(
+    world: World,
+):
+    await world.register()
+    await world.add_devices("phone")
+    world.push.down = True
+    id_ = (await world.post()).headers["X-Notification-Id"]
+
+    statuses = []
+    for _ in range(ATTEMPTS + 2):
+        statuses += [response.status_code for response in await world.deliver()]
+        world.clock.pass_(seconds=60)
+
+    assert statuses == [503] * (ATTEMPTS - 1) + [200]
+    assert (await world.receipt(id_)).json()["state"] == "failed"
+    (letter,) = await world.deps.dead_letters.newest()
+    assert (letter.reason, letter.attempts) == ("push: Unavailable", ATTEMPTS)
+    assert len((await world.inbox())["items"]) == 1
+
+
+async def test_t16_what_was_read_meanwhile_needs_no_push(world: World, job: Mapping[str, str]):
+    await world.read(job["id"])
+
+    await world.redeliver(job)
+
+    assert world.push.sent == []
 
 
 async def test_a_notification_that_is_gone_is_no_error(world: World):
@@ -102,23 +182,27 @@ def notification(text: str = "Rain.", name: str = "Weather", id_: str = "n1") ->
     )
 
 
+def pushed(uid: str, told: Notification) -> PushMessage:
+    return push_message(UserId(uid), told.id, title=told.title, body=told.body, data=told.data)
+
+
 @given(text=st.text(max_size=4000), name=st.text(max_size=400))
 def test_every_push_fits_into_4_kb(text: str, name: str):
-    message = push_message(UserId("u" * 64), notification(text, name, id_="i" * 32))
+    message = pushed("u" * 64, notification(text, name, id_="i" * 32))
 
     assert len(json.dumps(asdict(message), ensure_ascii=False).encode()) <= FCM_LIMIT
 
 
 @pytest.mark.parametrize("text", ["x" * 4000, '"' * 4000, "\n" * 4000, "€" * 4000, "😀" * 4000])
 def test_a_long_push_fits_into_4_kb(text: str):
-    message = push_message(UserId("u" * 64), notification(text, text, id_="i" * 32))
+    message = pushed("u" * 64, notification(text, text, id_="i" * 32))
 
     assert len(json.dumps(asdict(message), ensure_ascii=False).encode()) <= FCM_LIMIT
 
 
 def test_the_tag_names_the_notification_and_its_user():
     tags = [
-        push_message(UserId(uid), notification(id_=id_)).tag
+        pushed(uid, notification(id_=id_)).tag
         for uid, id_ in [("alice", "n1"), ("alice", "n1"), ("alice", "n2"), ("bob", "n1")]
     ]
 

@@ -9,7 +9,7 @@ from httpx import Response
 from tests.faults import Fault, Faulty, error, lost
 from tests.functions.notifications.world import ALICE, KEY, World
 
-CHAT = {"chat_messages_enabled": True, "chat_messages_notify": True}
+CHAT: Any = {"chat_messages_enabled": True, "chat_messages_notify": True}
 
 
 async def told(world: World) -> tuple[int, int, int]:

@@ -8,16 +8,17 @@ from typing import Any
 
 from httpx import ASGITransport, AsyncClient, Response
 
-from functions.notifications.endpoints import DELIVER_ENDPOINTS, ENDPOINTS
+from functions.notifications.endpoints import DELIVER_ENDPOINTS, DIGEST_ENDPOINTS, ENDPOINTS
 from functions.notifications.wiring import NotificationsDeps
 from shared.adapters.firestore_indexes import FirestoreIndexes
 from shared.adapters.local_identity import LocalIdentity, LocalServiceIdentity
 from shared.adapters.sqlite_database import SqliteDatabase
 from shared.adapters.sqlite_documents import SqliteDocuments
-from shared.adapters.sqlite_queue import SqliteQueue, SqliteTasks
+from shared.adapters.sqlite_queue import Job, SqliteQueue, SqliteTasks
 from shared.data.apps import Apps, InstalledApps, hash_key
+from shared.data.dead_letters import DeadLetters
 from shared.data.hourly_limits import HourlyLimits
-from shared.data.inbox import Inbox
+from shared.data.inbox import Digests, Inbox
 from shared.data.messages import Messages
 from shared.data.operations import Operations
 from shared.data.profiles import Devices, Profiles
@@ -25,8 +26,9 @@ from shared.domain.app import ApiKey, App, ExternalIntegration, InstalledApp
 from shared.domain.chat import Message
 from shared.domain.errors import Unavailable
 from shared.domain.ids import AppId, SessionId, UserId
+from shared.domain.profile import Device
 from shared.edge.http import application
-from shared.ports import Documents, PushMessage
+from shared.ports import Documents, PushMessage, PushOutcome
 from tests.doubles import CountingIds, FixedClock
 
 ALICE = UserId("alice")
@@ -35,21 +37,35 @@ KEY = "sk_0123456789abcdef0123456789abcdef"
 NOW = datetime(2026, 3, 2, 12, 40, 0, tzinfo=UTC)
 INDEXES = Path(__file__).parents[3] / "infra/firestore.indexes.json"
 SECRET = b"a secret of the tests"
+TARGETS = {"deliver_notification": DELIVER_ENDPOINTS, "deliver_digest": DIGEST_ENDPOINTS}
 
 
 @dataclass
 class RecordingPush:
-    """Remembers what was sent to which tokens; `dead` ones are reported, `down` loses the answer."""
+    """Remembers what was sent to which tokens, and answers as told; `down` loses the answer."""
 
     sent: list[tuple[tuple[str, ...], PushMessage]] = field(default_factory=list)
     dead: frozenset[str] = frozenset()
+    later: frozenset[str] = frozenset()
+    refused: frozenset[str] = frozenset()
     down: bool = False
 
-    async def send(self, uid: UserId, tokens: Sequence[str], message: PushMessage) -> Sequence[str]:
+    async def send(self, uid: UserId, tokens: Sequence[str], message: PushMessage) -> PushOutcome:
         self.sent.append((tuple(tokens), message))
         if self.down:
             raise Unavailable("sent, and the answer was lost")
-        return [token for token in tokens if token in self.dead]
+        known = self.dead | self.later | self.refused
+        return PushOutcome(
+            sent=[token for token in tokens if token not in known],
+            dead=[token for token in tokens if token in self.dead],
+            later=[token for token in tokens if token in self.later],
+            refused={token: "SenderIdMismatchError" for token in tokens if token in self.refused},
+        )
+
+    @property
+    def reached(self) -> list[str]:
+        """Tell which tokens were sent to, in order."""
+        return [token for tokens, _ in self.sent for token in tokens]
 
 
 @dataclass
@@ -60,21 +76,22 @@ class World:
     clock: FixedClock
     queue: SqliteQueue
 
-    async def register(self, **integration: Any) -> App:
-        """Register Weather with its key, and let Alice install it."""
+    async def register(
+        self, app_id: AppId = WEATHER, *, name: str = "Weather", **integration: Any
+    ) -> App:
+        """Register an app, Weather unless named, with its key, and let Alice install it."""
         app = App(
-            id=WEATHER,
+            id=app_id,
             owner=UserId("dev"),
-            name="Weather",
+            name=name,
             created_at=NOW,
             private=False,
             external_integration=ExternalIntegration(**integration),
         )
         key = ApiKey(id="k1", hashed=hash_key(KEY), label="sk_0123...cdef", created_at=NOW)
         await self.deps.apps.create(app)
-        await self.deps.apps.add_key(WEATHER, key)
-        installed = InstalledApp(app_id=WEATHER, installed_at=NOW)
-        await self.deps.installed_apps.add(ALICE, installed)
+        await self.deps.apps.add_key(app_id, key)
+        await self.deps.installed_apps.add(ALICE, InstalledApp(app_id=app_id, installed_at=NOW))
         return app
 
     async def post(
@@ -91,16 +108,48 @@ class World:
         )
 
     async def deliver(self) -> list[Response]:
-        """Call the target of every task that is due."""
+        """Call the target of every task that is due; what fails comes again when time has passed."""
         jobs = await self.queue.claim(100)
-        return [await self.redeliver(job.body) for job in jobs]
+        return [await self._attempt(job) for job in jobs]
 
-    async def redeliver(self, body: Mapping[str, Any]) -> Response:
-        token = await self.deps.service_identity.token("deliver_notification")
-        app = application("deliver_notification", DELIVER_ENDPOINTS, self.deps)
+    async def _attempt(self, job: Job) -> Response:
+        response = await self.redeliver(job.body, job.target)
+        settle = self.queue.ack(job) if response.is_success else self.queue.retry(job, "failed")
+        await settle
+        return response
+
+    async def redeliver(
+        self, body: Mapping[str, Any], target: str = "deliver_notification"
+    ) -> Response:
+        token = await self.deps.service_identity.token(target)
+        app = application(target, TARGETS[target], self.deps)
         headers = {"Authorization": f"Bearer {token}"}
         async with AsyncClient(transport=ASGITransport(app), base_url="http://test") as client:
             return await client.post("/", json=body, headers=headers)
+
+    async def add_devices(self, *tokens: str) -> None:
+        for token in tokens:
+            device = Device(id=f"ios_{token}", fcm_token=token, time_zone="UTC", updated_at=NOW)
+            await self.deps.devices.save(ALICE, device)
+
+    async def prefer(self, **changes: Any) -> None:
+        path, headers = "/v1/users/notification-preferences", signed_in(ALICE)
+        changed = await self.request("PATCH", path, json=changes, headers=headers)
+        assert changed.status_code == 200, changed.text
+
+    async def read(self, notification_id: str) -> Response:
+        path = f"/v1/inbox/{notification_id}/read"
+        return await self.request("POST", path, headers=signed_in(ALICE))
+
+    async def receipt(self, notification_id: str, **changes: str) -> Response:
+        """Ask as Weather what became of it."""
+        query = {"aid": WEATHER, "uid": ALICE, **changes}
+        return await self.request(
+            "GET",
+            f"/v1/integrations/notification/{notification_id}",
+            params={name: value for name, value in query.items() if name != "key" and value},
+            headers={"Authorization": f"Bearer {changes.get('key', KEY)}"},
+        )
 
     async def inbox(self, uid: str = ALICE, **query: Any) -> Any:
         response = await self.request("GET", "/v1/inbox", params=query, headers=signed_in(uid))
@@ -138,7 +187,9 @@ def world_on(database: SqliteDatabase, documents: Documents | None = None) -> Wo
         operations=Operations(documents),
         messages=Messages(documents),
         inbox=Inbox(documents),
+        digests=Digests(documents),
         profiles=Profiles(documents),
         devices=Devices(documents),
+        dead_letters=DeadLetters(documents),
     )
     return World(documents=documents, deps=deps, push=push, clock=clock, queue=queue)

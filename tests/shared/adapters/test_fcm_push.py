@@ -13,7 +13,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from shared.adapters.fcm_push import FcmPush
 from shared.domain.errors import Unavailable
 from shared.domain.ids import UserId
-from shared.ports import PushMessage
+from shared.ports import PushMessage, PushOutcome
 from tests.servers.fcm import Answer, FakeFcm, fake_fcm, refusal
 
 ALICE = UserId("alice")
@@ -71,9 +71,9 @@ def push() -> FcmPush:
 
 
 async def test_t16_every_device_shows_one_notification_a_tag(fcm: FakeFcm, push: FcmPush) -> None:
-    dead = await push.send(ALICE, ["phone"], MESSAGE)
+    outcome = await push.send(ALICE, ["phone"], MESSAGE)
 
-    assert dead == []
+    assert outcome == PushOutcome(sent=("phone",))
     assert fcm.sent == [
         {
             "token": "phone",
@@ -90,7 +90,7 @@ async def test_t16_every_device_shows_one_notification_a_tag(fcm: FakeFcm, push:
 
 
 async def test_a_user_without_devices_is_sent_nothing(fcm: FakeFcm, push: FcmPush) -> None:
-    assert await push.send(ALICE, [], MESSAGE) == ()
+    assert await push.send(ALICE, [], MESSAGE) == PushOutcome()
     assert fcm.sent == []
 
 
@@ -111,7 +111,9 @@ async def test_t16_the_token_of_a_device_that_is_gone_is_dead_and_the_others_are
 ) -> None:
     fcm.answers["old"] = [answer]
 
-    assert await push.send(ALICE, ["old", "phone"], MESSAGE) == ["old"]
+    outcome = await push.send(ALICE, ["old", "phone"], MESSAGE)
+
+    assert outcome == PushOutcome(sent=("phone",), dead=("old",))
     assert {message["token"] for message in fcm.sent} == {"old", "phone"}
 
 
@@ -120,22 +122,22 @@ async def test_t16_the_token_of_a_device_that_is_gone_is_dead_and_the_others_are
     [
         refusal(429, "RESOURCE_EXHAUSTED", "QUOTA_EXCEEDED"),
         refusal(504, "DEADLINE_EXCEEDED"),
-        refusal(403, "PERMISSION_DENIED"),
-        refusal(401, "UNAUTHENTICATED"),
+        refusal(503, "UNAVAILABLE"),
         (502, b"<html>Bad gateway</html>"),
     ],
-    ids=["quota", "deadline", "permission", "credentials", "gateway"],
+    ids=["quota", "deadline", "unavailable", "gateway"],
 )
 async def test_t16_what_time_can_help_is_sent_again_with_the_same_tag(
     fcm: FakeFcm, push: FcmPush, answer: Answer
 ) -> None:
-    fcm.answers = {"phone": [answer] * 4, "old": [refusal(404, "NOT_FOUND", "UNREGISTERED")] * 2}
+    fcm.answers = {"phone": [answer] * 5, "old": [refusal(404, "NOT_FOUND", "UNREGISTERED")]}
 
-    with pytest.raises(Unavailable):
-        await push.send(ALICE, ["phone", "old", "watch"], MESSAGE)
+    failed = await push.send(ALICE, ["phone", "old", "watch"], MESSAGE)
     del fcm.answers["phone"]
+    again = await push.send(ALICE, failed.later, MESSAGE)
 
-    assert await push.send(ALICE, ["phone", "old", "watch"], MESSAGE) == ["old"]
+    assert failed == PushOutcome(sent=("watch",), dead=("old",), later=("phone",))
+    assert again == PushOutcome(sent=("phone",))
     assert {message["android"]["collapse_key"] for message in fcm.sent} == {MESSAGE.tag}
 
 
@@ -147,26 +149,35 @@ async def test_t16_a_moment_s_failure_of_fcm_is_not_noticed(
 ) -> None:
     fcm.answers["phone"] = [refusal(status, failure)]
 
-    assert await push.send(ALICE, ["phone"], MESSAGE) == []
+    assert await push.send(ALICE, ["phone"], MESSAGE) == PushOutcome(sent=("phone",))
     assert len(fcm.sent) == 2
 
 
 @pytest.mark.parametrize(
-    "answer",
+    ("answer", "reason"),
     [
-        refusal(400, "INVALID_ARGUMENT", "INVALID_ARGUMENT", "Android message is too big"),
-        refusal(403, "PERMISSION_DENIED", "SENDER_ID_MISMATCH", "SenderId mismatch"),
-        refusal(401, "UNAUTHENTICATED", "THIRD_PARTY_AUTH_ERROR"),
+        (
+            refusal(400, "INVALID_ARGUMENT", "INVALID_ARGUMENT", "Android message is too big"),
+            "InvalidArgumentError",
+        ),
+        (
+            refusal(403, "PERMISSION_DENIED", "SENDER_ID_MISMATCH", "SenderId mismatch"),
+            "SenderIdMismatchError",
+        ),
+        (refusal(401, "UNAUTHENTICATED", "THIRD_PARTY_AUTH_ERROR"), "ThirdPartyAuthError"),
+        (refusal(403, "PERMISSION_DENIED"), "PermissionDeniedError"),
+        (refusal(401, "UNAUTHENTICATED"), "UnauthenticatedError"),
     ],
-    ids=["message", "sender", "apple_key"],
+    ids=["message", "sender", "apple_key", "permission", "credentials"],
 )
-async def test_t16_what_no_attempt_can_mend_is_passed_over_and_its_device_kept(
-    fcm: FakeFcm, push: FcmPush, answer: Answer
+async def test_t16_what_no_attempt_can_mend_is_refused_with_its_reason_and_its_device_kept(
+    fcm: FakeFcm, push: FcmPush, answer: Answer, reason: str
 ) -> None:
     fcm.answers["tablet"] = [answer] * 4
 
-    assert await push.send(ALICE, ["tablet", "phone"], MESSAGE) == []
-    assert {message["token"] for message in fcm.sent} == {"tablet", "phone"}
+    outcome = await push.send(ALICE, ["tablet", "phone"], MESSAGE)
+
+    assert outcome == PushOutcome(sent=("phone",), refused={"tablet": reason})
 
 
 @pytest.mark.usefixtures("fcm")

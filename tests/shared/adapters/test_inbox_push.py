@@ -2,10 +2,12 @@
 
 from shared.adapters.inbox_push import InboxPush
 from shared.domain.ids import UserId
-from shared.ports import PushMessage
+from shared.ports import PushMessage, PushOutcome
 
 
-async def test_no_device_is_reported_dead():
+async def test_every_device_counts_as_reached():
     message = PushMessage(title="t", body="b", data={}, tag="0123456789abcdef")
 
-    assert await InboxPush().send(UserId("alice"), ["token"], message) == ()
+    assert await InboxPush().send(UserId("alice"), ["token"], message) == PushOutcome(
+        sent=["token"]
+    )

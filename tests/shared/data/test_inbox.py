@@ -17,7 +17,7 @@ from shared.adapters.sqlite_documents import SqliteDocuments
 from shared.data.inbox import Inbox
 from shared.domain.errors import Invalid, NotFound
 from shared.domain.ids import AppId, UserId
-from shared.domain.notification import Notification, NotificationId
+from shared.domain.notification import Delivery, Notification, NotificationId
 
 ALICE = UserId("alice")
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
@@ -44,10 +44,10 @@ def notification(name: str) -> Notification:
 
 
 async def test_only_what_was_delivered_is_shown_newest_first_in_pages(inbox: Inbox):
-    for n in range(4):
-        await inbox.add(ALICE, notification(f"n{n}"))
+    await inbox.add(ALICE, notification("n3"))
     for n in (2, 0, 1):
-        await inbox.mark_delivered(ALICE, NotificationId(f"n{n}"), NOON + timedelta(minutes=n))
+        delivered_at = NOON + timedelta(minutes=n)
+        await inbox.add(ALICE, replace(notification(f"n{n}"), delivered_at=delivered_at))
 
     first = await inbox.delivered(ALICE, limit=2)
     second = await inbox.delivered(ALICE, limit=2, after=first.next)
@@ -58,13 +58,14 @@ async def test_only_what_was_delivered_is_shown_newest_first_in_pages(inbox: Inb
 
 
 async def test_what_is_stored_comes_back_whole(inbox: Inbox):
+    sent = Delivery(reached=("ios_1",), attempts=2, sent_at=NOON)
     await inbox.add(ALICE, notification("n1"))
-    await inbox.mark_delivered(ALICE, NotificationId("n1"), NOON)
+    await inbox.settle(ALICE, [notification("n1")], sent)
     await inbox.mark_read(ALICE, NotificationId("n1"), NOON)
 
     found = await inbox.get(ALICE, NotificationId("n1"))
 
-    assert found == replace(notification("n1"), delivered_at=NOON, read_at=NOON)
+    assert found == replace(notification("n1"), read_at=NOON, delivery=sent)
     assert await inbox.get(UserId("bob"), NotificationId("n1")) is None
 
 
