@@ -212,7 +212,13 @@ def _started(call: ToolCall) -> ToolStarted:
 
 
 def _ended(one: Returned) -> ToolEnded:
-    return ToolEnded(call_id=one.call_id, output=one.shown, failed=one.failed, source=one.source)
+    return ToolEnded(
+        call_id=one.call_id,
+        output=one.shown,
+        failed=one.failed,
+        source=one.source,
+        connect_url=one.connect_url,
+    )
 
 
 def _content(message: ModelMessage) -> str:

@@ -1,6 +1,7 @@
 """The tools of one turn: what is offered, how calls run, and how results read."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import anyio
@@ -47,13 +48,15 @@ class Tool:
 class Returned:
     """What a call came back with; `failed` when the model is told an error.
 
-    `source` is whose words the text holds, None where they are ours.
+    `source` is whose words the text holds, None where they are ours; `connect_url` where the owner
+    can connect the account that was missing.
     """
 
     call_id: str
     text: str
     failed: bool
     source: Source | None
+    connect_url: str | None
 
     @property
     def shown(self) -> str:
@@ -93,7 +96,13 @@ class Toolkit:
     def _returned(self, call: ToolCall, answer: "_Answer") -> Returned:
         text = _capped(visible(answer.present(self.citations)), MAX_RESULT_CHARS)
         source = self._source(call, answer)
-        return Returned(call_id=call.id, text=text, failed=answer.failed, source=source)
+        return Returned(
+            call_id=call.id,
+            text=text,
+            failed=answer.failed,
+            source=source,
+            connect_url=answer.connect_url,
+        )
 
     def _source(self, call: ToolCall, answer: "_Answer") -> Source | None:
         """A failure of our own is told in our words; a third party's may quote it."""
@@ -106,8 +115,10 @@ class Toolkit:
         try:
             with anyio.fail_after(self._timeout_s):
                 return _Answer(present=await self._known(call).run(_arguments(call)))
-        except (ToolRefused, ToolFailed) as error:
-            return _failure(str(error))
+        except ToolFailed as failed:
+            return replace(_failure(str(failed)), connect_url=failed.connect_url)
+        except ToolRefused as refused:
+            return _failure(str(refused))
         except TimeoutError:
             return _failure(f"{call.name} did not answer within {self._timeout_s:g} seconds.")
         except KeepsakeError as error:
@@ -133,6 +144,7 @@ def say(text: str) -> Present:
 class _Answer:
     present: Present
     failed: bool = False
+    connect_url: str | None = None
 
 
 def _failure(text: str) -> _Answer:

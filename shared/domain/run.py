@@ -62,13 +62,15 @@ class ToolStarted:
 class ToolEnded:
     """A tool call came back; every ToolStarted has one. `output` is capped, and for display only.
 
-    `source` is whose words it brought into the turn; None: only our own.
+    `source` is whose words it brought into the turn; None: only our own. `connect_url` is where the
+    owner can connect the account that it lacked.
     """
 
     call_id: str
     output: str
     failed: bool = False
     source: Source | None = None
+    connect_url: str | None = None
 
 
 @value

@@ -121,6 +121,8 @@ class _Chunks:
             case ToolEnded(call_id=call_id):
                 self._running.pop(call_id, None)
         yield _chunk(event)
+        if isinstance(event, ToolEnded) and event.connect_url:
+            yield _connect(event, event.connect_url)
 
     def _end_step(self) -> Iterator[Chunk]:
         """A step is one model call with its tools."""
@@ -164,6 +166,11 @@ def _chunk(event: Stage | Status | ToolStarted | ToolEnded | CitationShown) -> C
                 "title": card.title,
                 "providerMetadata": {"keepsake": ours},
             }
+
+
+def _connect(event: ToolEnded, url: str) -> Chunk:
+    name = event.source.name if event.source else None
+    return {"type": "data-connect", "id": event.call_id, "data": {"url": url, "name": name}}
 
 
 def _tool(what: str, call_id: str) -> Chunk:

@@ -35,7 +35,9 @@ WORK = (
     ToolStarted(call_id="c1", tool="search", arguments='{"query":"offsite"}'),
     ToolStarted(call_id="c2", tool="shop", arguments="{broken"),
     ToolEnded(call_id="c1", output="[1] Offsite"),
-    ToolEnded(call_id="c2", output="Error: closed", failed=True),
+    ToolEnded(
+        call_id="c2", output="Error: closed", failed=True, connect_url="https://a.example/in"
+    ),
     Stage("thinking"),
     Stage("answering"),
     Said("On "),
@@ -83,7 +85,7 @@ def test_an_answer_becomes_a_message_of_steps_tools_sources_and_text(
     message, errors = seen(major, f"{origin}/completed")
 
     first, second = [n for n, part in enumerate(message["parts"]) if part["type"] == "step-start"]
-    reasoning, search, shop = message["parts"][first + 1 : second]
+    reasoning, search, shop, connect = message["parts"][first + 1 : second]
     text, source, stored = message["parts"][second + 1 :]
     assert errors == []
     assert (message["id"], message["role"]) == ("run1", "assistant")
@@ -94,6 +96,7 @@ def test_an_answer_becomes_a_message_of_steps_tools_sources_and_text(
     assert search["input"] == {"query": "offsite"}
     assert (shop["state"], shop["errorText"]) == ("output-error", "Error: closed")
     assert shop["input"] == "{broken"
+    assert (connect["type"], connect["data"]["url"]) == ("data-connect", "https://a.example/in")
     assert (text["type"], text["state"]) == ("text", "done")
     assert text["text"] == 'On Friday[1].\n\n🚆 \u2028 \\ "'
     assert (source["type"], source["sourceId"]) == ("source-document", "offsite")

@@ -552,3 +552,15 @@ async def test_t11_nothing_invisible_in_a_result_reaches_the_model() -> None:
     result = model.calls[1].messages[-1]
     assert isinstance(result, ToolResult)
     assert result.text == "sunny"
+
+
+async def test_t7_a_tool_that_lacks_an_account_tells_where_to_connect_it() -> None:
+    async def locked(_: Mapping[str, Any]) -> Present:
+        raise ToolFailed("Connect first.", connect_url="https://notes.example.com/connect")
+
+    with ScriptedModel(calls(("notes", {})), says("Please connect.")) as model:
+        events = await told(agent(model, tool("notes", locked)))
+
+    [came_back] = [event for event in events if isinstance(event, ToolEnded)]
+    assert came_back.failed
+    assert came_back.connect_url == "https://notes.example.com/connect"

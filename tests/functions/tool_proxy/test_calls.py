@@ -109,6 +109,21 @@ async def test_t5_a_wrong_call_is_refused_before_it_leaves(world: World, name, a
     assert world.notes.calls == []
 
 
+async def test_t7_where_to_connect_an_account_reaches_the_chat(world: World):
+    step = {"name": "Connect", "url": "https://notes.example.com/connect"}
+    registered = (await world.register()).json()
+    app_id, path = registered["id"], f"/v1/apps/{registered['id']}"
+    integration = {"external_integration": {"auth_steps": [step]}}
+    await world.request("PATCH", path, json=integration)
+    await world.request("POST", "/v1/apps/enable", uid=ALICE, params={"app_id": app_id})
+    world.notes.statuses = {app_id: 401}
+
+    with pytest.raises(ToolFailed, match="connect an account first") as failed:
+        await world.call(app_id, q="x")
+
+    assert failed.value.connect_url == "https://notes.example.com/connect?uid=alice"
+
+
 async def test_t4_a_tool_is_gone_once_its_app_is_uninstalled(world: World):
     app = await world.install()
     query = {"app_id": app["id"]}

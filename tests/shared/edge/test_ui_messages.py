@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from shared.domain.chat import MAIN_SESSION, Card, Message
 from shared.domain.ids import AppId, ConversationId, MessageId
+from shared.domain.provenance import Source
 from shared.domain.run import (
     CitationShown,
     Ended,
@@ -139,6 +140,23 @@ def test_x38_a_whole_run_is_steps_parts_tools_and_one_end() -> None:
         {"type": "finish", "messageMetadata": {"outcome": "completed"}},
         "[DONE]",
     ]
+
+
+def test_t7_a_tool_that_lacks_an_account_says_where_to_connect_it() -> None:
+    notes = Source(kind="app", id="A1", name="Notes")
+    lines = told(
+        ToolEnded(
+            call_id="c1",
+            output="Error: connect first",
+            failed=True,
+            source=notes,
+            connect_url="https://notes.example.com/connect?uid=ann",
+        ),
+        Ended(MESSAGE, "completed"),
+    )
+
+    data = {"url": "https://notes.example.com/connect?uid=ann", "name": "Notes"}
+    assert {"type": "data-connect", "id": "c1", "data": data} in lines
 
 
 @pytest.mark.parametrize(
