@@ -7,7 +7,7 @@ from starlette.responses import JSONResponse, Response
 from functions.notifications.deliver import deliver
 from functions.notifications.digest import deliver_digest
 from functions.notifications.limits import Allowance, headers
-from functions.notifications.notify import Posted, accepted, notify, permitted
+from functions.notifications.notify import Posted, accepted, notify
 from functions.notifications.wire import (
     DeliverDigestRequest,
     DeliverRequest,
@@ -24,6 +24,7 @@ from functions.notifications.wire import (
 )
 from functions.notifications.wiring import NotificationsDeps
 from shared import telemetry
+from shared.data.app_access import calling_app
 from shared.domain.errors import NotFound, TooMany
 from shared.domain.ids import AppId, UserId
 from shared.domain.notification import NotificationId
@@ -34,6 +35,7 @@ from shared.edge.idempotency import once
 from shared.edge.problems import problem
 
 QUOTA_EXCEEDED = "https://iana.org/assignments/http-problem-types#quota-exceeded"
+NOT_INSTALLED = "User does not have this app installed"
 REFUSALS = (400, 401, 403, 404, 409, 413, 422, 429)
 
 
@@ -61,7 +63,8 @@ async def _post(
     if not said.message or not visible(said.message).strip():
         return problem(400, "message is required")
     uid = UserId(said.uid)
-    app = await permitted(deps, AppId(aid), uid, call.headers.get("authorization"))
+    key = call.headers.get("authorization")
+    app = await calling_app(deps, AppId(aid), uid, key, not_installed=NOT_INSTALLED)
     text = accepted(said.message)
 
     async def work(operation: Operation) -> Response:
@@ -96,7 +99,8 @@ async def get_receipt(deps: NotificationsDeps, call: Call[None]) -> Response | R
     if not query.uid:
         return problem(400, "uid is required")
     uid = UserId(query.uid)
-    app = await permitted(deps, AppId(query.aid), uid, call.headers.get("authorization"))
+    key = call.headers.get("authorization")
+    app = await calling_app(deps, AppId(query.aid), uid, key, not_installed=NOT_INSTALLED)
     notification = await deps.inbox.get(uid, NotificationId(call.path["id"]))
     if notification is None or notification.app_id != app.id:
         raise NotFound("Notification not found")

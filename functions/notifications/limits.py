@@ -1,7 +1,6 @@
 """How much an app may notify one user, and how an answer says so."""
 
 from collections.abc import Mapping
-from datetime import datetime, timedelta
 
 from shared.domain.value import value
 
@@ -15,16 +14,6 @@ class Allowance:
 
     remaining: int
     reset_s: int
-
-
-def hour_of(now: datetime) -> datetime:
-    """Return the beginning of the running UTC hour."""
-    return now.replace(minute=0, second=0, microsecond=0)
-
-
-def seconds_left(now: datetime) -> int:
-    """Count the seconds to the top of the hour: 1 to 3600."""
-    return -((now - hour_of(now) - timedelta(hours=1)) // timedelta(seconds=1))
 
 
 def headers(allowance: Allowance) -> Mapping[str, str]:

@@ -1,17 +1,17 @@
 """What happens when an app has something to tell: may it, how often, and where does it go."""
 
-import asyncio
 from datetime import datetime
 from functools import partial
 
-from functions.notifications.limits import PER_HOUR, Allowance, hour_of, seconds_left
+from functions.notifications.limits import PER_HOUR, Allowance
 from functions.notifications.wiring import NotificationsDeps
 from shared.data.inbox import addition
 from shared.domain.app import App
 from shared.domain.chat import Message, main_session, new_session
 from shared.domain.documents import Create
-from shared.domain.errors import NotAllowed, NotAuthenticated, NotFound, TooLarge, TooMany
-from shared.domain.ids import AppId, MessageId, UserId, is_id
+from shared.domain.errors import TooLarge, TooMany
+from shared.domain.hours import hour_of, seconds_left
+from shared.domain.ids import MessageId, UserId
 from shared.domain.notification import Delivery, Notification, NotificationId
 from shared.domain.text import visible
 from shared.domain.value import value
@@ -37,39 +37,6 @@ class Posted:
     @property
     def is_for_push(self) -> bool:
         return not self.is_for_chat or self.app.external_integration.chat_messages_notify
-
-
-async def permitted(deps: NotificationsDeps, app_id: AppId, uid: UserId, header: str | None) -> App:
-    """Return the app if it proves who it is by its key and the user installed it.
-
-    Raises NotAuthenticated, NotAllowed, NotFound, checked in this order.
-    """
-    key = _api_key(header)
-    if not is_id(app_id):
-        raise NotAllowed("Invalid API key")
-    is_accepted, found, is_installed = await asyncio.gather(
-        deps.apps.accepts_key(app_id, key),
-        deps.apps.get_many([app_id]),
-        _has_installed(deps, uid, app_id),
-    )
-    if not is_accepted:
-        raise NotAllowed("Invalid API key")
-    if not found:
-        raise NotFound("App not found")
-    if not is_installed or not found[0].is_visible_to(uid):
-        raise NotAllowed("User does not have this app installed")
-    return found[0]
-
-
-def _api_key(header: str | None) -> str:
-    scheme, _, key = (header or "").partition(" ")
-    if scheme.lower() != "bearer" or not key:
-        raise NotAuthenticated("Missing or invalid Authorization header. Must be 'Bearer API_KEY'")
-    return key
-
-
-async def _has_installed(deps: NotificationsDeps, uid: UserId, app_id: AppId) -> bool:
-    return is_id(uid) and await deps.installed_apps.has(uid, app_id)
 
 
 def accepted(message: str) -> str:

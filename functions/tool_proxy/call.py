@@ -10,13 +10,14 @@ from urllib.parse import urlencode
 
 from functions.tool_proxy.mcp_call import call_over_mcp
 from functions.tool_proxy.outgoing import TIMEOUT_S, Outgoing, send_out, unanswered
-from functions.tool_proxy.quota import check_quota, hour_of
+from functions.tool_proxy.quota import check_quota
 from functions.tool_proxy.results import text_of
 from functions.tool_proxy.schema import complaint
 from functions.tool_proxy.signing import signature_headers
 from functions.tool_proxy.wiring import ToolProxyDeps
 from shared.domain.app import App, ChatTool
 from shared.domain.errors import ToolFailed, ToolRefused
+from shared.domain.hours import hour_of
 from shared.domain.ids import AppId, UserId
 from shared.ports import EgressRequest
 

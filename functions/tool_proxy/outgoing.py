@@ -7,7 +7,6 @@ from datetime import datetime, timedelta
 
 import anyio
 
-from functions.tool_proxy.quota import hour_of
 from functions.tool_proxy.traffic import Lane
 from functions.tool_proxy.verdict import judge
 from functions.tool_proxy.wiring import ToolProxyDeps
@@ -22,6 +21,7 @@ from shared.domain.errors import (
     Unavailable,
     Unreadable,
 )
+from shared.domain.hours import hour_of
 from shared.domain.ids import UserId
 from shared.domain.value import value
 

@@ -1,19 +1,16 @@
 """How often a user may call apps, and how a model is told."""
 
 from collections.abc import Mapping
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from shared.domain.app import App
 from shared.domain.errors import ToolFailed
+from shared.domain.hours import seconds_left
 from shared.domain.ids import AppId
 
 PER_APP = 200
 PER_USER = 600
 """Calls in an hour of the clock, to one app and to all."""
-
-
-def hour_of(now: datetime) -> datetime:
-    return now.replace(minute=0, second=0, microsecond=0)
 
 
 def check_quota(app: App, made: Mapping[AppId, int], now: datetime) -> None:
@@ -25,7 +22,7 @@ def check_quota(app: App, made: Mapping[AppId, int], now: datetime) -> None:
 
 
 def _used_up(limit: int, called: str, now: datetime) -> str:
-    minutes = -((now - hour_of(now) - timedelta(hours=1)) // timedelta(minutes=1))
+    minutes = -(-seconds_left(now) // 60)
     return (
         f"The limit of {limit} calls an hour to {called} is reached; 0 remain,"
         f" and the next hour begins in {minutes} minutes. Say so instead of trying again."

@@ -12,7 +12,7 @@ import anyio.to_thread
 import pytest
 
 from functions.tool_proxy.call import call_tool
-from functions.tool_proxy.quota import PER_APP, PER_USER, hour_of
+from functions.tool_proxy.quota import PER_APP, PER_USER
 from functions.tool_proxy.traffic import MAX_AT_ONCE, PER_MINUTE
 from functions.tool_proxy.verdict import FAILURES
 from functions.tool_proxy.wiring import ToolProxyDeps
@@ -29,6 +29,7 @@ from shared.domain.errors import (
     ToolRefused,
     Unavailable,
 )
+from shared.domain.hours import hour_of
 from shared.domain.ids import AppId, UserId
 from shared.ports import EgressRequest, EgressResponse
 from tests.functions.tool_proxy.world import ALICE, World

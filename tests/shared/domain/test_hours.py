@@ -1,10 +1,10 @@
-"""T14: the hour of a limit."""
+"""T14: the hour in which a limit counts."""
 
 from datetime import UTC, datetime
 
 import pytest
 
-from functions.notifications.limits import hour_of, seconds_left
+from shared.domain.hours import hour_of, seconds_left
 
 
 @pytest.mark.parametrize(

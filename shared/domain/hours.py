@@ -1,0 +1,13 @@
+"""Hours of the clock, in which limits are counted."""
+
+from datetime import datetime, timedelta
+
+
+def hour_of(now: datetime) -> datetime:
+    """Return the beginning of the running UTC hour."""
+    return now.replace(minute=0, second=0, microsecond=0)
+
+
+def seconds_left(now: datetime) -> int:
+    """Count the seconds to the top of the hour: 1 to 3600."""
+    return -((now - hour_of(now) - timedelta(hours=1)) // timedelta(seconds=1))
