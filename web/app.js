@@ -3,8 +3,10 @@
 import { connect, signIn } from "./api.js";
 import { find, say } from "./dom.js";
 import { startAccount } from "./views/account.js";
+import { startApps } from "./views/apps.js";
 import { startChat } from "./views/chat.js";
 import { startChats } from "./views/chats.js";
+import { startDeveloper } from "./views/developer.js";
 import { startInbox } from "./views/inbox.js";
 import { startLibrary } from "./views/library.js";
 import { startMemories } from "./views/memories.js";
@@ -55,16 +57,26 @@ function open({ uid, token }) {
   const library = startLibrary({ api, read, name: uid });
   startSearch({ api, read });
   startAccount({ api, uid, signOut });
+  const apps = startApps({ api, develop: (id) => {
+    show("developer", id);
+    find("#own-app").focus();
+  } });
+  const openApp = startDeveloper({ api, onChange: apps.reload });
   const views = {
+    apps: apps.reload,
+    developer: (id) => {
+      apps.reload();
+      openApp(id);
+    },
     inbox: startInbox({ api }).look,
     timeline: startTimeline({ api, read }).reload,
     memories: startMemories({ api, read }).reload,
     tasks: startTasks({ api, read }).reload,
     people: startPeople({ api }).reload,
   };
-  const show = (view) => {
+  const show = (view, id) => {
     display(view);
-    views[view]?.();
+    views[view]?.(id);
   };
   const chats = startChats({ api, open: (id) => {
     if (!find("#chat").checkVisibility()) show("chat");

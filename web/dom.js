@@ -41,6 +41,28 @@ export function say(node, text) {
   node.hidden = !text;
 }
 
+/** Returns `attempt(act)`, which runs a change and says on `line` what went wrong. */
+export const attempting = (line) => async (act) => {
+  say(line, "");
+  try {
+    await act();
+  } catch (problem) {
+    say(line, problem.message);
+  }
+};
+
+/** A link out of Keepsake; an address of any other kind than the web's stays text. */
+export function linkOut(address, text) {
+  if (!/^https?:\/\//i.test(address)) return text;
+  return el("a", { href: address, target: "_blank", rel: "noopener noreferrer" }, text);
+}
+
+/** Puts a newer version in the place of `node`; the keyboard goes on at its first button. */
+export function renew(node, newer) {
+  node.replaceWith(newer);
+  find("button", newer)?.focus();
+}
+
 /** Goes on with the keyboard at `row`, the first that “Show more” brought: the button itself may be gone. */
 export function moveTo(row) {
   row?.setAttribute("tabindex", "-1");

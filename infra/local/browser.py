@@ -36,10 +36,11 @@ def chromium() -> Iterator[Browser]:
 
 
 @contextmanager
-def product(folder: Path) -> Iterator[str]:
+def product(folder: Path, **settings: str) -> Iterator[str]:
     """Serve the whole product, without a key, on data in `folder`; yields its origin."""
     port = free_port()
-    environment = ["-u", "OPENAI_API_KEY", f"PORT={port}", f"DATA_DIR={folder / 'data'}"]
-    command = ["env", *environment, "PYTHONPATH=.", sys.executable, "-m", "infra.local"]
+    told = {"PORT": str(port), "DATA_DIR": str(folder / "data"), "PYTHONPATH": ".", **settings}
+    environment = [f"{name}={value}" for name, value in told.items()]
+    command = ["env", "-u", "OPENAI_API_KEY", *environment, sys.executable, "-m", "infra.local"]
     with running(command, port=port, log=folder / "product.log") as address:
         yield f"http://{address}"

@@ -28,7 +28,7 @@ class HttpToolbox:
 
     async def call(self, uid: UserId, app_id: str, tool: str, arguments: Mapping[str, Any]) -> str:
         body = {"uid": uid, "app_id": app_id, "tool": tool, "arguments": dict(arguments)}
-        return await self._called("", body)
+        return await self._called("/", body)
 
     async def call_service(
         self, uid: UserId, service: str, tool: str, arguments: Mapping[str, Any]

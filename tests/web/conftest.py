@@ -10,6 +10,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 from infra.emulators.process import CannotRunError
 from infra.local.browser import chromium, product
 from tests.servers.openai import ScriptedOpenai, scripted_openai
+from tests.web.app_server import AppServer, app_serving
 from tests.web.console import Console
 from tests.web.served import Served
 
@@ -30,8 +31,15 @@ def browser() -> Iterator[Browser]:
 
 
 @pytest.fixture(scope="package")
-def origin(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with product(tmp_path_factory.mktemp("console")) as address:
+def app_server() -> Iterator[AppServer]:
+    with app_serving() as server:
+        yield server
+
+
+@pytest.fixture(scope="package")
+def origin(tmp_path_factory: pytest.TempPathFactory, app_server: AppServer) -> Iterator[str]:
+    folder = tmp_path_factory.mktemp("console")
+    with product(folder, EGRESS_DEV_ORIGINS=app_server.url) as address:
         yield address
 
 

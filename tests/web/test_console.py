@@ -310,7 +310,7 @@ def test_a_phone_shows_one_view_at_a_time(console: Console) -> None:
     console.page.get_by_label("Who are you?").fill("walker")
     console.page.keyboard.press("Enter")
 
-    for view in ("Library", "Chat", "Memories", "Tasks", "People", "Inbox"):
+    for view in ("Library", "Chat", "Memories", "Tasks", "People", "Apps", "Inbox"):
         console.page.get_by_role("button", name=view, exact=True).click()
         shown = console.page.locator("#console > section:visible")
         expect(shown).to_have_attribute("id", view.lower())

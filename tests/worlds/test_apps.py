@@ -151,7 +151,8 @@ def test_t5_a_question_leads_to_one_signed_call_and_its_result_into_the_answer(
     assert shown.statuses == [f"Watering|app_id:{app_id}"]
     if world.model is not None:
         result = world.model.requests[-1].body["messages"][-1]
-        assert (result["role"], result["content"]) == ("tool", "The roses are watered.")
+        labelled = '<data from="app Garden">\nThe roses are watered.\n</data>'
+        assert (result["role"], result["content"]) == ("tool", labelled)
     world.remove(app_id)
 
 

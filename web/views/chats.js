@@ -1,6 +1,6 @@
 // The list of chats: begin one, pick one, rename, star and delete.
 
-import { el, find, iconButton, say } from "../dom.js";
+import { attempting, el, find, iconButton } from "../dom.js";
 import { day } from "../words.js";
 import { edit } from "./edit.js";
 
@@ -15,14 +15,7 @@ export function startChats({ api, open }) {
   let current = null;
   let looks = 0;
 
-  const attempt = async (act) => {
-    try {
-      await act();
-      say(find(".problem", view), "");
-    } catch (problem) {
-      say(find(".problem", view), problem.message);
-    }
-  };
+  const attempt = attempting(find(".problem", view));
 
   async function load() {
     const chats = await api.chats();

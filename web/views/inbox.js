@@ -1,6 +1,6 @@
 // The inbox: what apps had to say, newest first; what has been shown here is read.
 
-import { el, find, moveTo, say } from "../dom.js";
+import { attempting, el, find, moveTo } from "../dom.js";
 import { moment } from "../words.js";
 
 const LOOK_EVERY_MS = 15_000;
@@ -39,10 +39,7 @@ export function startInbox({ api }) {
     if (isShown) await Promise.all(unread.map(({ id }) => api.markRead(id)));
   }
 
-  const attempt = async (work) => {
-    const problem = await work().catch(({ message }) => message);
-    say(find(".problem", view), problem ?? "");
-  };
+  const attempt = attempting(find(".problem", view));
   const look = () => attempt(refresh);
 
   more.addEventListener("click", () => attempt(async () => {

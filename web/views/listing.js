@@ -1,6 +1,6 @@
 // A panel whose list grows page by page.
 
-import { find, moveTo, say } from "../dom.js";
+import { attempting, find, moveTo } from "../dom.js";
 
 /**
  * Fills the panel `view` with `row(item)` for each item of `page(cursor)`, which gives `{items, next}`.
@@ -9,6 +9,7 @@ import { find, moveTo, say } from "../dom.js";
 export function listing(view, { page, row }) {
   const list = find(".rows", view);
   const more = find(".more", view);
+  const attempt = attempting(find(".problem", view));
   let cursor;
 
   async function load(from) {
@@ -16,15 +17,6 @@ export function listing(view, { page, row }) {
     cursor = next;
     more.hidden = !next;
     return items.map(row);
-  }
-
-  async function attempt(act) {
-    try {
-      await act();
-      say(find(".problem", view), "");
-    } catch (problem) {
-      say(find(".problem", view), problem.message);
-    }
   }
 
   const reload = () => attempt(async () => {

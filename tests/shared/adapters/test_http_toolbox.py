@@ -6,6 +6,10 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 import pytest
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse
+from starlette.routing import Mount, Route
 
 from shared.adapters.http_toolbox import HttpToolbox
 from shared.adapters.local_identity import LocalServiceIdentity
@@ -82,3 +86,15 @@ async def test_a_call_that_was_sent_is_never_sent_again_c55() -> None:
 
         await receiver.next()
         assert receiver.is_empty
+
+
+@pytest.mark.parametrize("end", ["", "/"])
+async def test_a_proxy_that_is_mounted_somewhere_is_called_at_its_own_root(end: str) -> None:
+    """The local gateway serves nothing at the mount's name without its slash."""
+
+    async def answer(_: Request) -> JSONResponse:
+        return JSONResponse({"text": "done"})
+
+    mounted = Mount("/tool_proxy", routes=[Route("/", answer, methods=["POST"])])
+    with running(Starlette(routes=[mounted])) as url:
+        assert await call(f"{url}/tool_proxy{end}", HastyClock()) == "done"

@@ -1,0 +1,57 @@
+"""The servers of third-party apps, as the console's tests need them: one address, a manifest a test."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse
+from starlette.routing import Route
+
+from tests.servers import running
+
+LOOK = {
+    "name": "look_up",
+    "description": "Look something up",
+    "endpoint": "/look",
+    "method": "GET",
+    "read_only": True,
+    "auth_required": False,
+    "parameters": {"properties": {"q": {"type": "string"}}, "required": ["q"]},
+}
+ORDER = {**LOOK, "name": "order", "description": "Order it", "method": "POST", "read_only": False}
+
+
+@dataclass
+class AppServer:
+    """`declare(name, tools)` serves a manifest; an app that was not declared answers 404, a failing one 500."""
+
+    url: str = ""
+    declared: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
+    failing: set[str] = field(default_factory=set)
+
+    def declare(self, name: str, *tools: dict[str, Any]) -> str:
+        """Return the address of the manifest."""
+        self.declared[name] = [{**tool, "endpoint": "/call"} for tool in tools]
+        return f"{self.url}/{name}/tools.json"
+
+    async def manifest(self, request: Request) -> JSONResponse:
+        tools = self.declared.get(request.path_params["name"])
+        return JSONResponse({"tools": tools}, status_code=404 if tools is None else 200)
+
+    async def call(self, request: Request) -> JSONResponse:
+        status = 500 if request.path_params["name"] in self.failing else 200
+        return JSONResponse({"result": "It is done."}, status_code=status)
+
+
+@contextmanager
+def app_serving() -> Iterator[AppServer]:
+    server = AppServer()
+    routes = [
+        Route("/{name}/tools.json", server.manifest),
+        Route("/{name}/call", server.call, methods=["GET", "POST"]),
+    ]
+    with running(Starlette(routes=routes)) as server.url:
+        yield server

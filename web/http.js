@@ -1,0 +1,47 @@
+// Requests and what may come of them.
+
+/** A refusal or a failure, in words for the reader; `status` is 0 when nothing answered. */
+export class Problem extends Error {
+  constructor(message, status = 0) {
+    super(message);
+    this.status = status;
+  }
+}
+
+/** Sends a request and reads its answer. Throws the Problem of a refusal. */
+export async function json(method, path, { as = bodyOf, ...options }) {
+  const response = await send(method, path, options);
+  if (!response.ok) throw await problemOf(response);
+  return as(response);
+}
+
+const bodyOf = (response) => (response.status === 204 ? null : response.json());
+
+/** Sends a request; `body` goes as JSON. */
+export async function send(method, path, { body, token, headers: given = {}, signal }) {
+  const headers = { ...given };
+  if (token) headers.Authorization = `Bearer ${token}`;
+  if (body) headers["Content-Type"] = "application/json";
+  try {
+    return await fetch(path, { method, headers, body: body && JSON.stringify(body), signal });
+  } catch {
+    throw new Problem("Keepsake cannot be reached. Check the connection and try again.");
+  }
+}
+
+export async function problemOf(response) {
+  const { detail } = await response.json().catch(() => ({}));
+  return new Problem(detail || `The server answered ${response.status}.`, response.status);
+}
+
+/** An address: at`/v1/apps/${id}?${query({ limit })}`. What is put in is encoded. */
+export function at(parts, ...values) {
+  const encoded = values.map((value) => (value instanceof URLSearchParams ? value : encodeURIComponent(value)));
+  return String.raw({ raw: parts }, ...encoded);
+}
+
+/** The query of an address; what is undefined is left out. */
+export function query(values) {
+  const given = Object.entries(values).filter(([, value]) => value !== undefined);
+  return new URLSearchParams(given);
+}

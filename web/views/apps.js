@@ -1,0 +1,61 @@
+// The directory: apps one has, made or may have, and what each is allowed once it is installed.
+
+import { attempting, el, find, linkOut } from "../dom.js";
+import { permissions } from "./permissions.js";
+
+const INSTALLED = "Installed";
+const OWN = "Yours";
+const OTHER = "More apps";
+
+/** Returns `{reload}`; `develop(id)` opens the developer page at an app of one's own. */
+export function startApps({ api, develop }) {
+  const view = find("#apps");
+  const attempt = attempting(find(".problem", view));
+
+  const reload = () => attempt(async () => {
+    const apps = await api.apps();
+    const groups = Map.groupBy(apps.toSorted(byName), groupOf);
+    find(".groups", view).replaceChildren(...[INSTALLED, OWN, OTHER].filter((name) => groups.has(name)).flatMap((name) =>
+      [el("h3", {}, name), el("ul", { class: "rows" }, ...groups.get(name).map(row))]));
+    find(".empty", view).hidden = apps.length > 0;
+  });
+
+  function row(app) {
+    const { id, name, description, enabled } = app;
+    return el("li", { "data-id": id },
+      el("span", { class: "content" }, name, ...badges(app)),
+      el("button", { type: "button", class: enabled ? null : "primary", "aria-label": `${enabled ? "Uninstall" : "Install"} ${name}`, onclick: () => toggle(app) },
+        enabled ? "Uninstall" : "Install"),
+      description && el("p", { class: "meta" }, description),
+      app.switched_off && el("p", { class: "problem" }, "It does not work at present and is not called."),
+      permissions(api, app),
+      ...steps(app),
+      isOwn(app) && el("button", { type: "button", class: "quiet", onclick: () => develop(id) }, "Develop"));
+  }
+
+  const toggle = ({ id, name, enabled }) => attempt(async () => {
+    await (enabled ? api.uninstallApp(id) : api.installApp(id));
+    await reload();
+    find("[role=status]", view).textContent = enabled ? `${name} is uninstalled.` : `${name} is installed: your next question can use it.`;
+    find(`[data-id="${CSS.escape(id)}"] button`, view)?.focus();
+  });
+
+  find("#develop").addEventListener("click", () => develop(""));
+  return { reload };
+}
+
+// Only its developer is shown an app's secret.
+const isOwn = (app) => "signing_secret" in app;
+const groupOf = (app) => (app.enabled ? INSTALLED : isOwn(app) ? OWN : OTHER);
+const byName = (one, other) => one.name.localeCompare(other.name);
+
+function badges(app) {
+  const words = [app.private && "private", app.enabled && isOwn(app) && "yours"].filter(Boolean);
+  return words.map((word) => el("span", { class: "badge" }, word));
+}
+
+// Where the app wants its users to sign in with it.
+function steps({ enabled, external_integration: { auth_steps: asked } }) {
+  if (!enabled) return [];
+  return asked.filter(({ url }) => url).map(({ name, url }) => el("p", { class: "meta" }, linkOut(url, name || "Connect your account there")));
+}

@@ -1,0 +1,32 @@
+// The last calls to the app: when, what, how long, and what went wrong.
+
+import { el } from "../../dom.js";
+import { moment } from "../../words.js";
+
+const KINDS = { tool: "tool", webhook: "webhook", mcp: "MCP" };
+const HEADINGS = ["When", "What", "User", "Took", "Outcome"];
+
+export function calls({ api, app, attempt }) {
+  const list = el("div", { class: "wide", "aria-live": "polite" });
+  const load = () => attempt(async () => list.replaceChildren(shown(await api.appCalls(app.id))));
+  load();
+  return el("section", {},
+    el("header", {}, el("h4", {}, "Last calls"), el("button", { type: "button", onclick: load }, "Look again")),
+    list);
+}
+
+function shown(found) {
+  if (!found.length) return el("p", { class: "hint" }, "Not called in the last seven days.");
+  return el("table", {},
+    el("thead", {}, el("tr", {}, ...HEADINGS.map((text) => el("th", { scope: "col" }, text)))),
+    el("tbody", {}, ...found.map(row)));
+}
+
+function row({ at, kind, name, user, ms, error }) {
+  return el("tr", { class: error && "failed" },
+    el("td", {}, el("time", { datetime: at }, moment(at))),
+    el("td", {}, name, el("span", { class: "badge" }, KINDS[kind])),
+    el("td", {}, user),
+    el("td", {}, `${ms} ms`),
+    el("td", {}, error ?? "ok"));
+}
