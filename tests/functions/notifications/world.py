@@ -169,10 +169,12 @@ def signed_in(uid: str) -> dict[str, str]:
     return {"Authorization": f"Bearer {LocalIdentity(SECRET).issue(uid)}"}
 
 
-def world_on(database: SqliteDatabase, documents: Documents | None = None) -> World:
+def world_on(
+    database: SqliteDatabase, documents: Any = None, *, clock: FixedClock | None = None
+) -> World:
     """Build the world on one file; `documents` may stand elsewhere."""
     documents = documents or SqliteDocuments(database, FirestoreIndexes.read(INDEXES))
-    push, clock = RecordingPush(), FixedClock(NOW)
+    push, clock = RecordingPush(), clock or FixedClock(NOW)
     queue = SqliteQueue(database, clock)
     deps = NotificationsDeps(
         identity=LocalIdentity(SECRET),
