@@ -135,7 +135,7 @@ async def _held(deps: ServicesDeps, uid: UserId, service: Integration) -> Grant:
     except CannotUnwrap as lost:
         raise Expired(service) from lost
     if grant is None:
-        raise NotFound(f"{service.label} is not connected")
+        raise NotFound(f"{service.label} is not connected. Connect it in the settings.")
     if grant.health == "expired":
         raise Expired(service)
     return grant

@@ -1,0 +1,102 @@
+"""A user with connected accounts in tests: a proxy over HTTP, and a provider that is a real server."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from functions.tool_proxy.connection_endpoints import SERVICES
+from functions.tool_proxy.wiring import ServicesDeps
+from shared.adapters.firestore_indexes import FirestoreIndexes
+from shared.adapters.guarded_egress import GuardedEgress
+from shared.adapters.http_toolbox import HttpToolbox
+from shared.adapters.local_identity import LocalIdentity, LocalServiceIdentity
+from shared.adapters.sqlite_database import SqliteDatabase
+from shared.adapters.sqlite_documents import SqliteDocuments
+from shared.adapters.system_clock import RandomIds
+from shared.domain.connection import Connection, OauthClient, Service, Tokens
+from shared.domain.ids import UserId
+from shared.edge.http import application
+from shared.ports import Clock, Documents, Identity, ServiceIdentity
+from shared.wiring import ROOT
+from tests.doubles import FixedClock
+from tests.functions.tool_proxy.services import services_deps
+from tests.servers import running
+from tests.servers.provider import CLIENT_ID, CLIENT_SECRET, FakeProvider
+
+ADA = UserId("ada")
+SECRET = b"0" * 32
+PROVIDERS = ("google", "whoop", "notion", "x", "github", "perplexity")
+
+
+@dataclass(frozen=True)
+class Deps:
+    """What the routes of connected accounts ask for."""
+
+    services: ServicesDeps
+    identity: Identity
+    service_identity: ServiceIdentity
+
+
+@dataclass
+class World:
+    """Ada may connect any service; all of them are `provider`."""
+
+    documents: Documents
+    clock: Clock
+    provider: FakeProvider
+    services: ServicesDeps
+    toolbox: HttpToolbox
+
+    async def connect(self, service: Service, *, uid: UserId = ADA, lasts: Any = None) -> None:
+        given = self.provider.issue()
+        connection = Connection(
+            id=service, account="ada@example.com", scopes=(), connected_at=self.clock.now()
+        )
+        tokens = Tokens(
+            access_token=given["access_token"],
+            refresh_token=given["refresh_token"],
+            expires_at=None if lasts is None else self.clock.now() + lasts,
+        )
+        await self.services.grants.put(uid, connection, tokens)
+
+    async def call(self, service: Service, tool: str, /, **arguments: Any) -> str:
+        return await self.toolbox.call_service(ADA, service, tool, arguments)
+
+    @property
+    def asked(self) -> list[tuple[str, str]]:
+        return [(asked.method, asked.path) for asked in self.provider.asked]
+
+
+@asynccontextmanager
+async def world_in(
+    folder: Path, provider: FakeProvider, *, clock: Clock | None = None
+) -> AsyncIterator[World]:
+    database = SqliteDatabase(folder / "keepsake.db")
+    indexes = FirestoreIndexes.read(ROOT / "infra/firestore.indexes.json")
+    with running(provider.app) as url:
+        async with world_on(SqliteDocuments(database, indexes), provider, url, clock) as world:
+            yield world
+    database.close()
+
+
+@asynccontextmanager
+async def world_on(
+    documents: Documents, provider: FakeProvider, url: str, clock: Clock | None = None
+) -> AsyncIterator[World]:
+    clock = clock or FixedClock()
+    client = OauthClient(id=CLIENT_ID, secret=CLIENT_SECRET, base_url=url)
+    services = services_deps(
+        documents,
+        clients=dict.fromkeys(PROVIDERS, client),
+        clock=clock,
+        egress=GuardedEgress(dev_origins=[url]),
+        new_id=RandomIds(),
+    )
+    identity = LocalServiceIdentity(SECRET)
+    deps = Deps(services, LocalIdentity(SECRET), identity)
+    with running(application("tool_proxy", SERVICES, deps)) as proxy:
+        toolbox = HttpToolbox(proxy, identity, clock)
+        yield World(documents, clock, provider, services, toolbox)
+        await toolbox.aclose()

@@ -1,0 +1,12 @@
+"""What services answer, as their documentation shows it."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+_FOLDER = Path(__file__).parent
+
+
+def recorded(name: str) -> Any:
+    """Return an answer by service and name, such as `google_calendar/events`."""
+    return json.loads((_FOLDER / f"{name}.json").read_text())
