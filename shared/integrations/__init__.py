@@ -9,7 +9,15 @@ from shared.domain.errors import NotFound
 if TYPE_CHECKING:
     from shared.integrations.service import Integration
 
-INTEGRATIONS: tuple[Service, ...] = ("google_calendar",)
+INTEGRATIONS: tuple[Service, ...] = (
+    "google_calendar",
+    "gmail",
+    "whoop",
+    "notion",
+    "x",
+    "github",
+    "perplexity",
+)
 """By name; the order is that of the model's tools, so append."""
 
 

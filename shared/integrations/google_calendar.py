@@ -17,6 +17,7 @@ from shared.integrations.service import (
     Duplicate,
     Integration,
     Missing,
+    Query,
     Request,
     ServiceTool,
     line,
@@ -198,7 +199,7 @@ async def _named(
 async def _events(
     account: Account, start: datetime, end: datetime, query: str | None, limit: int
 ) -> _Events:
-    asked = {
+    asked: Query = {
         "timeMin": start.isoformat(),
         "timeMax": end.isoformat(),
         "singleEvents": "true",

@@ -28,6 +28,7 @@ class Answer(BaseModel):
 
 
 A = TypeVar("A", bound=Answer)
+Query = dict[str, str | int]
 
 
 class Missing(KeepsakeError):
@@ -44,7 +45,7 @@ class Request:
 
     url: str
     method: Literal["GET", "POST", "PATCH", "DELETE"] = "GET"
-    query: Mapping[str, str | int] = field(default_factory=dict)
+    query: Query = field(default_factory=dict)
     body: Mapping[str, Any] | None = None
 
 

@@ -17,6 +17,41 @@ CLIENT_ID, CLIENT_SECRET = "keepsake-client", "s3cret/+"
 Answer = Callable[[Request], Awaitable[Response]]
 
 
+WAYS: Mapping[str, Mapping[str, Any]] = {
+    "google_calendar": {},
+    "gmail": {},
+    "whoop": {
+        "authorize_path": "/oauth/oauth2/auth",
+        "token_path": "/oauth/oauth2/token",
+        "revoke_path": "/developer/v2/user/access",
+        "rotates": True,
+    },
+    "notion": {
+        "authorize_path": "/v1/oauth/authorize",
+        "token_path": "/v1/oauth/token",
+        "revoke_path": "/v1/oauth/revoke",
+        "client_in": "header",
+        "tokens_as": "json",
+        "lasts_s": None,
+    },
+    "x": {
+        "authorize_path": "/i/oauth2/authorize",
+        "token_path": "/2/oauth2/token",
+        "revoke_path": "/2/oauth2/revoke",
+        "client_in": "header",
+        "rotates": True,
+        "lasts_s": 7200,
+    },
+    "github": {
+        "authorize_path": "/login/oauth/authorize",
+        "token_path": "/login/oauth/access_token",
+        "revoke_path": f"/applications/{CLIENT_ID}/grant",
+        "lasts_s": None,
+    },
+}
+"""How each service is connected, by its documentation."""
+
+
 @dataclass
 class Asked:
     """A request to the service behind the provider, as it came."""
@@ -51,6 +86,7 @@ class FakeProvider:
     access_tokens: set[str] = field(default_factory=set)
     refresh_tokens: set[str] = field(default_factory=set)
     broken: int | None = None
+    refusal: str | None = None
     codes: dict[str, dict[str, str]] = field(default_factory=dict)
     made: int = 0
 
@@ -107,6 +143,8 @@ class FakeProvider:
 
     def _refresh(self, token: str) -> Response:
         self.refreshes += 1
+        if self.refusal:
+            return JSONResponse({"error": self.refusal}, status_code=400)
         if token not in self.refresh_tokens:
             return JSONResponse({"error": "invalid_grant"}, status_code=400)
         answer = self.issue()

@@ -2,12 +2,14 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from httpx import ASGITransport, AsyncClient, Response
 
+from functions.tool_proxy import connections, grants
 from functions.tool_proxy.connection_endpoints import CONNECTIONS
 from functions.tool_proxy.wiring import ServicesDeps
 from shared.adapters.firestore_indexes import FirestoreIndexes
@@ -16,16 +18,18 @@ from shared.adapters.local_identity import LocalIdentity, LocalServiceIdentity
 from shared.adapters.local_keys import LocalKeys
 from shared.adapters.sqlite_database import SqliteDatabase
 from shared.adapters.sqlite_documents import SqliteDocuments
-from shared.domain.connection import OauthClient, Tokens
+from shared.domain.connection import OauthClient, Service, Tokens
 from shared.domain.documents import Query
 from shared.domain.ids import UserId
 from shared.edge.http import application
+from shared.integrations import integration
 from shared.ports import Documents, Identity, ServiceIdentity
 from shared.wiring import ROOT
 from tests.doubles import FixedClock
+from tests.functions.tool_proxy.accounts import world_in
 from tests.functions.tool_proxy.services import REDIRECT_URI, services_deps
 from tests.servers import running
-from tests.servers.provider import CLIENT_ID, CLIENT_SECRET, FakeProvider
+from tests.servers.provider import CLIENT_ID, CLIENT_SECRET, WAYS, FakeProvider
 
 ADA, EVE = UserId("ada"), UserId("eve")
 SECRET = b"0" * 32
@@ -315,3 +319,64 @@ async def test_connecting_again_takes_the_place_of_what_was_there(world: World):
 
 async def test_nobody_connects_without_a_token_of_ours(world: World):
     assert (await world.request("POST", f"{CALENDAR}/authorize", uid=None)).status_code == 401
+
+
+NAMED = {
+    "google_calendar": ("GET /v1/userinfo", {"email": "ada"}),
+    "gmail": ("GET /v1/userinfo", {"email": "ada"}),
+    "whoop": ("GET /developer/v2/user/profile/basic", {"user_id": 1, "email": "ada"}),
+    "notion": ("GET /v1/users/me", {"object": "user", "bot": {"workspace_name": "ada"}}),
+    "x": ("GET /2/users/me", {"data": {"id": "1", "username": "ada"}}),
+    "github": ("GET /user", {"login": "ada", "id": 1}),
+}
+
+
+@pytest.mark.parametrize("name", WAYS)
+async def test_p7_every_service_is_connected_refreshed_and_revoked_in_its_own_way(
+    tmp_path: Path, name: Service
+):
+    place, answer = NAMED[name]
+    provider = FakeProvider(answers={place: [(200, answer)]}, **WAYS[name])
+    async with world_in(tmp_path, provider) as world:
+        services = world.services
+        async with AsyncClient(trust_env=False) as browser:
+            allowed = await browser.get(await connections.authorize(services, ADA, name))
+        back = parse_qs(urlsplit(allowed.headers["location"]).query)
+
+        await connections.complete(services, state=back["state"][0], code=back["code"][0])
+        connected = await services.connections.get(ADA, name)
+        first = await grants.current(services, ADA, integration(name))
+        second = await grants.following(services, ADA, integration(name), first)
+        revoked = await connections.disconnect(services, ADA, name)
+
+    assert connected is not None
+    assert connected.account == "ada"
+    assert (first.tokens.access_token, second.tokens.access_token) == ("access-1", "access-2")
+    assert second.tokens.refresh_token == ("refresh-2" if provider.rotates else "refresh-1")
+    assert revoked
+    [ended] = provider.revoked
+    assert ended in (second.tokens.access_token, second.tokens.refresh_token)
+
+
+async def test_disconnecting_one_google_service_leaves_the_other_connected(tmp_path: Path):
+    """Google ends all of an account's tokens at once."""
+    async with world_in(tmp_path, FakeProvider()) as world:
+        await world.connect("gmail")
+        await world.connect("google_calendar")
+
+        first = await connections.disconnect(world.services, ADA, "google_calendar")
+        assert not world.provider.revoked
+        second = await connections.disconnect(world.services, ADA, "gmail")
+
+    assert (first, second) == (False, True)
+    assert world.provider.revoked == ["refresh-1"]
+
+
+async def test_x_says_in_other_words_that_a_refresh_token_ended(tmp_path: Path):
+    refused = FakeProvider(**WAYS["x"])
+    async with world_in(tmp_path, refused) as world:
+        await world.connect("x", lasts=timedelta(seconds=-1))
+        refused.refusal = "invalid_request"
+
+        with pytest.raises(grants.Expired):
+            await grants.current(world.services, ADA, integration("x"))

@@ -1,0 +1,300 @@
+"""P7: Gmail, Whoop, Notion, X, GitHub and Perplexity, against servers that answer as they do."""
+
+import json
+from base64 import urlsafe_b64encode
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from shared.domain.connection import Service
+from shared.domain.errors import ToolFailed, ToolRefused
+from shared.domain.ids import UserId
+from shared.integrations import INTEGRATIONS, integration
+from tests.functions.tool_proxy.accounts import World, world_in
+from tests.recorded import recorded
+from tests.servers.provider import WAYS, FakeProvider
+
+MAIL = "/gmail/v1/users/me/messages"
+WHOOP = "/developer/v2"
+ANN, HTML = "18e1f0a1b2c3d4e5", "18e1e9ffeeddccbb"
+ANSWERS = {
+    f"GET {MAIL}": "gmail/messages",
+    f"GET {MAIL}/{ANN}": "gmail/metadata",
+    f"GET {WHOOP}/activity/sleep": "whoop/sleep",
+    f"GET {WHOOP}/recovery": "whoop/recovery",
+    f"GET {WHOOP}/activity/workout": "whoop/workouts",
+    "POST /v1/search": "notion/search",
+    "GET /2/users/me": "x/me",
+    "GET /2/users/2244994945/tweets": "x/tweets",
+    "GET /2/tweets/search/recent": "x/search",
+    "GET /search/issues": "github/pulls",
+    "POST /chat/completions": "perplexity/completion",
+}
+
+
+@pytest.fixture
+async def world(tmp_path: Path) -> AsyncIterator[World]:
+    answers = {place: [(200, recorded(name))] for place, name in ANSWERS.items()}
+    async with world_in(tmp_path, FakeProvider(answers=answers)) as world:
+        yield world
+
+
+async def text_of(world: World, service: Service, tool: str, /, **arguments: Any) -> str:
+    await world.connect(service)
+    return await world.call(service, tool, **arguments)
+
+
+async def test_p7_gmail_lists_mails_with_sender_date_subject_and_id(world: World):
+    text = await text_of(
+        world, "gmail", "get_gmail_messages", query="from:ann trains & beds", label="INBOX"
+    )
+
+    listed = world.provider.asked[0]
+    assert listed.query == {
+        "maxResults": "10",
+        "q": "from:ann trains & beds",
+        "labelIds": "INBOX",
+    }
+    assert text == (
+        "1 mails:\n"
+        "1. From: Ann Lee <ann@example.com>\n"
+        "   Date: Mon, 2 Mar 2026 08:15:00 +0100\n"
+        "   Subject: Lisbon: trains and beds\n"
+        "   The train leaves at 7:40. I booked beds for both of us &amp; Kay.\n"
+        f"   message_id {ANN}"
+    )  # the other was deleted meanwhile
+
+
+async def test_p7_gmail_reads_the_plain_text_of_a_mail(world: World):
+    world.provider.answers[f"GET {MAIL}/{ANN}"] = [(200, recorded("gmail/full"))]
+
+    text = await text_of(world, "gmail", "read_gmail_message", message_id=ANN)
+
+    assert world.provider.asked[0].query == {"format": "full"}
+    assert text == (
+        "From: Ann Lee <ann@example.com>\n"
+        "Date: Mon, 2 Mar 2026 08:15:00 +0100\n"
+        "Subject: Lisbon: trains and beds\n\n"
+        "Hi Ada,\r\n\r\nthe train leaves at 7:40. I booked beds for both of us & Kay.\r\n\r\nAnn"
+    )
+
+
+async def test_p7_gmail_reads_the_words_of_a_mail_that_is_only_html(world: World):
+    world.provider.answers[f"GET {MAIL}/{HTML}"] = [(200, recorded("gmail/html"))]
+
+    text = await text_of(world, "gmail", "read_gmail_message", message_id=HTML)
+
+    assert text.endswith("\n\nHi Ada,\nthe train leaves at 7:40.")
+
+
+@pytest.mark.parametrize(
+    ("data", "body"),
+    [
+        ("!!!", "(no text)"),
+        (urlsafe_b64encode(b"\xff\xfe").decode(), "\ufffd\ufffd"),
+        (urlsafe_b64encode("a\u200b\U000e0041b".encode()).decode(), "ab"),
+        (urlsafe_b64encode(b"x" * 20_000).decode(), "x\n… 8000 characters left out …"),
+    ],
+)
+async def test_p7_a_mails_text_is_bounded_and_holds_nothing_unseen(
+    world: World, data: str, body: str
+):
+    mail = recorded("gmail/full")
+    mail["payload"]["parts"][0]["parts"][0]["body"]["data"] = data
+    world.provider.answers[f"GET {MAIL}/{ANN}"] = [(200, mail)]
+
+    text = await text_of(world, "gmail", "read_gmail_message", message_id=ANN)
+
+    assert text.endswith(body)
+    assert len(text) < 13_000
+
+
+async def test_p7_a_mail_that_is_gone_is_a_failed_tool(world: World):
+    with pytest.raises(ToolFailed, match=r"^Gmail has no such thing\.$"):
+        await text_of(world, "gmail", "read_gmail_message", message_id="18e1")
+
+
+async def test_p7_whoop_tells_how_the_owner_slept(world: World):
+    text = await text_of(world, "whoop", "get_whoop_sleep")
+
+    [asked] = world.provider.asked
+    assert asked.query == {"start": "2026-02-23T12:00:00+00:00", "limit": "7"}
+    assert text == (
+        "2 nights and naps:\n"
+        "- Night 2026-03-01T22:25:44.774Z to 2026-03-02T06:10:44.774Z: asleep 7 h 21 min,"
+        " light 4 h 08 min, deep 1 h 50 min, REM 1 h 22 min, performance 98 %,"
+        " efficiency 91.7 %, breaths 16.1 a minute\n"
+        "- Nap 2026-03-01T12:25:44.774Z to 2026-03-01T12:50:44.774Z: not scored yet"
+    )
+
+
+async def test_p7_whoop_tells_how_recovered_the_owner_was(world: World):
+    text = await text_of(
+        world,
+        "whoop",
+        "get_whoop_recovery",
+        start_date="2026-03-01T00:00:00+01:00",
+        end_date="2026-03-03T00:00:00+01:00",
+        limit=25,
+    )
+
+    assert world.provider.asked[0].query == {
+        "start": "2026-02-28T23:00:00+00:00",
+        "end": "2026-03-02T23:00:00+00:00",
+        "limit": "25",
+    }
+    assert text == (
+        "1 recoveries:\n- 2026-03-02T06:25:44.774Z: recovery 44 %, resting heart rate 64 bpm,"
+        " HRV 31.8 ms, blood oxygen 95.7 %"
+    )
+
+
+async def test_p7_whoop_lists_workouts(world: World):
+    text = await text_of(world, "whoop", "get_whoop_workouts")
+
+    assert text == (
+        "1 workouts:\n- running 2026-03-01T10:25:44.774Z to 2026-03-01T11:10:44.774Z: strain 8.2,"
+        " average heart rate 123 bpm, highest heart rate 146 bpm, energy 1569.3 kJ,"
+        " distance 1772.8 m"
+    )
+
+
+async def test_p7_notion_finds_pages_and_databases_by_title(world: World):
+    text = await text_of(world, "notion", "search_notion", query="kale", limit=5)
+
+    [asked] = world.provider.asked
+    assert asked.headers["notion-version"] == "2022-06-28"
+    assert asked.body == {
+        "query": "kale",
+        "page_size": 5,
+        "sort": {"direction": "descending", "timestamp": "last_edited_time"},
+    }
+    assert text == (
+        "2 results:\n"
+        "1. Tuscan kale (page)\n"
+        "   edited 2026-03-01T19:30:00.000Z\n"
+        "   https://www.notion.so/Tuscan-kale-954b67f93f8741db887423b92bbd31ee\n"
+        "2. Grocery list (database)\n"
+        "   edited 2026-02-08T23:50:00.000Z\n"
+        "   https://www.notion.so/bc1211cae3f14939ae34260b16f627c"
+    )
+
+
+async def test_p7_x_lists_the_owners_posts(world: World):
+    text = await text_of(world, "x", "get_x_posts", limit=1)
+
+    assert world.provider.asked[1].query["max_results"] == "5"
+    assert text == (
+        "1 posts:\n1. @ada 2026-03-01T18:00:00.000Z: Shipping day. Thanks to all!\n"
+        "   7 likes, 2 reposts, 1 replies, https://x.com/i/status/1896000000000000001"
+    )
+
+
+async def test_p7_x_searches_recent_posts_of_anybody(world: World):
+    text = await text_of(world, "x", "search_x_posts", query="engines -is:retweet")
+
+    [asked] = world.provider.asked
+    assert asked.query["query"] == "engines -is:retweet"
+    assert asked.query["max_results"] == "10"
+    assert text.startswith("1 posts:\n1. @cbabbage 2026-03-01T20:00:00.000Z: Analytical engines")
+
+
+async def test_p7_x_says_that_there_are_no_posts(world: World):
+    world.provider.answers["GET /2/tweets/search/recent"] = [(200, recorded("x/no_tweets"))]
+
+    assert await text_of(world, "x", "search_x_posts", query="y") == "There are no such posts."
+
+
+async def test_p7_github_lists_the_owners_pull_requests_and_what_became_of_them(world: World):
+    text = await text_of(
+        world, "github", "get_github_pull_requests", state="all", repository="ada/engine"
+    )
+
+    [asked] = world.provider.asked
+    assert asked.query["q"] == "is:pr author:@me repo:ada/engine"
+    assert asked.headers["accept"] == "application/vnd.github+json"
+    assert text == (
+        "3 of 3 pull requests:\n"
+        "1. Carry the one (#12, open, by ada)\n"
+        "   changed 2026-03-01T10:00:00Z, https://github.com/ada/engine/pull/12\n"
+        "2. Try brass wheels (#11, draft, by ada)\n"
+        "   changed 2026-03-01T10:00:00Z, https://github.com/ada/engine/pull/11\n"
+        "3. Divide (#9, merged, by ada)\n"
+        "   changed 2026-03-01T10:00:00Z, https://github.com/ada/engine/pull/9"
+    )
+
+
+async def test_p7_github_lists_the_owners_issues(world: World):
+    world.provider.answers["GET /search/issues"] = [(200, recorded("github/issues"))]
+
+    text = await text_of(world, "github", "get_github_issues", role="assigned")
+
+    assert world.provider.asked[0].query["q"] == "is:issue assignee:@me is:open"
+    assert text.startswith(
+        "1 of 1 issues:\n1. Bernoulli numbers are off by one (#4, open, by nobody)"
+    )
+
+
+async def test_p7_a_repository_smuggles_no_other_words_into_the_search(world: World):
+    with pytest.raises(ToolRefused, match="repository"):
+        await text_of(world, "github", "get_github_issues", repository="ada/engine author:eve")
+
+
+async def test_p7_the_web_is_searched_with_our_key_and_no_users_account(world: World):
+    world.provider.access_tokens.add(world.services.clients["perplexity"].secret)
+
+    text = await world.call("perplexity", "perplexity_web_search", query="trains to Lisbon")
+
+    [asked] = world.provider.asked
+    assert asked.body == {
+        "model": "sonar-pro",
+        "messages": [{"role": "user", "content": "trains to Lisbon"}],
+    }
+    assert text == (
+        "The first train to Lisbon leaves Porto at 5:47.[1]\n\n"
+        "Sources:\n- CP | Trains of Portugal https://www.cp.pt/en"
+    )
+
+
+async def test_p7_a_web_search_that_is_not_set_up_is_a_failed_tool(world: World):
+    del world.services.clients["perplexity"]  # type: ignore[attr-defined]
+
+    with pytest.raises(ToolFailed, match="cannot be reached"):
+        await world.call("perplexity", "perplexity_web_search", query="x")
+
+
+@pytest.mark.parametrize("name", WAYS)
+async def test_p7_a_refused_account_asks_to_be_connected_again(tmp_path: Path, name: Service):
+    service = integration(name)
+    arguments = {"query": "x"} if name == "notion" else {}
+    sentence = f"^Your {service.label} connection has expired. Reconnect it in the settings.$"
+    async with world_in(tmp_path, FakeProvider(**WAYS[name])) as world:
+        await world.connect(name)
+        world.provider.access_tokens.clear()
+        world.provider.refresh_tokens.clear()
+
+        with pytest.raises(ToolFailed, match=sentence):
+            await world.call(name, service.tools[0].name, **arguments)
+
+
+def test_every_service_whose_account_is_connected_is_tried_here():
+    assert {name for name in INTEGRATIONS if integration(name).consent} == WAYS.keys()
+
+
+@pytest.mark.parametrize("name", INTEGRATIONS)
+def test_p6_p7_what_acts_at_a_service_is_known_by_code(name: Service):
+    acting = {tool.name for tool in integration(name).tools if tool.side_effect}
+
+    expected = {"create_calendar_event", "update_calendar_event", "delete_calendar_event"}
+    assert acting == (expected if name == "google_calendar" else set())
+
+
+async def test_a_service_answers_another_user_nothing(world: World):
+    await world.connect("github")
+
+    with pytest.raises(ToolFailed, match="is not connected"):
+        await world.toolbox.call_service(UserId("eve"), "github", "get_github_issues", {})
+
+    assert json.dumps(world.asked) == "[]"
