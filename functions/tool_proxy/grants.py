@@ -1,8 +1,7 @@
 """Tokens that open an account, refreshed once however many calls want them at the same time."""
 
-import anyio
-
 from functions.tool_proxy import oauth
+from functions.tool_proxy.renewal import MOST_POLLS, POLL_S, renewed_once
 from functions.tool_proxy.wiring import ServicesDeps
 from shared import telemetry
 from shared.domain.connection import Grant, OauthClient, Tokens
@@ -16,13 +15,12 @@ from shared.domain.errors import (
     Unavailable,
 )
 from shared.domain.ids import UserId
+from shared.domain.value import value
 from shared.integrations.service import Integration
 from shared.ports import EgressRequest
 
 LEAST_LEFT_S = 60
 """A token that ends sooner is refreshed before it is used."""
-POLL_S = 0.25
-MOST_POLLS = 60
 
 
 class Expired(KeepsakeError):
@@ -48,30 +46,30 @@ async def following(deps: ServicesDeps, uid: UserId, service: Integration, grant
 
     Raises NotFound, Expired and Unavailable.
     """
-    holder = deps.new_id()
-    for _ in range(MOST_POLLS):
-        if await deps.grants.claim(uid, service.service, holder, now=deps.clock.now()):
-            # The provider may end the old token: who is stopped here still stores the new one.
-            with anyio.CancelScope(shield=True):
-                return await _claimed(deps, uid, service, grant, holder)
-        await deps.clock.sleep(POLL_S)
-        latest = await _held(deps, uid, service)
-        if latest.version != grant.version:
-            return latest
-    raise Unavailable("Another call refreshes this account's tokens and does not finish")
+    account = _Account(deps=deps, uid=uid, service=service)
+    return await renewed_once(account, grant, holder=deps.new_id(), clock=deps.clock)
 
 
-async def _claimed(
-    deps: ServicesDeps, uid: UserId, service: Integration, grant: Grant, holder: str
-) -> Grant:
-    try:
-        latest = await _held(deps, uid, service)
-        if latest.version == grant.version:
-            await _refresh(deps, uid, service, grant)
-            latest = await _held(deps, uid, service)
-        return latest
-    finally:
-        await deps.grants.release(uid, service.service, holder)
+@value
+class _Account:
+    """A user's account at a service, as something whose tokens are renewed."""
+
+    deps: ServicesDeps
+    uid: UserId
+    service: Integration
+
+    async def held(self) -> Grant:
+        return await _held(self.deps, self.uid, self.service)
+
+    async def renew(self, old: Grant) -> None:
+        await _refresh(self.deps, self.uid, self.service, old)
+
+    async def claim(self, holder: str) -> bool:
+        now = self.deps.clock.now()
+        return await self.deps.grants.claim(self.uid, self.service.service, holder, now=now)
+
+    async def release(self, holder: str) -> None:
+        await self.deps.grants.release(self.uid, self.service.service, holder)
 
 
 async def _refresh(deps: ServicesDeps, uid: UserId, service: Integration, grant: Grant) -> None:

@@ -1,14 +1,15 @@
 """A tool call over MCP: sent to the server, and told to the model."""
 
 from collections.abc import Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from functions.tool_proxy.mcp_errors import ProtocolError, Unauthorized
 from functions.tool_proxy.mcp_results import text_of
+from functions.tool_proxy.mcp_tokens import opened
 from functions.tool_proxy.outgoing import CallFailed, Outgoing, unanswered
 from functions.tool_proxy.results import reason_of
 from functions.tool_proxy.wiring import ToolProxyDeps
-from shared.domain.app import ChatTool
 
 if TYPE_CHECKING:
     from mcp_types import CallToolResult
@@ -22,9 +23,12 @@ async def call_over_mcp(deps: ToolProxyDeps, call: Outgoing, arguments: Mapping[
     tool = call.tool
     try:
         with unanswered(tool.name):
-            return text_of(tool, await _answer(deps, tool, arguments))
+            return text_of(tool, await _answer(deps, call, arguments))
     except Unauthorized as challenged:
-        message = f"{call.app.name} needs its user to connect an account first."
+        message = (
+            f"{call.app.name} needs its user to connect an account first."
+            " They can do so by refreshing the app in the settings."
+        )
         raise CallFailed(message, error="HTTP 401") from challenged
     except ProtocolError as refused:
         message = f"Error calling {tool.name}: {reason_of(str(refused))}"
@@ -32,10 +36,12 @@ async def call_over_mcp(deps: ToolProxyDeps, call: Outgoing, arguments: Mapping[
 
 
 async def _answer(
-    deps: ToolProxyDeps, tool: ChatTool, arguments: Mapping[str, Any]
+    deps: ToolProxyDeps, call: Outgoing, arguments: Mapping[str, Any]
 ) -> "CallToolResult":
     from functions.tool_proxy import mcp_client
 
-    return await mcp_client.call(
-        deps.egress, tool.endpoint, token=None, name=tool.name, arguments=dict(arguments)
+    tool = call.tool
+    ask = partial(
+        mcp_client.call, deps.egress, tool.endpoint, name=tool.name, arguments=dict(arguments)
     )
+    return await opened(deps, call.uid, call.app, ask)

@@ -2,10 +2,12 @@
 
 from starlette.responses import Response
 
-from functions.tool_proxy import registration
-from functions.tool_proxy.mcp_wire import McpAppIn, McpAppOut
+from functions.tool_proxy import mcp_connect, returned
+from functions.tool_proxy.mcp_connect import NotConnected
+from functions.tool_proxy.mcp_wire import McpAppIn, McpAppOut, McpCallbackQuery
 from functions.tool_proxy.registration import ManifestFailed, NoManifest
 from functions.tool_proxy.wiring import ToolProxyDeps
+from shared.domain.errors import Unavailable
 from shared.domain.ids import AppId
 from shared.edge.http import Call, Endpoint
 from shared.edge.problems import problem
@@ -13,18 +15,29 @@ from shared.edge.problems import problem
 
 async def add_server(deps: ToolProxyDeps, call: Call[McpAppIn]) -> McpAppOut | Response:
     try:
-        app = await registration.register(deps, call.uid, call.body.registration())
+        added = await mcp_connect.add(deps, call.uid, call.body.registration())
     except (NoManifest, ManifestFailed) as failed:
         return _problem(failed)
-    return McpAppOut.of(app)
+    return McpAppOut.of(added.app, auth_url=added.auth_url)
 
 
 async def refresh_tools(deps: ToolProxyDeps, call: Call[None]) -> McpAppOut | Response:
     try:
-        app = await registration.refresh(deps, call.uid, AppId(call.path["app_id"]))
+        added = await mcp_connect.refresh(deps, call.uid, AppId(call.path["app_id"]))
     except (NoManifest, ManifestFailed) as failed:
         return _problem(failed)
-    return McpAppOut.of(app)
+    return McpAppOut.of(added.app, auth_url=added.auth_url)
+
+
+async def come_back(deps: ToolProxyDeps, call: Call[None]) -> Response:
+    query: McpCallbackQuery = call.query
+    try:
+        app = await mcp_connect.complete(deps, state=query.state, code=query.code, iss=query.iss)
+    except (NotConnected, NoManifest, ManifestFailed) as failed:
+        return returned.not_connected(str(failed))
+    except Unavailable:
+        return returned.not_connected("The server does not answer. Please start again.")
+    return returned.connected(app.name)
 
 
 def _problem(failed: NoManifest | ManifestFailed) -> Response:
@@ -40,6 +53,15 @@ ENDPOINTS = (
         body=McpAppIn,
         response=McpAppOut,
         errors=(400, 401, 409, 502),
+    ),
+    Endpoint(
+        method="GET",
+        path="/v1/apps/mcp/callback",
+        handler=come_back,
+        summary="Come back from an MCP server's authorization server",
+        access="anyone",
+        query=McpCallbackQuery,
+        media_type="text/html",
     ),
     Endpoint(
         method="POST",

@@ -72,5 +72,5 @@ async def send(egress: Egress, request: httpx2.Request, *, timeout_s: float) -> 
             timeout_s=timeout_s,
         )
     )
-    headers = {name: answer.headers[name] for name in _READ if name in answer.headers}
+    headers = [(n.encode(), answer.headers[n].encode()) for n in _READ if n in answer.headers]
     return httpx2.Response(answer.status, headers=headers, content=answer.body, request=request)

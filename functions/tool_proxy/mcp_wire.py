@@ -51,3 +51,11 @@ class McpAppOut(Wire):
             tool_names=[tool.name for tool in app.chat_tools],
             refused_tools=list(app.refused_tools),
         )
+
+
+class McpCallbackQuery(Wire):
+    """What an authorization server sends a user back with: a code, or an error; perhaps its name."""
+
+    state: str = Field(max_length=2_000)
+    code: str | None = Field(default=None, max_length=4_000)
+    iss: str | None = Field(default=None, max_length=2_000)

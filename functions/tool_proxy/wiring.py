@@ -12,6 +12,7 @@ from shared.data.call_log import CallLog
 from shared.data.connections import Connections
 from shared.data.grants import Authorizations, Grants
 from shared.data.inbox import Inbox
+from shared.data.mcp_grants import McpAuthorizations, McpGrants
 from shared.domain.connection import OauthClient
 from shared.domain.value import value
 from shared.ports import Clock, Egress, Identity, Keys, NewId, ServiceIdentity, Tasks
@@ -37,6 +38,19 @@ class ServicesDeps:
 
 
 @value
+class McpDeps:
+    """What MCP servers that ask for authorization ask of the world.
+
+    Users come back from their authorization servers to `redirect_uri`.
+    """
+
+    grants: McpGrants
+    authorizations: McpAuthorizations
+    keys: Keys
+    redirect_uri: str
+
+
+@value
 class ToolProxyDeps:
     """Everything that a call to an app, or an app's registration, asks of the world."""
 
@@ -53,6 +67,7 @@ class ToolProxyDeps:
     inbox: Inbox
     tasks: Tasks
     traffic: Traffic = field(default_factory=Traffic)
+    mcp: McpDeps
     cors_origins: tuple[str, ...] = ()
 
 
@@ -77,6 +92,7 @@ def deps() -> ToolProxyDeps:
         call_counts=CallCounts(documents),
         inbox=Inbox(documents),
         tasks=wiring.tasks(),
+        mcp=_mcp(),
         cors_origins=wiring.settings().cors_origins,
     )
 
@@ -93,4 +109,14 @@ def _services() -> ServicesDeps:
         clients=wiring.settings().oauth_clients,
         redirect_uri=f"{wiring.settings().public_url}/v1/connections/callback",
         keys=wiring.keys(),
+    )
+
+
+def _mcp() -> McpDeps:
+    documents, keys = wiring.documents(), wiring.keys()
+    return McpDeps(
+        grants=McpGrants(documents, keys),
+        authorizations=McpAuthorizations(documents, keys),
+        keys=keys,
+        redirect_uri=f"{wiring.settings().public_url}/v1/apps/mcp/callback",
     )

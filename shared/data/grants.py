@@ -1,18 +1,15 @@
 """The tokens of connected accounts, wrapped; only the tool proxy may import this."""
 
-from contextlib import suppress
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from shared.data.codec import adapter, dump, load
 from shared.data.connections import connection_path
+from shared.data.refresh_claims import RefreshClaims
 from shared.domain.connection import Authorization, Connection, Grant, Service, Tokens
 from shared.domain.documents import Create, Delete, Document, Set, Update
-from shared.domain.errors import AlreadyExists, PreconditionFailed
+from shared.domain.errors import PreconditionFailed
 from shared.domain.ids import UserId
 from shared.ports import Documents, Keys
-
-LEASE = timedelta(seconds=60)
-"""Longer than a refresh takes: its request is given up before."""
 
 
 class Grants:
@@ -21,6 +18,7 @@ class Grants:
     def __init__(self, documents: Documents, keys: Keys) -> None:
         self._documents = documents
         self._keys = keys
+        self._claims = RefreshClaims(documents)
 
     async def get(self, uid: UserId, service: Service) -> Grant | None:
         """Raises CannotUnwrap."""
@@ -61,36 +59,12 @@ class Grants:
         await self._documents.write(Delete(connection_path(uid, service)))
 
     async def claim(self, uid: UserId, service: Service, holder: str, *, now: datetime) -> bool:
-        """Take the right to refresh for LEASE, unless another holder has it.
-
-        By create() and a precondition: a transaction that many want at once would not end.
-        """
-        path = _claim_path(uid, service)
-        claim = {"holder": holder, "until": now + LEASE}
-        try:
-            await self._documents.write(Create(path, claim))
-        except AlreadyExists:
-            return await self._take_over(path, claim, now)
-        return True
-
-    async def _take_over(self, path: str, claim: dict[str, object], now: datetime) -> bool:
-        held = await self._documents.get(path)
-        if held is None or held.fields["until"] > now:
-            return False
-        try:
-            await self._documents.write(Update(path, claim, version=held.version))
-        except PreconditionFailed:
-            return False
-        return True
+        """Take the right to refresh for a while, unless another holder has it."""
+        return await self._claims.take(_path(uid, service), holder, now=now)
 
     async def release(self, uid: UserId, service: Service, holder: str) -> None:
         """Give the right back, unless it was taken over."""
-        path = _claim_path(uid, service)
-        held = await self._documents.get(path)
-        if held is None or held.fields["holder"] != holder:
-            return
-        with suppress(PreconditionFailed):
-            await self._documents.write(Delete(path, version=held.version))
+        await self._claims.release(_path(uid, service), holder)
 
     async def _wrapped(self, uid: UserId, service: Service, tokens: Tokens) -> bytes:
         secret = adapter(Tokens).dump_json(tokens)
@@ -122,10 +96,6 @@ class Authorizations:
 
 def _path(uid: UserId, service: Service) -> str:
     return f"users/{uid}/integrations/{service}"
-
-
-def _claim_path(uid: UserId, service: Service) -> str:
-    return f"{_path(uid, service)}/claims/refresh"
 
 
 def _bound_to(uid: UserId, service: Service) -> str:

@@ -1,7 +1,7 @@
 """Real HTTP servers on loopback for tests: what an adapter meets, without the network."""
 
 import socket
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from threading import Thread
 
@@ -11,15 +11,23 @@ from starlette.types import ASGIApp
 
 @contextmanager
 def running(app: ASGIApp) -> Iterator[str]:
-    """Serve `app` on a free port in a thread; yields its url, `http://127.0.0.1:<port>`.
+    """Serve `app` on a free port in a thread; yields its url, `http://127.0.0.1:<port>`."""
+    with running_at(lambda _: app) as url:
+        yield url
+
+
+@contextmanager
+def running_at(app: Callable[[str], ASGIApp]) -> Iterator[str]:
+    """Serve an app that has to know its url.
 
     The port listens before the server runs, so that an early request waits instead of failing.
     """
     with socket.create_server(("127.0.0.1", 0), backlog=256) as listening:
         listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        url = f"http://127.0.0.1:{listening.getsockname()[1]}"
         server = uvicorn.Server(
             uvicorn.Config(
-                app,
+                app(url),
                 log_config=None,
                 access_log=False,
                 ws="none",
@@ -29,7 +37,7 @@ def running(app: ASGIApp) -> Iterator[str]:
         thread = Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
         thread.start()
         try:
-            yield f"http://127.0.0.1:{listening.getsockname()[1]}"
+            yield url
         finally:
             server.should_exit = True
             thread.join()

@@ -44,12 +44,15 @@ class NotesMcp:
         self.calls.append((asked.name, asked.arguments))
         return self.result
 
+    def server(self) -> Server[Any]:
+        return Server("notes", on_list_tools=self._list, on_call_tool=self._call)
+
     def app(self, *, json: bool = False, stateless: bool = False) -> ASGIApp:
-        server: Server[Any] = Server("notes", on_list_tools=self._list, on_call_tool=self._call)
-        return _Seen(server.streamable_http_app(json_response=json, stateless_http=stateless), self)
+        app = self.server().streamable_http_app(json_response=json, stateless_http=stateless)
+        return Seen(app, self)
 
 
-class _Seen:
+class Seen:
     """Notes each request on its way in."""
 
     def __init__(self, app: ASGIApp, notes: NotesMcp) -> None:

@@ -17,7 +17,8 @@ from shared.adapters.sqlite_database import SqliteDatabase
 from shared.adapters.sqlite_documents import SqliteDocuments
 from shared.domain.ids import AppId, UserId
 from shared.edge.http import application
-from tests.doubles import FixedClock
+from shared.ports import Documents
+from tests.doubles import FlowingClock
 from tests.functions.tool_proxy.world import deps_over
 
 SECRET = b"a secret of the tests, and of nobody else"
@@ -28,6 +29,8 @@ ALICE = UserId("alice")
 @dataclass
 class World:
     deps: ToolProxyDeps
+    clock: FlowingClock
+    documents: Documents
 
     async def request(self, method: str, path: str, *, uid: str = ALICE, **more: Any) -> Response:
         headers = {"Authorization": f"Bearer {LocalIdentity(SECRET).issue(UserId(uid))}"}
@@ -50,6 +53,12 @@ class World:
     async def call(self, app_id: str, name: str = "find", /, **arguments: Any) -> str:
         return await call_tool(self.deps, ALICE, AppId(app_id), name, arguments)
 
+    async def come_back(self, address: str) -> Response:
+        """Be the browser that an authorization server sends back; nobody is signed in."""
+        transport = ASGITransport(application("apps", ENDPOINTS, self.deps))
+        async with AsyncClient(transport=transport) as browser:
+            return await browser.get(address)
+
     async def app(self, app_id: str) -> Any:
         return await self.deps.apps.get(AppId(app_id))
 
@@ -59,5 +68,6 @@ def world_in(folder: Path, origins: Sequence[str]) -> Iterator[World]:
     """Yield a world whose guard lets `origins` through."""
     database = SqliteDatabase(folder / "keepsake.db")
     documents = SqliteDocuments(database, FirestoreIndexes.read(INDEXES))
-    yield World(deps_over(documents, FixedClock(), origins=origins))
+    clock = FlowingClock()
+    yield World(clock=clock, documents=documents, deps=deps_over(documents, clock, origins=origins))
     database.close()

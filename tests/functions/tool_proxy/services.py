@@ -1,18 +1,28 @@
-"""What connected accounts ask of the world, in tests."""
+"""What connected accounts and MCP servers ask of the world, in tests."""
 
 from collections.abc import Mapping
 
-from functions.tool_proxy.wiring import ServicesDeps
+from functions.tool_proxy.wiring import McpDeps, ServicesDeps
 from shared.adapters.guarded_egress import GuardedEgress
 from shared.adapters.local_keys import LocalKeys
 from shared.data.connections import Connections
 from shared.data.grants import Authorizations, Grants
+from shared.data.mcp_grants import McpAuthorizations, McpGrants
 from shared.domain.connection import OauthClient
 from shared.ports import Clock, Documents, Egress, NewId
 from tests.doubles import CountingIds, FixedClock
 
 KEYS = LocalKeys(b"k" * 32)
 REDIRECT_URI = "https://keepsake.example.com/v1/connections/callback"
+
+
+def mcp_deps(documents: Documents) -> McpDeps:
+    return McpDeps(
+        grants=McpGrants(documents, KEYS),
+        authorizations=McpAuthorizations(documents, KEYS),
+        keys=KEYS,
+        redirect_uri="https://keepsake.example.com/v1/apps/mcp/callback",
+    )
 
 
 def services_deps(

@@ -95,6 +95,12 @@ async def html(*_: Any) -> Response:
     return Response("<html>Traceback", media_type="text/html")
 
 
+async def odd_header(*_: Any) -> Response:
+    answer = Response("{}")
+    answer.raw_headers.append((b"content-type", "application/jsön".encode()))
+    return answer
+
+
 async def empty(*_: Any) -> Response:
     return Response(media_type="application/json")
 
@@ -143,6 +149,7 @@ async def leaky_error(_: Request, message: Any) -> Response:
     [
         (huge, "could not be asked: The answer is over 1048576 bytes."),
         (html, "refused: Unexpected content type: text/html; charset=utf-8"),
+        (odd_header, "refused: Unexpected content type: application/jsön"),
         (empty, "refused: "),
         (no_rpc, "refused: "),
         (odd_list, "refused: The server's answer does not follow the protocol."),
@@ -178,7 +185,7 @@ async def test_t19_a_stream_that_never_ends_is_left(tmp_path):
 
     with hostile(tmp_path, endless) as (world, _, url):
         hasty = replace(world.deps, egress=Hasty(world.deps.egress))
-        added = await World(hasty).add(url)
+        added = await replace(world, deps=hasty).add(url)
 
     assert added.status_code == 502
     assert "No whole answer within" in added.json()["detail"]
@@ -191,7 +198,7 @@ async def test_t19_a_server_that_asks_back_without_end_is_left(tmp_path):
 
     with hostile(tmp_path, never, pings=1_000) as (world, server, url):
         hasty = replace(world.deps, egress=Hasty(world.deps.egress, seconds=2))
-        added = await World(hasty).add(url)
+        added = await replace(world, deps=hasty).add(url)
 
     assert added.json()["detail"].endswith(f"asked back more than {MAX_REQUESTS} times.")
     assert len(server.asked) <= MAX_REQUESTS

@@ -29,7 +29,7 @@ from shared.domain.ids import UserId
 from shared.edge.http import application
 from shared.ports import Documents
 from tests.doubles import CountingIds, FixedClock, RecordingTasks
-from tests.functions.tool_proxy.services import services_deps
+from tests.functions.tool_proxy.services import mcp_deps, services_deps
 
 SECRET = b"a secret of the tests, and of nobody else"
 INDEXES = Path(__file__).parents[3] / "infra/firestore.indexes.json"
@@ -152,6 +152,7 @@ def deps_over(
         installed_apps=InstalledApps(documents),
         calls=CallLog(documents),
         services=services_deps(documents),
+        mcp=mcp_deps(documents),
         call_counts=CallCounts(documents),
         inbox=Inbox(documents),
         tasks=tasks or RecordingTasks(),

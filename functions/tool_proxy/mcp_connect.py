@@ -1,0 +1,159 @@
+"""How an MCP server becomes an app: asked for its tools, or first for its owner's permission."""
+
+import json
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from datetime import timedelta
+
+from functions.tool_proxy import access, mcp_tokens, oauth, registration
+from functions.tool_proxy.mcp_errors import ProtocolError
+from functions.tool_proxy.registration import (
+    AuthorizationNeeded,
+    ManifestFailed,
+    Registration,
+    declared,
+    in_order,
+)
+from functions.tool_proxy.results import reason_of
+from functions.tool_proxy.wiring import ToolProxyDeps
+from shared.domain.app import App
+from shared.domain.errors import (
+    CannotUnwrap,
+    KeepsakeError,
+    NotAllowed,
+    NotFound,
+    TooLarge,
+    Unavailable,
+)
+from shared.domain.ids import AppId, UserId
+from shared.domain.mcp_grant import McpAuthorization, McpGrant
+from shared.domain.value import value
+
+AUTHORIZED_WITHIN = timedelta(minutes=10)
+_STATE = "the state of an MCP server's authorization"
+
+
+class NotConnected(KeepsakeError):
+    """A user came back and is not connected; the message is for them."""
+
+
+@value
+class Added:
+    """An app, and where its owner must allow access before it has tools; None if nowhere."""
+
+    app: App
+    auth_url: str | None = None
+
+
+async def add(deps: ToolProxyDeps, owner: UserId, asked: Registration) -> Added:
+    """Create an app of a server. Raises Conflict, NoManifest and ManifestFailed."""
+    app = await registration.new_app(deps, owner, asked)
+    try:
+        added = Added(app=in_order(deps, declared(app, await registration.fetch(deps, app))))
+    except AuthorizationNeeded as needed:
+        added = Added(app=app, auth_url=await _begin(deps, app, needed.challenge))
+    await deps.apps.create(added.app)
+    return added
+
+
+async def refresh(deps: ToolProxyDeps, uid: UserId, app_id: AppId) -> Added:
+    """Ask for the tools again, or for permission. Raises as `registration.refresh`."""
+    try:
+        return Added(app=await registration.refresh(deps, uid, app_id))
+    except AuthorizationNeeded as needed:
+        app = await access.owned(deps, uid, app_id)
+        return Added(app=app, auth_url=await _begin(deps, app, needed.challenge))
+
+
+async def complete(deps: ToolProxyDeps, *, state: str, code: str | None, iss: str | None) -> App:
+    """Take an owner back who was sent away, each once; then the app has its tools.
+
+    Raises NotConnected, Unavailable and ManifestFailed.
+    """
+    uid, authorization = await _returned(deps, state)
+    _check_issuer(authorization, iss)
+    app = await _owned(deps, uid, authorization.app_id)
+    if not code:
+        raise NotConnected(f"{app.name} was not connected: access was not allowed.")
+    await _keep_tokens(deps, uid, app, authorization, code)
+    app = await registration.refresh(deps, uid, app.id)
+    await access.enable(deps, uid, app.id)
+    return app
+
+
+async def _begin(deps: ToolProxyDeps, app: App, challenge: str) -> str:
+    from functions.tool_proxy import mcp_oauth
+
+    name = deps.new_id()
+    server = app.external_integration.mcp_server_url or ""
+    try:
+        begun = await mcp_oauth.begin(
+            deps.egress,
+            server,
+            challenge,
+            redirect_uri=deps.mcp.redirect_uri,
+            state=await _state(deps, app.owner, name),
+        )
+    except (ProtocolError, NotAllowed, TooLarge, Unavailable) as failed:
+        reason = reason_of(str(failed))
+        raise ManifestFailed(f"The MCP server asks for authorization. {reason}") from failed
+    authorization = McpAuthorization(
+        app_id=app.id,
+        access=begun.access,
+        verifier=begun.verifier,
+        names_issuer=begun.names_issuer,
+        expires_at=deps.clock.now() + AUTHORIZED_WITHIN,
+    )
+    await deps.mcp.authorizations.add(app.owner, name, authorization)
+    return begun.url
+
+
+async def _state(deps: ToolProxyDeps, uid: UserId, name: str) -> str:
+    """Name user and authorization so that only we can write it, and only we can read it."""
+    named = json.dumps([uid, name]).encode()
+    return urlsafe_b64encode(await deps.mcp.keys.wrap(named, bound_to=_STATE)).decode()
+
+
+async def _returned(deps: ToolProxyDeps, state: str) -> tuple[UserId, McpAuthorization]:
+    try:
+        named = await deps.mcp.keys.unwrap(urlsafe_b64decode(state), bound_to=_STATE)
+    except (ValueError, CannotUnwrap) as forged:
+        raise NotConnected("This link is not one of ours.") from forged
+    uid, name = json.loads(named)
+    authorization = await deps.mcp.authorizations.take(UserId(uid), name, now=deps.clock.now())
+    if authorization is None:
+        raise NotConnected("This link was used already, or it is too old. Please start again.")
+    return UserId(uid), authorization
+
+
+def _check_issuer(authorization: McpAuthorization, iss: str | None) -> None:
+    """Whoever answers must be whom we asked (RFC 9207): else a code would go to somebody else."""
+    if iss is None and not authorization.names_issuer:
+        return
+    if iss != authorization.access.issuer:
+        raise NotConnected("This answer is not from the server that was asked.")
+
+
+async def _owned(deps: ToolProxyDeps, uid: UserId, app_id: AppId) -> App:
+    try:
+        return await access.owned(deps, uid, app_id)
+    except (NotFound, NotAllowed) as gone:
+        raise NotConnected("This app was deleted meanwhile.") from gone
+
+
+async def _keep_tokens(
+    deps: ToolProxyDeps, uid: UserId, app: App, authorization: McpAuthorization, code: str
+) -> None:
+    try:
+        tokens = await mcp_tokens.exchange(
+            deps,
+            authorization.access,
+            grant_type="authorization_code",
+            code=code,
+            redirect_uri=deps.mcp.redirect_uri,
+            code_verifier=authorization.verifier,
+        )
+    except oauth.Refused as refused:
+        raise NotConnected(f"{app.name} was not connected: it did not agree.") from refused
+    server = app.external_integration.mcp_server_url or ""
+    grant = McpGrant(access=authorization.access, tokens=tokens)
+    await deps.mcp.grants.put(uid, app.id, server, grant)

@@ -1,0 +1,194 @@
+"""How an MCP server says who gives tokens for it, and how we become a client there.
+
+By the official SDK's parts, each request through the guard. The SDK takes half a second to load, so
+this module is imported with the first server that asks for authorization.
+"""
+
+from typing import Literal
+from urllib.parse import urlsplit
+
+import httpx2
+from mcp.client.auth import OAuthFlowError
+from mcp.client.auth.oauth2 import PKCEParameters, check_registration_usable
+from mcp.client.auth.utils import (
+    build_oauth_authorization_server_metadata_discovery_urls,
+    build_protected_resource_metadata_discovery_urls,
+    create_client_registration_request,
+    create_oauth_metadata_request,
+    extract_resource_metadata_from_www_auth,
+    extract_scope_from_www_auth,
+    get_client_metadata_scopes,
+    handle_auth_metadata_response,
+    handle_protected_resource_response,
+    handle_registration_response,
+    issuers_match,
+)
+from mcp.shared.auth import (
+    DEFAULT_GRANT_TYPES,
+    OAuthClientMetadata,
+    OAuthMetadata,
+    ProtectedResourceMetadata,
+)
+from mcp.shared.auth_utils import check_resource_allowed, resource_url_from_server_url
+from pydantic import AnyUrl
+
+from functions.tool_proxy.mcp_errors import ProtocolError
+from functions.tool_proxy.mcp_http import send
+from shared.domain.connection import OauthClient
+from shared.domain.mcp_grant import McpAccess
+from shared.domain.value import value
+from shared.ports import Egress
+
+TIMEOUT_S = 10
+ClientIn = Literal["nothing", "header", "body"]
+_CLIENT_IN: dict[str | None, ClientIn] = {
+    None: "header",
+    "client_secret_basic": "header",
+    "client_secret_post": "body",
+    "none": "nothing",
+}
+
+
+@value
+class Begun:
+    """Where the user allows access, and what is needed when they come back."""
+
+    url: str
+    access: McpAccess
+    verifier: str
+    names_issuer: bool
+
+
+async def begin(
+    egress: Egress, server_url: str, challenge: str, *, redirect_uri: str, state: str
+) -> Begun:
+    """Find the server's authorization server and register there.
+
+    Raises ProtocolError where one of them does not do what the protocol demands of it, and what
+    Egress raises.
+    """
+    try:
+        return await _begin(egress, server_url, challenge, redirect_uri=redirect_uri, state=state)
+    except (httpx2.InvalidURL, ValueError) as odd:
+        raise ProtocolError("It names an address that is none.") from odd
+
+
+async def _begin(
+    egress: Egress, server_url: str, challenge: str, *, redirect_uri: str, state: str
+) -> Begun:
+    asked = httpx2.Response(401, headers=[(b"www-authenticate", challenge.encode())])
+    resource = await _resource(egress, server_url, asked)
+    issuer = str(resource.authorization_servers[0]) if resource else None
+    metadata = await _metadata(egress, issuer, server_url)
+    scope = get_client_metadata_scopes(
+        extract_scope_from_www_auth(asked), resource, metadata, list(DEFAULT_GRANT_TYPES)
+    )
+    client, client_in = await _registered(egress, metadata, redirect_uri, scope)
+    access = McpAccess(
+        issuer=str(metadata.issuer),
+        token_endpoint=str(metadata.token_endpoint),
+        resource=str(resource.resource) if resource else resource_url_from_server_url(server_url),
+        client=client,
+        client_in=client_in,
+    )
+    proof = PKCEParameters.generate()
+    url = _authorize_url(
+        str(metadata.authorization_endpoint),
+        client_id=access.client.id,
+        redirect_uri=redirect_uri,
+        scope=scope,
+        resource=access.resource,
+        state=state,
+        code_challenge=proof.code_challenge,
+    )
+    return Begun(
+        url=url,
+        access=access,
+        verifier=proof.code_verifier,
+        names_issuer=metadata.authorization_response_iss_parameter_supported is True,
+    )
+
+
+async def _resource(
+    egress: Egress, server_url: str, asked: httpx2.Response
+) -> ProtectedResourceMetadata | None:
+    """Return what the server says about itself (RFC 9728); None from servers older than that."""
+    named = extract_resource_metadata_from_www_auth(asked)
+    for url in build_protected_resource_metadata_discovery_urls(named, server_url):
+        request = create_oauth_metadata_request(url)
+        found = await handle_protected_resource_response(
+            await send(egress, request, timeout_s=TIMEOUT_S)
+        )
+        if found is None:
+            continue
+        wanted = resource_url_from_server_url(server_url)
+        if not check_resource_allowed(wanted, str(found.resource)):
+            raise ProtocolError("It speaks for another server.")
+        return found
+    return None
+
+
+async def _metadata(egress: Egress, issuer: str | None, server_url: str) -> OAuthMetadata:
+    """Return what the authorization server says about itself (RFC 8414), if it may be believed."""
+    expected = issuer or _origin(server_url)
+    for url in build_oauth_authorization_server_metadata_discovery_urls(issuer, server_url):
+        request = create_oauth_metadata_request(url)
+        goes_on, found = await handle_auth_metadata_response(
+            await send(egress, request, timeout_s=TIMEOUT_S)
+        )
+        if found is not None:
+            _check(found, expected)
+            return found
+        if not goes_on:
+            break
+    raise ProtocolError("Its authorization server does not describe itself.")
+
+
+def _check(metadata: OAuthMetadata, expected: str) -> None:
+    if not issuers_match(str(metadata.issuer), expected):
+        raise ProtocolError("Its authorization server goes by another name.")
+    if "S256" not in (metadata.code_challenge_methods_supported or ()):
+        raise ProtocolError("Its authorization server does not support PKCE.")
+    if metadata.registration_endpoint is None:
+        raise ProtocolError("Its authorization server lets no client register.")
+    page = metadata.authorization_endpoint
+    if page.scheme != "https" and _origin(str(page)) != _origin(str(metadata.issuer)):
+        raise ProtocolError("Its authorization server's page is not at an https:// address.")
+
+
+async def _registered(
+    egress: Egress, metadata: OAuthMetadata, redirect_uri: str, scope: str | None
+) -> tuple[OauthClient, ClientIn]:
+    """Become a client (RFC 7591); returns who we are, and how we say so."""
+    about_us = OAuthClientMetadata(
+        redirect_uris=[AnyUrl(redirect_uri)],
+        client_name="Keepsake",
+        application_type="web",
+        scope=scope,
+    )
+    request = create_client_registration_request(metadata, about_us, str(metadata.issuer))
+    answer = await send(egress, request, timeout_s=TIMEOUT_S)
+    try:
+        client = await handle_registration_response(answer)
+        check_registration_usable(client)
+    except OAuthFlowError as refused:
+        raise ProtocolError("Its authorization server does not register us.") from refused
+    us = OauthClient(id=client.client_id, secret=client.client_secret or "")
+    return us, _CLIENT_IN[client.token_endpoint_auth_method] if us.secret else "nothing"
+
+
+def _authorize_url(page: str, **fields: str | None) -> str:
+    scope = fields["scope"] or ""
+    consent = {"prompt": "consent"} if "offline_access" in scope.split() else {}
+    asked = {
+        "response_type": "code",
+        "code_challenge_method": "S256",
+        **{name: value for name, value in fields.items() if value},
+        **consent,
+    }
+    return str(httpx2.URL(page).copy_merge_params(asked))
+
+
+def _origin(url: str) -> str:
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc}"

@@ -1,0 +1,151 @@
+"""Tokens for users' MCP servers: exchanged for a code, and renewed before they end."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
+from datetime import datetime, timedelta
+from functools import partial
+from typing import TypeVar
+from urllib.parse import urlencode
+
+from functions.tool_proxy import oauth
+from functions.tool_proxy.mcp_errors import Unauthorized
+from functions.tool_proxy.renewal import renewed_once
+from functions.tool_proxy.wiring import ToolProxyDeps
+from shared import telemetry
+from shared.domain.app import App
+from shared.domain.connection import Tokens
+from shared.domain.errors import (
+    CannotUnwrap,
+    NotAllowed,
+    NotFound,
+    PreconditionFailed,
+    TooLarge,
+    Unavailable,
+)
+from shared.domain.ids import UserId
+from shared.domain.mcp_grant import McpAccess, McpGrant
+from shared.domain.value import value
+from shared.integrations.service import basic
+from shared.ports import EgressRequest
+
+MAX_BYTES = 16_384
+"""Of an answer with tokens: only small secrets can be wrapped."""
+T = TypeVar("T")
+LEAST_LEFT = timedelta(seconds=60)
+"""A token that ends sooner is renewed before it is used."""
+
+
+async def opened(
+    deps: ToolProxyDeps, uid: UserId, app: App, ask: Callable[[str | None], Awaitable[T]]
+) -> T:
+    """Ask an app's server with this user's token if there is one; again with a newer one if need be.
+
+    Raises Unavailable, Unauthorized where only the user can help, and what `ask` raises.
+    """
+    token = await _current(deps, uid, app)
+    try:
+        return await ask(token)
+    except Unauthorized:
+        newer = await _current(deps, uid, app, refused=token) if token else None
+        if newer is None:
+            raise
+        return await ask(newer)
+
+
+async def _current(
+    deps: ToolProxyDeps, uid: UserId, app: App, *, refused: str | None = None
+) -> str | None:
+    """Return a token that should hold; None where only the user can help."""
+    server = _Server(deps=deps, uid=uid, app=app)
+    try:
+        grant = await server.held()
+        if grant.tokens.access_token == refused or _ends(grant.tokens, deps.clock.now()):
+            grant = await renewed_once(server, grant, holder=deps.new_id(), clock=deps.clock)
+    except NotFound:
+        return None
+    return grant.tokens.access_token
+
+
+def _ends(tokens: Tokens, now: datetime) -> bool:
+    return tokens.expires_at is not None and tokens.expires_at <= now + LEAST_LEFT
+
+
+async def exchange(
+    deps: ToolProxyDeps, access: McpAccess, *, before: Tokens | None = None, **fields: str
+) -> Tokens:
+    """Ask the authorization server for tokens. Raises oauth.Refused and Unavailable."""
+    try:
+        response = await deps.egress.send(_request(access, fields))
+    except (NotAllowed, TooLarge) as wrong:
+        raise Unavailable(f"The authorization server cannot be asked: {wrong}") from wrong
+    return oauth.granted(response, now=deps.clock.now(), before=before).tokens
+
+
+def _request(access: McpAccess, fields: Mapping[str, str]) -> EgressRequest:
+    form = {**fields, "client_id": access.client.id, "resource": access.resource}
+    headers = {"Accept": "application/json", "Content-Type": "application/x-www-form-urlencoded"}
+    if access.client_in == "header":
+        headers["Authorization"] = basic(access.client)
+    if access.client_in == "body":
+        form["client_secret"] = access.client.secret
+    return EgressRequest(
+        method="POST",
+        url=access.token_endpoint,
+        headers=headers,
+        body=urlencode(form).encode(),
+        timeout_s=oauth.TIMEOUT_S,
+        max_bytes=MAX_BYTES,
+    )
+
+
+@value
+class _Server:
+    """A user's MCP server, as something whose tokens are renewed."""
+
+    deps: ToolProxyDeps
+    uid: UserId
+    app: App
+
+    async def held(self) -> McpGrant:
+        url = self.app.external_integration.mcp_server_url or ""
+        try:
+            grant = await self.deps.mcp.grants.get(self.uid, self.app.id, url)
+        except CannotUnwrap as lost:
+            raise NotFound("The tokens of this server are lost") from lost
+        if grant is None:
+            raise NotFound("This server is not connected")
+        return grant
+
+    async def renew(self, old: McpGrant) -> None:
+        """Forget what cannot be renewed; if others are stored meanwhile, those count."""
+        try:
+            tokens = await self._exchanged(old)
+            if tokens is None:
+                await self.deps.mcp.grants.remove(self.uid, self.app.id, old)
+            else:
+                await self._put(replace(old, tokens=tokens))
+        except PreconditionFailed:
+            telemetry.warning("refreshed_too_late", service="mcp")
+
+    async def _exchanged(self, old: McpGrant) -> Tokens | None:
+        token = old.tokens.refresh_token
+        if token is None:
+            return None
+        ask = partial(exchange, self.deps, old.access, before=old.tokens)
+        try:
+            return await ask(grant_type="refresh_token", refresh_token=token)
+        except oauth.Refused as refused:
+            if refused.expired:
+                return None
+            raise Unavailable("The authorization server does not renew tokens") from refused
+
+    async def _put(self, grant: McpGrant) -> None:
+        url = self.app.external_integration.mcp_server_url or ""
+        await self.deps.mcp.grants.put(self.uid, self.app.id, url, grant)
+
+    async def claim(self, holder: str) -> bool:
+        now = self.deps.clock.now()
+        return await self.deps.mcp.grants.claim(self.uid, self.app.id, holder, now=now)
+
+    async def release(self, holder: str) -> None:
+        await self.deps.mcp.grants.release(self.uid, self.app.id, holder)
