@@ -41,6 +41,8 @@ export function connect(token, onSignedOut) {
     setTimeZone: (zone) => call("PATCH", "/v1/users/profile", { body: { time_zone: zone } }),
     markRead: (id) => call("POST", at`/v1/inbox/${id}/read`),
     inbox: (cursor) => call("GET", `/v1/inbox?${query({ cursor })}`),
+    preferences: () => call("GET", "/v1/users/notification-preferences"),
+    setPreferences: (changes) => call("PATCH", "/v1/users/notification-preferences", { body: changes }),
     changeConversation: (id, changes) => call("PATCH", at`/v1/conversations/${id}`, { body: changes }),
     deleteConversation: (id) => call("DELETE", at`/v1/conversations/${id}`),
     // Without a person, the name is taken back.

@@ -11,6 +11,7 @@ import { startInbox } from "./views/inbox.js";
 import { startLibrary } from "./views/library.js";
 import { startMemories } from "./views/memories.js";
 import { startPeople } from "./views/people.js";
+import { startPreferences } from "./views/preferences.js";
 import { reader } from "./views/reader.js";
 import { startSearch } from "./views/search.js";
 import { startTasks } from "./views/tasks.js";
@@ -56,6 +57,7 @@ function open({ uid, token }) {
   find("#who").textContent = uid;
   const library = startLibrary({ api, read, name: uid });
   startSearch({ api, read });
+  startPreferences({ api });
   startAccount({ api, uid, signOut });
   const apps = startApps({ api, develop: (id) => {
     show("developer", id);

@@ -5,12 +5,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
+from playwright.sync_api import BrowserContext
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 
 from tests.servers import running
+from tests.web.console import Console
 
 LOOK = {
     "name": "look_up",
@@ -55,3 +57,20 @@ def app_serving() -> Iterator[AppServer]:
     ]
     with running(Starlette(routes=routes)) as server.url:
         yield server
+
+
+def register(
+    console: Console, context: BrowserContext, uid: str, manifest: str, **more: Any
+) -> dict[str, Any]:
+    """Register an app for `uid`, beside the page; returns it as its developer sees it."""
+    integration = {
+        "app_home_url": manifest.removesuffix("/tools.json"),
+        "chat_tools_manifest_url": manifest,
+        **more.pop("integration", {}),
+    }
+    app = {"capabilities": ["external_integration"], "external_integration": integration, **more}
+    owner = console.owner(context, uid)
+    made = context.request.post(f"{console.origin}/v1/apps", data=app, headers=owner)
+    assert made.ok, made.text()
+    registered: dict[str, Any] = made.json()
+    return registered

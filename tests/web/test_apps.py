@@ -1,33 +1,16 @@
 """Apps in the console: found, looked into, installed; registered and looked after by who makes them."""
 
 import re
-from typing import Any
 
 import pytest
 from playwright.sync_api import BrowserContext, Locator, expect
 
-from tests.web.app_server import LOOK, ORDER, AppServer
+from tests.web.app_server import LOOK, ORDER, AppServer, register
 from tests.web.console import Console
 
 pytestmark = pytest.mark.browser
 
 HOSTILE = "<img src=x onerror='window.owned=1'>"
-
-
-def register(
-    console: Console, context: BrowserContext, uid: str, manifest: str, **more: Any
-) -> dict[str, Any]:
-    integration = {
-        "app_home_url": manifest.removesuffix("/tools.json"),
-        "chat_tools_manifest_url": manifest,
-        **more.pop("integration", {}),
-    }
-    app = {"capabilities": ["external_integration"], "external_integration": integration, **more}
-    owner = console.owner(context, uid)
-    made = context.request.post(f"{console.origin}/v1/apps", data=app, headers=owner)
-    assert made.ok, made.text()
-    registered: dict[str, Any] = made.json()
-    return registered
 
 
 def show(console: Console, view: str) -> None:

@@ -242,48 +242,6 @@ def test_p23_an_answer_is_rated_reported_and_the_chat_cleared(console: Console) 
     expect(console.page.locator(".message.ai")).to_have_count(1)
 
 
-def test_a_notification_of_an_app_arrives_in_the_inbox(
-    console: Console, context: BrowserContext
-) -> None:
-    notify(console, context, uid="notified", message="Your <b>order</b> is ready.")
-    console.sign_in("notified")
-
-    expect(console.page.get_by_label("1 unread")).to_be_visible()
-    console.page.get_by_role("button", name=re.compile("Inbox")).click()
-
-    expect(console.page.locator("#notifications li")).to_contain_text("Your <b>order</b> is ready.")
-    expect(console.page.get_by_label("1 unread")).to_be_hidden()
-
-
-def notify(console: Console, context: BrowserContext, *, uid: str, message: str) -> None:
-    """Register an app, enable it, let it post with its own key, and wait for the delivery."""
-    api, owner = context.request, console.owner(context, uid)
-    app = {
-        "name": "Grocer",
-        "description": "Brings food",
-        "capabilities": ["external_integration"],
-        "external_integration": {},
-    }
-    app_id = api.post(f"{console.origin}/v1/apps", data=app, headers=owner).json()["id"]
-    key = api.post(f"{console.origin}/v1/apps/{app_id}/keys", headers=owner).json()["secret"]
-    assert api.post(f"{console.origin}/v1/apps/enable?app_id={app_id}", headers=owner).ok
-    posted = api.post(
-        f"{console.origin}/v1/integrations/notification",
-        data={"aid": app_id, "uid": uid, "message": message},
-        headers={"Authorization": f"Bearer {key}"},
-    )
-    assert posted.ok, posted.text()
-    console.page.goto(console.origin)
-    console.page.wait_for_function(
-        """async (headers) => {
-          const inbox = await fetch("/v1/inbox", { headers });
-          return (await inbox.json()).items.length;
-        }""",
-        arg=owner,
-        polling=100,
-    )
-
-
 def test_the_library_goes_on_where_a_page_ends(console: Console, context: BrowserContext) -> None:
     owner = console.owner(context, "collector")
     for day in range(1, 22):

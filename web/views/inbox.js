@@ -61,7 +61,7 @@ function showCount(unread) {
 
 function notification({ title, body, created_at, read }) {
   return el("li", { class: read ? null : "unread" },
-    el("p", { class: "title" }, title),
-    el("p", {}, body),
+    el("p", { class: "title" }, title, !read && el("span", { class: "badge" }, "new")),
+    el("p", { class: "whole" }, body),
     el("p", { class: "hint" }, moment(created_at)));
 }

@@ -1,0 +1,120 @@
+"""The inbox in the console: what apps had to say, and what may notify their user."""
+
+import re
+from typing import Any
+
+import pytest
+from playwright.sync_api import BrowserContext, expect
+
+from tests.web.app_server import LOOK, AppServer, register
+from tests.web.console import Console
+
+pytestmark = pytest.mark.browser
+
+LONG = "Your <b>order</b> is ready:\n" + "a loaf of bread, " * 50 + "and butter."
+
+
+def install(console: Console, context: BrowserContext, uid: str, manifest: str) -> dict[str, Any]:
+    app = register(console, context, uid, manifest, name="Grocer", private=True)
+    owner = console.owner(context, uid)
+    enable = f"{console.origin}/v1/apps/enable?app_id={app['id']}"
+    assert context.request.post(enable, headers=owner).ok
+    return app
+
+
+def notify(console: Console, context: BrowserContext, uid: str, app: str, message: str) -> None:
+    """Let the app post with a key of its own, and wait for the delivery."""
+    api, owner = context.request, console.owner(context, uid)
+    key = api.post(f"{console.origin}/v1/apps/{app}/keys", headers=owner).json()["secret"]
+    posted = api.post(
+        f"{console.origin}/v1/integrations/notification",
+        data={"aid": app, "uid": uid, "message": message},
+        headers={"Authorization": f"Bearer {key}"},
+    )
+    assert posted.ok, posted.text()
+    console.page.goto(console.origin)
+    console.page.wait_for_function(
+        """async (headers) => {
+          const inbox = await fetch("/v1/inbox", { headers });
+          return (await inbox.json()).items.length;
+        }""",
+        arg=owner,
+        polling=100,
+    )
+
+
+def test_t16_a_notification_arrives_whole_and_counts_until_it_is_read(
+    console: Console, context: BrowserContext, app_server: AppServer
+) -> None:
+    app = install(console, context, "notified", app_server.declare("inbox", LOOK))
+    notify(console, context, "notified", app["id"], LONG)
+    console.sign_in("notified")
+    page = console.page
+
+    expect(page.get_by_label("1 unread")).to_be_visible()
+    page.get_by_role("button", name=re.compile("Inbox")).press("Enter")
+
+    arrived = page.locator("#notifications li")
+    expect(arrived.locator(".whole")).to_have_text(LONG)
+    expect(arrived.locator(".badge")).to_have_text("new")
+    expect(page.get_by_label("1 unread")).to_be_hidden()
+    page.reload()
+    page.get_by_role("button", name=re.compile("Inbox")).click()
+    expect(arrived.locator(".title")).to_have_text("Grocer says")
+    expect(arrived.locator(".badge")).to_have_count(0)
+    assert console.complaints == []
+
+
+def test_t16_what_may_notify_is_kept_at_once_and_set_by_keyboard(
+    console: Console, context: BrowserContext, app_server: AppServer
+) -> None:
+    app = install(console, context, "sleeper", app_server.declare("quiet", LOOK))
+    console.sign_in("sleeper")
+    page = console.page
+    page.get_by_role("button", name=re.compile("Inbox")).click()
+    page.get_by_text("What may notify you").press("Enter")
+    expect(page.get_by_label("Apps may notify me")).to_be_checked()
+    expect(page.get_by_label("From")).to_be_disabled()
+
+    page.get_by_label("Keep quiet hours").press("Space")
+    page.get_by_label("From").fill("21:30")
+    page.get_by_label("What comes meanwhile is told").select_option("together, at 08:00")
+    page.get_by_label("Grocer").press("Space")
+    expect(page.locator("#preferences").get_by_role("status")).to_have_text("Kept.")
+    page.wait_for_function(
+        """async ([headers, wanted]) => {
+          const kept = await fetch("/v1/users/notification-preferences", { headers });
+          return JSON.stringify(await kept.json()) === JSON.stringify(wanted);
+        }""",
+        arg=[
+            console.owner(context, "sleeper"),
+            {
+                "enabled": True,
+                "muted_apps": [app["id"]],
+                "quiet_hours": {"from": "21:30", "to": "07:00"},
+                "digest": True,
+                "digest_hour": 8,
+            },
+        ],
+        polling=100,
+    )
+
+    page.reload()
+    page.get_by_role("button", name=re.compile("Inbox")).click()
+    page.get_by_text("What may notify you").click()
+    expect(page.get_by_label("Grocer")).not_to_be_checked()
+    expect(page.get_by_label("From")).to_have_value("21:30")
+    expect(page.get_by_label("What comes meanwhile is told")).to_have_value("8")
+    assert console.complaints == []
+
+
+def test_t16_a_preference_that_is_refused_says_why(console: Console) -> None:
+    console.sign_in("timeless")
+    page = console.page
+    page.get_by_role("button", name=re.compile("Inbox")).click()
+    page.get_by_text("What may notify you").click()
+    page.get_by_label("Keep quiet hours").check()
+
+    page.get_by_label("From").fill("07:00")
+
+    expect(console.problem).to_contain_text("begin and end at the same time")

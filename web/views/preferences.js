@@ -1,0 +1,63 @@
+// What may make itself heard: all or nothing, quiet hours, single apps. Every change is kept at once.
+
+import { attempting, el, find } from "../dom.js";
+
+const HOURS = Array.from({ length: 24 }, (_, hour) => hour);
+const AT_THE_END = "end";
+const NEVER = "never";
+
+export function startPreferences({ api }) {
+  const node = find("#preferences");
+  const form = find("form", node);
+  const { enabled, quiet, from, to, digest } = form.elements;
+  const attempt = attempting(find(".problem", node));
+
+  digest.append(
+    new Option("together, at their end", AT_THE_END),
+    ...HOURS.map((hour) => new Option(`together, at ${String(hour).padStart(2, "0")}:00`, hour)),
+    new Option("not at all: it waits here", NEVER));
+
+  const load = () => attempt(async () => {
+    const [preferences, apps] = await Promise.all([api.preferences(), api.apps()]);
+    show(preferences);
+    find(".apps", form).replaceChildren(...apps.filter((app) => app.enabled || isMuted(app, preferences)).map((app) => choice(app, preferences)));
+  });
+
+  let kept = Promise.resolve();
+
+  function show({ enabled: any, quiet_hours: hours, digest: together, digest_hour: hour }) {
+    enabled.checked = any;
+    quiet.checked = Boolean(hours);
+    if (hours) [from.value, to.value] = [hours.from, hours.to];
+    digest.value = together ? hour ?? AT_THE_END : NEVER;
+    find(".hours", form).disabled = !hours;
+  }
+
+  const choice = ({ id, name }, preferences) => el("label", { class: "check" },
+    el("input", { type: "checkbox", name: "app", value: id, checked: !isMuted({ id }, preferences) }), el("span", {}, name));
+
+  function wanted() {
+    const apps = [...form.querySelectorAll("[name=app]")];
+    return {
+      enabled: enabled.checked,
+      muted_apps: apps.filter(({ checked }) => !checked).map(({ value }) => value),
+      quiet_hours: quiet.checked ? { from: from.value, to: to.value } : null,
+      digest: digest.value !== NEVER,
+      digest_hour: [AT_THE_END, NEVER].includes(digest.value) ? null : Number(digest.value),
+    };
+  }
+
+  const keep = () => attempt(async () => {
+    await api.setPreferences(wanted());
+    find("[role=status]", form).textContent = "Kept.";
+  });
+
+  // One after the other, so that the last word is the last to arrive; a time that is being typed is not one yet.
+  form.addEventListener("change", () => {
+    find(".hours", form).disabled = !quiet.checked;
+    if (form.checkValidity()) kept = kept.then(keep);
+  });
+  node.addEventListener("toggle", () => node.open && load());
+}
+
+const isMuted = ({ id }, preferences) => preferences.muted_apps.includes(id);
