@@ -1,55 +1,150 @@
-"""The tools of the owner's installed apps, as one turn offers them."""
+"""The tools of the owner's installed apps: as many as a turn offers, and a way to the others."""
 
 import hashlib
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import zip_longest
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from itertools import islice
+from typing import Annotated, Any
 
-from functions.chat.toolkit import Present, Tool, say
+from pydantic import Field
+
+from functions.chat.relevance import best
+from functions.chat.toolkit import Found, Present, Tool, say
 from shared import telemetry
+from shared.arguments import Arguments, checked, spec
 from shared.domain.app import App, ChatTool
 from shared.domain.ids import UserId
 from shared.domain.model import ToolSpec
-from shared.domain.provenance import Source
+from shared.domain.provenance import LIBRARY, Source
+from shared.domain.text import count_tokens
 from shared.ports import ToolBox
 
 _NOT_ALLOWED = re.compile(r"[^A-Za-z0-9_-]+")
 MAX_NAME = 64
-MAX_TOOLS = 120
-"""A model API takes 128 in one request; the others are our own."""
-MAX_CHARS = 200_000
-"""Of all descriptions and schemas together: about 50,000 tokens of every request."""
+FEW = 40
+"""So many are offered whatever is asked: an unchanging list keeps the provider's prompt cache."""
+CHOSEN = 20
+"""Of more, so many are chosen by the question."""
+MAX_TOKENS = 10_000
+"""Of all descriptions and schemas offered at the start."""
+FOUND = 8
+"""So many more a search brings, four times at most: a model API takes 128 in one request."""
+SEARCHES = 4
+FIND = "find_app_tools"
+_MAX_LINE = 160
+_MAX_NAMES = 1_000
+_MAX_CATALOGUE = 6_000
+_MARK = 7
+"""Characters that make a name unique among apps; a search does without."""
 
 
-def app_tools(toolbox: ToolBox, uid: UserId, apps: Sequence[App]) -> list[Tool]:
-    """Return the tools of apps that this owner may see, every app's first before any second.
+def app_tools(
+    toolbox: ToolBox, uid: UserId, apps: Sequence[App], question: str, earlier: Sequence[str] = ()
+) -> list[Tool]:
+    """Return the tools that a turn begins with, in an order that stays: apps by id, tools as declared.
 
-    What goes beyond MAX_TOOLS or MAX_CHARS is left out: with it no model would answer at all.
+    Few are offered all. Of many, those whose words fit the question and the owner's `earlier`
+    messages, behind a tool that finds the others.
     """
-    lists = [[(app, tool) for tool in app.chat_tools] for app in apps if app.is_visible_to(uid)]
-    by_turns = [place for row in zip_longest(*lists) for place in row if place is not None]
-    fitting = list(_fitting(by_turns))
-    if len(fitting) < len(by_turns):
-        telemetry.note(app_tools_left_out=len(by_turns) - len(fitting))
-    return [_tool(toolbox, uid, app, declared) for app, declared in fitting]
+    usable = [app for app in apps if app.is_visible_to(uid) and app.switched_off is None]
+    tools = [_tool(toolbox, uid, app, declared) for app in usable for declared in app.chat_tools]
+    offered = _fitting(tools) if len(tools) <= FEW else []
+    if len(offered) == len(tools):
+        return offered
+    fitting = {tool.spec.name for tool in _fitting(islice(best(tools, question, earlier), CHOSEN))}
+    telemetry.note(app_tools=len(tools), app_tools_offered=len(fitting))
+    return [
+        _finder([tool for tool in tools if tool.spec.name not in fitting], usable),
+        *(tool for tool in tools if tool.spec.name in fitting),
+    ]
 
 
-def _fitting(declared: Sequence[tuple[App, ChatTool]]) -> Iterator[tuple[App, ChatTool]]:
-    chars = 0
-    for app, tool in declared[:MAX_TOOLS]:
-        chars += len(tool.description) + len(json.dumps(tool.parameters, ensure_ascii=False))
-        if chars > MAX_CHARS:
-            return
-        yield app, tool
+def _fitting(tools: Iterable[Tool]) -> list[Tool]:
+    """Return the first tools that stay within MAX_TOKENS together."""
+    left = MAX_TOKENS
+    fitting = []
+    for tool in tools:
+        left -= _tokens(tool.spec)
+        if left >= 0:
+            fitting.append(tool)
+    return fitting
+
+
+def _tokens(offered: ToolSpec) -> int:
+    return count_tokens(offered.description + json.dumps(offered.parameters, ensure_ascii=False))
+
+
+class FindAppTools(Arguments):
+    """Find tools of the owner's installed apps beside those listed here.
+
+    Search whenever an app could do what is asked and no listed tool does. What is found can be
+    called from then on.
+    """
+
+    query: Annotated[
+        str,
+        Field(
+            description="What the tool should do and in which app, in English: send a Slack message",
+            max_length=500,
+        ),
+    ]
+
+
+def _finder(others: Sequence[Tool], apps: Sequence[App]) -> Tool:
+    """Offer a search over the tools that a turn did not begin with."""
+    waiting = {tool.spec.name: tool for tool in others}
+    searches = iter(range(SEARCHES))
+
+    async def run(arguments: Mapping[str, Any]) -> Found:
+        asked = checked(FIND, FindAppTools, arguments)
+        if next(searches, None) is None:
+            return Found(text="There were enough searches in this turn.")
+        found = _fitting(best(list(waiting.values()), asked.query)[:FOUND])
+        if not found:
+            return Found(text=_catalogue(waiting.values()))
+        for tool in found:
+            del waiting[tool.spec.name]
+        return Found(text=_overview(found), tools=found)
+
+    described = spec(FIND, FindAppTools)
+    names = ", ".join(_one_line(app.name) for app in apps)[:_MAX_NAMES]
+    return Tool(
+        spec=replace(described, description=f"{described.description}\nThe apps: {names}"),
+        status="Looking for a tool",
+        run=run,
+        source=LIBRARY,
+        side_effect=False,
+    )
+
+
+def _overview(found: Sequence[Tool]) -> str:
+    lines = [
+        f"- {tool.spec.name}: {_one_line(tool.spec.description)}"[:_MAX_LINE] for tool in found
+    ]
+    return "\n".join(["These can be called now:", *lines])
+
+
+def _catalogue(waiting: Iterable[Tool]) -> str:
+    """Say what there is, app by app, where no words of a search were met."""
+    by_app: dict[str, list[str]] = {}
+    for tool in waiting:
+        by_app.setdefault(_one_line(tool.source.name), []).append(tool.spec.name[:-_MARK])
+    lines = [f"- {app}: {', '.join(names)}" for app, names in by_app.items()]
+    return "\n".join(["No tool fits these words. There are:", *lines])[:_MAX_CATALOGUE]
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
 
 
 def model_name(app: App, declared: ChatTool) -> str:
     """Name a tool as the model API accepts it: at most 64 of `[A-Za-z0-9_-]`, unique per app."""
-    mark = hashlib.sha256(f"{app.id}/{declared.name}".encode()).hexdigest()[:6]
+    digest = hashlib.sha256(f"{app.id}/{declared.name}".encode()).hexdigest()
+    mark = f"_{digest}"[:_MARK]
     plain = _NOT_ALLOWED.sub("_", declared.name).strip("_") or "tool"
-    return f"{plain[: MAX_NAME - len(mark) - 1]}_{mark}"
+    return f"{plain[: MAX_NAME - _MARK]}{mark}"
 
 
 def _tool(toolbox: ToolBox, uid: UserId, app: App, declared: ChatTool) -> Tool:

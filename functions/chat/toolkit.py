@@ -26,6 +26,17 @@ MAX_SHOWN_CHARS = 2_000
 
 
 @value
+class Found:
+    """A Present that brings tools along: the model may call them from its next cycle on."""
+
+    text: str
+    tools: Sequence["Tool"] = ()
+
+    def __call__(self, _: Citations) -> str:
+        return self.text
+
+
+@value
 class Tool:
     """One tool. `run` raises ToolRefused when the model should mend its call, ToolFailed else.
 
@@ -96,6 +107,8 @@ class Toolkit:
     def _returned(self, call: ToolCall, answer: "_Answer") -> Returned:
         text = _capped(visible(answer.present(self.citations)), MAX_RESULT_CHARS)
         source = self._source(call, answer)
+        if isinstance(answer.present, Found):
+            self._tools |= {tool.spec.name: tool for tool in answer.present.tools}
         return Returned(
             call_id=call.id,
             text=text,

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 from datetime import timedelta
+from itertools import islice
 from typing import Literal
 
 import anyio
@@ -37,6 +38,8 @@ from shared.domain.text import visible
 from shared.domain.value import value
 
 MAX_QUESTION_CHARS = 20_000
+EARLIER_WORDS = 3
+"""So many earlier messages of the owner's help to choose among many tools."""
 CLOSING_DELAY = timedelta(seconds=30)
 """How long after its deadline a run that has no end is closed."""
 
@@ -91,7 +94,7 @@ async def prepare(
             *library_tools(deps, uid),
             *task_tools(deps, uid),
             *service_tools(deps, uid, connected),
-            *app_tools(deps.toolbox, uid, allowed),
+            *app_tools(deps.toolbox, uid, allowed, text, _owners_words(newest)),
         ]
     return Turn(
         uid=uid,
@@ -123,11 +126,17 @@ async def prepare(
 async def _apps(
     deps: ChatDeps, uid: UserId, chats: AppId | None, installed: Sequence[AppId]
 ) -> tuple[App | None, list[App]]:
-    """Return the app a chat belongs to and the apps that serve tools, read in one round."""
-    ids = installed if chats is None else [*installed, chats]
-    apps = {app.id: app for app in await deps.apps.get_many(list(dict.fromkeys(ids)))}
-    allowed = [apps[app_id] for app_id in installed if app_id in apps]
-    return (None if chats is None else visible_app(apps.get(chats), uid)), allowed
+    """Return the app a chat belongs to, as it stands, and the apps that serve tools, in one round."""
+    owns, allowed = await asyncio.gather(
+        deps.apps.get_many([chats] if chats else []), deps.offered_apps.get_many(installed)
+    )
+    return (None if chats is None else visible_app(next(iter(owns), None), uid)), allowed
+
+
+def _owners_words(newest_first: Sequence[Message]) -> list[str]:
+    """Return what the owner said last, before this question."""
+    said = (message.text for message in newest_first if message.sender == "human")
+    return list(islice(said, EARLIER_WORDS))
 
 
 async def answer(deps: ChatDeps, turn: Turn, journal: Journal) -> None:

@@ -7,6 +7,7 @@ from functions.chat.guards import Limits
 from functions.chat.live import LiveRuns
 from shared import wiring
 from shared.data.apps import Apps, InstalledApps
+from shared.data.cached_apps import CachedApps
 from shared.data.connections import Connections
 from shared.data.conversations import Conversations
 from shared.data.memories import Memories
@@ -42,6 +43,7 @@ class ChatDeps:
     profiles: Profiles
     devices: Devices
     apps: Apps
+    offered_apps: CachedApps
     installed_apps: InstalledApps
     connections: Connections
     limits: Limits
@@ -98,6 +100,7 @@ def deps() -> ChatDeps:
         profiles=Profiles(documents),
         devices=Devices(documents),
         apps=Apps(documents),
+        offered_apps=CachedApps(Apps(documents), wiring.clock()),
         installed_apps=InstalledApps(documents),
         connections=Connections(documents),
         limits=Limits(),

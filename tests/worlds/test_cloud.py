@@ -36,6 +36,7 @@ from shared.adapters.pinecone_vectors import PineconeVectors
 from shared.adapters.pubsub_events import PubsubEvents
 from shared.adapters.system_clock import RandomIds, SystemClock
 from shared.data.apps import Apps, InstalledApps
+from shared.data.cached_apps import CachedApps
 from shared.data.connections import Connections
 from shared.data.conversations import Conversations
 from shared.data.library_index import LibraryIndex
@@ -105,6 +106,7 @@ def chat_app(vectors: PineconeVectors) -> Starlette:
         profiles=Profiles(documents),
         devices=Devices(documents),
         apps=Apps(documents),
+        offered_apps=CachedApps(Apps(documents), SystemClock()),
         installed_apps=InstalledApps(documents),
         connections=Connections(documents),
         limits=Limits(),

@@ -18,6 +18,7 @@ from shared.adapters.sqlite_database import SqliteDatabase
 from shared.adapters.sqlite_documents import SqliteDocuments
 from shared.adapters.sqlite_vectors import SqliteVectors
 from shared.data.apps import Apps, InstalledApps
+from shared.data.cached_apps import CachedApps
 from shared.data.connections import Connections
 from shared.data.conversations import Conversations
 from shared.data.memories import Memories
@@ -110,6 +111,7 @@ class World:
             profiles=Profiles(self.documents),
             devices=Devices(self.documents),
             apps=Apps(self.documents),
+            offered_apps=CachedApps(Apps(self.documents), self.clock),
             installed_apps=InstalledApps(self.documents),
             connections=Connections(self.documents),
             limits=limits or Limits(),

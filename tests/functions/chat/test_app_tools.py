@@ -1,56 +1,203 @@
-"""P9: what one turn offers of the installed apps' tools."""
+"""P9, M102, M103: what one turn offers of the installed apps' tools, and how the others are found."""
 
+import json
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from functions.chat.app_tools import MAX_CHARS, MAX_TOOLS, app_tools
-from shared.domain.app import App, ChatTool, Method
+import pytest
+
+from functions.chat.app_tools import (
+    CHOSEN,
+    FEW,
+    FIND,
+    FOUND,
+    MAX_TOKENS,
+    SEARCHES,
+    app_tools,
+    model_name,
+)
+from functions.chat.context.citations import Citations
+from functions.chat.toolkit import Found, Tool
+from functions.chat.turn import prepare
+from shared import telemetry
+from shared.data.codec import dump
+from shared.domain.app import App, ChatTool, InstalledApp, Method, SwitchedOff
+from shared.domain.documents import Create
 from shared.domain.ids import AppId, UserId
+from shared.domain.model import ToolResult
 from shared.domain.provenance import Source
-from tests.doubles import FixedClock
-from tests.functions.chat.conftest import ADA, EVE, RecordingToolbox
+from shared.domain.text import count_tokens
+from tests.doubles import FixedClock, ScriptedModel, calls, says
+from tests.functions.chat.conftest import ADA, EVE, RecordingToolbox, World
+from tests.functions.chat.test_turn import run
 
 APP = App(id=AppId("A"), owner=EVE, name="Notes", created_at=FixedClock().now(), private=False)
+NOUNS = (
+    "invoice", "ticket", "meeting", "song", "recipe", "flight", "hotel", "parcel", "lamp", "thermostat",
+    "expense", "contact", "budget", "workout", "puzzle", "poem", "camera", "garden", "insurance", "podcast",
+    "document", "spreadsheet", "survey", "newsletter", "domain", "server", "backup", "translation", "map", "stock",
+)  # fmt: skip
+VERBS = (
+    "create",
+    "list",
+    "update",
+    "delete",
+    "search",
+    "share",
+    "export",
+    "import",
+    "archive",
+    "star",
+)
+SCHEMA = {"type": "object", "properties": {"id": {"type": "string", "description": "Which one"}}}
 
 
-def app(app_id: str, *, tools: int, parameters: dict[str, Any] | None = None) -> App:
-    declared = (
-        ChatTool(
-            name=f"t{n}",
-            description="Do it",
-            endpoint="https://a.example.com",
-            parameters=parameters or {},
-        )
-        for n in range(tools)
+def declared(name: str, description: str, parameters: Any = SCHEMA) -> ChatTool:
+    return ChatTool(
+        name=name,
+        description=description,
+        endpoint="https://a.example.com",
+        parameters=parameters,
     )
-    return replace(APP, id=AppId(app_id), chat_tools=tuple(declared))
 
 
-def offered(*apps: App, uid: UserId = ADA) -> list[tuple[str | None, str]]:
-    return [(tool.app_id, tool.spec.name[:-7]) for tool in app_tools(RecordingToolbox(), uid, apps)]
+def app(number: int, *tools: ChatTool, name: str = "") -> App:
+    named = name or f"{NOUNS[number % len(NOUNS)].title()} Desk {number}"
+    return replace(APP, id=AppId(f"A{number:02}"), name=named, chat_tools=tools)
 
 
-def test_many_apps_share_the_places_a_model_has_for_tools():
-    found = offered(*(app(f"A{n:02}", tools=40) for n in range(50)))
-
-    assert len(found) == MAX_TOOLS
-    assert {app_id for app_id, _ in found} == {f"A{n:02}" for n in range(50)}
-
-
-def test_large_schemas_leave_each_app_its_first_tools_and_the_prompt_bounded():
-    large = {"description": "d" * (MAX_CHARS // 10)}
-    found = offered(app("A", tools=20, parameters=large), app("B", tools=2))
-
-    assert found[:4] == [("A", "t0"), ("B", "t0"), ("A", "t1"), ("B", "t1")]
-    assert len(found) == 11
+def desk(number: int) -> App:
+    """Build an app for one noun, with ten tools."""
+    noun = NOUNS[number % len(NOUNS)]
+    return app(number, *(declared(f"{verb}_{noun}", f"{verb.title()} a {noun}") for verb in VERBS))
 
 
-def test_an_app_that_became_private_offers_its_tools_to_its_owner_only():
-    private = replace(app("A", tools=1), private=True)
+DESKS = [desk(n) for n in range(len(NOUNS))]
+SLACK = app(77, declared("sendMessage", "Post to a channel or a person"), name="Slack")
+MANY = [*DESKS, SLACK]
+"""301 tools."""
 
+
+def offered(
+    *apps: App, question: str = "", earlier: Sequence[str] = (), uid: UserId = ADA
+) -> list[Tool]:
+    return app_tools(RecordingToolbox(), uid, apps, question, earlier)
+
+
+def names(tools: Sequence[Tool]) -> list[str]:
+    return [tool.spec.name[:-7] if tool.app_id else tool.spec.name for tool in tools]
+
+
+def tokens(tools: Sequence[Tool]) -> int:
+    return sum(
+        count_tokens(tool.spec.description + json.dumps(tool.spec.parameters)) for tool in tools
+    )
+
+
+async def search(tool: Tool, query: str) -> Found:
+    found = await tool.run({"query": query})
+    assert isinstance(found, Found)
+    return found
+
+
+def test_p9_few_tools_are_offered_all_and_in_the_same_order_whatever_is_asked():
+    apps = [app(1, *desk(1).chat_tools), app(2, *desk(2).chat_tools)]
+
+    one, other = offered(*apps, question="tickets?"), offered(*apps, question="Who is Ann?")
+
+    assert names(one) == names(other) == names(offered(*apps))
+    assert names(one) == [tool.name for each in apps for tool in each.chat_tools]
+
+
+def test_m102_of_many_tools_those_are_offered_whose_words_fit():
+    tools = offered(*MANY, question="Please send Ann a message on Slack")
+
+    assert tools[0].spec.name == FIND
+    assert "sendMessage" in names(tools)
+    assert len(tools) <= 1 + CHOSEN
+
+
+@pytest.mark.parametrize(
+    ("question", "wanted"),
+    [
+        ("Archive the invoice of May", "archive_invoice"),
+        ("Which songs do I have?", "list_song"),
+        ("search my recipes for lentils", "search_recipe"),
+        ("Turn the lamps: update them", "update_lamp"),
+        ("EXPORT MY BUDGET!", "export_budget"),
+        ("Kannst du meine Podcasts zeigen?", "list_podcast"),
+        ("I need my workouts shared with Bob", "share_workout"),
+    ],
+)
+def test_m102_a_question_gets_the_tool_that_it_speaks_of(question: str, wanted: str):
+    assert wanted in names(offered(*MANY, question=question))
+
+
+def test_m102_what_was_said_before_helps_to_choose():
+    earlier = ["I have a new recipe for lentils"]
+
+    assert "search_recipe" in names(offered(*MANY, question="Find it", earlier=earlier))
+    assert "search_recipe" not in names(offered(*MANY, question="Who is Ann?"))
+
+
+def test_m103_three_hundred_tools_cost_a_question_a_bounded_prompt():
+    for question in ("", "Who is Ann?", " ".join(NOUNS), " ".join(VERBS)):
+        tools = offered(*MANY, question=question)
+
+        assert tools[0].spec.name == FIND
+        assert len(tools) <= 1 + CHOSEN
+        assert tokens(tools) <= MAX_TOKENS
+
+
+def test_m103_large_schemas_are_bounded_by_tokens_however_few_the_tools():
+    large = {"type": "object", "description": "d" * 15_000}
+    heavy = app(1, *(declared(f"t{n}", "Mow the lawn", large) for n in range(FEW)))
+
+    tools = offered(heavy, question="Mow the lawn")
+
+    assert 1 < len(tools) < FEW
+    assert tokens(tools) <= MAX_TOKENS + 200
+
+
+async def test_m103_a_search_finds_every_other_tool_under_a_cap():
+    find, *chosen = offered(*MANY, question="Who is Ann?")
+
+    found = await search(find, "export a spreadsheet")
+
+    assert chosen == []
+    assert names(found.tools)[0] == "export_spreadsheet"
+    assert len(found.tools) <= FOUND
+    assert count_tokens(found(Citations())) <= 400
+    again = await search(find, "export a spreadsheet")
+    assert not set(names(again.tools)) & set(names(found.tools))
+
+
+async def test_m103_words_that_fit_nothing_are_answered_with_what_there_is():
+    [find] = offered(*MANY, question="Who is Ann?")
+
+    text = (await search(find, "xyzzy"))(Citations())
+
+    assert "- Invoice Desk 0: create_invoice, list_invoice" in text
+    assert count_tokens(text) <= 1_500
+
+
+async def test_m103_a_turn_searches_a_few_times_only():
+    [find] = offered(*MANY, question="Who is Ann?")
+
+    found = [await search(find, f"{noun}s") for noun in NOUNS[: SEARCHES + 1]]
+
+    assert [bool(one.tools) for one in found] == [True] * SEARCHES + [False]
+    assert sum(len(one.tools) for one in found) <= SEARCHES * FOUND
+
+
+def test_m102_what_cannot_be_called_is_not_offered():
+    off = SwitchedOff(at=FixedClock().now(), reason="It failed for a day.")
+    private = replace(desk(1), private=True)
+
+    assert offered(replace(desk(1), switched_off=off)) == []
     assert offered(private, uid=ADA) == []
-    assert offered(private, uid=EVE) == [("A", "t0")]
+    assert len(offered(private, uid=EVE)) == len(VERBS)
 
 
 CALLED: Sequence[tuple[Method, bool]] = [
@@ -72,7 +219,71 @@ def test_t11_an_apps_tool_has_side_effects_unless_it_is_get_and_declared_read_on
         )
         for n, (method, read_only) in enumerate(CALLED)
     )
-    tools = app_tools(RecordingToolbox(), ADA, [replace(APP, chat_tools=declared)])
+    tools = offered(replace(APP, chat_tools=declared))
 
     assert [tool.side_effect for tool in tools] == [False, True, True, True]
     assert {tool.source for tool in tools} == {Source(kind="app", id="A", name="Notes")}
+
+
+async def test_m103_what_a_search_found_is_called_in_the_next_cycle(world: World):
+    await install(world, MANY)
+    name = model_name(DESKS[3], DESKS[3].chat_tools[6])
+    script = [calls((FIND, {"query": "export songs"})), calls((name, {"id": "s1"})), says("Done.")]
+    with ScriptedModel(*script) as model:
+        deps = world.deps(model)
+        await run(deps, await prepare(deps, ADA, "Who is Ann?", None))
+
+    first, second, _ = model.calls
+    before, after = ([spec.name for spec in call.tools] for call in (first, second))
+    assert name not in before
+    assert after[: len(before)] == before, "the prompt's beginning stays as it was"
+    assert name in after
+    assert world.toolbox.called == [(ADA, "A03", "export_song", {"id": "s1"})]
+    [result] = [message for message in second.messages if isinstance(message, ToolResult)]
+    assert "can be called now" in result.text
+
+
+async def install(world: World, apps: Sequence[App]) -> None:
+    deps = world.deps()
+    for each in apps:
+        await deps.apps.create(each)
+        installed = InstalledApp(app_id=each.id, installed_at=world.clock.now())
+        await deps.installed_apps.add(ADA, installed)
+
+
+async def reads(deps: Any) -> int:
+    with telemetry.request("test") as record:
+        await prepare(deps, ADA, "Archive the invoice", None)
+    return int(record.facts()["reads"])
+
+
+async def test_m102_reads_do_not_grow_with_apps_registered_or_installed(world: World):
+    """Warm: an instance reads an app once a minute."""
+    await install(world, [SLACK])
+    few = world.deps()
+    await reads(few)
+    with_one = await reads(few)
+    crowd = [replace(APP, id=AppId(f"B{n:04}")) for n in range(2_000)]
+    for start in range(0, len(crowd), 500):
+        batch = crowd[start : start + 500]
+        await world.documents.write(
+            *(Create(f"apps/{one.id}", {**dump(one), "chat_tools": []}) for one in batch)
+        )
+    await install(world, [desk(n) for n in range(49)])
+    many = world.deps()
+
+    cold, warm = await reads(many), await reads(many)
+
+    assert (warm, cold) == (with_one, with_one + 50)
+
+
+async def test_p9_an_app_installed_a_moment_ago_is_offered_and_one_removed_is_not(world: World):
+    await install(world, [SLACK])
+    deps = world.deps()
+    await prepare(deps, ADA, "Hi", None)
+    await install(world, [desk(1)])
+    await deps.installed_apps.remove(ADA, SLACK.id)
+
+    turn = await prepare(deps, ADA, "Hi", None)
+
+    assert {tool.app_id for tool in turn.tools if tool.app_id} == {desk(1).id}
