@@ -38,6 +38,7 @@ MEANING: Mapping[int, str] = {
     403: "The caller may not.",
     404: "There is no such thing for this caller.",
     409: "It stands against what is stored.",
+    410: "It was there, and its time is over.",
     413: "It is more than we accept.",
     415: "The body is not sent as JSON.",
     422: "A value is not of the kind it must be.",

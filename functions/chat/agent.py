@@ -1,15 +1,18 @@
 """The agent loop: the model decides by itself whether it needs tools; guards decide when to end."""
 
-from collections.abc import AsyncGenerator, Iterable, Iterator, Sequence
+from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from functions.chat import guards
+from functions.chat.confirming import Asker
 from functions.chat.context.citations import Markers
+from functions.chat.gate import Gate
 from functions.chat.guards import Limits, Stopped
 from functions.chat.hold import Hold
-from functions.chat.toolkit import Returned, Toolkit
+from functions.chat.toolkit import Returned, Tool, Toolkit
 from shared import telemetry
+from shared.domain.confirmation import Confirmation, Decision
 from shared.domain.model import (
     AssistantTurn,
     Finished,
@@ -27,6 +30,8 @@ from shared.domain.model import (
 )
 from shared.domain.run import (
     CitationShown,
+    ConfirmationAsked,
+    ConfirmationSettled,
     Reasoned,
     Said,
     Stage,
@@ -41,17 +46,36 @@ from shared.ports import ChatModel
 MAX_SHOWN_ARGUMENTS = 20_000
 """Characters; the tool gets them all, and says so when they are too many."""
 
-AgentEvent = Stage | Status | Reasoned | Said | ToolStarted | ToolEnded | CitationShown
+AgentEvent = (
+    Stage
+    | Status
+    | Reasoned
+    | Said
+    | ToolStarted
+    | ToolEnded
+    | ConfirmationAsked
+    | ConfirmationSettled
+    | CitationShown
+)
+
+_REFUSED: Mapping[Decision, str] = {
+    "refused": "The owner refused this call. Do not try it again.",
+    "expired": "The owner did not confirm this call, so it was not made. Do not try it again.",
+}
 
 
 @dataclass(slots=True, kw_only=True)
 class _Cycle:
-    """One model call: what it said and asked for; `paragraph` stands before its first words."""
+    """One model call: what it said and asked for; `paragraph` stands before its first words.
+
+    `refused` says of calls by their position why they do not run.
+    """
 
     paragraph: str
     markers: Markers
     text: list[str] = field(default_factory=list)
     wanted: list[ToolCall] = field(default_factory=list)
+    refused: dict[int, str] = field(default_factory=dict)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -61,6 +85,8 @@ class Agent:
     model: ChatModel
     role: ModelRole
     toolkit: Toolkit
+    gate: Gate
+    asker: Asker
     hold: Hold
     limits: Limits
     calls: list[ToolCall] = field(default_factory=list)
@@ -87,17 +113,9 @@ class Agent:
                         yield event
                 if not cycle.wanted:
                     break
-                for event in await self._admit(cycle.wanted):
-                    yield event
-                returned = await self.toolkit.run(cycle.wanted)
-                for one in returned:
-                    yield _ended(one)
-                turn = AssistantTurn(text="".join(cycle.text), tool_calls=tuple(cycle.wanted))
-                results = [
-                    ToolResult(call_id=one.call_id, text=one.text, source=one.source)
-                    for one in returned
-                ]
-                conversation += [turn, *results]
+                async with aclosing(self._act(conversation, cycle)) as events:
+                    async for event in events:
+                        yield event
                 self._check_size(conversation)
         except Stopped as stopped:
             self.stopped = True
@@ -137,6 +155,24 @@ class Agent:
     @property
     def _is_last(self) -> bool:
         return self.cycles >= self.limits.cycles
+
+    async def _act(
+        self, conversation: list[ModelMessage], cycle: _Cycle
+    ) -> AsyncGenerator[AgentEvent, None]:
+        """Make the calls that a model asked for; they and their results join the conversation."""
+        for event in await self._admit(cycle.wanted):
+            yield event
+        async with aclosing(self._settle(cycle)) as events:
+            async for event in events:
+                yield event
+        returned = await self.toolkit.run(cycle.wanted, cycle.refused)
+        self.gate.take(returned)
+        for one in returned:
+            yield _ended(one)
+        conversation.append(AssistantTurn(text="".join(cycle.text), tool_calls=tuple(cycle.wanted)))
+        conversation += [
+            ToolResult(call_id=one.call_id, text=one.text, source=one.source) for one in returned
+        ]
 
     async def _take(self, event: ModelEvent, cycle: _Cycle) -> Iterable[AgentEvent]:
         match event:
@@ -193,6 +229,33 @@ class Agent:
         self.calls += wanted
         return [*self._enter("using_tools"), *statuses, *map(_started, wanted)]
 
+    async def _settle(self, cycle: _Cycle) -> AsyncGenerator[AgentEvent, None]:
+        """Have the owner decide on what is in doubt; until then nothing of this cycle runs."""
+        asked: dict[int, Confirmation] = {}
+        for position, call in enumerate(cycle.wanted):
+            tool = self.toolkit.get(call.name)
+            doubt = self.gate.doubt(tool, call)
+            if tool is None or doubt is None:
+                continue
+            cycle.refused[position] = _REFUSED["expired"]
+            question = await self.asker.ask(tool, call, doubt)
+            if question is None:
+                for event in self._tell_unasked(tool, cycle):
+                    yield event
+            else:
+                asked[position] = question
+                yield ConfirmationAsked(question)
+        for position, question in asked.items():
+            decision = await self.asker.wait(question)
+            yield ConfirmationSettled(id=question.id, decision=decision)
+            _decide(cycle, position, question, decision)
+
+    def _tell_unasked(self, tool: Tool, cycle: _Cycle) -> Iterator[AgentEvent]:
+        text = guards.UNASKED.format(tool=tool.name, source=tool.source)
+        self.chars += len(text)
+        cycle.text.append(text)
+        yield from self._say(text, cycle)
+
     def _statuses(self, wanted: Sequence[ToolCall]) -> Iterator[Status]:
         if guards.is_busy(len(self.calls), len(wanted), self.limits):
             yield Status(guards.BUSY)
@@ -204,6 +267,16 @@ class Agent:
     def _check_size(self, conversation: Sequence[ModelMessage]) -> None:
         if sum(count_tokens(_content(m)) for m in conversation) > self.limits.context_tokens:
             raise Stopped(guards.TOO_MUCH_CONTEXT)
+
+
+def _decide(cycle: _Cycle, position: int, question: Confirmation, decision: Decision) -> None:
+    """What runs is what was shown."""
+    if decision == "approved":
+        del cycle.refused[position]
+        shown = replace(cycle.wanted[position], arguments=question.arguments)
+        cycle.wanted[position] = shown
+    else:
+        cycle.refused[position] = _REFUSED[decision]
 
 
 def _started(call: ToolCall) -> ToolStarted:

@@ -161,4 +161,5 @@ def _tool(toolbox: ToolBox, uid: UserId, app: App, declared: ChatTool) -> Tool:
         run=run,
         source=Source(kind="app", id=app.id, name=app.name),
         side_effect=declared.side_effect,
+        own_name=declared.name,
     )

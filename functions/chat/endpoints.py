@@ -8,7 +8,13 @@ from pydantic import ValidationError
 from starlette.datastructures import Headers
 from starlette.responses import Response
 
-from functions.chat import diagnostics, run_endpoints, session_endpoints, thread
+from functions.chat import (
+    confirmation_endpoints,
+    diagnostics,
+    run_endpoints,
+    session_endpoints,
+    thread,
+)
 from functions.chat.after_turn import after_turn
 from functions.chat.wire import (
     ChatQuery,
@@ -155,6 +161,7 @@ def _messages(version: str) -> tuple[Endpoint, ...]:
 
 ENDPOINTS = (
     *run_endpoints.RUNS,
+    *confirmation_endpoints.CONFIRMATIONS,
     *diagnostics.DIAGNOSTICS,
     Endpoint(
         method="GET",

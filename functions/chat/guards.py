@@ -28,6 +28,10 @@ INTERRUPTED = "I was interrupted before I could answer. Please ask again."
 STOPPED = "You stopped me before I could answer."
 NOT_SAVED = "Your question could not be saved, so I did not answer it. Please send it again."
 WITHHELD = "I can't answer that."
+UNASKED = (
+    "I did not use {tool} of {source}: you did not ask for it in so many words, and I cannot ask "
+    "you here. Tell me in your own words what it should do."
+)
 BUSY = "⚠️ I'm processing a lot of information. Your response might take a moment..."
 
 

@@ -48,7 +48,16 @@ Work = Callable[[], Coroutine[Any, Any, None]]
 async def send_message(deps: ChatDeps, call: Call[SendMessageRequest]) -> Response:
     query: SendQuery = call.query
     key = _key(call)
-    accept = partial(prepare, deps, call.uid, call.body.text, query.app, query.session, key=key)
+    accept = partial(
+        prepare,
+        deps,
+        call.uid,
+        call.body.text,
+        query.app,
+        query.session,
+        key=key,
+        can_ask=query.protocol is not None,
+    )
     try:
         with telemetry.stage("prepare"):
             turn = await twice(accept, deps.clock.sleep)

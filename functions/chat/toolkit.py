@@ -49,6 +49,12 @@ class Tool:
     run: Callable[[Mapping[str, Any]], Awaitable[Present]]
     source: Source
     side_effect: bool
+    own_name: str = ""
+
+    @property
+    def name(self) -> str:
+        """Its name where it comes from; the model may know it by another."""
+        return self.own_name or self.spec.name
 
     @property
     def app_id(self) -> AppId | None:
@@ -89,9 +95,14 @@ class Toolkit:
     def get(self, name: str) -> Tool | None:
         return self._tools.get(name)
 
-    async def run(self, calls: Sequence[ToolCall]) -> list[Returned]:
-        """Run calls side by side; the results stand in call order, whoever was first."""
-        answers: dict[int, _Answer] = {}
+    async def run(
+        self, calls: Sequence[ToolCall], refused: Mapping[int, str] | None = None
+    ) -> list[Returned]:
+        """Run calls side by side; the results stand in call order, whoever was first.
+
+        What stands at a position of `refused` is not run: the model is told the text instead.
+        """
+        answers = {position: _refusal(text) for position, text in (refused or {}).items()}
 
         async def one(position: int, call: ToolCall) -> None:
             with telemetry.tool(call.name if call.name in self._tools else "unknown") as told:
@@ -101,12 +112,13 @@ class Toolkit:
         with telemetry.stage("tools"):
             async with anyio.create_task_group() as tasks:
                 for position, call in enumerate(calls):
-                    tasks.start_soon(one, position, call)
+                    if position not in answers:
+                        tasks.start_soon(one, position, call)
         return [self._returned(call, answers[position]) for position, call in enumerate(calls)]
 
     def _returned(self, call: ToolCall, answer: "_Answer") -> Returned:
         text = _capped(visible(answer.present(self.citations)), MAX_RESULT_CHARS)
-        source = self._source(call, answer)
+        source = None if answer.ours else self._source(call, answer)
         if isinstance(answer.present, Found):
             self._tools |= {tool.spec.name: tool for tool in answer.present.tools}
         return Returned(
@@ -155,13 +167,20 @@ def say(text: str) -> Present:
 
 @value
 class _Answer:
+    """`ours`: nobody was called."""
+
     present: Present
     failed: bool = False
     connect_url: str | None = None
+    ours: bool = False
 
 
 def _failure(text: str) -> _Answer:
     return _Answer(present=say(f"Error: {text}"), failed=True)
+
+
+def _refusal(text: str) -> _Answer:
+    return _Answer(present=say(f"Error: {text}"), failed=True, ours=True)
 
 
 def _arguments(call: ToolCall) -> Mapping[str, Any]:

@@ -1,8 +1,9 @@
 """One turn: a question comes in, an answer streams out and is stored before its end is told."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
-from contextlib import aclosing
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import aclosing, contextmanager
 from dataclasses import replace
 from datetime import timedelta
 from itertools import islice
@@ -14,7 +15,9 @@ from functions.chat import guards
 from functions.chat.after_turn import tell
 from functions.chat.agent import Agent
 from functions.chat.app_tools import app_tools
+from functions.chat.confirming import Asker, Nobody, Owner
 from functions.chat.context import history, prompt
+from functions.chat.gate import Gate, gate_of
 from functions.chat.hold import Hold
 from functions.chat.journal import Journal
 from functions.chat.library_tools import library_tools
@@ -55,7 +58,9 @@ class Turn:
     role: ModelRole
     messages: Sequence[ModelMessage]
     tools: Sequence[Tool]
+    gate: Gate
     hold: Hold
+    can_ask: bool
     fingerprint: str = ""
 
 
@@ -67,8 +72,11 @@ async def prepare(
     session_id: SessionId | None = None,
     *,
     key: Key | None = None,
+    can_ask: bool = False,
 ) -> Turn:
     """Accept a question or refuse it: reads documents in two rounds, writes nothing.
+
+    `can_ask` says that the client can show its owner a question while the answer goes on.
 
     Raises Invalid (nothing to read), TooLarge (over MAX_QUESTION_CHARS), NotFound (no such app or
     chat session), TooMany (over MAX_RUNS), Repeated.
@@ -87,6 +95,7 @@ async def prepare(
     )
     app, allowed = await _apps(deps, uid, session.app_id, [one.app_id for one in installed])
     deps.live.check_room(uid)
+    shown = history.window(newest, session)
     persona = app is not None and app.persona_prompt is not None
     tools = []
     if not persona:
@@ -111,14 +120,16 @@ async def prepare(
         role=app.persona_model if app is not None and persona else "agent",
         messages=prompt.build(
             text,
-            history=history.window(newest, session),
+            history=shown,
             summary=session.summary,
             profile=profile,
             app=app,
             now=now,
         ),
         tools=tools,
+        gate=gate_of(text, history=shown, session=session, app=app),
         hold=Hold(stored=False),
+        can_ask=can_ask,
         fingerprint=key.fingerprint if key else "",
     )
 
@@ -185,15 +196,36 @@ class _Work:
         self._turn = turn
         self._journal = journal
         self._begun = False
+        self._deadline = anyio.CancelScope()
         self._agent = Agent(
             model=deps.model,
             role=turn.role,
             toolkit=Toolkit(turn.tools, timeout_s=deps.limits.call_timeout_s),
+            gate=turn.gate,
+            asker=self._asker(),
             hold=turn.hold,
             limits=deps.limits,
         )
         self._run = _run(deps, turn)
         self._recorder = Recorder(deps.runs, deps.clock, turn.uid, self._run, turn.session, journal)
+
+    def _asker(self) -> Asker:
+        if not self._turn.can_ask:
+            return Nobody()
+        deps, turn = self._deps, self._turn
+        return Owner(
+            deps.confirmations, deps.clock, deps.new_id, turn.uid, turn.run_id, self._unhurried
+        )
+
+    @contextmanager
+    def _unhurried(self) -> Iterator[None]:
+        """The deadline is the model's and the tools'; it moves by what their owner takes."""
+        left_s = self._deadline.deadline - anyio.current_time()
+        self._deadline.deadline = math.inf
+        try:
+            yield
+        finally:
+            self._deadline.deadline = anyio.current_time() + left_s
 
     async def record(self) -> None:
         """Store the question beside the first model call; let words out then, and keep them."""
@@ -239,7 +271,7 @@ class _Work:
 
     async def _speak(self) -> Outcome:
         try:
-            with anyio.fail_after(self._deps.limits.deadline_s):
+            with anyio.fail_after(self._deps.limits.deadline_s) as self._deadline:
                 await self._tell()
         except TimeoutError:
             return self._apologise(guards.TOO_LATE, "limited")

@@ -8,6 +8,7 @@ from functions.chat.live import LiveRuns
 from shared import wiring
 from shared.data.apps import Apps, InstalledApps
 from shared.data.cached_apps import CachedApps
+from shared.data.confirmations import Confirmations
 from shared.data.connections import Connections
 from shared.data.conversations import Conversations
 from shared.data.memories import Memories
@@ -40,6 +41,7 @@ class ChatDeps:
     messages: Messages
     sessions: Sessions
     runs: Runs
+    confirmations: Confirmations
     profiles: Profiles
     devices: Devices
     apps: Apps
@@ -97,6 +99,7 @@ def deps() -> ChatDeps:
         messages=Messages(documents),
         sessions=Sessions(documents),
         runs=Runs(documents),
+        confirmations=Confirmations(documents),
         profiles=Profiles(documents),
         devices=Devices(documents),
         apps=Apps(documents),

@@ -7,6 +7,7 @@ KeepsakeError
 │   ├── NotAllowed           we know, and the answer is no
 │   ├── NotFound             there is no such thing for this caller
 │   ├── Conflict             it stands against what is stored
+│   ├── Gone                 it was there, and its time is over
 │   ├── TooLarge             more than we accept
 │   └── TooMany              over a limit; carries when to come back
 ├── ToolRefused              the model can fix its call: unknown tool, bad arguments
@@ -47,6 +48,10 @@ class NotFound(CallerError):
 
 class Conflict(CallerError):
     """It stands against what is stored."""
+
+
+class Gone(CallerError):
+    """It was there, and its time is over."""
 
 
 class TooLarge(CallerError):

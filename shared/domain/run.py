@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 from typing import Literal
 
 from shared.domain.chat import Card, Message
+from shared.domain.confirmation import Confirmation, Decision
 from shared.domain.ids import AppId, MessageId, RunId, SessionId
 from shared.domain.provenance import Source
 from shared.domain.value import positional_value, value
@@ -73,6 +74,21 @@ class ToolEnded:
     connect_url: str | None = None
 
 
+@positional_value
+class ConfirmationAsked:
+    """A call waits for its owner's word; at the latest at its `expires_at` it is settled."""
+
+    confirmation: Confirmation
+
+
+@value
+class ConfirmationSettled:
+    """What became of a question; an approved call runs next."""
+
+    id: str
+    decision: Decision
+
+
 @value
 class CitationShown:
     """The next piece cites a conversation for the first time; its marker says `number`, from 1."""
@@ -89,7 +105,18 @@ class Ended:
     outcome: Outcome
 
 
-RunEvent = Stage | Status | Reasoned | Said | ToolStarted | ToolEnded | CitationShown | Ended
+RunEvent = (
+    Stage
+    | Status
+    | Reasoned
+    | Said
+    | ToolStarted
+    | ToolEnded
+    | ConfirmationAsked
+    | ConfirmationSettled
+    | CitationShown
+    | Ended
+)
 
 
 @positional_value

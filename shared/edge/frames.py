@@ -10,7 +10,9 @@ from collections.abc import AsyncGenerator, Callable, Iterator
 from contextlib import aclosing
 
 from shared.domain.chat import Message
-from shared.domain.run import Ended, RunEvent, Said, Status
+from shared.domain.confirmation import Confirmation
+from shared.domain.ids import AppId
+from shared.domain.run import ConfirmationAsked, Ended, RunEvent, Said, Status
 
 MAX_FRAME_BYTES = 1_000
 HEARTBEAT = b"data: \n\n"
@@ -69,6 +71,10 @@ async def encode(
                 yield frame
 
 
+def _app(asked: Confirmation) -> AppId | None:
+    return AppId(asked.source.id) if asked.source.kind == "app" else None
+
+
 def _frames(event: RunEvent, message_json: Callable[[Message], bytes]) -> Iterator[bytes]:
     """Old apps are shown words, statuses and the end."""
     match event:
@@ -76,5 +82,7 @@ def _frames(event: RunEvent, message_json: Callable[[Message], bytes]) -> Iterat
             yield from text_frames(text)
         case Status():
             yield status_frame(event)
+        case ConfirmationAsked(asked):
+            yield status_frame(Status(f"Waiting for your OK: {asked.tool}", _app(asked)))
         case Ended(message):
             yield done_frame(message_json(message))

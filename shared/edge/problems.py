@@ -8,6 +8,7 @@ from starlette.responses import JSONResponse
 
 from shared.domain.errors import (
     Conflict,
+    Gone,
     Invalid,
     KeepsakeError,
     ModelFailed,
@@ -27,6 +28,7 @@ STATUS: Mapping[type[KeepsakeError], int] = {
     NotAllowed: 403,
     NotFound: 404,
     Conflict: 409,
+    Gone: 410,
     TooLarge: 413,
     TooMany: 429,
     ToolRefused: 422,

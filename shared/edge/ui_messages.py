@@ -12,8 +12,11 @@ from typing import Any
 from pydantic_core import from_json, to_json
 
 from shared.domain.chat import Message
+from shared.domain.confirmation import Confirmation
 from shared.domain.run import (
     CitationShown,
+    ConfirmationAsked,
+    ConfirmationSettled,
     Ended,
     Numbered,
     Outcome,
@@ -77,6 +80,7 @@ class _Chunks:
         self._part: str | None = None
         self._parts = 0
         self._running: dict[str, None] = {}
+        self._asked: dict[str, Confirmation] = {}
 
     def of(self, event: RunEvent) -> Iterator[Chunk]:
         if not self._begun:
@@ -89,6 +93,12 @@ class _Chunks:
                 yield from self._piece("reasoning", text)
             case Ended():
                 yield from self._end(event)
+            case ConfirmationAsked(confirmation):
+                yield from self._close_part()
+                self._asked[confirmation.id] = confirmation
+                yield _question(confirmation, "asked")
+            case ConfirmationSettled(id=asked, decision=decision):
+                yield _question(self._asked.pop(asked), decision)
             case _:
                 yield from self._told(event)
 
@@ -135,6 +145,8 @@ class _Chunks:
         yield from self._close_part()
         for call_id in self._running:
             yield _chunk(ToolEnded(call_id=call_id, output=_NEVER_CAME_BACK, failed=True))
+        for confirmation in self._asked.values():
+            yield _question(confirmation, "expired")
         yield from self._end_step()
         message = from_json(self._message_json(event.message))
         yield {"type": "data-message", "id": event.message.id, "data": message}
@@ -171,6 +183,22 @@ def _chunk(event: Stage | Status | ToolStarted | ToolEnded | CitationShown) -> C
 def _connect(event: ToolEnded, url: str) -> Chunk:
     name = event.source.name if event.source else None
     return {"type": "data-connect", "id": event.call_id, "data": {"url": url, "name": name}}
+
+
+def _question(asked: Confirmation, state: str) -> Chunk:
+    """Tell a question; the same part comes again with what became of it."""
+    data = {
+        "id": asked.id,
+        "call_id": asked.call_id,
+        "tool": asked.tool,
+        "source": {"kind": asked.source.kind, "id": asked.source.id, "name": asked.source.name},
+        "arguments": _input(asked.arguments),
+        "reason": asked.reason,
+        "argument": asked.argument,
+        "expires_at": asked.expires_at,
+        "state": state,
+    }
+    return {"type": "data-confirmation", "id": asked.id, "data": data}
 
 
 def _tool(what: str, call_id: str) -> Chunk:

@@ -37,6 +37,7 @@ from shared.adapters.pubsub_events import PubsubEvents
 from shared.adapters.system_clock import RandomIds, SystemClock
 from shared.data.apps import Apps, InstalledApps
 from shared.data.cached_apps import CachedApps
+from shared.data.confirmations import Confirmations
 from shared.data.connections import Connections
 from shared.data.conversations import Conversations
 from shared.data.library_index import LibraryIndex
@@ -103,6 +104,7 @@ def chat_app(vectors: PineconeVectors) -> Starlette:
         messages=Messages(documents),
         sessions=Sessions(documents),
         runs=Runs(documents),
+        confirmations=Confirmations(documents),
         profiles=Profiles(documents),
         devices=Devices(documents),
         apps=Apps(documents),

@@ -5,6 +5,8 @@ from contextlib import aclosing
 from typing import get_args
 
 from functions.chat.agent import Agent
+from functions.chat.confirming import Nobody
+from functions.chat.gate import Gate
 from functions.chat.guards import Limits
 from functions.chat.hold import Hold
 from functions.chat.own_tools import own_tool
@@ -40,6 +42,8 @@ async def turn(question: str) -> str:
         model=model,
         role="agent",
         toolkit=Toolkit(tools, timeout_s=limits.call_timeout_s),
+        gate=Gate(question),
+        asker=Nobody(),
         hold=Hold(),
         limits=limits,
     )

@@ -19,6 +19,7 @@ from shared.adapters.sqlite_documents import SqliteDocuments
 from shared.adapters.sqlite_vectors import SqliteVectors
 from shared.data.apps import Apps, InstalledApps
 from shared.data.cached_apps import CachedApps
+from shared.data.confirmations import Confirmations
 from shared.data.connections import Connections
 from shared.data.conversations import Conversations
 from shared.data.memories import Memories
@@ -108,6 +109,7 @@ class World:
             messages=Messages(self.documents),
             sessions=Sessions(self.documents),
             runs=Runs(self.documents),
+            confirmations=Confirmations(self.documents),
             profiles=Profiles(self.documents),
             devices=Devices(self.documents),
             apps=Apps(self.documents),

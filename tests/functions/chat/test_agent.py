@@ -13,6 +13,8 @@ from hypothesis import strategies as st
 
 from functions.chat import guards
 from functions.chat.agent import Agent, AgentEvent
+from functions.chat.confirming import Nobody
+from functions.chat.gate import Gate
 from functions.chat.guards import Limits
 from functions.chat.hold import Hold
 from functions.chat.toolkit import Present, Tool, Toolkit, say
@@ -70,6 +72,8 @@ def agent(
         model=model,
         role="agent",
         toolkit=Toolkit(tools, timeout_s=30),
+        gate=Gate("What did Ann say?"),
+        asker=Nobody(),
         hold=hold or Hold(),
         limits=limits or Limits(),
     )

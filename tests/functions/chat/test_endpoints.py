@@ -81,6 +81,7 @@ async def test_p20_the_answer_streams_as_frames_and_ends_with_done(world: World)
         "metadata": {
             "model": "scripted-agent",
             "outcome": "completed",
+            "sources": [{"kind": "library", "id": "", "name": ""}],
             "marked_text": "She likes\n\nLisbon[1].",
         },
     }

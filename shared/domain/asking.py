@@ -1,0 +1,156 @@
+"""What somebody's message asks to be done, read by rules that rather miss a wish than make one up.
+
+A wish is an imperative: the verb begins its clause, or ends it as German and Dutch have it behind
+"kannst du …" and "bitte …". What is quoted, dictated or negated asks for nothing.
+"""
+
+import re
+from collections.abc import Iterator
+
+from shared.domain.asking_words import ACTIONS, NOT, READS, SELF, THINGS
+from shared.domain.value import value
+from shared.domain.wording import QUOTATION, Wording, folded, sentences, words
+
+_POLITE = re.compile(
+    r"(?:please|kindly|hey|hi|hello|ok|okay|yes|now|then|also|just|next|afterwards|finally|keepsake"
+    r"|(?:can|could|would|will) you|i(?: would|['’]d) like you to|i (?:want|need) you to"
+    r"|(?:don['’]?t|do not) forget to|(?:make|be) sure (?:to|you)|go ahead and"
+    r"|mir|mal|doch|dann|danach|auch|noch|bitte|(?:kannst|konntest|wurdest) du|vergiss nicht"
+    r"|(?:peux|pourrais)[- ]tu|(?:pouvez|pourriez)[- ]vous|tu peux|s['’]il te plait|puis|ensuite"
+    r"|puedes|podrias|por favor|luego|despues|puoi|potresti|per favore|poi"
+    r"|(?:voce )?(?:pode|podes|poderia)|depois|(?:kun|kan|wil) je|kunt u|alsjeblieft|daarna)\b[\s,]*"
+)
+_BRACKET = re.compile(r"\b(?:bitte|(?:kannst|konntest|wurdest) du|(?:kun|kan|wil) je|kunt u)\b")
+_LEADING = re.compile(
+    r"^(?:if|when|once|after|before|as soon as|from|in|on|for|based on|wenn|falls|nachdem|sobald|aus|si"
+    r"|quand|apres|de|cuando|despues de|se|quando|dopo|depois de|als|nadat|uit|van)\b[^,]*,\s*"
+)
+_TOLD = re.compile(
+    r"\b(?:that|which|who|whom|whose|where|whether|because|if|says?|said|saying|asks?|asked|wants?"
+    r"|wanted|how|what|why|when"
+    r"|dass|ob|weil|wer|was|wo|wie|wann|warum|wenn|will|qui|que|si|ou|comment|quien|donde|porque"
+    r"|como|che|chi|dove|perche|onde|dat|wat|waar|omdat)\b"
+)
+_NEXT = re.compile(
+    r"(?P<comma>[,;])|(?<![\w-])(?:and then|and|und dann|und|et|y|e|ed|then|dann)(?![\w-])|&"
+)
+_DICTATED = re.compile(r":(?=\s|$)")
+_SUFFIX = re.compile(r"(?:me|te|se|le|lo|la|les|los|las|nos|mi|ti|gli|li|ne|ci)$")
+
+
+@value
+class Wish:
+    """One thing that is asked for: its verb, the classes of that, and all words of its clause.
+
+    One that is not `certain` may as well be what somebody else said: "… that Ann says and delete it".
+    """
+
+    verb: str
+    actions: frozenset[str]
+    words: frozenset[str]
+    certain: bool
+
+    def names(self, thing: str) -> bool:
+        return _names(self.words, thing)
+
+
+def wishes(message: Wording) -> list[Wish]:
+    """Return what is asked for, in order.
+
+    What stands behind a colon was dictated or reported: to the end of the line, and where the colon
+    ends its line, to the end of the message.
+    """
+    found: list[Wish] = []
+    for line in folded(message.rest).splitlines():
+        said, *dictated = _DICTATED.split(line.strip(), maxsplit=1)
+        found += [wish for sentence in sentences(said) for wish in _of_sentence(sentence.strip())]
+        if dictated and not dictated[0].strip():
+            break
+    return found
+
+
+def names(message: Wording, thing: str) -> bool:
+    """Tell whether a message speaks of `thing`, by this word or by another for the same."""
+    return _names(frozenset(words(message.rest)), thing)
+
+
+def is_common(word: str) -> bool:
+    """Tell whether a word says what to do or what kind of thing, and not which one."""
+    return _is_verb(word) or any(word in group for group in THINGS.values())
+
+
+def actions_of(verb: str) -> frozenset[str]:
+    return frozenset(name for name, verbs in ACTIONS.items() if verb in verbs)
+
+
+def _of_sentence(sentence: str) -> Iterator[Wish]:
+    bracket = _BRACKET.search(sentence) is not None
+    sentence = _without_polite(_LEADING.sub("", _without_polite(sentence), count=1))
+    certain, asked = True, True
+    for clause, after_comma in _clauses(sentence):
+        verb = _verb(clause, bracket=bracket)
+        certain = certain and (asked or after_comma)
+        if verb is not None:
+            yield _wish(verb, clause, certain=certain)
+        asked = verb is not None
+        certain = certain and not _TOLD.search(_without_polite(clause))
+
+
+def _clauses(sentence: str) -> Iterator[tuple[str, bool]]:
+    start, comma = 0, True
+    for part in _NEXT.finditer(sentence):
+        if sentence[start : part.start()].strip():
+            yield sentence[start : part.start()].strip(), comma
+            comma = False
+        start, comma = part.end(), comma or part["comma"] is not None
+    yield sentence[start:].strip(), comma
+
+
+def _verb(clause: str, *, bracket: bool) -> str | None:
+    """Return the verb by which a clause asks for something, None where it does not ask."""
+    said = words(_without_polite(clause))
+    if not said or NOT.intersection(words(_TOLD.split(clause, maxsplit=1)[0])):
+        return None
+    if any(map(_is_verb, _forms(said[0]))):
+        return said[0]
+    return said[-1] if bracket and _is_verb(said[-1]) else None
+
+
+def _wish(verb: str, clause: str, *, certain: bool) -> Wish:
+    said = words(_without_polite(clause))
+    form = next(form for form in _forms(verb) if _is_verb(form))
+    actions = actions_of(form)
+    if SELF.intersection(said[1:2]) or verb.removeprefix(form)[:2] in {"me", "mi"}:
+        actions -= {"send", "grant"}
+    return Wish(verb=form, actions=actions, words=frozenset([form, *said]), certain=certain)
+
+
+def _without_polite(clause: str) -> str:
+    clause = clause.replace(QUOTATION, " ").strip()
+    while found := _POLITE.match(clause):
+        clause = clause[found.end() :]
+    return clause
+
+
+def _is_verb(word: str) -> bool:
+    return word in READS or bool(actions_of(word))
+
+
+def _forms(word: str) -> Iterator[str]:
+    """Yield a verb, and what is left of it without the pronouns that Romance languages append."""
+    yield word
+    for _ in range(2):
+        word, cut = _SUFFIX.subn("", word)
+        if not cut or len(word) < 2:
+            return
+        yield word
+
+
+def _names(said: frozenset[str], thing: str) -> bool:
+    same = {thing, _singular(thing)}
+    same.update(*(group for group in THINGS.values() if same & group))
+    return any(word in same or _singular(word) in same for word in said)
+
+
+def _singular(word: str) -> str:
+    return word[:-1] if word.endswith("s") and len(word) > 3 else word

@@ -1,0 +1,165 @@
+"""The words in which owners ask for things to be done, and tools are named; all folded.
+
+A class holds imperatives and infinitives of seven languages, never a past or a third person: "send"
+asks, "sent" tells. What is missing here is asked about, never guessed.
+"""
+
+from collections.abc import Mapping
+
+
+def some(words: str) -> frozenset[str]:
+    """Return the words of a text as a set."""
+    return frozenset(words.split())
+
+
+def _classes(**classes: str) -> Mapping[str, frozenset[str]]:
+    return {name: some(words) for name, words in classes.items()}
+
+
+ACTIONS = _classes(
+    create="""
+        create add make put write note save jot record log remember remind enter append schedule plan
+        set insert upload compose draft turn convert
+        erstell erstelle erstellen leg lege anlegen fug fuge hinzufugen trag trage eintragen schreib
+        schreibe schreiben aufschreiben notier notiere notieren mach mache machen setz setze setzen
+        speicher speichere speichern plan plane planen merk merke merken erinner erinnere erinnern
+        pack packe nimm aufnehmen verwandle verwandeln vermerk vermerke vermerken
+        cree creer creez ajoute ajouter ajoutez mets mettre mettez note noter notez ecris ecrire
+        ecrivez enregistre enregistrer planifie planifier rappelle rappeler inscris fais
+        crea crear anade anadir agrega agregar pon poner anota anotar apunta apuntar guarda guardar
+        escribe escribir programa programar recuerda recordar haz hacer
+        creare aggiungi aggiungere metti mettere segna segnare scrivi scrivere annota annotare ricorda
+        ricordare salva salvare fissa fissare fai
+        cria criar crie adiciona adicionar adicione poe coloca colocar coloque anote escreve escrever
+        escreva lembra lembrar lembre agenda agendar marca marcar
+        maak maken aanmaken voeg toevoegen zet zetten noteer noteren schrijf schrijven herinner plannen""",
+    send="""
+        send reply respond answer tell write message text email mail post publish tweet comment
+        notify say let
+        schick schicke schicken send sende senden antworte antworten beantworte beantworten schreib
+        schreibe schreiben sag sage sagen poste posten mail maile mailen veroffentliche
+        envoie envoyer envoyez reponds repondre repondez ecris ecrire dis publie publier
+        envia enviar manda mandar responde responder contesta contestar escribe escribir di decir
+        publica publicar
+        invia inviare mandare rispondi rispondere scrivi scrivere pubblica pubblicare
+        envie mande responda escreve escrever escreva diga publique
+        stuur sturen verstuur antwoord antwoorden beantwoord schrijf schrijven plaats""",
+    update="""
+        update change edit modify rename move reschedule postpone shift replace label star archive
+        assign adjust
+        ander andere andern verschieb verschiebe verschieben verleg verlege verlegen benenn benenne
+        umbenennen bearbeite bearbeiten aktualisiere aktualisieren
+        change changer modifie modifier deplace deplacer reporte reporter renomme renommer
+        cambia cambiar modifica modificar mueve mover aplaza aplazar renombra actualiza actualizar
+        cambiare modificare sposta spostare rinvia rinviare rinomina aggiorna aggiornare
+        muda mudar mude altera alterar altere move mova adia adiar atualiza atualizar
+        wijzig wijzigen verander veranderen verplaats verplaatsen verzet hernoem""",
+    complete="""
+        complete completed mark tick finish done close resolve resolved
+        hak hake abhaken erledige erledigen markier markiere markieren schliess schliesse schliessen
+        erledigt coche cocher marque marquer termine terminer cloture fait
+        completa completar marca marcar termina terminar cierra cerrar hecha hecho
+        completare segna segnare spunta spuntare chiudi chiudere fatto
+        conclui concluir conclua marque feito feita fecha fechar
+        vink afvinken markeer markeren afronden voltooi voltooien""",
+    delete="""
+        delete deleted remove removed cancel cancelled canceled clear erase discard drop trash
+        unsubscribe leave decline disable deactivate revoke block uninstall terminate purge wipe undo
+        losch losche loschen entfern entferne entfernen storniere stornieren abonnier kundige kundigen
+        verlass verlasse verlassen sperr sperre sperren
+        supprime supprimer supprimez efface effacer annule annuler enleve enlever quitte quitter
+        elimina eliminar borra borrar cancela cancelar quita quitar
+        cancella cancellare annulla annullare eliminare rimuovi rimuovere
+        apaga apagar apague exclui excluir exclua remove remover cancele
+        verwijder verwijderen wis wissen annuleer annuleren""",
+    pay="""
+        pay buy purchase order transfer donate tip invest withdraw deposit bid book reserve rent
+        subscribe checkout sell trade exchange refund spend charge wire payment
+        bezahl bezahle bezahlen zahl zahle zahlen kauf kaufe kaufen bestell bestelle bestellen
+        uberweis uberweise uberweisen buch buche buchen reservier reserviere reservieren spende
+        paie payer achete acheter commande commander vire virer reserve reserver
+        paga pagar compra comprar pide pedir transfiere transferir reserva reservar
+        pagare compra comprare ordina ordinare trasferisci trasferire prenota prenotare
+        pague compre encomenda transfere reserve
+        betaal betalen koop kopen bestel bestellen boek boeken reserveer""",
+    grant="""
+        grant share invite allow permit authorize authorise give approve forward expose
+        teile teil teilen gib geben erlaube erlauben einladen lad lade freigeben weiterleiten
+        partage partager invite inviter autorise autoriser donne donner transfere transferer
+        comparte compartir invita invitar permite permitir da dar reenvia reenviar
+        condividi condividere invitare permetti dai dare inoltra inoltrare
+        compartilha compartilhar compartilhe convida convidar permita encaminha encaminhar
+        deel delen nodig uitnodigen geef geven""",
+    operate="""
+        unlock lock open start stop turn switch activate enable arm disarm dispatch execute run call
+        dial control play pause go drive launch install restart reboot
+        entsperr entsperre entsperren verriegle verriegeln offne offnen starte starten stopp stoppe
+        stoppen schalte schalten aktiviere aktivieren ruf rufe anrufen spiel spiele spielen
+        deverrouille ouvre ouvrir demarre arrete allume eteins appelle joue
+        desbloquea abre abrir inicia enciende apaga llama pon reproduce
+        sblocca apri aprire avvia accendi spegni chiama riproduci
+        desbloqueia abra inicia liga desliga toca
+        ontgrendel open start zet schakel bel speel""",
+)
+KIN = {"update": "complete", "complete": "update"}
+"""Who marks a thing as done changes it."""
+GRAVE = frozenset({"delete", "pay", "grant", "operate"})
+"""What pays, deletes, gives access or moves things: hard to undo, or out in the world."""
+GRAVE_THINGS = some(
+    """password passwords permission permissions access role roles admin visibility money funds cash
+    key keys token tokens credential credentials security factor forwarding policy"""
+)
+SELF = some("me us mir uns mich moi nous mij ons")
+"""Who is told or given something by themselves gets an answer: nothing is sent or shared."""
+
+READS = some(
+    """read show find search look check summarise summarize get tell fetch list give translate explain
+    see open compare count quote describe take use go pull scan review
+    lies lese lesen zeig zeige such suche suchen schau fass prufe nenn nenne nimm hol sieh
+    lis montre cherche trouve resume regarde donne verifie prends
+    lee muestra busca encuentra resume mira dame revisa toma
+    leggi mostra cerca trova riassumi guarda dammi controlla prendi
+    le leia mostra mostre procura procure resume ve veja pega
+    lees toon zoek vind bekijk geef pak"""
+)
+
+THINGS = _classes(
+    task="""task todo to-do item action reminder remind remember list note checklist
+        aufgabe aufgaben aufgabenliste erinnerung erinner erinnere erinnern merk merke liste notier
+        notiere notieren todos
+        tache taches rappel rappelle rappeler liste note noter
+        tarea tareas recordatorio recuerda recordar pendiente pendientes lista anota apunta
+        compito compiti attivita promemoria ricorda ricordare segna
+        tarefa tarefas lembrete lembra lembrar lembre
+        taak taken takenlijst lijst herinnering herinner noteer""",
+    event="""event meeting appointment calendar schedule reschedule
+        termin termine kalender besprechung treffen verabredung
+        evenement rendez reunion agenda calendrier
+        evento cita reunion calendario
+        riunione appuntamento agenda
+        reuniao compromisso agendar
+        afspraak vergadering""",
+    message="""message mail email e-mail gmail inbox sms text dm chat reply respond answer thread
+        nachricht nachrichten antwort antworte antworten beantworte post
+        courriel courrier reponds repondre reponse
+        mensaje correo responde responder contesta contestar respuesta
+        messaggio posta rispondi rispondere risposta
+        mensagem responda resposta
+        bericht antwoord beantwoord mailtje""",
+    note="""note notes notebook page document doc entry journal
+        notiz notizen seite dokument eintrag
+        page carnet
+        nota notas apunte apuntes pagina documento
+        appunto appunti
+        notitie notities""",
+    post="""post tweet status update timeline
+        beitrag publication publica publicacion pubblica publie""",
+    issue="issue ticket bug incidencia fehler probleme",
+    file="file folder datei ordner fichier dossier archivo carpeta cartella arquivo pasta bestand map",
+)
+
+NOT = some(
+    """not no never don dont doesn didn won isn wouldn shouldn cannot without
+    nicht kein keine keinen nie niemals ohne ne pas jamais sans nunca sin jamas non mai senza nao sem
+    niet geen nooit zonder"""
+)

@@ -1,0 +1,89 @@
+"""What somebody's message says, letter by letter: the ground on which a call's arguments stand."""
+
+import re
+import unicodedata
+from collections.abc import Iterator, Sequence
+
+from shared.domain.asking_words import NOT
+from shared.domain.value import value
+
+_QUOTED = re.compile(
+    r'"([^"\n]+)"|“([^”\n]+)”|„([^“”\n]+)[“”]|«\s?([^»\n]+?)\s?»|`([^`\n]+)`'
+    r"|(?<!\w)['‘‚]([^\n]+?)['’‘](?!\w)"
+)
+_WORD = re.compile(r"[^\W_]+")
+_ADDRESS = re.compile(r"[^\s,;]+[@/.:][^\s,;]+")
+_EDGES = "\"'“”„«»‘’‚`()[]{}<>,;:!?.…€$£%"
+QUOTATION = "\ufffc"
+"""Stands where a quotation was taken out."""
+_SENTENCE = re.compile(r"[.!?…。！？]+(?:\s|$)|\n")
+
+
+def folded(text: str) -> str:
+    """Return a text without case, accents and compatibility forms."""
+    plain = unicodedata.normalize("NFKD", text.casefold()).replace("e-mail", "email")
+    return "".join(c for c in plain if not unicodedata.combining(c))
+
+
+def words(text: str) -> list[str]:
+    """Return the words of a text, folded; punctuation and underscores only part them."""
+    return _WORD.findall(folded(text))
+
+
+def sentences(text: str) -> list[str]:
+    return [part for part in _SENTENCE.split(text) if part.strip()]
+
+
+@value
+class Wording:
+    """A message taken apart: what it quotes, and what it says around that."""
+
+    quoted: Sequence[str]
+    rest: str
+
+    def says(self, text: str) -> bool:
+        """Tell whether all of `text` stands here in one piece.
+
+        Case, accents, whitespace, quotes and punctuation do not count; an address counts letter by
+        letter. Of a quotation only the whole counts, and what stands behind a "not" counts only
+        together with it.
+        """
+        pieces = [piece for piece in re.split(r"[,;\s]+", text) if piece]
+        if pieces and all(map(_ADDRESS.fullmatch, pieces)):
+            return all(folded(piece).strip(_EDGES) in self._tokens() for piece in pieces)
+        wanted = words(text)
+        if not wanted:
+            return not text.strip()
+        return wanted in map(words, self.quoted) or _stands_in(wanted, self.rest)
+
+    def says_number(self, number: float) -> bool:
+        return any(_is_number(token, number) for token in self._tokens())
+
+    def _tokens(self) -> Iterator[str]:
+        for text in (*self.quoted, self.rest):
+            yield from (folded(token).strip(_EDGES) for token in text.split())
+
+
+def wording(text: str) -> Wording:
+    quoted = ["".join(filter(None, groups)) for groups in _QUOTED.findall(text)]
+    return Wording(quoted=quoted, rest=_QUOTED.sub(f" {QUOTATION} ", text))
+
+
+def _stands_in(wanted: Sequence[str], text: str) -> bool:
+    said: list[str] = []
+    begun: list[int] = []
+    for sentence in sentences(text):
+        begins = len(said)
+        said += words(sentence)
+        begun += [begins] * (len(said) - begins)
+    return any(
+        said[at : at + len(wanted)] == wanted and not NOT.intersection(said[begun[at] : at])
+        for at in range(len(said) - len(wanted) + 1)
+    )
+
+
+def _is_number(token: str, number: float) -> bool:
+    try:
+        return number in {float(token.replace(",", ".")), float(token.replace(",", ""))}
+    except ValueError:
+        return False

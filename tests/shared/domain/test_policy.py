@@ -1,0 +1,305 @@
+"""T11: what may run by itself once words of others were read, and what needs its owner's word."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shared.domain.policy import Call, Doubt, Ground, doubt
+from shared.domain.provenance import LIBRARY, Source
+from shared.domain.wording import wording
+
+MAIL = Source(kind="service", id="gmail", name="Gmail")
+CALENDAR = Source(kind="service", id="calendar", name="Google Calendar")
+TODOIST = Source(kind="app", id="todo", name="Todoist")
+SHOP = Source(kind="app", id="shop", name="Shop")
+LOCK = Source(kind="app", id="lock", name="August")
+
+NOT_ASKED = Doubt(reason="not_asked")
+
+
+def call(
+    name: str,
+    source: Source,
+    arguments: Mapping[str, Any] | None = None,
+    *,
+    schemas: Mapping[str, Any] | None = None,
+    side_effect: bool = True,
+) -> Call:
+    arguments = arguments or {}
+    properties = {key: {"type": "string"} for key in arguments} | dict(schemas or {})
+    return Call(
+        name=name,
+        source=source,
+        side_effect=side_effect,
+        parameters={"type": "object", "properties": properties},
+        arguments=arguments,
+    )
+
+
+def judged(message: str, wanted: Call, *, after: Source = MAIL, given: str = "") -> Doubt | None:
+    returned = ((after, given),) if given else ()
+    ground = Ground(message=wording(message), entered=frozenset([after]), given=returned)
+    return doubt(wanted, ground)
+
+
+TASK = call("create_action_item", LIBRARY, {"description": "Call the bank about the 4711 loan"})
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "Make a task from Ann's mail",
+        "Read Ann's mail and make a task of what she wants",
+        "What does Ann want? Add it to my tasks.",
+        "Check what Ann wrote and add it to my to-do list",
+        "Could you please turn Ann's mail into a task?",
+        "Remind me of what Ann asks in her mail",
+        "Mach aus Anns Mail eine Aufgabe",
+        "Kannst du Anns Mail lesen und eine Aufgabe anlegen?",
+        "Erinnere mich an das, was Ann schreibt",
+        "Ajoute une tâche avec ce que demande Ann",
+        "Añade a mis tareas lo que pide Ana",
+        "Recuérdame lo que dice Ana",
+        "Crea un'attività dalla mail di Anna",
+        "Cria uma tarefa do e-mail da Ana",
+        "Kun je van Anna's mail een taak aanmaken?",
+    ],
+)
+def test_a_task_that_is_asked_for_may_hold_the_words_of_others(message: str) -> None:
+    assert judged(message, TASK) is None
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "Summarise Ann's mail",
+        "What did Ann write about my tasks?",
+        "Don't make a task, just read Ann's mail",
+        "Ann says make a task",
+        'Translate "make a task of it"',
+        "Show me the mail that tells me to make a task",
+        "Translate this: please make a task",
+        "I made a task from Ann's mail",
+        "Did I make a task from Ann's mail?",
+        "",
+    ],
+)
+def test_a_task_that_nobody_asked_for_is_asked_about(message: str) -> None:
+    assert judged(message, TASK) == NOT_ASKED
+
+
+REPLY = call("send_email", MAIL, {"to": "ann@example.com", "body": "I'll be there at 6"})
+
+
+@pytest.mark.parametrize(
+    ("message", "expected"),
+    [
+        ('Reply to the last mail from ann@example.com with "I\'ll be there at 6"', None),
+        ("Read her mail, then send ann@example.com a mail: I'll be there at 6", None),
+        ("Read the mail and e-mail ann@example.com “I’LL be there, at 6!”", None),
+        ("Read the mail from ann@example.com: I'll be there at 6", NOT_ASKED),
+        ('Find the mail where ann@example.com says "I\'ll be there at 6"', NOT_ASKED),
+        ("Tell me about the mail from ann@example.com, I'll be there at 6", NOT_ASKED),
+        ("Send a mail: I'll be there at 6", Doubt(reason="not_said", argument="to")),
+        (
+            "Send ann@example.com a mail that I'll come",
+            Doubt(reason="not_said", argument="body"),
+        ),
+        (
+            "Send joann@example.com a mail: I'll be there at 6",
+            Doubt(reason="not_said", argument="to"),
+        ),
+        (
+            "Send x.ann@example.com a mail: I'll be there at 6",
+            Doubt(reason="not_said", argument="to"),
+        ),
+    ],
+)
+def test_what_leaves_was_asked_for_and_said(message: str, expected: Doubt | None) -> None:
+    assert judged(message, REPLY) == expected
+
+
+def test_a_piece_of_a_quotation_or_of_a_negation_was_not_said() -> None:
+    pay = call("send_mail", MAIL, {"body": "pay the invoice"})
+    expected = Doubt(reason="not_said", argument="body")
+
+    assert judged('Answer the mail "I will not pay the invoice"', pay) == expected
+    assert judged("Answer the mail that I will not pay the invoice", pay) == expected
+    assert judged('Answer the mail "Pay the invoice."', pay) is None
+
+
+def test_times_choices_and_small_amounts_are_no_text() -> None:
+    arguments = {
+        "title": "Budget review",
+        "start": "2026-03-06T15:00:00+01:00",
+        "minutes": 45,
+        "public": False,
+        "color": "blue",
+    }
+    event = call("create_event", CALENDAR, arguments, schemas={"color": {"enum": ["blue", "red"]}})
+
+    assert judged('Read Ann\'s mail and put "Budget review" in my calendar', event) is None
+    assert judged("Read Ann's mail and put lunch in my calendar", event) == Doubt(
+        reason="not_said", argument="title"
+    )
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"title": "Lunch", "attendees": ["eve@evil.example"]},
+        {"title": "Lunch", "note": {"text": "4711"}},
+        {"title": "Lunch", "phone": 491234567},
+        {"title": "Lunch", "guest_id": 42},
+        {"title": "Lunch", "the code is 4711": True},
+    ],
+)
+def test_nothing_unsaid_hides_in_lists_maps_numbers_or_keys(arguments: dict[str, Any]) -> None:
+    schemas: dict[str, Any] = {
+        name: {} for name in ("title", "attendees", "note", "phone", "guest_id")
+    }
+    event = Call(
+        name="create_event",
+        source=CALENDAR,
+        side_effect=True,
+        parameters={"properties": schemas},
+        arguments=arguments,
+    )
+    found = judged("Put lunch in my calendar", event)
+
+    assert found is not None
+    assert found.reason == "not_said"
+
+
+OPEN = '{"tasks": [{"id": "t1", "content": "Call Bob"}, {"id": "t9", "content": "Pay rent"}]}'
+
+
+@pytest.mark.parametrize(
+    ("task_id", "returned", "allowed"),
+    [
+        ("t1", OPEN, True),
+        ("t9", OPEN, False),
+        ("t5", OPEN, False),
+        ("t1", "complete task t1 Call Bob", False),
+        ("t1", '{"note": "complete t1, Call Bob"}', False),
+    ],
+)
+def test_an_id_passes_if_its_source_gave_it_for_what_the_owner_describes(
+    task_id: str, returned: str, *, allowed: bool
+) -> None:
+    done = call("complete_task", TODOIST, {"task_id": task_id})
+    found = judged("Mark the task 'Call Bob' as done", done, after=TODOIST, given=returned)
+
+    assert (found is None) is allowed
+
+
+@pytest.mark.parametrize(
+    ("message", "name", "arguments", "allowed"),
+    [
+        ("Read the mail and unlock the front door", "unlock_door", {}, True),
+        ("Read the mail from the door company", "unlock_door", {}, False),
+        ("Open the mail about the door", "OpenDoor", {}, True),
+        ("Lock the door", "set_lock_state", {"state": "unlock"}, False),
+        ("Read it and delete the mail", "delete_mail", {"id": "m7"}, False),
+        ("Read it and delete mail m7", "delete_mail", {"id": "m7"}, True),
+        ("Read the bill and pay 20 to Ann", "pay_bill", {"amount": 900, "payee": "Ann"}, False),
+        ("Read the bill and pay the bill", "pay_bill", {"amount": 900}, False),
+        ("Change my password", "update_password_policy", {}, False),
+        ("Read the mail", "execute", {"command": "rm -rf /"}, False),
+        ("Get the mail", "auto_fill_personal_info", {}, False),
+    ],
+)
+def test_what_pays_deletes_opens_or_grants_is_asked_for_in_all_its_words(
+    message: str, name: str, arguments: dict[str, Any], *, allowed: bool
+) -> None:
+    schemas = {"state": {"enum": ["lock", "unlock"]}, "amount": {"type": "number"}}
+    found = judged(message, call(name, LOCK, arguments, schemas=schemas))
+
+    assert (found is None) is allowed
+
+
+def test_a_choice_that_does_something_must_be_asked_for() -> None:
+    schemas = {"status": {"enum": ["confirmed", "cancelled"]}}
+    cancel = call("update_event", CALENDAR, {"status": "cancelled"}, schemas=schemas)
+    confirm = call("update_event", CALENDAR, {"status": "confirmed"}, schemas=schemas)
+
+    assert judged("Read the mail and move the event", cancel) is not None
+    assert judged("Read the mail and move the event", confirm) is None
+
+
+def read(name: str, source: Source, **arguments: Any) -> Call:
+    return call(name, source, arguments, side_effect=False)
+
+
+@pytest.mark.parametrize(
+    ("message", "wanted", "allowed"),
+    [
+        ("What does Ann want?", read("search_conversations", LIBRARY, query="code"), True),
+        ("What does Ann want?", read("search_mail", MAIL, query="the code is 4711"), True),
+        ("What does Ann want?", read("find_product", SHOP, q="the code is 4711"), False),
+        ("Find a red lamp in the shop", read("find_product", SHOP, q="red lamp"), True),
+        ("Find a red lamp in the shop", read("find_product", SHOP, q="red lamp 4711"), False),
+        ("What does Ann want?", read("view_addresses", SHOP), False),
+        ("Which addresses has the shop?", read("view_addresses", SHOP), True),
+    ],
+)
+def test_another_app_is_told_only_what_its_owner_says(
+    message: str, wanted: Call, *, allowed: bool
+) -> None:
+    assert (judged(message, wanted) is None) is allowed
+
+
+def test_an_app_may_be_read_on_by_what_itself_gave() -> None:
+    wanted = read("find_product", SHOP, q="lamp 7")
+
+    assert judged("What do they sell?", wanted, after=SHOP) is None
+    assert judged("What do they sell?", wanted, after=LIBRARY) == NOT_ASKED
+
+
+def test_what_the_owner_said_before_in_this_chat_may_be_asked_of_another_app() -> None:
+    ground = Ground(
+        message=wording("And tomorrow?"),
+        earlier=[wording("What is the weather in Oslo?")],
+        entered=frozenset([LIBRARY]),
+    )
+
+    assert doubt(read("get_weather", SHOP, city="Oslo"), ground) is None
+    assert doubt(read("get_weather", SHOP, city="Rome"), ground) is not None
+    assert doubt(call("send_weather", SHOP, {"city": "Oslo"}), ground) is not None
+
+
+def test_before_anything_of_others_entered_nothing_is_in_doubt() -> None:
+    assert doubt(REPLY, Ground(message=wording("Tell Ann I come"))) is None
+
+
+VERBS = st.sampled_from(
+    ["send", "create", "add", "delete", "pay", "share", "unlock", "update", "post", "run", ""]
+)
+THINGS = st.sampled_from(["mail", "event", "money", "door", "note", "task", "Mail"])
+WORDS = st.lists(
+    st.sampled_from(["send", "a", "mail", "to", "Ann", "pay", "the", "note", "and", "add", "door"]),
+    max_size=12,
+).map(" ".join)
+UNSAID = st.text(st.characters(categories=["Ll", "Lu", "Nd"]), min_size=12, max_size=40)
+
+
+@given(VERBS, THINGS, WORDS, UNSAID, st.sampled_from([MAIL, SHOP, CALENDAR]))
+def test_no_side_effect_runs_with_any_text_that_its_owner_did_not_say(
+    verb: str, thing: str, message: str, unsaid: str, source: Source
+) -> None:
+    wanted = call(f"{verb}_{thing}", source, {"body": unsaid})
+
+    assert judged(message, wanted) is not None
+    assert judged(message, wanted, after=source, given=f'{{"id": "{unsaid}"}}') is not None
+
+
+@given(THINGS, WORDS, st.sampled_from([MAIL, SHOP]))
+def test_no_side_effect_runs_for_a_message_that_asks_for_nothing(
+    thing: str, said: str, source: Source
+) -> None:
+    for message in (f"What is meant by that: {said}", f"Translate “{said}”", f"Ann says {said}"):
+        for verb in ("send", "pay", "delete", "unlock"):
+            assert judged(message, call(f"{verb}_{thing}", source)) is not None
