@@ -9,7 +9,9 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from infra.emulators.process import CannotRunError
 from infra.local.browser import chromium, product
+from tests.servers import running
 from tests.servers.openai import ScriptedOpenai, scripted_openai
+from tests.servers.provider import CLIENT_ID, CLIENT_SECRET, FakeProvider
 from tests.web.app_server import AppServer, app_serving
 from tests.web.console import Console
 from tests.web.served import Served
@@ -37,10 +39,24 @@ def app_server() -> Iterator[AppServer]:
 
 
 @pytest.fixture(scope="package")
-def origin(tmp_path_factory: pytest.TempPathFactory, app_server: AppServer) -> Iterator[str]:
-    folder = tmp_path_factory.mktemp("console")
-    with product(folder, EGRESS_DEV_ORIGINS=app_server.url) as address:
-        yield address
+def provider() -> FakeProvider:
+    """Stand for the one service whose accounts can be connected here, a calendar."""
+    return FakeProvider()
+
+
+@pytest.fixture(scope="package")
+def origin(
+    tmp_path_factory: pytest.TempPathFactory, app_server: AppServer, provider: FakeProvider
+) -> Iterator[str]:
+    with running(provider.app) as google:
+        settings = {
+            "EGRESS_DEV_ORIGINS": f"{app_server.url},{google}",
+            "GOOGLE_CLIENT_ID": CLIENT_ID,
+            "GOOGLE_CLIENT_SECRET": CLIENT_SECRET,
+            "GOOGLE_BASE_URL": google,
+        }
+        with product(tmp_path_factory.mktemp("console"), **settings) as address:
+            yield address
 
 
 @pytest.fixture

@@ -1,0 +1,61 @@
+"""Accounts at other services in the console: connected in a window of their own, and disconnected."""
+
+import re
+
+import pytest
+from playwright.sync_api import BrowserContext, Page, expect
+
+from tests.servers.provider import FakeProvider
+from tests.web.console import Console
+
+pytestmark = pytest.mark.browser
+
+CALENDAR = "Google Calendar"
+
+
+def connect(context: BrowserContext, page: Page) -> Page:
+    page.locator("#views [data-to=apps]").click()
+    with context.expect_page() as opened:
+        page.get_by_role("button", name=f"Connect {CALENDAR}").press("Enter")
+    return opened.value
+
+
+def test_p6_a_service_is_connected_in_another_window_and_disconnected(
+    console: Console, context: BrowserContext, provider: FakeProvider
+) -> None:
+    console.sign_in("planner")
+    page = console.page
+
+    window = connect(context, page)
+
+    expect(window.get_by_role("heading")).to_have_text("Connected")
+    assert window.evaluate("window.opener") is None
+    disconnect = page.get_by_role("button", name=f"Disconnect {CALENDAR}")
+    expect(disconnect).to_be_focused()
+    told = page.locator("#connections").get_by_role("status")
+    expect(told).to_have_text(f"{CALENDAR} is connected.")
+    row = page.locator("#connections .rows li").filter(has_text=CALENDAR)
+    expect(row).to_contain_text("Connected since")
+
+    page.on("dialog", lambda dialog: dialog.accept())
+    disconnect.press("Enter")
+    expect(told).to_have_text(f"{CALENDAR} is disconnected.")
+    expect(page.get_by_role("button", name=f"Connect {CALENDAR}")).to_be_focused()
+    assert provider.revoked
+    assert console.complaints == []
+
+
+def test_p6_a_connection_stands_after_a_reload_and_what_is_not_set_up_is_named(
+    console: Console, context: BrowserContext
+) -> None:
+    console.sign_in("planner2")
+    connect(context, console.page)
+    expect(console.page.get_by_role("button", name=f"Disconnect {CALENDAR}")).to_be_visible()
+
+    console.page.reload()
+    console.page.locator("#views [data-to=apps]").click()
+
+    expect(console.page.get_by_role("button", name=f"Disconnect {CALENDAR}")).to_be_visible()
+    expect(console.page.locator("#connections .missing")).to_have_text(
+        re.compile("^Not set up on this server: ")
+    )
