@@ -4,6 +4,7 @@ from pydantic import ValidationError
 
 from functions.process_conversation.bury import bury
 from functions.process_conversation.erase import erase
+from functions.process_conversation.integrations import endpoints as integrations
 from functions.process_conversation.library import (
     account,
     action_items,
@@ -65,6 +66,7 @@ LIBRARY = (
 )
 
 MCP = mcp_endpoint.ENDPOINTS
+INTEGRATIONS = integrations.ENDPOINTS
 
 ERASE = (
     Endpoint(

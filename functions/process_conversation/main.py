@@ -9,6 +9,7 @@ from starlette.requests import Request
 from functions.process_conversation.endpoints import (
     BURY,
     ERASE,
+    INTEGRATIONS,
     LIBRARY,
     MCP,
     PROCESS,
@@ -17,6 +18,7 @@ from functions.process_conversation.endpoints import (
 from functions.process_conversation.wiring import (
     bury_deps,
     erase_deps,
+    integration_deps,
     library_deps,
     process_deps,
     start,
@@ -53,6 +55,11 @@ def _library() -> Starlette:
 
 
 @cache
+def _integrations() -> Starlette:
+    return application("integrations", INTEGRATIONS, integration_deps())
+
+
+@cache
 def _mcp() -> Starlette:
     return application("mcp", MCP, library_deps())
 
@@ -79,6 +86,12 @@ async def bury(request: Request) -> Starlette:
 async def library(request: Request) -> Starlette:
     """Serve conversations, memories and action items."""
     return _library()
+
+
+@functions_framework.aio.http  # type: ignore[arg-type]  # its type omits ASGI applications
+async def integrations(request: Request) -> Starlette:
+    """Serve the library to apps that its owner installed."""
+    return _integrations()
 
 
 @functions_framework.aio.http  # type: ignore[arg-type]  # its type omits ASGI applications

@@ -80,7 +80,12 @@ def _says_same(one: Memory, other: Memory) -> bool:
 
 
 def _is_rival(memory: Memory, candidate: Candidate) -> bool:
-    """Both cannot be true at once: the model says so, or it is a thing one has only one of."""
+    """Both cannot be true at once: the model says so, or it is a thing one has only one of.
+
+    What an app wrote later never stands against what was said.
+    """
+    if memory.app_id is not None and memory.created_at > candidate.memory.created_at:
+        return False
     if memory.id == candidate.replaces:
         return True
     about = aspect(memory.content)

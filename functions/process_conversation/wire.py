@@ -140,6 +140,7 @@ class ConversationSummary(_Out):
     failure: str | None
     structured: StructuredOut
     starred: bool
+    app_id: str | None
 
 
 class ConversationOut(ConversationSummary):

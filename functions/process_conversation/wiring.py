@@ -5,11 +5,14 @@ from functools import cache
 from functions.process_conversation.claims import Claims
 from shared import wiring
 from shared.data.accounts import Accounts, Erasures
+from shared.data.apps import Apps, InstalledApps
 from shared.data.conversations import Conversations
 from shared.data.dead_letters import DeadLetters
+from shared.data.hourly_limits import HourlyLimits
 from shared.data.library_index import LibraryIndex
 from shared.data.mcp_keys import McpKeys
 from shared.data.memories import Memories
+from shared.data.operations import Operations
 from shared.data.people import People
 from shared.data.profiles import Profiles
 from shared.data.search import Search
@@ -48,6 +51,25 @@ class LibraryDeps:
     tasks: Tasks
     mcp_keys: McpKeys
     cors_origins: tuple[str, ...] = ()
+
+
+@value
+class IntegrationDeps:
+    """What apps ask of a user's library."""
+
+    identity: Identity
+    service_identity: ServiceIdentity
+    clock: Clock
+    new_id: NewId
+    apps: Apps
+    installed_apps: InstalledApps
+    limits: HourlyLimits
+    operations: Operations
+    conversations: Conversations
+    memories: Memories
+    action_items: ActionItems
+    index: LibraryIndex
+    search: Search
 
 
 @value
@@ -123,6 +145,26 @@ def library_deps() -> LibraryDeps:
         tasks=wiring.tasks(),
         mcp_keys=McpKeys(documents),
         cors_origins=wiring.settings().cors_origins,
+    )
+
+
+@cache
+def integration_deps() -> IntegrationDeps:
+    documents = wiring.documents()
+    return IntegrationDeps(
+        identity=wiring.identity(),
+        service_identity=wiring.service_identity(),
+        clock=wiring.clock(),
+        new_id=wiring.new_id(),
+        apps=Apps(documents),
+        installed_apps=InstalledApps(documents),
+        limits=HourlyLimits(documents),
+        operations=Operations(documents),
+        conversations=Conversations(documents),
+        memories=Memories(documents),
+        action_items=ActionItems(documents),
+        index=LibraryIndex(wiring.vectors(), wiring.embedder()),
+        search=Search(documents, wiring.vectors(), wiring.embedder()),
     )
 
 

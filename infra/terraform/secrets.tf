@@ -2,9 +2,9 @@
 
 locals {
   secrets = {
-    OPENAI_API_KEY     = ["after_turn", "chat", "library", "mcp", "process_conversation"]
+    OPENAI_API_KEY     = ["after_turn", "chat", "integrations", "library", "mcp", "process_conversation"]
     OPENROUTER_API_KEY = ["chat"]
-    PINECONE_API_KEY   = ["chat", "library", "mcp", "process_conversation"]
+    PINECONE_API_KEY   = ["chat", "integrations", "library", "mcp", "process_conversation"]
   }
 }
 

@@ -30,7 +30,7 @@ _NEWEST_FIRST = (Order("created_at", "desc"),)
 _WITHOUT_TRANSCRIPT = (
     "created_at", "started_at", "finished_at", "source", "language", "parts", "status",
     "discarded", "structured", "topics", "processed_hash", "chunk_count", "failure", "edits",
-    "speakers", "person_ids", "starred",
+    "speakers", "person_ids", "starred", "app_id",
 )  # fmt: skip
 
 

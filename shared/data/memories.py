@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from shared.data.codec import load_all
 from shared.data.derived import Derived
-from shared.domain.documents import Document, Query, Where
+from shared.domain.documents import Document, Query, Set, Where, Write
 from shared.domain.ids import MemoryId, UserId
 from shared.domain.memory import Memory
 
@@ -41,11 +41,23 @@ class Memories(Derived[Memory]):
             found += await self._documents.query(query)
         return load_all(Memory, found)
 
+    async def is_forgotten(self, uid: UserId, memory_id: MemoryId) -> bool:
+        """Tell whether the owner deleted what an app wrote under this id."""
+        return await self._documents.get(_forgotten_path(uid, memory_id)) is not None
+
+    def app_mark(self, uid: UserId, memory_id: MemoryId) -> Write:
+        """Return what keeps an app from bringing a memory back."""
+        return Set(_forgotten_path(uid, memory_id), {"of": self.collection})
+
     def is_same(self, stored: Memory, given: Memory) -> bool:
         return stored.content == given.content
 
     def _newest_first(self, uid: UserId, limit: int) -> Query:
         return replace(super()._newest_first(uid, limit), where=(CURRENT,))
+
+
+def _forgotten_path(uid: UserId, memory_id: MemoryId) -> str:
+    return f"users/{uid}/forgotten/{memory_id}"
 
 
 def memory_path(uid: UserId, memory_id: MemoryId) -> str:

@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any, Literal
 
 from shared.domain.claim import Claim
-from shared.domain.ids import ConversationId, PersonId
+from shared.domain.ids import AppId, ConversationId, PersonId
 from shared.domain.value import value
 
 MAX_PARTS = 100
@@ -110,7 +110,7 @@ class Conversation:
     `held_by` is set while somebody works on it and never stored: the claim stands beside.
     `processed_hash` is the content that `structured`, the memories and the vectors were made from;
     `chunk_count` the number of vector chunks written for it. `speakers` says by label who spoke;
-    `person_ids` names the people among them.
+    `person_ids` names the people among them. What an app handed in carries its `app_id`.
     """
 
     id: ConversationId
@@ -134,6 +134,7 @@ class Conversation:
     speakers: Mapping[str, Speaker] = field(default_factory=dict)
     person_ids: tuple[PersonId, ...] = ()
     starred: bool = False
+    app_id: AppId | None = None
 
     @property
     def spoken(self) -> tuple[Segment, ...]:

@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import Literal
 
-from shared.domain.ids import ConversationId, MemoryId
+from shared.domain.ids import AppId, ConversationId, MemoryId
 from shared.domain.value import value
 
 Category = Literal["interesting", "system", "manual"]
@@ -15,7 +15,7 @@ class Memory:
 
     It holds from `created_at`, when it was said, until `valid_to`, when the memory `superseded_by`
     took its place: then it is kept, and no longer retrieved. `seen_in` names the later conversations
-    that said it again.
+    that said it again. What an app wrote carries its `app_id`: it is not the owner's word.
     """
 
     id: MemoryId
@@ -33,6 +33,7 @@ class Memory:
     seen_in: tuple[ConversationId, ...] = ()
     valid_to: datetime | None = None
     superseded_by: MemoryId | None = None
+    app_id: AppId | None = None
 
     @property
     def is_owners(self) -> bool:

@@ -3,11 +3,11 @@
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import field
 from functools import partial
-from typing import Any, Generic, Literal, Protocol, TypeVar
+from typing import Any, Generic, Literal, Protocol, TypeVar, get_origin
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 from starlette.applications import Starlette
-from starlette.datastructures import Headers
+from starlette.datastructures import Headers, QueryParams
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.middleware.cors import CORSMiddleware
@@ -257,9 +257,16 @@ def _parse_query(row: Endpoint, request: Request) -> Any:
     if row.query is None:
         return None
     try:
-        return row.query.model_validate(dict(request.query_params))
+        return row.query.model_validate(_sent(row.query, request.query_params))
     except ValidationError as error:
         raise _Refused(_invalid(error)) from error
+
+
+def _sent(model: type[Wire], params: QueryParams) -> dict[str, Any]:
+    """Read a parameter that may stand several times as a list, and the last of any other."""
+    kinds = {name: get_origin(field.annotation) for name, field in model.model_fields.items()}
+    lists = [name for name, kind in kinds.items() if kind in (list, tuple)]
+    return {**params, **{name: params.getlist(name) for name in lists if name in params}}
 
 
 def _invalid(error: ValidationError, status: int = 422) -> Response:

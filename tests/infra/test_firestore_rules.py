@@ -30,6 +30,7 @@ SERVER_OWNED = {
     "speakers": {"SPEAKER_00": "forged"},
     "person_ids": ["forged"],
     "starred": True,
+    "app_id": "notes",
 }
 
 

@@ -214,9 +214,7 @@ def test_every_route_with_an_id_in_its_path_is_tried_with_anothers() -> None:
     tried = {(method, unnamed(path)) for method, path in named}
     routes = {(m.upper(), unnamed(path)) for path in ROUTES for m in ROUTES[path] if "{" in path}
 
-    assert routes - tried == {
-        ("POST", "/v2/integrations/{}/notification")
-    }  # asks for the app's key
+    assert {path for _, path in routes - tried} == set(BY_KEY)
 
 
 def unnamed(path: str) -> str:
@@ -226,6 +224,32 @@ def unnamed(path: str) -> str:
         "{}" if piece.startswith("{") or before == named else piece
         for before, piece in zip(["", *pieces], pieces, strict=False)
     )
+
+
+BY_KEY = {
+    "/v2/integrations/{}/notification": ("POST", {"message": "x"}),
+    "/v2/integrations/{}/user/conversations": ("POST", {}),
+    "/v2/integrations/{}/user/memories": ("POST", {}),
+    "/v2/integrations/{}/memories": ("GET", {}),
+    "/v2/integrations/{}/conversations": ("GET", {}),
+    "/v2/integrations/{}/search/conversations": ("POST", {}),
+    "/v2/integrations/{}/tasks": ("GET", {}),
+}
+"""Routes that ask for an app's key."""
+
+
+@pytest.mark.parametrize(("path", "row"), BY_KEY.items())
+def test_t17_a_users_token_is_no_apps_key(
+    alice: httpx.Client, theirs: dict[str, str], path: str, row: tuple[str, dict[str, str]]
+) -> None:
+    method, query = row
+    body = {"text": "x", "query": "x"} if method == "POST" else None
+
+    answer = alice.request(
+        method, path.format(theirs["app"]), params={"uid": "alice", **query}, json=body
+    )
+
+    assert refusal(answer) == (403, "Invalid API key")
 
 
 NO_JSON = {
@@ -255,6 +279,9 @@ BODIES = [
     ("PATCH", "/v1/users/profile"),
     ("POST", "/v1/users/fcm-token"),
     ("POST", "/v1/integrations/notification"),
+    ("POST", "/v2/integrations/{app_id}/user/conversations?uid=alice"),
+    ("POST", "/v2/integrations/{app_id}/user/memories?uid=alice"),
+    ("POST", "/v2/integrations/{app_id}/search/conversations?uid=alice"),
 ]
 
 
@@ -266,7 +293,7 @@ def test_a_body_that_is_no_json_is_400(alice: httpx.Client, body: bytes) -> None
 
 
 def test_every_route_with_a_body_is_tried() -> None:
-    assert sorted(BODIES) == sorted(
+    assert sorted((method, path.partition("?")[0]) for method, path in BODIES) == sorted(
         (method.upper(), path)
         for path, methods in ROUTES.items()
         for method, route in methods.items()

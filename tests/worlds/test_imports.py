@@ -45,6 +45,7 @@ def loaded(folder: str, entry: str, **environment: str) -> set[str]:
         ("chat", "chat", VENDORS | LATE),
         ("process_conversation", "library", VENDORS | LATE),
         ("process_conversation", "mcp", VENDORS | LATE),
+        ("process_conversation", "integrations", VENDORS | LATE),
         ("tool_proxy", "tool_proxy", VENDORS | LATE | {"shared.retrieval", "shared.extraction"}),
         (
             "notifications",

@@ -142,8 +142,9 @@ async def _forget(deps: LibraryDeps, uid: UserId, memory: Memory) -> None:
 
 
 def _marks(deps: LibraryDeps, uid: UserId, memory: Memory) -> list[Write]:
-    """Return what keeps the conversations that said it again from bringing it back."""
-    return [
+    """Return what keeps the app, and the conversations that said it again, from bringing it back."""
+    apps = [deps.memories.app_mark(uid, memory.id)] if memory.app_id else []
+    return apps + [
         deps.memories.mark(uid, heard_in, derived_id(heard_in, "memory", memory.content))
         for heard_in in memory.seen_in
     ]
@@ -174,6 +175,7 @@ def _out(uid: UserId, memory: Memory) -> MemoryOut:
         valid_to=memory.valid_to,
         reviewed=memory.reviewed,
         user_review=memory.user_review,
+        app_id=memory.app_id,
     )
 
 

@@ -128,6 +128,7 @@ class MemoryOut(_Out):
     valid_to: Utc | None
     reviewed: bool
     user_review: bool | None
+    app_id: str | None
     is_locked: bool = False
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from functions.process_conversation.reconcile import Candidate, reconcile
 from shared.domain.conversation import Conversation
-from shared.domain.ids import ConversationId, MemoryId
+from shared.domain.ids import AppId, ConversationId, MemoryId
 from shared.domain.memory import Memory
 from shared.extraction.changing import aspect
 from tests.functions.process_conversation.client import client_of
@@ -65,6 +65,8 @@ CASES = [
     (fact("User works at Acme", hours=1), [HOME], "keep"),
     (fact("User wohnt in Köln", hours=1), [HOME], "supersede"),
     (fact("User likes tea", hours=1), [fact("User likes coffee")], "keep"),
+    (HOME, [replace(LATER_HOME, app_id=AppId("app"))], "keep"),  # T17: an app's word, later
+    (LATER_HOME, [replace(HOME, app_id=AppId("app"))], "supersede"),
 ]  # fmt: skip
 
 

@@ -1,0 +1,223 @@
+"""What apps send and read of a user's library: names as in the old product, nulls left out."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Annotated, Literal, Self
+
+from pydantic import AfterValidator, ConfigDict, Field, model_validator
+
+from functions.process_conversation.library.wire import Content
+from functions.process_conversation.wire import Source, StructuredOut, Utc
+from shared.domain.conversation import Conversation, Segment, Status
+from shared.domain.ids import UserId
+from shared.domain.memory import Memory
+from shared.domain.text import visible
+from shared.edge.http import Wire
+
+MAX_FACTS = 50
+MAX_OFFSET = 5_000
+"""What is skipped is read, too."""
+
+
+def _storable(moment: datetime) -> datetime:
+    """Take a time without a zone as UTC, as the old product did."""
+    if not 1900 < moment.year < 9000:
+        raise ValueError("a year from 1901 is expected")
+    return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+Moment = Annotated[datetime, AfterValidator(_storable)]
+Text = Annotated[str, AfterValidator(visible)]
+Spec = Annotated[str, Field(max_length=200)]
+Day = Annotated[str, Field(max_length=40)]
+Limit = Annotated[int, Field(ge=1, le=1_000)]
+Offset = Annotated[int, Field(ge=0, le=MAX_OFFSET)]
+MostSegments = Annotated[int, Field(ge=-1, le=1_000)]
+
+
+class OwnerQuery(Wire):
+    """Whose library."""
+
+    uid: UserId
+
+
+class ExternalConversationIn(Wire):
+    """A text to be processed like a conversation; each line is a turn of the app's."""
+
+    text: Text = ""
+    text_source: Literal["audio_transcript", "message", "other_text"] = "audio_transcript"
+    text_source_spec: Spec | None = None
+    started_at: Moment | None = None
+    finished_at: Moment | None = None
+    language: Annotated[str, Field(min_length=2, max_length=16)] | None = None
+
+
+class FactIn(Wire):
+    """A fact in the app's words."""
+
+    content: Annotated[Content, AfterValidator(visible)]
+
+
+class ExternalMemoryIn(Wire):
+    """Facts as they are, a text to find facts in, or both."""
+
+    text: Text | None = None
+    text_source: Literal["email", "social_post", "other"] = "other"
+    text_source_spec: Spec | None = None
+    memories: Annotated[list[FactIn], Field(max_length=MAX_FACTS)] | None = None
+
+    @model_validator(mode="after")
+    def _says_something(self) -> Self:
+        if not (self.memories or (self.text and self.text.strip())):
+            raise ValueError(
+                "Either text or explicit memories(facts) are required and cannot be empty"
+            )
+        return self
+
+
+class Nothing(Wire):
+    """The old product answers with an empty object."""
+
+
+class MemoriesQuery(OwnerQuery):
+    limit: Limit = 100
+    offset: Offset = 0
+
+
+class ConversationsQuery(MemoriesQuery):
+    """Days are YYYY-MM-DD, or times in ISO format. `max_transcript_segments`: -1 for all."""
+
+    include_discarded: bool = False
+    statuses: list[str] = Field(default=[], max_length=10)
+    start_date: Day | None = None
+    end_date: Day | None = None
+    max_transcript_segments: MostSegments = 100
+
+
+class TasksQuery(MemoriesQuery):
+    """By when they were noted, and when they are due."""
+
+    completed: bool | None = None
+    conversation_id: Annotated[str, Field(max_length=64)] | None = None
+    start_date: Day | None = None
+    end_date: Day | None = None
+    due_start_date: Day | None = None
+    due_end_date: Day | None = None
+
+
+class SearchQuery(OwnerQuery):
+    max_transcript_segments: MostSegments = 100
+
+
+class ExternalSearchIn(Wire):
+    """What was discarded is in no index, so it is never found."""
+
+    query: Annotated[str, Field(min_length=1, max_length=1_000)]
+    page: Annotated[int, Field(ge=1, le=1_000)] = 1
+    per_page: Annotated[int, Field(ge=1, le=100)] = 10
+    include_discarded: bool = True
+    start_date: Day | None = None
+    end_date: Day | None = None
+
+
+class _Out(Wire):
+    model_config = ConfigDict(from_attributes=True)
+
+
+class MemoryItem(_Out):
+    """A memory without the words it rests on: those are a conversation's."""
+
+    id: str
+    uid: str
+    content: str
+    category: str
+    created_at: Utc
+    updated_at: Utc
+    conversation_id: str | None
+    visibility: str
+    manually_added: bool
+    edited: bool
+    reviewed: bool
+    user_review: bool | None
+    app_id: str | None
+    is_locked: bool = False
+
+    @classmethod
+    def of(cls, uid: UserId, memory: Memory) -> Self:
+        shown = {name: getattr(memory, name) for name in cls.model_fields if hasattr(memory, name)}
+        return cls(uid=uid, **shown)
+
+
+class MemoriesOut(Wire):
+    memories: list[MemoryItem]
+
+
+class TaskItem(_Out):
+    id: str
+    description: str
+    completed: bool
+    created_at: Utc
+    updated_at: Utc
+    due_at: Utc | None
+    completed_at: Utc | None
+    conversation_id: str | None
+    is_locked: bool = False
+
+
+class TasksOut(Wire):
+    tasks: list[TaskItem]
+
+
+class SegmentItem(_Out):
+    text: str
+    speaker: str
+    is_user: bool
+    person_id: str | None
+    start: float
+    end: float
+
+
+class ConversationItem(_Out):
+    """A conversation with the beginning of its transcript."""
+
+    id: str
+    created_at: Utc
+    started_at: Utc
+    finished_at: Utc
+    source: Source
+    language: str
+    status: Status
+    discarded: bool
+    structured: StructuredOut
+    app_id: str | None
+    transcript_segments: list[SegmentItem]
+
+    @classmethod
+    def of(cls, conversation: Conversation, segments: Sequence[Segment] = ()) -> Self:
+        whole = cls.model_validate(replace(conversation, transcript_segments=()))
+        items = [SegmentItem.model_validate(segment) for segment in segments]
+        return whole.model_copy(update={"transcript_segments": items})
+
+
+class ConversationsOut(Wire):
+    conversations: list[ConversationItem]
+
+
+class SearchOut(ConversationsOut):
+    """Best first."""
+
+    total_pages: int
+    current_page: int
+    per_page: int
+
+
+def first_moment(text: str) -> datetime:
+    """Read a day as its first moment, or a time. Raises ValueError."""
+    return _storable(datetime.fromisoformat(text))
+
+
+def last_moment(text: str) -> datetime:
+    """Read a day as its last moment, or a time. Raises ValueError."""
+    moment = first_moment(text)
+    return moment + timedelta(days=1, microseconds=-1) if len(text) == len("2026-03-02") else moment
