@@ -1,8 +1,10 @@
 """The ports and stores of process_conversation, built once per instance."""
 
+from dataclasses import field
 from functools import cache
 
 from functions.process_conversation.claims import Claims
+from functions.process_conversation.mcp_server.rates import KeyRates
 from shared import wiring
 from shared.data.accounts import Accounts, Erasures
 from shared.data.apps import Apps, InstalledApps
@@ -50,6 +52,7 @@ class LibraryDeps:
     erasures: Erasures
     tasks: Tasks
     mcp_keys: McpKeys
+    mcp_rates: KeyRates = field(default_factory=KeyRates)
     cors_origins: tuple[str, ...] = ()
 
 

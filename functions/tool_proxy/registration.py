@@ -126,8 +126,9 @@ async def change(
 
 
 async def remove(deps: ToolProxyDeps, uid: UserId, app_id: AppId) -> None:
-    """Delete an app. Raises NotFound and NotAllowed."""
+    """Delete an app, and what opened its server. Raises NotFound and NotAllowed."""
     await owned(deps, uid, app_id)
+    await deps.mcp.grants.forget(uid, app_id)
     await deps.apps.remove(app_id)
 
 

@@ -44,6 +44,9 @@ class McpGrants:
         """Forget a grant. Raises PreconditionFailed if it is not the last."""
         await self._documents.write(Delete(_path(uid, app_id), version=grant.version))
 
+    async def forget(self, uid: UserId, app_id: AppId) -> None:
+        await self._documents.delete_tree(_path(uid, app_id))
+
     async def claim(self, uid: UserId, app_id: AppId, holder: str, *, now: datetime) -> bool:
         """Take the right to refresh for a while, unless another holder has it."""
         return await self._claims.take(_path(uid, app_id), holder, now=now)

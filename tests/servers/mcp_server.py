@@ -1,6 +1,6 @@
 """A real MCP server from the official SDK, and what a hostile one may do instead."""
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -24,13 +24,14 @@ MILK: Sequence[types.ContentBlock] = (types.TextContent(type="text", text="Milk,
 
 @dataclass
 class NotesMcp:
-    """Lists `tools`, a page of `page` each, and answers each call with `result`."""
+    """Lists `tools`, a page of `page` each, and answers each call with `result`, or as `answer` does."""
 
     tools: list[types.Tool] = field(default_factory=lambda: [FIND])
     result: types.CallToolResult = field(
         default_factory=lambda: types.CallToolResult(content=list(MILK))
     )
     page: int = 1_000
+    answer: Callable[[object, Any], Awaitable[types.CallToolResult]] | None = None
     calls: list[tuple[str, dict[str, Any] | None]] = field(default_factory=list)
     requests: list[tuple[str, Headers]] = field(default_factory=list)
 
@@ -42,7 +43,7 @@ class NotesMcp:
 
     async def _call(self, _: object, asked: types.CallToolRequestParams) -> types.CallToolResult:
         self.calls.append((asked.name, asked.arguments))
-        return self.result
+        return await self.answer(_, asked) if self.answer else self.result
 
     def server(self) -> Server[Any]:
         return Server("notes", on_list_tools=self._list, on_call_tool=self._call)

@@ -7,6 +7,7 @@ from starlette.responses import Response
 
 from functions.process_conversation.wiring import LibraryDeps
 from shared import telemetry
+from shared.data.mcp_keys import key_id
 from shared.domain.errors import NotAllowed
 from shared.edge.http import Call, Endpoint, bearer
 
@@ -14,8 +15,10 @@ from shared.edge.http import Call, Endpoint, bearer
 async def receive_message(deps: LibraryDeps, call: Call[None]) -> Response:
     """Answer one MCP message. What is no POST is refused by the router: there are no streams."""
     _check_origin(call.headers, deps.cors_origins)
-    uid = await deps.mcp_keys.owner(bearer(call.headers))
+    key = bearer(call.headers)
+    uid = await deps.mcp_keys.owner(key)
     telemetry.note(uid=telemetry.opaque(uid))
+    deps.mcp_rates.check(key_id(key), deps.clock.now())
 
     from functions.process_conversation.mcp_server.serving import Message
 
@@ -38,6 +41,6 @@ ENDPOINTS = (
         handler=receive_message,
         summary="Speak MCP (streamable HTTP) with the library, by a key of /v1/mcp/keys",
         access="anyone",
-        errors=(401, 403),
+        errors=(401, 403, 429),
     ),
 )

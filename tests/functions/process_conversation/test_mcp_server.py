@@ -12,7 +12,9 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp_types import CallToolResult, TextContent
 
 from functions.process_conversation.endpoints import MCP
+from functions.process_conversation.mcp_server.rates import PER_MINUTE
 from functions.process_conversation.mcp_server.tools import MAX_RESULT_CHARS, TOOLS
+from functions.process_conversation.wiring import LibraryDeps
 from shared.data.mcp_keys import MAX_KEYS
 from shared.edge.http import application
 from tests.functions.process_conversation.client import BODY, CONVERSATIONS, client_of, deps_of
@@ -25,7 +27,11 @@ ACCEPT = {"accept": "application/json, text/event-stream"}
 
 
 def http_client(world: World, key: str = "") -> httpx2.AsyncClient:
-    transport = httpx2.ASGITransport(application("mcp", MCP, deps_of(world)))
+    return client_with(deps_of(world), key)
+
+
+def client_with(deps: LibraryDeps, key: str) -> httpx2.AsyncClient:
+    transport = httpx2.ASGITransport(application("mcp", MCP, deps))
     headers = {"Authorization": f"Bearer {key}"} if key else {}
     return httpx2.AsyncClient(transport=transport, headers=headers)
 
@@ -52,6 +58,11 @@ async def new_key(world: World, uid: str = "alice") -> dict[str, Any]:
 async def posted(world: World, key: str = "", **headers: str) -> httpx2.Response:
     async with http_client(world, key) as http:
         return await http.post(URL, json=LISTING, headers={**ACCEPT, **headers})
+
+
+async def posted_to(deps: LibraryDeps, key: str) -> httpx2.Response:
+    async with client_with(deps, key) as http:
+        return await http.post(URL, json=LISTING, headers=ACCEPT)
 
 
 async def ask(client: Client, name: str, /, **arguments: Any) -> CallToolResult:
@@ -236,6 +247,21 @@ async def test_t19_a_page_of_another_origin_may_not_call(world):
 
     assert (await posted(world, key, origin="https://evil.example")).status_code == 403
     assert (await posted(world, key, origin="http://test")).status_code == 200
+
+
+async def test_t19_a_key_that_asks_too_often_waits_and_no_other_does(world):
+    keys = [(await new_key(world))["key"] for _ in range(2)]
+    deps = deps_of(world)
+
+    statuses = [(await posted_to(deps, keys[0])).status_code for _ in range(PER_MINUTE + 1)]
+    other = await posted_to(deps, keys[1])
+    late = await posted_to(deps, keys[0])
+    world.clock.pass_(seconds=1)
+    later = await posted_to(deps, keys[0])
+
+    assert statuses == [200] * PER_MINUTE + [429]
+    assert (late.status_code, late.headers["retry-after"]) == (429, "1")
+    assert (other.status_code, later.status_code) == (200, 200)
 
 
 @pytest.mark.parametrize("method", ["GET", "DELETE"])

@@ -1,9 +1,13 @@
 """MCP servers as apps, against a real one of the official SDK (T19)."""
 
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
+from queue import SimpleQueue
 from typing import Any
 
+import anyio
+import anyio.to_thread
 import mcp_types as types
 import pytest
 
@@ -15,6 +19,7 @@ from tests.functions.tool_proxy.mcp_world import World, world_in
 from tests.servers import running
 from tests.servers.mcp_server import FIND, NotesMcp
 
+PATIENCE_S = 30
 KINDS = {
     "sessions and streams": {},
     "sessions and JSON": {"json": True},
@@ -126,6 +131,31 @@ async def test_t19_a_session_ends_with_its_call(world, url, notes):
 
     assert opened == closed
     assert notes.requests[-1][0] == "DELETE" or not opened
+
+
+async def test_t19_a_call_that_is_given_up_leaves_the_server(tmp_path):
+    called, left = SimpleQueue[None](), SimpleQueue[None]()
+
+    async def stuck(_: object, __: object) -> types.CallToolResult:
+        called.put(None)
+        try:
+            await anyio.sleep_forever()
+        finally:
+            left.put(None)
+        raise AssertionError
+
+    notes = NotesMcp()
+    notes.answer = stuck
+    with (
+        running(notes.app(stateless=True)) as origin,
+        world_in(tmp_path, [origin]) as world,
+    ):
+        app_id = await world.installed(f"{origin}/mcp")
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(partial(world.call, app_id, q="milk"))
+            await anyio.to_thread.run_sync(partial(called.get, timeout=PATIENCE_S))
+            tasks.cancel_scope.cancel()
+        await anyio.to_thread.run_sync(partial(left.get, timeout=PATIENCE_S))
 
 
 async def test_t19_arguments_are_checked_before_anything_is_sent(world, url, notes):

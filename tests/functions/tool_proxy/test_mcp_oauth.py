@@ -222,6 +222,14 @@ async def test_t19_where_nothing_can_be_renewed_the_owner_is_asked_again(world, 
     assert await world.call(app_id, q="milk") == "Milk, eggs."
 
 
+async def test_t19_with_its_app_a_server_is_forgotten(world, url):
+    app_id = await connected(world, url)
+
+    await world.request("DELETE", f"/v1/apps/{app_id}")
+
+    assert await world.deps.mcp.grants.get(ALICE, AppId(app_id), url) is None
+
+
 async def test_t19_nobody_else_calls_with_it(world, url):
     app_id = await connected(world, url)
 
