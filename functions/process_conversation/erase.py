@@ -41,12 +41,15 @@ def _new(uid: UserId, now: datetime) -> Erasure:
 async def erase(deps: EraseDeps, uid: UserId) -> None:
     """Delete documents first: search then shows nothing more, and whoever processes stops.
 
+    Only the tokens of connected accounts are given back before: later nobody would know them.
     Once it is done, another delivery takes what was being written meanwhile, and spares a user who
     began anew.
     """
     erasure = await deps.erasures.get(uid) or _new(uid, deps.clock.now())
     if erasure.done_at and await deps.accounts.is_in_use(uid, since=erasure.done_at):
         return
+    if await deps.connections.all(uid):
+        await deps.toolbox.disconnect_all(uid)
     documents = erasure.documents + await deps.accounts.delete(uid)
     await deps.vectors.delete_namespace(uid)
     done_at = erasure.done_at or deps.clock.now()

@@ -8,6 +8,7 @@ from functions.process_conversation.mcp_server.rates import KeyRates
 from shared import wiring
 from shared.data.accounts import Accounts, Erasures
 from shared.data.apps import Apps, InstalledApps
+from shared.data.connections import Connections
 from shared.data.conversations import Conversations
 from shared.data.dead_letters import DeadLetters
 from shared.data.hourly_limits import HourlyLimits
@@ -29,6 +30,7 @@ from shared.ports import (
     NewId,
     ServiceIdentity,
     Tasks,
+    ToolBox,
     Vectors,
 )
 
@@ -100,7 +102,9 @@ class EraseDeps:
     service_identity: ServiceIdentity
     clock: Clock
     accounts: Accounts
+    connections: Connections
     erasures: Erasures
+    toolbox: ToolBox
     vectors: Vectors
 
 
@@ -197,7 +201,9 @@ def erase_deps() -> EraseDeps:
         service_identity=wiring.service_identity(),
         clock=wiring.clock(),
         accounts=Accounts(documents),
+        connections=Connections(documents),
         erasures=Erasures(documents),
+        toolbox=wiring.toolbox(),
         vectors=wiring.vectors(),
     )
 

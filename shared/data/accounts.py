@@ -18,6 +18,7 @@ _BEGUN_WITH = {
     "messages": "created_at",
     "chat_sessions": "created_at",
     "installed_apps": "installed_at",
+    "connections": "connected_at",
     "devices": "updated_at",
 }
 """What an owner begins with, by the field that says when."""

@@ -185,7 +185,7 @@ def test_a_client_deletes_no_conversation_because_its_vectors_would_stay(databas
     "path",
     ["users/ann", "users/ann/memories/x", "users/ann/action_items/x", "users/ann/messages/x",
      "users/ann/chat_sessions/x", "users/ann/installed_apps/x", "users/ann/people/x",
-     "users/ann/inbox/x"],
+     "users/ann/inbox/x", "users/ann/connections/x"],
 )  # fmt: skip
 def test_what_the_functions_keep_for_an_owner_they_may_read_and_not_write(
     database: Database, path: str
@@ -201,6 +201,7 @@ def test_what_the_functions_keep_for_an_owner_they_may_read_and_not_write(
 @pytest.mark.parametrize(
     "path",
     ["apps/a", "apps/a/api_keys/k", "leases/l", "dead_letters/d", "users/ann/integrations/mail",
+     "users/ann/integrations/mail/claims/refresh", "users/ann/authorizations/x",
      "users/ann/idempotency/i", "users/ann/limits/l", "users/ann/runs/r", "users/ann/devices/d",
      "users/ann/conversations/c1/answers/a", "anything/else"],
 )  # fmt: skip

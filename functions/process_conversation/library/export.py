@@ -23,6 +23,7 @@ LISTS = (
     "messages",
     "inbox",
     "installed_apps",
+    "connections",
 )
 """What is handed over beside the profile and the conversations; the rest is our own bookkeeping."""
 

@@ -3,7 +3,9 @@
 import io
 import json
 import zipfile
+from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -12,19 +14,24 @@ import pytest
 from functions.process_conversation.erase import GIVEN_UP_AFTER, SWEEP_AFTER, erase
 from functions.process_conversation.wiring import EraseDeps
 from infra.local.importers.files import read
+from shared.adapters.local_keys import LocalKeys
 from shared.adapters.sqlite_database import SqliteDatabase
 from shared.data.accounts import Accounts, Erasures
 from shared.data.apps import Apps, InstalledApps
 from shared.data.codec import dump
+from shared.data.connections import Connections
 from shared.data.dead_letters import DeadLetters
+from shared.data.grants import Grants
 from shared.data.messages import Messages
 from shared.data.profiles import Devices
 from shared.domain.app import App, InstalledApp
 from shared.domain.chat import Message, Session
+from shared.domain.connection import Connection, Tokens
 from shared.domain.documents import Query, Set
 from shared.domain.errors import Unavailable
 from shared.domain.ids import AppId, MessageId, SessionId, UserId
 from shared.domain.profile import Device, Profile
+from shared.ports import ToolBox
 from tests.contracts.test_documents import firestore_documents
 from tests.doubles import ScriptedModel
 from tests.functions.process_conversation.client import BODY, CONVERSATIONS, SEGMENT, client_of
@@ -41,7 +48,8 @@ from tests.functions.process_conversation.world import (
 )
 
 ZAPHOD = UserId("zaphod-4711")
-MOST_CALLS = 20
+MOST_CALLS = 24
+TOKEN = "ya29.token-of-zaphod"
 
 
 async def lived_in(world: World, uid: UserId = ZAPHOD) -> None:
@@ -60,9 +68,35 @@ async def lived_in(world: World, uid: UserId = ZAPHOD) -> None:
     await Messages(world.documents).add(uid, session, said)
     app = App(id=AppId(f"babel-of-{uid}"), owner=uid, name="Babel", created_at=START)
     await Apps(world.documents).create(app)
+    await connect(world, uid)
 
 
-def deps_of(world: World, interruption: Interruption | None = None) -> EraseDeps:
+async def connect(world: World, uid: UserId) -> None:
+    connection = Connection(id="gmail", account="z@galaxy.example", scopes=(), connected_at=START)
+    tokens = Tokens(access_token=TOKEN)
+    await Grants(world.documents, LocalKeys(b"k" * 32)).put(uid, connection, tokens)
+
+
+@dataclass
+class Disconnecting:
+    """Gives tokens back as the tool proxy does: from what is still stored."""
+
+    world: World
+    given_back: list[str] = field(default_factory=list)
+
+    async def disconnect_all(self, uid: UserId) -> None:
+        held = await self.world.documents.query(Query(collection=f"users/{uid}/integrations"))
+        self.given_back += [document.id for document in held]
+
+    async def call(self, uid: UserId, app_id: str, tool: str, arguments: Mapping[str, Any]) -> str:
+        raise AssertionError("an erasure calls no tools")
+
+    call_service = call
+
+
+def deps_of(
+    world: World, interruption: Interruption | None = None, toolbox: ToolBox | None = None
+) -> EraseDeps:
     def near(name: str, port: Any) -> Any:
         return interruption.wrap(name, port) if interruption else port
 
@@ -72,7 +106,9 @@ def deps_of(world: World, interruption: Interruption | None = None) -> EraseDeps
         service_identity=world.deps.service_identity,
         clock=world.clock,
         accounts=Accounts(documents),
+        connections=Connections(documents),
         erasures=Erasures(documents),
+        toolbox=near("toolbox", toolbox or Disconnecting(world)),
         vectors=near("vectors", world.vectors),
     )
 
@@ -119,6 +155,29 @@ async def test_an_export_holds_everything_the_owner_has(world):
     assert [person["name"] for person in files["people.json"]] == ["Ford"]
     assert [message["text"] for message in files["messages.json"]] == ["Hi"]
     assert [session["id"] for session in files["chat_sessions.json"]] == ["main"]
+
+
+async def test_an_export_says_which_accounts_are_connected_and_holds_no_token_p6(world):
+    await lived_in(world)
+
+    files = await everything_of(world)
+
+    assert [connection["account"] for connection in files["connections.json"]] == [
+        "z@galaxy.example"
+    ]
+    assert "tokens" not in repr(files)
+    assert TOKEN not in repr(files)
+
+
+async def test_an_erasure_gives_tokens_back_before_it_forgets_them_p6(world, database):
+    await lived_in(world)
+    toolbox = Disconnecting(world)
+
+    for _ in range(2):
+        await erase(deps_of(world, toolbox=toolbox), ZAPHOD)
+
+    assert toolbox.given_back == ["gmail"]
+    assert await traces(database, ZAPHOD) == []
 
 
 async def test_what_a_client_stored_and_nobody_can_read_does_not_end_an_export(world):
@@ -246,6 +305,13 @@ async def begins_with_a_device(world: World) -> None:
     await Devices(world.documents).save(ZAPHOD, phone)
 
 
+async def begins_with_an_account(world: World) -> None:
+    now = world.clock.now()
+    connection = Connection(id="gmail", account="", scopes=(), connected_at=now)
+    tokens = Tokens(access_token=TOKEN)
+    await Grants(world.documents, LocalKeys(b"k" * 32)).put(ZAPHOD, connection, tokens)
+
+
 async def begins_with_an_app(world: World) -> None:
     now = world.clock.now()
     installed = InstalledApp(app_id=AppId("babel"), installed_at=now)
@@ -261,6 +327,7 @@ async def begins_with_an_app(world: World) -> None:
         begins_with_a_chat,
         begins_with_a_device,
         begins_with_an_app,
+        begins_with_an_account,
     ],
 )
 async def test_a_user_who_began_anew_is_spared_by_the_sweep_and_by_a_repeated_delivery(

@@ -14,18 +14,20 @@ from functions.tool_proxy.connection_endpoints import CONNECTIONS
 from functions.tool_proxy.wiring import ServicesDeps
 from shared.adapters.firestore_indexes import FirestoreIndexes
 from shared.adapters.guarded_egress import GuardedEgress
+from shared.adapters.http_toolbox import HttpToolbox
 from shared.adapters.local_identity import LocalIdentity, LocalServiceIdentity
 from shared.adapters.local_keys import LocalKeys
 from shared.adapters.sqlite_database import SqliteDatabase
 from shared.adapters.sqlite_documents import SqliteDocuments
 from shared.domain.connection import OauthClient, Service, Tokens
 from shared.domain.documents import Query
+from shared.domain.errors import Unavailable
 from shared.domain.ids import UserId
 from shared.edge.http import application
 from shared.integrations import integration
 from shared.ports import Documents, Identity, ServiceIdentity
 from shared.wiring import ROOT
-from tests.doubles import FixedClock
+from tests.doubles import FixedClock, HastyClock
 from tests.functions.tool_proxy.accounts import world_in
 from tests.functions.tool_proxy.services import REDIRECT_URI, services_deps
 from tests.servers import running
@@ -380,3 +382,27 @@ async def test_x_says_in_other_words_that_a_refresh_token_ended(tmp_path: Path):
 
         with pytest.raises(grants.Expired):
             await grants.current(world.services, ADA, integration("x"))
+
+
+async def test_an_erased_user_is_disconnected_from_everything_p6(tmp_path: Path):
+    async with world_in(tmp_path, FakeProvider()) as world:
+        await world.connect("gmail")
+        await world.connect("google_calendar")
+        await world.connect("gmail", uid=EVE)
+
+        for _ in range(2):
+            await world.toolbox.disconnect_all(ADA)
+
+        assert await world.services.connections.all(ADA) == []
+        assert [each.id for each in await world.services.connections.all(EVE)] == ["gmail"]
+    assert len(world.provider.revoked) == 1
+
+
+async def test_a_proxy_that_is_away_disconnects_nobody_and_says_so(tmp_path: Path):
+    async with world_in(tmp_path, FakeProvider()) as world:
+        gone = HttpToolbox("http://127.0.0.1:1", LocalServiceIdentity(SECRET), HastyClock())
+
+        with pytest.raises(Unavailable):
+            await gone.disconnect_all(ADA)
+        await gone.aclose()
+        assert world.provider.revoked == []
