@@ -14,6 +14,8 @@ Terms = NDArray[np.uint32]
 Positions = NDArray[np.int32]
 Mask = NDArray[np.bool_]
 
+SAMPLED = 16
+"""One in so many scores is looked at first."""
 COSINE_DIGITS = 6
 """What 32 bits can tell: the same vector gets the same cosine, in whichever matrix it stands."""
 
@@ -45,9 +47,13 @@ class Postings:
 
     def add_scores(self, query: SparseVector, scores: Floats) -> None:
         """Add each row's dot product to its place in `scores`."""
-        for term, weight in zip(query.indices, query.values, strict=True):
-            entries = self._entries(term)
-            scores[self.rows[entries]] += self.weights[entries] * np.float64(weight)
+        held = [self._entries(term) for term in query.indices]
+        if not held:
+            return
+        rows = np.concatenate([self.rows[entries] for entries in held])
+        each = zip(held, query.values, strict=True)
+        products = [self.weights[entries] * np.float64(weight) for entries, weight in each]
+        scores += np.bincount(rows, np.concatenate(products), len(scores))
 
     def weights_of(self, query: SparseVector, rows: Positions) -> Vectors:
         """Return what each term of the query weighs in each of `rows`: (rows, terms) float32."""
@@ -94,11 +100,25 @@ def best(scores: Floats, count: int) -> NDArray[np.int64]:
     """Return the places of the highest scores, highest first; of equal ones the first come first."""
     if count >= len(scores):
         return np.argsort(-scores, kind="stable")
-    edge = np.partition(scores, -count)[-count]
-    above = np.flatnonzero(scores > edge)
-    level = np.flatnonzero(scores == edge)[: count - len(above)]
-    chosen = np.sort(np.concatenate([above, level]))
+    near = _near(scores, count)
+    among = scores[near]
+    edge = np.partition(among, -count)[-count]
+    above = np.flatnonzero(among > edge)
+    level = np.flatnonzero(among == edge)[: count - len(above)]
+    chosen: NDArray[np.int64] = near[np.sort(np.concatenate([above, level]))]
     return chosen[np.argsort(-scores[chosen], kind="stable")]
+
+
+def _near(scores: Floats, count: int) -> NDArray[np.int64]:
+    """Return the places of the highest scores, and some more, in order.
+
+    So many are as good as the last of the best in a sample that no other can be among the best.
+    """
+    sample = scores[::SAMPLED]
+    if count >= len(sample):
+        return np.arange(len(scores))
+    near: NDArray[np.int64] = np.flatnonzero(scores >= np.partition(sample, -count)[-count])
+    return near
 
 
 def _order(terms: Terms) -> NDArray[np.int64]:
