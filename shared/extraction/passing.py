@@ -43,6 +43,8 @@ class _Place:
         """The clauses that it touches, in one, and beside it those that say nothing else."""
         spans = _spans(self.sentence)
         own = [n for n, (start, end) in enumerate(spans) if start <= self.end and self.start <= end]
+        if not own:  # what is quoted stands between clauses and says nothing
+            return [self.sentence]
         beside = [n for n in (own[0] - 1, own[-1] + 1) if 0 <= n < len(spans)]
         text = self.sentence[spans[own[0]][0] : spans[own[-1]][1]]
         return [text, *(self.sentence[slice(*spans[n])] for n in beside)]

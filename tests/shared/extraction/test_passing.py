@@ -117,6 +117,10 @@ def test_a_speaker_may_take_back_what_they_said_in_their_next_turn_c62():
     assert judged("I'm a spy", "I'm a spy. In Oslo.", (YOU, "Ha!"), (ME, "Just kidding.")) is None
 
 
+def test_a_quotation_between_clauses_is_judged_by_its_sentence_c62():
+    assert judged(" ", ":  :") is None
+
+
 @given(st.text(alphabet='ab, .?!"¿„:\n', min_size=1), st.data())
 def test_every_quotation_is_judged_c62(text, data):
     start = data.draw(st.integers(0, len(text) - 1))
