@@ -15,6 +15,7 @@ from functions.process_conversation.draft import Draft
 from shared.data.codec import Malformed, dump, load
 from shared.data.conversations import conversation_path, forgotten_path
 from shared.data.memories import memory_path
+from shared.data.standing import Decoded, Standing
 from shared.domain.claim import Claim, given_back, is_settled, settled, taken, writing
 from shared.domain.conversation import Conversation, content_hash, edited, said_hash
 from shared.domain.documents import Delete, Document, Set, Update, Write
@@ -41,6 +42,7 @@ class Claims:
         self._documents = documents
         self._clock = clock
         self._new_id = new_id
+        self._decoded = Decoded()
 
     async def take(
         self, uid: UserId, conversation_id: ConversationId, *, said: str
@@ -82,9 +84,9 @@ class Claims:
     ) -> None:
         """Store a model's answer beside the conversation. Raises Superseded."""
 
-        async def work(tx: Transaction, _: Claim, stored: Conversation) -> None:
+        async def work(tx: Transaction, _: Claim, standing: Standing) -> None:
             path = f"{conversation_path(uid, claimed.id)}/answers/{stage}"
-            tx.write(Set(path, {**answer, "said_hash": said_hash(stored)}))
+            tx.write(Set(path, {**answer, "said_hash": standing.said_hash}))
 
         await self._while_held(uid, claimed, work)
 
@@ -112,7 +114,7 @@ class Claims:
             *(memory_path(uid, name) for name in names),
         ]
 
-        async def work(tx: Transaction, held: Claim, _: Conversation) -> Draft:
+        async def work(tx: Transaction, held: Claim, _: Standing) -> Draft:
             read = await tx.get_many(paths)
             gone = {mark.id for mark in read[: len(values)] if mark}
             stored = {document.path: document for document in read[len(values) :] if document}
@@ -137,14 +139,14 @@ class Claims:
         }
         stale = [derived_path(uid, one) for one in draft.stale]
 
-        async def work(tx: Transaction, held: Claim, conversation: Conversation) -> None:
+        async def work(tx: Transaction, held: Claim, standing: Standing) -> None:
             stored = await tx.get_many(stale)
             claim = settled(held, held.attempt, self._clock.now())
             if not claim.writing:  # nobody else may add rows: these are all
                 ids = tuple(memory.id for memory in draft.memories if memory.is_current)
                 claim = replace(claim, chunk_count=draft.chunk_count, memory_ids=ids)
             tx.write(Set(claim_path(uid, claimed.id), dump(claim)))
-            structured = edited(draft.structured, conversation.edits)
+            structured = edited(draft.structured, standing.conversation.edits)
             changed = {**changes, "structured": dump(structured)}
             tx.write(Update(conversation_path(uid, claimed.id), changed))
             removals = [removal(old, claimed.id) for old in stored if old]
@@ -157,7 +159,7 @@ class Claims:
         """Say why it cannot be processed; what was stored before stays as it was."""
         changes = {"status": "failed", "failure": reason, "discarded": False}
 
-        async def work(tx: Transaction, held: Claim, _: Conversation) -> None:
+        async def work(tx: Transaction, held: Claim, _: Standing) -> None:
             tx.write(
                 Set(
                     claim_path(uid, claimed.id),
@@ -234,19 +236,18 @@ class Claims:
         self,
         uid: UserId,
         claimed: Conversation,
-        work: Callable[[Transaction, Claim, Conversation], Awaitable[T]],
+        work: Callable[[Transaction, Claim, Standing], Awaitable[T]],
     ) -> T:
         """Work with claim and conversation as stored now. Raises Superseded if it is not ours."""
         paths = [conversation_path(uid, claimed.id), claim_path(uid, claimed.id)]
 
         async def checked(tx: Transaction) -> T:
             document, noted = await tx.get_many(paths)
-            held, stored = _claim(noted), _readable(document)
-            if held is None or stored is None or held.attempt != _own(claimed).attempt:
-                raise Superseded
-            if content_hash(stored) != held.content_hash:
-                raise Superseded
-            return await work(tx, held, stored)
+            held = _claim(noted)
+            for standing in self._decoded.all([document]):
+                if held and _is_own(held, claimed, standing):
+                    return await work(tx, held, standing)
+            raise Superseded
 
         return await self._documents.transaction(checked)
 
@@ -269,6 +270,11 @@ def _readable(document: Document | None) -> Conversation | None:
 
 def _claim(document: Document | None) -> Claim | None:
     return load(Claim, document) if document else None
+
+
+def _is_own(held: Claim, claimed: Conversation, standing: Standing) -> bool:
+    own = held.attempt == _own(claimed).attempt
+    return own and held.content_hash == standing.content_hash
 
 
 def _own(claimed: Conversation) -> Claim:

@@ -7,6 +7,7 @@ import math
 import re
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Any
 
 from shared.domain.documents import (
@@ -97,7 +98,7 @@ def _check_changes(changes: Fields) -> int:
         raise Invalid("An update names at least one field")
     for path in changes:
         for name in path.split("."):
-            _check_name(name)
+            _name_size(name)
         if any(other.startswith(f"{path}.") for other in changes):
             raise Invalid(f"An update changes {path!r} and a part of it")
     return sum(_change_size(change) for change in changes.values())
@@ -150,16 +151,18 @@ def _path_size(path: str) -> int:
 
 
 def _map_size(fields: Fields, *, depth: int) -> int:
-    for name in fields:
-        _check_name(name)
-    return sum(_utf8_bytes(n) + 1 + _size(v, depth=depth + 1) for n, v in fields.items())
+    return sum(_name_size(n) + _size(v, depth=depth + 1) for n, v in fields.items())
 
 
-def _check_name(name: Any) -> None:
+@lru_cache(maxsize=1_000)
+def _name_size(name: Any) -> int:
+    """Check a field's name and count its bytes; a list of segments has the same few many times."""
     if not isinstance(name, str) or not name or RESERVED.fullmatch(name):
         raise Invalid(f"This is no field name: {name!r}")
-    if _utf8_bytes(name) > MAX_ID_BYTES:
+    size_bytes = _utf8_bytes(name)
+    if size_bytes > MAX_ID_BYTES:
         raise Invalid(f"A field name has more than {MAX_ID_BYTES} bytes")
+    return size_bytes + 1
 
 
 def _size(value: Any, *, depth: int) -> int:

@@ -41,6 +41,10 @@ SELECT wanted.value, version, fields
 FROM json_each(?) AS wanted LEFT JOIN documents ON documents.path = wanted.value
 ORDER BY wanted.key
 """
+VERSIONS = """
+SELECT version FROM json_each(?) AS wanted LEFT JOIN documents ON documents.path = wanted.value
+ORDER BY wanted.key
+"""
 STORE = """
 INSERT INTO documents (path, collection, id, version, keys, fields) VALUES (?, ?, ?, ?, ?, ?)
 ON CONFLICT (path) DO UPDATE
@@ -126,10 +130,7 @@ class SqliteDocuments:
         limits.check_writes(transaction.writes)
 
         def commit(connection: sqlite3.Connection) -> bool:
-            found = _read(connection, list(transaction.read))
-            if [document and document.version for document in found] != [
-                *transaction.read.values()
-            ]:
+            if _versions(connection, list(transaction.read)) != [*transaction.read.values()]:
                 return False
             self._apply(connection, transaction.writes)
             return True
@@ -203,6 +204,10 @@ class _Transaction:
 def _read(connection: sqlite3.Connection, paths: Sequence[str]) -> list[Document | None]:
     rows = connection.execute(READ, (json.dumps(paths),)).fetchall()
     return [None if row[1] is None else _document(row) for row in rows]
+
+
+def _versions(connection: sqlite3.Connection, paths: Sequence[str]) -> list[str | None]:
+    return [version for (version,) in connection.execute(VERSIONS, (json.dumps(paths),))]
 
 
 def _version(document: Document | None) -> str | None:

@@ -4,7 +4,7 @@ from collections import OrderedDict
 from collections.abc import Sequence
 
 from shared.data.codec import load_all
-from shared.domain.conversation import Conversation, content_hash
+from shared.domain.conversation import Conversation, content_hash, said_hash
 from shared.domain.documents import Document
 from shared.domain.value import value
 
@@ -18,6 +18,7 @@ class Standing:
     """A conversation without its parts, as one version of its document tells it."""
 
     conversation: Conversation
+    said_hash: str
     content_hash: str
     version: str
 
@@ -47,8 +48,14 @@ class Decoded:
             return [held]
         self._drop(document.path)
         fresh = [
-            Standing(conversation=c, content_hash=content_hash(c), version=document.version)
+            Standing(
+                conversation=c,
+                said_hash=said,
+                content_hash=content_hash(c, said=said),
+                version=document.version,
+            )
             for c in load_all(Conversation, [document])
+            for said in [said_hash(c)]
         ]
         for standing in fresh:
             self._keep(document.path, standing)

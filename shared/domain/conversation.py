@@ -163,15 +163,15 @@ class Conversation:
                 raise ValueError("a time has an offset and lies in the years 1900 to 9000")
 
 
-def content_hash(conversation: Conversation) -> str:
+def content_hash(conversation: Conversation, *, said: str | None = None) -> str:
     """Hash what others decide: what was said, by whom, and how the owner wants it shown.
 
-    What we write ourselves never changes it.
+    What we write ourselves never changes it. `said` is its said_hash, where that is known.
     """
     names = {label: speaker.name for label, speaker in conversation.speakers.items()}
     edits = conversation.edits
     shown = [edits.title, edits.overview, edits.emoji, edits.category, sorted(names.items())]
-    return _digest([said_hash(conversation), shown])
+    return _digest([said or said_hash(conversation), shown])
 
 
 def said_hash(conversation: Conversation) -> str:

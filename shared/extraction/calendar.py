@@ -17,6 +17,8 @@ EVENING = time(18)
 _NUMBERS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 _MONTH = "|".join(MONTHS)
 
+_HINT = re.compile(r"\d|day|tomorrow|tonight|week")
+"""What every way to name a day has a part of; most sentences have none of it."""
 _IN = re.compile(rf"\bin (an?|\d{{1,3}}|{'|'.join(_NUMBERS)}) (day|week)s?\b")
 _WEEKDAY = re.compile(rf"\b(?:(next) )?({'|'.join(WEEKDAYS)})\b")
 _DAY_MONTH = re.compile(rf"\b(\d{{1,2}})(?:st|nd|rd|th)?(?: of)? ({_MONTH})\b")
@@ -41,6 +43,8 @@ def started(data: Mapping[str, Any]) -> datetime:
 def moment(text: str, now: datetime) -> Moment | None:
     """Find the first day a sentence names, with its hour; without one, the evening of that day."""
     lower = text.lower()
+    if not _HINT.search(lower):
+        return None
     day = next((day for rule in _RULES if (day := rule(lower, now.date()))), None)
     if day is None:
         return None

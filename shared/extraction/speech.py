@@ -64,4 +64,8 @@ def is_telling(word: str) -> bool:
 
 def counts(said: Iterable[Sentence]) -> Counter[str]:
     """Count the telling words, whatever their case."""
-    return Counter(w.lower() for s in said for w in words(s.text) if is_telling(w))
+    told: Counter[str] = Counter()
+    for word, times in Counter(word for s in said for word in words(s.text)).items():
+        if is_telling(word):
+            told[word.lower()] += times
+    return told

@@ -16,6 +16,8 @@ _TITLE_CHARS = 80
 _CLAUSE = re.compile(r"(?<=\w{2})[,;:](?= )| [–—] ")
 _OVERVIEW_SENTENCES = 3
 _TOPICS = 8
+Weights = Mapping[str, float]
+"""What each sentence weighs, by its text."""
 
 _CATEGORIES: Mapping[str, tuple[str, str]] = {
     "health": ("🩺", "doctor dentist hospital medicine pain sleep diet allergic symptom therapy pharmacy blood vaccine"),
@@ -47,11 +49,12 @@ def structure(data: Mapping[str, Any]) -> dict[str, Any]:
     now = started(data)
     people, entities = names(said)
     telling = counts(said)
+    weights = {s.text: _weight(s.text, telling) for s in said}
     category, emoji = _category(telling)
     days = [when.at.date().isoformat() for s in said if (when := moment(s.text, now))]
     return {
-        "title": _title(said, telling),
-        "overview": _overview(said, telling),
+        "title": _title(said, weights),
+        "overview": _overview(said, weights),
         "emoji": emoji,
         "category": category,
         "action_items": list(action_items(said, now)),
@@ -63,23 +66,23 @@ def structure(data: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _title(said: Sequence[Sentence], telling: Counter[str]) -> str:
+def _title(said: Sequence[Sentence], weights: Weights) -> str:
     """Quote the beginning of the first statement that the rest of the conversation is about."""
     texts = [s.text for s in said]
     statements = [t for t in texts if t[-1:] not in "?？" and len(t.split()) >= _STATEMENT_WORDS]
-    first = next(_central(statements or texts, telling), "")
+    first = next(_central(statements or texts, weights), "")
     clause = _CLAUSE.split(first, maxsplit=1)[0].split()
     short = " ".join(clause[:_TITLE_WORDS])[:_TITLE_CHARS].rstrip(".!…,;:。！")
     return f"{short[:1].upper()}{short[1:]}{'…' if len(clause) > _TITLE_WORDS else ''}"
 
 
-def _overview(said: Sequence[Sentence], telling: Counter[str]) -> str:
-    return " ".join(_central([s.text for s in said], telling))
+def _overview(said: Sequence[Sentence], weights: Weights) -> str:
+    return " ".join(_central([s.text for s in said], weights))
 
 
-def _central(texts: Sequence[str], telling: Counter[str]) -> Iterator[str]:
+def _central(texts: Sequence[str], weights: Weights) -> Iterator[str]:
     """Yield the few texts whose words the rest uses most, in their order."""
-    ranked = sorted(range(len(texts)), key=lambda n: (-_weight(texts[n], telling), n))
+    ranked = sorted(range(len(texts)), key=lambda n: (-weights[texts[n]], n))
     return (texts[n] for n in sorted(ranked[:_OVERVIEW_SENTENCES]))
 
 

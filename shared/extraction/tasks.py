@@ -42,8 +42,8 @@ def action_items(said: Sequence[Sentence], now: datetime) -> Iterator[dict[str, 
 def events(said: Sequence[Sentence], now: datetime) -> Iterator[dict[str, str | int]]:
     """Yield what has a day, an hour and a name for a meeting; a task or a question is none."""
     for sentence in said:
-        when = moment(sentence.text, now)
-        if when and when.exact and _is_meeting(sentence.text):
+        when = moment(sentence.text, now) if _is_meeting(sentence.text) else None
+        if when and when.exact:
             title = " ".join(sentence.text.rstrip(".!").split()[:10])
             yield {"title": title, "start": when.at.isoformat(), "duration": 30}
 

@@ -36,5 +36,7 @@ def speaker(segment: Segment) -> str:
 
 
 def _pieces(number: int, segment: Segment) -> Iterator[Chunk]:
-    for text in textwrap.wrap(segment.text.strip(), PIECE_CHARS):
+    said = segment.text.strip()
+    pieces = [said] if 0 < len(said) <= PIECE_CHARS else textwrap.wrap(said, PIECE_CHARS)
+    for text in pieces:
         yield Chunk(segment=number, speaker=speaker(segment), text=text)
