@@ -5,7 +5,7 @@ from typing import Final
 
 from shared.data.codec import dump, load_all
 from shared.domain.documents import Create, Delete, Query
-from shared.domain.errors import NotAuthenticated
+from shared.domain.errors import NotAuthenticated, NotFound
 from shared.domain.ids import UserId, is_id
 from shared.domain.mcp_key import McpKey
 from shared.ports import Documents
@@ -30,6 +30,9 @@ class McpKeys:
         return load_all(McpKey, await self._documents.query(query))
 
     async def remove(self, uid: UserId, key_id: str) -> None:
+        """Raises NotFound."""
+        if await self._documents.get(_path(uid, key_id)) is None:
+            raise NotFound("Key not found")
         await self._documents.write(Delete(_path(uid, key_id)))
 
     async def owner(self, key: str) -> UserId:
