@@ -207,7 +207,7 @@ ENDPOINTS = (
         body=AppPatch,
         response=OwnedAppOut,
         max_bytes=MAX_APP_BYTES,
-        errors=(400, 403, 404, 413, 502),
+        errors=(400, 403, 404, 409, 413, 502),
     ),
     Endpoint(
         method="DELETE",

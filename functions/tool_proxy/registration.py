@@ -111,10 +111,12 @@ async def change(
 ) -> App:
     """Change what its developer says about an app, and read its manifest again if it has one.
 
-    With a manifest that cannot be used nothing is changed. Raises as `refresh`.
+    With a manifest that cannot be used nothing is changed. Raises as `refresh`, and Conflict.
     """
     before = await owned(deps, uid, app_id)
     after = changed(before)
+    if after.external_integration.mcp_server_url and not after.private:
+        raise Conflict("An app that is an MCP server stays its owner's own.")
     manifest = Manifest(tools=(), refused=())
     if _declares_tools(after.external_integration):
         manifest = await fetch(deps, after)

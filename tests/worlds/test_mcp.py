@@ -1,6 +1,7 @@
-"""The library for MCP clients at the started product, asked by the official client (T19)."""
+"""MCP in both directions at the started product: its library as a server, servers as apps (T19)."""
 
 import json
+from functools import partial
 
 import httpx2
 import pytest
@@ -8,7 +9,11 @@ from mcp.client.client import Client
 from mcp.client.streamable_http import streamable_http_client
 from mcp_types import TextContent
 
-from tests.worlds.product import conversation, keep, product
+from tests.servers import running_at
+from tests.servers.mcp_authorization import Provider, guarded_app
+from tests.servers.mcp_server import NotesMcp
+from tests.servers.openai import Script, ScriptedCall, ScriptedOpenai, scripted_openai
+from tests.worlds.product import ask, conversation, keep, product, with_model
 
 
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
@@ -34,3 +39,44 @@ async def test_t19_an_editor_with_a_key_finds_what_was_said_until_the_key_is_rev
     (hit,) = json.loads(content.text)["hits"]
     assert hit["conversation_id"] == "offsite"
     assert (refused.status_code, refused.headers["www-authenticate"]) == (401, "Bearer")
+
+
+@pytest.mark.parametrize("wants_a_token", [False, True])
+def test_t19_a_question_leads_to_a_call_of_an_mcp_server_and_its_answer_into_the_chat(
+    tmp_path, wants_a_token
+):
+    notes = NotesMcp()
+    app = partial(guarded_app, notes, Provider()) if wants_a_token else lambda _: notes.app()
+    with (
+        running_at(app) as origin,
+        scripted_openai() as model,
+        product(tmp_path, EGRESS_DEV_ORIGINS=origin, **with_model(model.url)) as started,
+        started.client("alice") as alice,
+    ):
+        body = {"name": "Notes", "mcp_server_url": f"{origin}/mcp"}
+        added = alice.post("/v1/apps/mcp", json=body).json()
+        if wants_a_token:
+            allow(added["auth_url"])
+        alice.post("/v1/apps/enable", params={"app_id": added["app_id"]})
+        ask(alice, "Which notes are there?")
+        tool = next(name for name in offered(model) if name.startswith("find"))
+        model.play(
+            Script(tool_calls=(ScriptedCall(name=tool, arguments='{"q": "milk"}'),)),
+            Script(text="It says: milk, eggs."),
+        )
+        shown = ask(alice, "What does the note about milk say?")
+
+    assert notes.calls == [("find", {"q": "milk"})]
+    assert "milk, eggs" in shown.text
+    told = model.requests[-1].body["messages"][-1]["content"]
+    assert told == '<data from="app Notes">\nMilk, eggs.\n</data>'
+
+
+def allow(auth_url: str) -> None:
+    """Be the owner's browser: it is sent back to the product, where nobody is signed in."""
+    page = httpx2.get(auth_url, follow_redirects=True, trust_env=False)
+    assert "Notes is connected" in page.text
+
+
+def offered(model: ScriptedOpenai) -> list[str]:
+    return [tool["function"]["name"] for tool in model.requests[-1].body["tools"]]

@@ -94,6 +94,17 @@ async def test_t19_nobody_else_sees_or_asks_it(world, url):
     assert refreshed.status_code == 404
 
 
+async def test_t19_it_stays_its_owners_own(world, url):
+    app_id = (await world.add(url)).json()["app_id"]
+
+    published = await world.request("PATCH", f"/v1/apps/{app_id}", json={"private": False})
+    renamed = await world.request("PATCH", f"/v1/apps/{app_id}", json={"name": "Jottings"})
+
+    assert published.status_code == 409
+    assert renamed.json()["name"] == "Jottings"
+    assert renamed.json()["chat_tools"] == ["find"]
+
+
 @pytest.mark.parametrize("kind", KINDS)
 async def test_t19_a_call_reaches_every_kind_of_server(tmp_path, kind):
     notes = NotesMcp()
