@@ -34,7 +34,7 @@ test: $(VENV)/ready-dev ## Run every test; a part whose tools are missing is ski
 check: $(VENV)/ready-dev ## Format, lint, types, walls
 	@$(BIN)/ruff format --check . && $(BIN)/ruff check . && $(BIN)/mypy functions shared infra tests examples && $(BIN)/lint-imports
 
-bench: $(VENV)/ready-dev ## Print the figures beside their baselines (ONLY="streams chats journals crowds agents processing search imports")
+bench: $(VENV)/ready-dev ## Print the figures beside their baselines (ONLY="streams chats journals crowds agents processing search notifications imports")
 	@$(BIN)/python -m infra.bench $(ONLY)
 
 fuzz: $(VENV)/ready-dev ## Ask every route of docs/openapi.json for FOR=600 seconds (SEED=1): no 5xx, no undescribed answer

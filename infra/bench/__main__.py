@@ -14,6 +14,7 @@ from infra.bench.cycles import tool_cycle
 from infra.bench.figures import Figure, machine, table
 from infra.bench.imports import import_times
 from infra.bench.journals import journals
+from infra.bench.notifications import notifications
 from infra.bench.processes import ROOT, keepsake, reframer, scripted_model
 from infra.bench.processing import processing
 from infra.bench.reads import reads_before_the_first_call
@@ -74,6 +75,7 @@ MEASURED: Mapping[str, Callable[[], Sequence[Figure]]] = {
     "search": lambda: asyncio.run(searches()),
     "chats": lambda: asyncio.run(long_chat()),
     "journals": lambda: asyncio.run(journals()),
+    "notifications": lambda: asyncio.run(notifications()),
     "crowds": lambda: asyncio.run(crowds()),
     "agents": agent_loops,
     "imports": import_times,

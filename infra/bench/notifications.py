@@ -1,0 +1,107 @@
+"""How fast apps are served that post notifications, and what a post asks of the store."""
+
+import asyncio
+import json
+import tempfile
+import time
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from statistics import mean, median, quantiles
+from typing import Any
+
+from infra.bench.client import request
+from infra.bench.figures import Figure
+from infra.bench.processes import ROOT, Served, keepsake_on
+from infra.bench.progress import bar
+from shared.adapters.firestore_indexes import FirestoreIndexes
+from shared.adapters.sqlite_database import SqliteDatabase
+from shared.adapters.sqlite_documents import SqliteDocuments
+from shared.data.apps import Apps, InstalledApps, hash_key
+from shared.domain.app import ApiKey, App, ExternalIntegration, InstalledApp
+from shared.domain.ids import AppId, UserId
+
+AT_ONCE = 16
+USERS = 150
+A_USER = 8
+"""Posts to each, fewer than the hour admits."""
+WARM_UP = 200
+FUNCTION = "notifications"
+WEATHER = AppId("weather")
+KEY = "sk_0123456789abcdef0123456789abcdef"
+PATH = "/v1/integrations/notification"
+
+
+async def notifications() -> list[Figure]:
+    with tempfile.TemporaryDirectory() as folder:
+        await _install(Path(folder))
+        with keepsake_on(Path(folder)) as server:
+            waiting = _posts()
+            await _posted(server, [next(waiting) for _ in range(WARM_UP)])
+            before_s, started = server.cpu_s, time.perf_counter()
+            took_s = await _posted(server, list(waiting))
+            wall_s, cpu_s = time.perf_counter() - started, server.cpu_s - before_s
+            lines = _lines(server)
+    posts = len(took_s)
+    name = f"notification posts, {AT_ONCE} at once"
+    return [
+        Figure(name=f"{name}: p95", value=quantiles(took_s, n=20)[-1] * 1000, unit="ms", wanted=15),
+        Figure(name=f"{name}: median", value=median(took_s) * 1000, unit="ms"),
+        Figure(name=f"{name}", value=posts / wall_s, unit="posts/s"),
+        Figure(name="CPU of a post and its delivery", value=cpu_s / posts * 1000, unit="ms"),
+        Figure(name="documents read in a post", value=mean(line["reads"] for line in lines)),
+        Figure(name="documents written in a post", value=mean(line["writes"] for line in lines)),
+    ]
+
+
+async def _install(data: Path) -> None:
+    """Let every user install an app that writes into the chat and pushes."""
+    database = SqliteDatabase(data / "keepsake.db")
+    indexes = FirestoreIndexes.read(ROOT / "infra/firestore.indexes.json")
+    documents, now = SqliteDocuments(database, indexes), datetime.now(UTC)  # noqa: TID251 - the product's own clock follows
+    wanted = ExternalIntegration(chat_messages_enabled=True, chat_messages_notify=True)
+    app = App(
+        id=WEATHER,
+        owner=UserId("dev"),
+        name="Weather",
+        created_at=now,
+        private=False,
+        external_integration=wanted,
+    )
+    await Apps(documents).create(app)
+    key = ApiKey(id="k1", hashed=hash_key(KEY), label="bench", created_at=now)
+    await Apps(documents).add_key(WEATHER, key)
+    for n in range(USERS):
+        installed = InstalledApp(app_id=WEATHER, installed_at=now)
+        await InstalledApps(documents).add(UserId(f"user-{n}"), installed)
+    database.close()
+
+
+def _posts() -> Iterator[Mapping[str, str]]:
+    for round_ in range(A_USER):
+        for n in range(USERS):
+            yield {"aid": WEATHER, "uid": f"user-{n}", "message": f"Gust {round_} is on its way."}
+
+
+async def _posted(server: Served, posts: list[Mapping[str, str]]) -> list[float]:
+    """Post all, so many at once, and return the seconds each took."""
+    waiting, took_s, tick = iter(posts), [], bar("posts", len(posts))
+
+    async def work() -> None:
+        for post in waiting:
+            started = time.perf_counter()
+            answer = await request(server.port, "POST", PATH, post, token=KEY)
+            took_s.append(time.perf_counter() - started)
+            if answer.status != 200:
+                raise RuntimeError(f"{answer.status}: {answer.body[:500]!r}")
+            tick()
+
+    await asyncio.gather(*(work() for _ in range(AT_ONCE)))
+    return took_s
+
+
+def _lines(server: Served) -> list[dict[str, Any]]:
+    """Return the canonical lines of the posts."""
+    ours = f'"function": "{FUNCTION}"'
+    text = server.log.read_text().splitlines()
+    return [json.loads(line) for line in text if ours in line and line.endswith("}")]
