@@ -31,7 +31,7 @@ from shared.domain.notification import NotificationId
 from shared.domain.operation import Operation
 from shared.domain.text import visible
 from shared.edge.http import Call, Endpoint
-from shared.edge.idempotency import once
+from shared.edge.idempotency import KeyHeader, once
 from shared.edge.problems import problem
 
 QUOTA_EXCEEDED = "https://iana.org/assignments/http-problem-types#quota-exceeded"
@@ -148,6 +148,7 @@ ENDPOINTS = (
         handler=post_notification,
         summary="Notify a user who installed the app; 10 an hour",
         access="anyone",
+        headers=KeyHeader,
         body=NotificationRequest,
         response=Done,
         errors=REFUSALS,
@@ -158,6 +159,7 @@ ENDPOINTS = (
         handler=post_app_notification,
         summary="Notify a user without writing into the chat; 10 an hour",
         access="anyone",
+        headers=KeyHeader,
         query=NotificationQuery,
         response=Done,
         errors=REFUSALS,

@@ -31,7 +31,7 @@ def push_message(
     return PushMessage(
         title=clip(title, TITLE_BYTES),
         body=clip(body, TEXT_BYTES),
-        data={**data, "text": clip(data["text"], TEXT_BYTES)},
+        data={**data, "text": clip(data.get("text", body), TEXT_BYTES)},
         tag=hashlib.sha256(f"{uid}:{name}".encode()).hexdigest()[:16],
     )
 

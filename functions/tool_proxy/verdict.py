@@ -44,6 +44,7 @@ async def _tell(deps: ToolProxyDeps, app: App, verdict: SwitchedOff) -> None:
         title=f"{app.name} was switched off",
         body=verdict.reason,
         created_at=verdict.at,
+        delivered_at=verdict.at,
     )
     with suppress(AlreadyExists):
         await deps.inbox.add(app.owner, notice)

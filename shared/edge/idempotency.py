@@ -2,8 +2,9 @@
 
 import hashlib
 from collections.abc import Awaitable, Callable
-from typing import Any, Protocol
+from typing import Annotated, Any, Protocol
 
+from pydantic import Field
 from starlette.responses import Response
 
 from shared.data.codec import adapter
@@ -11,12 +12,23 @@ from shared.data.operations import Operations
 from shared.domain.errors import CallerError
 from shared.domain.ids import UserId
 from shared.domain.operation import Answer, Operation, begin
-from shared.edge.http import Call
+from shared.edge.http import Call, Wire
 from shared.edge.problems import problem
 from shared.ports import Clock, NewId
 
 MAX_KEY_CHARS = 255
 REPLAYED = "Idempotency-Replayed"
+
+
+class KeyHeader(Wire):
+    """What marks repeats of one request; an empty one marks nothing.
+
+    Its length is checked once its caller is known, by `once`.
+    """
+
+    idempotency_key: Annotated[
+        str, Field(alias="Idempotency-Key", json_schema_extra={"maxLength": MAX_KEY_CHARS})
+    ] = ""
 
 
 class Repeatable(Protocol):

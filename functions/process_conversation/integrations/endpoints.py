@@ -27,7 +27,7 @@ from functions.process_conversation.integrations.writing import conversation_of,
 from functions.process_conversation.wiring import IntegrationDeps
 from shared.domain.operation import Operation
 from shared.edge.http import Call, Endpoint, Wire
-from shared.edge.idempotency import once
+from shared.edge.idempotency import KeyHeader, once
 
 MAX_BODY_BYTES = 8_388_608
 """Room for the longest text, escaped."""
@@ -113,6 +113,7 @@ ENDPOINTS = (
         summary="Hand in a text as a conversation; it is processed afterwards",
         access="anyone",
         query=OwnerQuery,
+        headers=KeyHeader,
         body=ExternalConversationIn,
         response=Nothing,
         max_bytes=MAX_BODY_BYTES,
@@ -125,6 +126,7 @@ ENDPOINTS = (
         summary="Add facts about the user, or a text to find some in",
         access="anyone",
         query=OwnerQuery,
+        headers=KeyHeader,
         body=ExternalMemoryIn,
         response=Nothing,
         max_bytes=MAX_BODY_BYTES,

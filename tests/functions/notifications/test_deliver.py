@@ -200,6 +200,13 @@ def test_a_long_push_fits_into_4_kb(text: str):
     assert len(json.dumps(asdict(message), ensure_ascii=False).encode()) <= FCM_LIMIT
 
 
+def test_a_push_without_a_text_of_its_own_carries_its_body():
+    """Notices of our own have no chat message to be made into."""
+    message = push_message(UserId("alice"), "off-weather", title="t", body="Why.", data={})
+
+    assert message.data == {"text": "Why."}
+
+
 def test_the_tag_names_the_notification_and_its_user():
     tags = [
         pushed(uid, notification(id_=id_)).tag

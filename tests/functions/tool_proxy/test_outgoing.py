@@ -325,6 +325,7 @@ async def test_t9_an_app_that_failed_all_day_is_switched_off_and_its_developer_t
     assert await seen(world, app_id, ALICE) == off
     [(target, ids)] = world.tasks.created.values()
     notice = await world.deps.inbox.get(UserId("dev"), ids["id"])
+    assert (await world.deps.inbox.delivered(UserId("dev"), limit=9)).items == [notice]
     assert (target, ids["uid"]) == ("deliver_notification", "dev")
     assert notice is not None
     assert notice.title == "Notes was switched off"
