@@ -19,6 +19,7 @@ from infra.bench.processes import ROOT, keepsake, reframer, scripted_model
 from infra.bench.processing import processing
 from infra.bench.reads import reads_before_the_first_call
 from infra.bench.searches import searches
+from infra.bench.tools import tools
 
 _PAGE = """# Figures
 
@@ -77,6 +78,7 @@ MEASURED: Mapping[str, Callable[[], Sequence[Figure]]] = {
     "journals": lambda: asyncio.run(journals()),
     "notifications": lambda: asyncio.run(notifications()),
     "crowds": lambda: asyncio.run(crowds()),
+    "tools": lambda: asyncio.run(tools()),
     "agents": agent_loops,
     "imports": import_times,
 }

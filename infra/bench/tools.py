@@ -1,0 +1,151 @@
+"""What a tool call costs beside a direct one, and what a slow app costs the others."""
+
+import asyncio
+import json
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from statistics import median, quantiles
+
+import httpx
+
+from infra.bench import client
+from infra.bench.figures import Figure
+from infra.bench.processes import Served, free_port, keepsake_on, served
+from shared.adapters.http_toolbox import HttpToolbox
+from shared.adapters.local_identity import LocalServiceIdentity, read_secret
+from shared.adapters.system_clock import SystemClock
+from shared.domain.errors import ToolFailed
+from shared.domain.ids import UserId
+
+WARM_UP = 10
+CALLS = 150
+SLOW_CALLS = 500
+EVERY_S = 0.095
+BESIDE = 190
+"""So many calls, one every so often, while the slow app has not answered; a user has 200 an hour."""
+_LISTENS = "0A"
+"""The state of a listening socket in /proc/net/tcp."""
+
+Call = Callable[[], Awaitable[object]]
+
+
+async def tools() -> list[Figure]:
+    with (
+        tempfile.TemporaryDirectory() as data,
+        _app_server() as app,
+        keepsake_on(Path(data), EGRESS_DEV_ORIGINS=app) as server,
+    ):
+        service = LocalServiceIdentity(read_secret(Path(data)))
+        scene = _Scene(server, app, HttpToolbox(_proxy(server), service, SystemClock()))
+        crowd = HttpToolbox(_proxy(server), service, SystemClock())
+        figures = [*await _overhead(scene), *await _beside(scene, crowd)]
+        await scene.toolbox.aclose()
+        await crowd.aclose()
+        return figures
+
+
+class _Scene:
+    """The product, an app's server, and the way from one to the other."""
+
+    def __init__(self, server: Served, app: str, toolbox: HttpToolbox) -> None:
+        self.app = app
+        self.toolbox = toolbox
+        self._port = server.port
+
+    async def installed(self, uid: str) -> str:
+        """Register an app of this user's own and install it: limits count for each."""
+        token = await client.sign_in(self._port, uid)
+        url = f"{self.app}/.well-known/omi-tools.json"
+        body = {"name": "Notes", "external_integration": {"chat_tools_manifest_url": url}}
+        made = await client.request(self._port, "POST", "/v1/apps", body, token=token)
+        app_id: str = json.loads(made.body)["id"]
+        path = f"/v1/apps/enable?app_id={app_id}"
+        await client.request(self._port, "POST", path, token=token)
+        return app_id
+
+    async def quick(self, uid: str) -> Call:
+        app_id = await self.installed(uid)
+        return lambda: self.toolbox.call(UserId(uid), app_id, "find", {"q": "x"})
+
+
+async def _overhead(scene: _Scene) -> list[Figure]:
+    """Measure calls through the product and direct ones in turn."""
+    through = await scene.quick("through")
+    async with httpx.AsyncClient(trust_env=False) as http:
+
+        async def direct() -> object:
+            body = {"q": "x", "uid": "direct", "app_id": "x", "tool_name": "find"}
+            return await http.post(f"{scene.app}/find", json=body)
+
+        rounds = [(await _ms(direct), await _ms(through)) for _ in range(WARM_UP + CALLS)]
+    direct_ms, through_ms = map(median, zip(*rounds[WARM_UP:], strict=True))
+    name = "a tool call"
+    return [
+        Figure(name=f"{name}: direct, by httpx", value=direct_ms, unit="ms"),
+        Figure(name=f"{name}: over it", value=through_ms - direct_ms, unit="ms", wanted=6),
+    ]
+
+
+async def _beside(scene: _Scene, crowd: HttpToolbox) -> list[Figure]:
+    """Measure an app's calls alone, and again while SLOW_CALLS calls to another are made at once."""
+    alone_ms = await _paced(await scene.quick("alone"))
+    slow, quick = await scene.installed("slow"), await scene.quick("beside")
+    became: Counter[str] = Counter()
+
+    async def call() -> None:
+        try:
+            await crowd.call(UserId("slow"), slow, "slow", {"q": "x"})
+            became["answered"] += 1
+        except ToolFailed:
+            became["refused"] += 1
+
+    async with asyncio.TaskGroup() as tasks:
+        for _ in range(SLOW_CALLS):
+            tasks.create_task(call())
+        beside_ms = await _paced(quick)
+    name = f"another app beside {SLOW_CALLS} calls to a slow one"
+    return [
+        Figure(name="an app alone: p95", value=_p95(alone_ms), unit="ms"),
+        Figure(name=f"{name}: p95 by that", value=_p95(beside_ms) / _p95(alone_ms), wanted=1.5),
+        Figure(name=f"{name}: refused at once", value=became["refused"]),
+    ]
+
+
+async def _paced(call: Call) -> list[float]:
+    times = []
+    for _ in range(BESIDE):
+        started = time.perf_counter()
+        times.append(await _ms(call))
+        await asyncio.sleep(max(0.0, EVERY_S - (time.perf_counter() - started)))
+    return times[WARM_UP:]
+
+
+async def _ms(call: Call) -> float:
+    started = time.perf_counter()
+    await call()
+    return 1_000 * (time.perf_counter() - started)
+
+
+def _p95(times: Sequence[float]) -> float:
+    return quantiles(times, n=20)[-1]
+
+
+@contextmanager
+def _app_server() -> Iterator[str]:
+    port = free_port()
+    with served("infra.bench.app_server", str(port), port=port, env={}):
+        yield f"http://127.0.0.1:{port}"
+
+
+def _proxy(server: Served) -> str:
+    """Return where functions reach the tool proxy: the port that is not the public one."""
+    sockets = Path(f"/proc/{server.pid}/fd").iterdir()
+    held = {str(fd.readlink()).removeprefix("socket:[").removesuffix("]") for fd in sockets}
+    rows = [row.split() for row in Path("/proc/net/tcp").read_text().splitlines()[1:]]
+    ports = {int(row[1].split(":")[1], 16) for row in rows if row[3] == _LISTENS and row[9] in held}
+    [port] = ports - {server.port}
+    return f"http://127.0.0.1:{port}/tool_proxy"
