@@ -1,6 +1,5 @@
 """One tool call: installed, declared, well-formed; signed, sent, and told to the model."""
 
-import asyncio
 import hashlib
 import json
 from collections.abc import Mapping
@@ -37,12 +36,12 @@ async def call_tool(
     """
     lane = deps.traffic.lane(app_id)
     with lane.entered():
-        app = await _permitted(deps, uid, app_id)
+        app, is_first = await _permitted(deps, uid, app_id)
         tool = _declared(app, name)
         given = _given(tool, arguments)
         if wrong := complaint(tool.parameters, given):
             raise ToolRefused(f"The arguments of {name!r} do not fit: {wrong}")
-        call = Outgoing(uid=uid, app=app, tool=tool)
+        call = Outgoing(uid=uid, app=app, tool=tool, is_first=is_first)
         if tool.transport == "mcp":
             return await send_out(deps, lane, call, partial(call_over_mcp, deps, call, given))
         message_id = _message_id(uid, app_id, name, call_id or deps.new_id())
@@ -50,21 +49,20 @@ async def call_tool(
         return await send_out(deps, lane, call, partial(_send, deps, call, request))
 
 
-async def _permitted(deps: ToolProxyDeps, uid: UserId, app_id: AppId) -> App:
-    """Return an app that its user allowed, that works, and that they did not call too often."""
+async def _permitted(deps: ToolProxyDeps, uid: UserId, app_id: AppId) -> tuple[App, bool]:
+    """Return an app that its user allowed, that works, and that they did not call too often.
+
+    Beside it, whether this is their first call in the hour.
+    """
     now = deps.clock.now()
-    is_installed, found, made = await asyncio.gather(
-        deps.installed_apps.has(uid, app_id),
-        deps.apps.get_many([app_id]),
-        deps.call_counts.of(uid, hour_of(now)),
-    )
-    app = next(iter(found), None)
-    if not is_installed or app is None or not app.is_visible_to(uid):
+    standing = await deps.app_calls.standing(uid, app_id, hour_of(now))
+    app = standing.app
+    if app is None or not standing.is_installed or not app.is_visible_to(uid):
         raise ToolRefused("This app is not installed.")
     if app.switched_off:
         raise ToolFailed(f"{app.name} is switched off, as it did not work. Its developer was told.")
-    check_quota(app, made, now)
-    return app
+    check_quota(app, standing.made, now)
+    return app, not standing.made
 
 
 def _declared(app: App, name: str) -> ChatTool:

@@ -1,6 +1,5 @@
 """A call on its way to an app and back: let out, written down, and drawn conclusions from."""
 
-import asyncio
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from datetime import datetime, timedelta
@@ -50,11 +49,12 @@ _BROKEN_OFF = CallFailed("", error="broken off")
 
 @value
 class Outgoing:
-    """Whose call it is, and to which tool of which app."""
+    """Whose call it is, and to which tool of which app; `is_first` of the user's in this hour."""
 
     uid: UserId
     app: App
     tool: ChatTool
+    is_first: bool = False
 
 
 async def send_out(
@@ -114,9 +114,8 @@ async def _note(
         error=failure.error if failure else None,
     )
     try:
-        await asyncio.gather(
-            deps.calls.add(call.app.id, entry),
-            deps.call_counts.add(call.uid, call.app.id, hour_of(began)),
+        await deps.app_calls.note(
+            call.uid, call.app.id, entry, hour_of(began), is_first=call.is_first
         )
         if is_down and lane.is_to_be_judged(now):
             await judge(deps, call.app, now)

@@ -6,8 +6,8 @@ from functools import cache
 
 from functions.tool_proxy.traffic import Traffic
 from shared import wiring
+from shared.data.app_calls import AppCalls
 from shared.data.apps import Apps, InstalledApps
-from shared.data.call_counts import CallCounts
 from shared.data.call_log import CallLog
 from shared.data.connections import Connections
 from shared.data.grants import Authorizations, Grants
@@ -63,7 +63,7 @@ class ToolProxyDeps:
     installed_apps: InstalledApps
     calls: CallLog
     services: ServicesDeps
-    call_counts: CallCounts
+    app_calls: AppCalls
     inbox: Inbox
     tasks: Tasks
     traffic: Traffic = field(default_factory=Traffic)
@@ -89,7 +89,7 @@ def deps() -> ToolProxyDeps:
         installed_apps=InstalledApps(documents),
         calls=CallLog(documents),
         services=_services(),
-        call_counts=CallCounts(documents),
+        app_calls=AppCalls(documents),
         inbox=Inbox(documents),
         tasks=wiring.tasks(),
         mcp=_mcp(),

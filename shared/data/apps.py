@@ -26,14 +26,14 @@ class Apps:
 
     async def get(self, app_id: AppId) -> App:
         """Raises NotFound."""
-        document = await self._documents.get(f"apps/{app_id}")
+        document = await self._documents.get(app_path(app_id))
         if document is None:
             raise NotFound("App not found")
-        return load(App, _readable(document))
+        return app_in(document)
 
     async def get_many(self, app_ids: Sequence[AppId]) -> list[App]:
         """Return those that exist, in the order of the ids."""
-        found = await self._documents.get_many([f"apps/{app_id}" for app_id in app_ids])
+        found = await self._documents.get_many([app_path(app_id) for app_id in app_ids])
         return load_all(App, [_readable(document) for document in found if document is not None])
 
     async def owned_by(self, uid: UserId) -> list[App]:
@@ -52,17 +52,17 @@ class Apps:
         return load_all(App, [_readable(document) for document in found])
 
     async def create(self, app: App) -> None:
-        await self._documents.write(Create(f"apps/{app.id}", _fields(app)))
+        await self._documents.write(Create(app_path(app.id), _fields(app)))
 
     async def revise(self, app_id: AppId, change: Callable[[App], App]) -> App:
         """Change an app as it stands now: two changes at once are both kept. Raises NotFound."""
-        path = f"apps/{app_id}"
+        path = app_path(app_id)
 
         async def work(transaction: Transaction) -> App:
             document = await transaction.get(path)
             if document is None:
                 raise NotFound("App not found")
-            app = change(load(App, _readable(document)))
+            app = change(app_in(document))
             transaction.write(Set(path, _fields(app)))
             return app
 
@@ -70,7 +70,7 @@ class Apps:
 
     async def remove(self, app_id: AppId) -> None:
         """Delete an app, its keys and its calls; who installed it finds it gone."""
-        await self._documents.delete_tree(f"apps/{app_id}")
+        await self._documents.delete_tree(app_path(app_id))
 
     async def add_key(self, app_id: AppId, key: ApiKey) -> None:
         await self._documents.write(Create(f"apps/{app_id}/api_keys/{key.id}", dump(key)))
@@ -97,7 +97,7 @@ class InstalledApps:
 
     async def all(self, uid: UserId) -> list[InstalledApp]:
         """Return them by app id, which keeps the model's tool list stable."""
-        return _installed(await self._documents.get(_path(uid)))
+        return installed_in(await self._documents.get(installed_path(uid)))
 
     async def has(self, uid: UserId, app_id: AppId) -> bool:
         return any(one.app_id == app_id for one in await self.all(uid))
@@ -108,26 +108,38 @@ class InstalledApps:
         """Raises Conflict where so many others are installed."""
 
         async def work(transaction: Transaction) -> None:
-            others = _installed(await transaction.get(_path(uid)), but=installed.app_id)
+            others = installed_in(await transaction.get(installed_path(uid)), but=installed.app_id)
             if len(others) >= limit:
                 raise Conflict(f"You may install {limit} apps; remove one first.")
-            transaction.write(Set(_path(uid), _allowed([*others, installed])))
+            transaction.write(Set(installed_path(uid), _allowed([*others, installed])))
 
         await self._documents.transaction(work)
 
     async def remove(self, uid: UserId, app_id: AppId) -> None:
         async def work(transaction: Transaction) -> None:
-            others = _installed(await transaction.get(_path(uid)), but=app_id)
-            transaction.write(Set(_path(uid), _allowed(others)) if others else Delete(_path(uid)))
+            others = installed_in(await transaction.get(installed_path(uid)), but=app_id)
+            transaction.write(
+                Set(installed_path(uid), _allowed(others))
+                if others
+                else Delete(installed_path(uid))
+            )
 
         await self._documents.transaction(work)
 
 
-def _path(uid: UserId) -> str:
+def app_path(app_id: AppId) -> str:
+    return f"apps/{app_id}"
+
+
+def installed_path(uid: UserId) -> str:
     return f"users/{uid}/installed_apps/all"
 
 
-def _installed(document: Document | None, *, but: AppId | None = None) -> list[InstalledApp]:
+def app_in(document: Document) -> App:
+    return load(App, _readable(document))
+
+
+def installed_in(document: Document | None, *, but: AppId | None = None) -> list[InstalledApp]:
     apps = document.fields["apps"] if document else {}
     return [
         InstalledApp(app_id=AppId(app_id), installed_at=apps[app_id])

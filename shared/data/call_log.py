@@ -18,8 +18,7 @@ class CallLog:
         self._documents = documents
 
     async def add(self, app_id: AppId, call: AppCall) -> None:
-        fields = {**dump(call), "expires_at": call.at + KEPT}
-        await self._documents.write(Create(f"apps/{app_id}/calls/{call.id}", fields))
+        await self._documents.write(entry(app_id, call))
 
     async def newest(self, app_id: AppId, *, since: datetime, limit: int) -> list[AppCall]:
         query = Query(
@@ -45,6 +44,12 @@ class CallLog:
 
     async def _some(self, query: Query) -> list[AppCall]:
         return load_all(AppCall, await self._documents.query(query))
+
+
+def entry(app_id: AppId, call: AppCall) -> Create:
+    """Return the write that logs a call."""
+    fields = {**dump(call), "expires_at": call.at + KEPT}
+    return Create(f"{_calls(app_id)}/{call.id}", fields)
 
 
 def _calls(app_id: AppId) -> str:

@@ -16,7 +16,7 @@ from functions.tool_proxy.quota import PER_APP, PER_USER
 from functions.tool_proxy.traffic import MAX_AT_ONCE, PER_MINUTE
 from functions.tool_proxy.verdict import FAILURES
 from functions.tool_proxy.wiring import ToolProxyDeps
-from shared.data.call_log import CallLog
+from shared.data.app_calls import AppCalls
 from shared.domain.app import AppCall
 from shared.domain.breaker import FAILURES as IN_A_ROW
 from shared.domain.documents import Set
@@ -221,15 +221,21 @@ async def test_t9_a_user_calls_all_apps_together_so_often(world: World):
     assert world.notes.calls == []
 
 
-async def test_t9_calls_at_once_are_all_counted(world: World):
+async def test_t9_calls_at_once_are_all_counted_whoever_thought_to_be_first(world: World):
     app_id = await install(world)
-    hour = hour_of(world.clock.now())
+    now, calls = world.clock.now(), world.deps.app_calls
+
+    async def note(n: int) -> None:
+        call = AppCall(id=f"c{n}", at=now, kind="tool", name="t", ms=1, user="u")
+        await calls.note(ALICE, app_id, call, hour_of(now), is_first=n % 2 == 0)
 
     async with anyio.create_task_group() as tasks:
-        for _ in range(8):
-            tasks.start_soon(world.deps.call_counts.add, ALICE, app_id, hour)
+        for n in range(8):
+            tasks.start_soon(note, n)
 
-    assert await world.deps.call_counts.of(ALICE, hour) == {app_id: 8}
+    standing = await calls.standing(ALICE, app_id, hour_of(now))
+    assert standing.made == {app_id: 8}
+    assert len(await logged(world, app_id)) == 8
 
 
 async def test_t9_an_app_gets_so_many_calls_a_minute_whoever_calls(world: World):
@@ -277,16 +283,16 @@ async def test_a_refused_call_leaves_no_trace_with_the_developer(world: World):
     assert await logged(world, app_id) == []
 
 
-class Unwritable(CallLog):
-    """A log that is out of reach."""
+class Unwritable(AppCalls):
+    """A store that takes nothing."""
 
-    async def add(self, app_id: AppId, call: AppCall) -> None:
+    async def note(self, *_: Any, **__: Any) -> None:
         raise Unavailable("no store")
 
 
 async def test_an_answer_comes_though_nothing_can_be_written_down(world: World):
     app_id = await install(world)
-    deps = replace(world.deps, calls=Unwritable(world.documents))
+    deps = replace(world.deps, app_calls=Unwritable(world.documents))
 
     assert await call_tool(deps, ALICE, app_id, "find", {"q": "x"}) == "Milk, eggs."
 

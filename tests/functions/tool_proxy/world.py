@@ -21,8 +21,8 @@ from functions.tool_proxy.wiring import ToolProxyDeps
 from shared.adapters.guarded_egress import GuardedEgress
 from shared.adapters.http_toolbox import HttpToolbox
 from shared.adapters.local_identity import LocalIdentity, LocalServiceIdentity
+from shared.data.app_calls import AppCalls
 from shared.data.apps import Apps, InstalledApps
-from shared.data.call_counts import CallCounts
 from shared.data.call_log import CallLog
 from shared.data.inbox import Inbox
 from shared.domain.ids import UserId
@@ -153,7 +153,7 @@ def deps_over(
         calls=CallLog(documents),
         services=services_deps(documents),
         mcp=mcp_deps(documents),
-        call_counts=CallCounts(documents),
+        app_calls=AppCalls(documents),
         inbox=Inbox(documents),
         tasks=tasks or RecordingTasks(),
     )

@@ -1,0 +1,60 @@
+"""What a call to an app asks of the store: one round of reads before it, one write behind it."""
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+
+from shared.data.apps import app_in, app_path, installed_in, installed_path
+from shared.data.call_log import entry
+from shared.domain.app import App, AppCall
+from shared.domain.documents import Create, Increment, Update
+from shared.domain.errors import PreconditionFailed
+from shared.domain.ids import AppId, UserId
+from shared.domain.value import value
+from shared.ports import Documents
+
+
+@value
+class Standing:
+    """How a user stands to an app; `made` are their calls by app in the running hour, if any."""
+
+    app: App | None
+    is_installed: bool
+    made: Mapping[AppId, int]
+
+
+class AppCalls:
+    """Calls are counted in one document an hour and user, which nobody else's calls touch."""
+
+    def __init__(self, documents: Documents) -> None:
+        self._documents = documents
+
+    async def standing(self, uid: UserId, app_id: AppId, hour: datetime) -> Standing:
+        """Read all that decides about a call in the hour that begins at `hour`."""
+        paths = [app_path(app_id), installed_path(uid), _path(uid, hour)]
+        app, installed, counts = await self._documents.get_many(paths)
+        return Standing(
+            app=app_in(app) if app else None,
+            is_installed=any(one.app_id == app_id for one in installed_in(installed)),
+            made=counts.fields["apps"] if counts else {},
+        )
+
+    async def note(
+        self, uid: UserId, app_id: AppId, call: AppCall, hour: datetime, *, is_first: bool
+    ) -> None:
+        """Log a call and count it. `is_first` guesses whether it is the user's first in the hour.
+
+        The count grows without being read, so calls at the same time never wait for one another.
+        """
+        path = _path(uid, hour)
+        expires_at = hour + timedelta(hours=1)
+        begin = Create(path, {"apps": {app_id: 1}, "expires_at": expires_at})
+        go_on = Update(path, {f"apps.{app_id}": Increment(1)})
+        likely, other = (begin, go_on) if is_first else (go_on, begin)
+        try:
+            await self._documents.write(entry(app_id, call), likely)
+        except PreconditionFailed:
+            await self._documents.write(entry(app_id, call), other)
+
+
+def _path(uid: UserId, hour: datetime) -> str:
+    return f"users/{uid}/limits/calls-{hour:%Y-%m-%d-%H}"
