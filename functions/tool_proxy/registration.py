@@ -139,7 +139,7 @@ def _declares_tools(integration: ExternalIntegration) -> bool:
 
 
 def in_order(deps: ToolProxyDeps, app: App) -> App:
-    return replace(app, checked_at=deps.clock.now(), switched_off=None)
+    return replace(app, checked_at=deps.clock.now(), switched_off=None, webhook_off=None)
 
 
 def declared(app: App, manifest: Manifest) -> App:

@@ -24,7 +24,7 @@ async def judge(deps: ToolProxyDeps, app: App, now: datetime) -> None:
     if len(failures) < FAILURES or now - failures[0].at < LASTING:
         return
     verdict = SwitchedOff(at=now, reason=_REASON.format(failures=FAILURES))
-    await _tell(deps, app, verdict)
+    await tell_developer(deps, app, verdict)
     await deps.apps.revise(app.id, lambda current: _switched_off(current, app, verdict))
 
 
@@ -35,13 +35,18 @@ def _switched_off(current: App, judged: App, verdict: SwitchedOff) -> App:
     return replace(current, switched_off=verdict)
 
 
-async def _tell(deps: ToolProxyDeps, app: App, verdict: SwitchedOff) -> None:
-    """Tell it once, whoever else comes to the same verdict: before it holds, so that it is told."""
+async def tell_developer(
+    deps: ToolProxyDeps, app: App, verdict: SwitchedOff, *, what: str = ""
+) -> None:
+    """Tell it once, whoever else comes to the same verdict: before it holds, so that it is told.
+
+    `what` of the app is switched off, if not the whole.
+    """
     since = app.checked_at or app.created_at
     notice = Notification(
-        id=NotificationId(f"off-{app.id}-{since:%Y%m%d%H%M%S}"),
+        id=NotificationId(f"off-{what}{app.id}-{since:%Y%m%d%H%M%S}"),
         app_id=app.id,
-        title=f"{app.name} was switched off",
+        title=f"{app.name}: {what} was switched off" if what else f"{app.name} was switched off",
         body=verdict.reason,
         created_at=verdict.at,
         delivered_at=verdict.at,

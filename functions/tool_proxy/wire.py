@@ -10,7 +10,7 @@ from pydantic import AfterValidator, Field, StringConstraints
 from functions.tool_proxy.connections import Offer
 from functions.tool_proxy.registration import Registration
 from shared.domain.app import ApiKey, App, AppCall, ChatTool, ExternalIntegration, SwitchedOff
-from shared.domain.ids import AppId, UserId
+from shared.domain.ids import AppId, ConversationId, UserId
 from shared.domain.text import visible
 from shared.edge.http import Wire
 
@@ -102,6 +102,7 @@ class AppOut(Wire):
     external_integration: ExternalIntegration
     chat_tools: list[str]
     switched_off: SwitchedOff | None
+    webhook_off: SwitchedOff | None
 
     @classmethod
     def of(cls, app: App, *, enabled: bool = False) -> "AppOut":
@@ -141,6 +142,7 @@ def _seen(app: App, *, enabled: bool) -> dict[str, Any]:
         "external_integration": app.external_integration,
         "chat_tools": [tool.name for tool in app.chat_tools],
         "switched_off": app.switched_off,
+        "webhook_off": app.webhook_off,
     }
 
 
@@ -234,6 +236,21 @@ class ToolCallIn(Wire):
     tool: str
     arguments: dict[str, Any] = Field(default_factory=dict)
     call_id: str | None = Field(default=None, max_length=128)
+
+
+class ProcessedMessage(Wire):
+    """What `conversation.processed` carries."""
+
+    uid: UserId
+    conversation_id: ConversationId = Field(pattern=r"^[A-Za-z0-9_-]{1,64}$")
+    content_hash: str
+
+
+class WebhookTask(ProcessedMessage):
+    """One attempt to tell an app."""
+
+    app_id: AppId
+    attempt: int = Field(ge=1)
 
 
 class ToolCallOut(Wire):

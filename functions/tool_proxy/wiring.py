@@ -10,6 +10,7 @@ from shared.data.app_calls import AppCalls
 from shared.data.apps import Apps, InstalledApps
 from shared.data.call_log import CallLog
 from shared.data.connections import Connections
+from shared.data.conversations import Conversations
 from shared.data.grants import Authorizations, Grants
 from shared.data.inbox import Inbox
 from shared.data.mcp_grants import McpAuthorizations, McpGrants
@@ -62,6 +63,7 @@ class ToolProxyDeps:
     apps: Apps
     installed_apps: InstalledApps
     calls: CallLog
+    conversations: Conversations
     services: ServicesDeps
     app_calls: AppCalls
     inbox: Inbox
@@ -88,6 +90,7 @@ def deps() -> ToolProxyDeps:
         apps=Apps(documents),
         installed_apps=InstalledApps(documents),
         calls=CallLog(documents),
+        conversations=Conversations(documents),
         services=_services(),
         app_calls=AppCalls(documents),
         inbox=Inbox(documents),

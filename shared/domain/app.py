@@ -95,6 +95,7 @@ class App:
     retired_secret: RetiredSecret | None = None
     checked_at: datetime | None = None
     switched_off: SwitchedOff | None = None
+    webhook_off: SwitchedOff | None = None
 
     def signing_secrets(self, now: datetime) -> tuple[str, ...]:
         """Return what signs a call, the present secret first."""

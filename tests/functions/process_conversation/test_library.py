@@ -32,6 +32,7 @@ async def test_a_conversation_is_taken_processed_read_and_found(world, alice):
         "discarded": False,
         "failure": None,
         "starred": False,
+        "app_id": None,
         "structured": {
             "title": "Berlin launch in May",
             "overview": "The launch moved to May.",
@@ -367,6 +368,7 @@ async def test_memories_read_as_the_old_app_reads_them(world, alice):
             "valid_to": None,
             "reviewed": False,
             "user_review": None,
+            "app_id": None,
             "is_locked": False,
         }
     ]

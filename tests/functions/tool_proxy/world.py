@@ -24,6 +24,7 @@ from shared.adapters.local_identity import LocalIdentity, LocalServiceIdentity
 from shared.data.app_calls import AppCalls
 from shared.data.apps import Apps, InstalledApps
 from shared.data.call_log import CallLog
+from shared.data.conversations import Conversations
 from shared.data.inbox import Inbox
 from shared.domain.ids import UserId
 from shared.edge.http import application
@@ -151,6 +152,7 @@ def deps_over(
         apps=Apps(documents),
         installed_apps=InstalledApps(documents),
         calls=CallLog(documents),
+        conversations=Conversations(documents),
         services=services_deps(documents),
         mcp=mcp_deps(documents),
         app_calls=AppCalls(documents),

@@ -1,0 +1,49 @@
+"""A conversation as the old product posted it to apps; what we do not have is empty."""
+
+import json
+from dataclasses import asdict
+from datetime import datetime
+from typing import Any
+
+from shared.domain.conversation import Conversation
+
+
+def body_of(conversation: Conversation) -> bytes:
+    """Return the same bytes on every attempt."""
+    whole = {
+        "id": conversation.id,
+        "created_at": conversation.created_at,
+        "started_at": conversation.started_at,
+        "finished_at": conversation.finished_at,
+        "source": conversation.source,
+        "language": conversation.language,
+        "structured": asdict(conversation.structured),
+        "transcript_segments": _segments(conversation),
+        "app_id": conversation.app_id,
+        "discarded": conversation.discarded,
+        "starred": conversation.starred,
+        "status": conversation.status,
+        "visibility": "private",
+        "is_locked": False,
+        "geolocation": None,
+        "external_data": None,
+        "photos": [],
+        "audio_files": [],
+        "apps_results": [],
+        "plugins_results": [],
+    }
+    return json.dumps(whole, ensure_ascii=False, default=_iso).encode(errors="replace")
+
+
+def _segments(conversation: Conversation) -> list[dict[str, Any]]:
+    """Number the speakers by their first words."""
+    labels = [segment.speaker for segment in conversation.transcript_segments]
+    numbers = {label: number for number, label in enumerate(dict.fromkeys(labels))}
+    return [
+        {**asdict(said), "speaker_id": numbers[label]}
+        for said, label in zip(conversation.spoken, labels, strict=True)
+    ]
+
+
+def _iso(moment: datetime) -> str:
+    return moment.isoformat()
