@@ -180,16 +180,9 @@ def _wrong(env: Mapping[str, str]) -> list[str]:
         for name in ("GOOGLE_CLOUD_PROJECT", "TOOL_PROXY_URL")
         if world == "cloud" and "K_SERVICE" in env and not env.get(name)
     ]
-    wrong += [
-        f"{name}_CLIENT_SECRET is missing: {name}_CLIENT_ID is of no use without it"
-        for name in _PROVIDERS
-        if env.get(f"{name}_CLIENT_ID") and not env.get(f"{name}_CLIENT_SECRET")
-    ]
-    if env.get("WEB_SEARCH", "") not in ("", "perplexity"):
-        wrong.append(f"WEB_SEARCH={env['WEB_SEARCH']!r}: want perplexity, or none")
     if not _is_port(env.get("PORT", "8080")):
         wrong.append(f"PORT={env['PORT']!r}: want a number up to 65535")
-    return wrong + _wrong_models(env)
+    return wrong + _wrong_models(env) + _wrong_accounts(env)
 
 
 def _wrong_models(env: Mapping[str, str]) -> list[str]:
@@ -206,4 +199,22 @@ def _wrong_models(env: Mapping[str, str]) -> list[str]:
     ]
     if env.get("FALLBACK_BASE_URL") and not env.get("FALLBACK_API_KEY"):
         wrong.append("FALLBACK_API_KEY is missing: FALLBACK_BASE_URL is sent no other key")
+    return wrong
+
+
+def _wrong_accounts(env: Mapping[str, str]) -> list[str]:
+    set_up = [name for name in _PROVIDERS if env.get(f"{name}_CLIENT_ID")]
+    wrong = [
+        f"{name}_CLIENT_SECRET is missing: {name}_CLIENT_ID is of no use without it"
+        for name in set_up
+        if not env.get(f"{name}_CLIENT_SECRET")
+    ]
+    if set_up and env.get("KEEPSAKE_WORLD") == "cloud":
+        wrong += [
+            f"{name} is missing: accounts cannot be connected without it"
+            for name in ("PUBLIC_URL", "KMS_KEY")
+            if not env.get(name)
+        ]
+    if env.get("WEB_SEARCH", "") not in ("", "perplexity"):
+        wrong.append(f"WEB_SEARCH={env['WEB_SEARCH']!r}: want perplexity, or none")
     return wrong

@@ -75,7 +75,7 @@ resource "google_cloudfunctions2_function" "function" {
     ingress_settings               = try(each.value.streaming, false) ? "ALLOW_INTERNAL_AND_GCLB" : "ALLOW_ALL"
     all_traffic_on_latest_revision = true
 
-    environment_variables = {
+    environment_variables = merge(local.accounts[each.key], {
       KEEPSAKE_WORLD       = "cloud"
       PYTHONPATH           = "/workspace"
       GOOGLE_CLOUD_PROJECT = var.project
@@ -91,7 +91,7 @@ resource "google_cloudfunctions2_function" "function" {
       TASKS_QUEUE           = google_cloud_tasks_queue.tasks.id
       TASKS_SERVICE_ACCOUNT = google_service_account.caller.email
       FUNCTION_URLS         = join(",", [for name in keys(local.internal) : "${name}=${local.urls[name]}"])
-    }
+    })
 
     dynamic "secret_environment_variables" {
       for_each = { for secret, readers in local.secrets : secret => readers if contains(readers, each.key) }
@@ -144,11 +144,12 @@ resource "google_cloud_run_service_iam_member" "internal" {
   member   = google_service_account.caller.member
 }
 
-resource "google_cloud_run_service_iam_member" "chat_calls_tool_proxy" {
+resource "google_cloud_run_service_iam_member" "calls_tool_proxy" {
+  for_each = toset(["chat", "erase_account"])
   location = var.region
   service  = google_cloudfunctions2_function.function["tool_proxy"].name
   role     = "roles/run.invoker"
-  member   = google_service_account.function["chat"].member
+  member   = google_service_account.function[each.key].member
 }
 
 # A function names the caller's account in the tasks that it creates.

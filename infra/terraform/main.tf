@@ -36,7 +36,7 @@ locals {
 
 resource "google_project_service" "used" {
   for_each = toset([
-    "artifactregistry", "cloudbuild", "cloudfunctions", "cloudtasks", "compute", "eventarc",
+    "artifactregistry", "cloudbuild", "cloudfunctions", "cloudkms", "cloudtasks", "compute", "eventarc",
     "fcm", "firestore", "iam", "pubsub", "run", "secretmanager", "storage",
   ])
   service            = "${each.key}.googleapis.com"

@@ -1,11 +1,11 @@
 # Which function reads which secret. The values are added by hand, so that no state holds them.
 
 locals {
-  secrets = {
+  secrets = merge(local.account_secrets, {
     OPENAI_API_KEY     = ["after_turn", "chat", "integrations", "library", "mcp", "process_conversation"]
     OPENROUTER_API_KEY = ["chat"]
     PINECONE_API_KEY   = ["chat", "integrations", "library", "mcp", "process_conversation"]
-  }
+  })
 }
 
 resource "google_secret_manager_secret" "key" {

@@ -42,6 +42,18 @@ variable "fallback_models" {
   default     = ""
 }
 
+variable "oauth_clients" {
+  description = "Provider (google, whoop, notion, x, github) → client id, of those whose accounts can be connected."
+  type        = map(string)
+  default     = {}
+}
+
+variable "web_search" {
+  description = "perplexity, or empty: who searches the web."
+  type        = string
+  default     = ""
+}
+
 variable "max_instances" {
   description = "The most instances of one function; it bounds what a flood can cost."
   type        = number

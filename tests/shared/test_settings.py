@@ -2,6 +2,7 @@
 
 import pytest
 
+from shared.domain.connection import OauthClient
 from shared.settings import MODELS, Settings, SettingsError
 
 
@@ -131,3 +132,32 @@ def test_c58_an_embedder_is_one_of_two_or_none() -> None:
     assert Settings.from_env({"EMBEDDER": "local"}).embedder == "local"
     with pytest.raises(SettingsError, match="EMBEDDER='elsewhere'"):
         Settings.from_env({"EMBEDDER": "elsewhere"})
+
+
+GOOGLE = {"GOOGLE_CLIENT_ID": "us", "GOOGLE_CLIENT_SECRET": "secret"}
+
+
+def test_p6_a_provider_is_set_up_by_its_client() -> None:
+    settings = Settings.from_env({**GOOGLE, "PERPLEXITY_API_KEY": "pplx", "PORT": "9000"})
+
+    assert settings.oauth_clients == {
+        "google": OauthClient(id="us", secret="secret"),
+        "perplexity": OauthClient(id="", secret="pplx"),
+    }
+    assert settings.public_url == "http://127.0.0.1:9000"
+
+
+@pytest.mark.parametrize(
+    ("environment", "told"),
+    [
+        ({"X_CLIENT_ID": "us"}, "X_CLIENT_SECRET is missing"),
+        ({"WEB_SEARCH": "1"}, "WEB_SEARCH='1': want perplexity, or none"),
+        ({**GOOGLE, "KEEPSAKE_WORLD": "cloud", "KMS_KEY": "k"}, "PUBLIC_URL is missing"),
+        ({**GOOGLE, "KEEPSAKE_WORLD": "cloud", "PUBLIC_URL": "u"}, "KMS_KEY is missing"),
+    ],
+)
+def test_p6_accounts_that_could_not_be_connected_fail_at_start(
+    environment: dict[str, str], told: str
+) -> None:
+    with pytest.raises(SettingsError, match=told):
+        Settings.from_env(environment)

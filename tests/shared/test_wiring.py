@@ -54,6 +54,17 @@ def test_in_the_cloud_no_queue_is_guessed() -> None:
     assert "TASKS_QUEUE is missing: the cloud world needs it" in ended.stderr
 
 
+KEYS = "from shared import wiring; print(type(wiring.keys()).__name__)"
+
+
+def test_p6_in_the_cloud_tokens_are_wrapped_by_kms_and_by_no_key_of_ours() -> None:
+    without = built(KEYS)
+
+    assert built(KEYS, KMS_KEY="projects/p/…/tokens").stdout.split() == ["KmsKeys"]
+    assert without.returncode != 0
+    assert "KMS_KEY is missing: the cloud world needs it" in without.stderr
+
+
 def asked(server: ScriptedOpenai) -> list[tuple[str, str]]:
     return [(each.body["model"], each.authorization) for each in server.requests]
 

@@ -1,0 +1,44 @@
+# Accounts that users connect: the key that wraps their tokens, for the two functions of tool_proxy alone.
+
+locals {
+  account_functions = ["apps", "tool_proxy"]
+  account_settings = merge(
+    { KMS_KEY = google_kms_crypto_key.tokens.id, PUBLIC_URL = "https://${var.domain}" },
+    { for provider, id in var.oauth_clients : "${upper(provider)}_CLIENT_ID" => id },
+  )
+  accounts = {
+    for name, _ in local.functions : name => merge(
+      { WEB_SEARCH = var.web_search },
+      { for setting, value in local.account_settings : setting => value if contains(local.account_functions, name) },
+    )
+  }
+  account_secrets = merge(
+    { for provider, _ in var.oauth_clients : "${upper(provider)}_CLIENT_SECRET" => local.account_functions },
+    { for search in compact([var.web_search]) : "${upper(search)}_API_KEY" => ["tool_proxy"] },
+  )
+}
+
+resource "google_kms_key_ring" "keepsake" {
+  name       = "keepsake"
+  location   = var.region
+  depends_on = [google_project_service.used]
+}
+
+# Whoever destroys it disconnects every account. New tokens are wrapped by its newest version.
+resource "google_kms_crypto_key" "tokens" {
+  name            = "tokens"
+  key_ring        = google_kms_key_ring.keepsake.id
+  purpose         = "ENCRYPT_DECRYPT"
+  rotation_period = "7776000s"
+
+  lifecycle {
+    prevent_destroy = true
+  }
+}
+
+resource "google_kms_crypto_key_iam_member" "wraps_tokens" {
+  for_each      = toset(local.account_functions)
+  crypto_key_id = google_kms_crypto_key.tokens.id
+  role          = "roles/cloudkms.cryptoKeyEncrypterDecrypter"
+  member        = google_service_account.function[each.key].member
+}

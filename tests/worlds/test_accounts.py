@@ -1,0 +1,112 @@
+"""A calendar is connected, asked about and given back, at the started product (P6)."""
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests.recorded import recorded
+from tests.servers import running
+from tests.servers.openai import Script, ScriptedCall, ScriptedOpenai, scripted_openai
+from tests.servers.provider import CLIENT_ID, CLIENT_SECRET, FakeProvider
+from tests.worlds.product import ask, product, with_model
+from tests.worlds.waiting import wait_until
+
+CALENDAR = "/v1/connections/google_calendar"
+
+
+@dataclass(frozen=True)
+class World:
+    """Alice, Google, and the model."""
+
+    alice: httpx.Client
+    google: FakeProvider
+    model: ScriptedOpenai
+    data: Path
+
+    def connect(self) -> str:
+        """Allow access as a person does in a browser, and return what its last page says."""
+        url = self.alice.post(f"{CALENDAR}/authorize").json()["url"]
+        with httpx.Client(follow_redirects=True) as browser:
+            return browser.get(url).text
+
+    def offered(self) -> list[str]:
+        """Name the tools that the model was offered last."""
+        return [tool["function"]["name"] for tool in self.model.requests[-1].body["tools"]]
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> Iterator[World]:
+    events = [(200, recorded("google_calendar/events"))]
+    google = FakeProvider(
+        answers={
+            "GET /v1/userinfo": [(200, {"email": "alice@example.com"})],
+            "GET /calendar/v3/calendars/primary/events": events,
+        }
+    )
+    with ExitStack() as stack:
+        url = stack.enter_context(running(google.app))
+        model = stack.enter_context(scripted_openai())
+        environment = {
+            "EGRESS_DEV_ORIGINS": url,
+            "GOOGLE_CLIENT_ID": CLIENT_ID,
+            "GOOGLE_CLIENT_SECRET": CLIENT_SECRET,
+            "GOOGLE_BASE_URL": url,
+        }
+        started = stack.enter_context(product(tmp_path, **environment, **with_model(model.url)))
+        alice = stack.enter_context(started.client("alice"))
+        yield World(alice, google, model, tmp_path / "data")
+
+
+def test_p6_a_connected_calendar_answers_a_question(world: World) -> None:
+    assert "Google Calendar is connected." in world.connect()
+    world.model.play(
+        Script(tool_calls=(ScriptedCall(name="get_calendar_events", arguments="{}"),)),
+        Script(text="You meet Grace on Tuesday."),
+    )
+
+    shown = ask(world.alice, "Whom do I meet?")
+
+    assert shown.text == "You meet Grace on Tuesday."
+    result = world.model.requests[-1].body["messages"][-1]["content"]
+    assert result.startswith('<data from="service Google Calendar">\n3 events:\n1. Sync with Grace')
+    assert (world.data / "keys").stat().st_mode & 0o777 == 0o600
+
+
+def test_p6_a_disconnected_calendar_is_offered_no_more_and_its_tokens_are_revoked(
+    world: World,
+) -> None:
+    world.connect()
+    ask(world.alice, "Hello")
+    with_calendar = world.offered()
+
+    assert world.alice.delete(CALENDAR).json() == {"status": "ok", "revoked": True}
+    ask(world.alice, "Hello again")
+
+    assert set(with_calendar) - set(world.offered()) == {
+        "get_calendar_events",
+        "create_calendar_event",
+        "update_calendar_event",
+        "delete_calendar_event",
+    }
+    assert world.google.revoked == ["refresh-1"]
+
+
+def test_p6_who_is_erased_is_disconnected(world: World) -> None:
+    world.connect()
+
+    assert world.alice.delete("/v1/users/delete-account").status_code == 202
+
+    wait_until(lambda: world.google.revoked or None)
+    assert world.google.revoked == ["refresh-1"]
+
+
+def test_what_is_not_set_up_is_not_offered(world: World) -> None:
+    shown = {each["service"]: each for each in world.alice.get("/v1/connections").json()}
+
+    assert shown["gmail"]["available"]
+    assert not shown["whoop"]["available"]
+    assert "perplexity" not in shown
