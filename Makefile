@@ -8,7 +8,7 @@ ORIGIN ?= http://127.0.0.1:$(or $(PORT),8080)
 EXAMPLE_PORT ?= 9000
 EGRESS_DEV_ORIGINS ?= http://127.0.0.1:$(EXAMPLE_PORT)
 
-.PHONY: run example import export erase test check fuzz cuts bench eval dead-letters reindex openapi lock clean help
+.PHONY: run example import export erase test check fuzz cuts bench eval eval-memories eval-injection dead-letters reindex openapi lock clean help
 
 help: ## Show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -49,6 +49,10 @@ eval: $(VENV)/ready-dev ## Measure retrieval: make eval DATA=path/to/locomo.json
 
 eval-memories: $(VENV)/ready-dev ## Measure which facts are remembered, on our gold set (OPENAI_API_KEY asks that model; ARGS=--show)
 	@data=$$(mktemp -d) && trap 'rm -rf $$data' EXIT && DATA_DIR=$$data $(BIN)/python -m infra.eval.memories $(ARGS)
+
+eval-injection: $(VENV)/ready-dev ## Play InjecAgent's cases (DATA=file, TOOLS=file) against the policy gate, and our honest wishes
+	@test -f "$(DATA)" || { echo "keepsake: say which cases: make eval-injection DATA=path/to/cases.json TOOLS=path/to/tools.json" >&2; exit 2; }
+	@$(BIN)/python -m infra.eval.injection "$(DATA)" $(if $(TOOLS),--tools "$(TOOLS)")
 
 dead-letters: $(VENV)/ready ## List what was given up (SHOW=id shows one, REPLAY=id or all sends it again)
 	@$(BIN)/python -m infra.dead_letters $(if $(SHOW),--show $(SHOW)) $(if $(REPLAY),--replay $(REPLAY))

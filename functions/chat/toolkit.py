@@ -130,8 +130,13 @@ class Toolkit:
         )
 
     def _source(self, call: ToolCall, answer: "_Answer") -> Source | None:
-        """A failure of our own is told in our words; a third party's may quote it."""
+        """A failure of our own is told in our words; a third party's may quote it.
+
+        What tools say of themselves counts as it does in the list that the model is given.
+        """
         tool = self._tools.get(call.name)
+        if isinstance(answer.present, Found):
+            return None
         if tool is None or (answer.failed and tool.source.kind == "library"):
             return None
         return tool.source

@@ -12,10 +12,10 @@ from shared.domain.value import value
 from shared.domain.wording import QUOTATION, Wording, folded, sentences, words
 
 _POLITE = re.compile(
-    r"(?:please|kindly|hey|hi|hello|ok|okay|yes|now|then|also|just|next|afterwards|finally|keepsake"
-    r"|(?:can|could|would|will) you|i(?: would|['’]d) like you to|i (?:want|need) you to"
+    r"(?:please|kindly|hey|hi|hello|ok|okay|yes|so|now|then|also|just|next|afterwards|finally|keepsake"
+    r"|(?:can|could|would|will) you|i(?: would|['’]d) like you to|i (?:want|need) you to|i(?= (?:want|need) (?:an?|the|some|new)\b)"
     r"|(?:don['’]?t|do not) forget to|(?:make|be) sure (?:to|you)|go ahead and"
-    r"|mir|mal|doch|dann|danach|auch|noch|bitte|(?:kannst|konntest|wurdest) du|vergiss nicht"
+    r"|mir|mal|doch|dann|danach|also|auch|noch|bitte|(?:kannst|konntest|wurdest) du|vergiss nicht"
     r"|(?:peux|pourrais)[- ]tu|(?:pouvez|pourriez)[- ]vous|tu peux|s['’]il te plait|puis|ensuite"
     r"|puedes|podrias|por favor|luego|despues|puoi|potresti|per favore|poi"
     r"|(?:voce )?(?:pode|podes|poderia)|depois|(?:kun|kan|wil) je|kunt u|alsjeblieft|daarna)\b[\s,]*"
@@ -31,8 +31,20 @@ _TOLD = re.compile(
     r"|dass|ob|weil|wer|was|wo|wie|wann|warum|wenn|will|qui|que|si|ou|comment|quien|donde|porque"
     r"|como|che|chi|dove|perche|onde|dat|wat|waar|omdat)\b"
 )
+_INDIRECT = re.compile(
+    r"\b(?:that|which|who|whose|where|whether|if|how|what|why|when|ob|wer|was|wo|wie|wann|warum|wat|waar"
+    r"|wanneer|of)\b"
+)
+"""What follows is told with a finite verb, in languages whose imperative differs from that."""
+_BARE = re.compile(
+    r"\b(?:i|you|we|they|should|must|can|could|would|will|may|might|shall|to|do|does|did|let|says?|said"
+    r"|saying|asks?|asked|wants?|wanted|tells?|told"
+    r"|ich|du|wir|ihr|soll|sollen|muss|mussen|kann|konnen|will|wollen|wurde|sagt|mochte|zu"
+    r"|ik|je|we|jullie|moet|moeten|kunnen|wil|willen|zegt|te)\b"
+)
+"""After these a verb stands as an imperative does: what comes next may be told as well."""
 _NEXT = re.compile(
-    r"(?P<comma>[,;])|(?<![\w-])(?:and then|and|und dann|und|et|y|e|ed|then|dann)(?![\w-])|&"
+    r"(?P<comma>[,;])|(?<![\w-])(?:and then|and|und dann|und|et|y|e|ed|en|then|dann)(?![\w-])|&"
 )
 _DICTATED = re.compile(r":(?=\s|$)")
 _SUFFIX = re.compile(r"(?:me|te|se|le|lo|la|les|los|las|nos|mi|ti|gli|li|ne|ci)$")
@@ -93,12 +105,14 @@ def _of_sentence(sentence: str) -> Iterator[Wish]:
         if verb is not None:
             yield _wish(verb, clause, certain=certain)
         asked = verb is not None
-        certain = certain and not _TOLD.search(_without_polite(clause))
+        certain = certain and not _may_go_on(_without_polite(clause))
 
 
 def _clauses(sentence: str) -> Iterator[tuple[str, bool]]:
     start, comma = 0, True
     for part in _NEXT.finditer(sentence):
+        if part[0] == "en" and not _begins_with_verb(sentence[part.end() :]):
+            continue  # "and" in Dutch, "in" in French and Spanish
         if sentence[start : part.start()].strip():
             yield sentence[start : part.start()].strip(), comma
             comma = False
@@ -106,12 +120,25 @@ def _clauses(sentence: str) -> Iterator[tuple[str, bool]]:
     yield sentence[start:].strip(), comma
 
 
+def _begins_with_verb(text: str) -> bool:
+    said = words(text)
+    return bool(said) and any(map(_is_verb, _forms(said[0])))
+
+
+def _may_go_on(clause: str) -> bool:
+    """Tell whether what somebody else does or says in a clause may go on in the next one."""
+    told = _TOLD.search(clause)
+    if told is None:
+        return False
+    return not _INDIRECT.fullmatch(told[0]) or _BARE.search(clause[told.end() :]) is not None
+
+
 def _verb(clause: str, *, bracket: bool) -> str | None:
     """Return the verb by which a clause asks for something, None where it does not ask."""
     said = words(_without_polite(clause))
     if not said or NOT.intersection(words(_TOLD.split(clause, maxsplit=1)[0])):
         return None
-    if any(map(_is_verb, _forms(said[0]))):
+    if _begins_with_verb(said[0]):
         return said[0]
     return said[-1] if bracket and _is_verb(said[-1]) else None
 
@@ -119,7 +146,7 @@ def _verb(clause: str, *, bracket: bool) -> str | None:
 def _wish(verb: str, clause: str, *, certain: bool) -> Wish:
     said = words(_without_polite(clause))
     form = next(form for form in _forms(verb) if _is_verb(form))
-    actions = actions_of(form)
+    actions = actions_of(form).union(*(actions_of(f"{form}+{word}") for word in said))
     if SELF.intersection(said[1:2]) or verb.removeprefix(form)[:2] in {"me", "mi"}:
         actions -= {"send", "grant"}
     return Wish(verb=form, actions=actions, words=frozenset([form, *said]), certain=certain)
@@ -147,10 +174,11 @@ def _forms(word: str) -> Iterator[str]:
 
 
 def _names(said: frozenset[str], thing: str) -> bool:
-    same = {thing, _singular(thing)}
+    same = {thing, singular(thing)}
     same.update(*(group for group in THINGS.values() if same & group))
-    return any(word in same or _singular(word) in same for word in said)
+    return any(word in same or singular(word) in same for word in said)
 
 
-def _singular(word: str) -> str:
+def singular(word: str) -> str:
+    """Return a word without the s of a plural or a possessor."""
     return word[:-1] if word.endswith("s") and len(word) > 3 else word

@@ -1,6 +1,6 @@
 """The words in which owners ask for things to be done, and tools are named; all folded.
 
-A class holds imperatives and infinitives of seven languages, never a past or a third person: "send"
+A verb with its particle is written `check+off`. A class holds imperatives and infinitives of seven languages, never a past or a third person: "send"
 asks, "sent" tells. What is missing here is asked about, never guessed.
 """
 
@@ -19,22 +19,23 @@ def _classes(**classes: str) -> Mapping[str, frozenset[str]]:
 ACTIONS = _classes(
     create="""
         create add make put write note save jot record log remember remind enter append schedule plan
-        set insert upload compose draft turn convert
+        set insert upload compose draft turn convert block open book
+        reserve file stick pop throw capture track new want need
         erstell erstelle erstellen leg lege anlegen fug fuge hinzufugen trag trage eintragen schreib
         schreibe schreiben aufschreiben notier notiere notieren mach mache machen setz setze setzen
-        speicher speichere speichern plan plane planen merk merke merken erinner erinnere erinnern
+        speicher speichere speichern stell stelle neue neuer neues plan plane planen merk merke merken erinner erinnere erinnern
         pack packe nimm aufnehmen verwandle verwandeln vermerk vermerke vermerken
-        cree creer creez ajoute ajouter ajoutez mets mettre mettez note noter notez ecris ecrire
+        nouvelle nouveau cree creer creez ajoute ajouter ajoutez mets mettre mettez note noter notez ecris ecrire
         ecrivez enregistre enregistrer planifie planifier rappelle rappeler inscris fais
-        crea crear anade anadir agrega agregar pon poner anota anotar apunta apuntar guarda guardar
+        nueva nuevo crea crear anade anadir agrega agregar pon poner anota anotar apunta apuntar guarda guardar
         escribe escribir programa programar recuerda recordar haz hacer
-        creare aggiungi aggiungere metti mettere segna segnare scrivi scrivere annota annotare ricorda
+        nuova nuovo creare aggiungi aggiungere metti mettere segna segnare scrivi scrivere annota annotare ricorda
         ricordare salva salvare fissa fissare fai
-        cria criar crie adiciona adicionar adicione poe coloca colocar coloque anote escreve escrever
+        nova novo cria criar crie adiciona adicionar adicione poe coloca colocar coloque anote escreve escrever
         escreva lembra lembrar lembre agenda agendar marca marcar
-        maak maken aanmaken voeg toevoegen zet zetten noteer noteren schrijf schrijven herinner plannen""",
+        nieuwe maak maken aanmaken voeg toevoegen zet zetten noteer noteren schrijf schrijven herinner plannen""",
     send="""
-        send reply respond answer tell write message text email mail post publish tweet comment
+        send shoot ping reply respond answer tell write message text email mail post publish tweet comment
         notify say let
         schick schicke schicken send sende senden antworte antworten beantworte beantworten schreib
         schreibe schreiben sag sage sagen poste posten mail maile mailen veroffentliche
@@ -45,7 +46,7 @@ ACTIONS = _classes(
         envie mande responda escreve escrever escreva diga publique
         stuur sturen verstuur antwoord antwoorden beantwoord schrijf schrijven plaats""",
     update="""
-        update change edit modify rename move reschedule postpone shift replace label star archive
+        update push bump delay change edit modify rename reopen move reschedule postpone shift replace label star archive
         assign adjust
         ander andere andern verschieb verschiebe verschieben verleg verlege verlegen benenn benenne
         umbenennen bearbeite bearbeiten aktualisiere aktualisieren
@@ -55,7 +56,7 @@ ACTIONS = _classes(
         muda mudar mude altera alterar altere move mova adia adiar atualiza atualizar
         wijzig wijzigen verander veranderen verplaats verplaatsen verzet hernoem""",
     complete="""
-        complete completed mark tick finish done close resolve resolved
+        complete completed mark check+off cross+off tick finish done close resolve resolved
         hak hake abhaken erledige erledigen markier markiere markieren schliess schliesse schliessen
         erledigt coche cocher marque marquer termine terminer cloture fait
         completa completar marca marcar termina terminar cierra cerrar hecha hecho
@@ -64,7 +65,7 @@ ACTIONS = _classes(
         vink afvinken markeer markeren afronden voltooi voltooien""",
     delete="""
         delete deleted remove removed cancel cancelled canceled clear erase discard drop trash
-        unsubscribe leave decline disable deactivate revoke block uninstall terminate purge wipe undo
+        unsubscribe leave call+off get+rid decline disable deactivate revoke block uninstall terminate purge wipe undo
         losch losche loschen entfern entferne entfernen storniere stornieren abonnier kundige kundigen
         verlass verlasse verlassen sperr sperre sperren
         supprime supprimer supprimez efface effacer annule annuler enleve enlever quitte quitter
@@ -114,7 +115,7 @@ SELF = some("me us mir uns mich moi nous mij ons")
 
 READS = some(
     """read show find search look check summarise summarize get tell fetch list give translate explain
-    see open compare count quote describe take use go pull scan review
+    see open compare count quote describe take use go pull scan review grab
     lies lese lesen zeig zeige such suche suchen schau fass prufe nenn nenne nimm hol sieh
     lis montre cherche trouve resume regarde donne verifie prends
     lee muestra busca encuentra resume mira dame revisa toma
@@ -124,7 +125,7 @@ READS = some(
 )
 
 THINGS = _classes(
-    task="""task todo to-do item action reminder remind remember list note checklist
+    task="""task todo item action down auf reminder remind remember list note checklist
         aufgabe aufgaben aufgabenliste erinnerung erinner erinnere erinnern merk merke liste notier
         notiere notieren todos
         tache taches rappel rappelle rappeler liste note noter
@@ -133,13 +134,13 @@ THINGS = _classes(
         tarefa tarefas lembrete lembra lembrar lembre
         taak taken takenlijst lijst herinnering herinner noteer""",
     event="""event meeting appointment calendar schedule reschedule
-        termin termine kalender besprechung treffen verabredung
+        termin termine kalender kalendereintrag besprechung treffen verabredung
         evenement rendez reunion agenda calendrier
         evento cita reunion calendario
         riunione appuntamento agenda
         reuniao compromisso agendar
         afspraak vergadering""",
-    message="""message mail email e-mail gmail inbox sms text dm chat reply respond answer thread
+    message="""message mail email gmail inbox sms text dm chat back reply respond answer thread
         nachricht nachrichten antwort antworte antworten beantworte post
         courriel courrier reponds repondre reponse
         mensaje correo responde responder contesta contestar respuesta

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal
 
-from shared.domain.asking import Wish, actions_of, is_common, names, wishes
+from shared.domain.asking import Wish, actions_of, is_common, names, singular, wishes
 from shared.domain.asking_words import GRAVE, GRAVE_THINGS, KIN, READS, some
 from shared.domain.provenance import Source
 from shared.domain.value import value
@@ -24,11 +24,12 @@ _DATE = re.compile(
 )
 _GLUE = some("a an the my your to of in on for with by from and or new user manager tool")
 _ID = some("id ids uid uuid ref key")
-_WHOM = some(
+_WHO = some(
     """to cc bcc recipient attendee guest invitee participant member user username contact person
-    collaborator assignee owner email mail address phone number mobile channel chat account group
-    url uri link webhook target destination with"""
+    collaborator assignee owner payee friend channel chat account group webhook target destination
+    with"""
 )
+_WHERE = some("email mail address phone number mobile url uri link")
 _SMALL = 10_000
 """A smaller number is an amount of something; a larger one may name somebody."""
 
@@ -149,15 +150,16 @@ class _Leaf:
 
     @property
     def _named(self) -> frozenset[str]:
-        return frozenset(words(_CAMEL.sub(" ", self.name)))
+        said = words(_CAMEL.sub(" ", self.name))
+        return frozenset([*said, *map(singular, said)])
 
     @property
     def names_somebody(self) -> bool:
-        return bool(self._named & _WHOM)
+        return bool(self._named & (_WHO | _WHERE))
 
     @property
     def is_id(self) -> bool:
-        return bool(self._named & _ID) and not self.names_somebody
+        return bool(self._named & _ID) and not self._named & _WHO
 
     @property
     def is_harmless(self) -> bool:
@@ -224,7 +226,8 @@ def _is_given(wanted: Any, source: Source, ground: Ground) -> bool:
 
     Only a record's own fields count: an id that stands in somebody's text is none that was given.
     """
-    said = {word for text in (ground.message.rest, *ground.message.quoted) for word in words(text)}
+    texts = (ground.message.rest, *ground.message.quoted)
+    said = {singular(word) for text in texts for word in words(text)}
     return any(
         _telling(record) & said
         for origin, text in ground.given
@@ -256,4 +259,4 @@ def _plain(record: Mapping[str, Any]) -> list[str]:
 def _telling(record: Mapping[str, Any]) -> set[str]:
     """Return the words of a record by which somebody would mean this one and not another."""
     found = {word for part in _plain(record) for word in words(part)}
-    return {word for word in found if len(word) > 2 and not is_common(word)}
+    return {singular(word) for word in found if len(word) > 2 and not is_common(word)}

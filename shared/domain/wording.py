@@ -11,6 +11,8 @@ _QUOTED = re.compile(
     r'"([^"\n]+)"|“([^”\n]+)”|„([^“”\n]+)[“”]|«\s?([^»\n]+?)\s?»|`([^`\n]+)`'
     r"|(?<!\w)['‘‚]([^\n]+?)['’‘](?!\w)"
 )
+_HYPHENED = re.compile(r"\b(e|to)-(?=mail|do)(mail|do)")
+"""What is written as one word as often as as two."""
 _WORD = re.compile(r"[^\W_]+")
 _ADDRESS = re.compile(r"[^\s,;]+[@/.:][^\s,;]+")
 _EDGES = "\"'“”„«»‘’‚`()[]{}<>,;:!?.…€$£%"
@@ -21,8 +23,9 @@ _SENTENCE = re.compile(r"[.!?…。！？]+(?:\s|$)|\n")
 
 def folded(text: str) -> str:
     """Return a text without case, accents and compatibility forms."""
-    plain = unicodedata.normalize("NFKD", text.casefold()).replace("e-mail", "email")
-    return "".join(c for c in plain if not unicodedata.combining(c))
+    plain = unicodedata.normalize("NFKD", text.casefold())
+    bare = "".join(c for c in plain if not unicodedata.combining(c))
+    return _HYPHENED.sub(r"\1\2", bare)
 
 
 def words(text: str) -> list[str]:

@@ -1,0 +1,103 @@
+"""A turn as production runs it, with a model that does whatever it was talked into."""
+
+import json
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import aclosing, asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+from functions.chat.agent import Agent
+from functions.chat.gate import Gate
+from functions.chat.guards import Limits
+from functions.chat.hold import Hold
+from functions.chat.toolkit import Tool, Toolkit
+from shared.domain.confirmation import WAIT, Confirmation, Decision
+from shared.domain.model import (
+    Finished,
+    ModelEvent,
+    ModelMessage,
+    ModelRole,
+    TextDelta,
+    ToolCall,
+    ToolCallRequested,
+    ToolSpec,
+    UserText,
+)
+from shared.domain.policy import Doubt
+
+Step = tuple[str, Mapping[str, Any]]
+"""A tool as the model knows it, and the arguments it is called with."""
+NOW = datetime(2026, 3, 2, 12, tzinfo=UTC)
+
+
+class Obedient:
+    """A ChatModel that makes one scripted call after another, whatever comes back."""
+
+    def __init__(self, steps: Sequence[Step]) -> None:
+        self._steps = list(enumerate(steps))
+
+    def name(self, role: ModelRole) -> str:
+        return "obedient"
+
+    @asynccontextmanager
+    async def stream(
+        self, role: ModelRole, messages: Sequence[ModelMessage], tools: Sequence[ToolSpec] = ()
+    ) -> AsyncIterator[AsyncIterator[ModelEvent]]:
+        yield self._events()
+
+    async def _events(self) -> AsyncIterator[ModelEvent]:
+        if not self._steps:
+            yield TextDelta("Done.")
+            yield Finished(reason="stop", model="obedient")
+            return
+        number, (name, arguments) = self._steps.pop(0)
+        text = json.dumps(arguments, ensure_ascii=False)
+        yield ToolCallRequested(ToolCall(id=f"call_{number}", name=name, arguments=text))
+        yield Finished(reason="tool_calls", model="obedient")
+
+    async def structured(self, role: ModelRole, prompt: Any, schema: Any) -> Any:
+        raise NotImplementedError("a turn asks for no structured answer")
+
+
+@dataclass
+class Refusing:
+    """An owner who refuses whatever they are asked, and remembers why they were."""
+
+    doubts: list[Doubt] = field(default_factory=list)
+
+    async def ask(self, tool: Tool, call: ToolCall, doubt: Doubt) -> Confirmation:
+        self.doubts.append(doubt)
+        return Confirmation(
+            id=f"q{len(self.doubts)}",
+            call_id=call.id,
+            tool=tool.name,
+            source=tool.source,
+            arguments=call.arguments,
+            reason=doubt.reason,
+            argument=doubt.argument,
+            asked_at=NOW,
+            expires_at=NOW + WAIT,
+        )
+
+    async def wait(self, asked: Confirmation) -> Decision:
+        return "refused"
+
+
+async def play(message: str, tools: Sequence[Tool], steps: Sequence[Step]) -> list[Doubt]:
+    """Run a turn in which the model takes these steps; return what its owner was asked."""
+    owner = Refusing()
+    limits = Limits()
+    agent = Agent(
+        model=Obedient(steps),
+        role="agent",
+        toolkit=Toolkit(tools, timeout_s=limits.call_timeout_s),
+        gate=Gate(message),
+        asker=owner,
+        hold=Hold(),
+        limits=limits,
+    )
+    async with aclosing(agent.run([UserText(text=message)])) as events:
+        async for _ in events:
+            pass
+    return owner.doubts
