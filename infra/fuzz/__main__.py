@@ -16,6 +16,18 @@ from infra.bench.processes import ROOT, environment, keepsake_on
 CONFIG = Path(__file__).with_name("schemathesis.toml")
 LOG = ROOT / ".cache/fuzz.log"
 USER = "alice"
+ACTIONS = (
+    "create_conversation",
+    "create_facts",
+    "read_memories",
+    "read_conversations",
+    "read_tasks",
+)
+APP = {
+    "name": "Fuzz",
+    "capabilities": ["external_integration"],
+    "external_integration": {"actions": [{"action": action} for action in ACTIONS]},
+}
 
 
 def main() -> int:
@@ -46,7 +58,7 @@ def _fuzz(origin: str, seconds: int, seed: int, callers: Mapping[str, str]) -> b
 def _callers(origin: str) -> dict[str, str]:
     """Sign users in, and give one of them an installed app with a key, and a key for MCP."""
     with _signed_in(origin, USER) as user, _signed_in(origin, "leaver") as leaver:
-        app = _created(user, "/v1/apps", {"name": "Fuzz", "capabilities": ["external_integration"]})
+        app = _created(user, "/v1/apps", APP)
         user.post("/v1/apps/enable", params={"app_id": app["id"]}).raise_for_status()
         return {
             "USER": USER,
