@@ -134,13 +134,13 @@ class MemoryItem(_Out):
     category: str
     created_at: Utc
     updated_at: Utc
-    conversation_id: str | None
+    conversation_id: str | None = None
     visibility: str
     manually_added: bool
     edited: bool
     reviewed: bool
-    user_review: bool | None
-    app_id: str | None
+    user_review: bool | None = None
+    app_id: str | None = None
     is_locked: bool = False
 
     @classmethod
@@ -159,9 +159,9 @@ class TaskItem(_Out):
     completed: bool
     created_at: Utc
     updated_at: Utc
-    due_at: Utc | None
-    completed_at: Utc | None
-    conversation_id: str | None
+    due_at: Utc | None = None
+    completed_at: Utc | None = None
+    conversation_id: str | None = None
     is_locked: bool = False
 
 
@@ -173,7 +173,7 @@ class SegmentItem(_Out):
     text: str
     speaker: str
     is_user: bool
-    person_id: str | None
+    person_id: str | None = None
     start: float
     end: float
 
@@ -190,7 +190,7 @@ class ConversationItem(_Out):
     status: Status
     discarded: bool
     structured: StructuredOut
-    app_id: str | None
+    app_id: str | None = None
     transcript_segments: list[SegmentItem]
 
     @classmethod
