@@ -31,6 +31,7 @@ export function connect(token, onSignedOut) {
     clear: (session) => call("DELETE", `/v2/messages?${query({ chat_session_id: session })}`),
     diagnostics: (id) => call("GET", at`/v2/messages/${id}/diagnostics`),
     stop: (run) => call("POST", at`/v2/messages/${run}/stop`),
+    confirm: (run, id, approved) => call("POST", at`/v2/messages/${run}/confirmations/${id}`, { body: { approved } }),
     chats: () => call("GET", `/v2/chat-sessions?${query({ limit: 500 })}`),
     beginChat: () => call("POST", "/v2/chat-sessions", { body: {} }),
     changeChat: (id, changes) => call("PATCH", at`/v2/chat-sessions/${id}`, { body: changes }),

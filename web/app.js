@@ -12,7 +12,6 @@ import { startLibrary } from "./views/library.js";
 import { startMemories } from "./views/memories.js";
 import { startPeople } from "./views/people.js";
 import { startPreferences } from "./views/preferences.js";
-import { startConnections } from "./views/connections.js";
 import { reader } from "./views/reader.js";
 import { startSearch } from "./views/search.js";
 import { startTasks } from "./views/tasks.js";
@@ -65,12 +64,8 @@ function open({ uid, token }) {
     find("#own-app").focus();
   } });
   const openApp = startDeveloper({ api, onChange: apps.reload });
-  const connections = startConnections({ api });
   const views = {
-    apps: () => {
-      apps.reload();
-      connections.reload();
-    },
+    apps: apps.reload,
     developer: (id) => {
       apps.reload();
       openApp(id);

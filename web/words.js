@@ -1,4 +1,4 @@
-// Times and speakers in words.
+// Times, speakers and what programs say, in words.
 
 const DAY = new Intl.DateTimeFormat(undefined, { weekday: "short", day: "numeric", month: "short", year: "numeric" });
 const HOUR = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit" });
@@ -19,3 +19,10 @@ export function speakerName(segment) {
   const number = /^SPEAKER_(\d+)$/.exec(segment.speaker)?.[1];
   return number === undefined ? segment.speaker || "Someone" : `Speaker ${Number(number) + 1}`;
 }
+
+/** A tool's name for a reader. Apps' tools bear a mark that tells namesakes apart, and nothing else. */
+export const toolName = (name) => name.replace(/_[0-9a-f]{6}$/, "").replaceAll("_", " ");
+
+/** A text with nothing hidden in it: signs that do not show are written out. */
+export const plainly = (text) =>
+  text.replace(/[\p{Cc}\p{Cf}]/gu, (sign) => (sign === "\n" || sign === "\t" ? sign : `\\u{${sign.codePointAt(0).toString(16)}}`));

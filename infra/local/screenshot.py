@@ -1,50 +1,83 @@
-"""Takes the README's pictures: `python -m infra.local.screenshot` writes docs/console.png and docs/search.png."""
+"""Takes the README's pictures: `python -m infra.local.screenshot` writes docs/{console,search,apps}.png."""
 
 import json
 import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from playwright.sync_api import Page
+from playwright.sync_api import Browser, Page
 
-from infra.emulators.process import CannotRunError
+from infra.emulators.process import CannotRunError, free_port, running
 from infra.local.browser import chromium, product
 
 ROOT = Path(__file__).parents[2]
 PICTURE = ROOT / "docs/console.png"
 SEARCH_PICTURE = ROOT / "docs/search.png"
+APPS_PICTURE = ROOT / "docs/apps.png"
 CONVERSATIONS = Path(__file__).with_name("screenshot.json")
 QUESTIONS = ("How much is the pottery course?", "What did Nora say about the lake house?")
+EXAMPLE_CALLS = 2
+"""The example asks as many questions."""
 
 
 def main() -> int:
     try:
-        with TemporaryDirectory() as folder, product(Path(folder)) as origin, chromium() as browser:
-            page = browser.new_page(
-                viewport={"width": 1280, "height": 800}, locale="en-GB", timezone_id="Europe/Berlin"
-            )
-            page.goto(origin)
-            _sign_in(page)
-            for before, conversation in enumerate(json.loads(CONVERSATIONS.read_text())):
-                _keep(page, conversation)
-                page.locator(".card[aria-busy=false]").nth(before).wait_for()
-            for question in QUESTIONS:
-                _ask(page, question)
-            _open_source(page)
-            page.screenshot(path=PICTURE)
-            _search(page, "lake house key")
-            _look_behind(page)
-            page.screenshot(path=SEARCH_PICTURE)
+        with chromium() as browser, TemporaryDirectory() as folder:
+            _picture_the_library(browser, Path(folder))
+        with chromium() as browser, TemporaryDirectory() as folder:
+            _picture_the_apps(browser, Path(folder))
     except CannotRunError as missing:
         print(f"screenshot: {missing}", file=sys.stderr)
         return 1
     return 0
 
 
-def _sign_in(page: Page) -> None:
+def _picture_the_library(browser: Browser, folder: Path) -> None:
+    with product(folder) as origin:
+        page = _page(browser, origin)
+        for before, conversation in enumerate(json.loads(CONVERSATIONS.read_text())):
+            _keep(page, conversation)
+            page.locator(".card[aria-busy=false]").nth(before).wait_for()
+        for question in QUESTIONS:
+            _ask(page, question)
+        _open_source(page)
+        page.screenshot(path=PICTURE)
+        _search(page, "lake house key")
+        _look_behind(page)
+        page.screenshot(path=SEARCH_PICTURE)
+
+
+def _picture_the_apps(browser: Browser, folder: Path) -> None:
+    """Show the example to its developer, after it was called."""
+    port = free_port()
+    with product(folder, EGRESS_DEV_ORIGINS=f"http://127.0.0.1:{port}") as origin:
+        example = [sys.executable, "-m", "examples.shopping", "--origin", origin]
+        log = folder / "example.log"
+        with running([*example, "--port", str(port)], port=port, log=log, cwd=ROOT):
+            page = _page(browser, origin)
+            _wait_for_calls(page)
+        page.locator("#apps").get_by_text("What it may do").click()
+        page.get_by_role("button", name="New key").click()
+        page.locator(".keys li").wait_for()
+        page.mouse.move(640, 20)
+        page.screenshot(path=APPS_PICTURE)
+
+
+def _page(browser: Browser, origin: str) -> Page:
+    page = browser.new_page(
+        viewport={"width": 1280, "height": 800}, locale="en-GB", timezone_id="Europe/Berlin"
+    )
+    page.goto(origin)
     page.get_by_label("Who are you?").fill("alice")
     page.get_by_role("button", name="Sign in").click()
-    page.locator(".message.ai").wait_for()
+    page.locator(".message.ai").first.wait_for()
+    return page
+
+
+def _wait_for_calls(page: Page) -> None:
+    while page.locator("#developer tbody tr").count() < EXAMPLE_CALLS:
+        page.locator("#views [data-to=developer]").click()
+        page.wait_for_timeout(500)
 
 
 def _keep(page: Page, conversation: object) -> None:

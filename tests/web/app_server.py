@@ -33,6 +33,7 @@ class AppServer:
     url: str = ""
     declared: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
     failing: set[str] = field(default_factory=set)
+    called: list[str] = field(default_factory=list)
 
     def declare(self, name: str, *tools: dict[str, Any]) -> str:
         """Return the address of the manifest."""
@@ -44,7 +45,9 @@ class AppServer:
         return JSONResponse({"tools": tools}, status_code=404 if tools is None else 200)
 
     async def call(self, request: Request) -> JSONResponse:
-        status = 500 if request.path_params["name"] in self.failing else 200
+        name = request.path_params["name"]
+        self.called.append(name)
+        status = 500 if name in self.failing else 200
         return JSONResponse({"result": "It is done."}, status_code=status)
 
 

@@ -92,6 +92,6 @@ def model() -> Iterator[ScriptedOpenai]:
 
 
 @pytest.fixture
-def served(tmp_path: Path, model: ScriptedOpenai) -> Served:
+def served(tmp_path: Path, model: ScriptedOpenai, app_server: AppServer) -> Served:
     """Give the product with a model that is played; a test starts it itself."""
-    return Served(tmp_path, model)
+    return Served(tmp_path, model, EGRESS_DEV_ORIGINS=app_server.url)

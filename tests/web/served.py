@@ -13,11 +13,14 @@ from tests.worlds.product import command, with_model
 class Served:
     """The product at one address, which can be killed and started again."""
 
-    def __init__(self, folder: Path, model: ScriptedOpenai) -> None:
+    def __init__(self, folder: Path, model: ScriptedOpenai, **settings: str) -> None:
         self._port = free_port()
         self._log = folder / "product.log"
         self._command = command(
-            PORT=str(self._port), DATA_DIR=str(folder / "data"), **with_model(model.url)
+            PORT=str(self._port),
+            DATA_DIR=str(folder / "data"),
+            **with_model(model.url),
+            **settings,
         )
         self.origin = f"http://127.0.0.1:{self._port}"
 

@@ -130,6 +130,7 @@ def test_a_hostile_answer_runs_nothing_while_it_streams_and_when_it_is_done(
         {"type": "reasoning-delta", "delta": HOSTILE},
         {"type": "tool-input-available", "toolCallId": "1", "toolName": HOSTILE, "input": HOSTILE},
         {"type": "tool-output-error", "toolCallId": "1", "errorText": HOSTILE},
+        {"type": "data-connect", "data": {"url": "javascript:window.owned=1", "name": HOSTILE}},
         {"type": "text-delta", "delta": HOSTILE},
         stored(f"{HOSTILE} [1]", memories=[card], memories_id=[card["id"]]),
         {"type": "finish"},
@@ -142,6 +143,19 @@ def test_a_hostile_answer_runs_nothing_while_it_streams_and_when_it_is_done(
     expect(answer.locator(".source .title")).to_have_text("<img src=x onerror='window.owned=1'>")
     assert console.page.evaluate("window.owned") is None
     assert console.foreign_requests == []
+
+
+def test_t7_an_answer_offers_the_way_to_the_account_that_a_tool_lacked(console: Console) -> None:
+    console.sign_in("unconnected")
+    connect = {"url": "https://grocer.example/connect?uid=unconnected", "name": "Grocer"}
+    console.answer_with(
+        {"type": "data-connect", "data": connect}, stored("Please connect."), {"type": "finish"}
+    )
+
+    link = console.ask("Buy melons").get_by_role("link", name="Connect your account at Grocer")
+
+    expect(link).to_have_attribute("href", connect["url"])
+    expect(link).to_have_attribute("rel", "noopener noreferrer")
 
 
 def test_every_page_forbids_foreign_content(console: Console) -> None:

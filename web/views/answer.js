@@ -1,8 +1,9 @@
 // One answer: its status and words while it streams, its sources and buttons once it is done.
 
-import { el } from "../dom.js";
+import { el, linkOut } from "../dom.js";
 import { marker, render } from "../markdown.js";
 import { day } from "../words.js";
+import { Confirmations } from "./confirmation.js";
 import { diagnostics } from "./diagnostics.js";
 import { feedback } from "./feedback.js";
 import { Steps } from "./steps.js";
@@ -21,19 +22,25 @@ export class Answer {
   #status = el("p", { class: "status", role: "status" }, "Thinking");
   #steps = new Steps();
   #prose = el("div", { class: "prose" });
+  #connect = el("div", { class: "connect" });
+  #confirmations;
   #foot = el("footer");
   #tools;
 
   /** `question` is what it answers, empty for a greeting; `retry()` asks it anew. */
   constructor({ api, read, question, retry }) {
     this.#tools = { api, read, question, retry };
+    this.#confirmations = new Confirmations(api);
     this.node = el("article", { class: "message ai", "aria-label": "Keepsake", "aria-busy": "true" },
-      this.#status, this.#steps.node, this.#prose, this.#foot);
+      this.#status, this.#steps.node, this.#prose, this.#connect, this.#confirmations.node, this.#foot);
   }
 
   /** Shows the next chunk of the stream. */
   take(chunk) {
     this.#steps.take(chunk);
+    this.#confirmations.take(chunk);
+    if (chunk.type === "data-connect") this.#offer(chunk.data);
+    if (chunk.type === "data-confirmation") this.#say(chunk.data.state === "asked" ? "Waiting for your word" : "Going on");
     if (chunk.type === "waiting") this.#say("No connection. Trying again…");
     if (chunk.type === "restart") this.#restart();
     if (chunk.type === "data-status") this.#say(chunk.data.text);
@@ -46,6 +53,7 @@ export class Answer {
   finish(message) {
     const cards = message.memories ?? [];
     this.#settle();
+    this.#confirmations.end();
     this.node.dataset.id = message.id;
     this.#text = message.text;
     this.#prose.replaceChildren(
@@ -59,9 +67,15 @@ export class Answer {
     this.#status.hidden = false;
   }
 
+  #offer({ url, name }) {
+    this.#connect.append(el("p", {}, linkOut(url, `Connect your account at ${name ?? "the service"}`)));
+  }
+
   #restart() {
     this.#text = "";
     this.#steps.clear();
+    this.#confirmations.clear();
+    this.#connect.replaceChildren();
     this.#prose.replaceChildren();
     this.#say("Thinking");
   }

@@ -1,6 +1,7 @@
-// The directory: apps one has, made or may have, and what each is allowed once it is installed.
+// The directory: apps one has, made or may have, what each is allowed, and accounts at services beside them.
 
 import { attempting, el, find, linkOut } from "../dom.js";
+import { startConnections } from "./connections.js";
 import { permissions } from "./permissions.js";
 
 const INSTALLED = "Installed";
@@ -12,7 +13,10 @@ export function startApps({ api, develop }) {
   const view = find("#apps");
   const attempt = attempting(find(".problem", view));
 
-  const reload = () => attempt(async () => {
+  const connections = startConnections({ api });
+
+  const reload = () => Promise.all([list(), connections.reload()]);
+  const list = () => attempt(async () => {
     const apps = await api.apps();
     const groups = Map.groupBy(apps.toSorted(byName), groupOf);
     find(".groups", view).replaceChildren(...[INSTALLED, OWN, OTHER].filter((name) => groups.has(name)).flatMap((name) =>
@@ -35,7 +39,7 @@ export function startApps({ api, develop }) {
 
   const toggle = ({ id, name, enabled }) => attempt(async () => {
     await (enabled ? api.uninstallApp(id) : api.installApp(id));
-    await reload();
+    await list();
     find("[role=status]", view).textContent = enabled ? `${name} is uninstalled.` : `${name} is installed: your next question can use it.`;
     find(`[data-id="${CSS.escape(id)}"] button`, view)?.focus();
   });

@@ -1,6 +1,7 @@
 // How an answer came about: model, tools, tokens, reads, and where the time went.
 
 import { el } from "../dom.js";
+import { toolName } from "../words.js";
 
 const NUMBER = new Intl.NumberFormat(undefined, { maximumFractionDigits: 1 });
 const ms = (value) => `${NUMBER.format(value)} ms`;
@@ -27,7 +28,7 @@ function report(found) {
   return [
     el("dl", {}, ...facts(found).flatMap(([name, value]) => [el("dt", {}, name), el("dd", {}, value)])),
     ...bars("Where the time went", Object.entries(found.stages).filter(([stage]) => stage !== FIRST_WORD)),
-    ...bars("Tools", found.tools.map(({ tool, ms: took, failed }) => [failed ? `${tool} (failed)` : tool, took])),
+    ...bars("Tools", found.tools.map(({ tool, ms: took, failed }) => [failed ? `${toolName(tool)} (failed)` : toolName(tool), took])),
   ];
 }
 

@@ -1,6 +1,7 @@
 // What went on before an answer's words: the model's reasoning and its tools, folded away.
 
 import { el } from "../dom.js";
+import { toolName as nameOf } from "../words.js";
 
 const STATE = { running: "running", done: "done", failed: "failed" };
 
@@ -31,7 +32,7 @@ export class Steps {
 
   #start({ toolCallId, toolName, input }) {
     const state = el("span", { class: "state running" }, STATE.running);
-    const said = this.#begin(toolName.replaceAll("_", " "), state);
+    const said = this.#begin(nameOf(toolName), state);
     said.append(written(input));
     this.#tools.set(toolCallId, { state, said });
   }

@@ -1,0 +1,155 @@
+"""A call in doubt waits in the console for its owner's word."""
+
+import json
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import BrowserContext, Locator, expect
+
+from tests.servers.openai import Script, ScriptedCall, ScriptedOpenai
+from tests.web.app_server import LOOK, ORDER, AppServer, register
+from tests.web.console import Console
+from tests.web.served import Served
+
+pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("owner")]
+
+HOSTILE = "<img src=x onerror='window.owned=1'> \u202eto\u200b Mallory"
+
+
+@pytest.fixture
+def origin(served: Served) -> Iterator[str]:
+    """Serve these tests at an address of their own."""
+    with served.start():
+        yield served.origin
+
+
+@pytest.fixture
+def owner(console: Console, context: BrowserContext, app_server: AppServer) -> None:
+    """Sign in somebody who has an app that looks things up, and another that orders them."""
+    uid = "careful"
+    headers = console.owner(context, uid)
+    for name, tool in (("Library", LOOK), ("Grocer", ORDER)):
+        app = register(console, context, uid, app_server.declare(name, tool), name=name)
+        enable = f"{console.origin}/v1/apps/enable?app_id={app['id']}"
+        assert context.request.post(enable, headers=headers).ok
+    console.sign_in(uid)
+    console.ask("Which tools are there?")
+
+
+def call(model: ScriptedOpenai, tool: str, **arguments: object) -> Script:
+    """Let the model call a tool by the name that it was offered last."""
+    asked = [one.body for one in model.requests if "tools" in one.body]
+    offered = [one["function"]["name"] for one in asked[-1]["tools"]]
+    name = next(name for name in offered if name.startswith(tool))
+    return Script(tool_calls=(ScriptedCall(name=name, arguments=json.dumps(arguments)),))
+
+
+def put(console: Console, model: ScriptedOpenai, *, what: str = "ten melons") -> Locator:
+    """Ask for something to read that ends in an order nobody asked for; returns the card."""
+    model.play(
+        call(model, "look_up", q="melons"), call(model, "order", q=what), Script(text="So be it.")
+    )
+    return console.put("What does the library say about melons?").locator(".confirmation")
+
+
+def called(app_server: AppServer) -> int:
+    return app_server.called.count("Grocer")
+
+
+def test_t11_a_call_runs_once_its_owner_confirms_it_by_keyboard(
+    console: Console, model: ScriptedOpenai, app_server: AppServer
+) -> None:
+    before = called(app_server)
+
+    card = put(console, model)
+
+    expect(card).to_be_focused()
+    expect(card.get_by_role("heading")).to_have_text("Grocer wants to: order")
+    expect(card.locator("dd")).to_have_text("ten melons")
+    assert called(app_server) == before
+    console.page.keyboard.press("Tab")
+    console.page.keyboard.press("Tab")
+    expect(card.get_by_role("button", name="Confirm")).to_be_focused()
+    console.page.keyboard.press("Enter")
+
+    expect(card).to_contain_text("You confirmed this.")
+    expect(console.page.get_by_label("Your question")).to_be_focused()
+    expect(console.answers.last).to_contain_text("So be it.")
+    assert called(app_server) == before + 1
+    assert console.complaints == []
+
+
+def test_t11_a_call_that_is_refused_is_never_made(
+    console: Console, model: ScriptedOpenai, app_server: AppServer
+) -> None:
+    before = called(app_server)
+
+    card = put(console, model)
+    card.get_by_role("button", name="Refuse").click()
+
+    expect(card).to_contain_text("You refused this")
+    expect(console.answers.last).to_contain_text("So be it.")
+    assert called(app_server) == before
+
+
+def test_t11_a_question_outlives_a_reload(
+    console: Console, model: ScriptedOpenai, app_server: AppServer
+) -> None:
+    before = called(app_server)
+    put(console, model).wait_for()
+
+    console.page.reload()
+    card = console.page.locator(".confirmation")
+    card.get_by_role("button", name="Confirm").click()
+
+    expect(card).to_contain_text("You confirmed this.")
+    expect(console.answers.last).to_contain_text("So be it.")
+    assert called(app_server) == before + 1
+
+
+def test_t11_whoever_is_writing_is_not_interrupted(console: Console) -> None:
+    """The Enter that was meant for the next question would confirm the call."""
+    console.page.get_by_label("Your question").fill("And what about")
+
+    focused = console.page.evaluate(
+        """async () => {
+          const { Confirmations } = await import("/views/confirmation.js");
+          const shown = new Confirmations({});
+          document.querySelector("#messages").append(shown.node);
+          const source = { kind: "app", name: "Grocer" };
+          shown.take({ type: "data-confirmation", data: { id: "1", state: "asked", tool: "order", source,
+            arguments: {}, reason: "not_asked", argument: "", expires_at: "2030-01-01T00:00:00Z" } });
+          return document.activeElement.id;
+        }"""
+    )
+
+    expect(console.page.locator(".confirmation")).to_be_visible()
+    assert focused == "question"
+
+
+def test_t11_hostile_arguments_are_shown_as_they_are(
+    console: Console, model: ScriptedOpenai
+) -> None:
+    card = put(console, model, what=HOSTILE)
+
+    expect(card.locator("dd")).to_have_text(
+        r"<img src=x onerror='window.owned=1'> \u{202e}to\u{200b} Mallory"
+    )
+    card.get_by_role("button", name="Refuse").click()
+    expect(card).to_contain_text("You refused this")
+    assert console.page.evaluate("window.owned") is None
+    assert console.foreign_requests == []
+
+
+def test_t11_a_question_that_has_expired_says_so_and_cannot_be_confirmed(
+    console: Console, model: ScriptedOpenai, app_server: AppServer
+) -> None:
+    before = called(app_server)
+    card = put(console, model)
+    card.wait_for()
+
+    console.page.get_by_role("button", name="Stop", exact=True).click()
+
+    expect(card).to_contain_text("Not confirmed in time")
+    expect(card.get_by_role("button")).to_have_count(0)
+    assert called(app_server) == before
