@@ -1,11 +1,12 @@
 """OAuth 2 with PKCE: what is sent to a provider, and what its answer means. Nothing is sent here."""
 
 import json
-from collections.abc import Mapping
 from datetime import datetime, timedelta
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 from urllib.parse import parse_qsl, urlsplit, urlunsplit
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from shared.domain.connection import OauthClient, Tokens
 from shared.domain.errors import KeepsakeError, Unavailable
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     from oauthlib.oauth2 import WebApplicationClient
 
 TIMEOUT_S = 15.0
+LONGEST = timedelta(days=3_650)
+Token = Annotated[str, StringConstraints(pattern=r"^[!-~]+$", max_length=8_192)]
 _OF_NO_USE = ("invalid_grant", "invalid_request", "bad_refresh_token")
 """The standard's word for a grant that ended, and what X and GitHub say instead."""
 
@@ -112,25 +115,37 @@ def granted(response: EgressResponse, *, now: datetime, before: Tokens | None = 
     try:
         body = response.body.decode(errors="replace")
         answer = _oauth(OauthClient(id="", secret="")).parse_request_body_response(body)
+        return _granted(_Answer.model_validate(dict(answer)), now, before)
     except MissingTokenError as none:
         raise Unavailable("The provider gave no token") from none
     except OAuth2Error as refusal:
         raise Refused(str(refusal.error)[:100]) from None  # the cause may carry what was sent
     except (ValueError, AttributeError, TypeError):
         raise Unavailable("The provider's answer cannot be read") from None
-    return _granted(answer, now, before)
 
 
-def _granted(answer: Mapping[str, Any], now: datetime, before: Tokens | None) -> Granted:
-    lasts_s, refresh_token = answer.get("expires_in"), answer.get("refresh_token")
-    scopes = answer.get("scope")
+class _Answer(BaseModel):
+    """What a provider gave, as oauthlib reads it; a token has to fit into a header."""
+
+    model_config = ConfigDict(defer_build=True)
+
+    access_token: Token
+    refresh_token: Token | None = None
+    expires_in: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None = None
+    scope: list[str] | None = None
+
+
+def _granted(answer: _Answer, now: datetime, before: Tokens | None) -> Granted:
+    lasts = timedelta(seconds=min(answer.expires_in or 0, LONGEST.total_seconds()))
     return Granted(
         tokens=Tokens(
-            access_token=str(answer["access_token"]),
-            refresh_token=refresh_token or (before.refresh_token if before else None),
-            expires_at=now + timedelta(seconds=lasts_s) if lasts_s else None,
+            access_token=answer.access_token,
+            refresh_token=answer.refresh_token or (before.refresh_token if before else None),
+            expires_at=now + lasts if lasts else None,
         ),
-        scopes=frozenset(" ".join(scopes).replace(",", " ").split()) if scopes else None,
+        scopes=frozenset(" ".join(answer.scope).replace(",", " ").split())
+        if answer.scope
+        else None,
     )
 
 

@@ -241,7 +241,11 @@ Change = Callable[[dict[str, Any]], dict[str, Any]]
 
 
 def authorizing(
-    url: str, about_server: Change, about_issuer: Change, challenge: bytes = b"Bearer"
+    url: str,
+    about_server: Change,
+    about_issuer: Change,
+    challenge: bytes = b"Bearer",
+    token: Any = None,
 ) -> Starlette:
     """Describe a server that asks for authorization, and its authorization server, as told."""
 
@@ -271,8 +275,12 @@ def authorizing(
     async def register(_: Request) -> Answer:
         return JSONResponse({"client_id": "us"}, status_code=201)
 
+    async def give(_: Request) -> Answer:
+        return JSONResponse(token)
+
     return Starlette(
         routes=[
+            Route("/token", give, methods=["POST"]),
             Route("/mcp", mcp, methods=["POST"]),
             Route("/.well-known/oauth-protected-resource/mcp", resource),
             Route("/.well-known/oauth-authorization-server", issuer),
@@ -341,6 +349,39 @@ async def test_t19_a_challenge_that_leads_nowhere_is_not_followed(tmp_path, chal
 
     assert added.status_code == 502
     assert told in added.json()["detail"]
+
+
+@pytest.mark.parametrize(
+    ("answer", "told"),
+    [
+        ({"access_token": "ok", "expires_in": 1e300}, "asks for authorization"),
+        ({"access_token": "ok", "expires_in": "3600"}, "asks for authorization"),
+        ({"access_token": "ok", "expires_in": -5}, "does not answer"),
+        ({"access_token": "ok", "expires_in": "soon"}, "does not answer"),
+        ({"access_token": "ok", "scope": {"a": 1}}, "does not answer"),
+        ({"access_token": "a\r\nX-Evil: 1"}, "does not answer"),
+        ({"access_token": "clé"}, "does not answer"),
+        ({"access_token": ["a"]}, "does not answer"),
+        ({"access_token": "x" * 9_000}, "does not answer"),
+        ({"access_token": "ok", "refresh_token": "\n"}, "does not answer"),
+        ({}, "does not answer"),
+        ([], "does not answer"),
+        ({"access_token": "x" * 20_000}, "does not answer"),
+        ({"error": "invalid_grant<script>"}, "it did not agree"),
+    ],
+)
+async def test_t19_what_is_no_token_is_not_kept(tmp_path, answer, told):
+    with (
+        running_at(lambda url: authorizing(url, same, same, token=answer)) as url,
+        world_in(tmp_path, [url]) as world,
+    ):
+        auth_url = (await world.add(f"{url}/mcp")).json()["auth_url"]
+        state = parse_qs(urlsplit(auth_url).query)["state"][0]
+        page = await world.come_back(f"http://test/v1/apps/mcp/callback?code=x&state={state}")
+
+    assert page.status_code == 200
+    assert told in page.text
+    assert "script" not in page.text
 
 
 async def test_t19_a_client_without_a_secret_is_one_too(tmp_path):
