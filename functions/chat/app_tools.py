@@ -33,7 +33,6 @@ FOUND = 8
 """So many more a search brings, four times at most: a model API takes 128 in one request."""
 SEARCHES = 4
 FIND = "find_app_tools"
-_MAX_LINE = 160
 _MAX_NAMES = 1_000
 _MAX_CATALOGUE = 6_000
 _MARK = 7
@@ -120,10 +119,7 @@ def _finder(others: Sequence[Tool], apps: Sequence[App]) -> Tool:
 
 
 def _overview(found: Sequence[Tool]) -> str:
-    lines = [
-        f"- {tool.spec.name}: {_one_line(tool.spec.description)}"[:_MAX_LINE] for tool in found
-    ]
-    return "\n".join(["These can be called now:", *lines])
+    return f"These can be called now: {', '.join(tool.spec.name for tool in found)}"
 
 
 def _catalogue(waiting: Iterable[Tool]) -> str:

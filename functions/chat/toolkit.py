@@ -27,7 +27,10 @@ MAX_SHOWN_CHARS = 2_000
 
 @value
 class Found:
-    """A Present that brings tools along: the model may call them from its next cycle on."""
+    """A Present that brings tools along: the model may call them from its next cycle on.
+
+    Its text names them and holds nothing that the tools do not tell of themselves.
+    """
 
     text: str
     tools: Sequence["Tool"] = ()

@@ -1,11 +1,15 @@
 """P9, M102, M103: what one turn offers of the installed apps' tools, and how the others are found."""
 
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+import anyio
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from functions.chat.app_tools import (
     CHOSEN,
@@ -18,14 +22,14 @@ from functions.chat.app_tools import (
     model_name,
 )
 from functions.chat.context.citations import Citations
-from functions.chat.toolkit import Found, Tool
+from functions.chat.toolkit import Found, Tool, Toolkit
 from functions.chat.turn import prepare
 from shared import telemetry
 from shared.data.codec import dump
 from shared.domain.app import App, ChatTool, InstalledApp, Method, SwitchedOff
 from shared.domain.documents import Create
 from shared.domain.ids import AppId, UserId
-from shared.domain.model import ToolResult
+from shared.domain.model import ToolCall, ToolResult
 from shared.domain.provenance import Source
 from shared.domain.text import count_tokens
 from tests.doubles import FixedClock, ScriptedModel, calls, says
@@ -200,6 +204,24 @@ def test_m102_what_cannot_be_called_is_not_offered():
     assert len(offered(private, uid=EVE)) == len(VERBS)
 
 
+@given(st.lists(st.text(min_size=1, max_size=64), min_size=1, max_size=8, unique=True))
+def test_t3_p9_every_name_becomes_one_that_a_model_api_takes_and_leads_back(named: list[str]):
+    toolbox = RecordingToolbox()
+    both = [app(n, *(declared(name, "Do it") for name in named)) for n in range(2)]
+    tools = app_tools(toolbox, ADA, both, "")
+
+    async def call_all() -> None:
+        for tool in tools:
+            await tool.run({})
+
+    anyio.run(call_all)
+
+    assert len({tool.spec.name for tool in tools}) == 2 * len(named)
+    assert all(re.fullmatch("[A-Za-z0-9_-]{1,64}", tool.spec.name) for tool in tools)
+    called = [(app_id, name) for _, app_id, name, _ in toolbox.called]
+    assert called == [(each.id, name) for each in both for name in named]
+
+
 CALLED: Sequence[tuple[Method, bool]] = [
     ("GET", True),
     ("GET", False),
@@ -223,6 +245,16 @@ def test_t11_an_apps_tool_has_side_effects_unless_it_is_get_and_declared_read_on
 
     assert [tool.side_effect for tool in tools] == [False, True, True, True]
     assert {tool.source for tool in tools} == {Source(kind="app", id="A", name="Notes")}
+
+
+async def test_t11_what_a_search_says_is_ours_and_puts_no_call_in_doubt():
+    [find] = offered(*MANY, question="Who is Ann?")
+    call = ToolCall(id="c1", name=FIND, arguments='{"query": "export songs"}')
+
+    [returned] = await Toolkit([find], timeout_s=30).run([call])
+
+    assert returned.source is None
+    assert not any(tool.spec.description in returned.text for tool in offered(*MANY))
 
 
 async def test_m103_what_a_search_found_is_called_in_the_next_cycle(world: World):
