@@ -6,11 +6,11 @@ from dataclasses import replace
 from functions.process_conversation.answers import MemoriesAnswer, MemoryAnswer
 from functions.process_conversation.identity import derived_id
 from functions.process_conversation.reconcile import Candidate, Reconciled, reconcile
+from shared.domain.changing import aspect
 from shared.domain.conversation import Conversation, Segment
 from shared.domain.ids import MemoryId
 from shared.domain.memory import Category, Memory
 from shared.domain.words import count_words, normalise
-from shared.extraction.changing import aspect
 from shared.extraction.passing import passing
 
 MEMORY_WORDS = 15
@@ -20,21 +20,22 @@ REPEATED = 20
 EXTRACTED: tuple[Category, ...] = ("interesting", "system")
 
 
-def memories(
-    answer: MemoriesAnswer, conversation: Conversation, known: Sequence[Memory]
-) -> Reconciled:
-    """Decide what is worth storing; `known` are memories of other conversations and the owner.
-
-    The model was shown the first of them, in this order.
-    """
+def candidates(
+    answer: MemoriesAnswer, conversation: Conversation, shown: Sequence[Memory]
+) -> list[Candidate]:
+    """Return what is proved by words that were meant; the model was shown `shown`, in this order."""
     proved = _last_words([m for m in answer.memories if _holds(m, conversation.spoken)])
-    candidates = [
-        Candidate(memory=_memory(one, category, conversation), replaces=_replaced(one, known))
+    return [
+        Candidate(memory=_memory(one, category, conversation), replaces=_replaced(one, shown))
         for category in EXTRACTED
         for one in proved
         if one.category == category
     ]
-    return bounded(reconcile(candidates, known))
+
+
+def memories(found: Sequence[Candidate], known: Sequence[Memory]) -> Reconciled:
+    """Decide what is worth storing; `known` are memories of other conversations and the owner."""
+    return bounded(reconcile(found, known))
 
 
 def bounded(found: Reconciled) -> Reconciled:
@@ -54,10 +55,10 @@ def bounded(found: Reconciled) -> Reconciled:
     )
 
 
-def _replaced(answer: MemoryAnswer, known: Sequence[Memory]) -> MemoryId | None:
-    if answer.replaces is None or not 0 <= answer.replaces < len(known):
+def _replaced(answer: MemoryAnswer, shown: Sequence[Memory]) -> MemoryId | None:
+    if answer.replaces is None or not 0 <= answer.replaces < len(shown):
         return None
-    return known[answer.replaces].id
+    return shown[answer.replaces].id
 
 
 def _holds(answer: MemoryAnswer, segments: Sequence[Segment]) -> bool:

@@ -11,7 +11,6 @@ from shared.domain.ids import MemoryId
 from shared.domain.memory import Memory
 from shared.domain.value import value
 from shared.domain.words import normalise
-from shared.extraction.changing import aspect
 
 
 @value
@@ -88,5 +87,5 @@ def _is_rival(memory: Memory, candidate: Candidate) -> bool:
         return False
     if memory.id == candidate.replaces:
         return True
-    about = aspect(memory.content)
-    return about is not None and about == aspect(candidate.memory.content)
+    about = memory.aspect
+    return about is not None and about == candidate.memory.aspect

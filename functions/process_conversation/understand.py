@@ -9,7 +9,7 @@ from functions.process_conversation.answers import DiscardAnswer, MemoriesAnswer
 from functions.process_conversation.ask import ask, blocks, question
 from functions.process_conversation.derived import revived
 from functions.process_conversation.draft import Draft, kept, reconciled
-from functions.process_conversation.memories import memories
+from functions.process_conversation.memories import candidates, memories
 from functions.process_conversation.structure import (
     KEPT_WITHOUT_ASKING_WORDS,
     joined,
@@ -23,7 +23,6 @@ from shared.domain.conversation import CATEGORIES, Conversation
 from shared.domain.ids import UserId
 from shared.domain.memory import Memory
 
-KNOWN_MEMORIES = 500
 SHOWN_MEMORIES = 100
 
 
@@ -65,13 +64,17 @@ async def _kept(
     zone: ZoneInfo,
 ) -> Draft:
     structures = await _structures(deps, uid, conversation, data)
-    known = await _known_memories(deps, uid, conversation)
-    facts = await _facts(deps, uid, conversation, data, known)
+    newest = await deps.memories.newest(uid, limit=SHOWN_MEMORIES)
+    shown = _from_elsewhere(newest, conversation)
+    facts = await _facts(deps, uid, conversation, data, shown)
+    found = candidates(facts, conversation, shown)
+    alike = await deps.memories.alike(uid, [one.memory for one in found])
+    known = {memory.id: memory for memory in [*shown, *_from_elsewhere(alike, conversation)]}
     return kept(
         conversation,
         joined([structured(answer, conversation, zone) for answer in structures]),
         joined_topics([topics(answer) for answer in structures]),
-        memories(facts, conversation, known),
+        memories(found, [*known.values()]),
     )
 
 
@@ -90,10 +93,10 @@ async def _facts(
     uid: UserId,
     conversation: Conversation,
     data: Sequence[Mapping[str, Any]],
-    known: Sequence[Memory],
+    shown: Sequence[Memory],
 ) -> MemoriesAnswer:
-    shown = [{"number": n, "text": m.content} for n, m in enumerate(known[:SHOWN_MEMORIES])]
-    prompts = [question("memories", {**one, "existing_memories": shown}) for one in data]
+    existing = [{"number": n, "text": memory.content} for n, memory in enumerate(shown)]
+    prompts = [question("memories", {**one, "existing_memories": existing}) for one in data]
     answers = [
         await ask(deps, uid, conversation, prompt, role="standard", schema=MemoriesAnswer, block=n)
         for n, prompt in enumerate(prompts)
@@ -112,9 +115,6 @@ async def _without_known_tasks(
     return replace(draft, action_items=items)
 
 
-async def _known_memories(
-    deps: ProcessDeps, uid: UserId, conversation: Conversation
-) -> list[Memory]:
-    """Return what is known from elsewhere; what this conversation gave is up for renewal."""
-    newest = await deps.memories.newest(uid, limit=KNOWN_MEMORIES)
-    return [m for m in newest if m.is_owners or m.conversation_id != conversation.id]
+def _from_elsewhere(known: Sequence[Memory], conversation: Conversation) -> list[Memory]:
+    """Leave out what this conversation gave before: it is up for renewal."""
+    return [m for m in known if m.is_owners or m.conversation_id != conversation.id]

@@ -34,12 +34,7 @@ class Memories(Derived[Memory]):
 
     async def superseded_by(self, uid: UserId, ids: Sequence[MemoryId]) -> list[Memory]:
         """Return what these took the place of, at most 100 memories for 30 ids."""
-        found: list[Document] = []
-        for n in range(0, len(ids), _AT_ONCE):
-            where = (Where("superseded_by", "in", list(ids[n : n + _AT_ONCE])),)
-            query = Query(collection=f"users/{uid}/memories", where=where, limit=_MOST)
-            found += await self._documents.query(query)
-        return load_all(Memory, found)
+        return await self._with(uid, "superseded_by", ids)
 
     async def is_forgotten(self, uid: UserId, memory_id: MemoryId) -> bool:
         """Tell whether the owner deleted what an app wrote under this id."""
@@ -48,6 +43,24 @@ class Memories(Derived[Memory]):
     def app_mark(self, uid: UserId, memory_id: MemoryId) -> Write:
         """Return what keeps an app from bringing a memory back."""
         return Set(_forgotten_path(uid, memory_id), {"of": self.collection})
+
+    async def alike(self, uid: UserId, facts: Sequence[Memory]) -> list[Memory]:
+        """Return current memories in the words of these facts, or that cannot hold beside one."""
+        wordings = sorted({one.wording for one in facts})
+        aspects = sorted({one.aspect for one in facts if one.aspect})
+        found = await self._with(uid, "wording", wordings) + await self._with(
+            uid, "aspect", aspects
+        )
+        return [memory for memory in found if memory.is_current]
+
+    async def _with(self, uid: UserId, field: str, values: Sequence[str]) -> list[Memory]:
+        """Return those with one of these values in a field, at most 100 for 30 values."""
+        found: list[Document] = []
+        for n in range(0, len(values), _AT_ONCE):
+            where = (Where(field, "in", list(values[n : n + _AT_ONCE])),)
+            query = Query(collection=f"users/{uid}/memories", where=where, limit=_MOST)
+            found += await self._documents.query(query)
+        return load_all(Memory, found)
 
     def is_same(self, stored: Memory, given: Memory) -> bool:
         return stored.content == given.content

@@ -6,8 +6,8 @@ from shared.data.codec import load_all
 from shared.data.derived import Derived
 from shared.domain.documents import Document, Query, Where
 from shared.domain.ids import ActionItemId, UserId
-from shared.domain.task import WORDING_CHARS, ActionItem
-from shared.domain.words import normalise
+from shared.domain.task import ActionItem
+from shared.domain.words import WORDING_CHARS, normalise
 from shared.retrieval.terms import terms
 
 LOOKED_THROUGH = 500

@@ -3,8 +3,10 @@
 from datetime import datetime
 from typing import Literal
 
+from shared.domain.changing import aspect
 from shared.domain.ids import AppId, ConversationId, MemoryId
 from shared.domain.value import value
+from shared.domain.words import WORDING_CHARS, normalise
 
 Category = Literal["interesting", "system", "manual"]
 
@@ -16,6 +18,8 @@ class Memory:
     It holds from `created_at`, when it was said, until `valid_to`, when the memory `superseded_by`
     took its place: then it is kept, and no longer retrieved. `seen_in` names the later conversations
     that said it again. What an app wrote carries its `app_id`: it is not the owner's word.
+    `wording` and `aspect` follow the content: facts in the same words share the one, facts that
+    cannot hold side by side the other.
     """
 
     id: MemoryId
@@ -34,6 +38,12 @@ class Memory:
     valid_to: datetime | None = None
     superseded_by: MemoryId | None = None
     app_id: AppId | None = None
+    wording: str = ""
+    aspect: str | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "wording", normalise(self.content)[:WORDING_CHARS])
+        object.__setattr__(self, "aspect", aspect(self.content))
 
     @property
     def is_owners(self) -> bool:

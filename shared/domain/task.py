@@ -4,10 +4,7 @@ from datetime import datetime
 
 from shared.domain.ids import ActionItemId, ConversationId
 from shared.domain.value import value
-from shared.domain.words import normalise
-
-WORDING_CHARS = 300
-"""What Firestore compares of a text ends at 1,500 bytes."""
+from shared.domain.words import WORDING_CHARS, normalise
 
 
 @value

@@ -2,6 +2,8 @@
 
 import re
 
+WORDING_CHARS = 300
+"""So much of a wording is looked up: what Firestore compares of a text ends at 1,500 bytes."""
 _WORD = re.compile(
     "[\u0e00-\u0eff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]"  # written without spaces
     "|[^\\W_](?:[^\\s]*[^\\W_])?"

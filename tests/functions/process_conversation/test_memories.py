@@ -5,12 +5,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from functions.process_conversation.answers import MemoriesAnswer
-from functions.process_conversation.memories import REPEATED, memories
+from functions.process_conversation.memories import REPEATED, candidates
+from functions.process_conversation.memories import memories as decided
+from functions.process_conversation.reconcile import Reconciled
 from shared.domain.ids import MemoryId
 from shared.domain.memory import Memory
 from tests.functions.process_conversation.world import START, memory, talk
 
 CONVERSATION = talk("I'm allergic to peanuts. I live in Bergen, by the sea.", "I love jazz.")
+
+
+def memories(answer, conversation, known) -> Reconciled:
+    return decided(candidates(answer, conversation, known), known)
 
 
 def kept(*said, known=()):

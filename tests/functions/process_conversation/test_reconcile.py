@@ -7,10 +7,11 @@ from itertools import permutations
 import pytest
 
 from functions.process_conversation.reconcile import Candidate, reconcile
+from functions.process_conversation.understand import SHOWN_MEMORIES
+from shared.domain.changing import aspect
 from shared.domain.conversation import Conversation
 from shared.domain.ids import AppId, ConversationId, MemoryId
 from shared.domain.memory import Memory
-from shared.extraction.changing import aspect
 from tests.functions.process_conversation.client import client_of
 from tests.functions.process_conversation.world import (
     ALICE,
@@ -198,6 +199,20 @@ async def test_c63_a_fact_said_again_outlives_the_first_conversation(listening):
     await listening.delete(name=ConversationId("b"))
     await listening.settle()
     assert await known(listening) == []
+
+
+@pytest.mark.parametrize("said", ["user lives in BERGEN!", "User lives in Porto"])
+async def test_c63_a_fact_is_known_however_much_has_been_learnt_since(listening, said):
+    home = fact("User lives in Bergen")
+    learnt = [fact(f"User met friend {n}", hours=n) for n in range(1, SHOWN_MEMORIES + 1)]
+    for memory_ in (home, *learnt):
+        await listening.deps.memories.add(ALICE, memory_)
+
+    await hear(listening, told("later", said, hours=500))
+
+    before = await listening.deps.memories.get(ALICE, home.id)
+    repeats = said != "User lives in Porto"
+    assert (before.is_current, before.seen_in) == (repeats, ("later",) if repeats else ())
 
 
 async def test_c63_a_redelivery_strengthens_nothing_twice(listening):

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.extraction.changing import aspect
+from shared.domain.changing import aspect
 from shared.extraction.memories import facts, languages_of, memories
 
 SAID = [
