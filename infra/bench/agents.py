@@ -17,7 +17,7 @@ from typing import Any
 from infra.bench.figures import Figure
 from infra.bench.frameworks import frameworks_python
 from infra.bench.processes import ROOT, Served, at_model, environment, scripted_model
-from infra.bench.progress import bar
+from infra.progress import bar
 
 WARM_UP = 10
 ROUNDS = 60

@@ -16,8 +16,8 @@ from functions.chat.wiring import AfterTurnDeps, ChatDeps
 from infra.bench.client import Answer, request, sign_in
 from infra.bench.figures import Figure
 from infra.bench.processes import Served, at_model, keepsake_on, scripted_model
-from infra.bench.progress import bar
 from infra.bench.streams import play_after_turn
+from infra.progress import bar
 from shared.adapters.offline_model import OfflineModel
 from shared.domain.chat import Message, new_session
 from shared.domain.ids import MessageId, SessionId

@@ -13,7 +13,7 @@ from typing import Any
 from infra.bench import client
 from infra.bench.figures import Figure
 from infra.bench.processes import Served, at_model, keepsake_on, scripted_model
-from infra.bench.progress import draw
+from infra.progress import draw
 from shared.domain.run import LEASE
 
 STREAMS = 80

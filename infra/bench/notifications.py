@@ -13,7 +13,7 @@ from typing import Any
 from infra.bench.client import request
 from infra.bench.figures import Figure
 from infra.bench.processes import ROOT, Served, keepsake_on
-from infra.bench.progress import bar
+from infra.progress import bar
 from shared.adapters.firestore_indexes import FirestoreIndexes
 from shared.adapters.sqlite_database import SqliteDatabase
 from shared.adapters.sqlite_documents import SqliteDocuments

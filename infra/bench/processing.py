@@ -12,8 +12,8 @@ from typing import Any
 from infra.bench.client import request, sign_in
 from infra.bench.figures import Figure
 from infra.bench.processes import Served, keepsake, keepsake_on, scripted_model
-from infra.bench.progress import draw
 from infra.bench.sessions import sessions
+from infra.progress import draw
 
 SESSIONS = 1_000
 ASKED = 20

@@ -12,7 +12,7 @@ from infra.bench.client import request, sign_in
 from infra.bench.figures import Figure
 from infra.bench.libraries import OWNER, Library, questions
 from infra.bench.processes import Served, keepsake_on
-from infra.bench.progress import bar
+from infra.progress import bar
 from shared.data.search import Search
 from tests.doubles import ReadRounds
 

@@ -4,11 +4,9 @@ import argparse
 import asyncio
 import json
 import site
-import sys
 import time
 from collections.abc import Sequence
 from importlib.util import find_spec
-from itertools import count
 from pathlib import Path
 
 from infra.eval.baseline import Baseline
@@ -17,6 +15,7 @@ from infra.eval.metrics import score
 from infra.eval.ours import Remembered, library
 from infra.eval.plot import Panel, svg
 from infra.eval.report import Result, panel, report
+from infra.progress import bar
 from shared.adapters.local_embedder import LocalEmbedder
 from shared.ports import Embedder
 
@@ -32,10 +31,10 @@ async def evaluate(
 async def _group(people: Sequence[Person], embedder: Embedder | None) -> list[Result]:
     said = turns(people)
     asked = questions(people, {turn.id for turn in said})
-    baseline, done = Baseline(said), count(1)
-    total = len({turn.talk for turn in said}) + len(asked)
+    baseline = Baseline(said)
+    tick = bar("talks and questions", len({turn.talk for turn in said}) + len(asked))
     results = []
-    async with library(said, lambda: _bar(next(done), total), embedder) as searches:
+    async with library(said, tick, embedder) as searches:
         for question in asked:
             rows = {"baseline": score(question, baseline.rank(question.text), said)}
             took_ms = {}
@@ -45,14 +44,8 @@ async def _group(people: Sequence[Person], embedder: Embedder | None) -> list[Re
                 took_ms[name] = (time.perf_counter() - start) * 1_000
                 rows[name] = score(question, ranking, said)
             results.append(Result(question, rows, took_ms))
-            _bar(next(done), total)
+            tick()
     return results
-
-
-def _bar(done: int, total: int) -> None:
-    full = 30 * done // total
-    end = "\n" if done == total else ""
-    print(f"\r[{'#' * full:30}] {done}/{total}", end=end, file=sys.stderr, flush=True)
 
 
 def _embedder(venv: Path) -> Embedder | None:

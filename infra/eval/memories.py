@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functions.process_conversation.process import process
 from functions.process_conversation.wiring import ProcessDeps, process_deps
 from infra.eval.gold import Result, Score, Talk, conversation, score, talks, total
+from infra.progress import bar
 from shared.domain.errors import ModelFailed, Unavailable
 from shared.domain.ids import UserId
 from shared.domain.memory import Memory
@@ -52,12 +53,11 @@ async def main() -> None:
     parser = argparse.ArgumentParser(prog="make eval-memories")
     parser.add_argument("--show", action="store_true", help="print the tuned half's memories")
     show = parser.parse_args().show
-    asked, done, shown = talks(), [0], []
+    asked, shown = talks(), []
+    tick = bar("talks", len(asked))
 
     def tell(talk: Talk, memories: Sequence[Memory]) -> None:
-        done[0] += 1
-        full = 30 * done[0] // len(asked)
-        print(f"\r[{'#' * full:30}] {done[0]}/{len(asked)}", end="", file=sys.stderr, flush=True)
+        tick()
         if show and talk.half == "tuned":
             missed = [f.terms for f in talk.expected if not any(map(f.is_told_by, memories))]
             shown.append(f"{talk.language} {talk.trap}: {[m.content for m in memories]} – {missed}")
@@ -69,7 +69,6 @@ async def main() -> None:
         sys.exit(
             f"\nkeepsake: {error}; check OPENAI_API_KEY and OPENAI_BASE_URL, then run it again"
         )
-    print(file=sys.stderr)
     print("\n".join([*shown, f"model: {deps.model.name('standard')}", *table(results)]))
 
 
