@@ -1,5 +1,8 @@
 """The routes of connected accounts and of calls to their services."""
 
+from hmac import compare_digest
+
+from starlette.requests import cookie_parser
 from starlette.responses import Response
 
 from functions.tool_proxy import connections, returned
@@ -7,18 +10,21 @@ from functions.tool_proxy.connections import NotConnected
 from functions.tool_proxy.services import call_service
 from functions.tool_proxy.wire import (
     AuthorizeOut,
-    CallbackQuery,
     ConnectionOut,
     Disconnected,
     Ok,
+    Returned,
     ServiceCallIn,
     ToolCallOut,
     UserIn,
 )
 from functions.tool_proxy.wiring import ToolProxyDeps
 from shared import telemetry
-from shared.domain.errors import Unavailable
+from shared.domain.errors import NotAllowed, Unavailable
 from shared.edge.http import Call, Endpoint
+
+BROWSER = "__session"
+"""The one cookie that Firebase Hosting passes on."""
 
 
 async def list_connections(deps: ToolProxyDeps, call: Call[None]) -> list[ConnectionOut]:
@@ -30,20 +36,49 @@ async def get_connection(deps: ToolProxyDeps, call: Call[None]) -> ConnectionOut
     return ConnectionOut.of(offer)
 
 
-async def authorize(deps: ToolProxyDeps, call: Call[None]) -> AuthorizeOut:
-    url = await connections.authorize(deps.services, call.uid, call.path["service"])
-    return AuthorizeOut(url=url)
+async def authorize(deps: ToolProxyDeps, call: Call[None]) -> Response:
+    """Let this browser come back, and no other: who is talked into opening the link cannot."""
+    sent = await connections.authorize(deps.services, call.uid, call.path["service"])
+    answer = Response(AuthorizeOut(url=sent.url).model_dump_json(), media_type="application/json")
+    answer.headers["Cache-Control"] = "private, no-store"
+    answer.set_cookie(
+        BROWSER,
+        sent.authorization_id,
+        max_age=int(connections.AUTHORIZED_WITHIN.total_seconds()),
+        path="/v1/connections",
+        secure=deps.services.redirect_uri.startswith("https://"),
+        httponly=True,
+        samesite="lax",
+    )
+    return answer
 
 
 async def come_back(deps: ToolProxyDeps, call: Call[None]) -> Response:
-    query: CallbackQuery = call.query
+    query: Returned = call.query
     try:
-        service = await connections.complete(deps.services, state=query.state, code=query.code)
+        who = await connections.returning(deps.services, query.state)
+        if not _began_here(call, who):
+            return returned.not_connected("This was begun in another browser or app.")
+        service = await connections.complete(deps.services, who, query.code)
     except NotConnected as refused:
         return returned.not_connected(str(refused))
     except Unavailable:
         return returned.not_connected("The service does not answer. Please start again.")
     return returned.connected(service.label)
+
+
+def _began_here(call: Call[None], who: connections.Returning) -> bool:
+    held = cookie_parser(call.headers.get("cookie", "")).get(BROWSER, "")
+    return compare_digest(held.encode(), who.authorization_id.encode())
+
+
+async def complete(deps: ToolProxyDeps, call: Call[Returned]) -> ConnectionOut:
+    """Finish in an app that the system opens in the place of our page: it knows its user."""
+    who = await connections.returning(deps.services, call.body.state)
+    if who.uid != call.uid:
+        raise NotAllowed("This was begun by another user.")
+    service = await connections.complete(deps.services, who, call.body.code)
+    return ConnectionOut.of(await connections.offer(deps.services, call.uid, service.service))
 
 
 async def disconnect(deps: ToolProxyDeps, call: Call[None]) -> Disconnected:
@@ -80,8 +115,17 @@ CONNECTIONS = (
         handler=come_back,
         summary="Come back from a service that was asked for access",
         access="anyone",
-        query=CallbackQuery,
+        query=Returned,
         media_type="text/html",
+    ),
+    Endpoint(
+        method="POST",
+        path="/v1/connections/complete",
+        handler=complete,
+        summary="Come back into an app instead of a browser",
+        body=Returned,
+        response=ConnectionOut,
+        errors=(403, 409, 503),
     ),
     Endpoint(
         method="GET",

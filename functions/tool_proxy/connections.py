@@ -13,7 +13,6 @@ from shared.domain.documents import lookup
 from shared.domain.errors import (
     CannotUnwrap,
     Conflict,
-    KeepsakeError,
     NotAllowed,
     NotFound,
     TooLarge,
@@ -29,7 +28,7 @@ AUTHORIZED_WITHIN = timedelta(minutes=10)
 _STATE = "the state of an authorization"
 
 
-class NotConnected(KeepsakeError):
+class NotConnected(Conflict):
     """No account was connected; the message is for the person in front of the browser."""
 
 
@@ -40,6 +39,22 @@ class Offer:
     service: Integration
     is_set_up: bool
     connection: Connection | None
+
+
+@value
+class Sent:
+    """Where to send a user, and the secret of whoever begins: only they may end it."""
+
+    url: str
+    authorization_id: str
+
+
+@value
+class Returning:
+    """Who came back from a service, as the state says; the caller checks that it is whoever began."""
+
+    uid: UserId
+    authorization_id: str
 
 
 async def offers(deps: ServicesDeps, uid: UserId) -> list[Offer]:
@@ -59,8 +74,8 @@ def _offer(deps: ServicesDeps, service: Integration, connection: Connection | No
     return Offer(service=service, is_set_up=is_set_up, connection=connection)
 
 
-async def authorize(deps: ServicesDeps, uid: UserId, name: str) -> str:
-    """Return the address where the user allows access. Raises NotFound, and Conflict if not set up."""
+async def authorize(deps: ServicesDeps, uid: UserId, name: str) -> Sent:
+    """Begin to connect an account. Raises NotFound, and Conflict if the service is not set up."""
     service, consent = _connectable(name)
     client = _client(deps, service)
     authorization = Authorization(
@@ -70,21 +85,32 @@ async def authorize(deps: ServicesDeps, uid: UserId, name: str) -> str:
         expires_at=deps.clock.now() + AUTHORIZED_WITHIN,
     )
     await deps.authorizations.add(uid, authorization)
-    return oauth.authorize_url(
+    url = oauth.authorize_url(
         consent,
         client,
         state=await _state(deps, uid, authorization),
         verifier=authorization.verifier,
         redirect_uri=deps.redirect_uri,
     )
+    return Sent(url=url, authorization_id=authorization.id)
 
 
-async def complete(deps: ServicesDeps, *, state: str, code: str | None) -> Integration:
+async def returning(deps: ServicesDeps, state: str) -> Returning:
+    """Read who comes back. Raises NotConnected for what is no state of ours."""
+    try:
+        named = await deps.keys.unwrap(urlsafe_b64decode(state), bound_to=_STATE)
+    except (ValueError, CannotUnwrap) as forged:
+        raise NotConnected("This link is not one of ours.") from forged
+    uid, authorization_id = json.loads(named)
+    return Returning(uid=UserId(uid), authorization_id=authorization_id)
+
+
+async def complete(deps: ServicesDeps, who: Returning, code: str | None) -> Integration:
     """Take a user back who was sent away, each once; without a code they did not allow it.
 
     Raises NotConnected and Unavailable.
     """
-    uid, authorization = await _returned(deps, state)
+    authorization = await _taken(deps, who)
     service, consent = _connectable(authorization.service)
     if not code:
         raise NotConnected(f"{service.label} was not connected: access was not allowed.")
@@ -99,7 +125,7 @@ async def complete(deps: ServicesDeps, *, state: str, code: str | None) -> Integ
         scopes=tuple(sorted(granted.scopes or consent.scopes)),
         connected_at=deps.clock.now(),
     )
-    await deps.grants.put(uid, connection, granted.tokens)
+    await deps.grants.put(who.uid, connection, granted.tokens)
     return service
 
 
@@ -142,16 +168,12 @@ async def _state(deps: ServicesDeps, uid: UserId, authorization: Authorization) 
     return urlsafe_b64encode(await deps.keys.wrap(named, bound_to=_STATE)).decode()
 
 
-async def _returned(deps: ServicesDeps, state: str) -> tuple[UserId, Authorization]:
-    try:
-        named = await deps.keys.unwrap(urlsafe_b64decode(state), bound_to=_STATE)
-    except (ValueError, CannotUnwrap) as forged:
-        raise NotConnected("This link is not one of ours.") from forged
-    uid, name = json.loads(named)
-    authorization = await deps.authorizations.take(UserId(uid), name, now=deps.clock.now())
+async def _taken(deps: ServicesDeps, who: Returning) -> Authorization:
+    now = deps.clock.now()
+    authorization = await deps.authorizations.take(who.uid, who.authorization_id, now=now)
     if authorization is None:
         raise NotConnected("This link was used already, or it is too old. Please start again.")
-    return UserId(uid), authorization
+    return authorization
 
 
 async def _granted(

@@ -7,6 +7,7 @@ from http import HTTPStatus
 from typing import Any
 from urllib.parse import urlencode
 
+import anyio
 from pydantic import ValidationError
 from pydantic_core import to_json
 
@@ -29,6 +30,7 @@ from shared.integrations.service import A, Duplicate, Integration, Missing, Requ
 from shared.ports import EgressRequest, EgressResponse
 
 TIMEOUT_S = 25.0
+"""For a whole call, however many requests it makes: the chat waits a little longer."""
 
 
 async def call_service(
@@ -47,7 +49,10 @@ async def call_service(
     unique = sha256(f"{uid}|{tool}|{call_id or deps.new_id()}".encode()).hexdigest()
     account = ConnectedAccount(deps, uid, service, call_id=unique)
     try:
-        return await declared.run(account, asked)
+        with anyio.fail_after(TIMEOUT_S):
+            return await declared.run(account, asked)
+    except TimeoutError as late:
+        raise ToolFailed(f"{service.label} did not answer in time.") from late
     except Missing as missing:
         raise ToolFailed(f"{service.label} has no such thing.") from missing
     except Duplicate as duplicate:

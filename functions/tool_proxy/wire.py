@@ -288,12 +288,12 @@ class ConnectionOut(Wire):
 
 
 class AuthorizeOut(Wire):
-    """Where to send the user; they come back within ten minutes, once."""
+    """Where to send the user; they come back within ten minutes, once, and in the same browser."""
 
     url: str
 
 
-class CallbackQuery(Wire):
+class Returned(Wire):
     """What a provider sends a user back with: a code, or an error."""
 
     state: str = Field(max_length=2_000)

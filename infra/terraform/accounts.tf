@@ -2,8 +2,9 @@
 
 locals {
   account_functions = ["apps", "tool_proxy"]
+  # A browser comes back to the origin where it began: the console's, whose Hosting passes our paths on.
   account_settings = merge(
-    { KMS_KEY = google_kms_crypto_key.tokens.id, PUBLIC_URL = "https://${var.domain}" },
+    { KMS_KEY = google_kms_crypto_key.tokens.id, PUBLIC_URL = var.console_origin },
     { for provider, id in var.oauth_clients : "${upper(provider)}_CLIENT_ID" => id },
   )
   accounts = {

@@ -30,7 +30,7 @@ class World:
     def connect(self) -> str:
         """Allow access as a person does in a browser, and return what its last page says."""
         url = self.alice.post(f"{CALENDAR}/authorize").json()["url"]
-        with httpx.Client(follow_redirects=True) as browser:
+        with httpx.Client(follow_redirects=True, cookies=self.alice.cookies) as browser:
             return browser.get(url).text
 
     def offered(self) -> list[str]:

@@ -1,13 +1,15 @@
 """Accounts are connected by OAuth 2 with PKCE, and disconnected again (P6, P7)."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
+from http.cookies import SimpleCookie
 from pathlib import Path
+from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from httpx import ASGITransport, AsyncClient, Response
+from httpx import ASGITransport, AsyncClient, Headers, Response
 
 from functions.tool_proxy import connections, grants
 from functions.tool_proxy.connection_endpoints import CONNECTIONS
@@ -54,13 +56,23 @@ class World:
     google: FakeProvider
     url: str
     services: ServicesDeps
+    cookies: dict[str, str] = field(default_factory=dict)
 
-    async def request(self, method: str, path: str, *, uid: str | None = ADA) -> Response:
-        headers = {"Authorization": f"Bearer {LocalIdentity(SECRET).issue(uid)}"} if uid else {}
+    async def request(
+        self, method: str, path: str, *, uid: str | None = ADA, **more: Any
+    ) -> Response:
+        """Ask as a browser does that keeps its cookies."""
+        headers = Headers(encoding="latin-1")
+        if uid:
+            headers["Authorization"] = f"Bearer {LocalIdentity(SECRET).issue(uid)}"
+        headers["Cookie"] = "; ".join(f"{name}={held}" for name, held in self.cookies.items())
         deps = Deps(self.services, LocalIdentity(SECRET), LocalServiceIdentity(SECRET))
         transport = ASGITransport(application("apps", CONNECTIONS, deps))
         async with AsyncClient(transport=transport, base_url="http://test") as client:
-            return await client.request(method, path, headers=headers)
+            answer = await client.request(method, path, headers=headers, **more)
+        set_cookie = SimpleCookie(answer.headers.get("set-cookie", ""))
+        self.cookies |= {name: morsel.value for name, morsel in set_cookie.items()}
+        return answer
 
     async def sent(self, *, uid: str = ADA, path: str = CALENDAR) -> str:
         """Return where a user is sent to allow access."""
@@ -170,6 +182,43 @@ async def test_a_user_comes_back_once(world: World):
 
     assert "is connected" in first.text
     assert "This link was used already" in again.text
+
+
+async def test_who_is_talked_into_opening_anothers_link_connects_nothing(world: World):
+    """Else whoever sent the link would read the account of whoever opened it."""
+    back = await world.allow(await world.sent(uid=EVE))
+    eves, world.cookies = world.cookies, {}
+
+    for cookies in ({}, {"__session": "service0009"}, {"__session": "\xe9"}):
+        world.cookies = dict(cookies)
+        page = await world.request("GET", back, uid=None)
+        assert "This was begun in another browser or app." in page.text
+    assert await world.tokens(EVE) is None
+
+    world.cookies = eves
+    assert "is connected" in (await world.request("GET", back, uid=None)).text
+
+
+async def test_the_cookie_is_for_coming_back_alone(world: World):
+    answer = await world.request("POST", f"{CALENDAR}/authorize")
+
+    held = answer.headers["set-cookie"].partition("; ")[2]
+    assert held == "HttpOnly; Max-Age=600; Path=/v1/connections; SameSite=lax; Secure"
+    assert answer.headers["cache-control"] == "private, no-store"
+
+
+async def test_an_app_takes_its_user_back_and_nobody_elses(world: World):
+    back = parse_qs(urlsplit(await world.allow(await world.sent())).query)
+    told = {name: values[0] for name, values in back.items()}
+    world.cookies = {}
+
+    anothers = await world.request("POST", "/v1/connections/complete", uid=EVE, json=told)
+    own = await world.request("POST", "/v1/connections/complete", json=told)
+    again = await world.request("POST", "/v1/connections/complete", json=told)
+
+    assert [anothers.status_code, own.status_code, again.status_code] == [403, 200, 409]
+    assert own.json()["status"] == "connected"
+    assert await world.tokens(EVE) is None
 
 
 async def test_who_comes_back_too_late_starts_again(world: World):
@@ -342,10 +391,11 @@ async def test_p7_every_service_is_connected_refreshed_and_revoked_in_its_own_wa
     async with world_in(tmp_path, provider) as world:
         services = world.services
         async with AsyncClient(trust_env=False) as browser:
-            allowed = await browser.get(await connections.authorize(services, ADA, name))
+            allowed = await browser.get((await connections.authorize(services, ADA, name)).url)
         back = parse_qs(urlsplit(allowed.headers["location"]).query)
 
-        await connections.complete(services, state=back["state"][0], code=back["code"][0])
+        who = await connections.returning(services, back["state"][0])
+        await connections.complete(services, who, back["code"][0])
         connected = await services.connections.get(ADA, name)
         first = await grants.current(services, ADA, integration(name))
         second = await grants.following(services, ADA, integration(name), first)
