@@ -12,8 +12,9 @@ NETWORK = {
 }  # fmt: skip
 
 ALLOWED = {
-    "functions/tool_proxy/mcp_client.py": "gives the SDK a client over the Egress port alone",
-    "functions/tool_proxy/mcp_http.py": "hands the SDK's requests to the Egress port",
+    "functions/tool_proxy/mcp_servers/client.py": "gives the SDK a client over the Egress port alone",
+    "functions/tool_proxy/mcp_servers/discovery.py": "builds requests that http.py sends",
+    "functions/tool_proxy/mcp_servers/http.py": "hands the SDK's requests to the Egress port",
     "shared/adapters/firestore_documents.py": "looks whether the emulator of the settings is up",
     "shared/adapters/guarded_egress.py": "the one way to addresses that others chose",
     "shared/adapters/http_toolbox.py": "calls our own tool_proxy, at an address of the settings",

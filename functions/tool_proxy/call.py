@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 from urllib.parse import urlencode
 
-from functions.tool_proxy.mcp_call import call_over_mcp
+from functions.tool_proxy.mcp_servers.call import call_over_mcp
 from functions.tool_proxy.outgoing import TIMEOUT_S, Outgoing, send_out, unanswered
 from functions.tool_proxy.quota import check_quota
 from functions.tool_proxy.results import text_of

@@ -8,10 +8,10 @@ from functions.tool_proxy import (
     access,
     connection_endpoints,
     credentials,
-    mcp_endpoints,
     registration,
 )
 from functions.tool_proxy.call import call_tool
+from functions.tool_proxy.mcp_servers import endpoints as mcp_servers
 from functions.tool_proxy.registration import ManifestFailed, NoManifest
 from functions.tool_proxy.wire import (
     AppIn,
@@ -155,7 +155,7 @@ def _manifest_problem(failed: NoManifest | ManifestFailed) -> Response:
 
 
 ENDPOINTS = (
-    *mcp_endpoints.ENDPOINTS,
+    *mcp_servers.ENDPOINTS,
     *connection_endpoints.CONNECTIONS,
     Endpoint(
         method="POST",

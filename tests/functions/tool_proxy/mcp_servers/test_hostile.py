@@ -15,10 +15,10 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from functions.tool_proxy.mcp_client import MAX_PAGES
-from functions.tool_proxy.mcp_http import MAX_REQUESTS
+from functions.tool_proxy.mcp_servers.client import MAX_PAGES
+from functions.tool_proxy.mcp_servers.http import MAX_REQUESTS
 from shared.ports import Egress, EgressRequest, EgressResponse
-from tests.functions.tool_proxy.mcp_world import World, world_in
+from tests.functions.tool_proxy.mcp_servers.world import World, world_in
 from tests.servers import running
 from tests.servers.mcp_server import FIND
 

@@ -7,7 +7,7 @@ import logging
 
 import httpx2
 
-from functions.tool_proxy.mcp_errors import Unauthorized
+from functions.tool_proxy.mcp_servers.errors import Unauthorized
 from shared.domain.errors import KeepsakeError, TooLarge
 from shared.ports import Egress, EgressRequest
 

@@ -8,7 +8,7 @@ from typing import TypeVar
 from urllib.parse import urlencode
 
 from functions.tool_proxy import oauth
-from functions.tool_proxy.mcp_errors import Unauthorized
+from functions.tool_proxy.mcp_servers.errors import Unauthorized
 from functions.tool_proxy.renewal import renewed_once
 from functions.tool_proxy.wiring import ToolProxyDeps
 from shared import telemetry

@@ -22,7 +22,7 @@ from tests.doubles import FlowingClock
 from tests.functions.tool_proxy.world import deps_over
 
 SECRET = b"a secret of the tests, and of nobody else"
-INDEXES = Path(__file__).parents[3] / "infra/firestore.indexes.json"
+INDEXES = Path(__file__).parents[4] / "infra/firestore.indexes.json"
 ALICE = UserId("alice")
 
 

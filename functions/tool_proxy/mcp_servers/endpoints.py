@@ -2,9 +2,10 @@
 
 from starlette.responses import Response
 
-from functions.tool_proxy import mcp_connect, returned
-from functions.tool_proxy.mcp_connect import NotConnected
-from functions.tool_proxy.mcp_wire import McpAppIn, McpAppOut, McpCallbackQuery
+from functions.tool_proxy import returned
+from functions.tool_proxy.mcp_servers import connect
+from functions.tool_proxy.mcp_servers.connect import NotConnected
+from functions.tool_proxy.mcp_servers.wire import McpAppIn, McpAppOut, McpCallbackQuery
 from functions.tool_proxy.registration import ManifestFailed, NoManifest
 from functions.tool_proxy.wiring import ToolProxyDeps
 from shared.domain.errors import Unavailable
@@ -15,7 +16,7 @@ from shared.edge.problems import problem
 
 async def add_server(deps: ToolProxyDeps, call: Call[McpAppIn]) -> McpAppOut | Response:
     try:
-        added = await mcp_connect.add(deps, call.uid, call.body.registration())
+        added = await connect.add(deps, call.uid, call.body.registration())
     except (NoManifest, ManifestFailed) as failed:
         return _problem(failed)
     return McpAppOut.of(added.app, auth_url=added.auth_url)
@@ -23,7 +24,7 @@ async def add_server(deps: ToolProxyDeps, call: Call[McpAppIn]) -> McpAppOut | R
 
 async def refresh_tools(deps: ToolProxyDeps, call: Call[None]) -> McpAppOut | Response:
     try:
-        added = await mcp_connect.refresh(deps, call.uid, AppId(call.path["app_id"]))
+        added = await connect.refresh(deps, call.uid, AppId(call.path["app_id"]))
     except (NoManifest, ManifestFailed) as failed:
         return _problem(failed)
     return McpAppOut.of(added.app, auth_url=added.auth_url)
@@ -32,7 +33,7 @@ async def refresh_tools(deps: ToolProxyDeps, call: Call[None]) -> McpAppOut | Re
 async def come_back(deps: ToolProxyDeps, call: Call[None]) -> Response:
     query: McpCallbackQuery = call.query
     try:
-        app = await mcp_connect.complete(deps, state=query.state, code=query.code, iss=query.iss)
+        app = await connect.complete(deps, state=query.state, code=query.code, iss=query.iss)
     except (NotConnected, NoManifest, ManifestFailed) as failed:
         return returned.not_connected(str(failed))
     except Unavailable:

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from functions.tool_proxy.mcp_errors import ProtocolError, Unauthorized
-from functions.tool_proxy.mcp_results import text_of
-from functions.tool_proxy.mcp_tokens import opened
+from functions.tool_proxy.mcp_servers.errors import ProtocolError, Unauthorized
+from functions.tool_proxy.mcp_servers.results import text_of
+from functions.tool_proxy.mcp_servers.tokens import opened
 from functions.tool_proxy.outgoing import CallFailed, Outgoing, unanswered
 from functions.tool_proxy.results import reason_of
 from functions.tool_proxy.wiring import ToolProxyDeps
@@ -38,10 +38,10 @@ async def call_over_mcp(deps: ToolProxyDeps, call: Outgoing, arguments: Mapping[
 async def _answer(
     deps: ToolProxyDeps, call: Outgoing, arguments: Mapping[str, Any]
 ) -> "CallToolResult":
-    from functions.tool_proxy import mcp_client
+    from functions.tool_proxy.mcp_servers import client
 
     tool = call.tool
     ask = partial(
-        mcp_client.call, deps.egress, tool.endpoint, name=tool.name, arguments=dict(arguments)
+        client.call, deps.egress, tool.endpoint, name=tool.name, arguments=dict(arguments)
     )
     return await opened(deps, call.uid, call.app, ask)

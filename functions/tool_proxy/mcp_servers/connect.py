@@ -4,8 +4,9 @@ import json
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from datetime import timedelta
 
-from functions.tool_proxy import access, mcp_tokens, oauth, registration
-from functions.tool_proxy.mcp_errors import ProtocolError
+from functions.tool_proxy import access, oauth, registration
+from functions.tool_proxy.mcp_servers import tokens
+from functions.tool_proxy.mcp_servers.errors import ProtocolError
 from functions.tool_proxy.registration import (
     AuthorizationNeeded,
     ManifestFailed,
@@ -81,12 +82,12 @@ async def complete(deps: ToolProxyDeps, *, state: str, code: str | None, iss: st
 
 
 async def _begin(deps: ToolProxyDeps, app: App, challenge: str) -> str:
-    from functions.tool_proxy import mcp_oauth
+    from functions.tool_proxy.mcp_servers import discovery
 
     name = deps.new_id()
     server = app.external_integration.mcp_server_url or ""
     try:
-        begun = await mcp_oauth.begin(
+        begun = await discovery.begin(
             deps.egress,
             server,
             challenge,
@@ -144,7 +145,7 @@ async def _keep_tokens(
     deps: ToolProxyDeps, uid: UserId, app: App, authorization: McpAuthorization, code: str
 ) -> None:
     try:
-        tokens = await mcp_tokens.exchange(
+        given = await tokens.exchange(
             deps,
             authorization.access,
             grant_type="authorization_code",
@@ -155,5 +156,5 @@ async def _keep_tokens(
     except oauth.Refused as refused:
         raise NotConnected(f"{app.name} was not connected: it did not agree.") from refused
     server = app.external_integration.mcp_server_url or ""
-    grant = McpGrant(access=authorization.access, tokens=tokens)
+    grant = McpGrant(access=authorization.access, tokens=given)
     await deps.mcp.grants.put(uid, app.id, server, grant)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import anyio.to_thread
 
 from functions.tool_proxy.manifest import Manifest, read_manifest
-from functions.tool_proxy.mcp_tokens import opened
+from functions.tool_proxy.mcp_servers.tokens import opened
 from functions.tool_proxy.wiring import ToolProxyDeps
 from shared.domain.app import App, ExternalIntegration
 
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
 
 async def fetch_tools(deps: ToolProxyDeps, app: App, url: str) -> Manifest:
-    """Ask an app's server for its tools. Raises as mcp_client does, and BadManifest."""
-    from functions.tool_proxy import mcp_client
+    """Ask an app's server for its tools. Raises as the client does, and BadManifest."""
+    from functions.tool_proxy.mcp_servers import client
 
-    ask = partial(mcp_client.listed_tools, deps.egress, url)
+    ask = partial(client.listed_tools, deps.egress, url)
     tools = await opened(deps, app.owner, app, ask)
     read = partial(read_tools, tools, app.external_integration)
     return await anyio.to_thread.run_sync(read)  # many take a second of computing

@@ -16,11 +16,11 @@ from starlette.responses import Response as Answer
 from starlette.routing import Route
 
 from functions.tool_proxy.call import call_tool
-from functions.tool_proxy.mcp_connect import AUTHORIZED_WITHIN
+from functions.tool_proxy.mcp_servers.connect import AUTHORIZED_WITHIN
 from shared.domain.documents import Query
 from shared.domain.errors import ToolFailed, ToolRefused
 from shared.domain.ids import AppId, UserId
-from tests.functions.tool_proxy.mcp_world import ALICE, World, world_in
+from tests.functions.tool_proxy.mcp_servers.world import ALICE, World, world_in
 from tests.servers import running_at
 from tests.servers.mcp_authorization import Provider, guarded_app
 from tests.servers.mcp_server import NotesMcp

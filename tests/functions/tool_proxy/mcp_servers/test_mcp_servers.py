@@ -1,6 +1,7 @@
 """MCP servers as apps, against a real one of the official SDK (T19)."""
 
 from collections.abc import Iterator
+from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 from queue import SimpleQueue
@@ -15,7 +16,7 @@ from functions.tool_proxy.manifest import MAX_TOOLS
 from functions.tool_proxy.results import MAX_TEXT
 from shared.domain.app import ChatTool
 from shared.domain.errors import ToolFailed, ToolRefused
-from tests.functions.tool_proxy.mcp_world import World, world_in
+from tests.functions.tool_proxy.mcp_servers.world import World, world_in
 from tests.servers import running
 from tests.servers.mcp_server import FIND, NotesMcp
 
@@ -244,6 +245,45 @@ async def test_t19_an_error_in_the_result_is_a_failed_call(world, url, notes):
         await world.call(app_id, q="milk")
 
     assert str(failed.value) == "Error calling find: No such note. [removed]"
+
+
+async def test_t19_a_servers_word_that_a_tool_only_reads_is_kept_and_not_believed(world, url):
+    app = await world.app(await world.installed(url))
+
+    assert [(tool.read_only, tool.side_effect) for tool in app.chat_tools] == [(True, True)]
+
+
+async def test_t19_calls_are_logged_for_the_developer_without_what_was_said(world, url, notes):
+    app_id = await world.installed(url)
+    await world.call(app_id, q="a secret")
+    world.clock.pass_(seconds=1)
+    notes.result = answered(said("a secret"), is_error=True)
+    with pytest.raises(ToolFailed):
+        await world.call(app_id, q="a secret")
+
+    calls = await world.request("GET", f"/v1/apps/{app_id}/calls")
+
+    logged = [(call["kind"], call["name"], call["failed"], call["error"]) for call in calls.json()]
+    assert logged == [("mcp", "find", False, "isError"), ("mcp", "find", False, None)]
+    assert "secret" not in calls.text
+
+
+async def test_t19_a_server_that_is_down_gets_a_rest(tmp_path):
+    with ExitStack() as server:
+        origin = server.enter_context(running(NotesMcp().app()))
+        with world_in(tmp_path, [origin]) as world:
+            app_id = await world.installed(f"{origin}/mcp")
+            server.close()
+            *told, last = [await failure(world, app_id) for _ in range(6)]
+
+    assert {text.partition(" ")[0] for text in told} == {"Error:"}
+    assert "left alone for half a minute" in last
+
+
+async def failure(world: World, app_id: str) -> str:
+    with pytest.raises(ToolFailed) as failed:
+        await world.call(app_id, q="milk")
+    return str(failed.value)
 
 
 async def test_t19_tools_are_read_with_the_suspicion_of_manifests(world, url, notes):
