@@ -90,9 +90,7 @@ async def _give_up(deps: ProcessDeps, uid: UserId, claimed: Conversation, reason
 
 
 async def _announce(deps: ProcessDeps, uid: UserId, conversation: Conversation) -> None:
-    event = {
-        "uid": uid,
-        "conversation_id": conversation.id,
-        "content_hash": content_hash(conversation),
-    }
+    claim = conversation.held_by
+    said = claim.content_hash if claim else content_hash(conversation)
+    event = {"uid": uid, "conversation_id": conversation.id, "content_hash": said}
     await deps.events.publish(PROCESSED, event)

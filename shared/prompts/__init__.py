@@ -21,11 +21,13 @@ def render(name: str, /, **values: str) -> str:
     return _SLOT.sub(lambda slot: values[slot[1]], _text(name))
 
 
+@cache
 def slots(name: str) -> frozenset[str]:
     """Name the slots of a prompt."""
     return frozenset(_SLOT.findall(_text(name)))
 
 
+@cache
 def version(name: str) -> str:
     """Return a short hash of the prompt's file; logged with every model call."""
     return hashlib.sha256(_text(name).encode()).hexdigest()[:12]
