@@ -4,7 +4,9 @@ import socket
 import ssl
 import zlib
 from collections.abc import Awaitable, Callable, Iterable
+from contextlib import suppress
 from functools import cache
+from ipaddress import ip_address
 from typing import TYPE_CHECKING
 
 import anyio
@@ -23,7 +25,12 @@ _CONNECT_S = 10.0
 
 
 async def system_resolver(host: str, port: int) -> list[str]:
-    """Ask the system for all IPv4 and IPv6 addresses, in the order to try them."""
+    """Ask the system for all IPv4 and IPv6 addresses, in the order to try them.
+
+    An address stands for itself: no thread has to wait for it.
+    """
+    with suppress(ValueError):
+        return [str(ip_address(host))]
     found = await anyio.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     return list(dict.fromkeys(str(address[0]) for *_, address in found))
 
@@ -48,6 +55,7 @@ class GuardedEgress:
         self._resolve = resolve
         self._transport = transport
         self._tls = tls or _public_tls
+        self._context: ssl.SSLContext | None = None
 
     async def send(self, request: EgressRequest) -> EgressResponse:
         target = self._rules.target(request.url)
@@ -96,7 +104,6 @@ class GuardedEgress:
         """
         import httpx
 
-        tls = await anyio.to_thread.run_sync(self._tls)
         asked = httpx.Request(
             request.method,
             f"{target.scheme}://{_bracketed(address)}:{target.port}{target.path}",
@@ -107,6 +114,7 @@ class GuardedEgress:
                 "timeout": httpx.Timeout(request.timeout_s, connect=_CONNECT_S).as_dict(),
             },
         )
+        tls = await self._tls_context()
         async with self._transport or httpx.AsyncHTTPTransport(verify=tls) as transport:
             response = await transport.handle_async_request(asked)
             try:
@@ -119,6 +127,12 @@ class GuardedEgress:
                 )
             finally:
                 await response.aclose()
+
+    async def _tls_context(self) -> ssl.SSLContext:
+        """Build it once, in a thread: the world's certificates are many."""
+        if self._context is None:
+            self._context = await anyio.to_thread.run_sync(self._tls)
+        return self._context
 
 
 def _headers(target: Target, request: EgressRequest) -> dict[str, str]:
