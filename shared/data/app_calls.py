@@ -1,6 +1,7 @@
 """What a call to an app asks of the store: one round of reads before it, one write behind it."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 from datetime import datetime, timedelta
 
 from shared.data.apps import app_in, app_path, installed_in, installed_path
@@ -49,11 +50,11 @@ class AppCalls:
         expires_at = hour + timedelta(hours=1)
         begin = Create(path, {"apps": {app_id: 1}, "expires_at": expires_at})
         go_on = Update(path, {f"apps.{app_id}": Increment(1)})
-        likely, other = (begin, go_on) if is_first else (go_on, begin)
-        try:
-            await self._documents.write(entry(app_id, call), likely)
-        except PreconditionFailed:
-            await self._documents.write(entry(app_id, call), other)
+        for counted in (begin,) if is_first else (go_on, begin):
+            with suppress(PreconditionFailed):
+                await self._documents.write(entry(app_id, call), counted)
+                return
+        await self._documents.write(entry(app_id, call), go_on)  # somebody else began
 
 
 def _path(uid: UserId, hour: datetime) -> str:

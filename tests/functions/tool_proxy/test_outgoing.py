@@ -221,23 +221,6 @@ async def test_t9_a_user_calls_all_apps_together_so_often(world: World):
     assert world.notes.calls == []
 
 
-async def test_t9_calls_at_once_are_all_counted_whoever_thought_to_be_first(world: World):
-    app_id = await install(world)
-    now, calls = world.clock.now(), world.deps.app_calls
-
-    async def note(n: int) -> None:
-        call = AppCall(id=f"c{n}", at=now, kind="tool", name="t", ms=1, user="u")
-        await calls.note(ALICE, app_id, call, hour_of(now), is_first=n % 2 == 0)
-
-    async with anyio.create_task_group() as tasks:
-        for n in range(8):
-            tasks.start_soon(note, n)
-
-    standing = await calls.standing(ALICE, app_id, hour_of(now))
-    assert standing.made == {app_id: 8}
-    assert len(await logged(world, app_id)) == 8
-
-
 async def test_t9_an_app_gets_so_many_calls_a_minute_whoever_calls(world: World):
     lane, now = world.deps.traffic.lane(AppId("A")), world.clock.now()
     for _ in range(PER_MINUTE):
