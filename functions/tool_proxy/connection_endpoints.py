@@ -25,6 +25,7 @@ from shared.edge.http import Call, Endpoint
 
 BROWSER = "__session"
 """The one cookie that Firebase Hosting passes on."""
+_BEGUN_ELSEWHERE = "This was begun elsewhere. Start again in this browser, at {origin}."
 
 
 async def list_connections(deps: ToolProxyDeps, call: Call[None]) -> list[ConnectionOut]:
@@ -58,13 +59,17 @@ async def come_back(deps: ToolProxyDeps, call: Call[None]) -> Response:
     try:
         who = await connections.returning(deps.services, query.state)
         if not _began_here(call, who):
-            return returned.not_connected("This was begun in another browser or app.")
+            return returned.not_connected(_BEGUN_ELSEWHERE.format(origin=_origin(deps)))
         service = await connections.complete(deps.services, who, query.code)
     except NotConnected as refused:
         return returned.not_connected(str(refused))
     except Unavailable:
         return returned.not_connected("The service does not answer. Please start again.")
     return returned.connected(service.label)
+
+
+def _origin(deps: ToolProxyDeps) -> str:
+    return deps.services.redirect_uri.partition("/v1/")[0]
 
 
 def _began_here(call: Call[None], who: connections.Returning) -> bool:
@@ -88,7 +93,7 @@ async def disconnect(deps: ToolProxyDeps, call: Call[None]) -> Disconnected:
 
 async def run_service(deps: ToolProxyDeps, call: Call[ServiceCallIn]) -> ToolCallOut:
     body = call.body
-    telemetry.note(uid=telemetry.opaque(body.uid))
+    telemetry.note(uid=telemetry.opaque(body.uid), service=body.service, tool=body.tool)
     text = await call_service(
         deps.services, body.uid, body.service, body.tool, body.arguments, call_id=body.call_id
     )

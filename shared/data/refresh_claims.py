@@ -4,7 +4,7 @@ from contextlib import suppress
 from datetime import datetime, timedelta
 
 from shared.domain.documents import Create, Delete, Update
-from shared.domain.errors import AlreadyExists, PreconditionFailed
+from shared.domain.errors import PreconditionFailed
 from shared.ports import Documents
 
 LEASE = timedelta(seconds=60)
@@ -20,22 +20,17 @@ class RefreshClaims:
     async def take(self, document: str, holder: str, *, now: datetime) -> bool:
         """Take the right to refresh for LEASE, unless another holder has it.
 
-        By create() and a precondition: a transaction that many want at once would not end.
+        By create() and a precondition: a transaction that many want at once would not end. Who
+        has to wait only reads.
         """
         path = _path(document)
-        claim = {"holder": holder, "until": now + LEASE}
-        try:
-            await self._documents.write(Create(path, claim))
-        except AlreadyExists:
-            return await self._take_over(path, claim, now)
-        return True
-
-    async def _take_over(self, path: str, claim: dict[str, object], now: datetime) -> bool:
         held = await self._documents.get(path)
-        if held is None or held.fields["until"] > now:
+        if held is not None and held.fields["until"] > now:
             return False
+        claim = {"holder": holder, "until": now + LEASE}
+        take = Update(path, claim, version=held.version) if held else Create(path, claim)
         try:
-            await self._documents.write(Update(path, claim, version=held.version))
+            await self._documents.write(take)
         except PreconditionFailed:
             return False
         return True

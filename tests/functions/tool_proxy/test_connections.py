@@ -192,7 +192,7 @@ async def test_who_is_talked_into_opening_anothers_link_connects_nothing(world: 
     for cookies in ({}, {"__session": "service0009"}, {"__session": "\xe9"}):
         world.cookies = dict(cookies)
         page = await world.request("GET", back, uid=None)
-        assert "This was begun in another browser or app." in page.text
+        assert "Start again in this browser, at https://keepsake.example.com." in page.text
     assert await world.tokens(EVE) is None
 
     world.cookies = eves

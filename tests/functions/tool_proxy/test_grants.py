@@ -11,15 +11,18 @@ from pathlib import Path
 import anyio
 import pytest
 
-from functions.tool_proxy import grants
+from functions.tool_proxy import connections, grants
+from functions.tool_proxy.renewal import MOST_POLLS
 from functions.tool_proxy.services import call_service
 from shared.adapters.system_clock import SystemClock
+from shared.data.refresh_claims import LEASE
 from shared.domain.connection import Tokens
 from shared.domain.documents import Set
 from shared.domain.errors import ToolFailed
 from shared.domain.ids import UserId
 from shared.integrations import integration
 from tests.contracts.test_documents import firestore_documents
+from tests.doubles import HastyClock
 from tests.functions.tool_proxy.accounts import ADA, World, world_in, world_on
 from tests.recorded import recorded
 from tests.servers import running
@@ -187,6 +190,45 @@ async def test_who_died_while_refreshing_is_followed_when_the_lease_ends(world: 
 
     assert await look(world) == "There are no such events in the calendar."
     assert world.provider.refreshes == 1
+
+
+@pytest.fixture
+async def hasty(tmp_path: Path, provider: FakeProvider) -> AsyncIterator[World]:
+    """A world in which another call refreshes the tokens and does not finish within its lease."""
+    async with world_in(tmp_path, provider, clock=HastyClock()) as world:
+        await world.connect("google_calendar", lasts=OVER)
+        await world.services.grants.claim(ADA, "google_calendar", "another", now=world.clock.now())
+        yield world
+
+
+async def test_nobody_waits_longer_for_another_than_a_call_lasts(hasty: World):
+    with pytest.raises(ToolFailed, match="cannot be reached at the moment"):
+        await look(hasty)
+
+    assert hasty.clock.now() - HastyClock().now() <= timedelta(seconds=MOST_POLLS)
+    assert hasty.provider.refreshes == 0
+
+
+async def test_disconnecting_waits_for_a_refresh_but_not_for_ever(hasty: World):
+    assert await connections.disconnect(hasty.services, ADA, "google_calendar")
+
+    assert hasty.provider.revoked == ["refresh-1"]
+    assert await hasty.services.grants.get(ADA, "google_calendar") is None
+
+
+async def test_a_claim_is_held_by_one_until_it_is_given_back_or_over(world: World):
+    held, now = world.services.grants, world.clock.now()
+    later = now + LEASE + timedelta(seconds=1)
+
+    claims = [await held.claim(ADA, "google_calendar", who, now=now) for who in ("a", "b")]
+    await held.release(ADA, "google_calendar", "b")
+    after_anothers_release = await held.claim(ADA, "google_calendar", "b", now=now)
+    taken_over = await held.claim(ADA, "google_calendar", "b", now=later)
+    await held.release(ADA, "google_calendar", "a")
+    still_held = not await held.claim(ADA, "google_calendar", "c", now=later)
+
+    assert (claims, after_anothers_release) == ([True, False], False)
+    assert (taken_over, still_held) == (True, True)
 
 
 async def test_a_refresh_that_was_overtaken_does_not_take_the_place_of_newer_tokens(world: World):
