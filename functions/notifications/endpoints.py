@@ -6,8 +6,7 @@ from starlette.responses import JSONResponse, Response
 
 from functions.notifications.deliver import deliver
 from functions.notifications.digest import deliver_digest
-from functions.notifications.limits import Allowance, headers
-from functions.notifications.notify import Posted, accepted, notify
+from functions.notifications.notify import PER_HOUR, Posted, accepted, notify
 from functions.notifications.wire import (
     DeliverDigestRequest,
     DeliverRequest,
@@ -30,11 +29,11 @@ from shared.domain.ids import AppId, UserId
 from shared.domain.notification import NotificationId
 from shared.domain.operation import Operation
 from shared.domain.text import visible
+from shared.edge.allowances import headers, over_limit
 from shared.edge.http import Call, Endpoint
 from shared.edge.idempotency import KeyHeader, once
 from shared.edge.problems import problem
 
-QUOTA_EXCEEDED = "https://iana.org/assignments/http-problem-types#quota-exceeded"
 NOT_INSTALLED = "User does not have this app installed"
 REFUSALS = (400, 401, 403, 404, 409, 413, 422, 429)
 
@@ -82,14 +81,7 @@ async def _post(
     try:
         return await once(deps, call, uid=uid, caller=app.id, work=work)
     except TooMany as refused:
-        return _over_limit(refused)
-
-
-def _over_limit(refused: TooMany) -> JSONResponse:
-    seconds = refused.retry_after_s
-    limit = headers(Allowance(remaining=0, reset_s=seconds))
-    more = {"type": QUOTA_EXCEEDED, "violated-policies": ["app"]}
-    return problem(429, str(refused), headers={**limit, "Retry-After": str(seconds)}, **more)
+        return over_limit(refused, limit=PER_HOUR)
 
 
 async def get_receipt(deps: NotificationsDeps, call: Call[None]) -> Response | Receipt:

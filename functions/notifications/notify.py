@@ -3,9 +3,9 @@
 from datetime import datetime
 from functools import partial
 
-from functions.notifications.limits import PER_HOUR, Allowance
 from functions.notifications.wiring import NotificationsDeps
 from shared.data.inbox import addition
+from shared.domain.allowance import Allowance
 from shared.domain.app import App
 from shared.domain.chat import Message, main_session, new_session
 from shared.domain.documents import Create
@@ -17,6 +17,8 @@ from shared.domain.text import visible
 from shared.domain.value import value
 
 MAX_CHARS = 4000
+PER_HOUR = 10
+"""From one app to one user."""
 
 
 @value
@@ -66,7 +68,7 @@ async def notify(deps: NotificationsDeps, posted: Posted) -> Allowance:
     if posted.is_for_push:
         ids = {"uid": posted.uid, "id": posted.id}
         await deps.tasks.create("deliver_notification", f"notification-{posted.id}", ids)
-    return Allowance(remaining=left, reset_s=reset_s)
+    return Allowance(limit=PER_HOUR, remaining=left, reset_s=reset_s)
 
 
 async def _store(deps: NotificationsDeps, posted: Posted, slot: Create) -> None:

@@ -106,7 +106,7 @@ class SegmentOut(_Out):
 class ItemOut(_Out):
     description: str
     completed: bool
-    due_at: Utc | None
+    due_at: Utc | None = None
 
 
 class EventOut(_Out):

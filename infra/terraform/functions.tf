@@ -88,7 +88,7 @@ resource "google_cloudfunctions2_function" "function" {
       # Eventarc asks for a token for the service's URL and cannot be told another audience.
       SERVICE_AUDIENCES = join(",", [for name in values(local.routes.triggers) : "${name}=${local.urls[name]}"])
       # A task calls one of our internal functions at its URL, as the caller.
-      TASKS_QUEUE           = google_cloud_tasks_queue.tasks.id
+      TASKS_QUEUE           = contains(["on_conversation_processed", "deliver_webhook"], each.key) ? google_cloud_tasks_queue.webhooks.id : google_cloud_tasks_queue.tasks.id
       TASKS_SERVICE_ACCOUNT = google_service_account.caller.email
       FUNCTION_URLS         = join(",", [for name in keys(local.internal) : "${name}=${local.urls[name]}"])
     })

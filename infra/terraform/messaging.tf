@@ -91,6 +91,21 @@ resource "google_cloud_tasks_queue" "tasks" {
   depends_on = [google_project_service.used]
 }
 
+# Deliveries to apps have a queue of their own: a slow server of theirs holds up none of our tasks.
+resource "google_cloud_tasks_queue" "webhooks" {
+  name     = "keepsake-webhooks"
+  location = var.region
+  rate_limits {
+    max_concurrent_dispatches = 500
+  }
+  retry_config {
+    max_attempts = 10
+    min_backoff  = "1s"
+    max_backoff  = "60s"
+  }
+  depends_on = [google_project_service.used]
+}
+
 resource "google_eventarc_trigger" "document" {
   for_each                = local.routes.triggers
   name                    = local.services[each.value]

@@ -6,6 +6,7 @@ from typing import Any, Literal
 from functions.process_conversation.wiring import IntegrationDeps
 from shared import telemetry
 from shared.data.app_access import calling_app
+from shared.domain.allowance import Allowance
 from shared.domain.app import App
 from shared.domain.errors import NotAllowed, TooMany
 from shared.domain.hours import hour_of, seconds_left
@@ -53,7 +54,7 @@ def _declared(app: App) -> set[str]:
 
 async def take_turn(
     deps: IntegrationDeps, call: Call[Any], action: Action, *, taker: str, at: datetime
-) -> None:
+) -> Allowance:
     """Count a request, once however often it is attempted by this `taker`. Raises TooMany."""
     left = await deps.limits.take(
         call.query.uid,
@@ -62,6 +63,8 @@ async def take_turn(
         limit=PER_HOUR,
         taker=taker,
     )
+    reset_s = seconds_left(deps.clock.now())
     if left is None:
         message = f"Rate limit exceeded. Maximum {PER_HOUR} requests per hour."
-        raise TooMany(message, retry_after_s=seconds_left(deps.clock.now()))
+        raise TooMany(message, retry_after_s=reset_s)
+    return Allowance(limit=PER_HOUR, remaining=left, reset_s=reset_s)

@@ -1,11 +1,17 @@
 """The library as apps see it: by their key, for users who installed them, by declared action."""
 
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 from starlette.responses import JSONResponse, Response
 
 from functions.process_conversation.integrations import reading
-from functions.process_conversation.integrations.access import Action, permitted, take_turn
+from functions.process_conversation.integrations.access import (
+    PER_HOUR,
+    Action,
+    permitted,
+    take_turn,
+)
 from functions.process_conversation.integrations.wire import (
     ConversationsOut,
     ConversationsQuery,
@@ -23,11 +29,15 @@ from functions.process_conversation.integrations.wire import (
     TasksOut,
     TasksQuery,
 )
-from functions.process_conversation.integrations.writing import conversation_of, remember
+from functions.process_conversation.integrations.writing import Addition, add, conversation_of
 from functions.process_conversation.wiring import IntegrationDeps
+from shared.domain.app import App
+from shared.domain.errors import TooMany
 from shared.domain.operation import Operation
+from shared.edge.allowances import headers, over_limit
 from shared.edge.http import Call, Endpoint, Wire
 from shared.edge.idempotency import KeyHeader, once
+from shared.edge.problems import problem
 
 MAX_BODY_BYTES = 8_388_608
 """Room for the longest text, escaped."""
@@ -35,73 +45,99 @@ MAX_BODY_BYTES = 8_388_608
 
 async def add_conversation(deps: IntegrationDeps, call: Call[ExternalConversationIn]) -> Response:
     """Store it; it is processed afterwards, as every conversation is."""
-    app = await permitted(deps, call, "create_conversation")
 
-    async def work(operation: Operation) -> Response:
-        conversation = conversation_of(app, call.body, operation)
-        await _count(deps, call, "create_conversation", operation)
-        await deps.conversations.add(call.query.uid, conversation)
-        return JSONResponse({})
+    def addition(app: App, operation: Operation) -> Addition:
+        return Addition(conversation=conversation_of(app, call.body, operation))
 
-    return await once(deps, call, uid=call.query.uid, caller=app.id, work=work)
+    return await _write(deps, call, "create_conversation", addition)
 
 
 async def add_memories(deps: IntegrationDeps, call: Call[ExternalMemoryIn]) -> Response:
     """Store facts as they are; facts are found in a text as in every conversation."""
-    app, said, uid = await permitted(deps, call, "create_facts"), call.body, call.query.uid
+    said = call.body
 
-    async def work(operation: Operation) -> Response:
-        text = ExternalConversationIn(text=said.text or "")
-        read = conversation_of(app, text, operation) if text.text.strip() else None
-        await _count(deps, call, "create_facts", operation)
-        for fact in said.memories or ():
-            await remember(deps, uid, app, fact.content, operation.begun_at)
-        if read is not None:
-            await deps.conversations.add(uid, read)
-        return JSONResponse({})
+    def addition(app: App, operation: Operation) -> Addition:
+        facts = tuple(fact.content for fact in said.memories or ())
+        if not (said.text and said.text.strip()):
+            return Addition(facts=facts)
+        text = ExternalConversationIn(text=said.text)
+        return Addition(facts=facts, conversation=conversation_of(app, text, operation))
 
-    return await once(deps, call, uid=uid, caller=app.id, work=work)
+    return await _write(deps, call, "create_facts", addition)
 
 
 async def list_memories(deps: IntegrationDeps, call: Call[None]) -> Response:
-    await _admit(deps, call, "read_memories")
     query: MemoriesQuery = call.query
-    found = await deps.memories.newest(query.uid, limit=query.limit, offset=query.offset)
-    return _without_nulls(MemoriesOut(memories=[MemoryItem.of(query.uid, one) for one in found]))
+
+    async def found() -> MemoriesOut:
+        newest = await deps.memories.newest(query.uid, limit=query.limit, offset=query.offset)
+        return MemoriesOut(memories=[MemoryItem.of(query.uid, memory) for memory in newest])
+
+    return await _read(deps, call, "read_memories", found)
 
 
 async def list_conversations(deps: IntegrationDeps, call: Call[None]) -> Response:
-    await _admit(deps, call, "read_conversations")
-    found = await reading.conversations(deps, call.query.uid, call.query)
-    return _without_nulls(ConversationsOut(conversations=found))
+    query: ConversationsQuery = call.query
+
+    async def found() -> ConversationsOut:
+        return ConversationsOut(conversations=await reading.conversations(deps, query.uid, query))
+
+    return await _read(deps, call, "read_conversations", found)
 
 
 async def search_conversations(deps: IntegrationDeps, call: Call[ExternalSearchIn]) -> Response:
-    await _admit(deps, call, "read_conversations")
     query: SearchQuery = call.query
-    found = await reading.search(deps, query.uid, call.body, query.max_transcript_segments)
-    return _without_nulls(found)
+
+    async def found() -> SearchOut:
+        return await reading.search(deps, query.uid, call.body, query.max_transcript_segments)
+
+    return await _read(deps, call, "read_conversations", found)
 
 
 async def list_tasks(deps: IntegrationDeps, call: Call[None]) -> Response:
-    await _admit(deps, call, "read_tasks")
-    found = await reading.tasks(deps, call.query.uid, call.query)
-    return _without_nulls(TasksOut(tasks=[TaskItem.model_validate(one) for one in found]))
+    query: TasksQuery = call.query
+
+    async def found() -> TasksOut:
+        tasks = await reading.tasks(deps, query.uid, query)
+        return TasksOut(tasks=[TaskItem.model_validate(task) for task in tasks])
+
+    return await _read(deps, call, "read_tasks", found)
 
 
-async def _admit(deps: IntegrationDeps, call: Call[Any], action: Action) -> None:
+async def _write(
+    deps: IntegrationDeps,
+    call: Call[Any],
+    action: Action,
+    addition: Callable[[App, Operation], Addition],
+) -> Response:
+    """Add to the library, once for each idempotency key; what cannot be kept does not count."""
+    app, uid = await permitted(deps, call, action), call.query.uid
+
+    async def work(operation: Operation) -> Response:
+        new, at = addition(app, operation), operation.begun_at
+        left = await take_turn(deps, call, action, taker=operation.name, at=at)
+        await add(deps, uid, app, new, at)
+        return JSONResponse({}, headers=headers(left))
+
+    try:
+        return await once(deps, call, uid=uid, caller=app.id, work=work)
+    except TooMany as refused:
+        return over_limit(refused, limit=PER_HOUR)
+
+
+async def _read(
+    deps: IntegrationDeps, call: Call[Any], action: Action, found: Callable[[], Awaitable[Wire]]
+) -> Response:
+    """Answer with what is found, nulls left out."""
     await permitted(deps, call, action)
-    await take_turn(deps, call, action, taker=deps.new_id(), at=deps.clock.now())
-
-
-async def _count(
-    deps: IntegrationDeps, call: Call[Any], action: Action, operation: Operation
-) -> None:
-    await take_turn(deps, call, action, taker=operation.name, at=operation.begun_at)
-
-
-def _without_nulls(answer: Wire) -> Response:
-    return Response(answer.model_dump_json(exclude_none=True), media_type="application/json")
+    try:
+        left = await take_turn(deps, call, action, taker=deps.new_id(), at=deps.clock.now())
+        body = (await found()).model_dump_json(exclude_none=True)
+    except TooMany as refused:
+        return over_limit(refused, limit=PER_HOUR)
+    except reading.BadDate as unread:
+        return problem(400, str(unread))
+    return Response(body, media_type="application/json", headers=headers(left))
 
 
 REFUSALS = (400, 401, 403, 404, 413, 422, 429)

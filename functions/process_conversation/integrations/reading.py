@@ -35,6 +35,10 @@ _AT_ONCE = 20
 T = TypeVar("T")
 
 
+class BadDate(Invalid):
+    """A date that cannot be read; the message is the old product's."""
+
+
 @value
 class Range:
     """From `start` to `end`, both included; None is open."""
@@ -53,7 +57,7 @@ class Range:
 
 
 def range_of(start: str | None, end: str | None, *, name: str = "") -> Range:
-    """Read what an app wrote of a range. Raises Invalid, which names what cannot be read."""
+    """Read what an app wrote of a range. Raises BadDate, which names what cannot be read."""
     return Range(
         start=_read(first_moment, start, f"{name}start_date"),
         end=_read(last_moment, end, f"{name}end_date"),
@@ -65,7 +69,7 @@ def _read(read: Callable[[str], datetime], text: str | None, name: str) -> datet
         return read(text) if text else None
     except (ValueError, OverflowError) as error:
         message = f"Invalid {name} format. Use ISO format (YYYY-MM-DDTHH:MM:SS.sssZ) or YYYY-MM-DD"
-        raise Invalid(message) from error
+        raise BadDate(message) from error
 
 
 async def conversations(

@@ -14,10 +14,19 @@ from shared.domain.errors import Conflict, Invalid, TooLarge
 from shared.domain.ids import ConversationId, MemoryId, UserId
 from shared.domain.memory import Memory
 from shared.domain.operation import Operation
+from shared.domain.value import value
 
 LENGTH = timedelta(minutes=5)
 """What an app hands in without an end."""
 _SPEAKER_CHARS = 64
+
+
+@value
+class Addition:
+    """Facts in the app's words, and a conversation that is yet to be processed."""
+
+    facts: tuple[str, ...] = ()
+    conversation: Conversation | None = None
 
 
 def conversation_of(app: App, said: ExternalConversationIn, operation: Operation) -> Conversation:
@@ -50,7 +59,15 @@ def _segments(app: App, text: str) -> tuple[Segment, ...]:
     return tuple(Segment(text=line, speaker=speaker) for line in spoken)
 
 
-async def remember(
+async def add(deps: IntegrationDeps, uid: UserId, app: App, new: Addition, at: datetime) -> None:
+    """Store what an app hands in; again, the same is stored."""
+    for content in new.facts:
+        await _remember(deps, uid, app, content, at)
+    if new.conversation is not None:
+        await deps.conversations.add(uid, new.conversation)
+
+
+async def _remember(
     deps: IntegrationDeps, uid: UserId, app: App, content: str, at: datetime
 ) -> None:
     """Store a fact, once; what the owner changed or deleted since stays as they left it."""

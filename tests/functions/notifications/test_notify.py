@@ -7,7 +7,7 @@ import anyio
 import pytest
 from google.cloud.firestore import AsyncClient
 
-from functions.notifications.limits import PER_HOUR
+from functions.notifications.notify import PER_HOUR
 from shared.adapters.firestore_documents import FirestoreDocuments
 from shared.adapters.sqlite_database import SqliteDatabase
 from shared.domain.documents import Query

@@ -8,10 +8,12 @@ from typing import Any
 
 import pytest
 from httpx import ASGITransport, AsyncClient, Response
+from jsonschema import Draft202012Validator
 
 from functions.process_conversation.endpoints import INTEGRATIONS
 from functions.process_conversation.integrations.access import PER_HOUR
 from functions.process_conversation.wiring import IntegrationDeps
+from infra.local.routing import ROOT
 from shared.data.apps import Apps, InstalledApps, hash_key
 from shared.data.hourly_limits import HourlyLimits
 from shared.data.operations import Operations
@@ -172,14 +174,15 @@ async def test_t17_who_does_not_prove_to_be_the_app_is_refused(apped, method, pa
 @pytest.mark.parametrize(("method", "path", "body"), REQUESTS)
 async def test_t17_an_hour_holds_so_many_requests_and_the_next_is_429(apped, method, path, body):
     await apped.declare(*EVERY)
-    for _ in range(PER_HOUR):
-        assert (await apped.ask(method, path, body)).status_code == 200
+    for left in reversed(range(PER_HOUR)):
+        answer = await apped.ask(method, path, body)
+        assert (answer.status_code, answer.headers["x-ratelimit-remaining"]) == (200, str(left))
 
     over = await apped.ask(method, path, body)
     apped.world.clock.pass_(hours=1)
 
     assert refusal(over) == (429, "Rate limit exceeded. Maximum 60 requests per hour.")
-    assert over.headers["retry-after"] == "3600"
+    assert (over.headers["retry-after"], over.headers["ratelimit"]) == ("3600", '"app";r=0;t=3600')
     assert (await apped.ask(method, path, body)).status_code == 200
 
 
@@ -385,7 +388,7 @@ async def test_t17_a_date_that_cannot_be_read_is_named(apped, path, name):
 
     status, detail = refusal(await apped.ask("GET", path, **{name: "yesterday"}))
 
-    assert status == 422
+    assert status == 400
     assert detail.startswith(f"Invalid {name} format. Use ISO format")
 
 
@@ -421,3 +424,17 @@ async def test_t17_tasks_are_filtered(apped, query, found):
 
     assert len(answer.json()["tasks"]) == found
     assert json.dumps(None) not in answer.text
+
+
+@pytest.mark.parametrize(
+    ("path", "model"),
+    [("memories", "MemoriesOut"), ("conversations", "ConversationsOut"), ("tasks", "TasksOut")],
+)
+async def test_t17_an_answer_without_nulls_is_what_the_document_describes(apped, path, model):
+    await filled(apped)
+    schemas = json.loads((ROOT / "docs/openapi.json").read_text())["components"]["schemas"]
+    whole = {"$ref": f"#/components/schemas/{model}", "components": {"schemas": schemas}}
+
+    answer = await apped.ask("GET", path)
+
+    Draft202012Validator(whole).validate(answer.json())
