@@ -23,6 +23,25 @@ ACTIONS = (
     "read_conversations",
     "read_tasks",
 )
+KEPT: Mapping[str, Mapping[str, object]] = {
+    "/v1/conversations": {
+        "started_at": "2026-03-02T09:00:00Z",
+        "finished_at": "2026-03-02T09:05:00Z",
+        "transcript_segments": [
+            {
+                "text": "Ann flies to Lisbon.",
+                "speaker": "Ann",
+                "is_user": False,
+                "start": 0,
+                "end": 4,
+            }
+        ],
+    },
+    "/v3/memories": {"content": "Likes trains"},
+    "/v1/action-items": {"description": "Book the train"},
+    "/v1/users/people": {"name": "Ann"},
+}
+"""One of every kind, so that not all that is asked about is missing."""
 APP = {
     "name": "Fuzz",
     "capabilities": ["external_integration"],
@@ -56,8 +75,10 @@ def _fuzz(origin: str, seconds: int, seed: int, callers: Mapping[str, str]) -> b
 
 
 def _callers(origin: str) -> dict[str, str]:
-    """Sign users in, and give one of them an installed app with a key, and a key for MCP."""
+    """Sign users in; one of them has a library, an installed app with a key, and a key for MCP."""
     with _signed_in(origin, USER) as user, _signed_in(origin, "leaver") as leaver:
+        for path, body in KEPT.items():
+            _created(user, path, {"id": "kept", **body})
         app = _created(user, "/v1/apps", APP)
         user.post("/v1/apps/enable", params={"app_id": app["id"]}).raise_for_status()
         return {
