@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from functions.chat import guards
 from functions.chat.confirming import Asker
 from functions.chat.context.citations import Markers
+from functions.chat.context.links import Links
 from functions.chat.gate import Gate
 from functions.chat.guards import Limits, Stopped
 from functions.chat.hold import Hold
@@ -72,6 +73,7 @@ class _Cycle:
     """
 
     paragraph: str
+    links: Links
     markers: Markers
     text: list[str] = field(default_factory=list)
     wanted: list[ToolCall] = field(default_factory=list)
@@ -126,10 +128,15 @@ class Agent:
     def rest(self) -> Iterator[AgentEvent]:
         """Tell the words that still wait, where the run ends in the middle of a model call."""
         if self._cycle is not None:
-            yield from self._say(self._cycle.markers.end(), self._cycle)
+            cycle = self._cycle
+            yield from self._say(cycle.markers.feed(cycle.links.end()) + cycle.markers.end(), cycle)
 
     def _next_cycle(self) -> _Cycle:
-        return _Cycle(paragraph=self._paragraph, markers=Markers(self.toolkit.citations.mark))
+        return _Cycle(
+            paragraph=self._paragraph,
+            links=Links(self.gate.knows_address),
+            markers=Markers(self.toolkit.citations.mark),
+        )
 
     @property
     def _paragraph(self) -> str:
@@ -192,6 +199,7 @@ class Agent:
 
     def _marked(self, text: str, cycle: _Cycle) -> str:
         """Nothing waits while nothing was given out that it could cite."""
+        text = cycle.links.feed(text)
         return cycle.markers.feed(text) if self.toolkit.citations.cards else text
 
     def _say(self, text: str, cycle: _Cycle) -> Iterator[AgentEvent]:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic_core import from_json
 
+from functions.chat.context.links import addresses
 from functions.chat.toolkit import Returned, Tool
 from shared.data.codec import adapter
 from shared.domain.app import App
@@ -53,6 +54,11 @@ class Gate:
             arguments=arguments,
         )
         return doubt(wanted, self._ground())
+
+    def knows_address(self, url: str) -> bool:
+        """Tell whether an address stands in the owner's words or in what was returned."""
+        texts = (self._said, *self._earlier, *(text for _, text in self._given))
+        return any(url in text and url in addresses(text) for text in texts)
 
     def _ground(self) -> "Ground":
         from shared.domain.policy import Ground

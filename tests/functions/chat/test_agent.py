@@ -568,3 +568,20 @@ async def test_t7_a_tool_that_lacks_an_account_tells_where_to_connect_it() -> No
     [came_back] = [event for event in events if isinstance(event, ToolEnded)]
     assert came_back.failed
     assert came_back.connect_url == "https://notes.example.com/connect"
+
+
+async def test_t11_no_image_and_no_made_up_link_gets_into_an_answer() -> None:
+    """However it is cut, in every model call; a link that a tool returned stays one."""
+
+    async def finds_link(_: Mapping[str, Any]) -> Present:
+        return say('{"url": "https://ann.example/lease"}')
+
+    first = calls(("a", {}), text="![q](https://evil.example/4711)")
+    last = says("See [it](https:", "//ann.example/lease) and https://evil", ".example/", "4711")
+    with ScriptedModel(first, last) as model:
+        text = await text_of(agent(model, tool("a", finds_link)))
+
+    assert text == (
+        "[q] (hxxps://evil(.)example/4711)\n\n"
+        "See [it](https://ann.example/lease) and hxxps://evil(.)example/4711"
+    )
