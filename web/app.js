@@ -58,7 +58,6 @@ function open({ uid, token }) {
   const library = startLibrary({ api, read, name: uid });
   startSearch({ api, read });
   startPreferences({ api });
-  startAccount({ api, uid, signOut });
   const apps = startApps({ api, develop: (id) => {
     show("developer", id);
     find("#own-app").focus();
@@ -75,6 +74,7 @@ function open({ uid, token }) {
     memories: startMemories({ api, read }).reload,
     tasks: startTasks({ api, read }).reload,
     people: startPeople({ api }).reload,
+    account: startAccount({ api, uid, signOut }).reload,
   };
   const show = (view, id) => {
     display(view);

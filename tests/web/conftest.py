@@ -10,6 +10,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 from infra.emulators.process import CannotRunError
 from infra.local.browser import chromium, product
 from tests.servers import running
+from tests.servers.mcp_server import NotesMcp
 from tests.servers.openai import ScriptedOpenai, scripted_openai
 from tests.servers.provider import CLIENT_ID, CLIENT_SECRET, FakeProvider
 from tests.web.app_server import AppServer, app_serving
@@ -39,6 +40,13 @@ def app_server() -> Iterator[AppServer]:
 
 
 @pytest.fixture(scope="package")
+def mcp_server() -> Iterator[str]:
+    """Serve an MCP server with one tool; gives its address."""
+    with running(NotesMcp().app()) as url:
+        yield f"{url}/mcp"
+
+
+@pytest.fixture(scope="package")
 def provider() -> FakeProvider:
     """Stand for the one service whose accounts can be connected here, a calendar."""
     return FakeProvider()
@@ -46,11 +54,15 @@ def provider() -> FakeProvider:
 
 @pytest.fixture(scope="package")
 def origin(
-    tmp_path_factory: pytest.TempPathFactory, app_server: AppServer, provider: FakeProvider
+    tmp_path_factory: pytest.TempPathFactory,
+    app_server: AppServer,
+    mcp_server: str,
+    provider: FakeProvider,
 ) -> Iterator[str]:
     with running(provider.app) as google:
+        reached = (app_server.url, mcp_server.removesuffix("/mcp"), google)
         settings = {
-            "EGRESS_DEV_ORIGINS": f"{app_server.url},{google}",
+            "EGRESS_DEV_ORIGINS": ",".join(reached),
             "GOOGLE_CLIENT_ID": CLIENT_ID,
             "GOOGLE_CLIENT_SECRET": CLIENT_SECRET,
             "GOOGLE_BASE_URL": google,

@@ -46,7 +46,7 @@ def test_t4_an_app_is_looked_into_installed_and_uninstalled_by_keyboard(
     page.get_by_role("button", name="Install Grocer").press("Enter")
 
     expect(page.get_by_role("button", name="Uninstall Grocer")).to_be_focused()
-    expect(page.locator("#apps").get_by_role("status")).to_contain_text("Grocer is installed")
+    expect(page.locator("#apps > [role=status]")).to_contain_text("Grocer is installed")
     expect(page.get_by_role("heading", name="Installed")).to_be_visible()
     expect(grocer.get_by_role("link", name="Sign in at the grocer")).to_have_attribute(
         "rel", "noopener noreferrer"
@@ -86,7 +86,7 @@ def test_t20_an_app_is_registered_and_its_refused_tools_say_why(
     page.get_by_role("button", name="Make one").press("Enter")
     expect(page.get_by_label("App", exact=True)).to_be_focused()
 
-    page.get_by_label("Name", exact=True).fill("Bakery")
+    page.get_by_label("Name of the app").fill("Bakery")
     page.get_by_label("Home address").fill(f"{app_server.url}/bakery")
     page.get_by_label("Manifest address").fill(manifest)
     page.keyboard.press("Enter")
@@ -115,13 +115,13 @@ def test_t20_an_app_that_cannot_be_registered_says_why_and_keeps_what_was_typed(
     console.sign_in("unlucky")
     page = console.page
     show(console, "developer")
-    page.get_by_label("Name", exact=True).fill("Intranet")
+    page.get_by_label("Name of the app").fill("Intranet")
     page.get_by_label("Manifest address").fill("http://10.0.0.7/tools.json")
 
     page.get_by_role("button", name="Register").click()
 
     expect(console.problem).to_contain_text("chat_tools_manifest_url is refused")
-    expect(page.get_by_label("Name", exact=True)).to_have_value("Intranet")
+    expect(page.get_by_label("Name of the app")).to_have_value("Intranet")
 
 
 def test_t1_a_key_is_shown_once_listed_and_revoked(
@@ -194,6 +194,80 @@ def test_t20_the_last_calls_and_their_errors_are_shown_to_the_maker(
     expect(calls.nth(0).locator("td").last).to_have_text("HTTP 500")
     expect(calls.nth(1).locator("td").last).to_have_text("ok")
     assert console.complaints == []
+
+
+def test_t20_an_apps_settings_are_changed_and_its_manifest_read_again(
+    console: Console, context: BrowserContext, app_server: AppServer
+) -> None:
+    register(console, context, "mover", app_server.declare("old", LOOK), name="Mover")
+    console.sign_in("mover")
+    page = console.page
+    show(console, "developer")
+    page.get_by_text("Change its settings").press("Enter")
+    expect(page.get_by_label("Name of the app")).to_have_value("Mover")
+
+    page.get_by_label("Manifest address").fill(app_server.declare("new", LOOK, ORDER))
+    page.get_by_label("Webhook address").fill(f"{app_server.url}/hook")
+    page.get_by_label("Read memories").press("Space")
+    page.get_by_role("button", name="Save").press("Enter")
+
+    expect(section(console, "Manifest")).to_contain_text("2 tools are offered.")
+    expect(page.get_by_label("App", exact=True)).to_be_focused()
+    row(console, "Mover").get_by_text("What it may do").click()
+    may = row(console, "Mover").locator(".may")
+    expect(may).to_contain_text("is told of your new conversations")
+    expect(may).to_contain_text("reads your memories")
+
+
+def test_t20_an_app_is_deleted(
+    console: Console, context: BrowserContext, app_server: AppServer
+) -> None:
+    register(console, context, "quitter", app_server.declare("gone", LOOK), name="Gone soon")
+    console.sign_in("quitter")
+    page = console.page
+    show(console, "developer")
+    page.on("dialog", lambda dialog: dialog.accept())
+
+    page.get_by_role("button", name="Delete this app").press("Enter")
+
+    expect(page.get_by_role("button", name="Register")).to_be_visible()
+    expect(row(console, "Gone soon")).to_have_count(0)
+    assert console.complaints == []
+
+
+def test_t19_an_mcp_server_becomes_an_app_and_is_asked_for_its_tools_again(
+    console: Console, mcp_server: str
+) -> None:
+    console.sign_in("notetaker")
+    page = console.page
+    show(console, "apps")
+    page.get_by_text("Add an MCP server").press("Enter")
+    page.get_by_label("Name of the server").fill("Notes")
+    page.get_by_label("Address of the server").fill(mcp_server)
+    page.keyboard.press("Enter")
+
+    expect(page.locator("#mcp").get_by_role("status")).to_have_text(
+        "Notes is added with 1 tool: install it to use them."
+    )
+    row(console, "Notes").get_by_role("button", name="Develop").click()
+    server = section(console, "MCP server")
+    expect(server).to_contain_text("acts")
+    server.get_by_role("button", name="Check again").press("Enter")
+    expect(server.get_by_role("button")).to_be_focused()
+    assert console.complaints == []
+
+
+def test_t19_an_mcp_server_that_is_none_says_why(console: Console, app_server: AppServer) -> None:
+    console.sign_in("mistaken2")
+    show(console, "apps")
+    console.page.get_by_text("Add an MCP server").click()
+    console.page.get_by_label("Name of the server").fill("Nothing")
+    console.page.get_by_label("Address of the server").fill(f"{app_server.url}/nothing")
+
+    console.page.get_by_role("button", name="Add it").click()
+
+    expect(console.problem).not_to_be_empty()
+    expect(console.page.get_by_label("Name of the server")).to_have_value("Nothing")
 
 
 def test_t20_hostile_words_of_an_app_stay_words(

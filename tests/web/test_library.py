@@ -200,6 +200,42 @@ def test_p5_tasks_are_added_completed_and_deleted(console: Console) -> None:
     expect(task).to_have_count(0)
 
 
+def test_t19_a_key_opens_the_library_to_a_program_until_it_is_revoked(
+    console: Console, context: BrowserContext
+) -> None:
+    console.sign_in("opener")
+    page = console.page
+    page.get_by_role("button", name="opener", exact=True).click()
+    page.once("dialog", lambda dialog: dialog.accept("My editor"))
+    page.get_by_role("button", name="New key").press("Enter")
+    programs = page.locator("#account .programs")
+    key = programs.get_by_role("status").locator("code").inner_text()
+    expect(programs.get_by_role("listitem")).to_contain_text("My editor")
+    assert opens(console, context, key)
+
+    page.once("dialog", lambda dialog: dialog.accept())
+    page.get_by_role("button", name="Revoke My editor").press("Enter")
+
+    expect(programs.get_by_role("listitem")).to_have_count(0)
+    assert not opens(console, context, key)
+
+
+def opens(console: Console, context: BrowserContext, key: str) -> bool:
+    """Tell whether the library's MCP server lets a client in with this key."""
+    body = {
+        "jsonrpc": "2.0",
+        "id": 1,
+        "method": "initialize",
+        "params": {
+            "protocolVersion": "2025-06-18",
+            "capabilities": {},
+            "clientInfo": {"name": "test", "version": "1"},
+        },
+    }
+    headers = {"Authorization": f"Bearer {key}", "Accept": "application/json, text/event-stream"}
+    return context.request.post(f"{console.origin}/v1/mcp", data=body, headers=headers).ok
+
+
 def test_p30_everything_is_taken_along_and_then_erased(
     console: Console, context: BrowserContext
 ) -> None:

@@ -1,6 +1,7 @@
-// The account: take everything along, or have everything erased.
+// The account: which programs may read it, take everything along, or have everything erased.
 
-import { el, find, say } from "../dom.js";
+import { attempting, el, find, say } from "../dom.js";
+import { keys } from "./keys.js";
 
 const LOOK_EVERY_MS = 500;
 
@@ -9,16 +10,13 @@ export function startAccount({ api, uid, signOut }) {
   const form = find("form", view);
   const progress = find("#erased");
 
-  const attempt = async (button, act) => {
+  const attempt = attempting(find(".problem", view));
+
+  async function once(button, act) {
     button.disabled = true;
-    say(find(".problem", view), "");
-    try {
-      await act();
-    } catch (problem) {
-      say(find(".problem", view), problem.message);
-    }
+    await attempt(act);
     button.disabled = false;
-  };
+  }
 
   async function takeAlong() {
     const url = URL.createObjectURL(await api.exported());
@@ -35,9 +33,21 @@ export function startAccount({ api, uid, signOut }) {
     signOut();
   }
 
-  find("#export").addEventListener("click", ({ target }) => attempt(target, takeAlong));
+  const showKeys = () => find(".programs", view).replaceChildren(keys({
+    heading: "Programs that speak MCP",
+    list: api.mcpKeys,
+    create: async () => {
+      const name = prompt("Which program is it for?");
+      return name && (await api.createMcpKey(name)).key;
+    },
+    revoke: api.revokeMcpKey,
+    attempt,
+  }));
+
+  find("#export").addEventListener("click", ({ target }) => once(target, takeAlong));
   form.addEventListener("submit", (event) => {
     event.preventDefault();
-    attempt(find("button", form), erase);
+    once(find("button", form), erase);
   });
+  return { reload: showKeys };
 }

@@ -2,6 +2,7 @@
 
 import { attempting, el, find, linkOut } from "../dom.js";
 import { startConnections } from "./connections.js";
+import { startMcp } from "./mcp.js";
 import { permissions } from "./permissions.js";
 
 const INSTALLED = "Installed";
@@ -12,7 +13,6 @@ const OTHER = "More apps";
 export function startApps({ api, develop }) {
   const view = find("#apps");
   const attempt = attempting(find(".problem", view));
-
   const connections = startConnections({ api });
 
   const reload = () => Promise.all([list(), connections.reload()]);
@@ -44,6 +44,7 @@ export function startApps({ api, develop }) {
     find(`[data-id="${CSS.escape(id)}"] button`, view)?.focus();
   });
 
+  startMcp({ api, onAdded: list });
   find("#develop").addEventListener("click", () => develop(""));
   return { reload };
 }

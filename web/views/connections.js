@@ -1,10 +1,9 @@
 // Accounts at other services: connected in a window of their own, and taken back here.
 
-import { attempting, el, find, linkOut } from "../dom.js";
+import { attempting, el, find } from "../dom.js";
 import { day } from "../words.js";
+import { elsewhere } from "./elsewhere.js";
 
-const LOOK_EVERY_MS = 1500;
-const WINDOW_LASTS_MS = 600_000; // as long as the service's answer is waited for
 const STATES = {
   connected: ({ account, connected_at }) => `Connected${account ? ` as ${account}` : ""} since ${day(connected_at)}`,
   expired: () => "The connection has expired",
@@ -16,7 +15,7 @@ export function startConnections({ api }) {
   const view = find("#connections");
   const attempt = attempting(find(".problem", view));
   const told = find("[role=status]", view);
-  let awaited = 0;
+  const go = elsewhere(told);
 
   const reload = () => attempt(async () => {
     const services = await api.connections();
@@ -36,21 +35,8 @@ export function startConnections({ api }) {
 
   async function connect({ service, label }) {
     const { url } = await api.authorize(service);
-    const way = linkOut(url, `${label} asks in another window; open it again`);
-    told.replaceChildren(way);
-    way.click();
-    watch(service, label);
-  }
-
-  // Nothing is heard of the other window, so we look until the account is there.
-  async function watch(service, label) {
-    const mine = ++awaited;
-    for (const end = Date.now() + WINDOW_LASTS_MS; Date.now() < end; ) {
-      await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
-      if (mine !== awaited) return;
-      const now = await api.connection(service).catch(() => null);
-      if (now?.status === "connected") return settle(service, `${label} is connected.`);
-    }
+    const isDone = async () => (await api.connection(service)).status === "connected";
+    if (await go(url, `${label} asks in another window; open it again`, isDone)) await settle(service, `${label} is connected.`);
   }
 
   async function disconnect({ service, label }) {

@@ -2,36 +2,53 @@
 
 import { attempting, el, find } from "../dom.js";
 import { calls } from "./developer/calls.js";
-import { keys } from "./developer/keys.js";
 import { manifest } from "./developer/manifest.js";
+import { fill, written } from "./developer/settings.js";
 import { secret } from "./developer/secret.js";
+import { keys } from "./keys.js";
+
+const CAPABILITIES = ["external_integration"];
 
 /** Returns `open(id)`, which shows that app, without an id the first one, or else the form for a new one. */
 export function startDeveloper({ api, onChange }) {
   const view = find("#developer");
-  const form = find("form", view);
+  const settings = find("#app-settings");
+  const form = find("form", settings);
   const choice = find("select", view);
   const page = find(".page", view);
   const attempt = attempting(find(".problem", view));
+  let shown;
 
   const open = (wanted) => attempt(async () => {
     const own = (await api.apps()).filter((app) => "signing_secret" in app);
     const app = own.find(({ id }) => id === wanted) ?? (wanted === undefined ? own[0] : undefined);
     choice.replaceChildren(...own.map(({ id, name }) => new Option(name, id)), new Option("Register an app…", ""));
     choice.value = app?.id ?? "";
-    form.hidden = Boolean(app);
+    shown = app;
+    settings.open = !app;
+    find("summary", settings).textContent = app ? "Change its settings" : "A new app";
+    find("button", form).textContent = app ? "Save" : "Register";
+    fill(form, app);
     page.replaceChildren(...(app ? parts(app) : []));
   });
 
   function parts(app) {
-    const shown = { api, app, attempt };
+    const part = { api, app, attempt };
     return [
       el("h3", {}, app.name, app.private && el("span", { class: "badge" }, "private")),
       el("p", { class: "meta" }, "App id ", el("code", {}, app.id)),
-      manifest(shown), calls(shown), keys(shown), secret(shown),
+      manifest(part), calls(part), keysOf(app), secret(part),
       el("button", { type: "button", class: "danger", onclick: () => remove(app) }, "Delete this app"),
     ];
   }
+
+  const keysOf = ({ id }) => keys({
+    heading: "Keys",
+    list: () => api.appKeys(id),
+    create: async () => (await api.createAppKey(id)).secret,
+    revoke: (key) => api.revokeAppKey(id, key),
+    attempt,
+  });
 
   function remove({ id, name }) {
     if (!confirm(`Delete “${name}”? Whoever installed it loses it, and its keys end.`)) return;
@@ -43,9 +60,8 @@ export function startDeveloper({ api, onChange }) {
     });
   }
 
-  const register = () => attempt(async () => {
-    const { id } = await api.registerApp(registration(new FormData(form)));
-    form.reset();
+  const save = () => attempt(async () => {
+    const { id } = await (shown ? api.changeApp(shown.id, written(form, shown)) : api.registerApp({ ...written(form), capabilities: CAPABILITIES }));
     await open(id);
     onChange();
     choice.focus();
@@ -54,20 +70,7 @@ export function startDeveloper({ api, onChange }) {
   choice.addEventListener("change", () => open(choice.value));
   form.addEventListener("submit", (event) => {
     event.preventDefault();
-    register();
+    save();
   });
   return open;
-}
-
-function registration(given) {
-  return {
-    name: given.get("name"),
-    description: given.get("description"),
-    private: given.has("private"),
-    capabilities: ["external_integration"],
-    external_integration: {
-      app_home_url: given.get("home") || null,
-      chat_tools_manifest_url: given.get("manifest") || null,
-    },
-  };
 }

@@ -5,6 +5,7 @@ import { el } from "../dom.js";
 const ACTIONS = {
   create_conversation: "adds conversations to your library",
   create_facts: "adds memories",
+  create_memories: "adds memories",
   read_memories: "reads your memories",
   read_conversations: "reads your conversations",
   read_tasks: "reads your tasks",

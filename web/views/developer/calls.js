@@ -10,7 +10,7 @@ export function calls({ api, app, attempt }) {
   const list = el("div", { class: "wide", "aria-live": "polite" });
   const load = () => attempt(async () => list.replaceChildren(shown(await api.appCalls(app.id))));
   load();
-  return el("section", {},
+  return el("section", { class: "block" },
     el("header", {}, el("h4", {}, "Last calls"), el("button", { type: "button", onclick: load }, "Look again")),
     list);
 }

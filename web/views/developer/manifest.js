@@ -1,20 +1,23 @@
 // What the app's manifest declares: the tools that are offered, and why others are not.
 
-import { el, renew } from "../../dom.js";
+import { el, linkOut, renew } from "../../dom.js";
 import { moment } from "../../words.js";
 import { tool } from "../permissions.js";
 
 export function manifest({ api, app, attempt }) {
-  const address = app.external_integration.chat_tools_manifest_url;
+  const { chat_tools_manifest_url: declared, mcp_server_url: server } = app.external_integration;
+  const signIn = el("p", { role: "status" });
   const tools = el("ul", { class: "may" });
   attempt(async () => tools.replaceChildren(...(await api.appTools(app.id)).map(tool)));
   const check = () => attempt(async () => {
-    await api.checkManifest(app.id);
+    const found = await (server ? api.checkMcpServer(app.id) : api.checkManifest(app.id));
+    if (found.auth_url) return signIn.replaceChildren(linkOut(found.auth_url, `Sign in at ${app.name} first`));
     renew(node, manifest({ api, app: await api.app(app.id), attempt }));
   });
-  const node = el("section", {},
-    el("header", {}, el("h4", {}, "Manifest"), address && el("button", { type: "button", onclick: check }, "Check again")),
-    el("p", { class: "meta" }, address ?? "This app has no manifest."),
+  const node = el("section", { class: "block" },
+    el("header", {}, el("h4", {}, server ? "MCP server" : "Manifest"), (server || declared) && el("button", { type: "button", onclick: check }, "Check again")),
+    el("p", { class: "meta" }, server ?? declared ?? "This app has no manifest."),
+    signIn,
     app.switched_off && el("p", { class: "problem" }, `Switched off: ${app.switched_off.reason}`),
     app.checked_at && el("p", { role: "status" }, verdict(app), el("span", { class: "meta" }, ` Read ${moment(app.checked_at)}`)),
     tools,

@@ -2,7 +2,7 @@
 
 import { el, renew } from "../../dom.js";
 import { moment } from "../../words.js";
-import { copyable } from "./copyable.js";
+import { copyable } from "../copyable.js";
 
 export function secret({ api, app, attempt }) {
   const until = app.retired_secret_until;
@@ -13,7 +13,7 @@ export function secret({ api, app, attempt }) {
       renew(node, secret({ api, app: await api.app(app.id), attempt }));
     });
   }
-  const node = el("section", {},
+  const node = el("section", { class: "block" },
     el("header", {}, el("h4", {}, "Signing secret"), el("button", { type: "button", onclick: rotate }, "Rotate")),
     el("details", {}, el("summary", {}, "Show it"), copyable("signing secret", app.signing_secret)),
     until && new Date(until) > new Date() && el("p", { class: "meta" }, `The one before signs as well until ${moment(until)}.`));

@@ -1,6 +1,6 @@
 // A secret to be taken elsewhere.
 
-import { el } from "../../dom.js";
+import { el } from "../dom.js";
 
 export function copyable(what, text) {
   const button = el("button", { type: "button", "aria-label": `Copy the ${what}`, onclick: async () => {
