@@ -3,8 +3,9 @@
 from collections.abc import Mapping
 
 from functions.tool_proxy.wiring import ToolProxyDeps
+from shared.data.paging import Page
 from shared.domain.app import App, InstalledApp
-from shared.domain.errors import NotAllowed, NotFound
+from shared.domain.errors import Conflict, NotAllowed, NotFound
 from shared.domain.ids import AppId, UserId, is_id
 
 
@@ -26,20 +27,38 @@ async def owned(deps: ToolProxyDeps, uid: UserId, app_id: AppId) -> App:
     return app
 
 
-async def listed(deps: ToolProxyDeps, uid: UserId) -> list[tuple[App, bool]]:
-    """Return own, installed and public apps, each once, and whether it is installed."""
+async def listed(
+    deps: ToolProxyDeps, uid: UserId, *, after: str | None = None
+) -> Page[tuple[App, bool]]:
+    """Return apps and whether they are installed: own, installed and the newest public ones first.
+
+    Behind the cursor `after` come older public ones of others, which are not installed.
+    """
     installed = {entry.app_id for entry in await deps.installed_apps.all(uid)}
-    found = [
-        *await deps.apps.owned_by(uid),
-        *await deps.apps.get_many(sorted(installed)),
-        *await deps.apps.public(),
-    ]
+    public = await deps.apps.public(after=after)
+    found = [a for a in public.items if a.owner != uid and a.id not in installed]
+    if after is None:
+        found += await deps.apps.owned_by(uid)
+        found += await deps.apps.get_many(sorted(installed))
     apps: Mapping[AppId, App] = {a.id: a for a in found if a.is_visible_to(uid)}
-    return [(apps[app_id], app_id in installed) for app_id in sorted(apps)]
+    items = [(apps[app_id], app_id in installed) for app_id in sorted(apps)]
+    return Page(items=items, next=public.next)
 
 
 async def enable(deps: ToolProxyDeps, uid: UserId, app_id: AppId) -> None:
     """Install an app. Raises NotFound, and Conflict where too many are installed."""
     app = await visible(deps, uid, app_id)
     installed = InstalledApp(app_id=app.id, installed_at=deps.clock.now())
-    await deps.installed_apps.add(uid, installed)
+    try:
+        await deps.installed_apps.add(uid, installed)
+    except Conflict:
+        await _make_room(deps, uid)
+        await deps.installed_apps.add(uid, installed)
+
+
+async def _make_room(deps: ToolProxyDeps, uid: UserId) -> None:
+    """Forget apps that were deleted: no list shows them, so nobody could remove them."""
+    installed = [entry.app_id for entry in await deps.installed_apps.all(uid)]
+    there = {app.id for app in await deps.apps.get_many(installed)}
+    for gone in set(installed) - there:
+        await deps.installed_apps.remove(uid, gone)

@@ -18,6 +18,7 @@ from functions.tool_proxy.wire import (
     AppOut,
     AppPatch,
     AppQuery,
+    AppsQuery,
     CallOut,
     CallsQuery,
     KeyOut,
@@ -33,6 +34,7 @@ from functions.tool_proxy.wire import (
 from functions.tool_proxy.wiring import ToolProxyDeps
 from shared import telemetry
 from shared.data.call_log import KEPT
+from shared.data.codec import adapter
 from shared.domain.app import App
 from shared.domain.errors import NotFound
 from shared.domain.ids import AppId, UserId, is_id
@@ -81,9 +83,15 @@ async def refresh_manifest(deps: ToolProxyDeps, call: Call[None]) -> Refreshed |
     return Refreshed(tools_count=len(app.chat_tools))
 
 
-async def list_apps(deps: ToolProxyDeps, call: Call[None]) -> list[AnyApp]:
-    listed = await access.listed(deps, call.uid)
-    return [_shown(app, call.uid, enabled=enabled) for app, enabled in listed]
+async def list_apps(deps: ToolProxyDeps, call: Call[None]) -> Response:
+    """Answer with a plain array, as the old app reads it; the cursor stands in a header."""
+    page = await access.listed(deps, call.uid, after=call.query.cursor)
+    shown = [_shown(app, call.uid, enabled=enabled) for app, enabled in page.items]
+    return Response(
+        adapter(list[AnyApp]).dump_json(shown),
+        media_type="application/json",
+        headers={"X-Next-Cursor": page.next} if page.next else None,
+    )
 
 
 async def get_app(deps: ToolProxyDeps, call: Call[None]) -> AnyApp:
@@ -171,7 +179,8 @@ ENDPOINTS = (
         method="GET",
         path="/v1/apps",
         handler=list_apps,
-        summary="List own, installed and public apps",
+        summary="List own, installed and public apps; X-Next-Cursor leads to older public ones",
+        query=AppsQuery,
         response=list[AnyApp],
     ),
     Endpoint(

@@ -210,6 +210,12 @@ class NewKeyOut(Wire):
     created_at: datetime
 
 
+class AppsQuery(Wire):
+    """`cursor` is the X-Next-Cursor of the page before."""
+
+    cursor: str | None = Field(default=None, max_length=400)
+
+
 class CallsQuery(Wire):
     """How many calls to list, newest first."""
 

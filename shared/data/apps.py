@@ -8,8 +8,9 @@ from dataclasses import replace
 from typing import Any
 
 from shared.data.codec import dump, load, load_all
+from shared.data.paging import Page, page, position
 from shared.domain.app import ApiKey, App, InstalledApp
-from shared.domain.documents import Create, Delete, Document, Query, Set, Where
+from shared.domain.documents import Create, Delete, Document, Order, Query, Set, Where
 from shared.domain.errors import Conflict, NotFound
 from shared.domain.ids import AppId, UserId
 from shared.ports import Documents, Transaction
@@ -43,12 +44,25 @@ class Apps:
         owned = Where("owner", "==", uid)
         return await self._documents.count(Query(collection="apps", where=(owned,)))
 
-    async def public(self) -> list[App]:
-        return await self._some(Where("private", "==", False))  # noqa: FBT003 - a stored value
+    async def public(self, *, limit: int = 100, after: str | None = None) -> Page[App]:
+        """List what anybody may install, newest first. Raises Invalid for a cursor not of ours."""
+        query = Query(
+            collection="apps",
+            where=(Where("private", "==", False),),  # noqa: FBT003 - a stored value
+            order_by=(Order("created_at", "desc"),),
+            limit=limit,
+            start_after=position(after),
+        )
+        found = await self._documents.query(query)
+        return page(self._loaded(found), found, query)
 
     async def _some(self, where: Where) -> list[App]:
         """Return the hundred oldest: ids sort by time."""
         found = await self._documents.query(Query(collection="apps", where=(where,), limit=100))
+        return self._loaded(found)
+
+    @staticmethod
+    def _loaded(found: list[Document]) -> list[App]:
         return load_all(App, [_readable(document) for document in found])
 
     async def create(self, app: App) -> None:

@@ -1,5 +1,6 @@
 """Apps as their developers and users manage them, over HTTP."""
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -7,9 +8,9 @@ import pytest
 from functions.tool_proxy.credentials import MAX_KEYS
 from functions.tool_proxy.registration import MAX_APPS
 from shared.data.apps import MAX_INSTALLED
-from shared.domain.app import InstalledApp
+from shared.domain.app import App, InstalledApp
 from shared.domain.errors import ToolRefused
-from shared.domain.ids import AppId
+from shared.domain.ids import AppId, UserId
 from tests.functions.tool_proxy.world import ALICE, FIND, World, tool
 
 
@@ -213,6 +214,8 @@ async def test_t1_a_developer_has_room_for_so_many_apps(world: World):
 async def test_t4_a_user_installs_no_more_apps_than_are_offered(world: World):
     app = (await world.register()).json()
     for n in range(MAX_INSTALLED):
+        other = App(id=AppId(f"A{n}"), owner=ALICE, name="n", created_at=world.clock.now())
+        await world.deps.apps.create(other)
         installed = InstalledApp(app_id=AppId(f"A{n}"), installed_at=world.deps.clock.now())
         await world.deps.installed_apps.add(ALICE, installed)
 
@@ -236,3 +239,44 @@ async def test_t4_a_private_app_exists_for_its_owner_only(world: World):
     assert (await world.request("GET", "/v1/apps", uid=ALICE)).json() == []
     [own] = (await world.request("GET", "/v1/apps")).json()
     assert own["enabled"]
+
+
+async def test_every_public_app_is_found_page_by_page(world: World):
+    now = world.clock.now()
+    for n in range(230):
+        at = now - timedelta(minutes=n)
+        owner = UserId("dev") if n == 200 else ALICE
+        app = App(id=AppId(f"A{n}"), owner=owner, name="n", created_at=at, private=n % 23 == 0)
+        await world.deps.apps.create(app)
+    own = (await world.register()).json()["id"]
+    query = {"app_id": "A150"}
+    await world.request("POST", "/v1/apps/enable", params=query)
+
+    seen: list[str] = []
+    pages = 0
+    cursor: dict[str, str] = {}
+    while True:
+        page = await world.request("GET", "/v1/apps", params=cursor)
+        seen += [app["id"] for app in page.json()]
+        pages += 1
+        if "x-next-cursor" not in page.headers:
+            break
+        cursor = {"cursor": page.headers["x-next-cursor"]}
+
+    public = {f"A{n}" for n in range(230) if n % 23}
+    assert sorted(seen) == sorted({*public, own})
+    assert pages == 3
+    assert (await world.request("GET", "/v1/apps", params={"cursor": "x"})).status_code == 422
+
+
+async def test_t4_deleted_apps_take_no_room_from_others(world: World):
+    app = (await world.register()).json()
+    for n in range(MAX_INSTALLED):
+        gone = InstalledApp(app_id=AppId(f"GONE{n}"), installed_at=world.clock.now())
+        await world.deps.installed_apps.add(ALICE, gone)
+
+    query = {"app_id": app["id"]}
+    installed = await world.request("POST", "/v1/apps/enable", uid=ALICE, params=query)
+
+    assert installed.status_code == 200
+    assert [one.app_id for one in await world.deps.installed_apps.all(ALICE)] == [app["id"]]

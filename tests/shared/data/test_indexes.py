@@ -6,6 +6,7 @@ from pathlib import Path
 from shared.adapters.firestore_indexes import FirestoreIndexes
 from shared.adapters.sqlite_database import SqliteDatabase
 from shared.adapters.sqlite_documents import SqliteDocuments
+from shared.data.apps import Apps
 from shared.data.call_log import CallLog
 from shared.data.conversations import Conversations
 from shared.data.inbox import Inbox
@@ -39,6 +40,7 @@ async def test_the_listed_indexes_serve_every_query_and_each_is_used(tmp_path: P
     await ActionItems(documents).newest(ANN, limit=20)
     await ActionItems(documents).of_conversation(ANN, ConversationId("c1"))
     await Inbox(documents).delivered(ANN, limit=20)
+    await Apps(documents).public()
     await CallLog(documents).newest(AppId("chess"), since=NOON, limit=20)
     await CallLog(documents).failures_in_a_row(AppId("chess"), after=NOON, limit=20)
 
