@@ -23,7 +23,7 @@ VENDORS = {
     "openai", "pinecone", "firebase_admin", "google.cloud.firestore", "google.cloud.pubsub_v1",
     "google.cloud.tasks_v2", "google.events.cloud.firestore",
 }  # fmt: skip
-LATE = {"httpx", "jsonschema", "mcp", "mcp_types", "standardwebhooks", "numpy"}
+LATE = {"oauthlib", "httpx", "jsonschema", "mcp", "mcp_types", "standardwebhooks", "numpy"}
 OTHERS = {"functions.chat", "functions.process_conversation", "functions.tool_proxy", "functions.notifications"}  # fmt: skip
 
 

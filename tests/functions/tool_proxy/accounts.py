@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from starlette.types import ASGIApp
+
 from functions.tool_proxy.connection_endpoints import SERVICES
 from functions.tool_proxy.wiring import ServicesDeps
 from shared.adapters.firestore_indexes import FirestoreIndexes
@@ -48,6 +50,7 @@ class World:
     provider: FakeProvider
     services: ServicesDeps
     toolbox: HttpToolbox
+    app: ASGIApp
 
     async def connect(self, service: Service, *, uid: UserId = ADA, lasts: Any = None) -> None:
         given = self.provider.issue()
@@ -96,7 +99,8 @@ async def world_on(
     )
     identity = LocalServiceIdentity(SECRET)
     deps = Deps(services, LocalIdentity(SECRET), identity)
-    with running(application("tool_proxy", SERVICES, deps)) as proxy:
+    app = application("tool_proxy", SERVICES, deps)
+    with running(app) as proxy:
         toolbox = HttpToolbox(proxy, identity, clock)
-        yield World(documents, clock, provider, services, toolbox)
+        yield World(documents, clock, provider, services, toolbox, app)
         await toolbox.aclose()

@@ -4,9 +4,11 @@ import asyncio
 import re
 from collections.abc import AsyncIterator
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import timedelta
+from itertools import product
 from pathlib import Path
+from typing import Any
 
 import anyio
 import pytest
@@ -15,15 +17,18 @@ from functions.tool_proxy import connections, grants
 from functions.tool_proxy.renewal import MOST_POLLS
 from functions.tool_proxy.services import call_service
 from shared.adapters.system_clock import SystemClock
+from shared.data.grants import Grants
 from shared.data.refresh_claims import LEASE
 from shared.domain.connection import Tokens
 from shared.domain.documents import Set
 from shared.domain.errors import ToolFailed
 from shared.domain.ids import UserId
 from shared.integrations import integration
+from shared.ports import Documents
 from tests.contracts.test_documents import firestore_documents
 from tests.doubles import HastyClock
 from tests.functions.tool_proxy.accounts import ADA, World, world_in, world_on
+from tests.functions.tool_proxy.services import KEYS
 from tests.recorded import recorded
 from tests.servers import running
 from tests.servers.provider import FakeProvider
@@ -214,6 +219,74 @@ async def test_disconnecting_waits_for_a_refresh_but_not_for_ever(hasty: World):
 
     assert hasty.provider.revoked == ["refresh-1"]
     assert await hasty.services.grants.get(ADA, "google_calendar") is None
+
+
+class Crash(Exception):
+    """The process ends here; nothing after it runs."""
+
+
+@dataclass
+class Mortal:
+    """Documents of a process that dies at its call number `at`, before or after it."""
+
+    documents: Documents
+    at: int
+    after: bool
+    calls: int = 0
+
+    def __getattr__(self, name: str) -> Any:
+        async def call(*arguments: Any) -> Any:
+            self.calls += 1
+            if self.calls > self.at or (self.calls == self.at and not self.after):
+                raise Crash
+            answer = await getattr(self.documents, name)(*arguments)
+            if self.calls == self.at:
+                raise Crash
+            return answer
+
+        return call
+
+
+CALLS = 8
+"""Of a call that refreshes: a look, two to claim, a look, STORING, a look, two to let go."""
+STORING = 5
+
+
+async def dies(world: World, *, at: int, after: bool) -> Mortal:
+    """Let a process die in the middle of a refresh, and wait until its claim is over."""
+    await world.connect("google_calendar", lasts=OVER)
+    mortal = Mortal(world.documents, at, after)
+    services = replace(world.services, grants=Grants(mortal, KEYS))
+    with suppress(Crash):
+        await call_service(services, ADA, "google_calendar", "get_calendar_events", {})
+    assert isinstance(world.clock, HastyClock)
+    world.clock.pass_(seconds=LEASE.total_seconds() + 1)
+    return mortal
+
+
+@pytest.mark.parametrize("rotates", [False, True])
+async def test_wherever_a_process_dies_the_next_call_works_or_says_how_to_mend_it(
+    tmp_path: Path, provider: FakeProvider, *, rotates: bool
+):
+    """A token is lost only if it rotates, between the provider's answer and our write."""
+    provider.rotates = rotates
+    lost = []
+    async with world_in(tmp_path, provider, clock=HastyClock()) as world:
+        for at, after in product(range(1, CALLS + 1), (False, True)):
+            assert (await dies(world, at=at, after=after)).calls >= at
+            with suppress(ToolFailed):
+                await look(world)
+            if await health(world) == "expired":
+                lost.append((at, after))
+            else:
+                assert await look(world) == "There are no such events in the calendar."
+
+    assert lost == ([(STORING, False)] if rotates else [])
+
+
+async def test_a_refresh_makes_no_more_calls_than_are_cut(tmp_path: Path, provider: FakeProvider):
+    async with world_in(tmp_path, provider, clock=HastyClock()) as world:
+        assert (await dies(world, at=99, after=False)).calls == CALLS
 
 
 async def test_a_claim_is_held_by_one_until_it_is_given_back_or_over(world: World):

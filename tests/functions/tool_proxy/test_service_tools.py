@@ -7,12 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from httpx import ASGITransport, AsyncClient
 
+from shared.adapters.local_identity import LocalIdentity
 from shared.domain.connection import Service
 from shared.domain.errors import ToolFailed, ToolRefused
 from shared.domain.ids import UserId
 from shared.integrations import INTEGRATIONS, integration
-from tests.functions.tool_proxy.accounts import World, world_in
+from tests.functions.tool_proxy.accounts import ADA, SECRET, World, world_in
 from tests.recorded import recorded
 from tests.servers.provider import WAYS, FakeProvider
 
@@ -289,6 +291,18 @@ def test_p6_p7_what_acts_at_a_service_is_known_by_code(name: Service):
 
     expected = {"create_calendar_event", "update_calendar_event", "delete_calendar_event"}
     assert acting == (expected if name == "google_calendar" else set())
+
+
+async def test_only_functions_of_ours_call_services(world: World):
+    await world.connect("github")
+    user = LocalIdentity(SECRET).issue(ADA)
+    async with AsyncClient(transport=ASGITransport(world.app), base_url="http://test") as client:
+        for path in ("/services", "/services/disconnect"):
+            for headers in ({}, {"Authorization": f"Bearer {user}"}):
+                answer = await client.post(path, json={"uid": ADA}, headers=headers)
+                assert answer.status_code == 401
+
+    assert await world.services.connections.get(ADA, "github") is not None
 
 
 async def test_a_service_answers_another_user_nothing(world: World):
