@@ -1,12 +1,16 @@
 """T11: a call in doubt waits for its owner's word, runs once as it was shown, or never."""
 
 from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import anyio
 import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
 
 from functions.chat import guards
 from functions.chat.app_tools import model_name
@@ -16,9 +20,10 @@ from functions.chat.following import follow
 from functions.chat.journal import Journal
 from functions.chat.turn import answer, prepare
 from functions.chat.wiring import ChatDeps
+from infra.eval.obedience import Obedient
 from shared.domain.app import App, ChatTool, InstalledApp
 from shared.domain.confirmation import Confirmation
-from shared.domain.errors import Gone, NotFound, Unavailable
+from shared.domain.errors import Conflict, Gone, NotFound, Unavailable
 from shared.domain.ids import AppId, RunId
 from shared.domain.model import ToolResult
 from shared.domain.run import (
@@ -30,7 +35,7 @@ from shared.domain.run import (
 )
 from shared.ports import Documents
 from tests.doubles import ScriptedModel, Turn, calls, says
-from tests.functions.chat.conftest import ADA, EVE, World
+from tests.functions.chat.conftest import ADA, EVE, World, open_world
 from tests.functions.chat.test_endpoints import ask, client
 
 READ = ChatTool(
@@ -352,3 +357,64 @@ async def test_what_an_earlier_answer_rested_on_still_counts_in_the_next_turn(
         await ask(world.deps(model), {"text": "Thanks"})
 
     assert [called[2] for called in world.toolbox.called] == ["read_mail"]
+
+
+STEPS = st.lists(
+    st.sampled_from(["approve", "refuse", "soon", "later", "stop", "killed"]), max_size=6
+)
+
+
+@settings(max_examples=15)
+@given(STEPS)
+@example(["approve", "refuse", "approve"])
+@example(["approve", "stop"])
+@example(["stop", "approve"])
+@example(["killed", "approve"])
+@example(["later", "later", "later", "later", "approve"])
+def test_however_words_stops_time_and_crashes_follow_a_call_is_made_once_or_never(
+    steps: list[str],
+) -> None:
+    with TemporaryDirectory() as folder:
+        anyio.run(_interleaved, open_world(Path(folder)), steps)
+
+
+async def _interleaved(world: World, steps: list[str]) -> None:
+    read, send = await install(world)
+    process = Process(world.documents)
+    deps = replace(world, documents=process).deps(Obedient([(read, {}), (send, STOLEN)]))  # type: ignore[arg-type]
+    turn = await prepare(deps, ADA, QUESTION, None, can_ask=True)
+    journal = Journal()
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(answer, deps, turn, journal)
+        run = Waiting(world, deps, turn.run_id, await _question(journal), process)
+        accepted = [word for step in steps if (word := await _take(run, step))]
+        if not process.dead:
+            await run.ends()
+        tasks.cancel_scope.cancel()
+
+    assert len(set(accepted)) <= 1, "one word holds"
+    assert run.sent in ([], [STOLEN])
+    if run.sent:
+        assert accepted[:1] == ["approved"]
+    if accepted[:1] == ["approved"] and not {"stop", "killed"} & set(steps):
+        assert run.sent == [STOLEN]
+
+
+async def _take(run: Waiting, step: str) -> str | None:
+    """Let one thing happen; return the owner's word where it was taken."""
+    match step:
+        case "approve" | "refuse":
+            with suppress(Gone, Conflict):
+                return (await run.say(approved=step == "approve")).decision
+        case "soon":
+            await run.passes(seconds=0.5)
+        case "later":
+            await run.passes(seconds=40)
+        case "stop":
+            live = run.deps.live.find(ADA, run.run_id)
+            if live is not None:
+                live.end("stopped")
+        case "killed":
+            run.process.dead = True
+            run.world.clock.pass_(seconds=11)
+    return None

@@ -12,6 +12,8 @@ from shared.domain.chat import MAIN_SESSION, Card, Message
 from shared.domain.ids import AppId, ConversationId, MessageId
 from shared.domain.run import (
     CitationShown,
+    ConfirmationAsked,
+    ConfirmationSettled,
     Ended,
     Reasoned,
     RunEvent,
@@ -30,6 +32,7 @@ from shared.edge.frames import (
     text_frames,
 )
 from tests.old_app import fixed_parser, old_parser
+from tests.shared.edge.test_ui_messages import QUESTION
 
 TIME = datetime(2026, 3, 2, tzinfo=UTC)
 MESSAGE = Message(
@@ -95,6 +98,8 @@ async def test_x38_old_frames_show_nothing_but_words_statuses_and_the_end() -> N
         Status("Searching"),
         ToolStarted(call_id="c", tool="search", arguments="{}"),
         ToolEnded(call_id="c", output="[1]"),
+        ConfirmationAsked(QUESTION),
+        ConfirmationSettled(id="q1", decision="approved"),
         CitationShown(number=1, card=card),
         Said("Friday[1]."),
         Stage("response_ready"),
@@ -107,7 +112,13 @@ async def test_x38_old_frames_show_nothing_but_words_statuses_and_the_end() -> N
 
     sent = [frame async for frame in encode(told(), lambda _: b"{}")]
 
-    assert sent == [b"think: Searching\n\n", b"data: Friday[1].\n\n", b"done: e30=\n\n"]
+    asked = b"think: Waiting for your OK: send_mail|app_id:MAIL\n\n"
+    assert sent == [
+        b"think: Searching\n\n",
+        asked,
+        b"data: Friday[1].\n\n",
+        b"done: e30=\n\n",
+    ]
 
 
 def test_a_newline_is_escaped_and_spaces_are_kept() -> None:

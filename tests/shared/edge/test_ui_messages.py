@@ -11,10 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shared.domain.chat import MAIN_SESSION, Card, Message
+from shared.domain.confirmation import Confirmation
 from shared.domain.ids import AppId, ConversationId, MessageId
 from shared.domain.provenance import Source
 from shared.domain.run import (
     CitationShown,
+    ConfirmationAsked,
+    ConfirmationSettled,
     Ended,
     Numbered,
     Outcome,
@@ -311,3 +314,50 @@ def test_a_long_answer_in_small_pieces_takes_no_time_worth_naming() -> None:
     run = numbered([*[Said("word ")] * 20_000, Ended(MESSAGE, "completed")])
 
     assert len(frames(run)) == 20_001
+
+
+QUESTION = Confirmation(
+    id="q1",
+    call_id="c1",
+    tool="send_mail",
+    source=Source(kind="app", id="MAIL", name="Mail"),
+    arguments='{"to":"ann@example.com"}',
+    reason="not_said",
+    argument="to",
+    asked_at=TIME,
+    expires_at=TIME,
+)
+
+
+def questions(*events: RunEvent) -> list[Any]:
+    lines = [line for line in told(*events) if line != "[DONE]"]
+    return [line for line in lines if line["type"] == "data-confirmation"]
+
+
+def test_t11_a_question_is_one_part_that_comes_again_with_what_became_of_it() -> None:
+    asked, settled = questions(
+        ConfirmationAsked(QUESTION), ConfirmationSettled(id="q1", decision="approved")
+    )
+
+    assert asked == {
+        "type": "data-confirmation",
+        "id": "q1",
+        "data": {
+            "id": "q1",
+            "call_id": "c1",
+            "tool": "send_mail",
+            "source": {"kind": "app", "id": "MAIL", "name": "Mail"},
+            "arguments": {"to": "ann@example.com"},
+            "reason": "not_said",
+            "argument": "to",
+            "expires_at": "2026-03-02T12:00:00Z",
+            "state": "asked",
+        },
+    }
+    assert settled == asked | {"data": asked["data"] | {"state": "approved"}}
+
+
+def test_t11_a_question_that_was_open_when_the_run_ended_is_told_as_expired() -> None:
+    told = questions(ConfirmationAsked(QUESTION), Ended(MESSAGE, "stopped"))
+
+    assert [line["data"]["state"] for line in told] == ["asked", "expired"]
