@@ -1,11 +1,8 @@
 """The routes of connected accounts and of calls to their services."""
 
-from hmac import compare_digest
-
-from starlette.requests import cookie_parser
 from starlette.responses import Response
 
-from functions.tool_proxy import connections, returned
+from functions.tool_proxy import browser, connections, returned
 from functions.tool_proxy.connections import NotConnected
 from functions.tool_proxy.services import call_service
 from functions.tool_proxy.wire import (
@@ -23,10 +20,6 @@ from shared import telemetry
 from shared.domain.errors import NotAllowed, Unavailable
 from shared.edge.http import Call, Endpoint
 
-BROWSER = "__session"
-"""The one cookie that Firebase Hosting passes on."""
-_BEGUN_ELSEWHERE = "This was begun elsewhere. Start again in this browser, at {origin}."
-
 
 async def list_connections(deps: ToolProxyDeps, call: Call[None]) -> list[ConnectionOut]:
     return [ConnectionOut.of(each) for each in await connections.offers(deps.services, call.uid)]
@@ -41,40 +34,27 @@ async def authorize(deps: ToolProxyDeps, call: Call[None]) -> Response:
     """Let this browser come back, and no other: who is talked into opening the link cannot."""
     sent = await connections.authorize(deps.services, call.uid, call.path["service"])
     answer = Response(AuthorizeOut(url=sent.url).model_dump_json(), media_type="application/json")
-    answer.headers["Cache-Control"] = "private, no-store"
-    answer.set_cookie(
-        BROWSER,
+    return browser.remember(
+        answer,
         sent.authorization_id,
-        max_age=int(connections.AUTHORIZED_WITHIN.total_seconds()),
         path="/v1/connections",
-        secure=deps.services.redirect_uri.startswith("https://"),
-        httponly=True,
-        samesite="lax",
+        back_to=deps.services.redirect_uri,
+        within=connections.AUTHORIZED_WITHIN,
     )
-    return answer
 
 
 async def come_back(deps: ToolProxyDeps, call: Call[None]) -> Response:
     query: Returned = call.query
     try:
         who = await connections.returning(deps.services, query.state)
-        if not _began_here(call, who):
-            return returned.not_connected(_BEGUN_ELSEWHERE.format(origin=_origin(deps)))
+        if not browser.began_here(call.headers, who.authorization_id):
+            return returned.not_connected(browser.begun_elsewhere(deps.services.redirect_uri))
         service = await connections.complete(deps.services, who, query.code)
     except NotConnected as refused:
         return returned.not_connected(str(refused))
     except Unavailable:
         return returned.not_connected("The service does not answer. Please start again.")
     return returned.connected(service.label)
-
-
-def _origin(deps: ToolProxyDeps) -> str:
-    return deps.services.redirect_uri.partition("/v1/")[0]
-
-
-def _began_here(call: Call[None], who: connections.Returning) -> bool:
-    held = cookie_parser(call.headers.get("cookie", "")).get(BROWSER, "")
-    return compare_digest(held.encode(), who.authorization_id.encode())
 
 
 async def complete(deps: ToolProxyDeps, call: Call[Returned]) -> ConnectionOut:

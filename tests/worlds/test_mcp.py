@@ -3,6 +3,7 @@
 import json
 from functools import partial
 
+import httpx
 import httpx2
 import pytest
 from mcp.client.client import Client
@@ -56,7 +57,7 @@ def test_t19_a_question_leads_to_a_call_of_an_mcp_server_and_its_answer_into_the
         body = {"name": "Notes", "mcp_server_url": f"{origin}/mcp"}
         added = alice.post("/v1/apps/mcp", json=body).json()
         if wants_a_token:
-            allow(added["auth_url"])
+            allow(added["auth_url"], alice)
         alice.post("/v1/apps/enable", params={"app_id": added["app_id"]})
         ask(alice, "Which notes are there?")
         tool = next(name for name in offered(model) if name.startswith("find"))
@@ -72,9 +73,10 @@ def test_t19_a_question_leads_to_a_call_of_an_mcp_server_and_its_answer_into_the
     assert told == '<data from="app Notes">\nMilk, eggs.\n</data>'
 
 
-def allow(auth_url: str) -> None:
-    """Be the owner's browser: it is sent back to the product, where nobody is signed in."""
-    page = httpx2.get(auth_url, follow_redirects=True, trust_env=False)
+def allow(auth_url: str, alice: httpx.Client) -> None:
+    """Be the owner's browser, which asked and is sent back; it is not signed in."""
+    with httpx.Client(cookies=alice.cookies, trust_env=False) as browser:
+        page = browser.get(auth_url, follow_redirects=True)
     assert "Notes is connected" in page.text
 
 

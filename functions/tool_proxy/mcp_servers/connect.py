@@ -5,6 +5,7 @@ from base64 import urlsafe_b64decode, urlsafe_b64encode
 from datetime import timedelta
 
 from functions.tool_proxy import access, oauth, registration
+from functions.tool_proxy.connections import NotConnected, Returning, Sent
 from functions.tool_proxy.mcp_servers import tokens
 from functions.tool_proxy.mcp_servers.errors import ProtocolError
 from functions.tool_proxy.registration import (
@@ -19,7 +20,6 @@ from functions.tool_proxy.wiring import ToolProxyDeps
 from shared.domain.app import App
 from shared.domain.errors import (
     CannotUnwrap,
-    KeepsakeError,
     NotAllowed,
     NotFound,
     TooLarge,
@@ -33,16 +33,12 @@ AUTHORIZED_WITHIN = timedelta(minutes=10)
 _STATE = "the state of an MCP server's authorization"
 
 
-class NotConnected(KeepsakeError):
-    """A user came back and is not connected; the message is for them."""
-
-
 @value
 class Added:
-    """An app, and where its owner must allow access before it has tools; None if nowhere."""
+    """An app, and where its owner was sent to allow access before it has tools; None if nowhere."""
 
     app: App
-    auth_url: str | None = None
+    sent: Sent | None = None
 
 
 async def add(deps: ToolProxyDeps, owner: UserId, asked: Registration) -> Added:
@@ -51,7 +47,7 @@ async def add(deps: ToolProxyDeps, owner: UserId, asked: Registration) -> Added:
     try:
         added = Added(app=in_order(deps, declared(app, await registration.fetch(deps, app))))
     except AuthorizationNeeded as needed:
-        added = Added(app=app, auth_url=await _begin(deps, app, needed.challenge))
+        added = Added(app=app, sent=await _begin(deps, app, needed.challenge))
     await deps.apps.create(added.app)
     return added
 
@@ -62,26 +58,38 @@ async def refresh(deps: ToolProxyDeps, uid: UserId, app_id: AppId) -> Added:
         return Added(app=await registration.refresh(deps, uid, app_id))
     except AuthorizationNeeded as needed:
         app = await access.owned(deps, uid, app_id)
-        return Added(app=app, auth_url=await _begin(deps, app, needed.challenge))
+        return Added(app=app, sent=await _begin(deps, app, needed.challenge))
 
 
-async def complete(deps: ToolProxyDeps, *, state: str, code: str | None, iss: str | None) -> App:
+async def returning(deps: ToolProxyDeps, state: str) -> Returning:
+    """Read who comes back. Raises NotConnected for what is no state of ours."""
+    try:
+        named = await deps.mcp.keys.unwrap(urlsafe_b64decode(state), bound_to=_STATE)
+    except (ValueError, CannotUnwrap) as forged:
+        raise NotConnected("This link is not one of ours.") from forged
+    uid, authorization_id = json.loads(named)
+    return Returning(uid=UserId(uid), authorization_id=authorization_id)
+
+
+async def complete(
+    deps: ToolProxyDeps, who: Returning, *, code: str | None, iss: str | None
+) -> App:
     """Take an owner back who was sent away, each once; then the app has its tools.
 
     Raises NotConnected, Unavailable and ManifestFailed.
     """
-    uid, authorization = await _returned(deps, state)
+    authorization = await _taken(deps, who)
     _check_issuer(authorization, iss)
-    app = await _owned(deps, uid, authorization.app_id)
+    app = await _owned(deps, who.uid, authorization.app_id)
     if not code:
         raise NotConnected(f"{app.name} was not connected: access was not allowed.")
-    await _keep_tokens(deps, uid, app, authorization, code)
-    app = await registration.refresh(deps, uid, app.id)
-    await access.enable(deps, uid, app.id)
+    await _keep_tokens(deps, who.uid, app, authorization, code)
+    app = await registration.refresh(deps, who.uid, app.id)
+    await access.enable(deps, who.uid, app.id)
     return app
 
 
-async def _begin(deps: ToolProxyDeps, app: App, challenge: str) -> str:
+async def _begin(deps: ToolProxyDeps, app: App, challenge: str) -> Sent:
     from functions.tool_proxy.mcp_servers import discovery
 
     name = deps.new_id()
@@ -105,7 +113,7 @@ async def _begin(deps: ToolProxyDeps, app: App, challenge: str) -> str:
         expires_at=deps.clock.now() + AUTHORIZED_WITHIN,
     )
     await deps.mcp.authorizations.add(app.owner, name, authorization)
-    return begun.url
+    return Sent(url=begun.url, authorization_id=name)
 
 
 async def _state(deps: ToolProxyDeps, uid: UserId, name: str) -> str:
@@ -114,16 +122,12 @@ async def _state(deps: ToolProxyDeps, uid: UserId, name: str) -> str:
     return urlsafe_b64encode(await deps.mcp.keys.wrap(named, bound_to=_STATE)).decode()
 
 
-async def _returned(deps: ToolProxyDeps, state: str) -> tuple[UserId, McpAuthorization]:
-    try:
-        named = await deps.mcp.keys.unwrap(urlsafe_b64decode(state), bound_to=_STATE)
-    except (ValueError, CannotUnwrap) as forged:
-        raise NotConnected("This link is not one of ours.") from forged
-    uid, name = json.loads(named)
-    authorization = await deps.mcp.authorizations.take(UserId(uid), name, now=deps.clock.now())
+async def _taken(deps: ToolProxyDeps, who: Returning) -> McpAuthorization:
+    now = deps.clock.now()
+    authorization = await deps.mcp.authorizations.take(who.uid, who.authorization_id, now=now)
     if authorization is None:
         raise NotConnected("This link was used already, or it is too old. Please start again.")
-    return UserId(uid), authorization
+    return authorization
 
 
 def _check_issuer(authorization: McpAuthorization, iss: str | None) -> None:

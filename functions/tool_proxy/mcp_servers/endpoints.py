@@ -2,43 +2,73 @@
 
 from starlette.responses import Response
 
-from functions.tool_proxy import returned
+from functions.tool_proxy import browser, returned
+from functions.tool_proxy.connections import NotConnected
 from functions.tool_proxy.mcp_servers import connect
-from functions.tool_proxy.mcp_servers.connect import NotConnected
-from functions.tool_proxy.mcp_servers.wire import McpAppIn, McpAppOut, McpCallbackQuery
+from functions.tool_proxy.mcp_servers.connect import Added
+from functions.tool_proxy.mcp_servers.wire import McpAppIn, McpAppOut, McpReturned
 from functions.tool_proxy.registration import ManifestFailed, NoManifest
 from functions.tool_proxy.wiring import ToolProxyDeps
-from shared.domain.errors import Unavailable
+from shared.domain.errors import NotAllowed, Unavailable
 from shared.domain.ids import AppId
 from shared.edge.http import Call, Endpoint
 from shared.edge.problems import problem
 
 
-async def add_server(deps: ToolProxyDeps, call: Call[McpAppIn]) -> McpAppOut | Response:
+async def add_server(deps: ToolProxyDeps, call: Call[McpAppIn]) -> Response:
     try:
-        added = await connect.add(deps, call.uid, call.body.registration())
+        return _shown(deps, await connect.add(deps, call.uid, call.body.registration()))
     except (NoManifest, ManifestFailed) as failed:
         return _problem(failed)
-    return McpAppOut.of(added.app, auth_url=added.auth_url)
 
 
-async def refresh_tools(deps: ToolProxyDeps, call: Call[None]) -> McpAppOut | Response:
+async def refresh_tools(deps: ToolProxyDeps, call: Call[None]) -> Response:
     try:
-        added = await connect.refresh(deps, call.uid, AppId(call.path["app_id"]))
+        return _shown(deps, await connect.refresh(deps, call.uid, AppId(call.path["app_id"])))
     except (NoManifest, ManifestFailed) as failed:
         return _problem(failed)
-    return McpAppOut.of(added.app, auth_url=added.auth_url)
+
+
+def _shown(deps: ToolProxyDeps, added: Added) -> Response:
+    """Let the browser that an owner is sent away in come back, and no other."""
+    url = added.sent.url if added.sent else None
+    content = McpAppOut.of(added.app, auth_url=url).model_dump_json()
+    answer = Response(content, media_type="application/json")
+    if added.sent is None:
+        return answer
+    return browser.remember(
+        answer,
+        added.sent.authorization_id,
+        path="/v1/apps/mcp",
+        back_to=deps.mcp.redirect_uri,
+        within=connect.AUTHORIZED_WITHIN,
+    )
 
 
 async def come_back(deps: ToolProxyDeps, call: Call[None]) -> Response:
-    query: McpCallbackQuery = call.query
+    query: McpReturned = call.query
     try:
-        app = await connect.complete(deps, state=query.state, code=query.code, iss=query.iss)
+        who = await connect.returning(deps, query.state)
+        if not browser.began_here(call.headers, who.authorization_id):
+            return returned.not_connected(browser.begun_elsewhere(deps.mcp.redirect_uri))
+        app = await connect.complete(deps, who, code=query.code, iss=query.iss)
     except (NotConnected, NoManifest, ManifestFailed) as failed:
         return returned.not_connected(str(failed))
     except Unavailable:
         return returned.not_connected("The server does not answer. Please start again.")
     return returned.connected(app.name)
+
+
+async def complete(deps: ToolProxyDeps, call: Call[McpReturned]) -> McpAppOut | Response:
+    """Finish in an app that the system opens in the place of our page: it knows its user."""
+    who = await connect.returning(deps, call.body.state)
+    if who.uid != call.uid:
+        raise NotAllowed("This was begun by another user.")
+    try:
+        app = await connect.complete(deps, who, code=call.body.code, iss=call.body.iss)
+    except (NoManifest, ManifestFailed) as failed:
+        return _problem(failed)
+    return McpAppOut.of(app)
 
 
 def _problem(failed: NoManifest | ManifestFailed) -> Response:
@@ -61,8 +91,17 @@ ENDPOINTS = (
         handler=come_back,
         summary="Come back from an MCP server's authorization server",
         access="anyone",
-        query=McpCallbackQuery,
+        query=McpReturned,
         media_type="text/html",
+    ),
+    Endpoint(
+        method="POST",
+        path="/v1/apps/mcp/complete",
+        handler=complete,
+        summary="Come back from it into an app instead of a browser",
+        body=McpReturned,
+        response=McpAppOut,
+        errors=(400, 401, 403, 409, 502, 503),
     ),
     Endpoint(
         method="POST",

@@ -53,7 +53,7 @@ class McpAppOut(Wire):
         )
 
 
-class McpCallbackQuery(Wire):
+class McpReturned(Wire):
     """What an authorization server sends a user back with: a code, or an error; perhaps its name."""
 
     state: str = Field(max_length=2_000)

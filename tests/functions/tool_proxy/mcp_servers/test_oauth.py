@@ -137,6 +137,40 @@ async def test_t19_a_user_comes_back_once(world, url, provider):
     assert provider.given == 1
 
 
+async def test_t19_who_is_talked_into_opening_anothers_link_connects_nothing(world, url, provider):
+    """Else whoever sent the link would use the account of whoever opened it."""
+    back = await allowed((await world.add(url)).json()["auth_url"])
+    own = dict(world.cookies)
+
+    for cookies in ({}, {"__session": "id0009"}):
+        world.cookies = cookies
+        assert "This was begun elsewhere." in (await world.come_back(back)).text
+    assert provider.given == 0
+
+    world.cookies = own
+    assert "Notes is connected" in (await world.come_back(back)).text
+
+
+async def test_t19_the_cookie_is_for_coming_back_alone(world, url):
+    added = await world.add(url)
+
+    held = added.headers["set-cookie"].partition("; ")[2]
+    assert held == "HttpOnly; Max-Age=600; Path=/v1/apps/mcp; SameSite=lax; Secure"
+
+
+async def test_t19_an_app_takes_its_user_back_and_nobody_elses(world, url):
+    back = parse_qs(urlsplit(await allowed((await world.add(url)).json()["auth_url"])).query)
+    told = {name: values[0] for name, values in back.items()}
+    path = "/v1/apps/mcp/complete"
+
+    anothers = await world.request("POST", path, uid="bob", json=told)
+    own = await world.request("POST", path, json=told)
+    again = await world.request("POST", path, json=told)
+
+    assert [anothers.status_code, own.status_code, again.status_code] == [403, 200, 409]
+    assert own.json()["tool_names"] == ["find"]
+
+
 async def test_t19_a_user_comes_back_in_time(world, url, provider):
     back = await allowed((await world.add(url)).json()["auth_url"])
     world.clock.time += AUTHORIZED_WITHIN

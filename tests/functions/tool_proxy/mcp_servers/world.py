@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from http.cookies import SimpleCookie
 from pathlib import Path
 from typing import Any
 
@@ -31,12 +32,16 @@ class World:
     deps: ToolProxyDeps
     clock: FlowingClock
     documents: Documents
+    cookies: dict[str, str] = field(default_factory=dict)
 
     async def request(self, method: str, path: str, *, uid: str = ALICE, **more: Any) -> Response:
         headers = {"Authorization": f"Bearer {LocalIdentity(SECRET).issue(UserId(uid))}"}
         transport = ASGITransport(application("apps", ENDPOINTS, self.deps))
         async with AsyncClient(transport=transport, base_url="http://test") as client:
-            return await client.request(method, path, headers=headers, **more)
+            answer = await client.request(method, path, headers=headers, **more)
+        cookies = SimpleCookie(answer.headers.get("set-cookie", ""))
+        self.cookies |= {name: morsel.value for name, morsel in cookies.items()}
+        return answer
 
     async def add(self, url: str, *, uid: str = ALICE) -> Response:
         body = {"name": "Notes", "mcp_server_url": url}
@@ -54,10 +59,11 @@ class World:
         return await call_tool(self.deps, ALICE, AppId(app_id), name, arguments)
 
     async def come_back(self, address: str) -> Response:
-        """Be the browser that an authorization server sends back; nobody is signed in."""
+        """Be the browser that asked, and that an authorization server sends back."""
         transport = ASGITransport(application("apps", ENDPOINTS, self.deps))
+        cookie = "; ".join(f"{name}={held}" for name, held in self.cookies.items())
         async with AsyncClient(transport=transport) as browser:
-            return await browser.get(address)
+            return await browser.get(address, headers={"Cookie": cookie})
 
     async def app(self, app_id: str) -> Any:
         return await self.deps.apps.get(AppId(app_id))
