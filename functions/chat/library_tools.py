@@ -193,9 +193,12 @@ def _conversations(
 
 
 def _memories(found: Sequence[Memory]) -> Present:
-    return lambda _: _json(
-        {"memories": [{"text": m.content, "since": _iso(m.created_at)} for m in found]}
-    )
+    return lambda _: _json({"memories": list(map(_shown, found))})
+
+
+def _shown(memory: Memory) -> dict[str, str]:
+    shown = {"text": memory.content, "since": _iso(memory.created_at)}
+    return {**shown, "written_by": "an app, not the owner"} if memory.app_id else shown
 
 
 def _card(conversation: Conversation) -> Card:

@@ -5,7 +5,7 @@ import ssl
 import zlib
 from collections.abc import Awaitable, Callable, Iterable
 from contextlib import suppress
-from functools import cache
+from functools import cache, partial
 from ipaddress import ip_address
 from typing import TYPE_CHECKING
 
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 Resolver = Callable[[str, int], Awaitable[list[str]]]
 _MOST_ADDRESSES = 4
 _CONNECT_S = 10.0
+_LOOKUPS = anyio.CapacityLimiter(64)
+"""Threads of their own: names that take long to resolve hold up nothing else that runs in threads."""
 
 
 async def system_resolver(host: str, port: int) -> list[str]:
@@ -31,7 +33,8 @@ async def system_resolver(host: str, port: int) -> list[str]:
     """
     with suppress(ValueError):
         return [str(ip_address(host))]
-    found = await anyio.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    look_up = partial(socket.getaddrinfo, host, port, type=socket.SOCK_STREAM)
+    found = await anyio.to_thread.run_sync(look_up, abandon_on_cancel=True, limiter=_LOOKUPS)
     return list(dict.fromkeys(str(address[0]) for *_, address in found))
 
 

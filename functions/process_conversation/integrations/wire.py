@@ -5,9 +5,9 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Annotated, Literal, Self
 
-from pydantic import AfterValidator, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, ConfigDict, Field, StringConstraints, model_validator
 
-from functions.process_conversation.library.wire import Content
+from functions.process_conversation.library.wire import MAX_MEMORY_CHARS
 from functions.process_conversation.wire import Source, StructuredOut, Utc
 from shared.domain.conversation import Conversation, Segment, Status
 from shared.domain.ids import UserId
@@ -56,7 +56,11 @@ class ExternalConversationIn(Wire):
 class FactIn(Wire):
     """A fact in the app's words."""
 
-    content: Annotated[Content, AfterValidator(visible)]
+    content: Annotated[
+        str,
+        AfterValidator(lambda text: visible(text).strip()),
+        StringConstraints(min_length=1, max_length=MAX_MEMORY_CHARS),
+    ]
 
 
 class ExternalMemoryIn(Wire):

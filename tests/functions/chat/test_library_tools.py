@@ -8,8 +8,11 @@ import pytest
 
 from functions.chat.context.citations import Citations
 from functions.chat.library_tools import UNFILTERED, library_tools
+from shared.data.memories import memory_path
 from shared.domain.conversation import Topics
+from shared.domain.documents import Update
 from shared.domain.errors import ToolRefused
+from shared.domain.ids import MemoryId
 from tests.functions.chat.conftest import ADA, EVE, World
 from tests.functions.chat.library import conversation, keep, remember
 
@@ -116,6 +119,18 @@ async def test_p13_without_a_hit_either_way_nothing_was_found(world: World) -> N
     answer = await call(world, "search_conversations", query="plan", people=["Zoe"])
 
     assert answer == {"results": [], "note": "Nothing was found."}
+
+
+async def test_t17_a_fact_that_an_app_wrote_is_told_as_such(library: World) -> None:
+    path = memory_path(ADA, MemoryId("m029"))
+    await library.documents.write(Update(path, {"app_id": "notes"}))
+
+    answer = await call(library, "get_memories", limit=2)
+
+    assert [fact.get("written_by") for fact in answer["memories"]] == [
+        "an app, not the owner",
+        None,
+    ]
 
 
 async def test_p4_get_memories_pages_by_limit_and_offset(library: World) -> None:

@@ -300,6 +300,16 @@ async def test_t17_neither_text_nor_facts_is_422_in_the_words_apps_know(apped, b
     assert "Either text or explicit memories(facts) are required and cannot be empty" in detail
 
 
+@pytest.mark.parametrize("content", ["", " ", "\u200b", "x" * 1_001, "x" * 5_000 + "\u200b"])
+async def test_t17_a_fact_that_says_nothing_or_too_much_is_422(apped, content):
+    await apped.declare("create_facts")
+
+    answer = await apped.ask("POST", "user/memories", {"memories": [{"content": content}]})
+
+    assert answer.status_code in (413, 422)
+    assert await apped.deps.memories.newest(ALICE, limit=9) == []
+
+
 async def filled(apped: Apped) -> None:
     """Let Alice have had a conversation, of which a fact and a task were made."""
     await apped.declare(*EVERY)

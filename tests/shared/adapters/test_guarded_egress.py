@@ -12,7 +12,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from shared.adapters.guarded_egress import GuardedEgress
+from shared.adapters.guarded_egress import GuardedEgress, system_resolver
 from shared.domain.errors import NotAllowed, TimedOut, TooLarge, Unavailable
 from shared.ports import EgressRequest
 from tests.servers import running
@@ -252,6 +252,11 @@ async def test_the_next_address_is_tried_when_one_does_not_answer():
 
     assert response.status == 200
     assert [request.url.host for request in wire.requests] == [six, PUBLIC]
+
+
+async def test_the_system_is_asked_for_addresses_once_each():
+    assert "127.0.0.1" in await system_resolver("localhost", 443)
+    assert await system_resolver("127.0.0.1", 443) == ["127.0.0.1"]
 
 
 async def test_a_name_that_does_not_resolve_is_unavailable():
