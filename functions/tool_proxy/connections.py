@@ -226,10 +226,22 @@ async def _revocable(
         grant = await deps.grants.get(uid, service.service)
     except CannotUnwrap:
         return None
-    others = [each.id for each in await deps.connections.all(uid) if each.id != service.service]
-    if grant is None or any(_provider(other) == consent.provider.name for other in others):
+    if grant is None or await _is_shared(deps, uid, service, consent):
         return None
     return grant.tokens
+
+
+async def _is_shared(
+    deps: ServicesDeps, uid: UserId, service: Integration, consent: Consent
+) -> bool:
+    """Tell whether another connection stands on the same account at the same provider."""
+    connected = await deps.connections.all(uid)
+    accounts = {each.account for each in connected if each.id == service.service}
+    return any(
+        each.account in accounts and _provider(each.id) == consent.provider.name
+        for each in connected
+        if each.id != service.service
+    )
 
 
 def _provider(name: str) -> str | None:

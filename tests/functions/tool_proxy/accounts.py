@@ -52,10 +52,17 @@ class World:
     toolbox: HttpToolbox
     app: ASGIApp
 
-    async def connect(self, service: Service, *, uid: UserId = ADA, lasts: Any = None) -> None:
+    async def connect(
+        self,
+        service: Service,
+        *,
+        uid: UserId = ADA,
+        lasts: Any = None,
+        account: str = "ada@example.com",
+    ) -> None:
         given = self.provider.issue()
         connection = Connection(
-            id=service, account="ada@example.com", scopes=(), connected_at=self.clock.now()
+            id=service, account=account, scopes=(), connected_at=self.clock.now()
         )
         tokens = Tokens(
             access_token=given["access_token"],

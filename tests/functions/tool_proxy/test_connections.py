@@ -424,6 +424,16 @@ async def test_disconnecting_one_google_service_leaves_the_other_connected(tmp_p
     assert world.provider.revoked == ["refresh-1"]
 
 
+async def test_of_two_google_accounts_each_is_revoked(tmp_path: Path):
+    async with world_in(tmp_path, FakeProvider()) as world:
+        await world.connect("gmail", account="ada@work.example")
+        await world.connect("google_calendar", account="ada@home.example")
+
+        assert await connections.disconnect(world.services, ADA, "google_calendar")
+
+    assert world.provider.revoked == ["refresh-2"]
+
+
 async def test_x_says_in_other_words_that_a_refresh_token_ended(tmp_path: Path):
     refused = FakeProvider(**WAYS["x"])
     async with world_in(tmp_path, refused) as world:
