@@ -90,10 +90,12 @@ def processed(http: httpx.Client, name: str, *, within_s: float = 60.0) -> dict[
     return wait_until(ended, within_s=within_s)
 
 
-def notify(http: httpx.Client, app: str, secret: str, message: str) -> httpx.Response:
+def notify(
+    http: httpx.Client, app: str, secret: str, message: str, *, key: str = ""
+) -> httpx.Response:
     """Tell Alice something, as an app does."""
     body = {"aid": app, "uid": "alice", "message": message}
-    headers = {"Authorization": f"Bearer {secret}"}
+    headers = {"Authorization": f"Bearer {secret}", "Idempotency-Key": key}
     return http.post("/v1/integrations/notification", json=body, headers=headers)
 
 

@@ -1,8 +1,9 @@
-"""An app's notification at the started product: into the chat, into the inbox, ten an hour (T12–T14)."""
+"""An app's notification at the started product: into the chat, into the inbox, ten an hour (T12–T16)."""
 
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from typing import Any
 
@@ -40,6 +41,16 @@ class World:
 
     def inbox(self) -> list[str]:
         return [item["body"] for item in self.alice.get("/v1/inbox").json()["items"]]
+
+    def state(self, posted: httpx.Response, app_id: str, secret: str) -> str:
+        """Ask as the app what became of what it posted."""
+        told = self.alice.get(
+            f"/v1/integrations/notification/{posted.headers['X-Notification-Id']}",
+            params={"aid": app_id, "uid": "alice"},
+            headers={"Authorization": f"Bearer {secret}"},
+        )
+        state: str = told.json()["state"]
+        return state
 
     def wait_for(self, text: str) -> None:
         wait_until(lambda: text in self.inbox() or None)
@@ -109,6 +120,34 @@ def test_t13_it_stays_in_the_apps_own_chat_unless_it_shall_notify(world: World) 
     assert [m["text"] for m in world.chat(app_id=app_id)] == ["Own chat: it hails."]
     assert all("it hails" not in m["text"] for m in world.chat())
     assert "Own chat: it hails." not in world.inbox()
+
+
+def test_t15_a_post_that_is_sent_again_under_its_key_is_told_once(world: World) -> None:
+    app_id, secret = world.install()
+
+    first, again = (
+        notify(world.alice, app_id, secret, "Once: it drizzles.", key="k1") for _ in range(2)
+    )
+
+    assert (again.content, again.headers["Idempotency-Replayed"]) == (first.content, "true")
+    assert again.headers["X-Notification-Id"] == first.headers["X-Notification-Id"]
+    assert world.inbox().count("Once: it drizzles.") == 1
+
+
+def test_t16_in_quiet_hours_it_is_held_and_stands_in_the_inbox(world: World) -> None:
+    app_id, secret = world.install()
+    now = datetime.now(UTC)
+    quiet = {"from": f"{now - timedelta(hours=1):%H:%M}", "to": f"{now + timedelta(hours=1):%H:%M}"}
+    path = "/v1/users/notification-preferences"
+    assert world.alice.patch(path, json={"quiet_hours": quiet}).json()["quiet_hours"] == quiet
+
+    answer = notify(world.alice, app_id, secret, "Quiet: it is foggy.")
+
+    assert "Quiet: it is foggy." in world.inbox()
+    wait_until(lambda: world.state(answer, app_id, secret) == "held" or None)
+    world.alice.patch(path, json={"quiet_hours": None})
+    loud = notify(world.alice, app_id, secret, "Loud: it is sunny.")
+    wait_until(lambda: world.state(loud, app_id, secret) == "sent" or None)
 
 
 def test_t14_ten_an_hour_are_admitted(world: World) -> None:

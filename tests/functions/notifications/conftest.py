@@ -1,10 +1,13 @@
 """The world in which notifications are tested."""
 
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
+from uuid import uuid4
 
 import pytest
+from google.cloud.firestore import AsyncClient
 
+from shared.adapters.firestore_documents import FirestoreDocuments
 from shared.adapters.sqlite_database import SqliteDatabase
 from tests.functions.notifications.world import World, world_on
 
@@ -19,3 +22,13 @@ def database(tmp_path: Path) -> Iterator[SqliteDatabase]:
 @pytest.fixture
 def world(database: SqliteDatabase) -> World:
     return world_on(database)
+
+
+@pytest.fixture
+async def firestore_world(
+    firestore_emulator: str, database: SqliteDatabase, monkeypatch: pytest.MonkeyPatch
+) -> AsyncIterator[World]:
+    monkeypatch.setenv("FIRESTORE_EMULATOR_HOST", firestore_emulator)
+    client = AsyncClient(project=f"test-{uuid4().hex[:12]}")
+    yield world_on(database, FirestoreDocuments(client))
+    client.close()

@@ -17,6 +17,10 @@ QUIET = {"from": "22:00", "to": "07:00"}
 
 @pytest.fixture
 async def night(world: World) -> World:
+    return await asleep(world)
+
+
+async def asleep(world: World) -> World:
     """Let Alice sleep from ten to seven, with a phone beside her, and two apps installed."""
     await world.register()
     await world.register(AppId("news"), name="News")
@@ -56,6 +60,20 @@ async def test_t16_what_comes_at_night_is_one_push_in_the_morning(night: World):
         [],
     )
     assert push.data["navigate_to"] == "/inbox"
+    assert [await state(night, answer) for answer in posted] == ["sent"] * 3
+
+
+@pytest.mark.emulators
+async def test_t16_on_firestore_too_a_night_is_one_push(firestore_world: World):
+    night = await asleep(firestore_world)
+    posted = [await night.post(message=f"Gust {n}.", idempotency_key=f"k{n}") for n in range(3)]
+    await night.post(message="Gust 0.", idempotency_key="k0")
+
+    await night.deliver()
+    held = [await state(night, answer) for answer in posted]
+    await at(night, MORNING)
+
+    assert (held, pushes(night)) == (["held"] * 3, ["3 notifications: Weather 3"])
     assert [await state(night, answer) for answer in posted] == ["sent"] * 3
 
 

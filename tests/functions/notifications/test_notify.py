@@ -1,18 +1,14 @@
 """T13 and T14: where a notification goes, and how many an app may send."""
 
 from collections import Counter
-from collections.abc import AsyncIterator
 
 import anyio
 import pytest
-from google.cloud.firestore import AsyncClient
 
 from functions.notifications.notify import PER_HOUR
-from shared.adapters.firestore_documents import FirestoreDocuments
-from shared.adapters.sqlite_database import SqliteDatabase
 from shared.domain.documents import Query
 from shared.domain.ids import UserId
-from tests.functions.notifications.world import ALICE, World, world_on
+from tests.functions.notifications.world import ALICE, World
 
 
 async def test_an_app_without_chat_messages_only_pushes(world: World):
@@ -128,16 +124,6 @@ async def test_of_200_concurrent_posts_exactly_10_are_admitted(world: World):
     await world.register(chat_messages_enabled=True)
 
     assert await outcomes(world, 200) == {"admitted": PER_HOUR, "429": 200 - PER_HOUR}
-
-
-@pytest.fixture
-async def firestore_world(
-    firestore_emulator: str, database: SqliteDatabase, monkeypatch: pytest.MonkeyPatch
-) -> AsyncIterator[World]:
-    monkeypatch.setenv("FIRESTORE_EMULATOR_HOST", firestore_emulator)
-    client = AsyncClient(project="notification-limits")
-    yield world_on(database, FirestoreDocuments(client))
-    client.close()
 
 
 @pytest.mark.emulators
