@@ -68,7 +68,7 @@ async def _still_wanted(
     held, profile = await asyncio.gather(
         deps.inbox.held(uid, digest.due_at), deps.profiles.get(uid)
     )
-    now = max(deps.clock.now(), digest.due_at)  # our clock may be behind the queue's
+    now = deps.clock.now()
     told = []
     for notification in held:
         decision = decide(profile.notifications, notification.app_id, zone=profile.zone, now=now)

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from zlib import crc32
 
 from shared.domain.documents import Create
-from shared.domain.errors import AlreadyExists
+from shared.domain.errors import AlreadyExists, Unavailable
 from shared.domain.ids import UserId
 from shared.domain.operation import KEPT
 from shared.ports import Documents
@@ -34,11 +34,12 @@ class HourlyLimits:
         None when all are taken. `taker` names what the slot is for, and takes one only once; different
         ones start at different slots, so that a rush rarely meets at one. `store` writes the slot
         together with what it is for, all or none, and raises AlreadyExists when the slot is there.
+        Raises Unavailable when it says so of free ones.
         """
         paths = [f"users/{uid}/limits/{name}-{hour:%Y-%m-%d-%H}-{n}" for n in range(limit)]
         # A taker may come again for as long as an operation is kept, and finds its slot.
         fields = {"taker": taker, "expires_at": hour + timedelta(hours=1) + KEPT}
-        while True:
+        for _ in range(limit + 1):  # each time round, somebody took one
             slots = await self._documents.get_many(paths)
             free = [path for path, slot in zip(paths, slots, strict=True) if slot is None]
             if any(slot is not None and slot.fields.get("taker") == taker for slot in slots):
@@ -48,6 +49,7 @@ class HourlyLimits:
             slot = Create(free[crc32(taker.encode()) % len(free)], fields)
             if await _is_stored(slot, store or self._documents.write):
                 return len(free) - 1
+        raise Unavailable("Slots are free and cannot be taken")
 
 
 async def _is_stored(slot: Create, store: Store) -> bool:

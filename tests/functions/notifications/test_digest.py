@@ -207,6 +207,29 @@ async def test_t16_nothing_is_held_for_a_digest_that_was_told(night: World):
     assert await state(night, late) == "sent"
 
 
+async def test_t16_a_digest_that_is_due_is_told_where_the_clock_is_behind(night: World):
+    await night.post()
+    await night.deliver()
+
+    night.clock.time = MORNING - timedelta(seconds=1)
+    await night.redeliver({"uid": ALICE, "id": digest_id(MORNING)}, "deliver_digest")
+
+    assert pushes(night) == ["1 notification: Weather 1"]
+
+
+async def test_t16_what_is_held_is_told_by_its_digest_alone_whichever_task_comes_first(
+    night: World,
+):
+    answer = await night.post()
+    await night.deliver()
+
+    night.clock.time = MORNING
+    await night.redeliver({"uid": ALICE, "id": answer.headers["X-Notification-Id"]})
+    await night.deliver()
+
+    assert pushes(night) == ["1 notification: Weather 1"]
+
+
 async def test_t16_what_is_sent_or_gone_is_not_held(night: World):
     night.clock.time = NIGHT.replace(hour=21)
     answer = await night.post()

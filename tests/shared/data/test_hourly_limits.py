@@ -10,7 +10,7 @@ from shared.adapters.sqlite_database import SqliteDatabase
 from shared.adapters.sqlite_documents import SqliteDocuments
 from shared.data.hourly_limits import HourlyLimits
 from shared.domain.documents import Create, Update
-from shared.domain.errors import PreconditionFailed
+from shared.domain.errors import AlreadyExists, PreconditionFailed, Unavailable
 from shared.domain.ids import UserId
 
 ALICE = UserId("alice")
@@ -58,3 +58,13 @@ async def test_a_slot_is_written_with_what_it_is_for_or_not_at_all(tmp_path: Pat
         await limits.take(ALICE, "app", hour=NOON, limit=1, taker="a", store=store)
 
     assert await limits.take(ALICE, "app", hour=NOON, limit=1, taker="b") == 0
+
+
+async def test_a_slot_that_never_can_be_taken_is_given_up(tmp_path: Path):
+    documents = SqliteDocuments(SqliteDatabase(tmp_path / "keepsake.db"), FirestoreIndexes())
+
+    async def store(slot: Create) -> None:
+        raise AlreadyExists(slot.path)
+
+    with pytest.raises(Unavailable):
+        await HourlyLimits(documents).take(ALICE, "app", hour=NOON, limit=2, taker="a", store=store)
