@@ -1,15 +1,14 @@
 """What happens when an app has something to tell: may it, how often, and where does it go."""
 
+from contextlib import suppress
 from datetime import datetime
-from functools import partial
 
 from functions.notifications.wiring import NotificationsDeps
-from shared.data.inbox import addition
 from shared.domain.allowance import Allowance
 from shared.domain.app import App
 from shared.domain.chat import Message, main_session, new_session
 from shared.domain.documents import Create
-from shared.domain.errors import TooLarge, TooMany
+from shared.domain.errors import AlreadyExists, TooLarge, TooMany
 from shared.domain.hours import hour_of, seconds_left
 from shared.domain.ids import MessageId, UserId
 from shared.domain.notification import Delivery, Notification, NotificationId
@@ -53,30 +52,43 @@ async def notify(deps: NotificationsDeps, posted: Posted) -> Allowance:
 
     Again with the same id, it goes on where it stopped. Raises TooMany.
     """
+    notification = _notification(posted)
+    allowance = await _store(deps, posted.uid, notification)
+    if posted.is_for_chat:
+        await _tell_in_chat(deps, posted, notification)
+    if posted.is_for_push:
+        ids = {"uid": posted.uid, "id": posted.id}
+        await deps.tasks.create("deliver_notification", f"notification-{posted.id}", ids)
+    return allowance
+
+
+async def _store(deps: NotificationsDeps, uid: UserId, notification: Notification) -> Allowance:
+    """Write slot and notification in one: what is counted is there, and nothing else.
+
+    A chat's document is not among them: a rush for the last slots would meet there.
+    """
+
+    async def with_slot(slot: Create) -> None:
+        await deps.inbox.add(uid, notification, beside=[slot])
+
     left = await deps.limits.take(
-        posted.uid,
-        posted.app.id,
-        hour=hour_of(posted.at),
+        uid,
+        notification.app_id,
+        hour=hour_of(notification.created_at),
         limit=PER_HOUR,
-        taker=posted.id,
-        store=partial(_store, deps, posted),
+        taker=notification.id,
+        store=with_slot,
     )
     reset_s = seconds_left(deps.clock.now())
     if left is None:
         text = f"Rate limit exceeded. Maximum {PER_HOUR} notifications per hour."
         raise TooMany(text, retry_after_s=reset_s)
-    if posted.is_for_push:
-        ids = {"uid": posted.uid, "id": posted.id}
-        await deps.tasks.create("deliver_notification", f"notification-{posted.id}", ids)
     return Allowance(limit=PER_HOUR, remaining=left, reset_s=reset_s)
 
 
-async def _store(deps: NotificationsDeps, posted: Posted, slot: Create) -> None:
-    """Write slot, notification and message in one: what is counted is there, and nothing else."""
-    notification = _notification(posted)
-    if not posted.is_for_chat:
-        await deps.inbox.add(posted.uid, notification, beside=[slot])
-        return
+async def _tell_in_chat(
+    deps: NotificationsDeps, posted: Posted, notification: Notification
+) -> None:
     app_id = None if _speaks_in_main_chat(posted.app) else posted.app.id
     session = new_session(main_session(app_id), app_id=app_id, now=posted.at)
     message = Message(
@@ -88,8 +100,8 @@ async def _store(deps: NotificationsDeps, posted: Posted, slot: Create) -> None:
         app_id=app_id,
         from_integration=True,
     )
-    beside = [slot, addition(posted.uid, notification)]
-    await deps.messages.add(posted.uid, session, message, beside=beside)
+    with suppress(AlreadyExists):  # an earlier attempt told it
+        await deps.messages.add(posted.uid, session, message)
 
 
 def _notification(posted: Posted) -> Notification:

@@ -28,7 +28,8 @@ class Inbox:
         self, uid: UserId, notification: Notification, *, beside: Sequence[Write] = ()
     ) -> None:
         """Store it and make the writes `beside`, all or none. Raises AlreadyExists."""
-        await self._documents.write(*beside, addition(uid, notification))
+        created = Create(_path(uid, notification.id), dump(notification))
+        await self._documents.write(*beside, created)
 
     async def get(self, uid: UserId, notification_id: NotificationId) -> Notification | None:
         document = await self._documents.get(_path(uid, notification_id))
@@ -118,11 +119,6 @@ class Digests:
         with suppress(PreconditionFailed):  # its owner was erased
             changes = {"delivery": dump(delivery)}
             await self._documents.write(Update(_digest_path(uid, digest_id), changes))
-
-
-def addition(uid: UserId, notification: Notification) -> Create:
-    """Return the write that stores a new notification."""
-    return Create(_path(uid, notification.id), dump(notification))
 
 
 def _path(uid: UserId, notification_id: NotificationId) -> str:
