@@ -295,6 +295,8 @@ BODIES = [
     ("POST", "/v1/apps"),
     ("PATCH", "/v1/apps/{app_id}"),
     ("POST", "/v1/apps/mcp"),
+    ("POST", "/v1/apps/mcp/complete"),
+    ("POST", "/v1/connections/complete"),
     ("POST", "/v1/mcp/keys"),
     ("PATCH", "/v1/users/profile"),
     ("PATCH", "/v1/users/notification-preferences"),
