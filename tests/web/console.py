@@ -50,6 +50,18 @@ class Console:
         self.page.keyboard.press("Enter")
         return self.page.locator(".message.ai").last
 
+    def show(self, view: str) -> None:
+        self.page.locator(f"#views [data-to={view}]").click()
+
+    def app(self, name: str) -> Locator:
+        """Return an app's entry in the directory."""
+        return self.page.locator("#apps .groups li[data-id]").filter(has_text=name)
+
+    def section(self, title: str) -> Locator:
+        """Return a section of the developer page."""
+        heading = self.page.get_by_role("heading", name=title)
+        return self.page.locator("#developer section").filter(has=heading)
+
     @property
     def greeting(self) -> Locator:
         return self.answers.first

@@ -13,10 +13,10 @@ pytestmark = pytest.mark.browser
 CALENDAR = "Google Calendar"
 
 
-def connect(context: BrowserContext, page: Page) -> Page:
-    page.locator("#views [data-to=apps]").click()
+def connect(console: Console, context: BrowserContext) -> Page:
+    console.show("apps")
     with context.expect_page() as opened:
-        page.get_by_role("button", name=f"Connect {CALENDAR}").press("Enter")
+        console.page.get_by_role("button", name=f"Connect {CALENDAR}").press("Enter")
     return opened.value
 
 
@@ -26,7 +26,7 @@ def test_p6_a_service_is_connected_in_another_window_and_disconnected(
     console.sign_in("planner")
     page = console.page
 
-    window = connect(context, page)
+    window = connect(console, context)
 
     expect(window.get_by_role("heading")).to_have_text("Connected")
     assert window.evaluate("window.opener") is None
@@ -49,11 +49,11 @@ def test_p6_a_connection_stands_after_a_reload_and_what_is_not_set_up_is_named(
     console: Console, context: BrowserContext
 ) -> None:
     console.sign_in("planner2")
-    connect(context, console.page)
+    connect(console, context)
     expect(console.page.get_by_role("button", name=f"Disconnect {CALENDAR}")).to_be_visible()
 
     console.page.reload()
-    console.page.locator("#views [data-to=apps]").click()
+    console.show("apps")
 
     expect(console.page.get_by_role("button", name=f"Disconnect {CALENDAR}")).to_be_visible()
     expect(console.page.locator("#connections .missing")).to_have_text(

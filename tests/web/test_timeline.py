@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from playwright.sync_api import BrowserContext, Page, expect
+from playwright.sync_api import BrowserContext, expect
 
 from tests.servers.openai import Script, ScriptedOpenai
 from tests.web.console import Console
@@ -28,10 +28,6 @@ def origin(served: Served) -> str:
     return served.origin
 
 
-def show_timeline(page: Page) -> None:
-    page.locator("#views [data-to=timeline]").click()
-
-
 def test_p30_the_timeline_shows_each_day_with_what_was_said_comes_up_and_is_due(
     console: Console, context: BrowserContext, served: Served, model: ScriptedOpenai
 ) -> None:
@@ -50,7 +46,7 @@ def test_p30_the_timeline_shows_each_day_with_what_was_said_comes_up_and_is_due(
         page.get_by_label("When", exact=True).fill(SAID)
         console.keep("Nora: I will bake a cake.")
 
-        show_timeline(page)
+        console.show("timeline")
 
         days = page.locator("#timeline .days > li")
         expect(days.get_by_role("heading")).to_have_text(
@@ -79,7 +75,7 @@ def test_p30_older_days_come_on_demand_and_the_keyboard_goes_on_at_the_first_of_
             task = {"description": f"Task {number}.", "due_at": due}
             context.request.post(f"{console.origin}/v1/action-items", headers=owner, data=task)
         page = console.page
-        show_timeline(page)
+        console.show("timeline")
         entries = page.locator("#timeline .days ul > li")
         expect(entries).to_have_count(50)
 

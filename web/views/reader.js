@@ -62,18 +62,29 @@ export function reader(api, onChange) {
       })));
   }
 
+  // After a change the same lines are read on, from the one where it was made.
+  async function again(id) {
+    const scroll = find(".scroll", panel);
+    const place = scroll.scrollTop;
+    const lines = () => [...panel.querySelectorAll(".transcript li")];
+    const at = lines().findIndex((line) => line.contains(document.activeElement));
+    await read(id);
+    scroll.scrollTop = place;
+    if (at >= 0) find("button", lines()[at])?.focus({ preventScroll: true });
+  }
+
   function name(id, segment, button) {
     edit(button, { label: `Who is ${speakerName(segment)}?`, text: "" }, (text) => attempt(async () => {
       const { items } = await api.people();
       const person = items.find((known) => known.name === text) ?? (await api.addPerson(text));
       await api.nameSpeaker(id, segment.label, person.id);
-      await read(id);
+      await again(id);
     }));
   }
 
   const unname = (id, { label }) => attempt(async () => {
     await api.nameSpeaker(id, label);
-    await read(id);
+    await again(id);
   });
 
   return read;
