@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from queue import SimpleQueue
 from typing import Any
 
 import httpx
@@ -47,6 +48,9 @@ class Garden:
     url: str = ""
     signing_secret: str = ""
     calls: list[dict[str, Any]] = field(default_factory=list)
+    is_slow: bool = False
+    waiting: SimpleQueue[str] = field(default_factory=SimpleQueue)
+    left: SimpleQueue[str] = field(default_factory=SimpleQueue)
 
     def app(self) -> Starlette:
         return Starlette(
@@ -63,6 +67,10 @@ class Garden:
         body = await request.body()
         Webhook(self.signing_secret).verify(body, dict(request.headers))
         self.calls.append(json.loads(body))
+        if self.is_slow:
+            self.waiting.put("a call")
+            await request.receive()
+            self.left.put("its caller")
         return JSONResponse({"result": "The roses are watered."})
 
 
@@ -176,3 +184,25 @@ def test_t2_only_origins_that_the_environment_names_are_called(world: World) -> 
 
     assert refused.status_code == 400
     assert "must start with https://" in refused.json()["detail"]
+
+
+def test_a_stop_reaches_the_app_that_is_being_called(world: World) -> None:
+    app_id = world.install()
+    world.garden.is_slow = True
+    world.alice.delete("/v2/messages")  # what apps said before would put the call in doubt
+    if world.model is not None:
+        ask(world.alice, "Which tools are there?")
+        name = next(name for name in offered(world.model) if name.startswith("water_plants"))
+        call = ScriptedCall(name=name, arguments='{"plants": "the plants in the garden"}')
+        world.model.play(Script(tool_calls=(call,)))
+
+    question = {"text": "Please water the plants in the garden."}
+    with world.alice.stream("POST", "/v2/messages", json=question) as answer:
+        world.garden.waiting.get(timeout=30)
+        stopped = world.alice.post(f"/v2/messages/{answer.headers['x-run-id']}/stop")
+        answer.read()
+
+    assert stopped.is_success
+    assert world.garden.left.get(timeout=30) == "its caller"
+    world.garden.is_slow = False
+    world.remove(app_id)
