@@ -21,8 +21,10 @@ from shared.data.conversations import conversation_path
 from shared.domain.app import App, ExternalIntegration, InstalledApp, RetiredSecret, SwitchedOff
 from shared.domain.conversation import Conversation, Segment, Speaker, Structured, content_hash
 from shared.domain.documents import Delete, Set
+from shared.domain.errors import Unavailable
 from shared.domain.ids import AppId, ConversationId, PersonId, UserId
 from shared.edge.http import application
+from tests.faults import Faulty, error, lost, timeout
 from tests.functions.tool_proxy.world import ALICE, World
 from tests.servers import running
 
@@ -262,6 +264,56 @@ async def test_t18_after_the_last_attempt_its_developer_reads_that_it_was_given_
     assert (await hooked.log())[-1] == (True, f"given up after {ATTEMPTS} attempts: HTTP 500")
 
 
+@pytest.mark.parametrize("fault", [error, timeout, lost])
+async def test_t18_a_next_attempt_that_may_not_be_queued_lets_this_one_come_again(hooked, fault):
+    hooked.hook.statuses = [500, 200]
+    tasks = Faulty(hooked.world.tasks, create=[fault])
+    deps = replace(hooked.world.deps, tasks=tasks)
+
+    with pytest.raises(Unavailable):
+        await deliver(deps, hooked.told)
+    await deliver(deps, hooked.told)
+
+    assert {headers["webhook-id"] for headers, _, _ in hooked.hook.heard} == {hooked.told.id}
+    assert len(hooked.hook.heard) == 2
+
+
+@pytest.mark.parametrize("fault", [error, timeout])
+@pytest.mark.parametrize("port", ["apps", "installed_apps", "conversations"])
+async def test_t18_nothing_is_sent_while_the_store_does_not_answer(hooked, port, fault):
+    methods = {"apps": "get_many", "installed_apps": "has", "conversations": "get"}
+    store = Faulty(getattr(hooked.world.deps, port), **{methods[port]: [fault]})
+    deps = replace(hooked.world.deps, **{port: store})
+
+    with pytest.raises(Unavailable):
+        await deliver(deps, hooked.told)
+    assert hooked.hook.heard == []
+    await deliver(deps, hooked.told)
+
+    assert len(hooked.hook.heard) == 1
+
+
+@pytest.mark.parametrize("fault", [error, timeout, lost])
+async def test_t18_a_log_that_is_down_makes_no_delivery_come_again(hooked, fault):
+    deps = replace(hooked.world.deps, calls=Faulty(hooked.world.deps.calls, add=[fault]))
+
+    await deliver(deps, hooked.told)
+
+    assert (len(hooked.hook.heard), hooked.due()) == (1, [])
+
+
+async def test_t18_every_app_that_wants_to_hear_has_a_task_of_its_own(hooked):
+    now = hooked.world.clock.now()
+    journal = replace(await hooked.world.deps.apps.get(DIARY), id=AppId("02JOURNAL"))
+    await hooked.world.deps.apps.create(journal)
+    installed = InstalledApp(app_id=journal.id, installed_at=now)
+    await hooked.world.deps.installed_apps.add(ALICE, installed)
+
+    due = await hooked.announce()
+
+    assert [body["app_id"] for body in due] == [DIARY, journal.id]
+
+
 def test_t18_attempts_are_further_and_further_apart():
     assert sorted(DELAYS) == list(DELAYS)
     assert ATTEMPTS == 7
@@ -277,8 +329,8 @@ async def test_t18_who_is_gone_is_not_called_again_and_its_developer_is_told(hoo
     assert app.webhook_off is not None
     assert app.switched_off is None
     assert await hooked.announce() == []
-    [notice] = [t for t, _ in hooked.world.tasks.created.values() if t == "deliver_notification"]
-    assert notice == "deliver_notification"
+    told = [body["uid"] for _, body in hooked.world.tasks.created.values() if "attempt" not in body]
+    assert told == ["dev"]
 
     changed = {"description": "It takes calls again."}
     await hooked.world.request("PATCH", f"/v1/apps/{DIARY}", uid="dev", json=changed)
