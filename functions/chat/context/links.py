@@ -10,12 +10,13 @@ from collections.abc import Callable
 from html import unescape
 
 _MAX_URL = 2_048
-_SCHEME = r"(?:(?:https?|ftp):(?:\\?/){2}|www\.)"
+_SCHEME = r"(?<![a-z])(?:(?:https?|ftp):(?:\\?/){2}|www\.)"
+"""No client begins an address within a word."""
 _URL = rf"{_SCHEME}(?:(?!{_SCHEME})[^\s<\[\]]){{0,{_MAX_URL}}}"
 _AIM = rf"\]\([^\s<>()\[\]]{{0,{_MAX_URL}}}"
 _UNDECIDED = (
     rf"(?:!|!\[[\d, ]{{0,40}}\]?|\]|{_AIM}|{_URL}|<|&[a-z]{{0,31}}"
-    r"|h|ht|htt|https?|(?:https?|ftp):\\?/?\\?|f|ft|ftp|w|ww|www)\Z"
+    r"|(?<![a-z])(?:h|ht|htt|https?|(?:https?|ftp):\\?/?\\?|f|ft|ftp|w|ww|www))\Z"
 )
 """What the end of a text may still become."""
 _CERTAIN = (
@@ -27,7 +28,7 @@ _CERTAIN = (
     r"|(?P<markup><(?=[a-z/!?])|&(?=#|[a-z]{2,31};))"
 )
 _COMING = re.compile(rf"(?P<undecided>{_UNDECIDED})|{_CERTAIN}", re.IGNORECASE)
-_WHOLE = re.compile(_CERTAIN, re.IGNORECASE)
+_WHOLE = re.compile(rf"(?P<undecided>(?!))|{_CERTAIN}", re.IGNORECASE)
 _FOUND = re.compile(_URL, re.IGNORECASE)
 _HEAD = re.compile(r"(?P<scheme>[a-z]*)(?P<slashes>:(?:\\?/){2})?(?P<host>[^/?#]*)", re.IGNORECASE)
 _TRAILING = ".,;:!?'\")>}*_~|`"
@@ -45,25 +46,30 @@ class Links:
 
     def __init__(self, is_known: Callable[[str], bool]) -> None:
         self._is_known = is_known
+        self._before = ""
         self._held = ""
 
     def feed(self, piece: str) -> str:
         """Take the next piece; return what is certain by now."""
-        text, self._held = self._held + piece, ""
-        told, end = [], 0
-        for match in _COMING.finditer(text):
+        return self._told(_COMING, self._held + piece)
+
+    def end(self) -> str:
+        """Return what waits; nothing follows it that could change it."""
+        return self._told(_WHOLE, self._held)
+
+    def _told(self, pattern: re.Pattern[str], text: str) -> str:
+        """Rewrite a text as what follows `_before`, and keep back what is undecided at its end."""
+        end = len(self._before)
+        text, told, self._held = self._before + text, [], ""
+        for match in pattern.finditer(text, end):
             told.append(text[end : match.start()])
             end = match.end()
             if match["undecided"] is not None:
                 self._held = match[0]
             else:
                 told.append(self._rewritten(match))
+        self._before = text[: len(text) - len(self._held)][-1:]
         return "".join([*told, text[end:]])
-
-    def end(self) -> str:
-        """Return what waits; nothing follows it that could change it."""
-        text, self._held = self._held, ""
-        return self._all(text)
 
     def _all(self, text: str) -> str:
         return _WHOLE.sub(self._rewritten, text)

@@ -67,12 +67,17 @@ def test_what_was_made_up_is_shown_and_neither_loaded_nor_linked(said: str, show
         '[x](https://bob.example/a "Title")',
         "(https://bob.example/a)",
         "She said so[1][2]. Great![1] And a[0], x < y, 3 <4, AT&T, R&D; what? www",
-        "Half h, ht, http or https",
+        "Half h, ht, http or https, xhttps://evil.example",
         "## Title\n- [ ] task\n`a && b`",
     ],
 )
 def test_what_stands_in_the_evidence_and_what_is_no_link_stays(text: str) -> None:
     assert rewritten(text) == text
+
+
+@pytest.mark.parametrize("word", ["Half", "High", "Show", "Hi there", "of"])
+def test_words_do_not_wait(word: str) -> None:
+    assert Links(EVIDENCE.__contains__).feed(word) == word
 
 
 def test_an_address_that_never_ends_is_not_waited_for() -> None:
@@ -107,5 +112,5 @@ def test_no_text_comes_out_with_an_image_or_a_link_to_anything_unknown(parts: li
     assert not re.search(r"<[a-z/!?]|&(?:#|[a-z]+;)|\]:", shown, re.IGNORECASE)
     for aim in re.findall(r"\]\(([^\s)]*)", shown):
         assert aim in EVIDENCE
-    for found in re.findall(r"(?:https?://|www\.)[^\s<\[\]]*", shown):
+    for found in re.findall(r"(?<![a-zA-Z])(?:https?://|www\.)[^\s<\[\]]*", shown):
         assert found.rstrip(".,;:!?'\")>}*_~|`") in EVIDENCE
