@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 AUDIENCE = "tool_proxy"
 _TIMEOUT_S = 35.0
 """A little more than the proxy gives an app, so that its own answer arrives first."""
+_IDLE_S = 2.0
+"""Less than a server keeps an idle connection, which is 5 s: a call on one that closes is lost."""
 
 
 class HttpToolbox:
@@ -82,4 +84,5 @@ class HttpToolbox:
     def _client(self) -> "httpx.AsyncClient":
         import httpx
 
-        return httpx.AsyncClient(timeout=_TIMEOUT_S, trust_env=False)
+        limits = httpx.Limits(keepalive_expiry=_IDLE_S)
+        return httpx.AsyncClient(timeout=_TIMEOUT_S, trust_env=False, limits=limits)
