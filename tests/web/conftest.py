@@ -9,7 +9,9 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from infra.emulators.process import CannotRunError
 from infra.local.browser import chromium, product
-from tests.servers import running
+from tests.servers import running, running_at
+from tests.servers.mcp_authorization import Provider as McpProvider
+from tests.servers.mcp_authorization import guarded_app
 from tests.servers.mcp_server import NotesMcp
 from tests.servers.openai import ScriptedOpenai, scripted_openai
 from tests.servers.provider import CLIENT_ID, CLIENT_SECRET, FakeProvider
@@ -47,6 +49,13 @@ def mcp_server() -> Iterator[str]:
 
 
 @pytest.fixture(scope="package")
+def guarded_mcp_server() -> Iterator[str]:
+    """Serve an MCP server that wants its users to sign in at its side, and lets them all in."""
+    with running_at(lambda url: guarded_app(NotesMcp(), McpProvider(), url)) as url:
+        yield f"{url}/mcp"
+
+
+@pytest.fixture(scope="package")
 def provider() -> FakeProvider:
     """Stand for the one service whose accounts can be connected here, a calendar."""
     return FakeProvider()
@@ -57,10 +66,12 @@ def origin(
     tmp_path_factory: pytest.TempPathFactory,
     app_server: AppServer,
     mcp_server: str,
+    guarded_mcp_server: str,
     provider: FakeProvider,
 ) -> Iterator[str]:
     with running(provider.app) as google:
-        reached = (app_server.url, mcp_server.removesuffix("/mcp"), google)
+        servers = (mcp_server.removesuffix("/mcp"), guarded_mcp_server.removesuffix("/mcp"))
+        reached = (app_server.url, google, *servers)
         settings = {
             "EGRESS_DEV_ORIGINS": ",".join(reached),
             "GOOGLE_CLIENT_ID": CLIENT_ID,

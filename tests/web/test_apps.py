@@ -83,6 +83,27 @@ def test_t19_an_mcp_server_becomes_an_app_and_is_asked_for_its_tools_again(
     assert console.complaints == []
 
 
+def test_t19_an_mcp_server_is_signed_in_at_in_another_window(
+    console: Console, context: BrowserContext, guarded_mcp_server: str
+) -> None:
+    console.sign_in("vaultkeeper")
+    page = console.page
+    console.show("apps")
+    page.get_by_text("Add an MCP server").press("Enter")
+    page.get_by_label("Name of the server").fill("Vault")
+    page.get_by_label("Address of the server").fill(guarded_mcp_server)
+
+    with context.expect_page() as opened:
+        page.keyboard.press("Enter")
+
+    expect(opened.value.get_by_role("heading")).to_have_text("Connected")
+    assert opened.value.evaluate("window.opener") is None
+    expect(page.locator("#mcp").get_by_role("status")).to_have_text(
+        "Vault is added with 1 tool: install it to use them."
+    )
+    assert console.complaints == []
+
+
 def test_t19_an_mcp_server_that_is_none_says_why(console: Console, app_server: AppServer) -> None:
     console.sign_in("mistaken2")
     console.show("apps")

@@ -1,23 +1,26 @@
 // What the app's manifest declares: the tools that are offered, and why others are not.
 
-import { el, linkOut, renew } from "../../dom.js";
+import { el, renew } from "../../dom.js";
 import { moment } from "../../words.js";
+import { elsewhere } from "../elsewhere.js";
 import { tool } from "../permissions.js";
 
 export function manifest({ api, app, attempt }) {
   const { chat_tools_manifest_url: declared, mcp_server_url: server } = app.external_integration;
-  const signIn = el("p", { role: "status" });
+  const told = el("p", { role: "status" });
+  const go = elsewhere(told);
   const tools = el("ul", { class: "may" });
   attempt(async () => tools.replaceChildren(...(await api.appTools(app.id)).map(tool)));
   const check = () => attempt(async () => {
     const found = await (server ? api.checkMcpServer(app.id) : api.checkManifest(app.id));
-    if (found.auth_url) return signIn.replaceChildren(linkOut(found.auth_url, `Sign in at ${app.name} first`));
-    renew(node, manifest({ api, app: await api.app(app.id), attempt }));
+    if (!found.auth_url || (await go(found.auth_url, `${app.name} asks who you are in another window; open it again`, isRead))) await again();
   });
+  const isRead = async () => (await api.app(app.id)).checked_at !== app.checked_at;
+  const again = async () => renew(node, manifest({ api, app: await api.app(app.id), attempt }));
   const node = el("section", { class: "block" },
     el("header", {}, el("h4", {}, server ? "MCP server" : "Manifest"), (server || declared) && el("button", { type: "button", onclick: check }, "Check again")),
     el("p", { class: "meta" }, server ?? declared ?? "This app has no manifest."),
-    signIn,
+    told,
     app.switched_off && el("p", { class: "problem" }, `Switched off: ${app.switched_off.reason}`),
     app.checked_at && el("p", { role: "status" }, verdict(app), el("span", { class: "meta" }, ` Read ${moment(app.checked_at)}`)),
     tools,
