@@ -1,7 +1,7 @@
 // The console: who is signed in, which view shows, and the views wired to one another.
 
 import { connect, signIn } from "./api.js";
-import { find, say } from "./dom.js";
+import { find, onSubmit, say } from "./dom.js";
 import { startAccount } from "./views/account.js";
 import { startApps } from "./views/apps.js";
 import { startChat } from "./views/chat.js";
@@ -20,15 +20,14 @@ import { startTimeline } from "./views/timeline.js";
 const SESSION = "keepsake.session";
 
 function start() {
-  find("#sign-in").addEventListener("submit", onSignIn);
+  onSubmit(find("#sign-in"), onSignIn);
   find("#sign-out").addEventListener("click", signOut);
   const saved = sessionStorage.getItem(SESSION);
   if (saved) open(JSON.parse(saved));
   else find("#welcome").hidden = false;
 }
 
-async function onSignIn(event) {
-  event.preventDefault();
+async function onSignIn() {
   const problem = find("#sign-in .problem");
   const uid = find("#uid").value.trim();
   say(problem, "");

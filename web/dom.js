@@ -51,6 +51,18 @@ export const attempting = (line) => async (act) => {
   }
 };
 
+/** Calls `act` when the form is sent; again only once that is done, however often somebody presses. */
+export function onSubmit(form, act) {
+  let busy = false;
+  form.addEventListener("submit", async (event) => {
+    event.preventDefault();
+    if (busy) return;
+    busy = true;
+    await act();
+    busy = false;
+  });
+}
+
 /** A link out of Keepsake; an address of any other kind than the web's stays text. */
 export function linkOut(address, text) {
   if (!/^https?:\/\//i.test(address)) return text;

@@ -59,6 +59,28 @@ def test_t20_an_app_that_cannot_be_registered_says_why_and_keeps_what_was_typed(
     expect(page.get_by_label("Name of the app")).to_have_value("Intranet")
 
 
+def test_t20_who_presses_twice_registers_one_app(console: Console, app_server: AppServer) -> None:
+    console.sign_in("hasty")
+    console.show("developer")
+    console.page.get_by_label("Name of the app").fill("Once")
+    console.page.get_by_label("Manifest address").fill(app_server.declare("once", LOOK))
+
+    console.page.evaluate(
+        """() => {
+          const form = document.querySelector("#developer form");
+          form.requestSubmit();
+          form.requestSubmit();
+        }"""
+    )
+
+    expect(console.page.get_by_role("heading", name="Once")).to_be_visible()
+    console.page.reload()
+    console.show("developer")
+    expect(console.page.get_by_label("App", exact=True).get_by_role("option")).to_have_text(
+        ["Once", "Register an app…"]
+    )
+
+
 def test_t1_a_key_is_shown_once_listed_and_revoked(
     console: Console, context: BrowserContext, app_server: AppServer
 ) -> None:

@@ -1,6 +1,6 @@
 // The account: which programs may read it, take everything along, or have everything erased.
 
-import { attempting, el, find, say } from "../dom.js";
+import { attempting, el, find, onSubmit, say } from "../dom.js";
 import { keys } from "./keys.js";
 
 const LOOK_EVERY_MS = 500;
@@ -9,14 +9,7 @@ export function startAccount({ api, uid, signOut }) {
   const view = find("#account");
   const form = find("form", view);
   const progress = find("#erased");
-
   const attempt = attempting(find(".problem", view));
-
-  async function once(button, act) {
-    button.disabled = true;
-    await attempt(act);
-    button.disabled = false;
-  }
 
   async function takeAlong() {
     const url = URL.createObjectURL(await api.exported());
@@ -44,10 +37,7 @@ export function startAccount({ api, uid, signOut }) {
     attempt,
   }));
 
-  find("#export").addEventListener("click", ({ target }) => once(target, takeAlong));
-  form.addEventListener("submit", (event) => {
-    event.preventDefault();
-    once(find("button", form), erase);
-  });
+  find("#export").addEventListener("click", () => attempt(takeAlong));
+  onSubmit(form, () => attempt(erase));
   return { reload: showKeys };
 }

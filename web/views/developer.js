@@ -1,6 +1,6 @@
 // The developer page: apps of one's own are registered, checked and looked after.
 
-import { attempting, el, find } from "../dom.js";
+import { attempting, el, find, onSubmit } from "../dom.js";
 import { calls } from "./developer/calls.js";
 import { manifest } from "./developer/manifest.js";
 import { fill, written } from "./developer/settings.js";
@@ -68,9 +68,6 @@ export function startDeveloper({ api, onChange }) {
   });
 
   choice.addEventListener("change", () => open(choice.value));
-  form.addEventListener("submit", (event) => {
-    event.preventDefault();
-    save();
-  });
+  onSubmit(form, save);
   return open;
 }

@@ -1,6 +1,6 @@
 // The library: keep a transcript, watch it being processed, browse what is there.
 
-import { el, find, icon, moveTo, say } from "../dom.js";
+import { el, find, icon, moveTo, onSubmit, say } from "../dom.js";
 import { SAMPLE } from "../sample.js";
 import { conversationFrom } from "../transcript.js";
 import { day } from "../words.js";
@@ -74,10 +74,9 @@ export function startLibrary({ api, read, name }) {
     say(formProblem, "");
   }
 
-  form.addEventListener("submit", (event) => {
-    event.preventDefault();
+  onSubmit(form, () => {
     const started = find("#started").value;
-    keep(transcript.value, started ? new Date(started) : null);
+    return keep(transcript.value, started ? new Date(started) : null);
   });
   find("#file").addEventListener("change", (event) => take(event.target.files[0]));
   find("#sample").addEventListener("click", () => keep(SAMPLE));

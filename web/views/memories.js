@@ -1,6 +1,6 @@
 // What Keepsake remembers: each fact with the words it rests on and what it took the place of.
 
-import { el, find, iconButton, moveTo } from "../dom.js";
+import { el, find, iconButton, moveTo, onSubmit } from "../dom.js";
 import { day } from "../words.js";
 import { edit } from "./edit.js";
 import { listing } from "./listing.js";
@@ -58,10 +58,9 @@ export function startMemories({ api, read }) {
     return node;
   }
 
-  form.addEventListener("submit", (event) => {
-    event.preventDefault();
+  onSubmit(form, () => {
     const text = find("input", form).value.trim();
-    if (text) attempt(async () => {
+    if (text) return attempt(async () => {
       await api.addMemory(text);
       form.reset();
       await refresh();

@@ -1,6 +1,6 @@
 // Several memories become one, in words that their owner edits first.
 
-import { el, find, say } from "../dom.js";
+import { el, find, onSubmit, say } from "../dom.js";
 
 /** Returns `box(memory)`, which chooses one, and `reset()`; `onMerged()` is called when the chosen are one. */
 export function startMerging({ api, onMerged }) {
@@ -41,10 +41,7 @@ export function startMerging({ api, onMerged }) {
     say(find(".problem", form), "");
     dialog.showModal();
   });
-  form.addEventListener("submit", (event) => {
-    event.preventDefault();
-    merge();
-  });
+  onSubmit(form, merge);
   find("[type=button]", form).addEventListener("click", () => dialog.close());
   return { box, reset };
 }

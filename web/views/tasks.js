@@ -1,6 +1,6 @@
 // What is to be done: added here, asked for in the chat, or said in a conversation.
 
-import { el, find, iconButton } from "../dom.js";
+import { el, find, iconButton, onSubmit } from "../dom.js";
 import { day } from "../words.js";
 import { edit } from "./edit.js";
 import { listing } from "./listing.js";
@@ -32,11 +32,10 @@ export function startTasks({ api, read }) {
     await reload();
   });
 
-  form.addEventListener("submit", (event) => {
-    event.preventDefault();
+  onSubmit(form, () => {
     const text = find("#task", form).value.trim();
     const due = find("#due", form).value;
-    if (text) attempt(async () => {
+    if (text) return attempt(async () => {
       await api.addTask({ description: text, due_at: due ? new Date(`${due}T23:59:59`).toISOString() : null });
       form.reset();
       await reload();
