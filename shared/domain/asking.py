@@ -5,11 +5,21 @@ A wish is an imperative: the verb begins its clause, or ends it as German and Du
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from shared.domain.asking_words import ACTIONS, NOT, READS, SELF, THINGS
+from shared.domain.asking_words import (
+    ACTIONS,
+    NOT,
+    PARTICLES,
+    PREPOSITIONS,
+    READS,
+    SELF,
+    THE,
+    THINGS,
+    WHOSE,
+)
 from shared.domain.value import value
-from shared.domain.wording import QUOTATION, Wording, folded, sentences, words
+from shared.domain.wording import QUOTATION, Wording, folded, words
 
 _POLITE = re.compile(
     r"(?:please|kindly|hey|hi|hello|ok|okay|yes|so|now|then|also|just|next|afterwards|finally|keepsake"
@@ -21,6 +31,12 @@ _POLITE = re.compile(
     r"|(?:voce )?(?:pode|podes|poderia)|depois|(?:kun|kan|wil) je|kunt u|alsjeblieft|daarna)\b[\s,]*"
 )
 _BRACKET = re.compile(r"\b(?:bitte|(?:kannst|konntest|wurdest) du|(?:kun|kan|wil) je|kunt u)\b")
+_SENTENCE = re.compile(r"[^.!?…]*(?:[.!?…](?!\s|$)[^.!?…]*)*[.!?…]*")
+_REQUEST = re.compile(
+    r"\b(?:please|(?:can|could|would|will) you|bitte|(?:kannst|konntest|wurdest) du"
+    r"|(?:peux|pourrais)[- ]tu|(?:pouvez|pourriez)[- ]vous|tu peux|s['’]il te plait|puedes|podrias"
+    r"|por favor|puoi|potresti|per favore|podes?|poderia|(?:kun|kan|wil) je|kunt u|alsjeblieft)\b"
+)
 _LEADING = re.compile(
     r"^(?:if|when|once|after|before|as soon as|from|in|on|for|based on|wenn|falls|nachdem|sobald|aus|si"
     r"|quand|apres|de|cuando|despues de|se|quando|dopo|depois de|als|nadat|uit|van)\b[^,]*,\s*"
@@ -59,11 +75,19 @@ class Wish:
 
     verb: str
     actions: frozenset[str]
-    words: frozenset[str]
+    words: Sequence[str]
     certain: bool
 
     def names(self, thing: str) -> bool:
         return _names(self.words, thing)
+
+    def takes(self, thing: str) -> bool:
+        """Tell whether `thing` is its object: with an article or the like, before any preposition."""
+        said = [word for word in self.words if word != self.verb]
+        said = said[1:] if PARTICLES.intersection(said[:1]) else said
+        ends = next((at for at, word in enumerate(said) if word in PREPOSITIONS), len(said))
+        begins = next((at for at, word in enumerate(said) if word in THE), len(said))
+        return _names(said[begins:ends], thing)
 
 
 def wishes(message: Wording) -> list[Wish]:
@@ -75,7 +99,7 @@ def wishes(message: Wording) -> list[Wish]:
     found: list[Wish] = []
     for line in folded(message.rest).splitlines():
         said, *dictated = _DICTATED.split(line.strip(), maxsplit=1)
-        found += [wish for sentence in sentences(said) for wish in _of_sentence(sentence.strip())]
+        found += [wish for sentence in _sentences(said) for wish in _of_sentence(sentence)]
         if dictated and not dictated[0].strip():
             break
     return found
@@ -83,7 +107,7 @@ def wishes(message: Wording) -> list[Wish]:
 
 def names(message: Wording, thing: str) -> bool:
     """Tell whether a message speaks of `thing`, by this word or by another for the same."""
-    return _names(frozenset(words(message.rest)), thing)
+    return _names(words(message.rest), thing)
 
 
 def is_common(word: str) -> bool:
@@ -93,6 +117,12 @@ def is_common(word: str) -> bool:
 
 def actions_of(verb: str) -> frozenset[str]:
     return frozenset(name for name, verbs in ACTIONS.items() if verb in verbs)
+
+
+def _sentences(line: str) -> list[str]:
+    """Return the sentences that may ask for something: a question does so by being polite only."""
+    found = (sentence.strip() for sentence in _SENTENCE.findall(line))
+    return [one for one in found if not one.endswith("?") or _REQUEST.search(one)]
 
 
 def _of_sentence(sentence: str) -> Iterator[Wish]:
@@ -138,7 +168,7 @@ def _verb(clause: str, *, bracket: bool) -> str | None:
     said = words(_without_polite(clause))
     if not said or NOT.intersection(words(_TOLD.split(clause, maxsplit=1)[0])):
         return None
-    if _begins_with_verb(said[0]):
+    if _begins_with_verb(said[0]) and not WHOSE.intersection(said[1:2]):
         return said[0]
     return said[-1] if bracket and _is_verb(said[-1]) else None
 
@@ -149,7 +179,7 @@ def _wish(verb: str, clause: str, *, certain: bool) -> Wish:
     actions = actions_of(form).union(*(actions_of(f"{form}+{word}") for word in said))
     if SELF.intersection(said[1:2]) or verb.removeprefix(form)[:2] in {"me", "mi"}:
         actions -= {"send", "grant"}
-    return Wish(verb=form, actions=actions, words=frozenset([form, *said]), certain=certain)
+    return Wish(verb=form, actions=actions, words=[form, *said], certain=certain)
 
 
 def _without_polite(clause: str) -> str:
@@ -173,7 +203,7 @@ def _forms(word: str) -> Iterator[str]:
         yield word
 
 
-def _names(said: frozenset[str], thing: str) -> bool:
+def _names(said: Sequence[str], thing: str) -> bool:
     same = {thing, singular(thing)}
     same.update(*(group for group in THINGS.values() if same & group))
     return any(word in same or singular(word) in same for word in said)

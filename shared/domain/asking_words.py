@@ -159,6 +159,21 @@ THINGS = _classes(
     file="file folder datei ordner fichier dossier archivo carpeta cartella arquivo pasta bestand map",
 )
 
+THE = some(
+    """the a an my our this that these those all every both his her their
+    der die das den dem ein eine einen mein meine meinen unsere alle
+    le la les l un une mon ma mes el los las una mi mis il lo i gli uno mio mia o os as um uma meu
+    minha het een mijn"""
+)
+PREPOSITIONS = some(
+    """from of about to for in on at by with into onto off
+    von vom aus uber fur auf in an bei mit zu zum zur
+    de du des pour dans sur del para en con della di da per nel do da no na van voor met op"""
+)
+WHOSE = some("from of about von vom uber du des del della van")
+"""Right behind a word that is both, these make it a noun: "mail from Ann", "note of the day"."""
+PARTICLES = some("on off up down out in an aus auf ab zu")
+
 NOT = some(
     """not no never don dont doesn didn won isn wouldn shouldn cannot without
     nicht kein keine keinen nie niemals ohne ne pas jamais sans nunca sin jamas non mai senza nao sem

@@ -80,7 +80,8 @@ def _doubt_of_effect(call: Call, ground: Ground) -> Doubt | None:
     """What stays in the owner's library is seen there and undone: to ask for it is enough."""
     deed = _deed(call)
     own = call.source.kind == "library"
-    if not any(deed.is_asked_by(wish) for wish in wishes(ground.message) if own or wish.certain):
+    asked = [wish for wish in wishes(ground.message) if own or wish.certain]
+    if not any(deed.is_asked_by(wish, bare=not own and _is_bare(call)) for wish in asked):
         return Doubt(reason="not_asked")
     return None if own else _unsaid(call, ground, [ground.message], grave=deed.grave)
 
@@ -108,10 +109,13 @@ class _Deed:
     things: Sequence[str]
     places: Sequence[str]
 
-    def is_asked_by(self, wish: Wish) -> bool:
+    def is_asked_by(self, wish: Wish, *, bare: bool) -> bool:
+        """A `bare` call says nothing by which to know it: its thing must be the wish's own object."""
         does = self.actions | {KIN[action] for action in self.actions if action in KIN}
         named = wish.verb in self.things and bool(wish.actions)
         if not self.graves <= wish.actions or not (does & wish.actions or named):
+            return False
+        if bare and not any(map(wish.takes, self.things)):
             return False
         if self.grave:
             return all(map(wish.names, self.things or self.places))
@@ -182,6 +186,11 @@ def _unsaid(call: Call, ground: Ground, said: Sequence[Wording], *, grave: bool)
         if grave or not (leaf.is_id and _is_given(leaf.value, call.source, ground)):
             return Doubt(reason="not_said", argument=leaf.name)
     return None
+
+
+def _is_bare(call: Call) -> bool:
+    leaves = _leaves(call.arguments, call.parameters, "")
+    return all(_is_nothing(leaf) or leaf.is_harmless for leaf in leaves)
 
 
 def _is_nothing(leaf: _Leaf) -> bool:

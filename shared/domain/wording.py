@@ -8,9 +8,10 @@ from shared.domain.asking_words import NOT
 from shared.domain.value import value
 
 _QUOTED = re.compile(
-    r'"([^"\n]+)"|“([^”\n]+)”|„([^“”\n]+)[“”]|«\s?([^»\n]+?)\s?»|`([^`\n]+)`'
-    r"|(?<!\w)['‘‚]([^\n]+?)['’‘](?!\w)"
+    r'"([^"\n]{1,5000})"|“([^”\n]{1,5000})”|„([^“”\n]{1,5000})[“”]|«\s?([^»\n]{1,5000}?)\s?»'
+    r"|`([^`\n]{1,5000})`|(?<!\w)['‘‚]([^\n]{1,500}?)['’‘](?!\w)"
 )
+"""Bounded, so that many quotation marks without a partner cost little."""
 _HYPHENED = re.compile(r"\b(e|to)-(?=mail|do)(mail|do)")
 """What is written as one word as often as as two."""
 _WORD = re.compile(r"[^\W_]+")

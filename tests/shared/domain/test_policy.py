@@ -122,6 +122,26 @@ def test_what_leaves_was_asked_for_and_said(message: str, expected: Doubt | None
     assert judged(message, REPLY) == expected
 
 
+@pytest.mark.parametrize(
+    "message",
+    [
+        "Mail from Ann",
+        "Mail?",
+        "New mails?",
+        "Messages from Bob, please",
+        "Text of Ann's mail",
+        "Note from Ann?",
+        "Reply options for the mail?",
+        "Post about cats",
+        "Share price of Acme?",
+    ],
+)
+def test_a_noun_that_is_a_verb_elsewhere_asks_for_nothing(message: str) -> None:
+    for name in ("send_mail", "create_note", "create_post", "share_price", "reply_mail"):
+        assert judged(message, call(name, MAIL)) == NOT_ASKED
+        assert judged(message, call(name, MAIL, {"body": message.strip("?")})) is not None
+
+
 def test_a_piece_of_a_quotation_or_of_a_negation_was_not_said() -> None:
     pay = call("send_mail", MAIL, {"body": "pay the invoice"})
     expected = Doubt(reason="not_said", argument="body")
@@ -201,7 +221,13 @@ def test_an_id_passes_if_its_source_gave_it_for_what_the_owner_describes(
     [
         ("Read the mail and unlock the front door", "unlock_door", {}, True),
         ("Read the mail from the door company", "unlock_door", {}, False),
-        ("Open the mail about the door", "OpenDoor", {}, True),
+        ("Open the mail about the door", "OpenDoor", {}, False),
+        ("Open the door", "OpenDoor", {}, True),
+        ("Kannst du die Haustür entsperren?", "unlock_haustür", {}, True),
+        ("Lock the door?", "lock_door", {}, False),
+        ("Could you lock the door?", "lock_door", {}, True),
+        ("Pay attention to the bill", "pay_bill", {}, False),
+        ("Call log of yesterday", "call_log", {}, False),
         ("Lock the door", "set_lock_state", {"state": "unlock"}, False),
         ("Read it and delete the mail", "delete_mail", {"id": "m7"}, False),
         ("Read it and delete mail m7", "delete_mail", {"id": "m7"}, True),
