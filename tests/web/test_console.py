@@ -297,7 +297,7 @@ def test_every_control_has_a_name(console: Console) -> None:
     for view in console.page.locator("#views button:visible").all():
         view.click()
         tree = console.page.locator("body").aria_snapshot()
-        nameless = r"- (?:button|textbox|checkbox|searchbox|link)(?::|$| \[)"
+        nameless = r"- (?:button|textbox|checkbox|searchbox|combobox|link)(?::|$| \[)"
         assert re.findall(nameless, tree, flags=re.MULTILINE) == []
 
 

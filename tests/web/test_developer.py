@@ -190,3 +190,18 @@ def test_t20_an_app_is_deleted(
     expect(page.get_by_role("button", name="Register")).to_be_visible()
     expect(console.app("Gone soon")).to_have_count(0)
     assert console.complaints == []
+
+
+def test_t20_a_phone_shows_the_developer_page_from_the_directory(console: Console) -> None:
+    page = console.page
+    page.set_viewport_size({"width": 390, "height": 800})
+    page.goto(console.origin)
+    page.get_by_label("Who are you?").fill("pocket")
+    page.keyboard.press("Enter")
+    page.get_by_role("button", name="Apps", exact=True).click()
+
+    page.get_by_role("button", name="Make one").click()
+
+    expect(page.locator("#console > section:visible")).to_have_attribute("id", "developer")
+    expect(page.get_by_label("Name of the app")).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")

@@ -65,11 +65,11 @@ function cardOf({ tool, source, arguments: given, reason, argument, expires_at }
   const attempt = attempting(problem);
   const button = (word, approved) =>
     el("button", { type: "button", class: approved && "primary", onclick: () => attempt(() => answer(approved)) }, word);
-  const wish = `${source.name} wants to: ${toolName(tool)}`;
+  const wish = plainly(`${source.name} wants to: ${toolName(tool)}`);
   return el("section", { class: "confirmation", tabindex: "-1", "aria-label": wish },
     el("h3", {}, wish),
     el("p", {}, why(reason, argument)),
-    el("dl", {}, ...Object.entries(named(given)).flatMap(([name, value]) => [el("dt", {}, plainly(name)), el("dd", { tabindex: "0" }, plainly(written(value)))])),
+    el("dl", {}, ...Object.entries(named(given)).flatMap(([name, value]) => [el("dt", {}, plainly(name)), el("dd", {}, plainly(written(value)))])),
     problem,
     el("div", { class: "choice" }, button("Confirm", true), button("Refuse", false), el("span", { class: "meta" }, `until ${hour(expires_at)}`)));
 }
