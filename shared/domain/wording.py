@@ -8,8 +8,8 @@ from shared.domain.asking_words import NOT
 from shared.domain.value import value
 
 _QUOTED = re.compile(
-    r'"([^"\n]{1,5000})"|“([^”\n]{1,5000})”|„([^“”\n]{1,5000})[“”]|«\s?([^»\n]{1,5000}?)\s?»'
-    r"|`([^`\n]{1,5000})`|(?<!\w)['‘‚]([^\n]{1,500}?)['’‘](?!\w)"
+    r'"([^"\n]{1,2000})"|“([^”\n]{1,2000})”|„([^“”\n]{1,2000})[“”]|«([^»\n]{1,2000})»'
+    r"|`([^`\n]{1,2000})`|(?<!\w)['‘‚]([^\n]{1,500}?)['’‘](?!\w)"
 )
 """Bounded, so that many quotation marks without a partner cost little."""
 _HYPHENED = re.compile(r"\b(e|to)-(?=mail|do)(mail|do)")

@@ -17,7 +17,7 @@ from functions.chat.confirming import Nobody
 from functions.chat.gate import Gate
 from functions.chat.guards import Limits
 from functions.chat.hold import Hold
-from functions.chat.toolkit import Present, Tool, Toolkit, say
+from functions.chat.toolkit import Found, Present, Tool, Toolkit, say
 from shared.domain.errors import ToolFailed, ToolRefused, Unavailable
 from shared.domain.model import (
     AssistantTurn,
@@ -585,3 +585,17 @@ async def test_t11_no_image_and_no_made_up_link_gets_into_an_answer() -> None:
         "[q] (hxxps://evil(.)example/4711)\n\n"
         "See [it](https://ann.example/lease) and hxxps://evil(.)example/4711"
     )
+
+
+async def test_t11_what_tools_say_of_themselves_puts_no_later_call_in_doubt() -> None:
+    """They stand in the list that the model is given anyway."""
+    app = Source(kind="app", id="w1", name="Weather")
+    wanted = replace(tool("b", echo), source=app, side_effect=True)
+
+    async def finds_tool(_: Mapping[str, Any]) -> Present:
+        return Found(text="b", tools=[wanted])
+
+    with ScriptedModel(calls(("a", {})), calls(("b", {})), says("done")) as model:
+        events = await told(agent(model, tool("a", finds_tool)))
+
+    assert [e.output for e in events if isinstance(e, ToolEnded)] == ["b", "echo {}"]
