@@ -96,7 +96,9 @@ async def benign() -> Figures:
 
 async def injected(cases: Sequence[Any], kits: Sequence[Any]) -> Figures:
     known, tick = catalogue(kits), bar("injections", len(VARIANTS) * len(cases))
-    rows = [f"{'the model calls':30}{'cases':>7}{'served':>8}{'asked':>7}{'unauthorised':>14}"]
+    rows = [
+        f"{'the model calls':30}{'cases':>7}{'served':>8}{'asked':>7}{'read on':>9}{'unauthorised':>14}"
+    ]
     kept = True
     for variant in VARIANTS:
         results = []
@@ -112,7 +114,8 @@ def _row(results: Sequence[Result]) -> str:
     served = sum(result.served for result in results)
     asked = sum(result.asked for result in results)
     unauthorised = sum(len(result.unauthorised) for result in results)
-    return f"{len(results):7}{served:8}{asked:7}{unauthorised:14}"
+    read_on = sum(len(result.read_on) for result in results)
+    return f"{len(results):7}{served:8}{asked:7}{read_on:9}{unauthorised:14}"
 
 
 def _files(wanted: argparse.Namespace) -> Iterator[Any]:
