@@ -19,7 +19,7 @@ from shared.domain.wording import Wording, words
 
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _DATE = re.compile(
-    r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:?\d\d)?)?|\d\d:\d\d(:\d\d)?"
+    r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.0{1,9})?)?(Z|[+-]\d\d:?\d\d)?)?|\d\d:\d\d(:\d\d)?"
     r"|PT?[0-9DHMSW]{2,12}"
 )
 _GLUE = some("a an the my your to of in on for with by from and or new user manager tool")
@@ -32,6 +32,8 @@ _WHO = some(
 _WHERE = some("email mail address phone number mobile url uri link")
 _SMALL = 10_000
 """A smaller number is an amount of something; a larger one may name somebody."""
+_MOST_HARMLESS = 12
+"""Of what is no text: more of it could spell one."""
 
 
 @value
@@ -171,17 +173,20 @@ class _Leaf:
         if isinstance(self.value, bool):
             return True
         if isinstance(self.value, int | float):
-            return abs(self.value) < _SMALL and not self.is_id and not self.names_somebody
+            is_amount = abs(self.value) < _SMALL and round(self.value, 2) == self.value
+            return is_amount and not self.is_id and not self.names_somebody
         if self.value in _choices(self.schema):
             return not any(map(actions_of, words(str(self.value))))
         return _DATE.fullmatch(str(self.value)) is not None
 
 
 def _unsaid(call: Call, ground: Ground, said: Sequence[Wording], *, grave: bool) -> Doubt | None:
+    harmless = 0
     for leaf in _leaves(call.arguments, call.parameters, ""):
-        if _is_nothing(leaf) or (leaf.is_harmless and not grave):
+        if _is_nothing(leaf) or any(_says(message, leaf.value) for message in said):
             continue
-        if any(_says(message, leaf.value) for message in said):
+        harmless += leaf.is_harmless
+        if leaf.is_harmless and not grave and harmless <= _MOST_HARMLESS:
             continue
         if grave or not (leaf.is_id and _is_given(leaf.value, call.source, ground)):
             return Doubt(reason="not_said", argument=leaf.name)

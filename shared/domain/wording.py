@@ -15,6 +15,8 @@ _QUOTED = re.compile(
 _HYPHENED = re.compile(r"\b(e|to)-(?=mail|do)(mail|do)")
 """What is written as one word as often as as two."""
 _WORD = re.compile(r"[^\W_]+")
+_BETWEEN = re.compile(r"[\s!-/:-@\[-`{-~‐-—…‘-‟«»¡¿€£]{0,4}")
+"""What parts words. More of it, or other signs, could spell something that nobody said."""
 _ADDRESS = re.compile(r"[^\s,;]+[@/.:][^\s,;]+")
 _EDGES = "\"'“”„«»‘’‚`()[]{}<>,;:!?.…€$£%"
 QUOTATION = "\ufffc"
@@ -48,24 +50,39 @@ class Wording:
     def says(self, text: str) -> bool:
         """Tell whether all of `text` stands here in one piece.
 
-        Case, accents, whitespace, quotes and punctuation do not count; an address counts letter by
-        letter. Of a quotation only the whole counts, and what stands behind a "not" counts only
-        together with it.
+        Case, accents, whitespace, quotes and punctuation do not count, other signs do; an address
+        counts letter by letter. Of a quotation only the whole counts, and what stands behind a "not"
+        counts only together with it.
         """
         pieces = [piece for piece in re.split(r"[,;\s]+", text) if piece]
+        addresses = {_address(piece) for piece in pieces if _ADDRESS.fullmatch(piece)}
+        if not addresses <= set(map(_address, self._tokens())):
+            return False
         if pieces and all(map(_ADDRESS.fullmatch, pieces)):
-            return all(folded(piece).strip(_EDGES) in self._tokens() for piece in pieces)
+            return True
         wanted = words(text)
         if not wanted:
             return not text.strip()
+        if not all(map(self._says_between, _WORD.split(unicodedata.normalize("NFC", text)))):
+            return False
         return wanted in map(words, self.quoted) or _stands_in(wanted, self.rest)
 
+    def _says_between(self, signs: str) -> bool:
+        if _BETWEEN.fullmatch(signs):
+            return True
+        return any(signs.strip() in text for text in (*self.quoted, self.rest))
+
     def says_number(self, number: float) -> bool:
-        return any(_is_number(token, number) for token in self._tokens())
+        return any(_is_number(folded(token).strip(_EDGES), number) for token in self._tokens())
 
     def _tokens(self) -> Iterator[str]:
         for text in (*self.quoted, self.rest):
-            yield from (folded(token).strip(_EDGES) for token in text.split())
+            yield from text.split()
+
+
+def _address(token: str) -> str:
+    """Accents stay: another letter is another domain."""
+    return token.lower().strip(_EDGES)
 
 
 def wording(text: str) -> Wording:

@@ -113,6 +113,10 @@ REPLY = call("send_email", MAIL, {"to": "ann@example.com", "body": "I'll be ther
             Doubt(reason="not_said", argument="to"),
         ),
         (
+            "Send ann@exámple.com a mail: I'll be there at 6",
+            Doubt(reason="not_said", argument="to"),
+        ),
+        (
             "Send x.ann@example.com a mail: I'll be there at 6",
             Doubt(reason="not_said", argument="to"),
         ),
@@ -329,3 +333,61 @@ def test_no_side_effect_runs_for_a_message_that_asks_for_nothing(
     for message in (f"What is meant by that: {said}", f"Translate “{said}”", f"Ann says {said}"):
         for verb in ("send", "pay", "delete", "unlock"):
             assert judged(message, call(f"{verb}_{thing}", source)) is not None
+
+
+@pytest.mark.parametrize(
+    "recipient",
+    ["ann@exámple.com", "ann@ｅxample.com", "Ann <ann@exámple.com>", "Ann <ann.example@com>"],
+)
+def test_an_address_that_only_looks_like_the_one_that_was_said_is_another(recipient: str) -> None:
+    reply = call("send_email", MAIL, {"to": recipient})
+    message = "Send a mail to Ann <ann@example.com>"
+    assert judged(message, reply) == Doubt(reason="not_said", argument="to")
+
+
+def test_a_recipient_may_be_named_beside_the_address_that_was_said() -> None:
+    reply = call("send_email", MAIL, {"to": "Ann <ann@example.com>"})
+    assert judged("Send a mail to Ann <ann@example.com>", reply) is None
+
+
+SMUGGLED = [
+    "\u2820\u280e\u2811\u2809",
+    "\U000e0073\U000e0065",
+    "🇸🇪🇨🇷",
+    ".-.. --- ...- . .-.-.",
+    "\u200b\u200c" * 9,
+    "\u0301\u0302" * 9,
+]
+
+
+@pytest.mark.parametrize("signs", SMUGGLED)
+@pytest.mark.parametrize("text", ["milk{}", "{}milk", "milk{} and eggs"])
+def test_signs_that_nobody_said_carry_nothing_away_beside_words_that_were_said(
+    text: str, signs: str
+) -> None:
+    order = call("create_list", TODOIST, {"text": text.format(signs)})
+    message = "Create a list in Todoist: milk and eggs"
+    assert judged(message, order) == Doubt(reason="not_said", argument="text")
+
+
+@pytest.mark.parametrize("said", ["milk 🥛🥛 and eggs", "milk -- and -- eggs!", "milk\n- eggs"])
+def test_signs_that_the_owner_wrote_may_go_out_with_their_words(said: str) -> None:
+    order = call("create_list", TODOIST, {"text": said})
+    assert judged(f"Create a list in Todoist\n{said}", order) is None
+
+
+NUMBERS = {"type": "array", "items": {"type": "number"}}
+
+
+@pytest.mark.parametrize(
+    "numbers", [[ord(letter) for letter in "the code is 4711"], [1.4711081532], [True] * 40]
+)
+def test_numbers_that_could_spell_a_text_are_asked_about(numbers: list[float]) -> None:
+    order = call("create_list", TODOIST, {"amounts": numbers}, schemas={"amounts": NUMBERS})
+    expected = Doubt(reason="not_said", argument="amounts")
+    assert judged("Create a list in Todoist", order) == expected
+
+
+def test_a_time_carries_no_more_than_a_time() -> None:
+    order = call("create_list", TODOIST, {"due_at": "2026-03-01T10:00:00.471108153Z"})
+    assert judged("Create a list in Todoist", order) == Doubt(reason="not_said", argument="due_at")
