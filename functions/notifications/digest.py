@@ -74,9 +74,17 @@ async def _still_wanted(
         decision = decide(profile.notifications, notification.app_id, zone=profile.zone, now=now)
         if decision == "silence" or notification.read:
             continue
-        if decision == "push" or not await hold(deps, uid, notification, until=decision):
+        if decision == "push" or not await _hold_on(deps, uid, notification, until=decision):
             told.append(notification)
     return told
+
+
+async def _hold_on(
+    deps: NotificationsDeps, uid: UserId, notification: Notification, *, until: datetime
+) -> bool:
+    """Hold it for a later digest, whose task comes first: this digest would not find it again."""
+    await queue(deps, uid, until)
+    return await hold(deps, uid, notification, until=until)
 
 
 async def _push(

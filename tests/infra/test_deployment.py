@@ -4,6 +4,7 @@ import json
 import re
 import shutil
 import subprocess
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +35,15 @@ def test_firebase_deploys_files_that_are_there():
     paths = [*FIREBASE["firestore"].values(), FIREBASE["hosting"]["public"]]
 
     assert [path for path in paths if not (ROOT / path).exists()] == []
+
+
+def test_each_index_and_override_is_listed_once():
+    """Terraform plans nothing where two have one key."""
+    file = json.loads((ROOT / "infra/firestore.indexes.json").read_text())
+    listed = [*map(json.dumps, file["indexes"])]
+    listed += [f"{one['collectionGroup']}.{one['fieldPath']}" for one in file["fieldOverrides"]]
+
+    assert [one for one, times in Counter(listed).items() if times > 1] == []
 
 
 def test_every_entry_point_is_a_function_of_the_file_that_routes_name():

@@ -168,6 +168,28 @@ async def test_t15_t16_cut_at_every_call_it_ends_as_if_never_cut(
     assert 20 < at < MOST_CALLS
 
 
+@pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
+@pytest.mark.parametrize("failure", [Crash, Unavailable])
+async def test_t16_a_digest_cut_while_it_holds_on_is_told_when_the_longer_night_ends(
+    tmp_path: Path, failure: type[Exception], *, after: bool
+):
+    for at in range(1, MOST_CALLS):
+        power = Power()
+        world = await world_at(tmp_path / str(at), NIGHT, power)
+        await posted(world, power, "k0")
+        await delivered(world, power, until=NIGHT + timedelta(hours=1))
+        await world.prefer(quiet_hours={"from": "22:00", "to": "09:00"})
+        power.at, power.after, power.failure = power.calls + at, after, failure
+        await delivered(world, power, until=NIGHT + timedelta(hours=12))
+
+        shown = Phones().show(world.push.sent).shown.get("phone", {})
+        assert [*shown.values()] == ["1 notification: Weather 1"], f"cut at call {at}"
+        if not power.failed:
+            break
+
+    assert 5 < at < MOST_CALLS
+
+
 ACTIONS = st.one_of(
     st.tuples(st.just("post"), st.sampled_from(KEYS)),
     st.tuples(st.just("deliver"), st.none()),
