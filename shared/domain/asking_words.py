@@ -20,8 +20,8 @@ ACTIONS = _classes(
     create="""
         create add make put write note save jot record log remember remind enter append schedule plan
         set insert upload compose draft turn convert block open book
-        reserve file stick pop throw capture track new want need
-        erstell erstelle erstellen leg lege anlegen fug fuge hinzufugen trag trage eintragen schreib
+        reserve file stick pop throw capture track extract new want need
+        ubernimm ubernehme ubernehmen erstell erstelle erstellen leg lege anlegen fug fuge hinzufugen trag trage eintragen schreib
         schreibe schreiben aufschreiben notier notiere notieren mach mache machen setz setze setzen
         speicher speichere speichern stell stelle neue neuer neues plan plane planen merk merke merken erinner erinnere erinnern
         pack packe nimm aufnehmen verwandle verwandeln vermerk vermerke vermerken
@@ -35,7 +35,7 @@ ACTIONS = _classes(
         escreva lembra lembrar lembre agenda agendar marca marcar
         nieuwe maak maken aanmaken voeg toevoegen zet zetten noteer noteren schrijf schrijven herinner plannen""",
     send="""
-        send shoot ping reply respond answer tell write message text email mail post publish tweet comment
+        send shoot ping drop+message drop+line reply respond answer tell write message text email mail post publish tweet comment
         notify say let
         schick schicke schicken send sende senden antworte antworten beantworte beantworten schreib
         schreibe schreiben sag sage sagen poste posten mail maile mailen veroffentliche
