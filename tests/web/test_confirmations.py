@@ -152,3 +152,21 @@ def test_t11_a_question_that_has_expired_says_so_and_cannot_be_confirmed(
     expect(card).to_contain_text("Not confirmed in time")
     expect(card.get_by_role("button")).to_have_count(0)
     assert called(app_server) == before
+
+
+def test_t11_a_word_that_is_not_taken_says_why_and_may_be_given_again(
+    console: Console, model: ScriptedOpenai, app_server: AppServer
+) -> None:
+    before = called(app_server)
+    card = put(console, model)
+    address = "**/confirmations/*"
+    console.page.route(address, lambda route: route.fulfill(status=410, json={"detail": "Late."}))
+    card.get_by_role("button", name="Confirm").click()
+    expect(card.get_by_role("alert")).to_have_text("Late.")
+
+    console.page.unroute(address)
+    card.get_by_role("button", name="Confirm").click()
+
+    expect(card).to_contain_text("You confirmed this.")
+    expect(console.answers.last).to_contain_text("So be it.")
+    assert called(app_server) == before + 1
