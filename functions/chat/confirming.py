@@ -1,11 +1,13 @@
 """Asks the owner whether a call may run, and waits for their word; within limits."""
 
+import json
 from collections.abc import Callable
 from contextlib import AbstractContextManager, suppress
 from datetime import timedelta
 from typing import TYPE_CHECKING, Protocol
 
 import anyio
+from pydantic_core import from_json
 
 from functions.chat.toolkit import Tool
 from shared.data.confirmations import Confirmations
@@ -14,6 +16,7 @@ from shared.domain.confirmation import WAIT, Confirmation, Decision
 from shared.domain.errors import KeepsakeError
 from shared.domain.ids import RunId, UserId
 from shared.domain.model import ToolCall
+from shared.domain.text import visible
 from shared.ports import Clock, NewId
 
 if TYPE_CHECKING:
@@ -78,7 +81,7 @@ class Owner:
             call_id=call.id,
             tool=tool.name,
             source=tool.source,
-            arguments=call.arguments,
+            arguments=_readable(call.arguments),
             reason=doubt.reason,
             argument=doubt.argument,
             asked_at=now,
@@ -118,3 +121,8 @@ class Owner:
             closed = await self._confirmations.expire(self._uid, self._run_id, asked.id)
             return closed.decision or "expired"
         return "expired"
+
+
+def _readable(arguments: str) -> str:
+    """Write arguments so that nothing hides in them from whoever reads and confirms them."""
+    return visible(json.dumps(from_json(arguments or "{}"), ensure_ascii=False))

@@ -4,6 +4,7 @@ import asyncio
 import binascii
 from base64 import urlsafe_b64decode
 from collections.abc import Iterator
+from contextlib import suppress
 from html.parser import HTMLParser
 from typing import Annotated
 from urllib.parse import quote
@@ -28,6 +29,8 @@ from shared.integrations.service import (
 
 MESSAGES = "https://gmail.googleapis.com/gmail/v1/users/me/messages"
 MAX_BODY = 12_000
+_MAX_HTML = 200_000
+"""Characters that are looked through for words: more would hold up other calls."""
 _UNREAD_BY_PEOPLE = ("script", "style", "head", "title")
 
 
@@ -148,7 +151,8 @@ class _Words(HTMLParser):
     @classmethod
     def of(cls, html: str) -> str:
         parser = cls()
-        parser.feed(html)
+        with suppress(AssertionError):  # it gives up on some markup; what was read counts
+            parser.feed(html[:_MAX_HTML])
         lines = "".join(parser._words).splitlines()
         return "\n".join(line for line in (" ".join(each.split()) for each in lines) if line)
 

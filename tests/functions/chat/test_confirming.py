@@ -1,5 +1,6 @@
 """T11: a call in doubt waits for its owner's word, runs once as it was shown, or never."""
 
+import json
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
@@ -184,6 +185,16 @@ async def test_the_question_shows_what_would_run_and_why(world: World) -> None:
         "expires_at": "2026-03-02T12:02:00Z",
         "state": "asked",
     }
+
+
+async def test_nothing_hides_from_its_owner_in_what_runs_once_confirmed(world: World) -> None:
+    hidden = {"to": "ann@example.com", "body": "Hi\u202e\U000e0034\U000e0037\u200b"}
+    async with waiting(world, says("Sent."), arguments=hidden) as (run, _):
+        await run.say(approved=True)
+        await run.ends()
+
+    assert json.loads(run.question.arguments) == {"to": "ann@example.com", "body": "Hi"}
+    assert run.sent == [{"to": "ann@example.com", "body": "Hi"}]
 
 
 async def test_a_refused_call_does_not_run_and_the_model_is_told(world: World) -> None:

@@ -91,6 +91,23 @@ async def test_p7_gmail_reads_the_words_of_a_mail_that_is_only_html(world: World
     assert text.endswith("\n\nHi Ada,\nthe train leaves at 7:40.")
 
 
+@pytest.mark.parametrize("markup", ["<![a[", "<![if !mso]>" * 3 + "<![ x"])
+async def test_p7_markup_that_no_parser_takes_hides_nothing_that_stands_before_it(
+    world: World, markup: str
+):
+    html = f"<p>The train leaves at 7:40.</p>{markup}"
+    mail = recorded("gmail/html")
+    mail["payload"] = {
+        "mimeType": "text/html",
+        "body": {"data": urlsafe_b64encode(html.encode()).decode()},
+    }
+    world.provider.answers[f"GET {MAIL}/{HTML}"] = [(200, mail)]
+
+    text = await text_of(world, "gmail", "read_gmail_message", message_id=HTML)
+
+    assert "The train leaves at 7:40." in text
+
+
 @pytest.mark.parametrize(
     ("data", "body"),
     [
