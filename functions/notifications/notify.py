@@ -4,12 +4,12 @@ from contextlib import suppress
 from datetime import datetime
 
 from functions.notifications.wiring import NotificationsDeps
-from shared.domain.allowance import Allowance
+from shared.domain.allowance import Allowance, allowed
 from shared.domain.app import App
 from shared.domain.chat import Message, main_session, new_session
 from shared.domain.documents import Create
-from shared.domain.errors import AlreadyExists, TooLarge, TooMany
-from shared.domain.hours import hour_of, seconds_left
+from shared.domain.errors import AlreadyExists, TooLarge
+from shared.domain.hours import hour_of
 from shared.domain.ids import MessageId, UserId
 from shared.domain.notification import Delivery, Notification, NotificationId
 from shared.domain.text import visible
@@ -79,11 +79,7 @@ async def _store(deps: NotificationsDeps, uid: UserId, notification: Notificatio
         taker=notification.id,
         store=with_slot,
     )
-    reset_s = seconds_left(deps.clock.now())
-    if left is None:
-        text = f"Rate limit exceeded. Maximum {PER_HOUR} notifications per hour."
-        raise TooMany(text, retry_after_s=reset_s)
-    return Allowance(limit=PER_HOUR, remaining=left, reset_s=reset_s)
+    return allowed(left, limit=PER_HOUR, of="notifications", now=deps.clock.now())
 
 
 async def _tell_in_chat(

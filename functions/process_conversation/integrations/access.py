@@ -6,10 +6,10 @@ from typing import Any, Literal
 from functions.process_conversation.wiring import IntegrationDeps
 from shared import telemetry
 from shared.data.app_access import calling_app
-from shared.domain.allowance import Allowance
+from shared.domain.allowance import Allowance, allowed
 from shared.domain.app import App
-from shared.domain.errors import NotAllowed, TooMany
-from shared.domain.hours import hour_of, seconds_left
+from shared.domain.errors import NotAllowed
+from shared.domain.hours import hour_of
 from shared.domain.ids import AppId
 from shared.edge.http import Call
 
@@ -63,8 +63,4 @@ async def take_turn(
         limit=PER_HOUR,
         taker=taker,
     )
-    reset_s = seconds_left(deps.clock.now())
-    if left is None:
-        message = f"Rate limit exceeded. Maximum {PER_HOUR} requests per hour."
-        raise TooMany(message, retry_after_s=reset_s)
-    return Allowance(limit=PER_HOUR, remaining=left, reset_s=reset_s)
+    return allowed(left, limit=PER_HOUR, of="requests", now=deps.clock.now())
