@@ -1,18 +1,17 @@
 """One tool call: installed, declared, well-formed; signed, sent, and told to the model."""
 
-import hashlib
 import json
 from collections.abc import Mapping
 from functools import partial
 from typing import Any
-from urllib.parse import urlencode
 
+from functions.tool_proxy.addresses import with_query
 from functions.tool_proxy.mcp_servers.call import call_over_mcp
 from functions.tool_proxy.outgoing import TIMEOUT_S, Outgoing, send_out, unanswered
 from functions.tool_proxy.quota import check_quota
 from functions.tool_proxy.results import text_of
 from functions.tool_proxy.schema import complaint
-from functions.tool_proxy.signing import signature_headers
+from functions.tool_proxy.signing import message_id, signature_headers
 from functions.tool_proxy.wiring import ToolProxyDeps
 from shared.domain.app import App, ChatTool
 from shared.domain.errors import ToolFailed, ToolRefused
@@ -44,8 +43,8 @@ async def call_tool(
         call = Outgoing(uid=uid, app=app, tool=tool, is_first=is_first)
         if tool.transport == "mcp":
             return await send_out(deps, lane, call, partial(call_over_mcp, deps, call, given))
-        message_id = _message_id(uid, app_id, name, call_id or deps.new_id())
-        request = _request(deps, call, given, message_id)
+        message = message_id(uid, app_id, name, call_id or deps.new_id())
+        request = _request(deps, call, given, message)
         return await send_out(deps, lane, call, partial(_send, deps, call, request))
 
 
@@ -78,22 +77,18 @@ def _given(tool: ChatTool, arguments: Mapping[str, Any]) -> dict[str, Any]:
     return {n: value for n, value in arguments.items() if value is not None or n in required}
 
 
-def _message_id(uid: UserId, app_id: AppId, name: str, call_id: str) -> str:
-    return "msg_" + hashlib.sha256(f"{uid}|{app_id}|{name}|{call_id}".encode()).hexdigest()[:32]
-
-
 def _request(
-    deps: ToolProxyDeps, call: Outgoing, given: Mapping[str, Any], message_id: str
+    deps: ToolProxyDeps, call: Outgoing, given: Mapping[str, Any], message: str
 ) -> EgressRequest:
     """Put what is sent into the body, or into the query where the method has no body."""
     app, tool = call.app, call.tool
     sent = {**given, "uid": call.uid, "app_id": app.id, "tool_name": tool.name}
     url, body = tool.endpoint, b""
     if tool.method in ("GET", "DELETE"):
-        url += ("&" if "?" in url else "?") + _query(sent)
+        url = with_query(url, {n: _plain(v) for n, v in sent.items() if v is not None})
     else:
         body = _compact(sent).encode()
-    signature = signature_headers(app, body, message_id, deps.clock.now())
+    signature = signature_headers(app, body, message, deps.clock.now())
     return EgressRequest(
         method=tool.method,
         url=url,
@@ -102,10 +97,6 @@ def _request(
         timeout_s=TIMEOUT_S,
         accepts=("application/json", "application/xml", "text/*"),
     )
-
-
-def _query(sent: Mapping[str, Any]) -> str:
-    return urlencode({n: _plain(v) for n, v in sent.items() if v is not None}, doseq=True)
 
 
 def _plain(value: Any) -> Any:

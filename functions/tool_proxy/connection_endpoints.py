@@ -3,7 +3,7 @@
 from starlette.responses import Response
 
 from functions.tool_proxy import browser, connections, returned
-from functions.tool_proxy.connections import NotConnected
+from functions.tool_proxy.away import AUTHORIZED_WITHIN, NotConnected
 from functions.tool_proxy.services import call_service
 from functions.tool_proxy.wire import (
     AuthorizeOut,
@@ -39,7 +39,7 @@ async def authorize(deps: ToolProxyDeps, call: Call[None]) -> Response:
         sent.authorization_id,
         path="/v1/connections",
         back_to=deps.services.redirect_uri,
-        within=connections.AUTHORIZED_WITHIN,
+        within=AUTHORIZED_WITHIN,
     )
 
 

@@ -1,11 +1,10 @@
 """How an account is connected: its owner is sent to the service, comes back, and may leave again."""
 
 import json
-from base64 import urlsafe_b64decode, urlsafe_b64encode
 from dataclasses import replace
-from datetime import timedelta
 
-from functions.tool_proxy import grants, oauth
+from functions.tool_proxy import away, grants, oauth
+from functions.tool_proxy.away import AUTHORIZED_WITHIN, NotConnected, Returning, Sent
 from functions.tool_proxy.wiring import ServicesDeps
 from shared import telemetry
 from shared.domain.connection import Authorization, Connection, OauthClient, Tokens
@@ -24,12 +23,7 @@ from shared.integrations import INTEGRATIONS, integration
 from shared.integrations.service import Consent, Integration, line
 from shared.ports import EgressRequest, EgressResponse
 
-AUTHORIZED_WITHIN = timedelta(minutes=10)
-_STATE = "the state of an authorization"
-
-
-class NotConnected(Conflict):
-    """No account was connected; the message is for the person in front of the browser."""
+_PURPOSE = "the state of an authorization"
 
 
 @value
@@ -39,22 +33,6 @@ class Offer:
     service: Integration
     is_set_up: bool
     connection: Connection | None
-
-
-@value
-class Sent:
-    """Where to send a user, and the secret of whoever begins: only they may end it."""
-
-    url: str
-    authorization_id: str
-
-
-@value
-class Returning:
-    """Who came back from a service, as the state says; the caller checks that it is whoever began."""
-
-    uid: UserId
-    authorization_id: str
 
 
 async def offers(deps: ServicesDeps, uid: UserId) -> list[Offer]:
@@ -88,7 +66,7 @@ async def authorize(deps: ServicesDeps, uid: UserId, name: str) -> Sent:
     url = oauth.authorize_url(
         consent,
         client,
-        state=await _state(deps, uid, authorization),
+        state=await away.state_of(deps.keys, uid, authorization.id, purpose=_PURPOSE),
         verifier=authorization.verifier,
         redirect_uri=deps.redirect_uri,
     )
@@ -97,12 +75,7 @@ async def authorize(deps: ServicesDeps, uid: UserId, name: str) -> Sent:
 
 async def returning(deps: ServicesDeps, state: str) -> Returning:
     """Read who comes back. Raises NotConnected for what is no state of ours."""
-    try:
-        named = await deps.keys.unwrap(urlsafe_b64decode(state), bound_to=_STATE)
-    except (ValueError, CannotUnwrap) as forged:
-        raise NotConnected("This link is not one of ours.") from forged
-    uid, authorization_id = json.loads(named)
-    return Returning(uid=UserId(uid), authorization_id=authorization_id)
+    return await away.returning(deps.keys, state, purpose=_PURPOSE)
 
 
 async def complete(deps: ServicesDeps, who: Returning, code: str | None) -> Integration:
@@ -160,12 +133,6 @@ def _client(deps: ServicesDeps, service: Integration) -> OauthClient:
         return grants.client_of(deps, service)
     except Unavailable as missing:
         raise Conflict(f"{missing}.") from missing
-
-
-async def _state(deps: ServicesDeps, uid: UserId, authorization: Authorization) -> str:
-    """Name user and authorization so that only we can write it, and only we can read it."""
-    named = json.dumps([uid, authorization.id]).encode()
-    return urlsafe_b64encode(await deps.keys.wrap(named, bound_to=_STATE)).decode()
 
 
 async def _taken(deps: ServicesDeps, who: Returning) -> Authorization:

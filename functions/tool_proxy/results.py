@@ -4,8 +4,8 @@ import json
 import re
 from http import HTTPStatus
 from typing import Any
-from urllib.parse import urlencode
 
+from functions.tool_proxy.addresses import with_query
 from functions.tool_proxy.outgoing import CallFailed, Outgoing
 from shared.domain.app import App
 from shared.domain.text import visible
@@ -62,9 +62,7 @@ def connect_url(call: Outgoing) -> str | None:
     integration = call.app.external_integration
     pages = [step.get("url", "") for step in integration.auth_steps]
     page = next(filter(_is_web, [*pages, integration.app_home_url or ""]), None)
-    if page is None:
-        return None
-    return f"{page}{'&' if '?' in page else '?'}{urlencode({'uid': call.uid})}"
+    return None if page is None else with_query(page, {"uid": call.uid})
 
 
 def _is_web(url: str) -> bool:

@@ -1,12 +1,11 @@
 """What apps hear of a processed conversation: who is told, by which task, and what comes of it."""
 
 import asyncio
-import hashlib
 from dataclasses import replace
 from datetime import timedelta
-from urllib.parse import urlencode
 
-from functions.tool_proxy.signing import signature_headers
+from functions.tool_proxy.addresses import with_query
+from functions.tool_proxy.signing import message_id, signature_headers
 from functions.tool_proxy.verdict import tell_developer
 from functions.tool_proxy.webhook_body import body_of
 from functions.tool_proxy.wiring import ToolProxyDeps
@@ -55,8 +54,7 @@ class Told:
     @property
     def id(self) -> str:
         """The message's id, the same on every attempt."""
-        said = f"{self.uid}|{self.app_id}|{self.conversation_id}|{self.content_hash}"
-        return "msg_" + hashlib.sha256(said.encode()).hexdigest()[:32]
+        return message_id(self.uid, self.app_id, self.conversation_id, self.content_hash)
 
 
 @value
@@ -141,11 +139,9 @@ async def _content(deps: ToolProxyDeps, told: Told) -> Conversation | None:
 
 
 async def _post(deps: ToolProxyDeps, app: App, told: Told, body: bytes) -> Outcome:
-    url = app.external_integration.webhook_url or ""
-    url += ("&" if "?" in url else "?") + urlencode({"uid": told.uid})
     request = EgressRequest(
         method="POST",
-        url=url,
+        url=with_query(app.external_integration.webhook_url or "", {"uid": told.uid}),
         headers={
             "Content-Type": "application/json",
             **signature_headers(app, body, told.id, deps.clock.now()),

@@ -1,11 +1,7 @@
 """How an MCP server becomes an app: asked for its tools, or first for its owner's permission."""
 
-import json
-from base64 import urlsafe_b64decode, urlsafe_b64encode
-from datetime import timedelta
-
-from functions.tool_proxy import access, oauth, registration
-from functions.tool_proxy.connections import NotConnected, Returning, Sent
+from functions.tool_proxy import access, away, oauth, registration
+from functions.tool_proxy.away import AUTHORIZED_WITHIN, NotConnected, Returning, Sent
 from functions.tool_proxy.mcp_servers import tokens
 from functions.tool_proxy.mcp_servers.errors import ProtocolError
 from functions.tool_proxy.registration import (
@@ -19,7 +15,6 @@ from functions.tool_proxy.results import reason_of
 from functions.tool_proxy.wiring import ToolProxyDeps
 from shared.domain.app import App
 from shared.domain.errors import (
-    CannotUnwrap,
     NotAllowed,
     NotFound,
     TooLarge,
@@ -29,8 +24,7 @@ from shared.domain.ids import AppId, UserId
 from shared.domain.mcp_grant import McpAuthorization, McpGrant
 from shared.domain.value import value
 
-AUTHORIZED_WITHIN = timedelta(minutes=10)
-_STATE = "the state of an MCP server's authorization"
+_PURPOSE = "the state of an MCP server's authorization"
 
 
 @value
@@ -63,12 +57,7 @@ async def refresh(deps: ToolProxyDeps, uid: UserId, app_id: AppId) -> Added:
 
 async def returning(deps: ToolProxyDeps, state: str) -> Returning:
     """Read who comes back. Raises NotConnected for what is no state of ours."""
-    try:
-        named = await deps.mcp.keys.unwrap(urlsafe_b64decode(state), bound_to=_STATE)
-    except (ValueError, CannotUnwrap) as forged:
-        raise NotConnected("This link is not one of ours.") from forged
-    uid, authorization_id = json.loads(named)
-    return Returning(uid=UserId(uid), authorization_id=authorization_id)
+    return await away.returning(deps.mcp.keys, state, purpose=_PURPOSE)
 
 
 async def complete(
@@ -100,7 +89,7 @@ async def _begin(deps: ToolProxyDeps, app: App, challenge: str) -> Sent:
             server,
             challenge,
             redirect_uri=deps.mcp.redirect_uri,
-            state=await _state(deps, app.owner, name),
+            state=await away.state_of(deps.mcp.keys, app.owner, name, purpose=_PURPOSE),
         )
     except (ProtocolError, NotAllowed, TooLarge, Unavailable) as failed:
         reason = reason_of(str(failed))
@@ -114,12 +103,6 @@ async def _begin(deps: ToolProxyDeps, app: App, challenge: str) -> Sent:
     )
     await deps.mcp.authorizations.add(app.owner, name, authorization)
     return Sent(url=begun.url, authorization_id=name)
-
-
-async def _state(deps: ToolProxyDeps, uid: UserId, name: str) -> str:
-    """Name user and authorization so that only we can write it, and only we can read it."""
-    named = json.dumps([uid, name]).encode()
-    return urlsafe_b64encode(await deps.mcp.keys.wrap(named, bound_to=_STATE)).decode()
 
 
 async def _taken(deps: ToolProxyDeps, who: Returning) -> McpAuthorization:

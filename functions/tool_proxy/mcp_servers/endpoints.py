@@ -3,7 +3,7 @@
 from starlette.responses import Response
 
 from functions.tool_proxy import browser, returned
-from functions.tool_proxy.connections import NotConnected
+from functions.tool_proxy.away import AUTHORIZED_WITHIN, NotConnected
 from functions.tool_proxy.mcp_servers import connect
 from functions.tool_proxy.mcp_servers.connect import Added
 from functions.tool_proxy.mcp_servers.wire import McpAppIn, McpAppOut, McpReturned
@@ -41,7 +41,7 @@ def _shown(deps: ToolProxyDeps, added: Added) -> Response:
         added.sent.authorization_id,
         path="/v1/apps/mcp",
         back_to=deps.mcp.redirect_uri,
-        within=connect.AUTHORIZED_WITHIN,
+        within=AUTHORIZED_WITHIN,
     )
 
 

@@ -1,0 +1,48 @@
+"""A user who is sent away to allow access, and who comes back: only we can write and read which."""
+
+import json
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from datetime import timedelta
+
+from shared.domain.errors import CannotUnwrap, Conflict
+from shared.domain.ids import UserId
+from shared.domain.value import value
+from shared.ports import Keys
+
+AUTHORIZED_WITHIN = timedelta(minutes=10)
+
+
+class NotConnected(Conflict):
+    """No account was connected; the message is for the person in front of the browser."""
+
+
+@value
+class Sent:
+    """Where to send a user, and the secret of whoever begins: only they may end it."""
+
+    url: str
+    authorization_id: str
+
+
+@value
+class Returning:
+    """Who came back, as the state says; the caller checks that it is whoever began."""
+
+    uid: UserId
+    authorization_id: str
+
+
+async def state_of(keys: Keys, uid: UserId, authorization_id: str, *, purpose: str) -> str:
+    """Name user and authorization; for another purpose it is no state."""
+    named = json.dumps([uid, authorization_id]).encode()
+    return urlsafe_b64encode(await keys.wrap(named, bound_to=purpose)).decode()
+
+
+async def returning(keys: Keys, state: str, *, purpose: str) -> Returning:
+    """Read who comes back. Raises NotConnected for what is no state of ours."""
+    try:
+        named = await keys.unwrap(urlsafe_b64decode(state), bound_to=purpose)
+    except (ValueError, CannotUnwrap) as forged:
+        raise NotConnected("This link is not one of ours.") from forged
+    uid, authorization_id = json.loads(named)
+    return Returning(uid=UserId(uid), authorization_id=authorization_id)
