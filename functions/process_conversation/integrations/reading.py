@@ -31,6 +31,7 @@ MAX_TEXT_BYTES = 8_388_608
 _PAGE = 100
 _MOST_PAGES = 100
 _AT_ONCE = 20
+"""Transcripts that are read, and held, together."""
 
 T = TypeVar("T")
 
@@ -89,9 +90,12 @@ async def conversations(
         offset=query.offset,
         limit=query.limit,
     )
-    if query.max_transcript_segments == 0:
-        return [ConversationItem.of(one) for one in found]
-    return _items(await _whole(deps, uid, found), query.max_transcript_segments)
+    room = _Room(query.max_transcript_segments)
+    items: list[ConversationItem] = []
+    for n in range(0, len(found), _AT_ONCE):
+        some = found[n : n + _AT_ONCE]
+        items += map(room.item, await _whole(deps, uid, some) if room.is_left else some)
+    return items
 
 
 async def tasks(deps: IntegrationDeps, uid: UserId, query: TasksQuery) -> list[ActionItem]:
@@ -123,8 +127,9 @@ async def search(
     )
     first = (asked.page - 1) * asked.per_page
     shown = [one.conversation for one in found[first : first + asked.per_page]]
+    room = _Room(most_segments)
     return SearchOut(
-        conversations=_items(shown, most_segments),
+        conversations=[room.item(one) for one in shown],
         total_pages=math.ceil(len(found) / asked.per_page),
         current_page=asked.page,
         per_page=asked.per_page,
@@ -153,11 +158,8 @@ async def _matching(
 async def _whole(
     deps: IntegrationDeps, uid: UserId, found: Sequence[Conversation]
 ) -> list[Conversation]:
-    """Read transcripts, a few at a time; what was deleted meanwhile is left out."""
-    read: list[Conversation | None] = []
-    for n in range(0, len(found), _AT_ONCE):
-        some = found[n : n + _AT_ONCE]
-        read += await asyncio.gather(*(_read_whole(deps, uid, one) for one in some))
+    """Read transcripts; what was deleted meanwhile is left out."""
+    read = await asyncio.gather(*(_read_whole(deps, uid, one) for one in found))
     return [one for one in read if one is not None]
 
 
@@ -172,13 +174,21 @@ async def _read_whole(
         return found
 
 
-def _items(found: Sequence[Conversation], most_segments: int) -> list[ConversationItem]:
-    room, items = MAX_TEXT_BYTES, []
-    for one in found:
-        spoken = one.spoken if most_segments == -1 else one.spoken[:most_segments]
-        room -= _size(spoken)
-        items.append(ConversationItem.of(one, spoken if room >= 0 else ()))
-    return items
+class _Room:
+    """What one answer still holds of transcripts, at most so many segments of each; -1 for all."""
+
+    def __init__(self, most_segments: int) -> None:
+        self._most = most_segments
+        self._bytes = MAX_TEXT_BYTES if most_segments else 0
+
+    @property
+    def is_left(self) -> bool:
+        return self._bytes > 0
+
+    def item(self, one: Conversation) -> ConversationItem:
+        spoken = one.spoken if self._most == -1 else one.spoken[: self._most]
+        self._bytes -= _size(spoken)
+        return ConversationItem.of(one, spoken if self._bytes >= 0 else ())
 
 
 def _size(segments: Sequence[Segment]) -> int:

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any
 
@@ -15,13 +15,16 @@ from functions.process_conversation.integrations.access import PER_HOUR
 from functions.process_conversation.wiring import IntegrationDeps
 from infra.local.routing import ROOT
 from shared.data.apps import Apps, InstalledApps, hash_key
+from shared.data.conversations import Conversations
 from shared.data.hourly_limits import HourlyLimits
 from shared.data.operations import Operations
 from shared.data.search import Search
 from shared.domain.app import ApiKey, App, ExternalIntegration, InstalledApp
+from shared.domain.conversation import Conversation
 from shared.domain.documents import Update
-from shared.domain.ids import AppId, UserId
+from shared.domain.ids import AppId, ConversationId, UserId
 from shared.edge.http import application
+from shared.ports import Documents
 from tests.doubles import CountingIds, ScriptedModel
 from tests.functions.process_conversation.client import client_of
 from tests.functions.process_conversation.world import (
@@ -345,6 +348,39 @@ async def test_t17_conversations_are_read_with_the_beginning_of_their_transcript
         more = await apped.ask("GET", "conversations", max_transcript_segments=asked)
         [item] = more.json()["conversations"]
         assert len(item["transcript_segments"]) == told
+
+
+class Watched(Conversations):
+    """Remembers whose transcripts were read."""
+
+    def __init__(self, documents: Documents) -> None:
+        super().__init__(documents)
+        self.read: list[ConversationId] = []
+
+    async def get(self, uid: UserId, conversation_id: ConversationId) -> Conversation:
+        self.read.append(conversation_id)
+        return await super().get(uid, conversation_id)
+
+
+async def test_t17_no_more_transcripts_are_read_than_an_answer_holds(apped):
+    await apped.declare("read_conversations")
+    for n in range(25):
+        await apped.world.deps.conversations.add(
+            ALICE, talk(*["x" * 90_000] * 5, id=ConversationId(f"talk{n}"))
+        )
+    watched = Watched(apped.world.documents)
+    deps = replace(apped.deps, conversations=watched)
+    app = application("integrations", INTEGRATIONS, deps)
+    async with AsyncClient(
+        transport=ASGITransport(app), base_url="http://test", headers=apped.client.headers
+    ) as client:
+        query = f"uid={ALICE}&max_transcript_segments=-1"
+        answer = await client.get(f"{PREFIX}/conversations?{query}")
+
+    items = answer.json()["conversations"]
+    assert len(items) == 25
+    assert len(watched.read) == 20
+    assert [bool(item["transcript_segments"]) for item in items] == [True] * 18 + [False] * 7
 
 
 @pytest.mark.parametrize(
