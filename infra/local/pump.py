@@ -1,10 +1,12 @@
 """Delivers the embedded queue's jobs to entry points over HTTP, as Eventarc and Cloud Tasks do."""
 
+from collections import Counter
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import anyio
+from anyio.abc import TaskGroup
 
 from infra.local.envelopes import envelope
 from shared import telemetry
@@ -15,7 +17,8 @@ from shared.ports import ServiceIdentity
 if TYPE_CHECKING:
     import httpx
 
-CONCURRENCY = 8
+AT_ONCE = 8
+"""To one target; a slow one holds up no other."""
 POLL_S = 0.25
 """How soon a job of another process is seen; our own ring the bell."""
 TIMEOUT_S = 600.0
@@ -31,33 +34,39 @@ class Pump:
     def __init__(self, queue: SqliteQueue, deliver: Deliver) -> None:
         self._queue = queue
         self._deliver = deliver
-        self._free = CONCURRENCY
+        self._running = Counter[str]()
 
     async def run(self) -> None:
         """Deliver until cancelled; what was in flight then goes back to the queue."""
         async with anyio.create_task_group() as deliveries:
             while True:
-                jobs = await self._claim()
-                for job in jobs:
-                    deliveries.start_soon(self._handle, job)
-                if not jobs:
+                if not await self._begin(deliveries):
                     await self._queue.wait(POLL_S)
 
     async def drain(self) -> None:
         """Deliver what is due, and what that brings, until nothing is due."""
-        while jobs := await self._claim():
+        begun = True
+        while begun:
             async with anyio.create_task_group() as deliveries:
-                for job in jobs:
-                    deliveries.start_soon(self._handle, job)
+                begun = await self._begin(deliveries)
 
-    async def _claim(self) -> list[Job]:
+    async def _begin(self, deliveries: TaskGroup) -> bool:
+        """Begin what is due, one by one, since each may be the last that its target takes."""
+        begun = False
+        while job := await self._claim():
+            self._running[job.target] += 1
+            deliveries.start_soon(self._handle, job)
+            begun = True
+        return begun
+
+    async def _claim(self) -> Job | None:
+        full = [target for target, jobs in self._running.items() if jobs >= AT_ONCE]
         try:
-            jobs = await self._queue.claim(self._free)
+            jobs = await self._queue.claim(1, passing=full)
         except Unavailable:
             telemetry.warning("queue_busy")
-            return []
-        self._free -= len(jobs)
-        return jobs
+            return None
+        return jobs[0] if jobs else None
 
     async def _handle(self, job: Job) -> None:
         try:
@@ -70,7 +79,7 @@ class Pump:
                 await self._queue.release(job)
             raise
         finally:
-            self._free += 1
+            self._running[job.target] -= 1
             self._queue.ring()
 
     async def _attempt(self, job: Job) -> None:

@@ -79,15 +79,18 @@ class SqliteQueue:
         self._undertaker = bury
         self._bell = _Bell()
 
-    async def claim(self, limit: int) -> list[Job]:
-        """Take up to `limit` due jobs, oldest first; bury what used up its attempts unanswered."""
+    async def claim(self, limit: int, *, passing: Sequence[str] = ()) -> list[Job]:
+        """Take up to `limit` due jobs, oldest first; bury what used up its attempts unanswered.
+
+        Those of the targets `passing` are left for later.
+        """
         now = self._now()
 
         def work(connection: sqlite3.Connection) -> list[Job]:
             self._bury_lost(connection, now)
-            return _claim(connection, now, limit)
+            return _claim(connection, now, limit, passing)
 
-        return await self.database.write(work) if limit else []
+        return await self.database.write(work)
 
     async def ack(self, job: Job) -> None:
         """Be done with a job."""
@@ -263,12 +266,15 @@ def _pattern(path: str) -> re.Pattern[str]:
     return re.compile(re.sub(r"\\\{[^}]*\\\}", "[^/]+", re.escape(path)))
 
 
-def _claim(connection: sqlite3.Connection, now: float, limit: int) -> list[Job]:
+def _claim(
+    connection: sqlite3.Connection, now: float, limit: int, passing: Sequence[str]
+) -> list[Job]:
     rows = connection.execute(
         "UPDATE jobs SET due = ?, attempt = attempt + 1, fence = fence + 1 WHERE id IN "
-        "(SELECT id FROM jobs WHERE ended IS NULL AND due <= ? ORDER BY due, id LIMIT ?) "
+        "(SELECT id FROM jobs WHERE ended IS NULL AND due <= ? "
+        "AND target NOT IN (SELECT value FROM json_each(?)) ORDER BY due, id LIMIT ?) "
         "RETURNING id, kind, target, name, body, trace, created, attempt, fence",
-        (now + LEASE_S, now, limit),
+        (now + LEASE_S, now, dumps(passing), limit),
     ).fetchall()
     return [_job(*row) for row in sorted(rows)]
 

@@ -10,7 +10,7 @@ import anyio
 import httpx
 import pytest
 
-from infra.local.pump import CONCURRENCY, HttpDelivery, Pump
+from infra.local.pump import AT_ONCE, HttpDelivery, Pump
 from shared.adapters.local_identity import LocalServiceIdentity
 from shared.adapters.sqlite_database import SqliteDatabase
 from shared.adapters.sqlite_queue import (
@@ -245,7 +245,7 @@ async def test_a_running_pump_delivers_what_is_added_later(queue: SqliteQueue) -
         group.cancel_scope.cancel()
 
 
-async def test_no_more_than_eight_deliveries_run_at_once(queue: SqliteQueue) -> None:
+async def test_a_target_gets_no_more_than_eight_deliveries_at_once(queue: SqliteQueue) -> None:
     running = 0
     most = 0
     crowded = anyio.Event()
@@ -254,7 +254,7 @@ async def test_no_more_than_eight_deliveries_run_at_once(queue: SqliteQueue) -> 
         nonlocal running, most
         running += 1
         most = max(most, running)
-        if running == CONCURRENCY:
+        if running == AT_ONCE:
             crowded.set()
         await crowded.wait()
         running -= 1
@@ -263,7 +263,27 @@ async def test_no_more_than_eight_deliveries_run_at_once(queue: SqliteQueue) -> 
         await SqliteTasks(queue).create("remind", f"t{n}", {})
     await Pump(queue, deliver).drain()
 
-    assert most == CONCURRENCY
+    assert most == AT_ONCE
+
+
+async def test_a_target_that_hangs_holds_up_no_other(queue: SqliteQueue) -> None:
+    """T18: an app that takes half a minute to answer is not waited for by anything else."""
+    arrived = anyio.Event()
+
+    async def deliver(job: Job) -> None:
+        if job.target == "remind":
+            arrived.set()
+        else:
+            await anyio.sleep_forever()
+
+    for n in range(20):
+        await SqliteTasks(queue).create("deliver_webhook", f"t{n}", {})
+    await SqliteTasks(queue).create("remind", "t", {})
+    async with anyio.create_task_group() as group:
+        group.start_soon(Pump(queue, deliver).run)
+        with anyio.fail_after(10):
+            await arrived.wait()
+        group.cancel_scope.cancel()
 
 
 async def test_a_stopped_pump_gives_back_what_it_had_in_flight(queue: SqliteQueue) -> None:
