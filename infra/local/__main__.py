@@ -28,6 +28,9 @@ from shared.settings import Settings, SettingsError
 GRACE_S = 6
 """How long answers may go on after Ctrl-C or SIGTERM; then they are stored as they are."""
 
+MAX_HEAD_BYTES = 131_072
+"""Room for the longest query that a route takes, escaped; whatever is longer gets a bare 400."""
+
 
 class _Server(uvicorn.Server):
     """A server that leaves signals to us: two of them share this process."""
@@ -132,6 +135,7 @@ def _server(app: ASGIApp) -> _Server:
             access_log=False,
             server_header=False,
             timeout_graceful_shutdown=GRACE_S,
+            h11_max_incomplete_event_size=MAX_HEAD_BYTES,
         )
     )
 
