@@ -15,6 +15,8 @@ _MAX_TEXT = 2_000
 _MAX_SCHEMA_BYTES = 16_384
 _MAX_SCHEMAS_BYTES = 65_536
 """For all tools of an app: what is beyond would only crowd the model's prompt."""
+_PLACE = 8
+"""Characters that any part of a schema counts for: a million empty maps are a short text."""
 _MAX_DEPTH = 32
 _COSTLY = (
     "patternProperties",
@@ -257,10 +259,10 @@ class _Inliner:
 
 
 def _chars(node: Any) -> int:
-    """Count what a node adds to its schema's text, at least; its parts count for themselves."""
+    """Count what a node adds to a schema, for its text and its place in memory; its parts count for themselves."""
     if isinstance(node, dict):
-        return 1 + sum(map(len, node))
-    return 1 + len(node) if isinstance(node, str) else 1
+        return _PLACE + sum(map(len, node))
+    return _PLACE + len(node) if isinstance(node, str) else _PLACE
 
 
 def _check_schema(schema: Mapping[str, Any]) -> None:

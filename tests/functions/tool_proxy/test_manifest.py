@@ -75,6 +75,15 @@ def test_t2_the_schemas_of_all_tools_together_have_a_limit():
     assert "those of all tools over 65536" in manifest.refused[0]
 
 
+def test_t2_the_parts_of_schemas_count_for_the_memory_they_take():
+    crowded: dict[str, Any] = {"properties": {"one": {"enum": [{}] * 1_500}}}
+
+    manifest = read(*({**FIND, "name": f"t{n}", "parameters": crowded} for n in range(40)))
+
+    assert len(manifest.tools) == 5
+    assert "those of all tools over 65536" in manifest.refused[0]
+
+
 def test_t2_what_is_beyond_the_last_place_is_not_even_read():
     places = [{**FIND, "name": f"t{n}"} for n in range(40)]
 
