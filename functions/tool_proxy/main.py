@@ -7,7 +7,7 @@ from starlette.applications import Starlette
 from starlette.requests import Request
 
 from functions.tool_proxy.endpoints import ENDPOINTS, TOOL_PROXY_ENDPOINTS
-from functions.tool_proxy.webhook_endpoints import ANNOUNCE, DELIVER
+from functions.tool_proxy.webhooks.endpoints import ANNOUNCE, DELIVER
 from functions.tool_proxy.wiring import deps, start
 from shared.edge.http import application
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import field
 from functools import cache
 
-from functions.tool_proxy.traffic import Traffic
+from functions.tool_proxy.calls.traffic import Traffic
 from shared import wiring
 from shared.data.app_calls import AppCalls
 from shared.data.apps import Apps, InstalledApps

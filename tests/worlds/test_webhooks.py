@@ -12,8 +12,8 @@ from standardwebhooks import Webhook
 from starlette.applications import Starlette
 from starlette.routing import Mount
 
-from functions.tool_proxy.webhook_endpoints import ANNOUNCE, DELIVER
-from functions.tool_proxy.webhooks import DELAYS
+from functions.tool_proxy.webhooks.delivery import DELAYS
+from functions.tool_proxy.webhooks.endpoints import ANNOUNCE, DELIVER
 from functions.tool_proxy.wiring import ToolProxyDeps
 from infra.emulators.eventarc import Eventarc, add_topic
 from infra.local.pump import HttpDelivery, Pump

@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from functions.tool_proxy.calls.outgoing import CallFailed, Outgoing, unanswered
+from functions.tool_proxy.calls.results import reason_of
 from functions.tool_proxy.mcp_servers.errors import ProtocolError, Unauthorized
 from functions.tool_proxy.mcp_servers.results import text_of
 from functions.tool_proxy.mcp_servers.tokens import opened
-from functions.tool_proxy.outgoing import CallFailed, Outgoing, unanswered
-from functions.tool_proxy.results import reason_of
 from functions.tool_proxy.wiring import ToolProxyDeps
 
 if TYPE_CHECKING:

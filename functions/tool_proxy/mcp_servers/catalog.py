@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import anyio.to_thread
 
-from functions.tool_proxy.manifest import Manifest, read_manifest
+from functions.tool_proxy.apps.manifest import Manifest, read_manifest
 from functions.tool_proxy.mcp_servers.tokens import opened
 from functions.tool_proxy.wiring import ToolProxyDeps
 from shared.domain.app import App, ExternalIntegration

@@ -1,17 +1,18 @@
 """How an MCP server becomes an app: asked for its tools, or first for its owner's permission."""
 
-from functions.tool_proxy import access, away, oauth, registration
-from functions.tool_proxy.away import AUTHORIZED_WITHIN, NotConnected, Returning, Sent
-from functions.tool_proxy.mcp_servers import tokens
-from functions.tool_proxy.mcp_servers.errors import ProtocolError
-from functions.tool_proxy.registration import (
+from functions.tool_proxy.apps import access, registration
+from functions.tool_proxy.apps.registration import (
     AuthorizationNeeded,
     ManifestFailed,
     Registration,
     declared,
     in_order,
 )
-from functions.tool_proxy.results import reason_of
+from functions.tool_proxy.authorization import away, oauth
+from functions.tool_proxy.authorization.away import AUTHORIZED_WITHIN, NotConnected, Returning, Sent
+from functions.tool_proxy.calls.results import reason_of
+from functions.tool_proxy.mcp_servers import tokens
+from functions.tool_proxy.mcp_servers.errors import ProtocolError
 from functions.tool_proxy.wiring import ToolProxyDeps
 from shared.domain.app import App
 from shared.domain.errors import (

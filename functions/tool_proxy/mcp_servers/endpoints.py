@@ -2,12 +2,12 @@
 
 from starlette.responses import Response
 
-from functions.tool_proxy import browser, returned
-from functions.tool_proxy.away import AUTHORIZED_WITHIN, NotConnected
+from functions.tool_proxy.apps.registration import ManifestFailed, NoManifest
+from functions.tool_proxy.authorization import browser, returned
+from functions.tool_proxy.authorization.away import AUTHORIZED_WITHIN, NotConnected
 from functions.tool_proxy.mcp_servers import connect
 from functions.tool_proxy.mcp_servers.connect import Added
 from functions.tool_proxy.mcp_servers.wire import McpAppIn, McpAppOut, McpReturned
-from functions.tool_proxy.registration import ManifestFailed, NoManifest
 from functions.tool_proxy.wiring import ToolProxyDeps
 from shared.domain.errors import NotAllowed, Unavailable
 from shared.domain.ids import AppId

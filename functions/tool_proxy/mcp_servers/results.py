@@ -3,8 +3,8 @@
 import json
 from typing import TYPE_CHECKING, assert_never
 
-from functions.tool_proxy.outgoing import CallFailed
-from functions.tool_proxy.results import MAX_TEXT, reason_of
+from functions.tool_proxy.calls.outgoing import CallFailed
+from functions.tool_proxy.calls.results import MAX_TEXT, reason_of
 from shared.domain.app import ChatTool
 from shared.domain.text import visible
 

@@ -7,9 +7,9 @@ from functools import partial
 from typing import TypeVar
 from urllib.parse import urlencode
 
-from functions.tool_proxy import oauth
+from functions.tool_proxy.authorization import oauth
+from functions.tool_proxy.authorization.renewal import renewed_once
 from functions.tool_proxy.mcp_servers.errors import Unauthorized
-from functions.tool_proxy.renewal import renewed_once
 from functions.tool_proxy.wiring import ToolProxyDeps
 from shared import telemetry
 from shared.domain.app import App

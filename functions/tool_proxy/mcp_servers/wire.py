@@ -4,8 +4,8 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field
 
-from functions.tool_proxy.registration import Registration
-from functions.tool_proxy.wire import Short
+from functions.tool_proxy.apps.registration import Registration
+from functions.tool_proxy.apps.wire import Short
 from shared.domain.app import App, ExternalIntegration
 from shared.domain.ids import AppId
 from shared.domain.text import visible

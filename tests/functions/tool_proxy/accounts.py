@@ -8,7 +8,7 @@ from typing import Any
 
 from starlette.types import ASGIApp
 
-from functions.tool_proxy.connection_endpoints import SERVICES
+from functions.tool_proxy.accounts.endpoints import SERVICES
 from functions.tool_proxy.wiring import ServicesDeps
 from shared.adapters.firestore_indexes import FirestoreIndexes
 from shared.adapters.guarded_egress import GuardedEgress

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from functions.tool_proxy.credentials import MAX_KEYS
-from functions.tool_proxy.registration import MAX_APPS
+from functions.tool_proxy.apps.credentials import MAX_KEYS
+from functions.tool_proxy.apps.registration import MAX_APPS
 from shared.data.apps import MAX_INSTALLED
 from shared.domain.app import App, InstalledApp
 from shared.domain.errors import ToolRefused

@@ -11,8 +11,8 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from httpx import ASGITransport, AsyncClient, Headers, Response
 
-from functions.tool_proxy import connections, grants
-from functions.tool_proxy.connection_endpoints import CONNECTIONS
+from functions.tool_proxy.accounts import connections, grants
+from functions.tool_proxy.accounts.endpoints import CONNECTIONS
 from functions.tool_proxy.wiring import ServicesDeps
 from shared.adapters.firestore_indexes import FirestoreIndexes
 from shared.adapters.guarded_egress import GuardedEgress

@@ -13,9 +13,9 @@ from typing import Any
 import anyio
 import pytest
 
-from functions.tool_proxy import connections, grants
-from functions.tool_proxy.renewal import MOST_POLLS
-from functions.tool_proxy.services import call_service
+from functions.tool_proxy.accounts import connections, grants
+from functions.tool_proxy.accounts.services import call_service
+from functions.tool_proxy.authorization.renewal import MOST_POLLS
 from shared.adapters.system_clock import SystemClock
 from shared.data.grants import Grants
 from shared.data.refresh_claims import LEASE

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from functions.tool_proxy.manifest import BadManifest, ChatMessages, Manifest, read_manifest
+from functions.tool_proxy.apps.manifest import BadManifest, ChatMessages, Manifest, read_manifest
 from shared.domain.app import ExternalIntegration
 
 AT = "https://notes.example.com/.well-known/omi-tools.json"

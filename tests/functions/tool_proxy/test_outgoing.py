@@ -11,10 +11,10 @@ import anyio
 import anyio.to_thread
 import pytest
 
-from functions.tool_proxy.call import call_tool
-from functions.tool_proxy.quota import PER_APP, PER_USER
-from functions.tool_proxy.traffic import MAX_AT_ONCE, PER_MINUTE
-from functions.tool_proxy.verdict import FAILURES
+from functions.tool_proxy.apps.verdict import FAILURES
+from functions.tool_proxy.calls.call import call_tool
+from functions.tool_proxy.calls.quota import PER_APP, PER_USER
+from functions.tool_proxy.calls.traffic import MAX_AT_ONCE, PER_MINUTE
 from functions.tool_proxy.wiring import ToolProxyDeps
 from shared.data.app_calls import AppCalls
 from shared.domain.app import AppCall

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from functions.tool_proxy.outgoing import CallFailed, Outgoing
-from functions.tool_proxy.results import MAX_TEXT, text_of
+from functions.tool_proxy.calls.outgoing import CallFailed, Outgoing
+from functions.tool_proxy.calls.results import MAX_TEXT, text_of
 from shared.domain.app import App, ChatTool, ExternalIntegration
 from shared.domain.ids import AppId, UserId
 from shared.ports import EgressResponse

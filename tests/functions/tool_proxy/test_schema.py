@@ -1,6 +1,6 @@
 """Arguments against schemas of strangers."""
 
-from functions.tool_proxy.schema import complaint
+from functions.tool_proxy.calls.schema import complaint
 
 
 def test_t5_a_wrong_argument_is_named_with_its_place():

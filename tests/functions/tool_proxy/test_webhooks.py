@@ -13,8 +13,8 @@ from starlette.requests import Request
 from starlette.responses import Response as Served
 from starlette.routing import Route
 
-from functions.tool_proxy.webhook_endpoints import ANNOUNCE, DELIVER
-from functions.tool_proxy.webhooks import ATTEMPTS, DELAYS, Told, announce, deliver
+from functions.tool_proxy.webhooks.delivery import ATTEMPTS, DELAYS, Told, announce, deliver
+from functions.tool_proxy.webhooks.endpoints import ANNOUNCE, DELIVER
 from shared.adapters.guarded_egress import GuardedEgress
 from shared.data.codec import dump
 from shared.data.conversations import conversation_path

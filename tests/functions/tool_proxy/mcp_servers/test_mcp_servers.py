@@ -12,8 +12,8 @@ import anyio.to_thread
 import mcp_types as types
 import pytest
 
-from functions.tool_proxy.manifest import MAX_TOOLS
-from functions.tool_proxy.results import MAX_TEXT
+from functions.tool_proxy.apps.manifest import MAX_TOOLS
+from functions.tool_proxy.calls.results import MAX_TEXT
 from shared.domain.app import ChatTool
 from shared.domain.errors import ToolFailed, ToolRefused
 from tests.functions.tool_proxy.mcp_servers.world import World, world_in

@@ -15,8 +15,8 @@ from starlette.responses import JSONResponse
 from starlette.responses import Response as Answer
 from starlette.routing import Route
 
-from functions.tool_proxy.away import AUTHORIZED_WITHIN
-from functions.tool_proxy.call import call_tool
+from functions.tool_proxy.authorization.away import AUTHORIZED_WITHIN
+from functions.tool_proxy.calls.call import call_tool
 from shared.domain.documents import Query
 from shared.domain.errors import ToolFailed, ToolRefused
 from shared.domain.ids import AppId, UserId

@@ -9,7 +9,7 @@ from typing import Any
 
 from httpx import ASGITransport, AsyncClient, Response
 
-from functions.tool_proxy.call import call_tool
+from functions.tool_proxy.calls.call import call_tool
 from functions.tool_proxy.endpoints import ENDPOINTS
 from functions.tool_proxy.wiring import ToolProxyDeps
 from shared.adapters.firestore_indexes import FirestoreIndexes

@@ -5,9 +5,9 @@ from dataclasses import replace
 from datetime import timedelta
 
 from functions.tool_proxy.addresses import with_query
-from functions.tool_proxy.signing import message_id, signature_headers
-from functions.tool_proxy.verdict import tell_developer
-from functions.tool_proxy.webhook_body import body_of
+from functions.tool_proxy.apps.signing import message_id, signature_headers
+from functions.tool_proxy.apps.verdict import tell_developer
+from functions.tool_proxy.webhooks.body import body_of
 from functions.tool_proxy.wiring import ToolProxyDeps
 from shared import telemetry
 from shared.domain.app import App, AppCall, SwitchedOff

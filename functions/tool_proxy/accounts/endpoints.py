@@ -2,19 +2,19 @@
 
 from starlette.responses import Response
 
-from functions.tool_proxy import browser, connections, returned
-from functions.tool_proxy.away import AUTHORIZED_WITHIN, NotConnected
-from functions.tool_proxy.services import call_service
-from functions.tool_proxy.wire import (
+from functions.tool_proxy.accounts import connections
+from functions.tool_proxy.accounts.services import call_service
+from functions.tool_proxy.accounts.wire import (
     AuthorizeOut,
     ConnectionOut,
     Disconnected,
-    Ok,
     Returned,
     ServiceCallIn,
-    ToolCallOut,
     UserIn,
 )
+from functions.tool_proxy.authorization import browser, returned
+from functions.tool_proxy.authorization.away import AUTHORIZED_WITHIN, NotConnected
+from functions.tool_proxy.wire import Ok, ToolCallOut
 from functions.tool_proxy.wiring import ToolProxyDeps
 from shared import telemetry
 from shared.domain.errors import NotAllowed, Unavailable

@@ -2,8 +2,8 @@
 
 from pydantic import ValidationError
 
-from functions.tool_proxy import webhooks
-from functions.tool_proxy.wire import ProcessedMessage, WebhookTask
+from functions.tool_proxy.webhooks import delivery
+from functions.tool_proxy.webhooks.wire import ProcessedMessage, WebhookTask
 from functions.tool_proxy.wiring import ToolProxyDeps
 from shared import telemetry
 from shared.domain.errors import Invalid
@@ -17,12 +17,12 @@ async def announce_conversation(deps: ToolProxyDeps, call: Call[bytes]) -> None:
     except ValidationError as error:
         raise Invalid("The message does not name a conversation") from error
     telemetry.note(uid=telemetry.opaque(message.uid))
-    await webhooks.announce(deps, message.uid, message.conversation_id, message.content_hash)
+    await delivery.announce(deps, message.uid, message.conversation_id, message.content_hash)
 
 
 async def deliver_webhook(deps: ToolProxyDeps, call: Call[WebhookTask]) -> None:
     telemetry.note(uid=telemetry.opaque(call.body.uid))
-    await webhooks.deliver(deps, webhooks.Told(**dict(call.body)))
+    await delivery.deliver(deps, delivery.Told(**dict(call.body)))
 
 
 ANNOUNCE = (

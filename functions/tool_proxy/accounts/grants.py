@@ -1,7 +1,7 @@
 """Tokens that open an account, refreshed once however many calls want them at the same time."""
 
-from functions.tool_proxy import oauth
-from functions.tool_proxy.renewal import MOST_POLLS, POLL_S, renewed_once
+from functions.tool_proxy.authorization import oauth
+from functions.tool_proxy.authorization.renewal import MOST_POLLS, POLL_S, renewed_once
 from functions.tool_proxy.wiring import ServicesDeps
 from shared import telemetry
 from shared.domain.connection import Grant, OauthClient, Tokens

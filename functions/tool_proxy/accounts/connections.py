@@ -3,8 +3,9 @@
 import json
 from dataclasses import replace
 
-from functions.tool_proxy import away, grants, oauth
-from functions.tool_proxy.away import AUTHORIZED_WITHIN, NotConnected, Returning, Sent
+from functions.tool_proxy.accounts import grants
+from functions.tool_proxy.authorization import away, oauth
+from functions.tool_proxy.authorization.away import AUTHORIZED_WITHIN, NotConnected, Returning, Sent
 from functions.tool_proxy.wiring import ServicesDeps
 from shared import telemetry
 from shared.domain.connection import Authorization, Connection, OauthClient, Tokens

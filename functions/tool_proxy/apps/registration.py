@@ -9,12 +9,12 @@ from urllib.parse import urljoin
 
 import anyio.to_thread
 
-from functions.tool_proxy.access import owned
-from functions.tool_proxy.credentials import new_signing_secret
-from functions.tool_proxy.manifest import BadManifest, Manifest, read_manifest
+from functions.tool_proxy.apps.access import owned
+from functions.tool_proxy.apps.credentials import new_signing_secret
+from functions.tool_proxy.apps.manifest import BadManifest, Manifest, read_manifest
+from functions.tool_proxy.calls.results import reason_of
 from functions.tool_proxy.mcp_servers.catalog import fetch_tools
 from functions.tool_proxy.mcp_servers.errors import ProtocolError, Unauthorized
-from functions.tool_proxy.results import reason_of
 from functions.tool_proxy.wiring import ToolProxyDeps
 from shared.domain.app import App, ExternalIntegration
 from shared.domain.errors import (

@@ -5,7 +5,7 @@ import secrets
 from dataclasses import replace
 from datetime import timedelta
 
-from functions.tool_proxy.access import owned
+from functions.tool_proxy.apps.access import owned
 from functions.tool_proxy.wiring import ToolProxyDeps
 from shared.data.apps import hash_key
 from shared.domain.app import ApiKey, App, RetiredSecret

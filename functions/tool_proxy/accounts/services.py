@@ -11,7 +11,8 @@ import anyio
 from pydantic import ValidationError
 from pydantic_core import to_json
 
-from functions.tool_proxy import grants, oauth
+from functions.tool_proxy.accounts import grants
+from functions.tool_proxy.authorization import oauth
 from functions.tool_proxy.wiring import ServicesDeps
 from shared.arguments import checked
 from shared.domain.connection import Grant

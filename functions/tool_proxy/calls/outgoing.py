@@ -6,8 +6,8 @@ from datetime import datetime, timedelta
 
 import anyio
 
-from functions.tool_proxy.traffic import Lane
-from functions.tool_proxy.verdict import judge
+from functions.tool_proxy.apps.verdict import judge
+from functions.tool_proxy.calls.traffic import Lane
 from functions.tool_proxy.wiring import ToolProxyDeps
 from shared import telemetry
 from shared.domain.app import App, AppCall, ChatTool

@@ -6,7 +6,7 @@ from http import HTTPStatus
 from typing import Any
 
 from functions.tool_proxy.addresses import with_query
-from functions.tool_proxy.outgoing import CallFailed, Outgoing
+from functions.tool_proxy.calls.outgoing import CallFailed, Outgoing
 from shared.domain.app import App
 from shared.domain.text import visible
 from shared.ports import EgressResponse

@@ -6,12 +6,12 @@ from functools import partial
 from typing import Any
 
 from functions.tool_proxy.addresses import with_query
+from functions.tool_proxy.apps.signing import message_id, signature_headers
+from functions.tool_proxy.calls.outgoing import TIMEOUT_S, Outgoing, send_out, unanswered
+from functions.tool_proxy.calls.quota import check_quota
+from functions.tool_proxy.calls.results import text_of
+from functions.tool_proxy.calls.schema import complaint
 from functions.tool_proxy.mcp_servers.call import call_over_mcp
-from functions.tool_proxy.outgoing import TIMEOUT_S, Outgoing, send_out, unanswered
-from functions.tool_proxy.quota import check_quota
-from functions.tool_proxy.results import text_of
-from functions.tool_proxy.schema import complaint
-from functions.tool_proxy.signing import message_id, signature_headers
 from functions.tool_proxy.wiring import ToolProxyDeps
 from shared.domain.app import App, ChatTool
 from shared.domain.errors import ToolFailed, ToolRefused

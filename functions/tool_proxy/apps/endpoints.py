@@ -1,0 +1,265 @@
+"""The routes of apps and their handlers: parse, one call, answer."""
+
+from typing import Any
+
+from starlette.responses import Response
+
+from functions.tool_proxy.apps import access, credentials, registration
+from functions.tool_proxy.apps.registration import ManifestFailed, NoManifest
+from functions.tool_proxy.apps.wire import (
+    AppIn,
+    AppOut,
+    AppPatch,
+    AppQuery,
+    AppsQuery,
+    CallOut,
+    CallsQuery,
+    KeyOut,
+    NewKeyOut,
+    OwnedAppOut,
+    Refreshed,
+    SecretOut,
+    ToolOut,
+)
+from functions.tool_proxy.wire import Ok
+from functions.tool_proxy.wiring import ToolProxyDeps
+from shared.data.call_log import KEPT
+from shared.data.codec import adapter
+from shared.domain.app import App
+from shared.domain.errors import NotFound
+from shared.domain.ids import AppId, UserId, is_id
+from shared.edge.http import Call, Endpoint
+from shared.edge.problems import problem
+
+AnyApp = OwnedAppOut | AppOut
+MAX_APP_BYTES = 131_072
+"""Whoever lists apps reads a hundred of them."""
+
+
+async def create_app(deps: ToolProxyDeps, call: Call[AppIn]) -> OwnedAppOut | Response:
+    try:
+        return OwnedAppOut.of(await registration.register(deps, call.uid, call.body.registration()))
+    except (NoManifest, ManifestFailed) as failed:
+        return _manifest_problem(failed)
+
+
+async def change_app(deps: ToolProxyDeps, call: Call[AppPatch]) -> OwnedAppOut | Response:
+    try:
+        app = await registration.change(deps, call.uid, _named(call), call.body.changed)
+    except (NoManifest, ManifestFailed) as failed:
+        return _manifest_problem(failed)
+    return OwnedAppOut.of(app, enabled=await deps.installed_apps.has(call.uid, app.id))
+
+
+async def delete_app(deps: ToolProxyDeps, call: Call[None]) -> Ok:
+    await registration.remove(deps, call.uid, _named(call))
+    return Ok()
+
+
+async def refresh_manifest(deps: ToolProxyDeps, call: Call[None]) -> Refreshed | Response:
+    try:
+        app = await registration.refresh(deps, call.uid, _named(call))
+    except (NoManifest, ManifestFailed) as failed:
+        return _manifest_problem(failed)
+    return Refreshed(tools_count=len(app.chat_tools))
+
+
+async def list_apps(deps: ToolProxyDeps, call: Call[None]) -> Response:
+    """Answer with a plain array, as the old app reads it; the cursor stands in a header."""
+    page = await access.listed(deps, call.uid, after=call.query.cursor)
+    shown = [_shown(app, call.uid, enabled=enabled) for app, enabled in page.items]
+    return Response(
+        adapter(list[AnyApp]).dump_json(shown),
+        media_type="application/json",
+        headers={"X-Next-Cursor": page.next} if page.next else None,
+    )
+
+
+async def get_app(deps: ToolProxyDeps, call: Call[None]) -> AnyApp:
+    app = await access.visible(deps, call.uid, _named(call))
+    return _shown(app, call.uid, enabled=await deps.installed_apps.has(call.uid, app.id))
+
+
+async def list_tools(deps: ToolProxyDeps, call: Call[None]) -> list[ToolOut]:
+    app = await access.visible(deps, call.uid, _named(call))
+    return [ToolOut.of(tool) for tool in app.chat_tools]
+
+
+async def create_key(deps: ToolProxyDeps, call: Call[None]) -> NewKeyOut:
+    key, secret = await credentials.new_key(deps, call.uid, _named(call))
+    return NewKeyOut(id=key.id, secret=secret, label=key.label, created_at=key.created_at)
+
+
+async def list_keys(deps: ToolProxyDeps, call: Call[None]) -> list[KeyOut]:
+    app = await access.owned(deps, call.uid, _named(call))
+    return [KeyOut.of(key) for key in await deps.apps.keys(app.id)]
+
+
+async def delete_key(deps: ToolProxyDeps, call: Call[None]) -> Ok:
+    app = await access.owned(deps, call.uid, _named(call))
+    await deps.apps.remove_key(app.id, _id(call.path["key_id"]))
+    return Ok()
+
+
+async def rotate_secret(deps: ToolProxyDeps, call: Call[None]) -> SecretOut:
+    app = await credentials.rotate(deps, call.uid, _named(call))
+    until = deps.clock.now() + credentials.OVERLAP
+    return SecretOut(signing_secret=app.signing_secret, retired_secret_until=until)
+
+
+async def list_calls(deps: ToolProxyDeps, call: Call[None]) -> list[CallOut]:
+    app = await access.owned(deps, call.uid, _named(call))
+    since = deps.clock.now() - KEPT
+    newest = await deps.calls.newest(app.id, since=since, limit=call.query.limit)
+    return [CallOut.of(one) for one in newest]
+
+
+async def enable(deps: ToolProxyDeps, call: Call[None]) -> Ok:
+    await access.enable(deps, call.uid, call.query.app_id)
+    return Ok()
+
+
+async def disable(deps: ToolProxyDeps, call: Call[None]) -> Ok:
+    await deps.installed_apps.remove(call.uid, call.query.app_id)
+    return Ok()
+
+
+def _shown(app: App, uid: UserId, *, enabled: bool) -> AnyApp:
+    kind = OwnedAppOut if app.owner == uid else AppOut
+    return kind.of(app, enabled=enabled)
+
+
+def _named(call: Call[Any]) -> AppId:
+    return AppId(_id(call.path["app_id"]))
+
+
+def _id(text: str) -> str:
+    if not is_id(text):
+        raise NotFound("App not found")
+    return text
+
+
+def _manifest_problem(failed: NoManifest | ManifestFailed) -> Response:
+    return problem(400 if isinstance(failed, NoManifest) else 502, str(failed))
+
+
+ENDPOINTS = (
+    Endpoint(
+        method="POST",
+        path="/v1/apps",
+        handler=create_app,
+        summary="Register an app and read its manifest",
+        body=AppIn,
+        response=OwnedAppOut,
+        max_bytes=MAX_APP_BYTES,
+        errors=(400, 409, 413, 502),
+    ),
+    Endpoint(
+        method="GET",
+        path="/v1/apps",
+        handler=list_apps,
+        summary="List own, installed and public apps; X-Next-Cursor leads to older public ones",
+        query=AppsQuery,
+        response=list[AnyApp],
+    ),
+    Endpoint(
+        method="POST",
+        path="/v1/apps/enable",
+        handler=enable,
+        summary="Install an app",
+        query=AppQuery,
+        response=Ok,
+        errors=(404, 409),
+    ),
+    Endpoint(
+        method="POST",
+        path="/v1/apps/disable",
+        handler=disable,
+        summary="Uninstall an app",
+        query=AppQuery,
+        response=Ok,
+    ),
+    Endpoint(
+        method="GET",
+        path="/v1/apps/{app_id}",
+        handler=get_app,
+        summary="Show an app",
+        response=AnyApp,
+        errors=(404,),
+    ),
+    Endpoint(
+        method="PATCH",
+        path="/v1/apps/{app_id}",
+        handler=change_app,
+        summary="Change an app and read its manifest again",
+        body=AppPatch,
+        response=OwnedAppOut,
+        max_bytes=MAX_APP_BYTES,
+        errors=(400, 403, 404, 409, 413, 502),
+    ),
+    Endpoint(
+        method="DELETE",
+        path="/v1/apps/{app_id}",
+        handler=delete_app,
+        summary="Delete an app",
+        response=Ok,
+        errors=(403, 404),
+    ),
+    Endpoint(
+        method="GET",
+        path="/v1/apps/{app_id}/tools",
+        handler=list_tools,
+        summary="List an app's tools, and whether they act or only read",
+        response=list[ToolOut],
+        errors=(404,),
+    ),
+    Endpoint(
+        method="GET",
+        path="/v1/apps/{app_id}/calls",
+        handler=list_calls,
+        summary="List the last calls to an app",
+        query=CallsQuery,
+        response=list[CallOut],
+        errors=(403, 404),
+    ),
+    Endpoint(
+        method="POST",
+        path="/v1/apps/{app_id}/signing-secret",
+        handler=rotate_secret,
+        summary="Give an app a new signing secret",
+        response=SecretOut,
+        errors=(403, 404),
+    ),
+    Endpoint(
+        method="POST",
+        path="/v1/apps/{app_id}/refresh-manifest",
+        handler=refresh_manifest,
+        summary="Read an app's manifest again",
+        response=Refreshed,
+        errors=(400, 403, 404, 502),
+    ),
+    Endpoint(
+        method="POST",
+        path="/v1/apps/{app_id}/keys",
+        handler=create_key,
+        summary="Create an app's key",
+        response=NewKeyOut,
+        errors=(403, 404, 409),
+    ),
+    Endpoint(
+        method="GET",
+        path="/v1/apps/{app_id}/keys",
+        handler=list_keys,
+        summary="List an app's keys",
+        response=list[KeyOut],
+        errors=(403, 404),
+    ),
+    Endpoint(
+        method="DELETE",
+        path="/v1/apps/{app_id}/keys/{key_id}",
+        handler=delete_key,
+        summary="Revoke an app's key",
+        response=Ok,
+        errors=(403, 404),
+    ),
+)

@@ -1,0 +1,227 @@
+"""The HTTP contract of apps."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, replace
+from datetime import datetime
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, Field, StringConstraints
+
+from functions.tool_proxy.apps.registration import Registration
+from shared.domain.app import ApiKey, App, AppCall, ChatTool, ExternalIntegration, SwitchedOff
+from shared.domain.ids import AppId
+from shared.domain.text import visible
+from shared.edge.http import Wire
+
+Url = Annotated[str, Field(max_length=2_000)]
+Short = Annotated[
+    str,
+    AfterValidator(lambda text: visible(text).strip()),
+    StringConstraints(min_length=1, max_length=100),
+]
+Pairs = Annotated[list[dict[str, Url]], Field(max_length=20)]
+
+
+class ExternalIntegrationIn(Wire):
+    """Where the app is reached; its manifest, if it has one, decides about chat messages."""
+
+    app_home_url: Url | None = None
+    chat_tools_manifest_url: Url | None = None
+    webhook_url: Url | None = None
+    setup_completed_url: Url | None = None
+    setup_instructions_file_path: Url | None = None
+    triggers_on: Short | None = None
+    actions: Pairs = Field(default_factory=list)
+    auth_steps: Pairs = Field(default_factory=list)
+    chat_messages_enabled: bool = False
+    chat_messages_target: Literal["main", "app"] = "app"
+    chat_messages_notify: bool = False
+
+
+class AppSettings(Wire):
+    """What a developer says of an app, beside its name."""
+
+    description: Annotated[str, AfterValidator(visible), Field(max_length=4_000)] = ""
+    capabilities: list[Short] = Field(default=[], max_length=20)
+    external_integration: ExternalIntegrationIn = Field(default_factory=ExternalIntegrationIn)
+    private: bool = False
+    persona_prompt: str | None = Field(default=None, max_length=20_000)
+    persona_model: Literal["persona", "persona_premium"] = "persona"
+
+
+class AppIn(AppSettings):
+    """A new app. Others may install it unless it says `private`, as in the old product."""
+
+    name: Short
+
+    def registration(self) -> Registration:
+        integration = self.external_integration.model_dump(exclude={"actions", "auth_steps"})
+        return Registration(
+            name=self.name,
+            description=self.description,
+            capabilities=tuple(self.capabilities),
+            private=self.private,
+            persona_prompt=self.persona_prompt,
+            persona_model=self.persona_model,
+            external_integration=ExternalIntegration(
+                actions=tuple(self.external_integration.actions),
+                auth_steps=tuple(self.external_integration.auth_steps),
+                **integration,
+            ),
+        )
+
+
+class AppPatch(AppSettings):
+    """What to change of an app; what is left out stays as it is, and so does a name of null."""
+
+    name: Short | None = None
+
+    def changed(self, app: App) -> App:
+        """Return the app with what was given."""
+        given = {**self.model_dump(exclude_unset=True), "name": self.name or app.name}
+        integration = given.pop("external_integration", {})
+        whole = replace(app.external_integration, **_as_tuples(integration))
+        return replace(app, external_integration=whole, **_as_tuples(given))
+
+
+def _as_tuples(given: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: tuple(v) if isinstance(v, list) else v for name, v in given.items()}
+
+
+class AppOut(Wire):
+    """An app as anyone sees it who may."""
+
+    id: AppId
+    name: str
+    description: str
+    capabilities: list[str]
+    private: bool
+    created_at: datetime
+    enabled: bool
+    external_integration: ExternalIntegration
+    chat_tools: list[str]
+    switched_off: SwitchedOff | None
+    webhook_off: SwitchedOff | None
+
+    @classmethod
+    def of(cls, app: App, *, enabled: bool = False) -> "AppOut":
+        return cls(**_seen(app, enabled=enabled))
+
+
+class OwnedAppOut(AppOut):
+    """An app as its developer sees it."""
+
+    refused_tools: list[str]
+    signing_secret: str
+    retired_secret_until: datetime | None
+    checked_at: datetime | None
+    persona_prompt: str | None
+
+    @classmethod
+    def of(cls, app: App, *, enabled: bool = False) -> "OwnedAppOut":
+        return cls(
+            **_seen(app, enabled=enabled),
+            refused_tools=list(app.refused_tools),
+            signing_secret=app.signing_secret,
+            retired_secret_until=app.retired_secret.until if app.retired_secret else None,
+            checked_at=app.checked_at,
+            persona_prompt=app.persona_prompt,
+        )
+
+
+def _seen(app: App, *, enabled: bool) -> dict[str, Any]:
+    return {
+        "id": app.id,
+        "name": app.name,
+        "description": app.description,
+        "capabilities": list(app.capabilities),
+        "private": app.private,
+        "created_at": app.created_at,
+        "enabled": enabled,
+        "external_integration": app.external_integration,
+        "chat_tools": [tool.name for tool in app.chat_tools],
+        "switched_off": app.switched_off,
+        "webhook_off": app.webhook_off,
+    }
+
+
+class ToolOut(Wire):
+    """A tool as whoever installs the app should know it; `side_effect` is false where it only reads."""
+
+    name: str
+    description: str
+    side_effect: bool
+
+    @classmethod
+    def of(cls, tool: ChatTool) -> "ToolOut":
+        return cls(name=tool.name, description=tool.description, side_effect=tool.side_effect)
+
+
+class CallOut(Wire):
+    """A call to the app, for its developer; `user` stands for one user towards this app only."""
+
+    id: str
+    at: datetime
+    kind: Literal["tool", "webhook", "mcp"]
+    name: str
+    ms: int
+    user: str
+    failed: bool
+    error: str | None
+
+    @classmethod
+    def of(cls, call: AppCall) -> "CallOut":
+        return cls(**asdict(call))
+
+
+class Refreshed(Wire):
+    """The manifest was read."""
+
+    status: Literal["ok"] = "ok"
+    tools_count: int
+
+
+class KeyOut(Wire):
+    """A key without its secret."""
+
+    id: str
+    label: str
+    created_at: datetime
+
+    @classmethod
+    def of(cls, key: ApiKey) -> "KeyOut":
+        return cls(id=key.id, label=key.label, created_at=key.created_at)
+
+
+class SecretOut(Wire):
+    """The new signing secret; until then the one before it signs as well."""
+
+    signing_secret: str
+    retired_secret_until: datetime
+
+
+class NewKeyOut(Wire):
+    """A new key; its secret is shown this once."""
+
+    id: str
+    secret: str
+    label: str
+    created_at: datetime
+
+
+class AppsQuery(Wire):
+    """`cursor` is the X-Next-Cursor of the page before."""
+
+    cursor: str | None = Field(default=None, max_length=400)
+
+
+class CallsQuery(Wire):
+    """How many calls to list, newest first."""
+
+    limit: int = Field(default=50, ge=1, le=100)
+
+
+class AppQuery(Wire):
+    """Which app."""
+
+    app_id: AppId = Field(pattern=r"^[A-Za-z0-9_-]{1,64}$")

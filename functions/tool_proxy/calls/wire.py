@@ -1,0 +1,18 @@
+"""The HTTP contract of tool calls."""
+
+from typing import Any
+
+from pydantic import Field
+
+from shared.domain.ids import AppId, UserId
+from shared.edge.http import Wire
+
+
+class ToolCallIn(Wire):
+    """A call for a user. A repeat with the same `call_id` reaches the app under the same message id."""
+
+    uid: UserId
+    app_id: AppId = Field(pattern=r"^[A-Za-z0-9_-]{1,64}$")
+    tool: str
+    arguments: dict[str, Any] = Field(default_factory=dict)
+    call_id: str | None = Field(default=None, max_length=128)
