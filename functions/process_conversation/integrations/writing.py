@@ -1,5 +1,6 @@
 """What an app adds to a user's library: labelled as the app's, and nothing of it the owner's word."""
 
+from contextlib import suppress
 from datetime import datetime, timedelta
 
 from functions.process_conversation.identity import derived_id
@@ -60,11 +61,12 @@ def _segments(app: App, text: str) -> tuple[Segment, ...]:
 
 
 async def add(deps: IntegrationDeps, uid: UserId, app: App, new: Addition, at: datetime) -> None:
-    """Store what an app hands in; again, the same is stored."""
+    """Store what an app hands in; again, it is there already, as its owner left it."""
     for content in new.facts:
         await _remember(deps, uid, app, content, at)
     if new.conversation is not None:
-        await deps.conversations.add(uid, new.conversation)
+        with suppress(Conflict):  # its owner changed it since an earlier attempt
+            await deps.conversations.add(uid, new.conversation)
 
 
 async def _remember(

@@ -12,6 +12,7 @@ from jsonschema import Draft202012Validator
 
 from functions.process_conversation.endpoints import INTEGRATIONS
 from functions.process_conversation.integrations.access import PER_HOUR
+from functions.process_conversation.integrations.writing import Addition, add
 from functions.process_conversation.wiring import IntegrationDeps
 from infra.local.routing import ROOT
 from shared.data.apps import Apps, InstalledApps, hash_key
@@ -282,6 +283,20 @@ async def test_t17_what_the_owner_changed_or_deleted_stays_so(apped):
 
     [left] = await apped.deps.memories.newest(ALICE, limit=9)
     assert left.content == "Likes black tea"
+
+
+async def test_t17_what_the_owner_changed_between_two_attempts_stays_so(apped):
+    """An attempt that crashed once all was stored is made again, under the same names."""
+    await apped.declare("create_conversation")
+    [app] = await apped.deps.apps.get_many([NOTES])
+    new = Addition(conversation=talk("Call the printer."))
+    await add(apped.deps, ALICE, app, new, START)
+    await apped.world.write(talk("Call the baker."))
+
+    await add(apped.deps, ALICE, app, new, START)
+
+    stored = await apped.deps.conversations.get(ALICE, TALK)
+    assert stored.transcript_segments[0].text == "Call the baker."
 
 
 async def test_t17_a_text_for_memories_is_read_as_a_conversation_is(apped):
