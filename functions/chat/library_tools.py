@@ -19,7 +19,7 @@ from shared.domain.attempts import twice
 from shared.domain.chat import Card
 from shared.domain.conversation import Conversation
 from shared.domain.errors import ToolFailed, Unavailable
-from shared.domain.ids import UserId
+from shared.domain.ids import AppId, UserId
 from shared.domain.memory import Memory
 from shared.retrieval.dates import Span, resolve
 from shared.retrieval.packing import Passage, pack
@@ -182,6 +182,7 @@ def _conversations(
                 "started_at": _iso(conversation.started_at),
                 "overview": conversation.structured.overview,
                 "passages": list(passages),
+                **_writer(conversation.app_id),
             }
             for conversation, passages in found
         ]
@@ -198,7 +199,11 @@ def _memories(found: Sequence[Memory]) -> Present:
 
 def _shown(memory: Memory) -> dict[str, str]:
     shown = {"text": memory.content, "since": _iso(memory.created_at)}
-    return {**shown, "written_by": "an app, not the owner"} if memory.app_id else shown
+    return {**shown, **_writer(memory.app_id)}
+
+
+def _writer(app_id: AppId | None) -> dict[str, str]:
+    return {"written_by": "an app, not the owner"} if app_id else {}
 
 
 def _card(conversation: Conversation) -> Card:

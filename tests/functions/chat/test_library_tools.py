@@ -8,11 +8,12 @@ import pytest
 
 from functions.chat.context.citations import Citations
 from functions.chat.library_tools import UNFILTERED, library_tools
+from shared.data.conversations import conversation_path
 from shared.data.memories import memory_path
 from shared.domain.conversation import Topics
 from shared.domain.documents import Update
 from shared.domain.errors import ToolRefused
-from shared.domain.ids import MemoryId
+from shared.domain.ids import ConversationId, MemoryId
 from tests.functions.chat.conftest import ADA, EVE, World
 from tests.functions.chat.library import conversation, keep, remember
 
@@ -119,6 +120,17 @@ async def test_p13_without_a_hit_either_way_nothing_was_found(world: World) -> N
     answer = await call(world, "search_conversations", query="plan", people=["Zoe"])
 
     assert answer == {"results": [], "note": "Nothing was found."}
+
+
+async def test_t17_a_conversation_that_an_app_handed_in_is_told_as_such(library: World) -> None:
+    path = conversation_path(ADA, ConversationId("c123"))
+    await library.documents.write(Update(path, {"app_id": "notes"}))
+
+    answer = await call(library, "search_conversations", query="topic123", limit=2)
+
+    written = {one["conversation_id"]: one.get("written_by") for one in answer["results"]}
+    assert written.pop("c123") == "an app, not the owner"
+    assert set(written.values()) <= {None}
 
 
 async def test_t17_a_fact_that_an_app_wrote_is_told_as_such(library: World) -> None:
