@@ -85,7 +85,7 @@ def gate_of(said: str, *, history: Sequence[Message], session: Session, app: App
 
 
 def _entered(history: Sequence[Message], session: Session, app: App | None) -> Iterable[Source]:
-    if session.summary:
+    if session.summary or len(history) < session.message_count:  # later answers rest on what is cut
         yield LIBRARY
     if app is not None:  # its description stands in the prompt
         yield Source(kind="app", id=app.id, name=app.name)

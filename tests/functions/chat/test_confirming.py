@@ -14,19 +14,21 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from functions.chat import guards
-from functions.chat.app_tools import model_name
+from functions.chat.app_tools import app_tools, model_name
 from functions.chat.closing import close_run
 from functions.chat.confirming import MAX_ARGUMENTS
 from functions.chat.following import follow
+from functions.chat.gate import gate_of
 from functions.chat.journal import Journal
 from functions.chat.turn import answer, prepare
 from functions.chat.wiring import ChatDeps
 from infra.eval.obedience import Obedient
 from shared.domain.app import App, ChatTool, InstalledApp
+from shared.domain.chat import new_session
 from shared.domain.confirmation import Confirmation
 from shared.domain.errors import Conflict, Gone, NotFound, Unavailable
-from shared.domain.ids import AppId, RunId
-from shared.domain.model import ToolResult
+from shared.domain.ids import AppId, RunId, SessionId
+from shared.domain.model import ToolCall, ToolResult
 from shared.domain.run import (
     ConfirmationAsked,
     ConfirmationSettled,
@@ -195,6 +197,22 @@ async def test_nothing_hides_from_its_owner_in_what_runs_once_confirmed(world: W
 
     assert json.loads(run.question.arguments) == {"to": "ann@example.com", "body": "Hi"}
     assert run.sent == [{"to": "ann@example.com", "body": "Hi"}]
+
+
+@pytest.mark.parametrize(("message_count", "is_asked"), [(0, False), (2, True)])
+async def test_what_a_chat_held_before_its_window_may_be_of_others(
+    world: World, *, message_count: int, is_asked: bool
+) -> None:
+    _, send = await install(world)
+    session = new_session(SessionId("main"), app_id=None, now=world.clock.now())
+    chat = replace(session, message_count=message_count)
+    apps = await world.deps().apps.get_many([AppId("MAIL")])
+    offered = {tool.spec.name: tool for tool in app_tools(world.toolbox, ADA, apps, "")}
+    call = ToolCall(id="c1", name=send, arguments=json.dumps(STOLEN))
+
+    doubt = gate_of("Go on", history=[], session=chat, app=None).doubt(offered[send], call)
+
+    assert (doubt is not None) is is_asked
 
 
 async def test_a_refused_call_does_not_run_and_the_model_is_told(world: World) -> None:
