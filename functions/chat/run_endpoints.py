@@ -10,11 +10,12 @@ from pydantic_core import to_json
 from starlette.responses import JSONResponse, Response
 
 from functions.chat import guards
+from functions.chat.accepting import prepare
 from functions.chat.closing import close_run, settled
 from functions.chat.following import follow
 from functions.chat.journal import Journal
 from functions.chat.repeats import Key, Repeated
-from functions.chat.turn import answer, prepare
+from functions.chat.turn import answer
 from functions.chat.wire import (
     Closed,
     CloseRunRequest,

@@ -10,8 +10,8 @@ from itertools import islice
 from pathlib import Path
 from statistics import median
 
+from functions.chat.accepting import prepare
 from functions.chat.after_turn import after_turn
-from functions.chat.turn import prepare
 from functions.chat.wiring import AfterTurnDeps, ChatDeps
 from infra.bench.client import Answer, request, sign_in
 from infra.bench.figures import Figure

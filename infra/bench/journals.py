@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import median
 
+from functions.chat.accepting import prepare
 from functions.chat.journal import Journal
-from functions.chat.turn import answer, prepare
+from functions.chat.turn import answer
 from infra.bench.figures import Figure
 from shared.adapters.system_clock import SystemClock
 from shared.data.messages import Messages

@@ -4,8 +4,9 @@ import tempfile
 from dataclasses import replace
 from pathlib import Path
 
+from functions.chat.accepting import prepare
 from functions.chat.journal import Journal
-from functions.chat.turn import answer, prepare
+from functions.chat.turn import answer
 from infra.bench.figures import Figure
 from tests.doubles import ReadRounds, ScriptedModel, says
 from tests.functions.chat.conftest import ADA, open_world

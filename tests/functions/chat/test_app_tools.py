@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from functions.chat.accepting import prepare
 from functions.chat.app_tools import (
     CHOSEN,
     FEW,
@@ -23,7 +24,6 @@ from functions.chat.app_tools import (
 )
 from functions.chat.context.citations import Citations
 from functions.chat.toolkit import Found, Tool, Toolkit
-from functions.chat.turn import prepare
 from shared import telemetry
 from shared.data.codec import dump
 from shared.domain.app import App, ChatTool, InstalledApp, Method, SwitchedOff

@@ -8,8 +8,8 @@ from typing import Any
 import httpx
 import pytest
 
+from functions.chat.accepting import MAX_QUESTION_CHARS
 from functions.chat.endpoints import ENDPOINTS
-from functions.chat.turn import MAX_QUESTION_CHARS
 from functions.chat.wiring import ChatDeps
 from shared.adapters.local_identity import LocalIdentity
 from shared.domain.app import App

@@ -9,12 +9,13 @@ import anyio
 import pytest
 
 from functions.chat import guards, sessions, thread
+from functions.chat.accepting import prepare
 from functions.chat.closing import close, close_run
 from functions.chat.following import follow
 from functions.chat.journal import Journal
 from functions.chat.live import LiveRun, LiveRuns
 from functions.chat.repeats import Key
-from functions.chat.turn import answer, prepare
+from functions.chat.turn import answer
 from functions.chat.wiring import ChatDeps
 from shared.domain.chat import MAIN_SESSION, Message
 from shared.domain.documents import Write

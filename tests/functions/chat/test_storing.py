@@ -5,8 +5,9 @@ from dataclasses import replace
 
 import pytest
 
+from functions.chat.accepting import prepare
 from functions.chat.journal import Journal
-from functions.chat.turn import answer, prepare
+from functions.chat.turn import answer
 from functions.chat.wiring import ChatDeps
 from shared.domain.chat import MAIN_SESSION
 from shared.domain.documents import Create, Write

@@ -7,9 +7,9 @@ from typing import Any
 import anyio
 import pytest
 
+from functions.chat.accepting import prepare
 from functions.chat.after_turn import after_turn, short_summary, short_title
 from functions.chat.context import history
-from functions.chat.turn import prepare
 from shared.domain.chat import MAIN_SESSION, new_session
 from shared.domain.errors import ModelFailed, Unavailable
 from shared.domain.ids import SessionId

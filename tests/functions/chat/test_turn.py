@@ -7,9 +7,10 @@ import anyio
 import pytest
 
 from functions.chat import guards
+from functions.chat.accepting import MAX_QUESTION_CHARS, Turn, prepare
 from functions.chat.guards import Limits
 from functions.chat.journal import Journal
-from functions.chat.turn import MAX_QUESTION_CHARS, Turn, answer, prepare
+from functions.chat.turn import answer
 from functions.chat.wiring import ChatDeps
 from shared.domain.app import App, ChatTool, InstalledApp
 from shared.domain.chat import MAIN_SESSION, Message

@@ -6,10 +6,11 @@ from dataclasses import dataclass, field
 
 from anyio.abc import TaskGroup
 
+from functions.chat.accepting import prepare
 from functions.chat.following import follow
 from functions.chat.journal import Journal
 from functions.chat.repeats import Key, Repeated
-from functions.chat.turn import answer, prepare
+from functions.chat.turn import answer
 from shared.domain.errors import NotFound, Unavailable
 from shared.domain.run import Ended, Numbered
 from tests.doubles import FixedClock
