@@ -40,14 +40,14 @@ async def create_app(deps: ToolProxyDeps, call: Call[AppIn]) -> OwnedAppOut | Re
     try:
         return OwnedAppOut.of(await registration.register(deps, call.uid, call.body.registration()))
     except (NoManifest, ManifestFailed) as failed:
-        return _manifest_problem(failed)
+        return manifest_problem(failed)
 
 
 async def change_app(deps: ToolProxyDeps, call: Call[AppPatch]) -> OwnedAppOut | Response:
     try:
         app = await registration.change(deps, call.uid, _named(call), call.body.changed)
     except (NoManifest, ManifestFailed) as failed:
-        return _manifest_problem(failed)
+        return manifest_problem(failed)
     return OwnedAppOut.of(app, enabled=await deps.installed_apps.has(call.uid, app.id))
 
 
@@ -60,7 +60,7 @@ async def refresh_manifest(deps: ToolProxyDeps, call: Call[None]) -> Refreshed |
     try:
         app = await registration.refresh(deps, call.uid, _named(call))
     except (NoManifest, ManifestFailed) as failed:
-        return _manifest_problem(failed)
+        return manifest_problem(failed)
     return Refreshed(tools_count=len(app.chat_tools))
 
 
@@ -124,6 +124,11 @@ async def disable(deps: ToolProxyDeps, call: Call[None]) -> Ok:
     return Ok()
 
 
+def manifest_problem(failed: NoManifest | ManifestFailed) -> Response:
+    """Say whose turn it is: the developer's, or the server's that they named."""
+    return problem(400 if isinstance(failed, NoManifest) else 502, str(failed))
+
+
 def _shown(app: App, uid: UserId, *, enabled: bool) -> AnyApp:
     kind = OwnedAppOut if app.owner == uid else AppOut
     return kind.of(app, enabled=enabled)
@@ -137,10 +142,6 @@ def _id(text: str) -> str:
     if not is_id(text):
         raise NotFound("App not found")
     return text
-
-
-def _manifest_problem(failed: NoManifest | ManifestFailed) -> Response:
-    return problem(400 if isinstance(failed, NoManifest) else 502, str(failed))
 
 
 ENDPOINTS = (

@@ -2,6 +2,7 @@
 
 from starlette.responses import Response
 
+from functions.tool_proxy.apps.endpoints import manifest_problem
 from functions.tool_proxy.apps.registration import ManifestFailed, NoManifest
 from functions.tool_proxy.authorization import browser, returned
 from functions.tool_proxy.authorization.away import AUTHORIZED_WITHIN, NotConnected
@@ -12,21 +13,20 @@ from functions.tool_proxy.wiring import ToolProxyDeps
 from shared.domain.errors import NotAllowed, Unavailable
 from shared.domain.ids import AppId
 from shared.edge.http import Call, Endpoint
-from shared.edge.problems import problem
 
 
 async def add_server(deps: ToolProxyDeps, call: Call[McpAppIn]) -> Response:
     try:
         return _shown(deps, await connect.add(deps, call.uid, call.body.registration()))
     except (NoManifest, ManifestFailed) as failed:
-        return _problem(failed)
+        return manifest_problem(failed)
 
 
 async def refresh_tools(deps: ToolProxyDeps, call: Call[None]) -> Response:
     try:
         return _shown(deps, await connect.refresh(deps, call.uid, AppId(call.path["app_id"])))
     except (NoManifest, ManifestFailed) as failed:
-        return _problem(failed)
+        return manifest_problem(failed)
 
 
 def _shown(deps: ToolProxyDeps, added: Added) -> Response:
@@ -67,12 +67,8 @@ async def complete(deps: ToolProxyDeps, call: Call[McpReturned]) -> McpAppOut | 
     try:
         app = await connect.complete(deps, who, code=call.body.code, iss=call.body.iss)
     except (NoManifest, ManifestFailed) as failed:
-        return _problem(failed)
+        return manifest_problem(failed)
     return McpAppOut.of(app)
-
-
-def _problem(failed: NoManifest | ManifestFailed) -> Response:
-    return problem(400 if isinstance(failed, NoManifest) else 502, str(failed))
 
 
 ENDPOINTS = (
