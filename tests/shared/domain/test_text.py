@@ -1,0 +1,34 @@
+"""What of a text is seen by whoever reads it."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shared.domain.text import visible
+
+HIDDEN = b"the code is 4711"
+
+
+@pytest.mark.parametrize(
+    "spelt",
+    [
+        "".join(chr(0xE0000 + byte) for byte in HIDDEN),
+        "".join(chr(0xE0100 + byte) for byte in HIDDEN),
+        "".join(chr(0xFE00 + nibble) for byte in HIDDEN for nibble in divmod(byte, 16)),
+        "".join("\u200c" if byte >> bit & 1 else "\u200d" for byte in HIDDEN for bit in range(8)),
+    ],
+)
+def test_nothing_is_spelt_in_signs_that_nobody_sees(spelt: str) -> None:
+    assert len(visible(f"Hi {spelt}there")) <= len("Hi there") + 2
+
+
+@pytest.mark.parametrize(
+    "text", ["❤️‍🔥 👩🏽‍🚀 🏳️‍🌈", "می‌خواهم", "क्‍ष", "葛︀城"], ids=["emoji", "persian", "hindi", "han"]
+)
+def test_what_scripts_and_emoji_need_stays(text: str) -> None:
+    assert visible(text) == text
+
+
+@given(st.text(alphabet="a\u200b\u200c\u200d\ufe0f\U000e0041\U000e0100"))
+def test_what_is_visible_stays_as_it_is(text: str) -> None:
+    assert visible(visible(text)) == visible(text)
