@@ -76,8 +76,10 @@ class Apps:
             document = await transaction.get(path)
             if document is None:
                 raise NotFound("App not found")
-            app = change(app_in(document))
-            transaction.write(Set(path, _fields(app)))
+            before = app_in(document)
+            app = change(before)
+            if app != before:  # many may come to the same verdict at once
+                transaction.write(Set(path, _fields(app)))
             return app
 
         return await self._documents.transaction(work)

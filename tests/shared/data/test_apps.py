@@ -13,7 +13,7 @@ from shared.adapters.firestore_indexes import FirestoreIndexes
 from shared.adapters.sqlite_database import SqliteDatabase
 from shared.adapters.sqlite_documents import SqliteDocuments
 from shared.data.app_calls import AppCalls
-from shared.data.apps import Apps, InstalledApps
+from shared.data.apps import Apps, InstalledApps, app_path
 from shared.data.call_log import CallLog
 from shared.domain.app import App, AppCall, InstalledApp
 from shared.domain.documents import Write
@@ -103,6 +103,17 @@ async def test_two_changes_of_an_app_are_both_kept(documents: Documents):
     assert (app.name, app.description) == ("Other", "New")
     with pytest.raises(NotFound):
         await apps.revise(AppId("GONE"), lambda app: app)
+
+
+async def test_t9_a_verdict_that_holds_already_is_not_written_again(documents: Documents):
+    """Hundreds of calls may come to it at once, and a document takes one write a second."""
+    apps = Apps(documents)
+    await apps.create(App(id=NOTES, owner=ANN, name="Notes", created_at=NOON))
+    before = await documents.get(app_path(NOTES))
+
+    await apps.revise(NOTES, lambda app: replace(app, name="Notes"))
+
+    assert await documents.get(app_path(NOTES)) == before
 
 
 def called(minute: int, *, failed: bool = False) -> AppCall:
