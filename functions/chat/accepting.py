@@ -5,16 +5,16 @@ from collections.abc import Sequence
 from datetime import datetime
 from itertools import islice
 
-from functions.chat.app_tools import app_tools
 from functions.chat.context import history, prompt
 from functions.chat.gate import Gate, gate_of
 from functions.chat.hold import Hold
-from functions.chat.library_tools import library_tools
 from functions.chat.repeats import Key, check_new
-from functions.chat.service_tools import service_tools
 from functions.chat.sessions import find, visible_app
-from functions.chat.task_tools import task_tools
-from functions.chat.toolkit import Tool
+from functions.chat.tools.apps import app_tools
+from functions.chat.tools.library import library_tools
+from functions.chat.tools.services import service_tools
+from functions.chat.tools.tasks import task_tools
+from functions.chat.tools.toolkit import Tool
 from functions.chat.wiring import ChatDeps
 from shared.domain.app import App
 from shared.domain.chat import Message, Session, main_session

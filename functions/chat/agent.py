@@ -11,7 +11,7 @@ from functions.chat.context.links import Links
 from functions.chat.gate import Gate
 from functions.chat.guards import Limits, Stopped
 from functions.chat.hold import Hold
-from functions.chat.toolkit import Returned, Tool, Toolkit
+from functions.chat.tools.toolkit import Returned, Tool, Toolkit
 from shared import telemetry
 from shared.domain.confirmation import Confirmation, Decision
 from shared.domain.model import (

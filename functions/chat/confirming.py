@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 import anyio
 from pydantic_core import from_json
 
-from functions.chat.toolkit import Tool
+from functions.chat.tools.toolkit import Tool
 from shared.data.confirmations import Confirmations
 from shared.domain.attempts import twice
 from shared.domain.confirmation import WAIT, Confirmation, Decision

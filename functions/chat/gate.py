@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic_core import from_json
 
 from functions.chat.context.links import addresses
-from functions.chat.toolkit import Returned, Tool
+from functions.chat.tools.toolkit import Returned, Tool
 from shared.data.codec import adapter
 from shared.domain.app import App
 from shared.domain.chat import Message, Session

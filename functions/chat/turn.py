@@ -18,7 +18,7 @@ from functions.chat.journal import Journal
 from functions.chat.live import LiveRun
 from functions.chat.recorder import Lost, Recorder
 from functions.chat.told import message_of, text_of
-from functions.chat.toolkit import Toolkit
+from functions.chat.tools.toolkit import Toolkit
 from functions.chat.wiring import ChatDeps
 from shared import prompts, telemetry
 from shared.domain.chat import Message

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from functions.chat.app_tools import app_tools, model_name
+from functions.chat.tools.apps import app_tools, model_name
 from infra.eval.obedience import NOW, Step, play
 from shared.domain.app import App, ChatTool
 from shared.domain.ids import AppId, UserId

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from functions.chat.toolkit import Present, Tool, say
+from functions.chat.tools.toolkit import Present, Tool, say
 from infra.eval.attacks import VARIANTS, Result, attack, catalogue
 from infra.eval.obedience import play
 from infra.progress import bar

@@ -11,7 +11,7 @@ from functions.chat.agent import Agent
 from functions.chat.gate import Gate
 from functions.chat.guards import Limits
 from functions.chat.hold import Hold
-from functions.chat.toolkit import Tool, Toolkit
+from functions.chat.tools.toolkit import Tool, Toolkit
 from shared.domain.confirmation import WAIT, Confirmation, Decision
 from shared.domain.model import (
     Finished,

@@ -9,8 +9,8 @@ from functions.chat.confirming import Nobody
 from functions.chat.gate import Gate
 from functions.chat.guards import Limits
 from functions.chat.hold import Hold
-from functions.chat.own_tools import own_tool
-from functions.chat.toolkit import Present, Toolkit, say
+from functions.chat.tools.own import own_tool
+from functions.chat.tools.toolkit import Present, Toolkit, say
 from infra.bench.loops.pipe import serve
 from shared import telemetry
 from shared.adapters.openai_model import OpenaiModel

@@ -17,7 +17,7 @@ from functions.chat.confirming import Nobody
 from functions.chat.gate import Gate
 from functions.chat.guards import Limits
 from functions.chat.hold import Hold
-from functions.chat.toolkit import Found, Present, Tool, Toolkit, say
+from functions.chat.tools.toolkit import Found, Present, Tool, Toolkit, say
 from shared.domain.errors import ToolFailed, ToolRefused, Unavailable
 from shared.domain.model import (
     AssistantTurn,

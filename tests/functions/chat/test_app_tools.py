@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from functions.chat.accepting import prepare
-from functions.chat.app_tools import (
+from functions.chat.context.citations import Citations
+from functions.chat.tools.apps import (
     CHOSEN,
     FEW,
     FIND,
@@ -22,8 +23,7 @@ from functions.chat.app_tools import (
     app_tools,
     model_name,
 )
-from functions.chat.context.citations import Citations
-from functions.chat.toolkit import Found, Tool, Toolkit
+from functions.chat.tools.toolkit import Found, Tool, Toolkit
 from shared import telemetry
 from shared.data.codec import dump
 from shared.domain.app import App, ChatTool, InstalledApp, Method, SwitchedOff

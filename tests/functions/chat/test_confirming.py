@@ -15,12 +15,12 @@ from hypothesis import strategies as st
 
 from functions.chat import guards
 from functions.chat.accepting import prepare
-from functions.chat.app_tools import app_tools, model_name
 from functions.chat.closing import close_run
 from functions.chat.confirming import MAX_ARGUMENTS
 from functions.chat.following import follow
 from functions.chat.gate import gate_of
 from functions.chat.journal import Journal
+from functions.chat.tools.apps import app_tools, model_name
 from functions.chat.turn import answer
 from functions.chat.wiring import ChatDeps
 from infra.eval.obedience import Obedient

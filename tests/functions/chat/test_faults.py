@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from functions.chat import guards
-from functions.chat.app_tools import model_name
 from functions.chat.closing import close_run
 from functions.chat.guards import Limits
-from functions.chat.library_tools import SEARCH_DOWN
 from functions.chat.recorder import FLUSH_S, PAUSES_S
+from functions.chat.tools.apps import model_name
+from functions.chat.tools.library import SEARCH_DOWN
 from shared.adapters import offline_answers
 from shared.adapters.offline_model import OfflineModel
 from shared.adapters.openai_model import OpenaiModel

@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 import pytest
 
 from functions.chat.accepting import prepare
-from functions.chat.app_tools import FEW, FOUND, SEARCHES
-from functions.chat.service_tools import service_tools
+from functions.chat.tools.apps import FEW, FOUND, SEARCHES
+from functions.chat.tools.services import service_tools
 from shared.adapters.local_keys import LocalKeys
 from shared.data.grants import Grants
 from shared.domain.connection import Connection, Health, Service, Tokens

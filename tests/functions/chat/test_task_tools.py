@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from functions.chat.context.citations import Citations
-from functions.chat.task_tools import task_tools
+from functions.chat.tools.tasks import task_tools
 from shared.domain.errors import ToolRefused
 from shared.domain.ids import UserId
 from tests.functions.chat.conftest import ADA, EVE, World

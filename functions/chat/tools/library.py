@@ -9,8 +9,8 @@ from typing import Annotated, TypeVar
 from pydantic import Field
 
 from functions.chat.context.citations import Citations
-from functions.chat.own_tools import own_tool
-from functions.chat.toolkit import Present, Tool
+from functions.chat.tools.own import own_tool
+from functions.chat.tools.toolkit import Present, Tool
 from functions.chat.wiring import ChatDeps
 from shared import telemetry
 from shared.arguments import Arguments, Date

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from functions.chat.toolkit import Present, Tool, say
+from functions.chat.tools.toolkit import Present, Tool, say
 from functions.chat.wiring import ChatDeps
 from shared.arguments import spec
 from shared.domain.connection import Connection, Service

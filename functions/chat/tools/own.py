@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
-from functions.chat.toolkit import Present, Tool
+from functions.chat.tools.toolkit import Present, Tool
 from shared.arguments import Asked, checked, spec
 from shared.domain.provenance import LIBRARY
 

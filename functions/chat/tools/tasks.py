@@ -6,8 +6,8 @@ from typing import Annotated
 
 from pydantic import Field, StringConstraints
 
-from functions.chat.own_tools import own_tool
-from functions.chat.toolkit import Present, Tool, say
+from functions.chat.tools.own import own_tool
+from functions.chat.tools.toolkit import Present, Tool, say
 from functions.chat.wiring import ChatDeps
 from shared.arguments import Arguments, Date
 from shared.data.tasks import LOOKED_THROUGH

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
-from functions.chat.toolkit import Tool
+from functions.chat.tools.toolkit import Tool
 from shared.retrieval.frequencies import weight
 from shared.retrieval.query import STAND_IN
 from shared.retrieval.related import related

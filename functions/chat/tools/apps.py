@@ -10,8 +10,8 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from functions.chat.relevance import best
-from functions.chat.toolkit import Found, Present, Tool, say
+from functions.chat.tools.relevance import best
+from functions.chat.tools.toolkit import Found, Present, Tool, say
 from shared import telemetry
 from shared.arguments import Arguments, checked, spec
 from shared.domain.app import App, ChatTool
