@@ -105,7 +105,10 @@ class AppOut(Wire):
 
     @classmethod
     def of(cls, app: App, *, enabled: bool = False) -> "AppOut":
-        return cls(**_seen(app, enabled=enabled))
+        """Of the webhook's address, say only whose server it is: the rest may hold a secret."""
+        told = app.external_integration
+        told = replace(told, webhook_url=told.webhook_url and _origin(told.webhook_url))
+        return cls(**_seen(replace(app, external_integration=told), enabled=enabled))
 
 
 class OwnedAppOut(AppOut):
@@ -127,6 +130,10 @@ class OwnedAppOut(AppOut):
             checked_at=app.checked_at,
             persona_prompt=app.persona_prompt,
         )
+
+
+def _origin(url: str) -> str:
+    return "/".join(url.split("/", 3)[:3]).partition("?")[0]
 
 
 def _seen(app: App, *, enabled: bool) -> dict[str, Any]:

@@ -43,6 +43,21 @@ async def test_t1_an_app_is_registered_and_its_secret_shown_only_to_its_owner(wo
     assert {"signing_secret", "refused_tools", "persona_prompt"}.isdisjoint(seen)
 
 
+@pytest.mark.parametrize("secret", ["/hooks/B00/x1", "?token=x1", "/?token=x1", ""])
+async def test_t18_only_its_owner_sees_more_of_a_webhooks_address_than_whose_server_it_is(
+    world: World, secret: str
+):
+    url = f"https://hooks.example.com{secret}"
+    app = (await world.register(external_integration={"webhook_url": url})).json()
+
+    seen = (await world.request("GET", f"/v1/apps/{app['id']}", uid=ALICE)).json()
+    [listed] = (await world.request("GET", "/v1/apps", uid=ALICE)).json()
+
+    assert app["external_integration"]["webhook_url"] == url
+    for shown in (seen, listed):
+        assert shown["external_integration"]["webhook_url"] == "https://hooks.example.com"
+
+
 async def test_t2_an_app_whose_manifest_cannot_be_read_is_not_stored(world: World):
     world.notes.manifest_status = 500
 
