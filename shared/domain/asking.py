@@ -6,25 +6,40 @@ A wish is an imperative: the verb begins its clause, or ends it as German and Du
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from shared.domain.asking_words import (
     ACTIONS,
+    GRAVE,
     NOT,
     PARTICLES,
+    PARTITIVE,
     PREPOSITIONS,
     READS,
+    RECALLING,
     SELF,
+    SWITCHED,
+    SWITCHING,
     THE,
     THINGS,
+    TIMED,
+    WHEN,
     WHOSE,
 )
 from shared.domain.value import value
 from shared.domain.wording import QUOTATION, Wording, folded, words
 
 _POLITE = re.compile(
-    r"(?:please|kindly|hey|hi|hello|ok|okay|yes|so|now|then|also|just|next|afterwards|finally|keepsake"
-    r"|(?:can|could|would|will) you|i(?: would|['’]d) like you to|i (?:want|need) you to|i(?= (?:want|need) (?:an?|the|some|new)\b)"
+    r"(?:please|pls|plz|kindly|pretty please|hey|hi|hello|ok|okay|yes|so|now|then|also|just|next|afterwards|finally|keepsake"
+    r"|(?:can|could|would|will) (?:you|u)|i(?: would|['’]d) like you to|i (?:want|need) you to|i(?: would|['’]?d) like(?: to)?|i(?= (?:want|need) (?:an?|the|some|new)\b)"
     r"|(?:don['’]?t|do not) forget to|(?:make|be) sure (?:to|you)|go ahead and"
+    r"|while you(?:['’]?re| are) at it|first|too|after that|afterwards|just quickly|quickly|real quick|thanks"
+    r"|einfach|schnell|kurz|gerne?|jetzt|anschliessend"
+    r"|je (?:veux|voudrais)(?: que tu)?|j['’]aimerais(?: que tu)?|tu pourrais|tu peux|vous pourriez|merci de|stp|ensuite|apres|alors"
+    r"|(?:quiero|necesito|quisiera|me gustaria)(?: que)?|me(?= puedes| podrias)|porfa|ahora|tambien|ademas|y"
+    r"|(?:vorrei|voglio|mi piacerebbe)(?: che)?|mi(?= puoi| potresti)|ora|anche|quindi|dopo"
+    r"|(?:quero|queria|gostaria)(?: de| que)?|se faz favor|agora|tambem|e"
+    r"|even|graag|nu|ook|dan|eens"
     r"|mir|mal|doch|dann|danach|also|auch|noch|bitte|(?:kannst|konntest|wurdest) du|vergiss nicht"
     r"|(?:peux|pourrais)[- ]tu|(?:pouvez|pourriez)[- ]vous|tu peux|s['’]il te plait|puis|ensuite"
     r"|puedes|podrias|por favor|luego|despues|puoi|potresti|per favore|poi"
@@ -33,8 +48,8 @@ _POLITE = re.compile(
 _BRACKET = re.compile(r"\b(?:bitte|(?:kannst|konntest|wurdest) du|(?:kun|kan|wil) je|kunt u)\b")
 _SENTENCE = re.compile(r"[^.!?…]*(?:[.!?…](?!\s|$)[^.!?…]*)*[.!?…]*")
 _REQUEST = re.compile(
-    r"\b(?:please|(?:can|could|would|will) you|bitte|(?:kannst|konntest|wurdest) du"
-    r"|(?:peux|pourrais)[- ]tu|(?:pouvez|pourriez)[- ]vous|tu peux|s['’]il te plait|puedes|podrias"
+    r"\b(?:please|(?:can|could|would|will) (?:you|u)|would you mind|bitte|(?:kannst|konntest|wurdest) du"
+    r"|tu pourrais|(?:peux|pourrais)[- ]tu|(?:pouvez|pourriez)[- ]vous|tu peux|s['’]il te plait|puedes|podrias"
     r"|por favor|puoi|potresti|per favore|podes?|poderia|(?:kun|kan|wil) je|kunt u|alsjeblieft)\b"
 )
 _LEADING = re.compile(
@@ -63,6 +78,11 @@ _NEXT = re.compile(
     r"(?P<comma>[,;])|(?<![\w-])(?:and then|and|und dann|und|et|y|e|ed|en|then|dann)(?![\w-])|&"
 )
 _DICTATED = re.compile(r":(?=\s|$)")
+_GERUND = re.compile(r"\bwould you mind (?P<stem>\w+?)ing\b")
+_CLOCK = re.compile(r"\d{1,2}(?:am|pm|h|uhr)\d{0,2}")
+_SHORTEST_HEAD = 5
+"""The last part of a German or Dutch compound is known if it has so many letters."""
+_SHORTEST_SLIP = 5
 _SUFFIX = re.compile(r"(?:me|te|se|le|lo|la|les|los|las|nos|mi|ti|gli|li|ne|ci)$")
 
 
@@ -71,15 +91,23 @@ class Wish:
     """One thing that is asked for: its verb, the classes of that, and all words of its clause.
 
     One that is not `certain` may as well be what somebody else said: "… that Ann says and delete it".
+    `recalled` are the words of the sentence before it that it refers to.
     """
 
     verb: str
     actions: frozenset[str]
     words: Sequence[str]
     certain: bool
+    recalled: Sequence[str] = ()
 
     def names(self, thing: str) -> bool:
         return _names(self.words, thing)
+
+    def means(self, thing: str) -> bool:
+        """Tell whether it names `thing`, or refers to it, or gives it its time."""
+        if thing in TIMED and any(map(_is_time, self.words)):
+            return True
+        return _names([*self.words, *self.recalled], thing)
 
     def takes(self, thing: str) -> bool:
         """Tell whether `thing` is its object: with an article or the like, before any preposition."""
@@ -112,7 +140,11 @@ def names(message: Wording, thing: str) -> bool:
 
 def is_common(word: str) -> bool:
     """Tell whether a word says what to do or what kind of thing, and not which one."""
-    return _is_verb(word) or any(word in group for group in THINGS.values())
+    return _is_verb(word) or _is_thing(word)
+
+
+def _is_thing(word: str) -> bool:
+    return any(word in group for group in THINGS.values())
 
 
 def actions_of(verb: str) -> frozenset[str]:
@@ -125,7 +157,9 @@ def _sentences(line: str) -> list[str]:
     return [one for one in found if not one.endswith("?") or _REQUEST.search(one)]
 
 
-def _of_sentence(sentence: str) -> Iterator[Wish]:
+def _of_sentence(sentence: str) -> Sequence[Wish]:
+    found: list[Wish] = []
+    sentence = _GERUND.sub(_imperative, sentence)
     bracket = _BRACKET.search(sentence) is not None
     sentence = _without_polite(_LEADING.sub("", _without_polite(sentence), count=1))
     certain, asked = True, True
@@ -133,9 +167,18 @@ def _of_sentence(sentence: str) -> Iterator[Wish]:
         verb = _verb(clause, bracket=bracket)
         certain = certain and (asked or after_comma)
         if verb is not None:
-            yield _wish(verb, clause, certain=certain)
+            found.append(_wish(verb, clause, certain=certain, before=found))
+        elif found and asked and not _TOLD.search(clause):
+            found[-1] = replace(found[-1], words=[*found[-1].words, *words(clause)])
+            continue
         asked = verb is not None
         certain = certain and not _may_go_on(_without_polite(clause))
+    return found
+
+
+def _imperative(asked: re.Match[str]) -> str:
+    stem = asked["stem"]
+    return "please " + next(filter(_is_verb, (stem, f"{stem}e", stem[:-1])), stem)
 
 
 def _clauses(sentence: str) -> Iterator[tuple[str, bool]]:
@@ -168,18 +211,32 @@ def _verb(clause: str, *, bracket: bool) -> str | None:
     said = words(_without_polite(clause))
     if not said or NOT.intersection(words(_TOLD.split(clause, maxsplit=1)[0])):
         return None
-    if _begins_with_verb(said[0]) and not WHOSE.intersection(said[1:2]):
+    if singular(said[0]) in SWITCHED and said[1:2] and said[1] in SWITCHING:
+        return "turn"
+    if _begins_with_verb(said[0]) and not _is_owned(said):
         return said[0]
     return said[-1] if bracket and _is_verb(said[-1]) else None
 
 
-def _wish(verb: str, clause: str, *, certain: bool) -> Wish:
+def _is_owned(said: Sequence[str]) -> bool:
+    """Tell whether the first word is a noun: "note of Ann", but not "ajoute du lait"."""
+    whose = WHOSE if _is_thing(said[0]) else WHOSE - PARTITIVE
+    return not whose.isdisjoint(said[1:2])
+
+
+def _wish(verb: str, clause: str, *, certain: bool, before: Sequence[Wish]) -> Wish:
     said = words(_without_polite(clause))
     form = next(form for form in _forms(verb) if _is_verb(form))
     actions = actions_of(form).union(*(actions_of(f"{form}+{word}") for word in said))
     if SELF.intersection(said[1:2]) or verb.removeprefix(form)[:2] in {"me", "mi"}:
         actions -= {"send", "grant"}
-    return Wish(verb=form, actions=actions, words=[form, *said], certain=certain)
+    recalled = [word for wish in before for word in wish.words] if _recalls(said) else []
+    return Wish(verb=form, actions=actions, words=[form, *said], certain=certain, recalled=recalled)
+
+
+def _recalls(said: Sequence[str]) -> bool:
+    """Tell whether a clause leaves unsaid what it speaks of: "comment on 87", "answer it"."""
+    return not RECALLING.isdisjoint(said) or any(map(str.isdecimal, said))
 
 
 def _without_polite(clause: str) -> str:
@@ -194,8 +251,10 @@ def _is_verb(word: str) -> bool:
 
 
 def _forms(word: str) -> Iterator[str]:
-    """Yield a verb, and what is left of it without the pronouns that Romance languages append."""
+    """Yield a verb, it without the pronouns that Romance languages append, and if mistyped, it as meant."""
     yield word
+    if word in MISTYPED and not _is_verb(word):
+        yield MISTYPED[word]
     for _ in range(2):
         word, cut = _SUFFIX.subn("", word)
         if not cut or len(word) < 2:
@@ -206,7 +265,35 @@ def _forms(word: str) -> Iterator[str]:
 def _names(said: Sequence[str], thing: str) -> bool:
     same = {thing, singular(thing)}
     same.update(*(group for group in THINGS.values() if same & group))
-    return any(word in same or singular(word) in same for word in said)
+    heads = tuple(one for one in same if len(one) >= _SHORTEST_HEAD)
+    return any(
+        word in same or singular(word) in same or word.removesuffix("je").endswith(heads)
+        for word in said
+    )
+
+
+def _is_time(word: str) -> bool:
+    return word in WHEN or _CLOCK.fullmatch(word) is not None
+
+
+def _mistyped(verb: str) -> Iterator[str]:
+    """Yield a verb with one inner letter left out, or two neighbours swapped.
+
+    No other slip: one letter more or another makes "sent" of "send", and "ie" for "ei" a German past.
+    """
+    for at in range(1, len(verb) - 1):
+        yield verb[:at] + verb[at + 1 :]
+        if {verb[at], verb[at + 1]} != {"i", "e"}:
+            yield verb[:at] + verb[at + 1] + verb[at] + verb[at + 2 :]
+
+
+MISTYPED = {
+    slip: verb
+    for verb in sorted(ACTIONS["create"] | ACTIONS["send"] | ACTIONS["update"])
+    if verb.isalpha() and not actions_of(verb) & GRAVE
+    for slip in _mistyped(verb)
+    if len(slip) >= _SHORTEST_SLIP
+}
 
 
 def singular(word: str) -> str:

@@ -33,7 +33,19 @@ ACTIONS = _classes(
         ricordare salva salvare fissa fissare fai
         nova novo cria criar crie adiciona adicionar adicione poe coloca colocar coloque anote escreve escrever
         escreva lembra lembrar lembre agenda agendar marca marcar
-        nieuwe maak maken aanmaken voeg toevoegen zet zetten noteer noteren schrijf schrijven herinner plannen""",
+        nieuwe maak maken aanmaken voeg toevoegen zet zetten noteer noteren schrijf schrijven herinner plannen
+        arrange dictate list punch tack whack chuck dump toss slot pencil drop lodge raise report submit
+        register start draw prepare generate produce build pin bookmark invite take+note take+down leave+note
+        tu tue tun packen schmeiss wirf erganze erganzen hinterlege
+        hinterlegen erfass erfasse erfassen sichere sichern vereinbare vereinbaren melde melden
+        rajoute rajouter rajoutez cale caler prevois prevoir redige rediger fixe fixer organise organiser retiens
+        crees anadas agregas pongas apuntes anotes guardes escribas programes recuerdes echa echar mete meter incluye
+        incluir registra registrar redacta redactar sumar suma
+        inserisci inserire pianifica pianificare programma programmare prepara preparare registrare
+        segnala segnalare appunta appuntare aggiunga metta
+        por bota botar inclui regista registar salvar aponta
+        apontar insere inserir
+        doe doen gooi gooien onthoud onthouden registreer registreren plak boek plaats sla""",
     send="""
         send shoot ping drop+message drop+line reply respond answer tell write message text email mail post publish tweet comment
         notify say let
@@ -44,7 +56,15 @@ ACTIONS = _classes(
         publica publicar
         invia inviare mandare rispondi rispondere scrivi scrivere pubblica pubblicare
         envie mande responda escreve escrever escreva diga publique
-        stuur sturen verstuur antwoord antwoorden beantwoord schrijf schrijven plaats""",
+        stuur sturen verstuur antwoord antwoorden beantwoord schrijf schrijven plaats
+        whatsapp inform alert announce dm slack fire+mail fire+email report
+        informier informiere informieren benachrichtige benachrichtigen gib+bescheid teil+mit verkund melde
+        simse kommentiere kommentieren
+        previens prevenir informe informer avertis avertir signale signaler commente commenter dites
+        avisa avisar avise informa informar comenta comentar envies mandes digas respondas notifica notificar
+        avvisa avvisare informare comunica comunicare commenta commentare dire digli dille
+        diz dizer notifique
+        laat+weten meld melden zeg zeggen app appen""",
     update="""
         update push bump delay change edit modify rename reopen move reschedule postpone shift replace label star archive
         assign adjust
@@ -54,7 +74,14 @@ ACTIONS = _classes(
         cambia cambiar modifica modificar mueve mover aplaza aplazar renombra actualiza actualizar
         cambiare modificare sposta spostare rinvia rinviare rinomina aggiorna aggiornare
         muda mudar mude altera alterar altere move mova adia adiar atualiza atualizar
-        wijzig wijzigen verander veranderen verplaats verplaatsen verzet hernoem""",
+        wijzig wijzigen verander veranderen verplaats verplaatsen verzet hernoem
+        revise set amend extend shorten swap turn+down turn+up raise lower increase decrease dim shove
+        schieb schiebe schieben pass+an kurze verlangere tausche erhohe senke setz+auf
+        decale decaler repousse repousser avance avancer remplace remplacer ajuste ajuster mets+jour
+        pasa pasar adelanta adelantar retrasa retrasar pospon posponer muevas cambies ajusta ajustar reprograma reprogramar
+        anticipa anticipare posticipa posticipare ritarda passa cambiami spostami
+        passar antecipa antecipar remarca remarcar troca trocar
+        verschuif verschuiven pas+aan schuif zet+op""",
     complete="""
         complete completed mark check+off cross+off tick finish done close resolve resolved
         hak hake abhaken erledige erledigen markier markiere markieren schliess schliesse schliessen
@@ -62,7 +89,10 @@ ACTIONS = _classes(
         completa completar marca marcar termina terminar cierra cerrar hecha hecho
         completare segna segnare spunta spuntare chiudi chiudere fatto
         conclui concluir conclua marque feito feita fecha fechar
-        vink afvinken markeer markeren afronden voltooi voltooien""",
+        vink afvinken markeer markeren afronden voltooi voltooien
+        tick+off strike+off
+        streich+liste abgehakt kreuze kreuz valide valider raye rayer tacha tachar concluye
+        depenna depennare assinala risca riscar vink+af streep+af strepen""",
     delete="""
         delete deleted remove removed cancel cancelled canceled clear erase discard drop trash
         unsubscribe leave call+off get+rid decline disable deactivate revoke block uninstall terminate purge wipe undo
@@ -72,7 +102,10 @@ ACTIONS = _classes(
         elimina eliminar borra borrar cancela cancelar quita quitar
         cancella cancellare annulla annullare eliminare rimuovi rimuovere
         apaga apagar apague exclui excluir exclua remove remover cancele
-        verwijder verwijderen wis wissen annuleer annuleren""",
+        verwijder verwijderen wis wissen annuleer annuleren
+        take+off strike scrap ditch bin nix axe
+        streich streiche streichen tilge
+        retire retirer borres elimines anula anular togli togliere tira tirar schrap schrappen haal+af""",
     pay="""
         pay buy purchase order transfer donate tip invest withdraw deposit bid book reserve rent
         subscribe checkout sell trade exchange refund spend charge wire payment
@@ -100,7 +133,11 @@ ACTIONS = _classes(
         desbloquea abre abrir inicia enciende apaga llama pon reproduce
         sblocca apri aprire avvia accendi spegni chiama riproduci
         desbloqueia abra inicia liga desliga toca
-        ontgrendel open start zet schakel bel speel""",
+        ontgrendel open start zet schakel bel speel
+        kill+light kill+lights dim mach+an mach+aus mache+aus mache+an mach+auf knips knipse dreh drehe drehen
+        allumer eteindre lance lancer mets+musique encender apagar prende prender arranca
+        accendere spegnere attiva attivare metti+musica acende acender desligar ligar ativa
+        doe+aan doe+uit zet+aan zet+uit draai steek doe+dicht schliess+ab abschliessen schliesse+ab""",
 )
 KIN = {"update": "complete", "complete": "update"}
 """Who marks a thing as done changes it."""
@@ -121,7 +158,9 @@ READS = some(
     lee muestra busca encuentra resume mira dame revisa toma
     leggi mostra cerca trova riassumi guarda dammi controlla prendi
     le leia mostra mostre procura procure resume ve veja pega
-    lees toon zoek vind bekijk geef pak"""
+    lees toon zoek vind bekijk geef pak
+    sag sage schau guck gucke kuck pruf schaue vorlesen nachsehen
+    dis dites vois voir di dime leer mirar dimmi dille leggere diz ver zeg kijk kijken"""
 )
 
 THINGS = _classes(
@@ -157,8 +196,41 @@ THINGS = _classes(
         beitrag publication publica publicacion pubblica publie""",
     issue="issue ticket bug incidencia fehler probleme",
     file="file folder datei ordner fichier dossier archivo carpeta cartella arquivo pasta bestand map",
+    off="off aus uit eteins eteindre apaga apagar apague spegni spegnere desliga desligar kill",
+    on="on an ein aan allume allumer enciende encender prende prender accendi accendere acende acender liga ligar",
+    light="""light lamp licht lichter lampe lampen lumiere lumieres lampe luz luces lampara luce luci lampada lampadina
+        luzes lichten""",
+    door="door tur haustur porte puerta porta deur voordeur",
+    temperature="""temperature heating heat heater thermostat heizung temperatur chauffage temperatura calefaccion
+        riscaldamento aquecimento verwarming temperatuur""",
+    track="track song music titel lied chanson titre morceau cancion tema canzone brano musica liedje nummer",
+    list="""list liste lista lijst lijstje checklist groceries item items shopping cart einkauf courses compra spesa
+        compras boodschappen""",
+    expense="""expense expenses spending cost ausgabe ausgaben kosten depense depenses gasto gastos spesa spese despesa
+        despesas uitgave uitgaven""",
+    table="table reservation booking tisch reservierung tavolo prenotazione mesa reserva tafel reservering",
+    contact="contact contacts customer lead kontakt kunde client contacto cliente contatto contato contact klant",
+    alarm="alarm timer wecker reveil minuteur despertador alarma temporizador sveglia wekker",
 )
 
+WHEN = some(
+    """am pm oclock noon midnight tomorrow tonight
+    monday tuesday wednesday thursday friday saturday sunday
+    uhr morgen mittag montag dienstag mittwoch donnerstag freitag samstag sonntag
+    heures demain midi lundi mardi mercredi jeudi vendredi samedi dimanche
+    manana mediodia lunes martes miercoles jueves viernes sabado domingo
+    domani mezzogiorno lunedi martedi mercoledi giovedi venerdi
+    amanha segunda terca quarta quinta sexta
+    uur maandag dinsdag woensdag donderdag vrijdag zaterdag zondag"""
+)
+"""What is put at one of these, or moved to it, is an event or to be remembered."""
+TIMED = some("event reminder meeting appointment alarm")
+SWITCHED = THINGS["light"] | THINGS["temperature"]
+SWITCHING = some("on off an aus ein uit aan")
+RECALLING = some(
+    "it them that there one es ihn sie sie das dort davon dran daran dazu lo la los las le les li ci het ze er"
+)
+"""Stands for what was named before."""
 THE = some(
     """the a an my our this that these those all every both his her their
     der die das den dem ein eine einen mein meine meinen unsere alle
@@ -172,6 +244,7 @@ PREPOSITIONS = some(
 )
 WHOSE = some("from of about von vom uber du des del della van")
 """Right behind a word that is both, these make it a noun: "mail from Ann", "note of the day"."""
+PARTITIVE = some("du des")
 PARTICLES = some("on off up down out in an aus auf ab zu")
 
 NOT = some(
@@ -179,3 +252,40 @@ NOT = some(
     nicht kein keine keinen nie niemals ohne ne pas jamais sans nunca sin jamas non mai senza nao sem
     niet geen nooit zonder"""
 )
+
+SPELT = {
+    **dict.fromkeys(["two", "zwei", "deux", "dos", "due", "dois", "duas", "twee"], ("2",)),
+    **dict.fromkeys(["three", "drei", "trois", "tres", "tre", "drie"], ("3",)),
+    **dict.fromkeys(["four", "vier", "quatre", "cuatro", "quattro", "quatro"], ("4",)),
+    **dict.fromkeys(["five", "funf", "cinq", "cinco", "cinque", "vijf"], ("5",)),
+    **dict.fromkeys(["six", "sechs", "seis", "sei", "zes"], ("6",)),
+    **dict.fromkeys(["seven", "sieben", "sept", "siete", "sette", "sete", "zeven"], ("7",)),
+    **dict.fromkeys(["eight", "acht", "huit", "ocho", "otto", "oito"], ("8",)),
+    **dict.fromkeys(["nine", "neun", "neuf", "nueve", "nove", "negen"], ("9",)),
+    **dict.fromkeys(["ten", "zehn", "dix", "diez", "dieci", "dez", "tien"], ("10",)),
+    "m": ("am",),
+    "ll": ("will",),
+    "re": ("are",),
+    "ve": ("have",),
+    "im": ("i", "am"),
+    "ive": ("i", "have"),
+    "youre": ("you", "are"),
+    "theyre": ("they", "are"),
+    "cant": ("can", "t"),
+    "wont": ("won", "t"),
+    "dont": ("don", "t"),
+    "isnt": ("isn", "t"),
+    "doesnt": ("doesn", "t"),
+    "didnt": ("didn", "t"),
+}
+"""One way to write what is written in several: numbers, and what an apostrophe shortens."""
+ADDRESSED = {
+    "you": some("her him them"),
+    "your": some("her his their"),
+    "dir": some("ihm ihr"),
+    "dich": some("ihn sie"),
+    "euch": some("ihnen sie"),
+}
+"""Who is spoken of to Keepsake is spoken to in the message: "tell her I miss her"."""
+VERB_LAST = some("dass dat weil omdat")
+"""Behind these the verb stands last, and second once the clause stands alone."""

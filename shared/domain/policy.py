@@ -121,7 +121,7 @@ class _Deed:
             return False
         if self.grave:
             return all(map(wish.names, self.things or self.places))
-        return any(map(wish.names, [*self.things, *self.places]))
+        return any(map(wish.means, [*self.things, *self.places]))
 
 
 def _deed(call: Call) -> _Deed:

@@ -4,7 +4,7 @@ import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 
-from shared.domain.asking_words import NOT
+from shared.domain.asking_words import ADDRESSED, NOT, SPELT, VERB_LAST
 from shared.domain.value import value
 
 _QUOTED = re.compile(
@@ -91,15 +91,31 @@ def wording(text: str) -> Wording:
 
 
 def _stands_in(wanted: Sequence[str], text: str) -> bool:
+    wanted = _spelt(wanted)
     said: list[str] = []
     begun: list[int] = []
     for sentence in sentences(text):
         begins = len(said)
-        said += words(sentence)
+        said += _spelt(words(sentence))
         begun += [begins] * (len(said) - begins)
     return any(
-        said[at : at + len(wanted)] == wanted and not NOT.intersection(said[begun[at] : at])
+        _stands_at(at, wanted, said) and not NOT.intersection(said[begun[at] : at])
         for at in range(len(said) - len(wanted) + 1)
+    )
+
+
+def _spelt(said: Sequence[str]) -> list[str]:
+    return [part for word in said for part in SPELT.get(word, (word,))]
+
+
+def _stands_at(at: int, wanted: Sequence[str], said: Sequence[str]) -> bool:
+    """Tell whether `wanted` begins at `at`, up to what reported speech does to pronouns and verbs."""
+    found = said[at : at + len(wanted)]
+    if at and said[at - 1] in VERB_LAST and found[-1:] == wanted[1:2]:
+        found = [found[0], found[-1], *found[1:-1]]
+    return all(
+        one == other or one in ADDRESSED.get(other, ())
+        for one, other in zip(found, wanted, strict=True)
     )
 
 
