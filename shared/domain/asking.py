@@ -14,9 +14,11 @@ from shared.domain.asking_words import (
     NOT,
     PARTICLES,
     PARTITIVE,
+    PLACED,
     PREPOSITIONS,
     READS,
     RECALLING,
+    RECORDS,
     SELF,
     SWITCHED,
     SWITCHING,
@@ -25,6 +27,7 @@ from shared.domain.asking_words import (
     TIMED,
     WHEN,
     WHOSE,
+    some,
 )
 from shared.domain.value import value
 from shared.domain.wording import QUOTATION, Wording, folded, words
@@ -36,9 +39,9 @@ _POLITE = re.compile(
     r"|while you(?:['’]?re| are) at it|first|too|after that|afterwards|just quickly|quickly|real quick|thanks"
     r"|einfach|schnell|kurz|gerne?|jetzt|anschliessend"
     r"|je (?:veux|voudrais)(?: que tu)?|j['’]aimerais(?: que tu)?|tu pourrais|tu peux|vous pourriez|merci de|stp|ensuite|apres|alors"
-    r"|(?:quiero|necesito|quisiera|me gustaria)(?: que)?|me(?= puedes| podrias)|porfa|ahora|tambien|ademas|y"
-    r"|(?:vorrei|voglio|mi piacerebbe)(?: che)?|mi(?= puoi| potresti)|ora|anche|quindi|dopo"
-    r"|(?:quero|queria|gostaria)(?: de| que)?|se faz favor|agora|tambem|e"
+    r"|(?:quiero|necesito|quisiera|me gustaria)(?: que(?= (?:me )?\w+s\b))?|me(?= puedes| podrias)|porfa|ahora|tambien|ademas|y"
+    r"|(?:vorrei|voglio|mi piacerebbe)(?: che tu)?|mi(?= puoi| potresti)|ora|anche|quindi|dopo"
+    r"|(?:quero|queria|gostaria)(?: de| que(?= \w+s\b))?|se faz favor|agora|tambem|e"
     r"|even|graag|nu|ook|dan|eens"
     r"|mir|mal|doch|dann|danach|also|auch|noch|bitte|(?:kannst|konntest|wurdest) du|vergiss nicht"
     r"|(?:peux|pourrais)[- ]tu|(?:pouvez|pourriez)[- ]vous|tu peux|s['’]il te plait|puis|ensuite"
@@ -75,15 +78,25 @@ _BARE = re.compile(
 )
 """After these a verb stands as an imperative does: what comes next may be told as well."""
 _NEXT = re.compile(
-    r"(?P<comma>[,;])|(?<![\w-])(?:and then|and|und dann|und|et|y|e|ed|en|then|dann)(?![\w-])|&"
+    r"(?P<comma>[,;])|(?<![\w-])(?:and then|and|und dann|und|et|y|e|ed|en|then|dann|so)(?![\w-])|&"
 )
+_ASIDE = re.compile(
+    r"[,;]?\s(?:and|und|et|y|e|ed|en)\s(?:also )?(?:what|whats|who|when|where|how|is|are|do|does|did|was|wer|wann|wo|wie"
+    r"|hab|habe|gibt|ist|qu|que|qui|quand|est|ai|quien|cuando|hay|tengo|che|cosa|chi|quando|ho|cosa"
+    r"|wat|wie|heb|is|o que|tenho)\b[^?]*\?$"
+)
+"""A question behind an imperative does not make that one a question too."""
 _DICTATED = re.compile(r":(?=\s|$)")
 _GERUND = re.compile(r"\bwould you mind (?P<stem>\w+?)ing\b")
 _CLOCK = re.compile(r"\d{1,2}(?:am|pm|h|uhr)\d{0,2}")
+_NEGATING = NOT - {"ne"}
+"""A French "ne" stands before its verb, which then begins no clause; elsewhere it is "a" or "of it"."""
 _SHORTEST_HEAD = 5
 """The last part of a German or Dutch compound is known if it has so many letters."""
 _SHORTEST_SLIP = 5
-_SUFFIX = re.compile(r"(?:me|te|se|le|lo|la|les|los|las|nos|mi|ti|gli|li|ne|ci)$")
+_DOUBTFUL = some("en so")
+"""Part clauses only before a verb: the first is "and" in Dutch and "in" in French and Spanish."""
+_SUFFIX = re.compile(r"(?:me|(?<=[aeiou])te|se|le|lo|la|les|los|las|nos|mi|ti|gli|li|ne|ci)$")
 
 
 @value
@@ -140,7 +153,7 @@ def names(message: Wording, thing: str) -> bool:
 
 def is_common(word: str) -> bool:
     """Tell whether a word says what to do or what kind of thing, and not which one."""
-    return _is_verb(word) or _is_thing(word)
+    return _is_verb(word) or any(word in THINGS[kind] for kind in RECORDS)
 
 
 def _is_thing(word: str) -> bool:
@@ -153,8 +166,12 @@ def actions_of(verb: str) -> frozenset[str]:
 
 def _sentences(line: str) -> list[str]:
     """Return the sentences that may ask for something: a question does so by being polite only."""
-    found = (sentence.strip() for sentence in _SENTENCE.findall(line))
+    found = (_without_aside(sentence.strip()) for sentence in _SENTENCE.findall(line))
     return [one for one in found if not one.endswith("?") or _REQUEST.search(one)]
+
+
+def _without_aside(sentence: str) -> str:
+    return _ASIDE.sub("", sentence) if _begins_with_verb(_without_polite(sentence)) else sentence
 
 
 def _of_sentence(sentence: str) -> Sequence[Wish]:
@@ -163,14 +180,15 @@ def _of_sentence(sentence: str) -> Sequence[Wish]:
     bracket = _BRACKET.search(sentence) is not None
     sentence = _without_polite(_LEADING.sub("", _without_polite(sentence), count=1))
     certain, asked = True, True
+    before: list[str] = []
     for clause, after_comma in _clauses(sentence):
         verb = _verb(clause, bracket=bracket)
         certain = certain and (asked or after_comma)
         if verb is not None:
-            found.append(_wish(verb, clause, certain=certain, before=found))
-        elif found and asked and not _TOLD.search(clause):
+            found.append(_wish(verb, clause, certain=certain, before=before))
+        elif found and not _TOLD.search(clause):
             found[-1] = replace(found[-1], words=[*found[-1].words, *words(clause)])
-            continue
+        before += words(clause)
         asked = verb is not None
         certain = certain and not _may_go_on(_without_polite(clause))
     return found
@@ -184,8 +202,8 @@ def _imperative(asked: re.Match[str]) -> str:
 def _clauses(sentence: str) -> Iterator[tuple[str, bool]]:
     start, comma = 0, True
     for part in _NEXT.finditer(sentence):
-        if part[0] == "en" and not _begins_with_verb(sentence[part.end() :]):
-            continue  # "and" in Dutch, "in" in French and Spanish
+        if part[0] in _DOUBTFUL and not _begins_with_verb(sentence[part.end() :]):
+            continue
         if sentence[start : part.start()].strip():
             yield sentence[start : part.start()].strip(), comma
             comma = False
@@ -209,13 +227,23 @@ def _may_go_on(clause: str) -> bool:
 def _verb(clause: str, *, bracket: bool) -> str | None:
     """Return the verb by which a clause asks for something, None where it does not ask."""
     said = words(_without_polite(clause))
-    if not said or NOT.intersection(words(_TOLD.split(clause, maxsplit=1)[0])):
+    if not said or _NEGATING.intersection(words(_TOLD.split(clause, maxsplit=1)[0])):
         return None
     if singular(said[0]) in SWITCHED and said[1:2] and said[1] in SWITCHING:
         return "turn"
     if _begins_with_verb(said[0]) and not _is_owned(said):
         return said[0]
+    if _is_placed(said):
+        return said[2]
     return said[-1] if bracket and _is_verb(said[-1]) else None
+
+
+def _is_placed(said: Sequence[str]) -> bool:
+    """Tell whether a place and then a harmless verb begin a clause: "in HubSpot add a note"."""
+    if len(said) < 3 or said[0] not in PLACED or any(map(_is_thing, said[1:3])):
+        return False
+    does = actions_of(said[2])
+    return bool(does) and not does & GRAVE
 
 
 def _is_owned(said: Sequence[str]) -> bool:
@@ -224,13 +252,13 @@ def _is_owned(said: Sequence[str]) -> bool:
     return not whose.isdisjoint(said[1:2])
 
 
-def _wish(verb: str, clause: str, *, certain: bool, before: Sequence[Wish]) -> Wish:
+def _wish(verb: str, clause: str, *, certain: bool, before: Sequence[str]) -> Wish:
     said = words(_without_polite(clause))
     form = next(form for form in _forms(verb) if _is_verb(form))
     actions = actions_of(form).union(*(actions_of(f"{form}+{word}") for word in said))
     if SELF.intersection(said[1:2]) or verb.removeprefix(form)[:2] in {"me", "mi"}:
         actions -= {"send", "grant"}
-    recalled = [word for wish in before for word in wish.words] if _recalls(said) else []
+    recalled = tuple(before) if _recalls(said) else ()
     return Wish(verb=form, actions=actions, words=[form, *said], certain=certain, recalled=recalled)
 
 
@@ -247,7 +275,7 @@ def _without_polite(clause: str) -> str:
 
 
 def _is_verb(word: str) -> bool:
-    return word in READS or bool(actions_of(word))
+    return word in READS or word in _HEADS or bool(actions_of(word))
 
 
 def _forms(word: str) -> Iterator[str]:
@@ -287,6 +315,9 @@ def _mistyped(verb: str) -> Iterator[str]:
             yield verb[:at] + verb[at + 1] + verb[at] + verb[at + 2 :]
 
 
+_HEADS = frozenset(
+    verb.partition("+")[0] for verbs in ACTIONS.values() for verb in verbs if "+" in verb
+)
 MISTYPED = {
     slip: verb
     for verb in sorted(ACTIONS["create"] | ACTIONS["send"] | ACTIONS["update"])

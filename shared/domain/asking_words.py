@@ -185,7 +185,8 @@ THINGS = _classes(
         mensaje correo responde responder contesta contestar respuesta
         messaggio posta rispondi rispondere risposta
         mensagem responda resposta
-        bericht antwoord beantwoord mailtje""",
+        bericht antwoord beantwoord mailtje
+        tell text whatsapp inform notify sag informiere dis previens di dile digli dille avisa avise diz laat zeg app""",
     note="""note notes notebook page document doc entry journal
         notiz notizen seite dokument eintrag
         page carnet
@@ -225,6 +226,8 @@ WHEN = some(
 )
 """What is put at one of these, or moved to it, is an event or to be remembered."""
 TIMED = some("event reminder meeting appointment alarm")
+RECORDS = some("task event message note post issue file")
+"""The things that tools return; all others are single ones in somebody's home or shop."""
 SWITCHED = THINGS["light"] | THINGS["temperature"]
 SWITCHING = some("on off an aus ein uit aan")
 RECALLING = some(
@@ -244,6 +247,7 @@ PREPOSITIONS = some(
 )
 WHOSE = some("from of about von vom uber du des del della van")
 """Right behind a word that is both, these make it a noun: "mail from Ann", "note of the day"."""
+PLACED = some("in on auf dans sur en su op no na")
 PARTITIVE = some("du des")
 PARTICLES = some("on off up down out in an aus auf ab zu")
 

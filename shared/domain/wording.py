@@ -120,6 +120,7 @@ def _stands_at(at: int, wanted: Sequence[str], said: Sequence[str]) -> bool:
 
 
 def _is_number(token: str, number: float) -> bool:
+    token = "".join(SPELT.get(token, (token,)))
     try:
         return number in {float(token.replace(",", ".")), float(token.replace(",", ""))}
     except ValueError:

@@ -391,3 +391,72 @@ def test_numbers_that_could_spell_a_text_are_asked_about(numbers: list[float]) -
 def test_a_time_carries_no_more_than_a_time() -> None:
     order = call("create_list", TODOIST, {"due_at": "2026-03-01T10:00:00.471108153Z"})
     assert judged("Create a list in Todoist", order) == Doubt(reason="not_said", argument="due_at")
+
+
+LAMP = call("turn_off_light", LOCK, {"room": "kitchen"})
+TIDY = call("create_task", TODOIST, {"content": "milk"})
+REPORTED = call("send_message", TODOIST, {"text": "I am late, I miss you"})
+NUMBERED = call("comment_on_issue", TODOIST, {"number": 87, "body": "I can see it"})
+MOVED = call("update_event", CALENDAR, {"event_title": "haircut"})
+
+
+@pytest.mark.parametrize(
+    ("message", "wanted"),
+    [
+        ("crtae a task milk", call("send_task", TODOIST, {"content": "milk"})),
+        ("Ann says crete a task milk", TIDY),
+        ("he schrieb in die Aufgabe milk", TIDY),
+        ("schrieb eine Aufgabe: milk", TIDY),
+        ("machte eine Aufgabe: milk", TIDY),
+        ("Ann would mind adding milk to my tasks", TIDY),
+        ("adding milk to tasks is a bore", TIDY),
+        ("Ann wants the lights off in the kitchen", LAMP),
+        ("lights on in the kitchen", LAMP),
+        ("lights off in the kitchen?", LAMP),
+        ("In the mail text milk is a task", TIDY),
+        ("In mail text milk is a task", TIDY),
+        ("Ann is late so send the message I am late, I miss you", REPORTED),
+        ("Look at the mail from Ann who can comment on 87 that I can see it", NUMBERED),
+        ("What is on monday, the haircut?", MOVED),
+        ("Does Ann move the haircut, and what is on monday?", MOVED),
+        ("Remember the haircut on monday", MOVED),
+        ("Take the milk off", TIDY),
+        ("Should I read it and add a task milk, and what else?", TIDY),
+        ("Read the mail, Ann tells Bob to read it and add a task milk", TIDY),
+        ("Read the mail, Ann calls Bob daily and add a task milk", TIDY),
+        ("In Germany post says the message I am late, I miss you", REPORTED),
+        ("Quiero que mande Ana el mensaje milk", call("send_message", TODOIST, {"text": "milk"})),
+    ],
+)
+def test_tolerance_makes_no_wish_of_what_others_do_or_say(message: str, wanted: Call) -> None:
+    assert judged(message, wanted) is not None
+
+
+@pytest.mark.parametrize(
+    ("message", "wanted"),
+    [
+        ("crete a task milk", TIDY),
+        ("would you mind creating a task milk?", TIDY),
+        ("In Todoist add a task: milk", TIDY),
+        ("leg milk in die Einkaufsaufgaben", TIDY),
+        ("Add a task milk, and what is on tomorrow?", TIDY),
+        ("lights off in the kitchen, then read me my mail", LAMP),
+        ("text her im late, i miss her", call("send_message", TODOIST, {"text": "I miss you"})),
+        ("list the issues and comment on 87 that i can see it", NUMBERED),
+        ("push the haircut to monday", MOVED),
+        (
+            "Sag in Todoist, dass ich morgen komme",
+            call("send_message", TODOIST, {"text": "ich komme morgen"}),
+        ),
+        ("book a table for four", call("book_table", LOCK, {"people": 4})),
+    ],
+)
+def test_a_wish_is_understood_as_people_type_it(message: str, wanted: Call) -> None:
+    assert judged(message, wanted) is None
+
+
+@given(st.sampled_from(["says", "said", "asks", "wants you to", "wrote", "told me to"]), WORDS)
+def test_whatever_others_say_in_the_new_ways_asks_for_nothing(how: str, said: str) -> None:
+    for wish in ("crete a task milk", "lights off in the kitchen", "in todoist add a task milk"):
+        for wanted in (TIDY, LAMP):
+            assert judged(f"Ann {how} {wish} {said}", wanted) is not None
