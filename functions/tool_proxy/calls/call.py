@@ -1,6 +1,5 @@
 """One tool call: installed, declared, well-formed; signed, sent, and told to the model."""
 
-import json
 from collections.abc import Mapping
 from functools import partial
 from typing import Any
@@ -9,7 +8,7 @@ from functions.tool_proxy.addresses import with_query
 from functions.tool_proxy.apps.signing import message_id, signature_headers
 from functions.tool_proxy.calls.outgoing import TIMEOUT_S, Outgoing, send_out, unanswered
 from functions.tool_proxy.calls.quota import check_quota
-from functions.tool_proxy.calls.results import text_of
+from functions.tool_proxy.calls.results import compact, text_of
 from functions.tool_proxy.calls.schema import complaint
 from functions.tool_proxy.mcp_servers.call import call_over_mcp
 from functions.tool_proxy.wiring import ToolProxyDeps
@@ -87,7 +86,7 @@ def _request(
     if tool.method in ("GET", "DELETE"):
         url = with_query(url, {n: _plain(v) for n, v in sent.items() if v is not None})
     else:
-        body = _compact(sent).encode()
+        body = compact(sent).encode()
     signature = signature_headers(app, body, message, deps.clock.now())
     return EgressRequest(
         method=tool.method,
@@ -103,11 +102,7 @@ def _plain(value: Any) -> Any:
     """Write a value as queries do: true, 3, a repeated name for a list, JSON for an object."""
     if isinstance(value, list):
         return [_plain(item) for item in value]
-    return value if isinstance(value, str) else _compact(value)
-
-
-def _compact(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return value if isinstance(value, str) else compact(value)
 
 
 async def _send(deps: ToolProxyDeps, call: Outgoing, request: EgressRequest) -> str:

@@ -44,7 +44,7 @@ def _success(response: EgressResponse) -> str:
         for name, prefix in (("result", ""), ("message", ""), ("error", "Error: ")):
             if content.get(name) is not None:
                 return prefix + _as_text(content[name])
-    return _compact(content)
+    return _whole(compact(content))
 
 
 def _connect_first(app: App, response: EgressResponse, link: str | None) -> str:
@@ -99,11 +99,12 @@ def _content(response: EgressResponse) -> Any:
 
 
 def _as_text(value: Any) -> str:
-    return _whole(value) if isinstance(value, str) else _compact(value)
+    return _whole(value if isinstance(value, str) else compact(value))
 
 
-def _compact(value: Any) -> str:
-    return _whole(json.dumps(value, ensure_ascii=False, separators=(",", ":")))
+def compact(value: Any) -> str:
+    """Write JSON with no more characters than it needs."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
 def _whole(text: str) -> str:

@@ -1,10 +1,9 @@
 """What an MCP server answered, as text for the model."""
 
-import json
 from typing import TYPE_CHECKING, assert_never
 
 from functions.tool_proxy.calls.outgoing import CallFailed
-from functions.tool_proxy.calls.results import MAX_TEXT, reason_of
+from functions.tool_proxy.calls.results import MAX_TEXT, compact, reason_of
 from shared.domain.app import ChatTool
 from shared.domain.text import visible
 
@@ -19,7 +18,7 @@ def text_of(tool: ChatTool, result: "CallToolResult") -> str:
         message = f"Error calling {tool.name}: {reason_of(text) or 'no reason given'}"
         raise CallFailed(message, error="isError")
     if not text and result.structured_content is not None:
-        text = json.dumps(result.structured_content, ensure_ascii=False, separators=(",", ":"))
+        text = compact(result.structured_content)
     return visible(text)[:MAX_TEXT]
 
 
