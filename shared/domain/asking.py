@@ -20,6 +20,7 @@ from shared.domain.asking_words import (
     RECALLING,
     RECORDS,
     SELF,
+    SLIPS_NOT,
     SWITCHED,
     SWITCHING,
     THE,
@@ -86,6 +87,11 @@ _ASIDE = re.compile(
     r"|wat|wie|heb|is|o que|tenho)\b[^?]*\?$"
 )
 """A question behind an imperative does not make that one a question too."""
+_SAID_BY = re.compile(
+    r"(?<!que )(?<!che )\b(?:says|said|writes|wrote|sagt|sagte|schreibt|schrieb|dit|ecrit|dice|dijo|escribe|scrive|diz|escreve"
+    r"|zegt|schrijft)\s(?:the |my )?\w+\W*$"
+)
+"""Who said it may follow: "add milk, says Ann"."""
 _DICTATED = re.compile(r":(?=\s|$)")
 _GERUND = re.compile(r"\bwould you mind (?P<stem>\w+?)ing\b")
 _CLOCK = re.compile(r"\d{1,2}(?:am|pm|h|uhr)\d{0,2}")
@@ -120,7 +126,8 @@ class Wish:
         """Tell whether it names `thing`, or refers to it, or gives it its time."""
         if thing in TIMED and any(map(_is_time, self.words)):
             return True
-        return _names([*self.words, *self.recalled], thing)
+        said = [*self.words, *self.recalled]
+        return _names(said, thing) or _names_in_compound(said, thing)
 
     def takes(self, thing: str) -> bool:
         """Tell whether `thing` is its object: with an article or the like, before any preposition."""
@@ -167,7 +174,8 @@ def actions_of(verb: str) -> frozenset[str]:
 def _sentences(line: str) -> list[str]:
     """Return the sentences that may ask for something: a question does so by being polite only."""
     found = (_without_aside(sentence.strip()) for sentence in _SENTENCE.findall(line))
-    return [one for one in found if not one.endswith("?") or _REQUEST.search(one)]
+    asking = (one for one in found if not one.endswith("?") or _REQUEST.search(one))
+    return [one for one in asking if not _SAID_BY.search(one)]
 
 
 def _without_aside(sentence: str) -> str:
@@ -291,13 +299,19 @@ def _forms(word: str) -> Iterator[str]:
 
 
 def _names(said: Sequence[str], thing: str) -> bool:
+    same = _same(thing)
+    return any(word in same or singular(word) in same for word in said)
+
+
+def _same(thing: str) -> set[str]:
     same = {thing, singular(thing)}
-    same.update(*(group for group in THINGS.values() if same & group))
-    heads = tuple(one for one in same if len(one) >= _SHORTEST_HEAD)
-    return any(
-        word in same or singular(word) in same or word.removesuffix("je").endswith(heads)
-        for word in said
-    )
+    return same.union(*(group for group in THINGS.values() if same & group))
+
+
+def _names_in_compound(said: Sequence[str], thing: str) -> bool:
+    """Tell whether a German or Dutch word ends with `thing`: "Friseurtermin", "boodschappenlijstje"."""
+    heads = tuple(one for one in _same(thing) if len(one) >= _SHORTEST_HEAD)
+    return any(word.removesuffix("je").endswith(heads) for word in said)
 
 
 def _is_time(word: str) -> bool:
@@ -323,7 +337,7 @@ MISTYPED = {
     for verb in sorted(ACTIONS["create"] | ACTIONS["send"] | ACTIONS["update"])
     if verb.isalpha() and not actions_of(verb) & GRAVE
     for slip in _mistyped(verb)
-    if len(slip) >= _SHORTEST_SLIP
+    if len(slip) >= _SHORTEST_SLIP and slip not in SLIPS_NOT
 }
 
 

@@ -34,8 +34,8 @@ ACTIONS = _classes(
         nova novo cria criar crie adiciona adicionar adicione poe coloca colocar coloque anote escreve escrever
         escreva lembra lembrar lembre agenda agendar marca marcar
         nieuwe maak maken aanmaken voeg toevoegen zet zetten noteer noteren schrijf schrijven herinner plannen
-        arrange dictate list punch tack whack chuck dump toss slot pencil drop lodge raise report submit
-        register start draw prepare generate produce build pin bookmark invite take+note take+down leave+note
+        arrange dictate punch tack whack chuck dump toss submit
+            generate produce bookmark invite pencil+in take+note take+down leave+note
         tu tue tun packen schmeiss wirf erganze erganzen hinterlege
         hinterlegen erfass erfasse erfassen sichere sichern vereinbare vereinbaren melde melden
         rajoute rajouter rajoutez cale caler prevois prevoir redige rediger fixe fixer organise organiser retiens
@@ -57,14 +57,14 @@ ACTIONS = _classes(
         invia inviare mandare rispondi rispondere scrivi scrivere pubblica pubblicare
         envie mande responda escreve escrever escreva diga publique
         stuur sturen verstuur antwoord antwoorden beantwoord schrijf schrijven plaats
-        whatsapp inform alert announce dm slack fire+mail fire+email report
+        whatsapp announce fire+mail fire+email
         informier informiere informieren benachrichtige benachrichtigen gib+bescheid teil+mit verkund melde
         simse kommentiere kommentieren
         previens prevenir informe informer avertis avertir signale signaler commente commenter dites
         avisa avisar avise informa informar comenta comentar envies mandes digas respondas notifica notificar
         avvisa avvisare informare comunica comunicare commenta commentare dire digli dille
         diz dizer notifique
-        laat+weten meld melden zeg zeggen app appen""",
+        laat+weten meld melden zeg zeggen """,
     update="""
         update push bump delay change edit modify rename reopen move reschedule postpone shift replace label star archive
         assign adjust
@@ -75,7 +75,7 @@ ACTIONS = _classes(
         cambiare modificare sposta spostare rinvia rinviare rinomina aggiorna aggiornare
         muda mudar mude altera alterar altere move mova adia adiar atualiza atualizar
         wijzig wijzigen verander veranderen verplaats verplaatsen verzet hernoem
-        revise set amend extend shorten swap turn+down turn+up raise lower increase decrease dim shove
+        revise set amend extend shorten turn+down turn+up shove
         schieb schiebe schieben pass+an kurze verlangere tausche erhohe senke setz+auf
         decale decaler repousse repousser avance avancer remplace remplacer ajuste ajuster mets+jour
         pasa pasar adelanta adelantar retrasa retrasar pospon posponer muevas cambies ajusta ajustar reprograma reprogramar
@@ -248,6 +248,10 @@ PREPOSITIONS = some(
 WHOSE = some("from of about von vom uber du des del della van")
 """Right behind a word that is both, these make it a noun: "mail from Ann", "note of the day"."""
 PLACED = some("in on auf dans sur en su op no na")
+SLIPS_NOT = some(
+    "antes entre tasche tauche schere scribe covert inert sposa posten meden diets taste median unsent"
+)
+"""Words of their own, that a slip in a verb would make too."""
 PARTITIVE = some("du des")
 PARTICLES = some("on off up down out in an aus auf ab zu")
 
