@@ -3,6 +3,7 @@
 Imports of vendors stand inside the functions: a function loads only what it uses.
 """
 
+import gc
 import json
 from collections.abc import Mapping
 from functools import cache
@@ -59,6 +60,7 @@ def start(*ports_needed: str) -> None:
     telemetry.configure(settings().project if in_cloud else None)
     for port in ports_needed:
         import_module(f"shared.adapters.{_FIRST_NEEDED[settings().world][port]}")
+    gc.freeze()  # what is loaded stays: no collection looks at it again
 
 
 @cache
