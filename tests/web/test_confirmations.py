@@ -126,14 +126,12 @@ def test_t11_whoever_is_writing_is_not_interrupted(console: Console) -> None:
     assert focused == "question"
 
 
-def test_t11_hostile_arguments_are_shown_as_they_are(
+def test_t11_hostile_arguments_are_shown_as_text_that_hides_nothing(
     console: Console, model: ScriptedOpenai
 ) -> None:
     card = put(console, model, what=HOSTILE)
 
-    expect(card.locator("dd")).to_have_text(
-        r"<img src=x onerror='window.owned=1'> \u{202e}to\u{200b} Mallory"
-    )
+    expect(card.locator("dd")).to_have_text("<img src=x onerror='window.owned=1'> to Mallory")
     card.get_by_role("button", name="Refuse").click()
     expect(card).to_contain_text("You refused this")
     assert console.page.evaluate("window.owned") is None
