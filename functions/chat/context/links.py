@@ -30,7 +30,7 @@ _CERTAIN = (
 _COMING = re.compile(rf"(?P<undecided>{_UNDECIDED})|{_CERTAIN}", re.IGNORECASE)
 _WHOLE = re.compile(rf"(?P<undecided>(?!))|{_CERTAIN}", re.IGNORECASE)
 _FOUND = re.compile(_URL, re.IGNORECASE)
-_HEAD = re.compile(r"(?P<scheme>[a-z]*)(?P<slashes>:(?:\\?/){2})?(?P<host>[^/?#]*)", re.IGNORECASE)
+_HEAD = re.compile(r"(?P<scheme>[a-z]*)(?P<slashes>:(?:\\?/){2})?(?P<host>[^/?#&]*)", re.IGNORECASE)
 _TRAILING = ".,;:!?'\")>}*_~|`"
 _ENDS = frozenset(["", " ", "\t", "\n", "\r", "<", "]"])
 """What no client takes for a part of the address before it."""

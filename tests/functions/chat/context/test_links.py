@@ -35,6 +35,8 @@ def rewritten(*pieces: str) -> str:
         ("[x](https://xn--vil-hma.example)", "[x] (hxxps://xn--vil-hma(.)example)"),
         ("[x](https&#58;//evil.example)", "[x] (https& #58;//evil.example)"),
         ("https&colon;//evil.example", "https& colon;//evil.example"),
+        ("https://&#58;", "hxxps://& #58;"),
+        ("www.a&period;example", "www(.)a& period;example"),
         ("[![a](https://e.example/1)](https://e.example/2)",
          "[[a] (hxxps://e(.)example/1)] (hxxps://e(.)example/2)"),
         ("[x][1]\n\n[1]: https://evil.example", "[x][1]\n\n[1] : hxxps://evil(.)example"),
