@@ -88,22 +88,23 @@ class Recorder:
                 raise Lost from None
 
     async def _finish(self, answer: Message, outcome: Outcome) -> None:
+        """Write what is not known to be stored until all of it is."""
         end = len(self._journal.events) + 1
-        try:
-            await self._runs.finish(
-                self._uid,
-                self._run,
-                answer,
-                outcome=outcome,
-                batches=list(self._batches(end)),
-            )
-        except AlreadyExists:
-            await self._catch_up()
-            if self._saved != end:
-                raise Unavailable("A part was stored before; the rest follows") from None
-        except PreconditionFailed:  # deleted; what was written since then goes as well
-            await self._runs.remove(self._uid, self._run.id)
-            raise
+        while self._saved != end:
+            try:
+                await self._runs.finish(
+                    self._uid,
+                    self._run,
+                    answer,
+                    outcome=outcome,
+                    batches=list(self._batches(end)),
+                )
+                self._saved = end
+            except AlreadyExists:
+                await self._catch_up()
+            except PreconditionFailed:  # deleted; what was written since then goes as well
+                await self._runs.remove(self._uid, self._run.id)
+                raise
 
     async def _flush(self) -> None:
         batches = list(self._batches())
@@ -126,11 +127,14 @@ class Recorder:
             live.end("stopped")
 
     async def _catch_up(self) -> None:
-        """Count what we wrote without hearing of it. Raises Lost where another's batch stands."""
+        """Count what we wrote without hearing of it. Raises Lost where another's words stand."""
+        before = self._saved
         while found := await self._runs.batch(self._uid, self._run.id, self._saved + 1):
             if found.writer != self._run.writer:
                 raise Lost
             self._saved = found.last_seq
+        if self._saved == before:
+            raise Lost
 
     def _renewed(self) -> datetime | None:
         """Return the lease's new end when less than half of it is left."""

@@ -6,6 +6,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+import anyio
 import pytest
 from blockbuster import blockbuster_ctx
 
@@ -91,6 +92,12 @@ class World:
     toolbox: RecordingToolbox
     events: RecordingEvents
     tasks: RecordingTasks
+
+    async def passes(self, **duration: float) -> None:
+        """Let time pass once everybody waits and all that was written is stored."""
+        await self.documents.delete_tree("nobody/nothing")  # behind every other write
+        await anyio.wait_all_tasks_blocked()
+        self.clock.pass_(**duration)
 
     def deps(self, model: ChatModel | None = None, *, limits: Limits | None = None) -> ChatDeps:
         return ChatDeps(

@@ -106,8 +106,7 @@ class Waiting:
         return found
 
     async def passes(self, **duration: float) -> None:
-        await anyio.wait_all_tasks_blocked()
-        self.world.clock.pass_(**duration)
+        await self.world.passes(**duration)
         await anyio.wait_all_tasks_blocked()
 
     async def ends(self) -> list[RunEvent]:
@@ -382,9 +381,10 @@ async def test_what_an_earlier_answer_rested_on_still_counts_in_the_next_turn(
     read, send = await install(world)
     turns = calls((read, {})), says("Ann is well."), calls((send, STOLEN)), says("Hm.")
     with ScriptedModel(*turns) as model:
-        await ask(world.deps(model), {"text": QUESTION})
+        deps = world.deps(model)
+        await ask(deps, {"text": QUESTION})
         world.clock.pass_(seconds=5)
-        await ask(world.deps(model), {"text": "Thanks"})
+        await ask(deps, {"text": "Thanks"})
 
     assert [called[2] for called in world.toolbox.called] == ["read_mail"]
 

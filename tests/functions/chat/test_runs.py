@@ -24,6 +24,7 @@ from shared.domain.ids import RunId, SessionId
 from shared.domain.model import ReasoningDelta, TextDelta
 from shared.domain.run import LEASE, Ended, Numbered, Said
 from tests.doubles import CountingIds, ScriptedModel, Step, calls, says
+from tests.faults import Faulty, error, lost, well
 from tests.functions.chat.conftest import ADA, EVE, RecordingTasks, World
 
 
@@ -79,8 +80,7 @@ async def rest(world: World, following: AsyncIterator[Numbered]) -> list[Numbere
     async with anyio.create_task_group() as reading:
         reading.start_soon(read)
         while True:
-            await anyio.wait_all_tasks_blocked()
-            world.clock.pass_(seconds=0.5)
+            await world.passes(seconds=0.5)
     return events
 
 
@@ -390,6 +390,28 @@ async def test_a_write_that_hangs_is_given_up_before_the_lease_runs_out(world: W
             here.live.close()
 
     assert Said("One") in kept[0].events
+
+
+async def test_an_end_is_stored_by_the_last_attempt_though_a_part_of_it_stood_there(
+    world: World,
+) -> None:
+    begun = [well] * 3  # no chat yet; the chat; the question
+    documents, held = (
+        Faulty(world.documents, write=[*begun, lost, error, error, error]),
+        anyio.Event(),
+    )
+    with ScriptedModel([TextDelta("One"), held.wait, TextDelta(" two")]) as model:
+        here = replace(world, documents=documents).deps(model)
+        async with running(here) as run_id:
+            await world.passes(seconds=0.5)
+            while not documents.befallen:
+                await anyio.wait_all_tasks_blocked()
+            await world.passes()
+            held.set()
+            events = await rest(world, follow(here, ADA, run_id))
+
+    assert end_of(events).outcome == "completed"
+    assert end_of(await told(world.deps(), run_id)).message.text == "One two"
 
 
 async def test_a_closing_task_is_left_for_every_run(world: World) -> None:
