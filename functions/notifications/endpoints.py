@@ -63,7 +63,7 @@ async def _post(
         return problem(400, "message is required")
     uid = UserId(said.uid)
     key = call.headers.get("authorization")
-    app = await calling_app(deps, AppId(aid), uid, key, not_installed=NOT_INSTALLED)
+    app, _ = await calling_app(deps, AppId(aid), uid, key, not_installed=NOT_INSTALLED)
     text = accepted(said.message)
 
     async def work(operation: Operation) -> Response:
@@ -92,7 +92,7 @@ async def get_receipt(deps: NotificationsDeps, call: Call[None]) -> Response | R
         return problem(400, "uid is required")
     uid = UserId(query.uid)
     key = call.headers.get("authorization")
-    app = await calling_app(deps, AppId(query.aid), uid, key, not_installed=NOT_INSTALLED)
+    app, _ = await calling_app(deps, AppId(query.aid), uid, key, not_installed=NOT_INSTALLED)
     notification = await deps.inbox.get(uid, NotificationId(call.path["id"]))
     if notification is None or notification.app_id != app.id:
         raise NotFound("Notification not found")

@@ -4,7 +4,7 @@ import asyncio
 from typing import Protocol
 
 from shared.data.apps import Apps, InstalledApps
-from shared.domain.app import App
+from shared.domain.app import App, InstalledApp
 from shared.domain.errors import NotAllowed, NotAuthenticated, NotFound
 from shared.domain.ids import AppId, UserId, is_id
 
@@ -21,8 +21,8 @@ class AppStores(Protocol):
 
 async def calling_app(
     stores: AppStores, app_id: AppId, uid: UserId, header: str | None, *, not_installed: str
-) -> App:
-    """Return the app if it proves who it is by its key and the user installed it.
+) -> tuple[App, InstalledApp]:
+    """Return the app if it proves who it is by its key, and what the user consented to.
 
     Raises NotAuthenticated, NotAllowed, NotFound, checked in this order; `not_installed` is what an app
     reads that the user did not allow.
@@ -30,18 +30,18 @@ async def calling_app(
     key = _api_key(header)
     if not is_id(app_id):
         raise NotAllowed("Invalid API key")
-    is_accepted, found, is_installed = await asyncio.gather(
+    is_accepted, found, installed = await asyncio.gather(
         stores.apps.accepts_key(app_id, key),
         stores.apps.get_many([app_id]),
-        _has_installed(stores, uid, app_id),
+        _installed(stores, uid, app_id),
     )
     if not is_accepted:
         raise NotAllowed("Invalid API key")
     if not found:
         raise NotFound("App not found")
-    if not is_installed or not found[0].is_visible_to(uid):
+    if installed is None or not found[0].is_visible_to(uid):
         raise NotAllowed(not_installed)
-    return found[0]
+    return found[0], installed
 
 
 def _api_key(header: str | None) -> str:
@@ -51,5 +51,5 @@ def _api_key(header: str | None) -> str:
     return key
 
 
-async def _has_installed(stores: AppStores, uid: UserId, app_id: AppId) -> bool:
-    return is_id(uid) and await stores.installed_apps.has(uid, app_id)
+async def _installed(stores: AppStores, uid: UserId, app_id: AppId) -> InstalledApp | None:
+    return await stores.installed_apps.get(uid, app_id) if is_id(uid) else None

@@ -115,8 +115,8 @@ class InstalledApps:
         """Return them by app id, which keeps the model's tool list stable."""
         return installed_in(await self._documents.get(installed_path(uid)))
 
-    async def has(self, uid: UserId, app_id: AppId) -> bool:
-        return any(one.app_id == app_id for one in await self.all(uid))
+    async def get(self, uid: UserId, app_id: AppId) -> InstalledApp | None:
+        return next((one for one in await self.all(uid) if one.app_id == app_id), None)
 
     async def add(
         self, uid: UserId, installed: InstalledApp, *, limit: int = MAX_INSTALLED
@@ -158,7 +158,11 @@ def app_in(document: Document) -> App:
 def installed_in(document: Document | None, *, but: AppId | None = None) -> list[InstalledApp]:
     apps = document.fields["apps"] if document else {}
     return [
-        InstalledApp(app_id=AppId(app_id), installed_at=apps[app_id])
+        InstalledApp(
+            app_id=AppId(app_id),
+            installed_at=apps[app_id]["installed_at"],
+            granted=frozenset(apps[app_id]["granted"]),
+        )
         for app_id in sorted(apps)
         if app_id != but
     ]
@@ -166,8 +170,11 @@ def installed_in(document: Document | None, *, but: AppId | None = None) -> list
 
 def _allowed(installed: Sequence[InstalledApp]) -> dict[str, Any]:
     """Beside the apps stands when the last of them came."""
-    apps = {one.app_id: one.installed_at for one in installed}
-    return {"apps": apps, "installed_at": max(apps.values())}
+    apps = {
+        one.app_id: {"installed_at": one.installed_at, "granted": sorted(one.granted)}
+        for one in installed
+    }
+    return {"apps": apps, "installed_at": max(one.installed_at for one in installed)}
 
 
 def _fields(app: App) -> dict[str, Any]:

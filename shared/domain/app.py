@@ -3,12 +3,24 @@
 from collections.abc import Mapping
 from dataclasses import field
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from shared.domain.ids import AppId, UserId
 from shared.domain.value import value
 
 Method = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
+Permission = Literal[
+    "create_conversation",
+    "create_facts",
+    "read_memories",
+    "read_conversations",
+    "read_tasks",
+    "hear_conversations",
+]
+"""What an app may do with a user's library by itself."""
+TRIGGER = "memory_creation"
+"""How apps name a new conversation since the old product, in which one was a memory."""
+_OTHER_NAMES = {"create_memories": "create_facts"}
 
 
 @value
@@ -54,6 +66,15 @@ class ExternalIntegration:
     chat_messages_enabled: bool = False
     chat_messages_target: Literal["main", "app"] = "app"
     chat_messages_notify: bool = False
+
+    @property
+    def permissions(self) -> frozenset[Permission]:
+        """Return what it asks for: its actions, and to hear of new conversations."""
+        named = {one.get("action", "") for one in self.actions}
+        if self.triggers_on == TRIGGER and self.webhook_url:
+            named.add("hear_conversations")
+        wanted = {_OTHER_NAMES.get(name, name) for name in named}
+        return frozenset(each for each in get_args(Permission) if each in wanted)
 
 
 @value
@@ -139,7 +160,17 @@ class AppCall:
 
 @value
 class InstalledApp:
-    """A user's consent to one app."""
+    """A user's consent to one app, and to what it asked for at that time."""
 
     app_id: AppId
     installed_at: datetime
+    granted: frozenset[Permission] = frozenset()
+
+    @classmethod
+    def of(cls, app: App, at: datetime) -> "InstalledApp":
+        return cls(app_id=app.id, installed_at=at, granted=app.external_integration.permissions)
+
+    def permissions(self, app: App, uid: UserId) -> frozenset[Permission]:
+        """Return what the app may do for this user; its developer consents to all it asks for."""
+        wanted = app.external_integration.permissions
+        return wanted if app.owner == uid else wanted & self.granted

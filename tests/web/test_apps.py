@@ -43,6 +43,31 @@ def test_t4_an_app_is_looked_into_installed_and_uninstalled_by_keyboard(
     assert console.complaints == []
 
 
+def test_t4_what_an_app_asks_for_later_is_shown_and_waits_to_be_allowed(
+    console: Console, context: BrowserContext, app_server: AppServer
+) -> None:
+    made = register(console, context, "maker2", app_server.declare("baker", LOOK), name="Baker")
+    console.sign_in("eater")
+    page = console.page
+    console.show("apps")
+    page.get_by_role("button", name="Install Baker").click()
+    expect(page.get_by_role("button", name="Uninstall Baker")).to_be_focused()
+    more = {"external_integration": {"actions": [{"action": "read_memories"}]}}
+    address, owner = f"{console.origin}/v1/apps/{made['id']}", console.owner(context, "maker2")
+    assert context.request.patch(address, data=more, headers=owner).ok
+
+    page.reload()
+    console.show("apps")
+    baker = console.app("Baker")
+    expect(baker).to_contain_text("Not allowed yet: it reads your memories.")
+    page.get_by_role("button", name="Allow Baker that").press("Enter")
+
+    expect(page.locator("#apps > [role=status]")).to_have_text("Baker may do that from now on.")
+    expect(page.get_by_role("button", name="Uninstall Baker")).to_be_focused()
+    expect(baker).not_to_contain_text("Not allowed yet")
+    assert console.complaints == []
+
+
 def test_t4_a_private_app_is_marked_for_its_maker_and_hidden_from_others(
     console: Console, context: BrowserContext, app_server: AppServer
 ) -> None:

@@ -143,7 +143,7 @@ async def install(deps: ToolProxyDeps, hook: str) -> dict[str, str]:
         external_integration=ExternalIntegration(triggers_on="memory_creation", webhook_url=hook),
     )
     await deps.apps.create(diary)
-    installed = InstalledApp(app_id=diary.id, installed_at=deps.clock.now())
+    installed = InstalledApp.of(diary, deps.clock.now())
     await deps.installed_apps.add(ALICE, installed)
     said = talk(status="completed")
     await deps.conversations.add(ALICE, said)

@@ -3,7 +3,7 @@
 import { attempting, el, find, linkOut } from "../dom.js";
 import { startConnections } from "./connections.js";
 import { startMcp } from "./mcp.js";
-import { permissions } from "./permissions.js";
+import { permissions, unallowed } from "./permissions.js";
 
 const INSTALLED = "Installed";
 const OWN = "Yours";
@@ -33,6 +33,7 @@ export function startApps({ api, develop }) {
       description && el("p", { class: "meta" }, description),
       app.switched_off && el("p", { class: "problem" }, "It does not work at present and is not called."),
       permissions(api, app),
+      asking(app),
       ...steps(app),
       isOwn(app) && el("button", { type: "button", class: "quiet", onclick: () => develop(id) }, "Develop"));
   }
@@ -41,6 +42,20 @@ export function startApps({ api, develop }) {
     await (enabled ? api.uninstallApp(id) : api.installApp(id));
     await list();
     find("[role=status]", view).textContent = enabled ? `${name} is uninstalled.` : `${name} is installed: your next question can use it.`;
+    find(`[data-id="${CSS.escape(id)}"] button`, view)?.focus();
+  });
+
+  // An app that began to ask for more since it was installed has no more until its user says so.
+  function asking(app) {
+    const words = unallowed(app);
+    return words.length > 0 && el("p", { class: "meta" }, `Not allowed yet: it ${words.join(", ")}. `,
+      el("button", { type: "button", class: "quiet", "aria-label": `Allow ${app.name} that`, onclick: () => allow(app) }, "Allow"));
+  }
+
+  const allow = ({ id, name }) => attempt(async () => {
+    await api.installApp(id);
+    await list();
+    find("[role=status]", view).textContent = `${name} may do that from now on.`;
     find(`[data-id="${CSS.escape(id)}"] button`, view)?.focus();
   });
 

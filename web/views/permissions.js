@@ -2,13 +2,13 @@
 
 import { el } from "../dom.js";
 
-const ACTIONS = {
+const WORDS = {
   create_conversation: "adds conversations to your library",
   create_facts: "adds memories",
-  create_memories: "adds memories",
   read_memories: "reads your memories",
   read_conversations: "reads your conversations",
   read_tasks: "reads your tasks",
+  hear_conversations: "is told of your new conversations",
 };
 
 /** A disclosure that asks for the app's tools when it is opened. */
@@ -34,12 +34,14 @@ export function tool({ name, description, side_effect }) {
     el("p", { class: "meta" }, description));
 }
 
+/** What an installed app asks for that its user has not allowed yet, in words. */
+export function unallowed({ enabled, permissions: wanted, granted_permissions: granted }) {
+  return enabled ? wanted.filter((one) => !granted.includes(one)).map((one) => WORDS[one]) : [];
+}
+
 // What it does by itself, without being asked in the chat.
-function beyond({ capabilities, external_integration: { actions, webhook_url, triggers_on } }) {
-  const words = [
-    ...actions.map(({ action }) => ACTIONS[action] ?? action),
-    webhook_url && triggers_on && "is told of your new conversations",
-    capabilities.includes("external_integration") && "may send you notifications",
-  ].filter(Boolean);
+function beyond({ capabilities, permissions: wanted }) {
+  const notifies = capabilities.includes("external_integration") ? ["may send you notifications"] : [];
+  const words = [...wanted.map((one) => WORDS[one]), ...notifies];
   return words.map((text) => el("li", {}, el("span", { class: "content" }, text)));
 }

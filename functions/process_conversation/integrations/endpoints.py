@@ -8,7 +8,6 @@ from starlette.responses import JSONResponse, Response
 from functions.process_conversation.integrations import reading
 from functions.process_conversation.integrations.access import (
     PER_HOUR,
-    Action,
     permitted,
     take_turn,
 )
@@ -31,7 +30,7 @@ from functions.process_conversation.integrations.wire import (
 )
 from functions.process_conversation.integrations.writing import Addition, add, conversation_of
 from functions.process_conversation.wiring import IntegrationDeps
-from shared.domain.app import App
+from shared.domain.app import App, Permission
 from shared.domain.errors import TooMany
 from shared.domain.operation import Operation
 from shared.edge.allowances import headers, over_limit
@@ -107,7 +106,7 @@ async def list_tasks(deps: IntegrationDeps, call: Call[None]) -> Response:
 async def _write(
     deps: IntegrationDeps,
     call: Call[Any],
-    action: Action,
+    action: Permission,
     addition: Callable[[App, Operation], Addition],
 ) -> Response:
     """Add to the library, once for each idempotency key; what cannot be kept does not count."""
@@ -126,7 +125,7 @@ async def _write(
 
 
 async def _read(
-    deps: IntegrationDeps, call: Call[Any], action: Action, found: Callable[[], Awaitable[Wire]]
+    deps: IntegrationDeps, call: Call[Any], action: Permission, found: Callable[[], Awaitable[Wire]]
 ) -> Response:
     """Answer with what is found, nulls left out."""
     await permitted(deps, call, action)

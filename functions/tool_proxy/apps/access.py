@@ -29,26 +29,26 @@ async def owned(deps: ToolProxyDeps, uid: UserId, app_id: AppId) -> App:
 
 async def listed(
     deps: ToolProxyDeps, uid: UserId, *, after: str | None = None
-) -> Page[tuple[App, bool]]:
-    """Return apps and whether they are installed: own, installed and the newest public ones first.
+) -> Page[tuple[App, InstalledApp | None]]:
+    """Return apps, as they are installed: own, installed and the newest public ones first.
 
     Behind the cursor `after` come older public ones of others, which are not installed.
     """
-    installed = {entry.app_id for entry in await deps.installed_apps.all(uid)}
+    installed = {entry.app_id: entry for entry in await deps.installed_apps.all(uid)}
     public = await deps.apps.public(after=after)
     found = [a for a in public.items if a.owner != uid and a.id not in installed]
     if after is None:
         found += await deps.apps.owned_by(uid)
         found += await deps.apps.get_many(sorted(installed))
     apps: Mapping[AppId, App] = {a.id: a for a in found if a.is_visible_to(uid)}
-    items = [(apps[app_id], app_id in installed) for app_id in sorted(apps)]
+    items = [(apps[app_id], installed.get(app_id)) for app_id in sorted(apps)]
     return Page(items=items, next=public.next)
 
 
 async def enable(deps: ToolProxyDeps, uid: UserId, app_id: AppId) -> None:
-    """Install an app. Raises NotFound, and Conflict where too many are installed."""
+    """Install an app, or allow what it asks for since. Raises NotFound, and Conflict for too many."""
     app = await visible(deps, uid, app_id)
-    installed = InstalledApp(app_id=app.id, installed_at=deps.clock.now())
+    installed = InstalledApp.of(app, deps.clock.now())
     try:
         await deps.installed_apps.add(uid, installed)
     except Conflict:

@@ -25,7 +25,7 @@ from functions.tool_proxy.wire import Ok
 from functions.tool_proxy.wiring import ToolProxyDeps
 from shared.data.call_log import KEPT
 from shared.data.codec import adapter
-from shared.domain.app import App
+from shared.domain.app import App, InstalledApp
 from shared.domain.errors import NotFound
 from shared.domain.ids import AppId, UserId, is_id
 from shared.edge.http import Call, Endpoint
@@ -38,9 +38,10 @@ MAX_APP_BYTES = 131_072
 
 async def create_app(deps: ToolProxyDeps, call: Call[AppIn]) -> OwnedAppOut | Response:
     try:
-        return OwnedAppOut.of(await registration.register(deps, call.uid, call.body.registration()))
+        app = await registration.register(deps, call.uid, call.body.registration())
     except (NoManifest, ManifestFailed) as failed:
         return manifest_problem(failed)
+    return OwnedAppOut.of(app, call.uid)
 
 
 async def change_app(deps: ToolProxyDeps, call: Call[AppPatch]) -> OwnedAppOut | Response:
@@ -48,7 +49,7 @@ async def change_app(deps: ToolProxyDeps, call: Call[AppPatch]) -> OwnedAppOut |
         app = await registration.change(deps, call.uid, _named(call), call.body.changed)
     except (NoManifest, ManifestFailed) as failed:
         return manifest_problem(failed)
-    return OwnedAppOut.of(app, enabled=await deps.installed_apps.has(call.uid, app.id))
+    return OwnedAppOut.of(app, call.uid, await deps.installed_apps.get(call.uid, app.id))
 
 
 async def delete_app(deps: ToolProxyDeps, call: Call[None]) -> Ok:
@@ -67,7 +68,7 @@ async def refresh_manifest(deps: ToolProxyDeps, call: Call[None]) -> Refreshed |
 async def list_apps(deps: ToolProxyDeps, call: Call[None]) -> Response:
     """Answer with a plain array, as the old app reads it; the cursor stands in a header."""
     page = await access.listed(deps, call.uid, after=call.query.cursor)
-    shown = [_shown(app, call.uid, enabled=enabled) for app, enabled in page.items]
+    shown = [_shown(app, call.uid, installed) for app, installed in page.items]
     return Response(
         adapter(list[AnyApp]).dump_json(shown),
         media_type="application/json",
@@ -77,7 +78,7 @@ async def list_apps(deps: ToolProxyDeps, call: Call[None]) -> Response:
 
 async def get_app(deps: ToolProxyDeps, call: Call[None]) -> AnyApp:
     app = await access.visible(deps, call.uid, _named(call))
-    return _shown(app, call.uid, enabled=await deps.installed_apps.has(call.uid, app.id))
+    return _shown(app, call.uid, await deps.installed_apps.get(call.uid, app.id))
 
 
 async def list_tools(deps: ToolProxyDeps, call: Call[None]) -> list[ToolOut]:
@@ -129,9 +130,9 @@ def manifest_problem(failed: NoManifest | ManifestFailed) -> Response:
     return problem(400 if isinstance(failed, NoManifest) else 502, str(failed))
 
 
-def _shown(app: App, uid: UserId, *, enabled: bool) -> AnyApp:
+def _shown(app: App, uid: UserId, installed: InstalledApp | None) -> AnyApp:
     kind = OwnedAppOut if app.owner == uid else AppOut
-    return kind.of(app, enabled=enabled)
+    return kind.of(app, uid, installed)
 
 
 def _named(call: Call[Any]) -> AppId:
@@ -167,7 +168,7 @@ ENDPOINTS = (
         method="POST",
         path="/v1/apps/enable",
         handler=enable,
-        summary="Install an app",
+        summary="Install an app, or allow it what it asks for since",
         query=AppQuery,
         response=Ok,
         errors=(404, 409),

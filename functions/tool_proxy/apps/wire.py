@@ -8,8 +8,17 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, Field, StringConstraints
 
 from functions.tool_proxy.apps.registration import Registration
-from shared.domain.app import ApiKey, App, AppCall, ChatTool, ExternalIntegration, SwitchedOff
-from shared.domain.ids import AppId
+from shared.domain.app import (
+    ApiKey,
+    App,
+    AppCall,
+    ChatTool,
+    ExternalIntegration,
+    InstalledApp,
+    Permission,
+    SwitchedOff,
+)
+from shared.domain.ids import AppId, UserId
 from shared.domain.text import visible
 from shared.edge.http import Wire
 
@@ -89,7 +98,10 @@ def _as_tuples(given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 class AppOut(Wire):
-    """An app as anyone sees it who may."""
+    """An app as anyone sees it who may.
+
+    `permissions` is what it wants to do by itself, `granted_permissions` what the caller allows.
+    """
 
     id: AppId
     name: str
@@ -98,17 +110,19 @@ class AppOut(Wire):
     private: bool
     created_at: datetime
     enabled: bool
+    permissions: list[Permission]
+    granted_permissions: list[Permission]
     external_integration: ExternalIntegration
     chat_tools: list[str]
     switched_off: SwitchedOff | None
     webhook_off: SwitchedOff | None
 
     @classmethod
-    def of(cls, app: App, *, enabled: bool = False) -> "AppOut":
+    def of(cls, app: App, uid: UserId, installed: InstalledApp | None = None) -> "AppOut":
         """Of the webhook's address, say only whose server it is: the rest may hold a secret."""
         told = app.external_integration
         told = replace(told, webhook_url=told.webhook_url and _origin(told.webhook_url))
-        return cls(**_seen(replace(app, external_integration=told), enabled=enabled))
+        return cls(**_seen(replace(app, external_integration=told), uid, installed))
 
 
 class OwnedAppOut(AppOut):
@@ -121,9 +135,9 @@ class OwnedAppOut(AppOut):
     persona_prompt: str | None
 
     @classmethod
-    def of(cls, app: App, *, enabled: bool = False) -> "OwnedAppOut":
+    def of(cls, app: App, uid: UserId, installed: InstalledApp | None = None) -> "OwnedAppOut":
         return cls(
-            **_seen(app, enabled=enabled),
+            **_seen(app, uid, installed),
             refused_tools=list(app.refused_tools),
             signing_secret=app.signing_secret,
             retired_secret_until=app.retired_secret.until if app.retired_secret else None,
@@ -136,7 +150,7 @@ def _origin(url: str) -> str:
     return "/".join(url.split("/", 3)[:3]).partition("?")[0]
 
 
-def _seen(app: App, *, enabled: bool) -> dict[str, Any]:
+def _seen(app: App, uid: UserId, installed: InstalledApp | None) -> dict[str, Any]:
     return {
         "id": app.id,
         "name": app.name,
@@ -144,7 +158,9 @@ def _seen(app: App, *, enabled: bool) -> dict[str, Any]:
         "capabilities": list(app.capabilities),
         "private": app.private,
         "created_at": app.created_at,
-        "enabled": enabled,
+        "enabled": installed is not None,
+        "permissions": sorted(app.external_integration.permissions),
+        "granted_permissions": sorted(installed.permissions(app, uid) if installed else ()),
         "external_integration": app.external_integration,
         "chat_tools": [tool.name for tool in app.chat_tools],
         "switched_off": app.switched_off,

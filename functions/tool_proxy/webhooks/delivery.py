@@ -10,7 +10,7 @@ from functions.tool_proxy.apps.verdict import tell_developer
 from functions.tool_proxy.webhooks.body import body_of
 from functions.tool_proxy.wiring import ToolProxyDeps
 from shared import telemetry
-from shared.domain.app import App, AppCall, SwitchedOff
+from shared.domain.app import TRIGGER, App, AppCall, InstalledApp, SwitchedOff
 from shared.domain.conversation import Conversation, content_hash
 from shared.domain.errors import (
     KeepsakeError,
@@ -25,8 +25,6 @@ from shared.domain.ids import AppId, ConversationId, UserId
 from shared.domain.value import value
 from shared.ports import EgressRequest
 
-TRIGGER = "memory_creation"
-"""How apps name the event since the old product, in which a conversation was a memory."""
 TIMEOUT_S = 30
 DELAYS = (
     timedelta(seconds=5),
@@ -69,10 +67,10 @@ async def announce(
     deps: ToolProxyDeps, uid: UserId, conversation_id: ConversationId, said: str
 ) -> None:
     """Queue one delivery for each app that wants to hear; again, it queues none."""
-    installed = [one.app_id for one in await deps.installed_apps.all(uid)]
-    apps = await deps.apps.get_many(installed) if installed else []
+    installed = {one.app_id: one for one in await deps.installed_apps.all(uid)}
+    apps = await deps.apps.get_many(list(installed)) if installed else []
     for app in apps:
-        if _wants(app, uid):
+        if _may_hear(app, uid, installed[app.id]):
             told = Told(uid=uid, app_id=app.id, conversation_id=conversation_id, content_hash=said)
             await _queue(deps, told)
 
@@ -95,15 +93,10 @@ async def deliver(deps: ToolProxyDeps, told: Told) -> None:
     await _write_down(deps, told, outcome, ms=took // timedelta(milliseconds=1))
 
 
-def _wants(app: App, uid: UserId) -> bool:
-    declared = app.external_integration
+def _may_hear(app: App, uid: UserId, installed: InstalledApp) -> bool:
     is_on = app.switched_off is None and app.webhook_off is None
-    return (
-        is_on
-        and app.is_visible_to(uid)
-        and declared.triggers_on == TRIGGER
-        and bool(declared.webhook_url)
-    )
+    is_allowed = "hear_conversations" in installed.permissions(app, uid)
+    return is_on and app.is_visible_to(uid) and is_allowed
 
 
 async def _queue(deps: ToolProxyDeps, told: Told) -> None:
@@ -121,10 +114,12 @@ async def _queue(deps: ToolProxyDeps, told: Told) -> None:
 
 async def _recipient(deps: ToolProxyDeps, told: Told) -> App | None:
     """Look again: the user may have removed the app since."""
-    is_installed, found = await asyncio.gather(
-        deps.installed_apps.has(told.uid, told.app_id), deps.apps.get_many([told.app_id])
+    installed, found = await asyncio.gather(
+        deps.installed_apps.get(told.uid, told.app_id), deps.apps.get_many([told.app_id])
     )
-    return next((app for app in found if is_installed and _wants(app, told.uid)), None)
+    if not found or installed is None:
+        return None
+    return found[0] if _may_hear(found[0], told.uid, installed) else None
 
 
 async def _content(deps: ToolProxyDeps, told: Told) -> Conversation | None:

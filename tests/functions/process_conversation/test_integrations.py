@@ -71,21 +71,30 @@ class Apped:
     deps: IntegrationDeps
     client: AsyncClient
 
-    async def declare(self, *actions: str) -> None:
+    async def install(self) -> None:
+        app = await self.deps.apps.get(NOTES)
+        await self.deps.installed_apps.add(ALICE, InstalledApp.of(app, START))
+
+    async def redeclare(self, *actions: str) -> None:
         integration = ExternalIntegration(actions=tuple({"action": one} for one in actions))
+        await self.deps.apps.revise(
+            NOTES, lambda app: replace(app, external_integration=integration)
+        )
+
+    async def declare(self, *actions: str) -> None:
         app = App(
             id=NOTES,
             owner=UserId("dev"),
             name="Notes",
             created_at=START,
             private=False,
-            external_integration=integration,
         )
         await self.deps.apps.create(app)
+        await self.redeclare(*actions)
         await self.deps.apps.add_key(
             NOTES, ApiKey(id="k1", hashed=hash_key(KEY), label="", created_at=START)
         )
-        await self.deps.installed_apps.add(ALICE, InstalledApp(app_id=NOTES, installed_at=START))
+        await self.install()
 
     async def ask(
         self, method: str, path: str, body: Any = None, *, key: str | None = None, **query: Any
@@ -147,6 +156,25 @@ async def test_t17_an_action_that_was_declared_is_enough(apped, method, path, bo
     await apped.declare(action)
 
     assert (await apped.ask(method, path, body)).status_code == 200
+
+
+@pytest.mark.parametrize(("method", "path", "body", "action"), ROUTES)
+async def test_t17_what_an_app_asks_for_later_waits_for_its_users_consent(
+    apped, method, path, body, action
+):
+    await apped.declare(*(one for one in EVERY if one != action))
+    await apped.redeclare(*EVERY)
+    early = await apped.ask(method, path, body)
+    await apped.install()
+    allowed = await apped.ask(method, path, body)
+    await apped.redeclare(*(one for one in EVERY if one != action))
+
+    assert refusal(early) == (
+        403,
+        f"App may not {ABILITY[action]} before this user enables it once more",
+    )
+    assert allowed.status_code == 200
+    assert (await apped.ask(method, path, body)).status_code == 403
 
 
 @pytest.mark.parametrize(("method", "path", "body"), REQUESTS)

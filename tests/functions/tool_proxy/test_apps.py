@@ -238,7 +238,29 @@ async def test_t4_a_user_installs_no_more_apps_than_are_offered(world: World):
     refused = await world.request("POST", "/v1/apps/enable", uid=ALICE, params=query)
 
     assert refused.status_code == 409
-    assert not await world.deps.installed_apps.has(ALICE, app["id"])
+    assert await world.deps.installed_apps.get(ALICE, app["id"]) is None
+
+
+async def test_t4_a_user_allows_what_an_app_asked_for_when_they_installed_it(world: World):
+    app = (await world.register()).json()
+    query = {"app_id": app["id"]}
+    for uid in ("dev", ALICE):
+        await world.request("POST", "/v1/apps/enable", uid=uid, params=query)
+    more = {"actions": [{"action": "create_memories"}, {"action": "dance"}],
+            "webhook_url": "https://notes.example/hook", "triggers_on": "memory_creation"}  # fmt: skip
+    await world.request("PATCH", f"/v1/apps/{app['id']}", json={"external_integration": more})
+
+    async def granted(uid: str) -> list[str]:
+        seen = (await world.request("GET", f"/v1/apps/{app['id']}", uid=uid)).json()
+        [listed] = (await world.request("GET", "/v1/apps", uid=uid)).json()
+        assert seen["permissions"] == ["create_facts", "hear_conversations"]
+        assert listed["granted_permissions"] == seen["granted_permissions"]
+        return list(seen["granted_permissions"])
+
+    everything = await granted("dev")
+    assert await granted(ALICE) == []
+    await world.request("POST", "/v1/apps/enable", uid=ALICE, params=query)
+    assert await granted(ALICE) == everything == ["create_facts", "hear_conversations"]
 
 
 async def test_t4_a_private_app_exists_for_its_owner_only(world: World):

@@ -124,7 +124,7 @@ async def hooked(world):
             ),
         )
         await world.deps.apps.create(diary)
-        await world.deps.installed_apps.add(ALICE, InstalledApp(app_id=DIARY, installed_at=now))
+        await world.deps.installed_apps.add(ALICE, InstalledApp.of(diary, now))
         found = Hooked(world, hook, said)
         await found.write(said)
         yield found
@@ -281,7 +281,7 @@ async def test_t18_a_next_attempt_that_may_not_be_queued_lets_this_one_come_agai
 @pytest.mark.parametrize("fault", [error, timeout])
 @pytest.mark.parametrize("port", ["apps", "installed_apps", "conversations"])
 async def test_t18_nothing_is_sent_while_the_store_does_not_answer(hooked, port, fault):
-    methods = {"apps": "get_many", "installed_apps": "has", "conversations": "get"}
+    methods = {"apps": "get_many", "installed_apps": "get", "conversations": "get"}
     store = Faulty(getattr(hooked.world.deps, port), **{methods[port]: [fault]})
     deps = replace(hooked.world.deps, **{port: store})
 
@@ -306,12 +306,26 @@ async def test_t18_every_app_that_wants_to_hear_has_a_task_of_its_own(hooked):
     now = hooked.world.clock.now()
     journal = replace(await hooked.world.deps.apps.get(DIARY), id=AppId("02JOURNAL"))
     await hooked.world.deps.apps.create(journal)
-    installed = InstalledApp(app_id=journal.id, installed_at=now)
+    installed = InstalledApp.of(journal, now)
     await hooked.world.deps.installed_apps.add(ALICE, installed)
 
     due = await hooked.announce()
 
     assert [body["app_id"] for body in due] == [DIARY, journal.id]
+
+
+async def test_t18_an_app_that_wants_to_hear_since_later_waits_for_its_users_consent(hooked):
+    apps, diary = hooked.world.deps.installed_apps, await hooked.world.deps.apps.get(DIARY)
+    now = hooked.world.clock.now()
+    quiet = replace(diary, external_integration=ExternalIntegration())
+    await apps.add(ALICE, InstalledApp.of(quiet, now))
+    early = await hooked.announce()
+    await deliver(hooked.world.deps, hooked.told)
+    unheard = list(hooked.hook.heard)
+    await apps.add(ALICE, InstalledApp.of(diary, now))
+
+    assert (early, unheard) == ([], [])
+    assert len(await hooked.announce()) == 1
 
 
 def test_t18_attempts_are_further_and_further_apart():

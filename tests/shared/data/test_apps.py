@@ -15,7 +15,7 @@ from shared.adapters.sqlite_documents import SqliteDocuments
 from shared.data.app_calls import AppCalls
 from shared.data.apps import Apps, InstalledApps, app_path
 from shared.data.call_log import CallLog
-from shared.domain.app import App, AppCall, InstalledApp
+from shared.domain.app import App, AppCall, ExternalIntegration, InstalledApp
 from shared.domain.documents import Write
 from shared.domain.errors import Conflict, NotFound, PreconditionFailed
 from shared.domain.ids import AppId, UserId
@@ -48,7 +48,11 @@ def anywhere(
 
 
 def installed(app_id: str) -> InstalledApp:
-    return InstalledApp(app_id=AppId(app_id), installed_at=NOON)
+    integration = ExternalIntegration(actions=({"action": "create_memories"},))
+    app = App(
+        id=AppId(app_id), owner=ANN, name="n", created_at=NOON, external_integration=integration
+    )
+    return InstalledApp.of(app, NOON)
 
 
 async def test_t4_installed_apps_stand_by_id_whoever_came_first(anywhere: Documents):
@@ -58,8 +62,8 @@ async def test_t4_installed_apps_stand_by_id_whoever_came_first(anywhere: Docume
     await apps.remove(ANN, AppId("C"))
 
     assert await apps.all(ANN) == [installed("A"), installed("B")]
-    assert await apps.has(ANN, AppId("A"))
-    assert not await apps.has(ANN, AppId("C"))
+    assert await apps.get(ANN, AppId("A")) == installed("A")
+    assert await apps.get(ANN, AppId("C")) is None
     assert await apps.all(UserId("bob")) == []
 
 
