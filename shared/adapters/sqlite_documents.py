@@ -12,7 +12,7 @@ from shared.adapters import firestore_limits as limits
 from shared.adapters.document_changes import changed, project
 from shared.adapters.firestore_indexes import FirestoreIndexes, group_of
 from shared.adapters.sqlite_database import SqliteDatabase
-from shared.adapters.sqlite_json import dumps, loads
+from shared.adapters.sqlite_json import JsonFields, dumps, loads
 from shared.adapters.sqlite_keys import count_entries, index_keys
 from shared.adapters.sqlite_queries import create_index, select
 from shared.domain.documents import Create, Delete, Document, Fields, Query, Set, Update, Write
@@ -83,7 +83,7 @@ class SqliteDocuments:
     async def get_many(self, paths: Sequence[str]) -> list[Document | None]:
         for path in paths:
             limits.check_document_path(path)
-        return await self._database.read(lambda connection: _read(connection, paths))
+        return await self._database.read(lambda c: _read(c, paths, JsonFields))
 
     async def query(self, query: Query) -> list[Document]:
         sql, values = self._select(query, "path, version, fields")
@@ -140,7 +140,7 @@ class SqliteDocuments:
     def _apply(self, connection: sqlite3.Connection, writes: Sequence[Write]) -> None:
         version = uuid4().hex
         for write in writes:
-            (old,) = _read(connection, [write.path])
+            (old,) = _read(connection, [write.path], loads)
             _check_precondition(write, old)
             self._replace(connection, write.path, old, _outcome(write, old), version)
 
@@ -201,9 +201,14 @@ class _Transaction:
         self.writes += writes
 
 
-def _read(connection: sqlite3.Connection, paths: Sequence[str]) -> list[Document | None]:
+def _read(
+    connection: sqlite3.Connection, paths: Sequence[str], decode: Callable[[str], Fields]
+) -> list[Document | None]:
     rows = connection.execute(READ, (json.dumps(paths),)).fetchall()
-    return [None if row[1] is None else _document(row) for row in rows]
+    return [
+        None if version is None else Document(path=path, version=version, fields=decode(text))
+        for path, version, text in rows
+    ]
 
 
 def _versions(connection: sqlite3.Connection, paths: Sequence[str]) -> list[str | None]:

@@ -2,7 +2,9 @@
 
 import base64
 import json
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
+from functools import cached_property
 from typing import Any
 
 from pydantic_core import from_json
@@ -16,6 +18,27 @@ def dumps(value: Any) -> str:
 
 def loads(text: str) -> Any:
     return _plain(from_json(text))
+
+
+class JsonFields(Mapping[str, Any]):
+    """A document's fields, decoded when somebody looks: who knows this version already does not."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    def __getitem__(self, name: str) -> Any:
+        return self._fields[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._fields)
+
+    def __len__(self) -> int:
+        return len(self._fields)
+
+    @cached_property
+    def _fields(self) -> dict[str, Any]:
+        fields: dict[str, Any] = loads(self._text)
+        return fields
 
 
 def _tagged(value: Any) -> Any:

@@ -159,13 +159,15 @@ class Search:
         """Look again, past what was found, where long conversations took the places of others."""
         hits: list[Hit] = []
         for _ in range(LOOKS):
-            seen = list(_by_conversation(hits))
-            others = {"conversation_id": {"$nin": seen}} if seen else {}
+            seen = {str(hit.metadata["conversation_id"]) for hit in hits}
+            if len(seen) >= limit:
+                break
+            others = {"conversation_id": {"$nin": sorted(seen)}} if seen else {}
             more = await self._vectors.query_sparse(
                 uid, query, limit=POOL, where={**where, **others}
             )
             hits += more
-            if len(more) < POOL or len(_by_conversation(hits)) >= limit:
+            if len(more) < POOL:
                 break
         return hits
 

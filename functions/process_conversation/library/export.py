@@ -79,7 +79,7 @@ async def _talk(deps: LibraryDeps, uid: UserId, document: Document) -> bytes:
 
 
 def _json(fields: Mapping[str, Any]) -> bytes:
-    return json.dumps(fields, ensure_ascii=False, default=_text).encode()
+    return json.dumps({**fields}, ensure_ascii=False, default=_text).encode()
 
 
 def _text(value: object) -> str:
