@@ -16,7 +16,8 @@ from infra.emulators.pubsub import pubsub
 ROOT = Path(__file__).parents[1]
 
 # An example may be slow where emulators run beside it: that says nothing about the code.
-settings.register_profile("keepsake", deadline=None)
+settings.register_profile("keepsake", deadline=None, derandomize=True)
+settings.register_profile("search", deadline=None, max_examples=2_000)
 settings.load_profile("keepsake")
 
 
