@@ -33,6 +33,7 @@ class ServicesDeps:
     connections: Connections
     grants: Grants
     authorizations: Authorizations
+    app_calls: AppCalls
     clients: Mapping[str, OauthClient]
     redirect_uri: str
     keys: Keys
@@ -109,6 +110,7 @@ def _services() -> ServicesDeps:
         connections=Connections(documents),
         grants=Grants(documents, wiring.keys()),
         authorizations=Authorizations(documents),
+        app_calls=AppCalls(documents),
         clients=wiring.settings().oauth_clients,
         redirect_uri=f"{wiring.settings().public_url}/v1/connections/callback",
         keys=wiring.keys(),

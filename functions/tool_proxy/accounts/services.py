@@ -1,6 +1,7 @@
 """One call of a service's tool: the account's tokens, the service's answer, text for the model."""
 
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
 from datetime import datetime
 from hashlib import sha256
 from http import HTTPStatus
@@ -13,10 +14,13 @@ from pydantic_core import to_json
 
 from functions.tool_proxy.accounts import grants
 from functions.tool_proxy.authorization import oauth
+from functions.tool_proxy.calls.quota import check_quota
 from functions.tool_proxy.wiring import ServicesDeps
+from shared import telemetry
 from shared.arguments import checked
 from shared.domain.connection import Grant
 from shared.domain.errors import (
+    KeepsakeError,
     NotAllowed,
     NotFound,
     TimedOut,
@@ -25,6 +29,7 @@ from shared.domain.errors import (
     ToolRefused,
     Unavailable,
 )
+from shared.domain.hours import hour_of
 from shared.domain.ids import UserId
 from shared.integrations import integration
 from shared.integrations.service import A, Duplicate, Integration, Missing, Request, ServiceTool
@@ -32,6 +37,8 @@ from shared.ports import EgressRequest, EgressResponse
 
 TIMEOUT_S = 25.0
 """For a whole call, however many requests it makes: the chat waits a little longer."""
+_PATIENCE_S = 2
+"""An answer that is there does not wait long for being counted."""
 
 
 async def call_service(
@@ -50,8 +57,9 @@ async def call_service(
     unique = sha256(f"{uid}|{tool}|{call_id or deps.new_id()}".encode()).hexdigest()
     account = ConnectedAccount(deps, uid, service, call_id=unique)
     try:
-        with anyio.fail_after(TIMEOUT_S):
-            return await declared.run(account, asked)
+        async with _counted(deps, uid, service):
+            with anyio.fail_after(TIMEOUT_S):
+                return await declared.run(account, asked)
     except TimeoutError as late:
         raise ToolFailed(f"{service.label} did not answer in time.") from late
     except Missing as missing:
@@ -72,6 +80,29 @@ def _declared(service: Integration, tool: str) -> ServiceTool:
         if declared.name == tool:
             return declared
     raise ToolRefused(f"{service.label} has no tool {tool!r}.")
+
+
+@asynccontextmanager
+async def _counted(deps: ServicesDeps, uid: UserId, service: Integration) -> AsyncIterator[None]:
+    """Count a call, however it ends, as one to an app. Raises ToolFailed if none is left."""
+    now = deps.clock.now()
+    made = await deps.app_calls.made(uid, hour_of(now))
+    check_quota(service.service, service.label, made, now)
+    try:
+        yield
+    finally:
+        with anyio.move_on_after(_PATIENCE_S, shield=True):
+            await _count(deps, uid, service, hour_of(now), is_first=not made)
+
+
+async def _count(
+    deps: ServicesDeps, uid: UserId, service: Integration, hour: datetime, *, is_first: bool
+) -> None:
+    """Where that does not work, the call counts all the same."""
+    try:
+        await deps.app_calls.count(uid, service.service, hour, is_first=is_first)
+    except KeepsakeError as error:
+        telemetry.warning("call_not_noted", error=type(error).__name__)
 
 
 class ConnectedAccount:

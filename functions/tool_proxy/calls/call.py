@@ -59,7 +59,7 @@ async def _permitted(deps: ToolProxyDeps, uid: UserId, app_id: AppId) -> tuple[A
         raise ToolRefused("This app is not installed.")
     if app.switched_off:
         raise ToolFailed(f"{app.name} is switched off, as it did not work. Its developer was told.")
-    check_quota(app, standing.made, now)
+    check_quota(app.id, app.name, standing.made, now)
     return app, not standing.made
 
 

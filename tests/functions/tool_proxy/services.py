@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from functions.tool_proxy.wiring import McpDeps, ServicesDeps
 from shared.adapters.guarded_egress import GuardedEgress
 from shared.adapters.local_keys import LocalKeys
+from shared.data.app_calls import AppCalls
 from shared.data.connections import Connections
 from shared.data.grants import Authorizations, Grants
 from shared.data.mcp_grants import McpAuthorizations, McpGrants
@@ -40,6 +41,7 @@ def services_deps(
         connections=Connections(documents),
         grants=Grants(documents, KEYS),
         authorizations=Authorizations(documents),
+        app_calls=AppCalls(documents),
         clients=clients or {},
         redirect_uri=REDIRECT_URI,
         keys=KEYS,

@@ -217,7 +217,7 @@ async def test_t9_a_user_calls_all_apps_together_so_often(world: World):
     app_id = await install(world)
     await made(world, ALICE, {app_id: 0, **{AppId(f"A{n}"): PER_USER // 6 for n in range(6)}})
 
-    assert "all apps together" in await failed(world, app_id)
+    assert "all apps and services together" in await failed(world, app_id)
     assert world.notes.calls == []
 
 
