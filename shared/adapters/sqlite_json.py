@@ -49,7 +49,7 @@ def _tagged(value: Any) -> Any:
             return ["bytes", base64.b64encode(value).decode()]
         case list() | tuple():
             return ["list", *map(_tagged, value)]
-        case dict():
+        case dict() | JsonFields():
             return {name: _tagged(item) for name, item in value.items()}
         case _:
             return value
