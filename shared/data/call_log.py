@@ -3,7 +3,7 @@
 from datetime import datetime, timedelta
 
 from shared.data.codec import dump, load_all
-from shared.domain.app import AppCall
+from shared.domain.app import AppCall, CallKind
 from shared.domain.documents import Create, Order, Query, Where
 from shared.domain.ids import AppId
 from shared.ports import Documents
@@ -41,6 +41,13 @@ class CallLog:
         order = (Order("at", "asc"),)
         first = Query(collection=_calls(app_id), where=failed, order_by=order, limit=limit)
         return await self._some(first)
+
+    async def has_arrived(self, app_id: AppId, kind: CallKind, *, after: datetime) -> bool:
+        """Tell whether a call of that kind worked since."""
+        worked = (Where("failed", "==", False), Where("kind", "==", kind), Where("at", ">", after))  # noqa: FBT003 - as above
+        order = (Order("at", "desc"),)
+        last = Query(collection=_calls(app_id), where=worked, order_by=order, limit=1)
+        return bool(await self._some(last))
 
     async def _some(self, query: Query) -> list[AppCall]:
         return load_all(AppCall, await self._documents.query(query))

@@ -18,6 +18,7 @@ Permission = Literal[
     "hear_conversations",
 ]
 """What an app may do with a user's library by itself."""
+CallKind = Literal["tool", "webhook", "mcp"]
 TRIGGER = "memory_creation"
 """How apps name a new conversation since the old product, in which one was a memory."""
 _OTHER_NAMES = {"create_memories": "create_facts"}
@@ -150,7 +151,7 @@ class AppCall:
 
     id: str
     at: datetime
-    kind: Literal["tool", "webhook", "mcp"]
+    kind: CallKind
     name: str
     ms: int
     user: str

@@ -6,11 +6,11 @@ from datetime import timedelta
 
 from functions.tool_proxy.addresses import with_query
 from functions.tool_proxy.apps.signing import message_id, signature_headers
-from functions.tool_proxy.apps.verdict import tell_developer
+from functions.tool_proxy.apps.verdict import judge_webhook, webhook_gone
 from functions.tool_proxy.webhooks.body import body_of
 from functions.tool_proxy.wiring import ToolProxyDeps
 from shared import telemetry
-from shared.domain.app import TRIGGER, App, AppCall, InstalledApp, SwitchedOff
+from shared.domain.app import TRIGGER, App, AppCall, InstalledApp
 from shared.domain.conversation import Conversation, content_hash
 from shared.domain.errors import (
     KeepsakeError,
@@ -86,9 +86,11 @@ async def deliver(deps: ToolProxyDeps, told: Told) -> None:
     outcome = await _post(deps, app, told, body_of(conversation))
     telemetry.note(outcome=outcome.error or "delivered", attempt=told.attempt)
     if outcome.is_gone:
-        await _switch_off(deps, app)
+        await webhook_gone(deps, app)
     elif outcome.error and told.attempt < ATTEMPTS:
         await _queue(deps, replace(told, attempt=told.attempt + 1))
+    elif outcome.error:
+        await judge_webhook(deps, app)
     took = deps.clock.now() - began
     await _write_down(deps, told, outcome, ms=took // timedelta(milliseconds=1))
 
@@ -158,20 +160,6 @@ async def _post(deps: ToolProxyDeps, app: App, told: Told, body: bytes) -> Outco
     if 200 <= response.status < 300:
         return Outcome()
     return Outcome(error=f"HTTP {response.status}", is_gone=response.status == 410)
-
-
-async def _switch_off(deps: ToolProxyDeps, app: App) -> None:
-    """Tell an app no more that wants to hear no more; a change of the app switches it on again."""
-    url = app.external_integration.webhook_url
-    reason = "The webhook answered 410 Gone. Save the app again once it takes calls."
-    verdict = SwitchedOff(at=deps.clock.now(), reason=reason)
-
-    def changed(current: App) -> App:
-        moved = current.external_integration.webhook_url != url
-        return current if moved or current.webhook_off else replace(current, webhook_off=verdict)
-
-    await tell_developer(deps, app, verdict, what="webhook")
-    await deps.apps.revise(app.id, changed)
 
 
 async def _write_down(deps: ToolProxyDeps, told: Told, outcome: Outcome, *, ms: int) -> None:

@@ -18,7 +18,15 @@ from functions.tool_proxy.webhooks.endpoints import ANNOUNCE, DELIVER
 from shared.adapters.guarded_egress import GuardedEgress
 from shared.data.codec import dump
 from shared.data.conversations import conversation_path
-from shared.domain.app import App, ExternalIntegration, InstalledApp, RetiredSecret, SwitchedOff
+from shared.domain.app import (
+    App,
+    AppCall,
+    CallKind,
+    ExternalIntegration,
+    InstalledApp,
+    RetiredSecret,
+    SwitchedOff,
+)
 from shared.domain.conversation import Conversation, Segment, Speaker, Structured, content_hash
 from shared.domain.documents import Delete, Set
 from shared.domain.errors import Unavailable
@@ -350,6 +358,92 @@ async def test_t18_who_is_gone_is_not_called_again_and_its_developer_is_told(hoo
     await hooked.world.request("PATCH", f"/v1/apps/{DIARY}", uid="dev", json=changed)
 
     assert len(await hooked.announce()) == 1
+
+
+async def fail_to_the_end(hooked: Hooked) -> None:
+    """Let the last attempt be made, that follows the others by so long."""
+    hooked.hook.statuses = [500]
+    hooked.world.clock.pass_(seconds=sum(DELAYS, timedelta()).total_seconds())
+    await deliver(hooked.world.deps, replace(hooked.told, attempt=ATTEMPTS))
+
+
+async def notices(hooked: Hooked) -> list[tuple[str, str]]:
+    found = await hooked.world.deps.inbox.delivered(UserId("dev"), limit=9)
+    return [(notice.title, notice.body) for notice in found.items]
+
+
+async def test_t9_a_webhook_at_which_nothing_arrives_for_a_day_is_switched_off(hooked):
+    await deliver(hooked.world.deps, hooked.told)
+    hooked.world.clock.pass_(hours=7)
+    await fail_to_the_end(hooked)
+    await fail_to_the_end(hooked)
+
+    app = await hooked.world.deps.apps.get(DIARY)
+    assert app.webhook_off is not None
+    assert "Nothing arrived for a day" in app.webhook_off.reason
+    assert app.switched_off is None
+    assert await notices(hooked) == [("Diary: webhook was switched off", app.webhook_off.reason)]
+    assert len(hooked.hook.heard) == 2, "the second was overtaken by the verdict"
+    assert await hooked.announce() == []
+
+    changed = {"description": "It takes calls again."}
+    await hooked.world.request("PATCH", f"/v1/apps/{DIARY}", uid="dev", json=changed)
+    await fail_to_the_end(hooked)
+
+    assert len(await hooked.announce()) == 1, "it has another day from then on"
+
+
+async def test_t9_a_webhook_at_which_something_arrived_within_a_day_stays_on(hooked):
+    await log_call(hooked, hours=23, kind="webhook")
+    hooked.world.clock.pass_(hours=20)
+
+    await fail_to_the_end(hooked)
+
+    assert (await hooked.world.deps.apps.get(DIARY)).webhook_off is None
+    assert await notices(hooked) == []
+
+
+async def test_t9_tools_that_work_speak_for_no_webhook(hooked):
+    await log_call(hooked, hours=23, kind="tool")
+    hooked.world.clock.pass_(hours=7)
+
+    await fail_to_the_end(hooked)
+
+    assert (await hooked.world.deps.apps.get(DIARY)).webhook_off is not None
+
+
+async def log_call(hooked: Hooked, *, hours: float, kind: CallKind) -> None:
+    """Let a call have worked so long after now."""
+    at = hooked.world.clock.now() + timedelta(hours=hours)
+    call = AppCall(id="well", at=at, kind=kind, name="t", ms=1, user="u")
+    await hooked.world.deps.calls.add(DIARY, call)
+
+
+async def test_t9_one_attempt_that_fails_after_days_of_silence_condemns_no_webhook(hooked):
+    hooked.hook.statuses = [500]
+    hooked.world.clock.pass_(hours=72)
+
+    await deliver(hooked.world.deps, replace(hooked.told, attempt=ATTEMPTS - 1))
+
+    assert (await hooked.world.deps.apps.get(DIARY)).webhook_off is None
+
+
+@pytest.mark.parametrize("fault", [error, timeout, lost])
+@pytest.mark.parametrize(("port", "method"), [("calls", "has_arrived"), ("inbox", "add"), ("apps", "revise")])  # fmt: skip
+async def test_t9_a_verdict_that_was_interrupted_is_thought_of_again_and_told_once(
+    hooked, port, method, fault
+):
+    hooked.world.clock.pass_(hours=7)
+    deps = hooked.world.deps
+    hooked.world.deps = replace(deps, **{port: Faulty(getattr(deps, port), **{method: [fault]})})
+    with pytest.raises(Unavailable):
+        await fail_to_the_end(hooked)
+
+    hooked.world.deps = deps
+    await deliver(deps, replace(hooked.told, attempt=ATTEMPTS))
+
+    assert (await deps.apps.get(DIARY)).webhook_off is not None
+    assert len(await notices(hooked)) == 1
 
 
 async def undo_installation(hooked: Hooked) -> None:

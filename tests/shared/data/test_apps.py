@@ -140,6 +140,17 @@ async def test_t9_failures_in_a_row_begin_behind_the_last_call_that_worked(anywh
     assert await minutes(NOON + timedelta(minutes=4)) == ["c5"]
 
 
+async def test_t9_what_arrived_is_told_by_its_kind_and_time(anywhere: Documents):
+    log, heard = CallLog(anywhere), called(1)
+    await log.add(NOTES, replace(heard, kind="webhook"))
+    await log.add(NOTES, replace(called(2, failed=True), kind="webhook"))
+    await log.add(NOTES, called(3))
+
+    assert await log.has_arrived(NOTES, "webhook", after=NOON)
+    assert not await log.has_arrived(NOTES, "webhook", after=heard.at)
+    assert not await log.has_arrived(NOTES, "mcp", after=NOON)
+
+
 async def test_t20_calls_are_listed_newest_first_as_far_back_as_asked(anywhere: Documents):
     log = CallLog(anywhere)
     for minute in range(5):

@@ -43,6 +43,7 @@ async def test_the_listed_indexes_serve_every_query_and_each_is_used(tmp_path: P
     await Apps(documents).public()
     await CallLog(documents).newest(AppId("chess"), since=NOON, limit=20)
     await CallLog(documents).failures_in_a_row(AppId("chess"), after=NOON, limit=20)
+    await CallLog(documents).has_arrived(AppId("chess"), "webhook", after=NOON)
 
     assert indexes.used == set(indexes.composite)
     database.close()
