@@ -185,7 +185,8 @@ class EgressRequest:
     """A call to a third party. `timeout_s` bounds the whole call, `max_bytes` the answer.
 
     `accepts` names the media types that a 2xx answer may have, such as application/json or text/*;
-    without any, all are taken, and so is an answer that says nothing of its type.
+    without any, all are taken, and so is an answer that says nothing of its type. Where only its
+    status counts, the body is not read without `wants_body`, and is empty.
     """
 
     method: str
@@ -195,6 +196,7 @@ class EgressRequest:
     timeout_s: float = 30.0
     max_bytes: int = 1_048_576
     accepts: Sequence[str] = ()
+    wants_body: bool = True
 
 
 @value

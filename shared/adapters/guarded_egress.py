@@ -125,7 +125,7 @@ class GuardedEgress:
                 return EgressResponse(
                     status=response.status_code,
                     content_type=response.headers.get("content-type", ""),
-                    body=await _read(response, request.max_bytes),
+                    body=await _read(response, request.max_bytes) if request.wants_body else b"",
                     headers=dict(response.headers),
                 )
             finally:

@@ -17,9 +17,7 @@ from shared.domain.errors import (
     NotAllowed,
     NotFound,
     TimedOut,
-    TooLarge,
     Unavailable,
-    Unreadable,
 )
 from shared.domain.ids import AppId, ConversationId, UserId
 from shared.domain.value import value
@@ -36,7 +34,6 @@ DELAYS = (
 )
 """Between attempts, as Standard Webhooks proposes: a server may be down for a night."""
 ATTEMPTS = len(DELAYS) + 1
-_MAX_ANSWER_BYTES = 65_536
 
 
 @value
@@ -53,6 +50,14 @@ class Told:
     def id(self) -> str:
         """The message's id, the same on every attempt."""
         return message_id(self.uid, self.app_id, self.conversation_id, self.content_hash)
+
+    @property
+    def is_last(self) -> bool:
+        return self.attempt >= ATTEMPTS
+
+    @property
+    def next(self) -> "Told":
+        return replace(self, attempt=self.attempt + 1)
 
 
 @value
@@ -82,13 +87,16 @@ async def deliver(deps: ToolProxyDeps, told: Told) -> None:
     if app is None or conversation is None:
         telemetry.note(outcome="overtaken")
         return
+    if conversation.status != "completed":
+        await _put_off(deps, told)
+        return
     began = deps.clock.now()
     outcome = await _post(deps, app, told, body_of(conversation))
     telemetry.note(outcome=outcome.error or "delivered", attempt=told.attempt)
     if outcome.is_gone:
         await webhook_gone(deps, app)
-    elif outcome.error and told.attempt < ATTEMPTS:
-        await _queue(deps, replace(told, attempt=told.attempt + 1))
+    elif outcome.error and not told.is_last:
+        await _queue(deps, told.next)
     elif outcome.error:
         await judge_webhook(deps, app)
     took = deps.clock.now() - began
@@ -114,6 +122,13 @@ async def _queue(deps: ToolProxyDeps, told: Told) -> None:
     await deps.tasks.create("deliver_webhook", f"{told.id}-{told.attempt}", ids, at=at)
 
 
+async def _put_off(deps: ToolProxyDeps, told: Told) -> None:
+    """What is processed anew may be announced under the same name, which would queue nothing."""
+    telemetry.note(outcome="put off", attempt=told.attempt)
+    if not told.is_last:
+        await _queue(deps, told.next)
+
+
 async def _recipient(deps: ToolProxyDeps, told: Told) -> App | None:
     """Look again: the user may have removed the app since."""
     installed, found = await asyncio.gather(
@@ -131,8 +146,7 @@ async def _content(deps: ToolProxyDeps, told: Told) -> Conversation | None:
     except NotFound:
         return None
     as_announced = content_hash(conversation) == told.content_hash
-    is_kept = conversation.status == "completed" and not conversation.discarded
-    return conversation if as_announced and is_kept else None
+    return conversation if as_announced and not conversation.discarded else None
 
 
 async def _post(deps: ToolProxyDeps, app: App, told: Told, body: bytes) -> Outcome:
@@ -145,12 +159,10 @@ async def _post(deps: ToolProxyDeps, app: App, told: Told, body: bytes) -> Outco
         },
         body=body,
         timeout_s=TIMEOUT_S,
-        max_bytes=_MAX_ANSWER_BYTES,
+        wants_body=False,
     )
     try:
         response = await deps.egress.send(request)
-    except (TooLarge, Unreadable):  # it has answered, whatever that was
-        return Outcome()
     except TimedOut:
         return Outcome(error="timeout")
     except NotAllowed as refused:
@@ -164,7 +176,7 @@ async def _post(deps: ToolProxyDeps, app: App, told: Told, body: bytes) -> Outco
 
 async def _write_down(deps: ToolProxyDeps, told: Told, outcome: Outcome, *, ms: int) -> None:
     """Note it for the developer; where that does not work, the delivery counts all the same."""
-    is_last = told.attempt == ATTEMPTS or outcome.is_gone
+    is_last = told.is_last or outcome.is_gone
     given_up = f"given up after {told.attempt} attempts: {outcome.error}"
     entry = AppCall(
         id=deps.new_id(),

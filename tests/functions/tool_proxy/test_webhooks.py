@@ -49,12 +49,14 @@ class Hook:
     statuses: list[int] = field(default_factory=lambda: [200])
     heard: list[tuple[dict[str, str], str, bytes]] = field(default_factory=list)
     url: str = ""
+    answer: bytes = b'{"message": "Noted, thank you."}'
+    encoding: str = "identity"
 
     async def receive(self, request: Request) -> Served:
         body = await request.body()
         self.heard.append((dict(request.headers), request.url.query, body))
         status = self.statuses.pop(0) if len(self.statuses) > 1 else self.statuses[0]
-        return Served(b'{"message": "Noted, thank you."}', status)
+        return Served(self.answer, status, {"content-encoding": self.encoding})
 
 
 @dataclass
@@ -243,6 +245,21 @@ async def test_t18_whatever_is_no_success_comes_again(hooked, status):
 
     assert [body["attempt"] for body in hooked.due()] == [2]
     assert await hooked.log() == [(True, f"HTTP {status}")]
+
+
+@pytest.mark.parametrize(("status", "next_attempts"), [(200, []), (500, [2])])
+@pytest.mark.parametrize(
+    ("answer", "encoding"), [(b"x" * 2_000_000, "identity"), (b"no gzip", "gzip"), (b"x", "br")]
+)
+async def test_t18_only_the_status_says_whether_it_arrived(
+    hooked, status, next_attempts, answer, encoding
+):
+    hooked.hook.statuses = [status]
+    hooked.hook.answer, hooked.hook.encoding = answer, encoding
+
+    await deliver(hooked.world.deps, hooked.told)
+
+    assert [body["attempt"] for body in hooked.due()] == next_attempts
 
 
 @pytest.mark.parametrize(
@@ -462,17 +479,13 @@ async def discard(hooked: Hooked) -> None:
     await hooked.write(replace(hooked.said, discarded=True))
 
 
-async def reprocess(hooked: Hooked) -> None:
-    await hooked.write(replace(hooked.said, status="processing"))
-
-
 async def delete_app(hooked: Hooked) -> None:
     await hooked.world.deps.apps.remove(DIARY)
 
 
 @pytest.mark.parametrize(
     "happen",
-    [undo_installation, delete_conversation, say_something_else, discard, reprocess, delete_app],
+    [undo_installation, delete_conversation, say_something_else, discard, delete_app],
 )
 async def test_t18_what_happened_between_event_and_delivery_counts(hooked, happen):
     await hooked.announce()
@@ -482,6 +495,30 @@ async def test_t18_what_happened_between_event_and_delivery_counts(hooked, happe
 
     assert hooked.hook.heard == []
     assert await hooked.log() == []
+
+
+@pytest.mark.parametrize("status", ["processing", "failed"])
+async def test_t18_what_is_processed_anew_is_told_by_a_later_attempt(hooked, status):
+    """Its next announcement has the same name, so that it may queue nothing."""
+    await hooked.announce()
+    await hooked.write(replace(hooked.said, status=status))
+    await deliver(hooked.world.deps, hooked.told)
+    unheard = list(hooked.hook.heard)
+    await hooked.write(hooked.said)
+
+    *_, later = await hooked.announce()
+    await deliver(hooked.world.deps, replace(hooked.told, attempt=later["attempt"]))
+
+    assert (unheard, later["attempt"]) == ([], 2)
+    assert len(hooked.hook.heard) == 1
+
+
+async def test_t18_what_is_processed_anew_at_the_last_attempt_is_told_by_none(hooked):
+    await hooked.write(replace(hooked.said, status="processing"))
+
+    await deliver(hooked.world.deps, replace(hooked.told, attempt=ATTEMPTS))
+
+    assert (hooked.hook.heard, hooked.due(), await hooked.log()) == ([], [], [])
 
 
 async def test_t18_what_its_owner_names_is_told_as_they_named_it(hooked):
