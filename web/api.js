@@ -65,7 +65,8 @@ export function connect(token, onSignedOut) {
     addPerson: (name) => call("POST", "/v1/users/people", { body: { name } }),
     renamePerson: (id, value) => call("PATCH", at`/v1/users/people/${id}/name?${query({ value })}`),
     deletePerson: (id) => call("DELETE", at`/v1/users/people/${id}`),
-    apps: () => call("GET", "/v1/apps"),
+    // The first page has all of one's own and those one installed.
+    apps: (cursor) => page(`/v1/apps?${query({ cursor })}`),
     app: (id) => call("GET", at`/v1/apps/${id}`),
     appTools: (id) => call("GET", at`/v1/apps/${id}/tools`),
     installApp: (id) => call("POST", `/v1/apps/enable?${query({ app_id: id })}`),

@@ -1,6 +1,6 @@
 // The directory: apps one has, made or may have, what each is allowed, and accounts at services beside them.
 
-import { attempting, el, find, linkOut } from "../dom.js";
+import { attempting, el, find, linkOut, moveTo } from "../dom.js";
 import { startConnections } from "./connections.js";
 import { startMcp } from "./mcp.js";
 import { permissions, unallowed } from "./permissions.js";
@@ -12,17 +12,46 @@ const OTHER = "More apps";
 /** Returns `{reload}`; `develop(id)` opens the developer page at an app of one's own. */
 export function startApps({ api, develop }) {
   const view = find("#apps");
+  const more = find(".more", view);
   const attempt = attempting(find(".problem", view));
   const connections = startConnections({ api });
 
+  let apps = new Map();
+  let cursor;
+
   const reload = () => Promise.all([list(), connections.reload()]);
+
+  // As many as are shown: who changed one of them stays where they are.
   const list = () => attempt(async () => {
-    const apps = await api.apps();
-    const groups = Map.groupBy(apps.toSorted(byName), groupOf);
+    const found = new Map();
+    let next;
+    do next = await load(found, next); while (next && found.size < apps.size);
+    show(found, next);
+  });
+
+  // Reads on behind the page that ended with `from`, and returns the end of this one.
+  async function load(found, from) {
+    const { items, next } = await api.apps(from);
+    for (const app of items.toSorted(byName)) found.set(app.id, app);
+    return next;
+  }
+
+  function show(found, next) {
+    [apps, cursor] = [found, next];
+    const groups = Map.groupBy(apps.values(), groupOf);
     find(".groups", view).replaceChildren(...[INSTALLED, OWN, OTHER].filter((name) => groups.has(name)).flatMap((name) =>
       [el("h3", {}, name), el("ul", { class: "rows" }, ...groups.get(name).map(row))]));
-    find(".empty", view).hidden = apps.length > 0;
-  });
+    find(".empty", view).hidden = apps.size > 0;
+    more.hidden = !cursor;
+  }
+
+  more.addEventListener("click", () => attempt(async () => {
+    const [shown, found] = [apps, new Map(apps)];
+    show(found, await load(found, cursor));
+    const added = [...found.keys()].filter((id) => !shown.has(id));
+    find("[role=status]", view).textContent = `${added.length} more ${added.length === 1 ? "app is" : "apps are"} shown.`;
+    moveTo(find(`[data-id="${CSS.escape(added[0])}"]`, view));
+  }));
 
   function row(app) {
     const { id, name, description, enabled } = app;

@@ -20,7 +20,7 @@ export function startDeveloper({ api, onChange }) {
   let shown;
 
   const open = (wanted) => attempt(async () => {
-    const own = (await api.apps()).filter((app) => "signing_secret" in app);
+    const own = (await api.apps()).items.filter((app) => "signing_secret" in app);
     const app = own.find(({ id }) => id === wanted) ?? (wanted === undefined ? own[0] : undefined);
     choice.replaceChildren(...own.map(({ id, name }) => new Option(name, id)), new Option("Register an app…", ""));
     choice.value = app?.id ?? "";

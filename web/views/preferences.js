@@ -18,7 +18,7 @@ export function startPreferences({ api }) {
     new Option("not at all: it waits here", NEVER));
 
   const load = () => attempt(async () => {
-    const [preferences, apps] = await Promise.all([api.preferences(), api.apps()]);
+    const [preferences, { items: apps }] = await Promise.all([api.preferences(), api.apps()]);
     show(preferences);
     find(".apps", form).replaceChildren(...apps.filter((app) => app.enabled || isMuted(app, preferences)).map((app) => choice(app, preferences)));
   });

@@ -15,8 +15,6 @@ _REASON = (
     "Every call failed for a day, {failures} or more. Read the manifest again once it works:"
     " that switches the app on."
 )
-
-
 _UNHEARD = "Nothing arrived for a day. Save the app again once its webhook takes calls."
 _GONE = "The webhook answered 410 Gone. Save the app again once it takes calls."
 
