@@ -81,7 +81,7 @@ _REFUSED_V6 = tuple(
 _ISATAP = frozenset({0x0000_5EFE, 0x0200_5EFE})
 """The upper half of an interface id whose lower half is any IPv4 address."""
 
-_LONGEST_URL = 16_384
+LONGEST_URL = 16_384
 _HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _HEADER_TEXT = re.compile(r"[\t -~]*")
 
@@ -197,7 +197,7 @@ def _is_public(ip: ipaddress.IPv4Address | ipaddress.IPv6Address) -> bool:
 
 def _parse(url: str) -> Target | None:
     match = _URL.fullmatch(url)
-    if match is None or len(url) > _LONGEST_URL:
+    if match is None or len(url) > LONGEST_URL:
         return None
     scheme = match["scheme"].lower()
     port = int(match["port"] or {"http": 80, "https": 443}[scheme])

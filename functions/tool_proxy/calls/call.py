@@ -13,6 +13,7 @@ from functions.tool_proxy.calls.schema import complaint
 from functions.tool_proxy.mcp_servers.call import call_over_mcp
 from functions.tool_proxy.wiring import ToolProxyDeps
 from shared.domain.app import App, ChatTool
+from shared.domain.egress import LONGEST_URL
 from shared.domain.errors import ToolFailed, ToolRefused
 from shared.domain.hours import hour_of
 from shared.domain.ids import AppId, UserId
@@ -79,12 +80,17 @@ def _given(tool: ChatTool, arguments: Mapping[str, Any]) -> dict[str, Any]:
 def _request(
     deps: ToolProxyDeps, call: Outgoing, given: Mapping[str, Any], message: str
 ) -> EgressRequest:
-    """Put what is sent into the body, or into the query where the method has no body."""
+    """Put what is sent into the body, or into the query where the method has no body.
+
+    Raises ToolRefused for a query that nobody would take: that is no failure of the app's.
+    """
     app, tool = call.app, call.tool
     sent = {**given, "uid": call.uid, "app_id": app.id, "tool_name": tool.name}
     url, body = tool.endpoint, b""
     if tool.method in ("GET", "DELETE"):
         url = with_query(url, {n: _plain(v) for n, v in sent.items() if v is not None})
+        if len(url) > LONGEST_URL:
+            raise ToolRefused(f"The arguments of {tool.name!r} are too long for an address.")
     else:
         body = compact(sent).encode()
     signature = signature_headers(app, body, message, deps.clock.now())

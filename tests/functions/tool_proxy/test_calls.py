@@ -79,6 +79,20 @@ async def test_t5_get_and_delete_carry_a_query(world: World, method: str):
     Webhook(app["signing_secret"]).verify(body, headers, json_parse=False)
 
 
+async def test_t9_arguments_too_long_for_a_query_are_no_failure_of_the_app(world: World):
+    """Else anybody who installed an app could have it left alone, for everybody."""
+    world.notes.tools = [tool("look", "GET")]
+    app = await world.install()
+
+    for _ in range(6):
+        with pytest.raises(ToolRefused, match="too long"):
+            await world.call(app["id"], "look", q="ä" * 8_000)
+
+    assert await world.call(app["id"], "look", q="a") == "Milk, eggs."
+    listed = await world.request("GET", f"/v1/apps/{app['id']}/calls")
+    assert [one["failed"] for one in listed.json()] == [False]
+
+
 async def test_t8_a_repeated_call_carries_the_same_message_id(world: World):
     app = await world.install()
     token = await world.deps.service_identity.token("tool_proxy")
