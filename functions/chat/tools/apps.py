@@ -35,8 +35,8 @@ SEARCHES = 4
 FIND = "find_app_tools"
 _MAX_NAMES = 1_000
 _MAX_CATALOGUE = 6_000
-_MARK = 7
-"""Characters that make a name unique among apps; a search does without."""
+_MARK = 17
+"""Characters that make a name unique among apps; with fewer, one app could find another's name."""
 
 
 def app_tools(
