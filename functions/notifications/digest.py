@@ -1,15 +1,14 @@
 """What quiet hours held back comes as one push when they are over."""
 
-import asyncio
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
 
 from functions.notifications.push import bury, push, push_message
 from functions.notifications.wiring import NotificationsDeps
 from shared.domain.errors import Unavailable
-from shared.domain.ids import UserId
+from shared.domain.ids import AppId, UserId
 from shared.domain.notification import (
     Delivery,
     Digest,
@@ -18,6 +17,7 @@ from shared.domain.notification import (
     digest_id,
     new_digest,
 )
+from shared.domain.profile import Profile
 from shared.domain.quiet import decide
 
 TITLE = "While it was quiet"
@@ -63,20 +63,25 @@ async def deliver_digest(deps: NotificationsDeps, uid: UserId, name: DigestId) -
 
 async def _still_wanted(
     deps: NotificationsDeps, uid: UserId, digest: Digest
-) -> Sequence[Notification]:
-    """Return what is to be heard now; what has become quiet for longer is held on."""
-    held, profile = await asyncio.gather(
-        deps.inbox.held(uid, digest.due_at), deps.profiles.get(uid)
-    )
-    now = deps.clock.now()
-    told = []
-    for notification in held:
-        decision = decide(profile.notifications, notification.app_id, zone=profile.zone, now=now)
-        if decision == "silence" or notification.read:
-            continue
-        if decision == "push" or not await _hold_on(deps, uid, notification, until=decision):
-            told.append(notification)
+) -> Mapping[AppId, int]:
+    """Count by app what is to be heard now; what has become quiet for longer is held on."""
+    profile = await deps.profiles.get(uid)
+    told: Counter[AppId] = Counter()
+    last = None
+    while held := await deps.inbox.held(uid, digest.due_at, after=last):
+        told.update([each.app_id for each in held if await _is_heard(deps, uid, each, profile)])
+        last = held[-1].id
     return told
+
+
+async def _is_heard(
+    deps: NotificationsDeps, uid: UserId, notification: Notification, profile: Profile
+) -> bool:
+    preferences, now = profile.notifications, deps.clock.now()
+    decision = decide(preferences, notification.app_id, zone=profile.zone, now=now)
+    if decision == "silence" or notification.read:
+        return False
+    return decision == "push" or not await _hold_on(deps, uid, notification, until=decision)
 
 
 async def _hold_on(
@@ -88,11 +93,11 @@ async def _hold_on(
 
 
 async def _push(
-    deps: NotificationsDeps, uid: UserId, digest: Digest, told: Sequence[Notification]
+    deps: NotificationsDeps, uid: UserId, digest: Digest, told: Mapping[AppId, int]
 ) -> Delivery:
     if not told:
         return replace(digest.delivery, sent_at=deps.clock.now())
-    text = summary(await _counted(deps, told))
+    text = summary(await _by_name(deps, told))
     data = {
         "id": digest.id,
         "created_at": digest.due_at.isoformat(),
@@ -104,11 +109,13 @@ async def _push(
     return await push(deps, uid, message, digest.delivery)
 
 
-async def _counted(deps: NotificationsDeps, told: Sequence[Notification]) -> Mapping[str, int]:
+async def _by_name(deps: NotificationsDeps, told: Mapping[AppId, int]) -> Mapping[str, int]:
     """Count by the names of the apps; of one that is gone, its id is left."""
-    app_ids = sorted({notification.app_id for notification in told})
-    names = {app.id: app.name for app in await deps.apps.get_many(app_ids)}
-    return Counter(names.get(notification.app_id, notification.app_id) for notification in told)
+    names = {app.id: app.name for app in await deps.apps.get_many(sorted(told))}
+    counts: Counter[str] = Counter()
+    for app_id, count in told.items():
+        counts[names.get(app_id, app_id)] += count  # two apps may bear one name
+    return counts
 
 
 def summary(counts: Mapping[str, int]) -> str:

@@ -49,12 +49,15 @@ class Inbox:
         found = await self._documents.query(query)
         return page(load_all(Notification, found), found, query)
 
-    async def held(self, uid: UserId, until: datetime) -> list[Notification]:
-        """Return what is held back until exactly then; at most 400 at once."""
+    async def held(
+        self, uid: UserId, until: datetime, *, after: NotificationId | None = None
+    ) -> list[Notification]:
+        """Return what is held back until exactly then, by id and behind `after`; 400 at once."""
         query = Query(
             collection=f"users/{uid}/inbox",
             where=(Where("held_until", "==", until),),
             limit=_BATCH,
+            start_after=(after,) if after else None,
         )
         return load_all(Notification, await self._documents.query(query))
 

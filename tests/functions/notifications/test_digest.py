@@ -1,5 +1,6 @@
 """T16: what quiet hours hold back is whole in the inbox at once, and comes as one push at their end."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -12,6 +13,7 @@ from tests.functions.notifications.world import ALICE, World
 
 NIGHT = datetime(2026, 3, 2, 22, 30, tzinfo=UTC)
 MORNING = datetime(2026, 3, 3, 7, 0, tzinfo=UTC)
+AT_ONCE = 400
 QUIET = {"from": "22:00", "to": "07:00"}
 
 
@@ -145,6 +147,36 @@ async def test_t16_quiet_hours_that_were_made_longer_hold_it_on(night: World):
     await at(night, MORNING + timedelta(hours=2))
 
     assert (quiet, pushes(night)) == ([], ["1 notification: Weather 1"])
+
+
+async def crowd(night: World) -> None:
+    """Hold back one notification more than are read at once."""
+    await night.post()
+    await night.deliver()
+    [first] = await night.deps.inbox.held(ALICE, MORNING)
+    for n in range(AT_ONCE):
+        more = replace(first, id=NotificationId(f"gust-{n}"))
+        await night.deps.inbox.add(ALICE, more)
+
+
+async def test_t16_a_digest_counts_all_however_many_they_are(night: World):
+    await crowd(night)
+
+    await at(night, MORNING)
+
+    assert pushes(night) == ["401 notifications: Weather 401"]
+    assert await night.deps.inbox.held(ALICE, MORNING) == []
+
+
+async def test_t16_of_many_none_is_lost_where_quiet_hours_were_made_longer(night: World):
+    await crowd(night)
+
+    await night.prefer(quiet_hours={"from": "22:00", "to": "09:00"})
+    await at(night, MORNING)
+    quiet = pushes(night)
+    await at(night, MORNING + timedelta(hours=2))
+
+    assert (quiet, pushes(night)) == ([], ["401 notifications: Weather 401"])
 
 
 async def test_t16_without_a_digest_it_stays_in_the_inbox(night: World):
