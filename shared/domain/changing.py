@@ -29,12 +29,12 @@ _OF_USERS = (
     ("favourite", r"(?:il|la|lo) (\w+) preferit[oa] di user"),
 )
 _RULES = (*((name, f"user (?:{said})") for name, said in _ASPECTS), *_OF_USERS)
-_ANY = re.compile("|".join(said for _, said in _RULES), re.IGNORECASE)
+_ANY = "|".join(said for _, said in _RULES)
 
 
 def aspect(content: str) -> str | None:
     """Name what a fact is about, where one has only one such; None for anything else."""
-    if not _ANY.match(content):  # nearly all, and found out at once
+    if not re.match(_ANY, content, re.IGNORECASE):  # nearly all, and found out at once
         return None
     return next((found for name, said in _RULES if (found := _about(name, said, content))), None)
 

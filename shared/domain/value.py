@@ -1,9 +1,10 @@
 """Values: what `@dataclass(frozen=True, slots=True)` promises, made in a third of the time.
 
-The standard decorator compiles up to six methods for each class, and a cold start makes some sixty
-classes: a quarter of what the framework itself takes to load. Here `__init__` alone is compiled and
-the other methods are the same for all. A value is a real dataclass: `fields`, `replace`, `asdict`,
-pattern matching and pydantic take it as one.
+The standard decorator compiles up to six methods for each class, and a cold start makes some hundred
+classes: half of what the framework itself takes to load. Here `__init__` alone is compiled, when the
+first value is made, which most classes of a process never see; the other methods are the same for
+all. A value is a real dataclass: `fields`, `replace`, `asdict`, pattern matching and pydantic take it
+as one.
 """
 
 from collections.abc import Iterable
@@ -30,13 +31,22 @@ def positional_value(made: Class) -> Class:
 
 
 def _completed(made: Any, *, by_name: bool) -> Any:
-    made.__init__ = _init(fields(made), by_name=by_name, then=hasattr(made, "__post_init__"))
+    made.__init__ = _uncompiled(made, by_name=by_name)
     made.__repr__ = _repr
     made.__eq__ = _eq
     made.__hash__ = _hash
     made.__setattr__ = made.__delattr__ = _refuse
     made.__setstate__ = _restore
     return made
+
+
+def _uncompiled(made: Any, *, by_name: bool) -> Any:
+    def compile_and_fill(self: Any, *values: Any, **named: Any) -> None:
+        compiled = _init(fields(made), by_name=by_name, then=hasattr(made, "__post_init__"))
+        made.__init__ = compiled
+        compiled(self, *values, **named)
+
+    return compile_and_fill
 
 
 def _init(wanted: Iterable[Field[Any]], *, by_name: bool, then: bool) -> Any:

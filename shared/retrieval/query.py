@@ -29,6 +29,8 @@ class Wanted:
 
 @value
 class Query:
+    """Everything that a question asks for."""
+
     wanted: tuple[Wanted, ...]
 
     @property
