@@ -69,7 +69,7 @@ export function connect(token, onSignedOut) {
     apps: (cursor) => page(`/v1/apps?${query({ cursor })}`),
     app: (id) => call("GET", at`/v1/apps/${id}`),
     appTools: (id) => call("GET", at`/v1/apps/${id}/tools`),
-    installApp: (id) => call("POST", `/v1/apps/enable?${query({ app_id: id })}`),
+    installApp: ({ id, permissions }) => call("POST", `/v1/apps/enable?${query({ app_id: id, permissions })}`),
     uninstallApp: (id) => call("POST", `/v1/apps/disable?${query({ app_id: id })}`),
     registerApp: (app) => call("POST", "/v1/apps", { body: app }),
     changeApp: (id, changes) => call("PATCH", at`/v1/apps/${id}`, { body: changes }),

@@ -68,6 +68,31 @@ def test_t4_what_an_app_asks_for_later_is_shown_and_waits_to_be_allowed(
     assert console.complaints == []
 
 
+def test_t4_what_an_app_asks_for_while_its_user_reads_is_not_allowed_with_the_rest(
+    console: Console, context: BrowserContext, app_server: AppServer
+) -> None:
+    reads = {"actions": [{"action": "read_memories"}]}
+    manifest = app_server.declare("fishmonger", LOOK)
+    named = {"name": "Fishmonger", "capabilities": ["chat"]}
+    made = register(console, context, "maker3", manifest, integration=reads, **named)
+    console.sign_in("fisher")
+    page = console.page
+    console.show("apps")
+    app = console.app("Fishmonger")
+    app.get_by_text("What it may do").click()
+    expect(app.locator(".may")).to_contain_text("may send you notifications")
+    more = {"external_integration": {"actions": [*reads["actions"], {"action": "read_tasks"}]}}
+    address, owner = f"{console.origin}/v1/apps/{made['id']}", console.owner(context, "maker3")
+    assert context.request.patch(address, data=more, headers=owner).ok
+
+    page.get_by_role("button", name="Install Fishmonger").click()
+
+    expect(app).to_contain_text("Not allowed yet: it reads your tasks.")
+    page.get_by_role("button", name="Allow Fishmonger that").click()
+    expect(app).not_to_contain_text("Not allowed yet")
+    assert console.complaints == []
+
+
 def test_t4_a_private_app_is_marked_for_its_maker_and_hidden_from_others(
     console: Console, context: BrowserContext, app_server: AppServer
 ) -> None:

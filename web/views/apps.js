@@ -67,8 +67,9 @@ export function startApps({ api, develop }) {
       isOwn(app) && el("button", { type: "button", class: "quiet", onclick: () => develop(id) }, "Develop"));
   }
 
-  const toggle = ({ id, name, enabled }) => attempt(async () => {
-    await (enabled ? api.uninstallApp(id) : api.installApp(id));
+  const toggle = (app) => attempt(async () => {
+    const { id, name, enabled } = app;
+    await (enabled ? api.uninstallApp(id) : api.installApp(app));
     await list();
     find("[role=status]", view).textContent = enabled ? `${name} is uninstalled.` : `${name} is installed: your next question can use it.`;
     find(`[data-id="${CSS.escape(id)}"] button`, view)?.focus();
@@ -81,11 +82,11 @@ export function startApps({ api, develop }) {
       el("button", { type: "button", class: "quiet", "aria-label": `Allow ${app.name} that`, onclick: () => allow(app) }, "Allow"));
   }
 
-  const allow = ({ id, name }) => attempt(async () => {
-    await api.installApp(id);
+  const allow = (app) => attempt(async () => {
+    await api.installApp(app);
     await list();
-    find("[role=status]", view).textContent = `${name} may do that from now on.`;
-    find(`[data-id="${CSS.escape(id)}"] button`, view)?.focus();
+    find("[role=status]", view).textContent = `${app.name} may do that from now on.`;
+    find(`[data-id="${CSS.escape(app.id)}"] button`, view)?.focus();
   });
 
   startMcp({ api, onAdded: list });

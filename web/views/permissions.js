@@ -39,9 +39,8 @@ export function unallowed({ enabled, permissions: wanted, granted_permissions: g
   return enabled ? wanted.filter((one) => !granted.includes(one)).map((one) => WORDS[one]) : [];
 }
 
-// What it does by itself, without being asked in the chat.
-function beyond({ capabilities, permissions: wanted }) {
-  const notifies = capabilities.includes("external_integration") ? ["may send you notifications"] : [];
-  const words = [...wanted.map((one) => WORDS[one]), ...notifies];
+// What it does by itself, without being asked in the chat; whatever it declares, its key lets it notify.
+function beyond({ permissions: wanted }) {
+  const words = [...wanted.map((one) => WORDS[one]), "may send you notifications"];
   return words.map((text) => el("li", {}, el("span", { class: "content" }, text)));
 }

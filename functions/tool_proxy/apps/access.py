@@ -1,6 +1,7 @@
 """Who may see, use and change an app."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
+from dataclasses import replace
 
 from functions.tool_proxy.wiring import ToolProxyDeps
 from shared.data.paging import Page
@@ -45,10 +46,17 @@ async def listed(
     return Page(items=items, next=public.next)
 
 
-async def enable(deps: ToolProxyDeps, uid: UserId, app_id: AppId) -> None:
-    """Install an app, or allow what it asks for since. Raises NotFound, and Conflict for too many."""
+async def enable(
+    deps: ToolProxyDeps, uid: UserId, app_id: AppId, *, shown: Set[str] | None = None
+) -> None:
+    """Install an app, or allow what it asks for since; of that, only what its user was shown.
+
+    Raises NotFound, and Conflict for too many.
+    """
     app = await visible(deps, uid, app_id)
     installed = InstalledApp.of(app, deps.clock.now())
+    if shown is not None:
+        installed = replace(installed, granted=installed.granted & shown)
     try:
         await deps.installed_apps.add(uid, installed)
     except Conflict:

@@ -14,6 +14,7 @@ from functions.tool_proxy.apps.wire import (
     AppsQuery,
     CallOut,
     CallsQuery,
+    EnableQuery,
     KeyOut,
     NewKeyOut,
     OwnedAppOut,
@@ -116,7 +117,8 @@ async def list_calls(deps: ToolProxyDeps, call: Call[None]) -> list[CallOut]:
 
 
 async def enable(deps: ToolProxyDeps, call: Call[None]) -> Ok:
-    await access.enable(deps, call.uid, call.query.app_id)
+    query: EnableQuery = call.query
+    await access.enable(deps, call.uid, query.app_id, shown=query.shown)
     return Ok()
 
 
@@ -169,7 +171,7 @@ ENDPOINTS = (
         path="/v1/apps/enable",
         handler=enable,
         summary="Install an app, or allow it what it asks for since",
-        query=AppQuery,
+        query=EnableQuery,
         response=Ok,
         errors=(404, 409),
     ),

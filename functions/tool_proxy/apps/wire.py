@@ -248,3 +248,13 @@ class AppQuery(Wire):
     """Which app."""
 
     app_id: AppId = Field(pattern=r"^[A-Za-z0-9_-]{1,64}$")
+
+
+class EnableQuery(AppQuery):
+    """`permissions`: those that the caller was shown, with commas between; left out, all it wants now."""
+
+    permissions: str | None = Field(default=None, max_length=400)
+
+    @property
+    def shown(self) -> frozenset[str] | None:
+        return None if self.permissions is None else frozenset(self.permissions.split(","))

@@ -263,6 +263,29 @@ async def test_t4_a_user_allows_what_an_app_asked_for_when_they_installed_it(wor
     assert await granted(ALICE) == everything == ["create_facts", "hear_conversations"]
 
 
+@pytest.mark.parametrize(
+    ("shown", "granted"),
+    [
+        ("", []),
+        ("create_facts", ["create_facts"]),
+        ("create_facts,dance,read_tasks", ["create_facts"]),
+        ("read_memories,create_facts", ["create_facts", "read_memories"]),
+    ],
+)
+async def test_t4_a_user_allows_no_more_than_they_were_shown(
+    world: World, shown: str, granted: list[str]
+):
+    """Its developer may have asked for more since the list of apps was read."""
+    actions = [{"action": "create_facts"}, {"action": "read_memories"}]
+    app = (await world.register(external_integration={"actions": actions})).json()
+    query = {"app_id": app["id"], "permissions": shown}
+
+    await world.request("POST", "/v1/apps/enable", uid=ALICE, params=query)
+
+    seen = (await world.request("GET", f"/v1/apps/{app['id']}", uid=ALICE)).json()
+    assert (seen["enabled"], seen["granted_permissions"]) == (True, granted)
+
+
 async def test_t4_a_private_app_exists_for_its_owner_only(world: World):
     app = (await world.register(private=True)).json()
     query = {"app_id": app["id"]}
