@@ -1,6 +1,6 @@
 """Who may see, use and change an app."""
 
-from collections.abc import Mapping, Set
+from collections.abc import Mapping
 from dataclasses import replace
 
 from functions.tool_proxy.wiring import ToolProxyDeps
@@ -47,7 +47,7 @@ async def listed(
 
 
 async def enable(
-    deps: ToolProxyDeps, uid: UserId, app_id: AppId, *, shown: Set[str] | None = None
+    deps: ToolProxyDeps, uid: UserId, app_id: AppId, *, shown: frozenset[str] | None = None
 ) -> None:
     """Install an app, or allow what it asks for since; of that, only what its user was shown.
 
