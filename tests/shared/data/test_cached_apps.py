@@ -71,3 +71,24 @@ async def test_no_more_than_so_many_are_kept_the_newest_of_them():
     await cached.get_many([everything[-1], everything[0]])
 
     assert shelf.asked == [everything[0]]
+
+
+class Crowded(Shelf):
+    """While it reads B, others ask for so much that all else is forgotten."""
+
+    cached: CachedApps
+
+    async def get_many(self, app_ids: Sequence[AppId]) -> list[App]:
+        if AppId("B") in app_ids:
+            await self.cached.get_many(named(*(f"C{n}" for n in range(MOST_KEPT))))
+        return await super().get_many(app_ids)
+
+
+async def test_what_was_kept_when_it_was_asked_for_is_found_though_it_is_forgotten_meanwhile():
+    shelf = Crowded(APP, replace(APP, id=AppId("B")))
+    shelf.cached = CachedApps(shelf, FixedClock())
+    await shelf.cached.get_many(named("A"))
+
+    found = await shelf.cached.get_many(named("A", "B"))
+
+    assert [app.id for app in found] == ["A", "B"]
