@@ -60,6 +60,7 @@ BARE_CLOUD = Loading(
 )
 ENTRIES = (
     _entry("tool_proxy", limit=1.5),
+    _entry("tool_proxy/apps", entry="apps"),
     _entry("notifications", limit=1.5),
     _entry("chat", limit=1.7),
     _entry("process_conversation", entry="library"),

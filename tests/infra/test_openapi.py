@@ -45,7 +45,7 @@ def public_paths(folder: str) -> list[str]:
     return [
         re.escape(path).replace(r"\*\*", ".*")
         for function in table
-        if function["source"] == f"functions/{folder}/main.py"
+        if function["source"].startswith(f"functions/{folder}/")
         for path in function.get("paths", ())
     ]
 

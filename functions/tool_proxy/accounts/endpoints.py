@@ -1,22 +1,17 @@
-"""The routes of connected accounts and of calls to their services."""
+"""The routes of connected accounts."""
 
 from starlette.responses import Response
 
 from functions.tool_proxy.accounts import connections
-from functions.tool_proxy.accounts.services import call_service
 from functions.tool_proxy.accounts.wire import (
     AuthorizeOut,
     ConnectionOut,
     Disconnected,
     Returned,
-    ServiceCallIn,
-    UserIn,
 )
 from functions.tool_proxy.authorization import browser, returned
 from functions.tool_proxy.authorization.away import AUTHORIZED_WITHIN, NotConnected
-from functions.tool_proxy.wire import Ok, ToolCallOut
 from functions.tool_proxy.wiring import ToolProxyDeps
-from shared import telemetry
 from shared.domain.errors import NotAllowed, Unavailable
 from shared.edge.http import Call, Endpoint
 
@@ -71,21 +66,6 @@ async def disconnect(deps: ToolProxyDeps, call: Call[None]) -> Disconnected:
     return Disconnected(revoked=revoked)
 
 
-async def run_service(deps: ToolProxyDeps, call: Call[ServiceCallIn]) -> ToolCallOut:
-    body = call.body
-    telemetry.note(uid=telemetry.opaque(body.uid), service=body.service, tool=body.tool)
-    text = await call_service(
-        deps.services, body.uid, body.service, body.tool, body.arguments, call_id=body.call_id
-    )
-    return ToolCallOut(text=text)
-
-
-async def disconnect_all(deps: ToolProxyDeps, call: Call[UserIn]) -> Ok:
-    telemetry.note(uid=telemetry.opaque(call.body.uid))
-    await connections.disconnect_all(deps.services, call.body.uid)
-    return Ok()
-
-
 CONNECTIONS = (
     Endpoint(
         method="GET",
@@ -135,27 +115,5 @@ CONNECTIONS = (
         summary="Disconnect a service's account and revoke its tokens",
         response=Disconnected,
         errors=(404,),
-    ),
-)
-SERVICES = (
-    Endpoint(
-        method="POST",
-        path="/services",
-        handler=run_service,
-        summary="Run a tool of a connected service",
-        access="service",
-        body=ServiceCallIn,
-        response=ToolCallOut,
-        errors=(422, 424, 503),
-    ),
-    Endpoint(
-        method="POST",
-        path="/services/disconnect",
-        handler=disconnect_all,
-        summary="Revoke and forget all tokens of a user",
-        access="service",
-        body=UserIn,
-        response=Ok,
-        errors=(422, 503),
     ),
 )

@@ -1,12 +1,11 @@
 """The HTTP contract of connected accounts."""
 
 from datetime import datetime
-from typing import Any, Literal
+from typing import Literal
 
 from pydantic import Field
 
 from functions.tool_proxy.accounts.connections import Offer
-from shared.domain.ids import UserId
 from shared.edge.http import Wire
 
 
@@ -56,19 +55,3 @@ class Disconnected(Wire):
 
     status: Literal["ok"] = "ok"
     revoked: bool
-
-
-class ServiceCallIn(Wire):
-    """A call of a connected service's tool for a user; one `call_id` names one call, repeated or not."""
-
-    uid: UserId
-    service: str
-    tool: str
-    arguments: dict[str, Any] = Field(default_factory=dict)
-    call_id: str | None = Field(default=None, max_length=128)
-
-
-class UserIn(Wire):
-    """A user."""
-
-    uid: UserId

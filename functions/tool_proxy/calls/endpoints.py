@@ -1,8 +1,10 @@
-"""The route of tool calls."""
+"""The routes of the tool proxy: calls of tools, of apps and of connected services."""
 
+from functions.tool_proxy.accounts import connections
+from functions.tool_proxy.accounts.services import call_service
 from functions.tool_proxy.calls.call import call_tool
-from functions.tool_proxy.calls.wire import ToolCallIn
-from functions.tool_proxy.wire import ToolCallOut
+from functions.tool_proxy.calls.wire import ServiceCallIn, ToolCallIn, UserIn
+from functions.tool_proxy.wire import Ok, ToolCallOut
 from functions.tool_proxy.wiring import ToolProxyDeps
 from shared import telemetry
 from shared.edge.http import Call, Endpoint
@@ -17,7 +19,42 @@ async def run_tool(deps: ToolProxyDeps, call: Call[ToolCallIn]) -> ToolCallOut:
     return ToolCallOut(text=text)
 
 
+async def run_service(deps: ToolProxyDeps, call: Call[ServiceCallIn]) -> ToolCallOut:
+    body = call.body
+    telemetry.note(uid=telemetry.opaque(body.uid), service=body.service, tool=body.tool)
+    text = await call_service(
+        deps.services, body.uid, body.service, body.tool, body.arguments, call_id=body.call_id
+    )
+    return ToolCallOut(text=text)
+
+
+async def disconnect_all(deps: ToolProxyDeps, call: Call[UserIn]) -> Ok:
+    telemetry.note(uid=telemetry.opaque(call.body.uid))
+    await connections.disconnect_all(deps.services, call.body.uid)
+    return Ok()
+
+
 ENDPOINTS = (
+    Endpoint(
+        method="POST",
+        path="/services",
+        handler=run_service,
+        summary="Run a tool of a connected service",
+        access="service",
+        body=ServiceCallIn,
+        response=ToolCallOut,
+        errors=(422, 424, 503),
+    ),
+    Endpoint(
+        method="POST",
+        path="/services/disconnect",
+        handler=disconnect_all,
+        summary="Revoke and forget all tokens of a user",
+        access="service",
+        body=UserIn,
+        response=Ok,
+        errors=(422, 503),
+    ),
     Endpoint(
         method="POST",
         path="/",

@@ -16,3 +16,19 @@ class ToolCallIn(Wire):
     tool: str
     arguments: dict[str, Any] = Field(default_factory=dict)
     call_id: str | None = Field(default=None, max_length=128)
+
+
+class ServiceCallIn(Wire):
+    """A call of a connected service's tool for a user; one `call_id` names one call, repeated or not."""
+
+    uid: UserId
+    service: str
+    tool: str
+    arguments: dict[str, Any] = Field(default_factory=dict)
+    call_id: str | None = Field(default=None, max_length=128)
+
+
+class UserIn(Wire):
+    """A user."""
+
+    uid: UserId

@@ -8,7 +8,7 @@ from typing import Any
 
 from starlette.types import ASGIApp
 
-from functions.tool_proxy.accounts.endpoints import SERVICES
+from functions.tool_proxy.calls.endpoints import ENDPOINTS
 from functions.tool_proxy.wiring import ServicesDeps
 from shared.adapters.firestore_indexes import FirestoreIndexes
 from shared.adapters.guarded_egress import GuardedEgress
@@ -106,7 +106,7 @@ async def world_on(
     )
     identity = LocalServiceIdentity(SECRET)
     deps = Deps(services, LocalIdentity(SECRET), identity)
-    app = application("tool_proxy", SERVICES, deps)
+    app = application("tool_proxy", ENDPOINTS, deps)
     with running(app) as proxy:
         toolbox = HttpToolbox(proxy, identity, clock)
         yield World(documents, clock, provider, services, toolbox, app)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from functions.tool_proxy.endpoints import TOOL_PROXY_ENDPOINTS
+from functions.tool_proxy.calls.endpoints import ENDPOINTS
 from shared.adapters.firestore_indexes import FirestoreIndexes
 from shared.adapters.http_toolbox import HttpToolbox
 from shared.adapters.sqlite_database import SqliteDatabase
@@ -35,7 +35,7 @@ async def world(notes: NotesServer, notes_url: str, tmp_path: Path) -> AsyncIter
     clock = FixedClock(datetime.now(UTC))  # a receiver compares the signature's time with now
     tasks = RecordingTasks()
     deps = deps_over(documents, clock, origins=[notes_url], tasks=tasks)
-    with running(application("tool_proxy", TOOL_PROXY_ENDPOINTS, deps)) as proxy_url:
+    with running(application("tool_proxy", ENDPOINTS, deps)) as proxy_url:
         toolbox = HttpToolbox(proxy_url, deps.service_identity, deps.clock)
         yield World(documents, clock, tasks, deps, notes, notes_url, proxy_url, toolbox)
         await toolbox.aclose()
