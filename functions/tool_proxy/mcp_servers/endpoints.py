@@ -5,12 +5,12 @@ from starlette.responses import Response
 from functions.tool_proxy.apps.endpoints import manifest_problem
 from functions.tool_proxy.apps.registration import ManifestFailed, NoManifest
 from functions.tool_proxy.authorization import browser, returned
-from functions.tool_proxy.authorization.away import AUTHORIZED_WITHIN, NotConnected
+from functions.tool_proxy.authorization.away import AUTHORIZED_WITHIN
 from functions.tool_proxy.mcp_servers import connect
 from functions.tool_proxy.mcp_servers.connect import Added
 from functions.tool_proxy.mcp_servers.wire import McpAppIn, McpAppOut, McpReturned
 from functions.tool_proxy.wiring import ToolProxyDeps
-from shared.domain.errors import NotAllowed, Unavailable
+from shared.domain.errors import CallerError, NotAllowed, Unavailable
 from shared.domain.ids import AppId
 from shared.edge.http import Call, Endpoint
 
@@ -52,7 +52,7 @@ async def come_back(deps: ToolProxyDeps, call: Call[None]) -> Response:
         if not browser.began_here(call.headers, who.authorization_id):
             return returned.not_connected(browser.begun_elsewhere(deps.mcp.redirect_uri))
         app = await connect.complete(deps, who, code=query.code, iss=query.iss)
-    except (NotConnected, NoManifest, ManifestFailed) as failed:
+    except (CallerError, NoManifest, ManifestFailed) as failed:
         return returned.not_connected(str(failed))
     except Unavailable:
         return returned.not_connected("The server does not answer. Please start again.")

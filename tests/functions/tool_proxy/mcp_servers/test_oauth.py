@@ -17,6 +17,8 @@ from starlette.routing import Route
 
 from functions.tool_proxy.authorization.away import AUTHORIZED_WITHIN
 from functions.tool_proxy.calls.call import call_tool
+from shared.data.apps import MAX_INSTALLED
+from shared.domain.app import App, InstalledApp
 from shared.domain.documents import Query
 from shared.domain.errors import ToolFailed, ToolRefused
 from shared.domain.ids import AppId, UserId
@@ -206,6 +208,19 @@ async def test_t19_access_that_was_not_allowed_is_said(world, url):
     )
 
     assert "access was not allowed" in page.text
+
+
+async def test_t19_who_has_room_for_no_more_apps_reads_so_in_the_browser(world, url):
+    added = (await world.add(url)).json()
+    for n in range(MAX_INSTALLED):
+        other = App(id=AppId(f"A{n}"), owner=ALICE, name="n", created_at=world.clock.now())
+        await world.deps.apps.create(other)
+        await world.deps.installed_apps.add(ALICE, InstalledApp.of(other, other.created_at))
+
+    page = await world.come_back(await allowed(added["auth_url"]))
+
+    assert page.headers["content-type"].startswith("text/html")
+    assert "You may install 100 apps; remove one first." in page.text
 
 
 async def test_t19_the_page_holds_no_markup_of_others(world, url):
