@@ -483,9 +483,30 @@ async def delete_app(hooked: Hooked) -> None:
     await hooked.world.deps.apps.remove(DIARY)
 
 
+async def erase_its_owner(hooked: Hooked) -> None:
+    await hooked.world.documents.delete_tree(f"users/{ALICE}")
+
+
+async def hide_app(hooked: Hooked) -> None:
+    await hooked.change(private=True)
+
+
+async def switch_off(hooked: Hooked) -> None:
+    await hooked.change(webhook_off=SwitchedOff(at=hooked.world.clock.now(), reason="gone"))
+
+
 @pytest.mark.parametrize(
     "happen",
-    [undo_installation, delete_conversation, say_something_else, discard, delete_app],
+    [
+        undo_installation,
+        delete_conversation,
+        say_something_else,
+        discard,
+        delete_app,
+        hide_app,
+        switch_off,
+        erase_its_owner,
+    ],
 )
 async def test_t18_what_happened_between_event_and_delivery_counts(hooked, happen):
     await hooked.announce()
