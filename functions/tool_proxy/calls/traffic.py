@@ -13,6 +13,7 @@ MAX_AT_ONCE = 20
 """Calls to one app that wait for it at a time; it is either fast or no place to queue."""
 PER_MINUTE = 600
 JUDGED_EVERY = timedelta(minutes=10)
+MOST_KEPT = 1_000
 CROWDED = "This app is slow at the moment and has too many calls to answer. Try again later."
 TOO_OFTEN = "This app gets too many calls at the moment. It takes the next in {seconds} s."
 RESTING = (
@@ -64,10 +65,14 @@ class Lane:
 
 
 class Traffic:
-    """The lanes of all apps that were called from this instance."""
+    """The lanes of the apps that were called from this instance, the last MOST_KEPT of them."""
 
     def __init__(self) -> None:
         self._lanes: dict[AppId, Lane] = {}
 
     def lane(self, app_id: AppId) -> Lane:
-        return self._lanes.setdefault(app_id, Lane())
+        lane = self._lanes.pop(app_id, None) or Lane()
+        self._lanes[app_id] = lane
+        if len(self._lanes) > MOST_KEPT:
+            del self._lanes[next(iter(self._lanes))]
+        return lane

@@ -12,11 +12,13 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp_types import CallToolResult, TextContent
 
 from functions.process_conversation.endpoints import MCP
-from functions.process_conversation.mcp_server.rates import PER_MINUTE
+from functions.process_conversation.mcp_server.rates import MOST_KEPT, PER_MINUTE, KeyRates
 from functions.process_conversation.mcp_server.tools import MAX_RESULT_CHARS, TOOLS
 from functions.process_conversation.wiring import LibraryDeps
 from shared.data.mcp_keys import MAX_KEYS
+from shared.domain.errors import TooMany
 from shared.edge.http import application
+from tests.doubles import FixedClock
 from tests.functions.process_conversation.client import BODY, CONVERSATIONS, client_of, deps_of
 from tests.functions.process_conversation.world import World
 
@@ -263,6 +265,22 @@ async def test_t19_a_key_that_asks_too_often_waits_and_no_other_does(world):
     assert statuses == [200] * PER_MINUTE + [429]
     assert (late.status_code, late.headers["retry-after"]) == (429, "1")
     assert (other.status_code, later.status_code) == (200, 200)
+
+
+def test_t19_of_many_keys_those_used_last_are_remembered_and_no_others():
+    rates, now = KeyRates(), FixedClock().now()
+
+    def uses(key: str) -> None:
+        for _ in range(PER_MINUTE):
+            rates.check(key, now)
+
+    uses("first")
+    for n in range(MOST_KEPT):
+        rates.check(f"k{n}", now)
+    uses("first")
+
+    with pytest.raises(TooMany):
+        rates.check("first", now)
 
 
 @pytest.mark.parametrize("method", ["GET", "DELETE"])
