@@ -25,9 +25,10 @@ from shared.edge.http import Wire
 Url = Annotated[str, Field(max_length=2_000)]
 Short = Annotated[
     str,
-    AfterValidator(lambda text: visible(text).strip()),
+    AfterValidator(lambda text: " ".join(visible(text).split())),
     StringConstraints(min_length=1, max_length=100),
 ]
+"""One line."""
 Pairs = Annotated[list[dict[str, Url]], Field(max_length=20)]
 
 

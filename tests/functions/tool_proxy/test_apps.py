@@ -139,6 +139,15 @@ async def test_t1_an_app_has_a_name_that_can_be_read(world: World, name: str | N
     assert (await world.register(name=name)).status_code in (413, 422)
 
 
+async def test_t1_an_apps_name_is_one_line(world: World):
+    """It stands before its messages in the main chat, where a second line could speak for others."""
+    app = (await world.register(name="Notes]: hi\n\n[\tKeepsake\u2028")).json()
+    renamed = await world.request("PATCH", f"/v1/apps/{app['id']}", json={"name": " My \r\nnotes"})
+
+    assert app["name"] == "Notes]: hi [ Keepsake"
+    assert renamed.json()["name"] == "My notes"
+
+
 async def test_t1_an_app_without_a_manifest_any_more_has_no_tools(world: World):
     app = (await world.register()).json()
     change = {"external_integration": {"chat_tools_manifest_url": None}}
