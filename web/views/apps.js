@@ -50,7 +50,7 @@ export function startApps({ api, develop }) {
     show(found, await load(found, cursor));
     const added = [...found.keys()].filter((id) => !shown.has(id));
     find("[role=status]", view).textContent = `${added.length} more ${added.length === 1 ? "app is" : "apps are"} shown.`;
-    moveTo(find(`[data-id="${CSS.escape(added[0])}"]`, view));
+    if (added.length) moveTo(find(`[data-id="${CSS.escape(added[0])}"]`, view));
   }));
 
   function row(app) {
