@@ -42,7 +42,7 @@ class Gate:
     def doubt(self, tool: Tool | None, call: ToolCall) -> "Doubt | None":
         """Return why a call must wait. One that cannot run anyway is in no doubt."""
         arguments = _arguments(call)
-        if tool is None or arguments is None or not self._entered:
+        if tool is None or arguments is None or not self._entered or _tells_nobody(tool):
             return None
         from shared.domain.policy import Call, doubt  # here, because most turns have no doubt
 
@@ -94,6 +94,11 @@ def _entered(history: Sequence[Message], session: Session, app: App | None) -> I
             yield Source(kind="app", id=message.app_id or "")
         for told in message.metadata.get("sources", ()):
             yield adapter(Source).validate_python(told)
+
+
+def _tells_nobody(tool: Tool) -> bool:
+    """Reading one's own library or account changes nothing and goes to no app."""
+    return not tool.side_effect and tool.source.kind != "app"
 
 
 def _arguments(call: ToolCall) -> Mapping[str, Any] | None:
