@@ -14,13 +14,12 @@ from pydantic_core import to_json
 
 from functions.tool_proxy.accounts import grants
 from functions.tool_proxy.authorization import oauth
+from functions.tool_proxy.calls.noted import noted
 from functions.tool_proxy.calls.quota import check_quota
 from functions.tool_proxy.wiring import ServicesDeps
-from shared import telemetry
 from shared.arguments import checked
 from shared.domain.connection import Grant
 from shared.domain.errors import (
-    KeepsakeError,
     NotAllowed,
     NotFound,
     TimedOut,
@@ -37,8 +36,6 @@ from shared.ports import EgressRequest, EgressResponse
 
 TIMEOUT_S = 25.0
 """For a whole call, however many requests it makes: the chat waits a little longer."""
-_PATIENCE_S = 2
-"""An answer that is there does not wait long for being counted."""
 
 
 async def call_service(
@@ -91,18 +88,8 @@ async def _counted(deps: ServicesDeps, uid: UserId, service: Integration) -> Asy
     try:
         yield
     finally:
-        with anyio.move_on_after(_PATIENCE_S, shield=True):
-            await _count(deps, uid, service, hour_of(now), is_first=not made)
-
-
-async def _count(
-    deps: ServicesDeps, uid: UserId, service: Integration, hour: datetime, *, is_first: bool
-) -> None:
-    """Where that does not work, the call counts all the same."""
-    try:
-        await deps.app_calls.count(uid, service.service, hour, is_first=is_first)
-    except KeepsakeError as error:
-        telemetry.warning("call_not_noted", error=type(error).__name__)
+        count = deps.app_calls.count(uid, service.service, hour_of(now), is_first=not made)
+        await noted(count)
 
 
 class ConnectedAccount:

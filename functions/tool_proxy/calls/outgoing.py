@@ -4,15 +4,13 @@ from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from datetime import datetime, timedelta
 
-import anyio
-
 from functions.tool_proxy.apps.verdict import judge
+from functions.tool_proxy.calls.noted import noted
 from functions.tool_proxy.calls.traffic import Lane
 from functions.tool_proxy.wiring import ToolProxyDeps
 from shared import telemetry
 from shared.domain.app import App, AppCall, ChatTool
 from shared.domain.errors import (
-    KeepsakeError,
     NotAllowed,
     TimedOut,
     TooLarge,
@@ -25,8 +23,6 @@ from shared.domain.ids import UserId
 from shared.domain.value import value
 
 TIMEOUT_S = 30
-_PATIENCE_S = 2
-"""An answer that is there does not wait long for its entry in the log."""
 
 
 class CallFailed(ToolFailed):
@@ -71,8 +67,7 @@ async def send_out(
         failure = failed
         raise
     finally:
-        with anyio.move_on_after(_PATIENCE_S, shield=True):
-            await _note(deps, lane, call, began, failure)
+        await noted(_note(deps, lane, call, began, failure))
     return text
 
 
@@ -98,7 +93,7 @@ def unanswered(name: str) -> Iterator[None]:
 async def _note(
     deps: ToolProxyDeps, lane: Lane, call: Outgoing, began: datetime, failure: CallFailed | None
 ) -> None:
-    """Write down what became of a call; where that does not work, the call counts all the same."""
+    """Write down what became of a call, and draw conclusions."""
     now = deps.clock.now()
     is_down = failure is not None and failure.is_down
     if failure is not _BROKEN_OFF:
@@ -113,11 +108,6 @@ async def _note(
         failed=is_down,
         error=failure.error if failure else None,
     )
-    try:
-        await deps.app_calls.note(
-            call.uid, call.app.id, entry, hour_of(began), is_first=call.is_first
-        )
-        if is_down and lane.is_to_be_judged(now):
-            await judge(deps, call.app, now)
-    except KeepsakeError as error:
-        telemetry.warning("call_not_noted", error=type(error).__name__)
+    await deps.app_calls.note(call.uid, call.app.id, entry, hour_of(began), is_first=call.is_first)
+    if is_down and lane.is_to_be_judged(now):
+        await judge(deps, call.app, now)
