@@ -7,16 +7,16 @@ from collections.abc import Sequence
 from dataclasses import asdict
 
 from shared import wiring
-from shared.adapters.sqlite_database import OtherLayout
+from shared.adapters.sqlite_database import LayoutMismatch
 from shared.data.dead_letters import DeadLetters
 from shared.domain.dead_letter import DeadLetter
 from shared.domain.errors import Unavailable
 from shared.settings import SettingsError
 
-ALL = "all"
+REPLAY_ALL = "all"
 
 
-class Wrong(Exception):
+class UsageError(Exception):
     """Says in one line what to do."""
 
 
@@ -24,48 +24,50 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Return 1 when nothing could be done; says in one line why."""
     parser = argparse.ArgumentParser(prog="make dead-letters", description=__doc__)
     parser.add_argument("--show", metavar="ID", default="")
-    parser.add_argument("--replay", metavar="ID", default="", help=f"one, or {ALL!r}")
-    asked = parser.parse_args(arguments)
+    parser.add_argument("--replay", metavar="ID", default="", help=f"one, or {REPLAY_ALL!r}")
+    options = parser.parse_args(arguments)
     try:
-        asyncio.run(_run(asked.show, asked.replay))
-    except (OtherLayout, SettingsError, Unavailable, Wrong) as error:
+        asyncio.run(_run(options.show, options.replay))
+    except (LayoutMismatch, SettingsError, Unavailable, UsageError) as error:
         print(f"keepsake: {error}", file=sys.stderr)
         return 1
     return 0
 
 
 async def _run(show: str, replay: str) -> None:
-    _check()
+    _check_data_exists()
     letters = DeadLetters(wiring.documents())
-    found = await letters.newest()
+    dead_letters = await letters.list_newest()
     if show:
-        _show(_named(found, show))
+        _print_letter(_find_letter(dead_letters, show))
     elif replay:
-        for letter in found if replay == ALL else [_named(found, replay)]:
-            await _send(letter)
+        for letter in (
+            dead_letters if replay == REPLAY_ALL else [_find_letter(dead_letters, replay)]
+        ):
+            await _replay_letter(letter)
             await letters.remove(letter)
             print(f"keepsake: sent again: {letter.name} to {letter.target}")
     else:
-        _list(found)
+        _print_list(dead_letters)
 
 
-def _check() -> None:
+def _check_data_exists() -> None:
     settings = wiring.settings()
     if settings.world == "embedded" and not (settings.data_dir / "keepsake.db").exists():
-        raise Wrong(
+        raise UsageError(
             f"there is no data in {settings.data_dir}: say where it is with DATA_DIR=…, "
             "or set KEEPSAKE_WORLD=cloud"
         )
 
 
-def _named(letters: Sequence[DeadLetter], wanted: str) -> DeadLetter:
+def _find_letter(letters: Sequence[DeadLetter], letter_id: str) -> DeadLetter:
     for letter in letters:
-        if letter.id == wanted:
+        if letter.id == letter_id:
             return letter
-    raise Wrong(f"there is no dead letter {wanted!r}: make dead-letters lists them")
+    raise UsageError(f"there is no dead letter {letter_id!r}: make dead-letters lists them")
 
 
-async def _send(letter: DeadLetter) -> None:
+async def _replay_letter(letter: DeadLetter) -> None:
     """Send the same ids the same way; who dies of it again has the same letter again."""
     match letter.kind:
         case "event":
@@ -84,7 +86,7 @@ async def _send(letter: DeadLetter) -> None:
             )
 
 
-def _list(letters: Sequence[DeadLetter]) -> None:
+def _print_list(letters: Sequence[DeadLetter]) -> None:
     for letter in letters:
         print(
             f"{letter.id}  {letter.last_at:%Y-%m-%d %H:%M}Z  {letter.attempts:>2} attempts  "
@@ -96,9 +98,9 @@ def _list(letters: Sequence[DeadLetter]) -> None:
         print("keepsake: no dead letters")
 
 
-def _show(letter: DeadLetter) -> None:
-    for name, found in asdict(letter).items():
-        print(f"{name}: {found}")
+def _print_letter(letter: DeadLetter) -> None:
+    for name, value in asdict(letter).items():
+        print(f"{name}: {value}")
 
 
 if __name__ == "__main__":

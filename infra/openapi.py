@@ -11,13 +11,13 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from shared.data.codec import adapter
+from shared.data.codec import type_adapter
 from shared.edge.http import Endpoint, Wire
 
 ROOT = Path(__file__).parents[1]
-FILE = ROOT / "docs/openapi.json"
-REFERENCE = "#/components/schemas/{model}"
-PROBLEM = {
+OPENAPI_FILE = ROOT / "docs/openapi.json"
+REFERENCE_TEMPLATE = "#/components/schemas/{model}"
+PROBLEM_SCHEMA = {
     "description": "RFC 9457. `detail` is one sentence for whoever made the request.",
     "type": "object",
     "properties": {
@@ -28,7 +28,7 @@ PROBLEM = {
     },
     "required": ["type", "title", "status", "detail"],
 }
-MEANING: Mapping[int, str] = {
+STATUS_DESCRIPTIONS: Mapping[int, str] = {
     200: "Done.",
     201: "Created.",
     202: "Accepted; the work goes on.",
@@ -46,7 +46,7 @@ MEANING: Mapping[int, str] = {
     502: "The language model gave no usable answer.",
     503: "A part of the service does not answer; try again.",
 }
-SECURITY = {
+SECURITY_SCHEMES = {
     "userToken": {"type": "http", "scheme": "bearer", "description": "The user's ID token."},
     "appKey": {
         "type": "http",
@@ -60,48 +60,50 @@ Schemas = Mapping[tuple[Any, Any], Json]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Operation:
+class PublicRoute:
     """A public row of a function's route table."""
 
     function: str
     row: Endpoint
 
 
-def operations() -> list[Operation]:
+def list_public_routes() -> list[PublicRoute]:
     """Find the public rows in every functions/*/endpoints.py."""
     return [
-        Operation(function=file.parent.name, row=row)
+        PublicRoute(function=file.parent.name, row=row)
         for file in sorted((ROOT / "functions").glob("*/endpoints.py"))
-        for row in _rows(f"functions.{file.parent.name}.endpoints")
+        for row in _list_endpoints(f"functions.{file.parent.name}.endpoints")
         if row.access != "service"
     ]
 
 
-def _rows(module: str) -> list[Endpoint]:
+def _list_endpoints(module: str) -> list[Endpoint]:
     tables = [value for value in vars(import_module(module)).values() if isinstance(value, tuple)]
     return [row for table in tables for row in table if isinstance(row, Endpoint)]
 
 
-def document() -> Json:
+def build_document() -> Json:
     """Build the OpenAPI document."""
-    found = operations()
-    schemas, components = _schemas([operation.row for operation in found])
+    routes = list_public_routes()
+    schemas, components = _build_schemas([operation.row for operation in routes])
     paths: dict[str, Json] = {}
-    for operation in found:
+    for operation in routes:
         path = re.sub(r"{(\w+):\w+}", r"{\1}", operation.row.path)
-        paths.setdefault(path, {})[operation.row.method.lower()] = _operation(operation, schemas)
+        paths.setdefault(path, {})[operation.row.method.lower()] = _build_operation(
+            operation, schemas
+        )
     return {
         "openapi": "3.1.0",
-        "info": _info(),
+        "info": _build_info(),
         "paths": paths,
         "components": {
-            "schemas": {"Problem": PROBLEM, **components},
-            "securitySchemes": SECURITY,
+            "schemas": {"Problem": PROBLEM_SCHEMA, **components},
+            "securitySchemes": SECURITY_SCHEMES,
         },
     }
 
 
-def _info() -> Json:
+def _build_info() -> Json:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     return {
         "title": "Keepsake",
@@ -111,50 +113,50 @@ def _info() -> Json:
     }
 
 
-def _schemas(rows: list[Endpoint]) -> tuple[Schemas, Json]:
+def _build_schemas(rows: list[Endpoint]) -> tuple[Schemas, Json]:
     """Return the schema of each body and response, and the named ones they refer to."""
     bodies = [(row.body, "validation") for row in rows if row.body not in (None, bytes)]
-    answers = [(row.response, "serialization") for row in rows if row.response is not None]
-    kinds = list(dict.fromkeys([*bodies, *answers]))
-    inputs = [(kind, mode, adapter(kind)) for kind, mode in kinds]
-    schemas, definitions = TypeAdapter.json_schemas(inputs, ref_template=REFERENCE)  # type: ignore[arg-type]  # the modes are literals, in a list of tuples
+    responses = [(row.response, "serialization") for row in rows if row.response is not None]
+    types = list(dict.fromkeys([*bodies, *responses]))
+    adapters = [(kind, mode, type_adapter(kind)) for kind, mode in types]
+    schemas, definitions = TypeAdapter.json_schemas(adapters, ref_template=REFERENCE_TEMPLATE)  # type: ignore[arg-type]  # the modes are literals, in a list of tuples
     return schemas, definitions.get("$defs", {})
 
 
-def _operation(operation: Operation, schemas: Schemas) -> Json:
+def _build_operation(operation: PublicRoute, schemas: Schemas) -> Json:
     row = operation.row
-    described: Json = {
+    result: Json = {
         "operationId": re.sub(r"\W+", "_", f"{row.method.lower()}{row.path}").strip("_"),
         "summary": row.summary,
         "tags": [operation.function],
-        "security": _security(row),
+        "security": _build_security(row),
         "parameters": [
-            *_path_parameters(row),
-            *_parameters(row.query, "query"),
-            *_parameters(row.headers, "header"),
+            *_build_path_parameters(row),
+            *_build_parameters(row.query, "query"),
+            *_build_parameters(row.headers, "header"),
         ],
-        "responses": {**_answers(row, schemas), **_refusals(row)},
+        "responses": {**_build_responses(row, schemas), **_build_error_responses(row)},
     }
     if row.body is not None:
-        described["requestBody"] = _body(row, schemas)
-    return described
+        result["requestBody"] = _build_request_body(row, schemas)
+    return result
 
 
-def _security(row: Endpoint) -> list[Json]:
+def _build_security(row: Endpoint) -> list[Json]:
     """Who needs no user token and can still be unauthenticated is an app."""
     if row.access == "user":
         return [{"userToken": []}]
     return [{"appKey": []}] if 401 in row.errors else []
 
 
-def _path_parameters(row: Endpoint) -> list[Json]:
+def _build_path_parameters(row: Endpoint) -> list[Json]:
     return [
         {"name": name, "in": "path", "required": True, "schema": {"type": "string"}}
         for name in re.findall(r"{(\w+)", row.path)
     ]
 
 
-def _parameters(model: type[Wire] | None, place: str) -> list[Json]:
+def _build_parameters(model: type[Wire] | None, place: str) -> list[Json]:
     if model is None:
         return []
     schema = model.model_json_schema()
@@ -165,21 +167,24 @@ def _parameters(model: type[Wire] | None, place: str) -> list[Json]:
     ]
 
 
-def _body(row: Endpoint, schemas: Schemas) -> Json:
+def _build_request_body(row: Endpoint, schemas: Schemas) -> Json:
     if row.body is bytes:
         return {"required": True, "content": {"application/octet-stream": {}}}
     schema = schemas[row.body, "validation"]
     return {"required": True, "content": {"application/json": {"schema": schema}}}
 
 
-def _answers(row: Endpoint, schemas: Schemas) -> Json:
+def _build_responses(row: Endpoint, schemas: Schemas) -> Json:
     return {
-        str(status): {"description": MEANING[status], **_content(row, status, schemas)}
-        for status in (row.status, *row.also)
+        str(status): {
+            "description": STATUS_DESCRIPTIONS[status],
+            **_build_content(row, status, schemas),
+        }
+        for status in (row.status, *row.other_statuses)
     }
 
 
-def _content(row: Endpoint, status: int, schemas: Schemas) -> Json:
+def _build_content(row: Endpoint, status: int, schemas: Schemas) -> Json:
     if status == 204:
         return {}
     if row.response is not None:
@@ -187,7 +192,7 @@ def _content(row: Endpoint, status: int, schemas: Schemas) -> Json:
     return {"content": {row.media_type: {}}} if row.media_type != "application/json" else {}
 
 
-def _refusals(row: Endpoint) -> Json:
+def _build_error_responses(row: Endpoint) -> Json:
     """Describe what a handler can refuse, and what the edge refuses before it is called."""
     statuses = set(row.errors)
     if row.access == "user":
@@ -198,18 +203,20 @@ def _refusals(row: Endpoint) -> Json:
         statuses.add(422)
     if row.body is not None:
         statuses |= {400, 413, 415, 422}
-    content = {"application/problem+json": {"schema": {"$ref": REFERENCE.format(model="Problem")}}}
+    content = {
+        "application/problem+json": {"schema": {"$ref": REFERENCE_TEMPLATE.format(model="Problem")}}
+    }
     return {
-        str(status): {"description": MEANING[status], "content": content}
+        str(status): {"description": STATUS_DESCRIPTIONS[status], "content": content}
         for status in sorted(statuses)
     }
 
 
-def text() -> str:
+def render_document() -> str:
     """Return the document as it is committed."""
-    return json.dumps(document(), indent=2, ensure_ascii=False) + "\n"
+    return json.dumps(build_document(), indent=2, ensure_ascii=False) + "\n"
 
 
 if __name__ == "__main__":
-    FILE.write_text(text())
-    print(f"wrote {FILE.relative_to(ROOT)}")
+    OPENAPI_FILE.write_text(render_document())
+    print(f"wrote {OPENAPI_FILE.relative_to(ROOT)}")

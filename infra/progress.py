@@ -4,19 +4,21 @@ import sys
 from collections.abc import Callable
 from itertools import count
 
-_WIDTH = 30
+_WIDTH_CHARS = 30
 
 Tick = Callable[[], None]
 
 
-def bar(name: str, total: int) -> Tick:
+def create_progress_bar(name: str, total: int) -> Tick:
     """Return what is to be called `total` times, as often as something is done."""
     done = count(1)
-    return lambda: draw(name, next(done), total)
+    return lambda: draw_progress_bar(name, next(done), total)
 
 
-def draw(name: str, done: int, total: int) -> None:
+def draw_progress_bar(name: str, done: int, total: int) -> None:
     if sys.stderr.isatty():
-        full = "█" * (_WIDTH * done // total)
+        full = "█" * (_WIDTH_CHARS * done // total)
         end = "\n" * (done >= total)
-        print(f"\r{full:·<{_WIDTH}} {done}/{total} {name}", end=end, file=sys.stderr, flush=True)
+        print(
+            f"\r{full:·<{_WIDTH_CHARS}} {done}/{total} {name}", end=end, file=sys.stderr, flush=True
+        )

@@ -17,7 +17,7 @@ from shared.domain.ids import ConversationId, UserId
 from shared.settings import SettingsError
 
 T = TypeVar("T")
-PAGE = 100
+PAGE_SIZE = 100
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -41,17 +41,21 @@ async def reindex(
 ) -> int:
     """Index what stands now, with the product serving or not; returns how many conversations."""
     count = 0
-    async for listed in _pages(lambda after: conversations.page(uid, limit=PAGE, after=after)):
-        if listed.status == "completed" and not listed.discarded:
-            await _anew(uid, listed.id, conversations, index)
+    async for conversation in _iterate_items(
+        lambda after: conversations.list_page(uid, limit=PAGE_SIZE, after=after)
+    ):
+        if conversation.status == "completed" and not conversation.discarded:
+            await _reindex_conversation(uid, conversation.id, conversations, index)
             count += 1
-    async for memory in _pages(lambda after: memories.page(uid, limit=PAGE, after=after)):
+    async for memory in _iterate_items(
+        lambda after: memories.list_page(uid, limit=PAGE_SIZE, after=after)
+    ):
         if memory.is_current:
             await index.put_memories(uid, [memory])
     return count
 
 
-async def _anew(
+async def _reindex_conversation(
     uid: UserId, name: ConversationId, conversations: Conversations, index: LibraryIndex
 ) -> None:
     """Follow an edit that came meanwhile; of a deleted conversation nothing stays."""
@@ -68,7 +72,7 @@ async def _anew(
         chunks = await index.put(uid, conversation)
 
 
-async def _pages(read: Callable[[str | None], Awaitable[Page[T]]]) -> AsyncIterator[T]:
+async def _iterate_items(read: Callable[[str | None], Awaitable[Page[T]]]) -> AsyncIterator[T]:
     after = None
     while True:
         page = await read(after)

@@ -11,7 +11,7 @@ from shared.domain.errors import ToolRefused
 from shared.domain.model import ToolSpec
 
 
-def _utc(time: datetime) -> datetime:
+def _to_utc(time: datetime) -> datetime:
     try:
         return time.astimezone(UTC)
     except OverflowError as error:
@@ -19,7 +19,7 @@ def _utc(time: datetime) -> datetime:
 
 
 Date = Annotated[
-    Annotated[AwareDatetime, AfterValidator(_utc)] | None,
+    Annotated[AwareDatetime, AfterValidator(_to_utc)] | None,
     Field(description="ISO 8601 with an offset, for example 2024-01-19T15:00:00-08:00"),
 ]
 
@@ -30,34 +30,36 @@ class Arguments(BaseModel):
     model_config = ConfigDict(extra="forbid", defer_build=True)
 
 
-Asked = TypeVar("Asked", bound=Arguments)
+ArgumentsT = TypeVar("ArgumentsT", bound=Arguments)
 
 
 @cache
-def spec(name: str, asked: type[Arguments]) -> ToolSpec:
+def build_tool_spec(name: str, arguments_type: type[Arguments]) -> ToolSpec:
     """Describe a tool to the model by the class of its arguments."""
-    schema = asked.model_json_schema()
+    schema = arguments_type.model_json_schema()
     description = schema.pop("description")
     return ToolSpec(name=name, description=description, parameters=schema)
 
 
-def checked(name: str, asked: type[Asked], arguments: Mapping[str, Any]) -> Asked:
+def parse_arguments(
+    name: str, arguments_type: type[ArgumentsT], arguments: Mapping[str, Any]
+) -> ArgumentsT:
     """Return what the model sent as a value. Raises ToolRefused, which says how to mend it."""
     try:
-        return asked.model_validate(arguments)
+        return arguments_type.model_validate(arguments)
     except ValidationError as error:
-        raise ToolRefused(_mend(name, error)) from error
+        raise ToolRefused(_format_validation_error(name, error)) from error
 
 
-def _mend(name: str, error: ValidationError) -> str:
+def _format_validation_error(name: str, error: ValidationError) -> str:
     """Tell the model what to send instead."""
-    wrong = []
-    for each in error.errors():
-        field = ".".join(map(str, each["loc"][:1])) or "arguments"
-        if each["type"].startswith(("timezone", "datetime")):
-            wrong.append(
+    problems = []
+    for detail in error.errors():
+        field = ".".join(map(str, detail["loc"][:1])) or "arguments"
+        if detail["type"].startswith(("timezone", "datetime")):
+            problems.append(
                 f"{field} must include timezone and be ISO 8601 (e.g., '2024-01-19T15:00:00-08:00')"
             )
         else:
-            wrong.append(f"{field}: {each['msg']}")
-    return f"{name} was called wrongly. " + "; ".join(wrong) + "."
+            problems.append(f"{field}: {detail['msg']}")
+    return f"{name} was called wrongly. " + "; ".join(problems) + "."

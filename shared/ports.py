@@ -114,7 +114,7 @@ class ChatModel(Protocol):
         Raises Unavailable (connection, timeout, 429, 5xx) or ModelFailed, on opening or later.
         """
 
-    async def structured(self, role: ModelRole, prompt: Prompt, schema: type[T]) -> T:
+    async def complete_structured(self, role: ModelRole, prompt: Prompt, schema: type[T]) -> T:
         """Answer `prompt` as a value of `schema` (a pydantic model).
 
         Raises ModelFailed when what came back does not fit the schema.
@@ -161,7 +161,7 @@ class Identity(Protocol):
 class ServiceIdentity(Protocol):
     """Which of our functions calls."""
 
-    async def token(self, audience: str) -> str: ...
+    async def get_token(self, audience: str) -> str: ...
 
     async def verify(self, token: str, audience: str) -> None:
         """Raises NotAuthenticated."""
@@ -196,7 +196,7 @@ class EgressRequest:
     timeout_s: float = 30.0
     max_bytes: int = 1_048_576
     accepts: Sequence[str] = ()
-    wants_body: bool = True
+    is_body_needed: bool = True
 
 
 @value
@@ -255,10 +255,10 @@ class PushOutcome:
     For `later` another attempt may help, for `refused` none does: it tells the vendor's reason.
     """
 
-    sent: Sequence[str] = ()
-    dead: Sequence[str] = ()
-    later: Sequence[str] = ()
-    refused: Mapping[str, str] = field(default_factory=dict)
+    sent_tokens: Sequence[str] = ()
+    dead_tokens: Sequence[str] = ()
+    retryable_tokens: Sequence[str] = ()
+    refusal_reasons: Mapping[str, str] = field(default_factory=dict)
 
 
 class Push(Protocol):

@@ -12,7 +12,7 @@ from shared.domain.value import value
 World = Literal["embedded", "cloud"]
 EmbedderKind = Literal["openai", "local"]
 
-MODELS: Mapping[str, str] = {
+DEFAULT_MODELS: Mapping[str, str] = {
     "fast": "gpt-4.1-mini",
     "standard": "gpt-4.1",
     "agent": "gpt-5.1",
@@ -22,12 +22,12 @@ MODELS: Mapping[str, str] = {
 }
 """Role → model. MODEL_<ROLE> overrides; the persona roles speak to OPENROUTER_BASE_URL."""
 
-_FALLBACK_ROLES = sorted(MODELS.keys() - {"embeddings"})
+_FALLBACK_ROLES = sorted(DEFAULT_MODELS.keys() - {"embeddings"})
 """Vectors of two embedding models cannot be compared, so nothing stands in for one."""
 
-OPENAI = "https://api.openai.com/v1"
-OPENROUTER = "https://openrouter.ai/api/v1"
-TOOL_PROXY = "http://127.0.0.1:8081"
+DEFAULT_OPENAI_URL = "https://api.openai.com/v1"
+DEFAULT_OPENROUTER_URL = "https://openrouter.ai/api/v1"
+DEFAULT_TOOL_PROXY_URL = "http://127.0.0.1:8081"
 _PROVIDERS = ("GOOGLE", "WHOOP", "NOTION", "X", "GITHUB", "PERPLEXITY")
 """Where accounts are connected, and where we ask with a key of our own."""
 
@@ -51,18 +51,18 @@ class Settings:
     allow_remote: bool = False
     project: str = "keepsake-local"
     openai_api_key: str | None = None
-    openai_base_url: str = OPENAI
+    openai_base_url: str = DEFAULT_OPENAI_URL
     openrouter_api_key: str | None = None
-    openrouter_base_url: str = OPENROUTER
+    openrouter_base_url: str = DEFAULT_OPENROUTER_URL
     pinecone_api_key: str | None = None
     pinecone_sparse_host: str | None = None
     pinecone_dense_host: str | None = None
     embedder: EmbedderKind | None = None
-    models: Mapping[str, str] = field(default_factory=lambda: MODELS)
+    models: Mapping[str, str] = field(default_factory=lambda: DEFAULT_MODELS)
     fallback_models: Mapping[str, str] = field(default_factory=dict)
     fallback_base_url: str | None = None
     fallback_api_key: str | None = None
-    tool_proxy_url: str = TOOL_PROXY
+    tool_proxy_url: str = DEFAULT_TOOL_PROXY_URL
     egress_dev_origins: tuple[str, ...] = ()
     own_origins: tuple[str, ...] = ()
     service_audiences: Mapping[str, str] = field(default_factory=dict)
@@ -79,9 +79,9 @@ class Settings:
     def from_env(cls, environment: Mapping[str, str] | None = None) -> "Settings":
         """Read the environment. Raises SettingsError that lists all that is wrong."""
         env = os.environ if environment is None else environment
-        wrong = _wrong(env)
-        if wrong:
-            raise SettingsError("\n".join(wrong))
+        errors = _find_errors(env)
+        if errors:
+            raise SettingsError("\n".join(errors))
         port = int(env.get("PORT", "8080"))
         return cls(
             world="cloud" if env.get("KEEPSAKE_WORLD") == "cloud" else "embedded",
@@ -92,39 +92,42 @@ class Settings:
             allow_remote=env.get("ALLOW_REMOTE") == "1",
             project=env.get("GOOGLE_CLOUD_PROJECT", "keepsake-local"),
             openai_api_key=env.get("OPENAI_API_KEY") or None,
-            openai_base_url=env.get("OPENAI_BASE_URL", OPENAI),
+            openai_base_url=env.get("OPENAI_BASE_URL", DEFAULT_OPENAI_URL),
             openrouter_api_key=env.get("OPENROUTER_API_KEY") or None,
-            openrouter_base_url=env.get("OPENROUTER_BASE_URL", OPENROUTER),
+            openrouter_base_url=env.get("OPENROUTER_BASE_URL", DEFAULT_OPENROUTER_URL),
             pinecone_api_key=env.get("PINECONE_API_KEY") or None,
             pinecone_sparse_host=env.get("PINECONE_SPARSE_HOST") or None,
             pinecone_dense_host=env.get("PINECONE_DENSE_HOST") or None,
             embedder=_EMBEDDERS.get(env.get("EMBEDDER", "")),
-            models={role: env.get(f"MODEL_{role.upper()}", name) for role, name in MODELS.items()},
-            fallback_models=_pairs(env.get("FALLBACK_MODELS", "")),
+            models={
+                role: env.get(f"MODEL_{role.upper()}", name)
+                for role, name in DEFAULT_MODELS.items()
+            },
+            fallback_models=_parse_pairs(env.get("FALLBACK_MODELS", "")),
             fallback_base_url=env.get("FALLBACK_BASE_URL") or None,
             fallback_api_key=env.get("FALLBACK_API_KEY") or None,
-            tool_proxy_url=env.get("TOOL_PROXY_URL", TOOL_PROXY),
-            egress_dev_origins=_list(env.get("EGRESS_DEV_ORIGINS", "")),
-            own_origins=_list(env.get("OWN_ORIGINS", "")),
-            service_audiences=_pairs(env.get("SERVICE_AUDIENCES", "")),
+            tool_proxy_url=env.get("TOOL_PROXY_URL", DEFAULT_TOOL_PROXY_URL),
+            egress_dev_origins=_parse_list(env.get("EGRESS_DEV_ORIGINS", "")),
+            own_origins=_parse_list(env.get("OWN_ORIGINS", "")),
+            service_audiences=_parse_pairs(env.get("SERVICE_AUDIENCES", "")),
             tasks_queue=env.get("TASKS_QUEUE") or None,
             tasks_service_account=env.get("TASKS_SERVICE_ACCOUNT") or None,
-            function_urls=_pairs(env.get("FUNCTION_URLS", "")),
-            cors_origins=_list(env.get("CORS_ORIGINS", "")),
+            function_urls=_parse_pairs(env.get("FUNCTION_URLS", "")),
+            cors_origins=_parse_list(env.get("CORS_ORIGINS", "")),
             kms_key=env.get("KMS_KEY") or None,
             public_url=env.get("PUBLIC_URL", f"http://127.0.0.1:{port}").rstrip("/"),
-            oauth_clients=_clients(env),
+            oauth_clients=_parse_clients(env),
             web_search=env.get("WEB_SEARCH") == "perplexity",
         )
 
-    def function_url(self, name: str) -> str:
+    def get_function_url(self, name: str) -> str:
         """Raises SettingsError for a function that FUNCTION_URLS does not name."""
         if name not in self.function_urls:
             raise SettingsError(f"FUNCTION_URLS names no url of {name}")
         return self.function_urls[name]
 
 
-def _clients(env: Mapping[str, str]) -> dict[str, OauthClient]:
+def _parse_clients(env: Mapping[str, str]) -> dict[str, OauthClient]:
     """Read who we are at each provider that is set up; a key of our own stands as its secret."""
     return {
         name.lower(): OauthClient(
@@ -137,15 +140,15 @@ def _clients(env: Mapping[str, str]) -> dict[str, OauthClient]:
     }
 
 
-def _list(text: str) -> tuple[str, ...]:
+def _parse_list(text: str) -> tuple[str, ...]:
     return tuple(item.strip() for item in text.split(",") if item.strip())
 
 
-def _pairs(text: str) -> dict[str, str]:
-    return dict(item.split("=", 1) for item in _list(text) if "=" in item)
+def _parse_pairs(text: str) -> dict[str, str]:
+    return dict(item.split("=", 1) for item in _parse_list(text) if "=" in item)
 
 
-_PAIRS = {
+_PAIR_FORMATS = {
     "SERVICE_AUDIENCES": "function=audience",
     "FUNCTION_URLS": "function=url",
     "FALLBACK_MODELS": "role=model",
@@ -156,65 +159,65 @@ def _is_port(text: str) -> bool:
     return text.isdecimal() and int(text) <= 65_535
 
 
-def _wrong(env: Mapping[str, str]) -> list[str]:
+def _find_errors(env: Mapping[str, str]) -> list[str]:
     """Name everything that is wrong, so that one start shows all of it."""
-    wrong = []
+    errors = []
     world = env.get("KEEPSAKE_WORLD", "embedded")
     if world not in get_args(World):
-        wrong.append(f"KEEPSAKE_WORLD={world!r}: want embedded or cloud")
+        errors.append(f"KEEPSAKE_WORLD={world!r}: want embedded or cloud")
     if env.get("EMBEDDER", "") not in ("", *_EMBEDDERS):
-        wrong.append(f"EMBEDDER={env['EMBEDDER']!r}: want openai or local, or none")
+        errors.append(f"EMBEDDER={env['EMBEDDER']!r}: want openai or local, or none")
     if world == "embedded" and "K_SERVICE" in env:
-        wrong.append("KEEPSAKE_WORLD=embedded cannot run on Cloud Run: set KEEPSAKE_WORLD=cloud")
+        errors.append("KEEPSAKE_WORLD=embedded cannot run on Cloud Run: set KEEPSAKE_WORLD=cloud")
     if "K_SERVICE" in env and env.get("FIREBASE_AUTH_EMULATOR_HOST"):
-        wrong.append("FIREBASE_AUTH_EMULATOR_HOST lets unsigned tokens in: unset it on Cloud Run")
+        errors.append("FIREBASE_AUTH_EMULATOR_HOST lets unsigned tokens in: unset it on Cloud Run")
     if world == "cloud" and env.get("EGRESS_DEV_ORIGINS"):
-        wrong.append("EGRESS_DEV_ORIGINS is for development only: unset it in the cloud")
-    wrong += [
-        f"{name}: want {what}, separated by commas"
-        for name, what in _PAIRS.items()
-        if any("=" not in item for item in _list(env.get(name, "")))
+        errors.append("EGRESS_DEV_ORIGINS is for development only: unset it in the cloud")
+    errors += [
+        f"{name}: want {pair_format}, separated by commas"
+        for name, pair_format in _PAIR_FORMATS.items()
+        if any("=" not in item for item in _parse_list(env.get(name, "")))
     ]
-    wrong += [
+    errors += [
         f"{name} is missing: on Cloud Run nothing is guessed"
         for name in ("GOOGLE_CLOUD_PROJECT", "TOOL_PROXY_URL")
         if world == "cloud" and "K_SERVICE" in env and not env.get(name)
     ]
     if not _is_port(env.get("PORT", "8080")):
-        wrong.append(f"PORT={env['PORT']!r}: want a number up to 65535")
-    return wrong + _wrong_models(env) + _wrong_accounts(env)
+        errors.append(f"PORT={env['PORT']!r}: want a number up to 65535")
+    return errors + _find_model_errors(env) + _find_account_errors(env)
 
 
-def _wrong_models(env: Mapping[str, str]) -> list[str]:
-    roles = {f"MODEL_{role.upper()}" for role in MODELS}
-    wrong = [
+def _find_model_errors(env: Mapping[str, str]) -> list[str]:
+    roles = {f"MODEL_{role.upper()}" for role in DEFAULT_MODELS}
+    errors = [
         f"{name}: unknown model role; known are {', '.join(sorted(roles))}"
         for name in env
         if name.startswith("MODEL_") and name not in roles
     ]
-    wrong += [
+    errors += [
         f"FALLBACK_MODELS: unknown model role {role!r}; known are {', '.join(_FALLBACK_ROLES)}"
-        for role in _pairs(env.get("FALLBACK_MODELS", ""))
+        for role in _parse_pairs(env.get("FALLBACK_MODELS", ""))
         if role not in _FALLBACK_ROLES
     ]
     if env.get("FALLBACK_BASE_URL") and not env.get("FALLBACK_API_KEY"):
-        wrong.append("FALLBACK_API_KEY is missing: FALLBACK_BASE_URL is sent no other key")
-    return wrong
+        errors.append("FALLBACK_API_KEY is missing: FALLBACK_BASE_URL is sent no other key")
+    return errors
 
 
-def _wrong_accounts(env: Mapping[str, str]) -> list[str]:
-    set_up = [name for name in _PROVIDERS if env.get(f"{name}_CLIENT_ID")]
-    wrong = [
+def _find_account_errors(env: Mapping[str, str]) -> list[str]:
+    configured_providers = [name for name in _PROVIDERS if env.get(f"{name}_CLIENT_ID")]
+    errors = [
         f"{name}_CLIENT_SECRET is missing: {name}_CLIENT_ID is of no use without it"
-        for name in set_up
+        for name in configured_providers
         if not env.get(f"{name}_CLIENT_SECRET")
     ]
-    if set_up and env.get("KEEPSAKE_WORLD") == "cloud":
-        wrong += [
+    if configured_providers and env.get("KEEPSAKE_WORLD") == "cloud":
+        errors += [
             f"{name} is missing: accounts cannot be connected without it"
             for name in ("PUBLIC_URL", "KMS_KEY")
             if not env.get(name)
         ]
     if env.get("WEB_SEARCH", "") not in ("", "perplexity"):
-        wrong.append(f"WEB_SEARCH={env['WEB_SEARCH']!r}: want perplexity, or none")
-    return wrong
+        errors.append(f"WEB_SEARCH={env['WEB_SEARCH']!r}: want perplexity, or none")
+    return errors

@@ -11,102 +11,104 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
 
-from shared.tracing import Trace, continued
+from shared.tracing import Trace, parse_trace
 
 _log = logging.getLogger("keepsake")
 
 
-class ToolCall:
+class ToolCallRecord:
     """A tool call at work: it failed unless somebody says that it did not."""
 
     failed = True
 
 
-class Record:
+class RequestRecord:
     """What one request did so far, shared by all tasks that work for it."""
 
-    def __init__(self, trace: Trace, facts: Mapping[str, object]) -> None:
+    def __init__(self, trace: Trace, fields: Mapping[str, object]) -> None:
         self.trace = trace
-        self._facts = dict(facts)
+        self._fields = dict(fields)
         self._counts: Counter[str] = Counter()
         self._stages: dict[str, float] = {}
         self._tools: list[Mapping[str, object]] = []
         self._started = time.perf_counter()
 
-    def note(self, facts: Mapping[str, object]) -> None:
-        self._facts.update(facts)
+    def add_fields(self, fields: Mapping[str, object]) -> None:
+        self._fields.update(fields)
 
-    def note_missing(self, **facts: object) -> None:
+    def add_missing_fields(self, **fields: object) -> None:
         """Add facts that nobody knew better."""
-        self._facts = {**facts, **self._facts}
+        self._fields = {**fields, **self._fields}
 
     def count(self, numbers: Mapping[str, int]) -> None:
         self._counts.update(numbers)
 
     @contextmanager
-    def tool(self, name: str) -> Iterator["ToolCall"]:
-        call = ToolCall()
+    def measure_tool_call(self, name: str) -> Iterator["ToolCallRecord"]:
+        call = ToolCallRecord()
         started = time.perf_counter()
         try:
             yield call
         finally:
-            ms = round(_ms_since(started), 1)
+            ms = round(_measure_ms_since(started), 1)
             self._tools.append({"tool": name, "ms": ms, "failed": call.failed})
 
     def mark(self, moment: str) -> None:
         """Note how long after the request's start something happened first."""
-        self._stages.setdefault(moment, _ms_since(self._started))
+        self._stages.setdefault(moment, _measure_ms_since(self._started))
 
     @contextmanager
-    def stage(self, name: str) -> Iterator[None]:
+    def measure_stage(self, name: str) -> Iterator[None]:
         started = time.perf_counter()
         try:
             yield
         finally:
-            self._stages[name] = self._stages.get(name, 0.0) + _ms_since(started)
+            self._stages[name] = self._stages.get(name, 0.0) + _measure_ms_since(started)
 
-    def facts(self) -> dict[str, Any]:
+    def collect_fields(self) -> dict[str, Any]:
         """Return all of it: `ms` in all, `stages` in ms by name, `tools` in the order they ended."""
         stages = {name: round(ms, 1) for name, ms in self._stages.items()}
-        collected = {"stages": stages, "tools": list(self._tools)}
+        breakdowns = {"stages": stages, "tools": list(self._tools)}
         return {
             "trace_id": self.trace.trace_id,
             "request_id": self.trace.request_id,
-            **self._facts,
+            **self._fields,
             **self._counts,
-            **{name: some for name, some in collected.items() if some},
-            "ms": round(_ms_since(self._started), 1),
+            **{name: entries for name, entries in breakdowns.items() if entries},
+            "ms": round(_measure_ms_since(self._started), 1),
         }
 
 
-def _ms_since(started: float) -> float:
+def _measure_ms_since(started: float) -> float:
     return (time.perf_counter() - started) * 1000
 
 
-_record: ContextVar[Record | None] = ContextVar("canonical_line", default=None)
+_record: ContextVar[RequestRecord | None] = ContextVar("canonical_line", default=None)
 
 
 @contextmanager
-def request(
-    function: str, *, carried: Mapping[str, str] | None = None, **facts: object
-) -> Iterator[Record]:
+def log_request(
+    function: str, *, trace_headers: Mapping[str, str] | None = None, **fields: object
+) -> Iterator[RequestRecord]:
     """Log one line when the request ends, however it ends; it continues the trace it is given."""
-    record = Record(continued(carried or trace()), {"function": function, **facts})
+    record = RequestRecord(
+        parse_trace(trace_headers or get_trace_headers()), {"function": function, **fields}
+    )
     token = _record.set(record)
     try:
         yield record
     except BaseException as failure:
-        record.note({"outcome": type(failure).__name__})
+        record.add_fields({"outcome": type(failure).__name__})
         raise
     finally:
-        info("request", **record.facts())
+        info("request", **record.collect_fields())
         _record.reset(token)
 
 
-def note(**facts: object) -> None:
+def add_fields(**fields: object) -> None:
     """Add facts to the request's canonical line; outside a request, nothing happens."""
     if record := _record.get():
-        record.note(facts)
+        record.add_fields(fields)
 
 
 def count(**numbers: int) -> None:
@@ -122,76 +124,76 @@ def mark(moment: str) -> None:
 
 
 @contextmanager
-def stage(name: str) -> Iterator[None]:
+def measure_stage(name: str) -> Iterator[None]:
     """Add the time spent inside to a stage of the request."""
     record = _record.get()
     if record is None:
         yield
         return
-    with record.stage(name):
+    with record.measure_stage(name):
         yield
 
 
 @contextmanager
-def tool(name: str) -> Iterator[ToolCall]:
+def measure_tool_call(name: str) -> Iterator[ToolCallRecord]:
     """Add a tool call, and how long it took, to the request."""
     record = _record.get()
     if record is None:
-        yield ToolCall()
+        yield ToolCallRecord()
         return
-    with record.tool(name) as call:
+    with record.measure_tool_call(name) as call:
         yield call
 
 
-def facts() -> Mapping[str, Any]:
+def get_fields() -> Mapping[str, Any]:
     """Return what the request's line would say now; nothing outside a request."""
     record = _record.get()
-    return record.facts() if record else {}
+    return record.collect_fields() if record else {}
 
 
-def trace() -> Mapping[str, str]:
+def get_trace_headers() -> Mapping[str, str]:
     """Return what carries the request's trace on to another of our functions."""
     record = _record.get()
     return record.trace.headers if record else {}
 
 
-def join(carried: Mapping[str, str]) -> None:
+def continue_trace(trace_headers: Mapping[str, str]) -> None:
     """Continue another trace: an envelope's, which the request itself does not know."""
     record = _record.get()
-    if record and "traceparent" in carried:
-        record.trace = continued(carried)
+    if record and "traceparent" in trace_headers:
+        record.trace = parse_trace(trace_headers)
 
 
-def opaque(uid: str) -> str:
+def hash_id(uid: str) -> str:
     """Return a stable name for a user that says nothing about them."""
     return hashlib.sha256(uid.encode()).hexdigest()[:16]
 
 
-def info(event: str, **facts: object) -> None:
+def info(event: str, **fields: object) -> None:
     """Log a snake_case fact."""
-    _log.info(event, extra={"facts": _traced(facts)})
+    _log.info(event, extra={"facts": _add_trace(fields)})
 
 
-def warning(event: str, **facts: object) -> None:
+def warning(event: str, **fields: object) -> None:
     """Log what someone may want to look at."""
-    _log.warning(event, extra={"facts": _traced(facts)})
+    _log.warning(event, extra={"facts": _add_trace(fields)})
 
 
-def error(event: str, **facts: object) -> None:
+def error(event: str, **fields: object) -> None:
     """Log what someone must look at, with the exception being handled."""
-    failing = sys.exc_info()[0] is not None
-    _log.error(event, extra={"facts": _traced(facts)}, exc_info=failing)
+    has_exception = sys.exc_info()[0] is not None
+    _log.error(event, extra={"facts": _add_trace(fields)}, exc_info=has_exception)
 
 
-def _traced(facts: Mapping[str, object]) -> Mapping[str, object]:
+def _add_trace(fields: Mapping[str, object]) -> Mapping[str, object]:
     record = _record.get()
     if record is None:
-        return facts
+        return fields
     trace = record.trace
-    return {"trace_id": trace.trace_id, "request_id": trace.request_id, **facts}
+    return {"trace_id": trace.trace_id, "request_id": trace.request_id, **fields}
 
 
-class Json(logging.Formatter):
+class JsonFormatter(logging.Formatter):
     """Cloud Logging reads `severity`, `message` and the trace's full name from JSON on stdout."""
 
     def __init__(self, project: str | None) -> None:
@@ -199,10 +201,10 @@ class Json(logging.Formatter):
         self._project = project
 
     def format(self, record: logging.LogRecord) -> str:
-        facts = getattr(record, "facts", {})
-        line = {"severity": record.levelname, "message": record.getMessage(), **facts}
-        if self._project and "trace_id" in facts:
-            name = f"projects/{self._project}/traces/{facts['trace_id']}"
+        fields = getattr(record, "facts", {})
+        line = {"severity": record.levelname, "message": record.getMessage(), **fields}
+        if self._project and "trace_id" in fields:
+            name = f"projects/{self._project}/traces/{fields['trace_id']}"
             line["logging.googleapis.com/trace"] = name
         if record.exc_info:
             line["exception"] = self.formatException(record.exc_info)
@@ -214,7 +216,7 @@ def configure(project: str | None = None) -> None:
     if _log.handlers:
         return
     handler = logging.StreamHandler(sys.stdout)
-    handler.setFormatter(Json(project))
+    handler.setFormatter(JsonFormatter(project))
     _log.addHandler(handler)
     _log.setLevel(logging.INFO)
     _log.propagate = False

@@ -37,7 +37,7 @@ def routes() -> dict[str, Any]:
     return table
 
 
-_FIRST_NEEDED: Mapping[str, Mapping[str, str]] = {
+_PRELOADED_ADAPTERS: Mapping[str, Mapping[str, str]] = {
     "embedded": {
         "documents": "sqlite_documents",
         "vectors": "sqlite_vectors",
@@ -51,15 +51,15 @@ _FIRST_NEEDED: Mapping[str, Mapping[str, str]] = {
 }
 
 
-def start(*ports_needed: str) -> None:
+def start(*port_names: str) -> None:
     """Set up the log, and import the adapters of `ports_needed`; connect to nothing.
 
     They are what the first request certainly needs: at start the platform gives more CPU.
     """
     in_cloud = settings().world == "cloud"
     telemetry.configure(settings().project if in_cloud else None)
-    for port in ports_needed:
-        import_module(f"shared.adapters.{_FIRST_NEEDED[settings().world][port]}")
+    for port in port_names:
+        import_module(f"shared.adapters.{_PRELOADED_ADAPTERS[settings().world][port]}")
     gc.freeze()  # what is loaded stays: no collection looks at it again
 
 
@@ -86,15 +86,15 @@ def queue() -> "SqliteQueue":
     """Open the queue in the same file; a change and what it triggers are one transaction."""
     from shared.adapters.sqlite_queue import SqliteQueue
 
-    return SqliteQueue(database(), clock(), bury=str(routes()["dead_letters"]))
+    return SqliteQueue(database(), clock(), dead_letter_target=str(routes()["dead_letters"]))
 
 
 @cache
 def documents() -> ports.Documents:
-    return MeteredDocuments(_documents())
+    return MeteredDocuments(_build_documents())
 
 
-def _documents() -> ports.Documents:
+def _build_documents() -> ports.Documents:
     if settings().world == "cloud":
         from google.cloud.firestore import AsyncClient
 
@@ -118,8 +118,8 @@ def vectors() -> ports.Vectors:
         from shared.adapters.pinecone_vectors import PineconeVectors
 
         return PineconeVectors(
-            api_key=_required("PINECONE_API_KEY", settings().pinecone_api_key),
-            sparse_host=_required("PINECONE_SPARSE_HOST", settings().pinecone_sparse_host),
+            api_key=_require("PINECONE_API_KEY", settings().pinecone_api_key),
+            sparse_host=_require("PINECONE_SPARSE_HOST", settings().pinecone_sparse_host),
             dense_host=settings().pinecone_dense_host,
         )
     from shared.adapters.sqlite_vectors import SqliteVectors
@@ -138,7 +138,7 @@ def embedder() -> ports.Embedder | None:
         from shared.adapters.openai_embedder import OpenaiEmbedder
 
         return OpenaiEmbedder(
-            api_key=_required("OPENAI_API_KEY", settings().openai_api_key),
+            api_key=_require("OPENAI_API_KEY", settings().openai_api_key),
             base_url=settings().openai_base_url,
             model=settings().models["embeddings"],
         )
@@ -154,21 +154,21 @@ def model() -> ports.ChatModel:
         return OfflineModel()
     from shared.adapters.resilient_model import ResilientModel
 
-    asked, stand_ins = _at_providers(settings().models), _stand_ins()
-    in_order = {
-        role: [model, stand_ins[role]] if role in stand_ins else [model]
-        for role, model in asked.items()
+    primaries, fallbacks = _build_models(settings().models), _build_fallbacks()
+    models_by_role = {
+        role: [model, fallbacks[role]] if role in fallbacks else [model]
+        for role, model in primaries.items()
     }
-    return ResilientModel(in_order, clock())
+    return ResilientModel(models_by_role, clock())
 
 
-def _at_providers(models: Mapping[str, str]) -> dict["ModelRole", "OpenaiModel"]:
+def _build_models(models: Mapping[str, str]) -> dict["ModelRole", "OpenaiModel"]:
     """Persona roles have a provider of their own; connections are shared by the other roles."""
     from shared.adapters.openai_model import OpenaiModel
     from shared.domain.model import ModelRole
 
     openai = OpenaiModel(
-        api_key=_required("OPENAI_API_KEY", settings().openai_api_key),
+        api_key=_require("OPENAI_API_KEY", settings().openai_api_key),
         base_url=settings().openai_base_url,
         models=models,
     )
@@ -184,17 +184,17 @@ def _at_providers(models: Mapping[str, str]) -> dict["ModelRole", "OpenaiModel"]
     }
 
 
-def _stand_ins() -> dict["ModelRole", "OpenaiModel"]:
+def _build_fallbacks() -> dict["ModelRole", "OpenaiModel"]:
     """Stand-ins are at the provider of their role, or all of them at FALLBACK_BASE_URL."""
     from shared.adapters.openai_model import OpenaiModel
 
     models = settings().fallback_models
-    at_providers = _at_providers(models)
+    models_by_role = _build_models(models)
     url = settings().fallback_base_url
     if url is None:
-        return at_providers
-    elsewhere = OpenaiModel(api_key=settings().fallback_api_key, base_url=url, models=models)
-    return dict.fromkeys(at_providers, elsewhere)
+        return models_by_role
+    fallback_model = OpenaiModel(api_key=settings().fallback_api_key, base_url=url, models=models)
+    return dict.fromkeys(models_by_role, fallback_model)
 
 
 @cache
@@ -214,9 +214,9 @@ def tasks() -> ports.Tasks:
         from shared.adapters.google_tasks import GoogleTasks
 
         return GoogleTasks(
-            queue=_required("TASKS_QUEUE", settings().tasks_queue),
-            caller=_required("TASKS_SERVICE_ACCOUNT", settings().tasks_service_account),
-            url=settings().function_url,
+            queue=_require("TASKS_QUEUE", settings().tasks_queue),
+            caller=_require("TASKS_SERVICE_ACCOUNT", settings().tasks_service_account),
+            url=settings().get_function_url,
             audiences=settings().service_audiences,
         )
     from shared.adapters.sqlite_queue import SqliteTasks
@@ -264,7 +264,7 @@ def keys() -> ports.Keys:
     if settings().world == "cloud":
         from shared.adapters.kms_keys import KmsKeys
 
-        return KmsKeys(_required("KMS_KEY", settings().kms_key))
+        return KmsKeys(_require("KMS_KEY", settings().kms_key))
     from shared.adapters.local_identity import read_secret
     from shared.adapters.local_keys import LocalKeys
 
@@ -287,7 +287,7 @@ def toolbox() -> ports.ToolBox:
     return HttpToolbox(settings().tool_proxy_url, service_identity(), clock())
 
 
-def _required(name: str, value: str | None) -> str:
+def _require(name: str, value: str | None) -> str:
     if not value:
         raise SettingsError(f"{name} is missing: the cloud world needs it")
     return value

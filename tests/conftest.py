@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from infra.emulators.auth import auth
-from infra.emulators.firestore import firestore
+from infra.emulators.auth import run_auth
+from infra.emulators.firestore import run_firestore
 from infra.emulators.process import CannotRunError
-from infra.emulators.pubsub import pubsub
+from infra.emulators.pubsub import run_pubsub
 
 ROOT = Path(__file__).parents[1]
 
@@ -31,7 +31,7 @@ def anyio_backend() -> str:
 def firestore_emulator(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Run Firestore for the whole run, at `host:port`; a test takes a project id of its own."""
     log = tmp_path_factory.mktemp("emulators") / "firestore.log"
-    with or_skip(lambda: firestore(log, rules=ROOT / "infra/firestore.rules")) as address:
+    with run_or_skip(lambda: run_firestore(log, rules=ROOT / "infra/firestore.rules")) as address:
         yield address
 
 
@@ -39,7 +39,7 @@ def firestore_emulator(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str
 def pubsub_emulator(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Run Pub/Sub for the whole run, at `host:port`; a test takes a project id of its own."""
     log = tmp_path_factory.mktemp("emulators") / "pubsub.log"
-    with or_skip(lambda: pubsub(log)) as address:
+    with run_or_skip(lambda: run_pubsub(log)) as address:
         yield address
 
 
@@ -47,18 +47,18 @@ def pubsub_emulator(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 def auth_emulator(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Run Auth for the whole run, at `host:port`; it serves the project `demo-keepsake`."""
     log = tmp_path_factory.mktemp("emulators") / "auth.log"
-    with or_skip(lambda: auth(log, project="demo-keepsake")) as address:
+    with run_or_skip(lambda: run_auth(log, project="demo-keepsake")) as address:
         yield address
 
 
 @contextmanager
-def or_skip(start: Callable[[], AbstractContextManager[str]]) -> Iterator[str]:
+def run_or_skip(start: Callable[[], AbstractContextManager[str]]) -> Iterator[str]:
     """Skip what cannot run on this machine, unless REQUIRE_ALL=1 says that it must."""
-    with ExitStack() as started:
+    with ExitStack() as stack:
         try:
-            address = started.enter_context(start())
-        except CannotRunError as missing:
+            address = stack.enter_context(start())
+        except CannotRunError as error:
             if os.environ.get("REQUIRE_ALL") == "1":
-                pytest.fail(str(missing))
-            pytest.skip(str(missing))
+                pytest.fail(str(error))
+            pytest.skip(str(error))
         yield address

@@ -10,11 +10,11 @@ from typing import Any, Self, TypeVar
 
 from pydantic import ValidationError
 
-from shared.data.codec import adapter
+from shared.data.codec import type_adapter
 from shared.domain.documents import Document, Query, Write
 from shared.domain.errors import ModelFailed
 from shared.domain.model import (
-    Finished,
+    ModelCallFinished,
     ModelEvent,
     ModelMessage,
     ModelRole,
@@ -34,7 +34,7 @@ class FixedClock:
     """Stands still until told."""
 
     time: datetime = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)
-    _moved: list[asyncio.Event] = field(default_factory=list)
+    _wakeups: list[asyncio.Event] = field(default_factory=list)
 
     def now(self) -> datetime:
         return self.time
@@ -42,30 +42,30 @@ class FixedClock:
     async def sleep(self, seconds: float) -> None:
         due = self.time + timedelta(seconds=seconds)
         while self.time < due:
-            moved = asyncio.Event()
-            self._moved.append(moved)
-            await moved.wait()
+            wakeup = asyncio.Event()
+            self._wakeups.append(wakeup)
+            await wakeup.wait()
 
-    def pass_(self, **duration: float) -> None:
+    def advance(self, **duration: float) -> None:
         self.time += timedelta(**duration)
-        waiting, self._moved = self._moved, []
-        for moved in waiting:
-            moved.set()
+        wakeups, self._wakeups = self._wakeups, []
+        for wakeup in wakeups:
+            wakeup.set()
 
 
 @dataclass
-class HastyClock(FixedClock):
+class AutoAdvanceClock(FixedClock):
     """Passes at once the time that somebody waits for; `waits` says how long that was."""
 
-    waits: list[float] = field(default_factory=list)
+    sleeps_s: list[float] = field(default_factory=list)
 
     async def sleep(self, seconds: float) -> None:
-        self.waits.append(seconds)
-        self.pass_(seconds=seconds)
+        self.sleeps_s.append(seconds)
+        self.advance(seconds=seconds)
 
 
 @dataclass
-class FlowingClock(FixedClock):
+class InstantSleepClock(FixedClock):
     """Lets time pass as soon as somebody waits for it."""
 
     async def sleep(self, seconds: float) -> None:
@@ -97,24 +97,24 @@ class RecordingTasks:
         self.created.setdefault(name, (target, body))
 
 
-Step = ModelEvent | Exception | Callable[[], Awaitable[Any]]
+ScriptedStep = ModelEvent | Exception | Callable[[], Awaitable[Any]]
 """An event is yielded, an exception raised, a function awaited (`gate.wait` holds the stream)."""
-Turn = Sequence[Step]
+ScriptedTurn = Sequence[ScriptedStep]
 
 
-def says(*pieces: str) -> Turn:
+def script_answer(*pieces: str) -> ScriptedTurn:
     """Script a turn that answers."""
-    return (*map(TextDelta, pieces), Finished(reason="stop", model="scripted"))
+    return (*map(TextDelta, pieces), ModelCallFinished(reason="stop", model="scripted"))
 
 
-def calls(*requests: tuple[str, Mapping[str, Any]], text: str = "") -> Turn:
+def script_calls(*requests: tuple[str, Mapping[str, Any]], text: str = "") -> ScriptedTurn:
     """Script a turn that asks for tools, `(name, arguments)` each; ids are call_0, call_1, …"""
-    asked = [
+    tool_calls = [
         ToolCallRequested(ToolCall(id=f"call_{n}", name=name, arguments=json.dumps(arguments)))
         for n, (name, arguments) in enumerate(requests)
     ]
-    said = [TextDelta(text)] if text else []
-    return (*said, *asked, Finished(reason="tool_calls", model="scripted"))
+    text_deltas = [TextDelta(text)] if text else []
+    return (*text_deltas, *tool_calls, ModelCallFinished(reason="tool_calls", model="scripted"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +134,9 @@ class ScriptedModel:
     """
 
     def __init__(
-        self, *turns: Turn, answers: Mapping[str, Sequence[object | Exception]] | None = None
+        self,
+        *turns: ScriptedTurn,
+        answers: Mapping[str, Sequence[object | Exception]] | None = None,
     ) -> None:
         self.calls: list[ModelCall] = []
         self.prompts: list[tuple[ModelRole, Prompt]] = []
@@ -151,7 +153,7 @@ class ScriptedModel:
         self, role: ModelRole, messages: Sequence[ModelMessage], tools: Sequence[ToolSpec] = ()
     ) -> AsyncIterator[AsyncIterator[ModelEvent]]:
         self.calls.append(ModelCall(role, tuple(messages), tuple(tools)))
-        turn = self._next(self._turns, f"stream for {role}")
+        turn = self._pop(self._turns, f"stream for {role}")
         self.open_streams += 1
         try:
             async with aclosing(_play(turn)) as events:
@@ -159,21 +161,21 @@ class ScriptedModel:
         finally:
             self.open_streams -= 1
 
-    async def structured(self, role: ModelRole, prompt: Prompt, schema: type[T]) -> T:
+    async def complete_structured(self, role: ModelRole, prompt: Prompt, schema: type[T]) -> T:
         self.prompts.append((role, prompt))
-        answer = self._next(self._answers.get(prompt.name, []), f"structured {prompt.name!r}")
+        answer = self._pop(self._answers.get(prompt.name, []), f"structured {prompt.name!r}")
         if isinstance(answer, Exception):
             raise answer
         try:
-            value: T = adapter(schema).validate_python(answer)
+            value: T = type_adapter(schema).validate_python(answer)
         except ValidationError as error:
             raise ModelFailed("the scripted answer does not fit the schema") from error
         return value
 
     def verify(self) -> None:
-        left = len(self._turns) + sum(map(len, self._answers.values()))
+        unused = len(self._turns) + sum(map(len, self._answers.values()))
         assert not self._unexpected, f"unexpected model calls: {self._unexpected}"
-        assert not left, f"{left} scripted model calls never came"
+        assert not unused, f"{unused} scripted model calls never came"
 
     def __enter__(self) -> Self:
         return self
@@ -182,14 +184,14 @@ class ScriptedModel:
         if kind is None:
             self.verify()
 
-    def _next(self, queue: list[Any], what: str) -> Any:
+    def _pop(self, queue: list[Any], what: str) -> Any:
         if not queue:
             self._unexpected.append(what)
             raise AssertionError(f"nobody scripted this model call: {what}")
         return queue.pop(0)
 
 
-async def _play(turn: Turn) -> AsyncGenerator[ModelEvent, None]:
+async def _play(turn: ScriptedTurn) -> AsyncGenerator[ModelEvent, None]:
     for step in turn:
         if isinstance(step, Exception):
             raise step
@@ -199,7 +201,7 @@ async def _play(turn: Turn) -> AsyncGenerator[ModelEvent, None]:
             await step()
 
 
-class ReadRounds:
+class CountingDocuments:
     """Documents that count reads, and the rounds they come in: reads side by side are one round.
 
     `documents` is what Firestore would bill for them.
@@ -207,39 +209,39 @@ class ReadRounds:
 
     def __init__(self, documents: Documents) -> None:
         self._documents = documents
-        self._flying = 0
+        self._in_flight = 0
         self.reads = 0
         self.rounds = 0
         self.documents = 0
 
     async def get(self, path: str) -> Document | None:
-        return await self._counted(self._documents.get(path))
+        return await self._count_read(self._documents.get(path))
 
     async def get_many(self, paths: Sequence[str]) -> list[Document | None]:
-        return await self._counted(self._documents.get_many(paths))
+        return await self._count_read(self._documents.get_many(paths))
 
     async def query(self, query: Query) -> list[Document]:
-        return await self._counted(self._documents.query(query))
+        return await self._count_read(self._documents.query(query))
 
     async def count(self, query: Query) -> int:
-        return await self._counted(self._documents.count(query))
+        return await self._count_read(self._documents.count(query))
 
     async def write(self, *writes: Write) -> None:
         await self._documents.write(*writes)
 
     async def transaction(self, work: Callable[[Transaction], Awaitable[T]]) -> T:
-        return await self._counted(self._documents.transaction(work))
+        return await self._count_read(self._documents.transaction(work))
 
     async def delete_tree(self, path: str) -> int:
         return await self._documents.delete_tree(path)
 
-    async def _counted(self, read: Awaitable[T]) -> T:
+    async def _count_read(self, read: Awaitable[T]) -> T:
         self.reads += 1
-        self.rounds += self._flying == 0
-        self._flying += 1
+        self.rounds += self._in_flight == 0
+        self._in_flight += 1
         try:
-            found = await read
+            result = await read
         finally:
-            self._flying -= 1
-        self.documents += max(len(found), 1) if isinstance(found, list) else 1
-        return found
+            self._in_flight -= 1
+        self.documents += max(len(result), 1) if isinstance(result, list) else 1
+        return result

@@ -9,66 +9,66 @@ import anyio
 
 from shared.domain.errors import TimedOut, Unavailable
 
-SECRET = "db-7.internal refused"
+INTERNAL_DETAIL = "db-7.internal refused"
 Fault = Callable[[Callable[[], Awaitable[Any]]], Awaitable[Any]]
 
 
-async def well(call: Callable[[], Awaitable[Any]]) -> Any:
+async def succeed(call: Callable[[], Awaitable[Any]]) -> Any:
     return await call()
 
 
-async def error(_: Callable[[], Awaitable[Any]]) -> None:
+async def raise_unavailable(_: Callable[[], Awaitable[Any]]) -> None:
     """Nothing happens, and we hear of it."""
-    raise Unavailable(SECRET)
+    raise Unavailable(INTERNAL_DETAIL)
 
 
-async def timeout(_: Callable[[], Awaitable[Any]]) -> None:
+async def raise_timed_out(_: Callable[[], Awaitable[Any]]) -> None:
     """Nothing happens, and we hear of nothing."""
-    raise TimedOut(SECRET)
+    raise TimedOut(INTERNAL_DETAIL)
 
 
-async def lost(call: Callable[[], Awaitable[Any]]) -> None:
+async def lose_response(call: Callable[[], Awaitable[Any]]) -> None:
     """It happens, and we do not hear of it."""
     await call()
-    raise TimedOut(SECRET)
+    raise TimedOut(INTERNAL_DETAIL)
 
 
-async def bug(_: Callable[[], Awaitable[Any]]) -> None:
-    raise RuntimeError(SECRET)
+async def raise_bug(_: Callable[[], Awaitable[Any]]) -> None:
+    raise RuntimeError(INTERNAL_DETAIL)
 
 
-async def hangs(_: Callable[[], Awaitable[Any]]) -> None:
+async def hang(_: Callable[[], Awaitable[Any]]) -> None:
     await anyio.sleep_forever()
 
 
-async def slow(call: Callable[[], Awaitable[Any]]) -> Any:
+async def delay(call: Callable[[], Awaitable[Any]]) -> Any:
     """Everything else comes first."""
     await anyio.wait_all_tasks_blocked()
     return await call()
 
 
-async def doubled(call: Callable[[], Awaitable[Any]]) -> Any:
+async def deliver_twice(call: Callable[[], Awaitable[Any]]) -> Any:
     """It is delivered twice; the second answer is what we hear."""
     await call()
     return await call()
 
 
-class Faulty:
+class FaultyPort:
     """A port where the faults named by a method befall its calls, one each; then all is well."""
 
     def __init__(self, port: object, **faults: Iterable[Fault]) -> None:
         self._port = port
-        self._faults = {name: iter(each) for name, each in faults.items()}
+        self._faults = {name: iter(sequence) for name, sequence in faults.items()}
         self.calls: Counter[str] = Counter()
-        self.befallen = 0
+        self.fault_count = 0
 
     def __getattr__(self, name: str) -> Any:
         method = getattr(self._port, name)
 
         async def call(*args: Any, **kwargs: Any) -> Any:
             self.calls[name] += 1
-            fault = next(self._faults.get(name, iter(())), well)
-            self.befallen += fault is not well
+            fault = next(self._faults.get(name, iter(())), succeed)
+            self.fault_count += fault is not succeed
             return await fault(partial(method, *args, **kwargs))
 
         return call

@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from shared.telemetry import Json
+from shared.telemetry import JsonFormatter
 
-OURS = logging.getLogger("keepsake")
+LOGGER = logging.getLogger("keepsake")
 
 
-class Log:
+class CapturedLog:
     """Everything that was logged so far."""
 
     def __init__(self) -> None:
@@ -26,23 +26,23 @@ class Log:
     def lines(self) -> list[dict[str, Any]]:
         return [json.loads(line) for line in self.text.splitlines()]
 
-    def requests(self, **facts: str) -> list[dict[str, Any]]:
+    def find_requests(self, **fields: str) -> list[dict[str, Any]]:
         """Return the canonical lines that say so."""
-        asked = {"message": "request", **facts}.items()
-        return [line for line in self.lines if asked <= line.items()]
+        expected = {"message": "request", **fields}.items()
+        return [line for line in self.lines if expected <= line.items()]
 
 
 @contextmanager
-def logged(project: str | None = None) -> Iterator[Log]:
+def capture_log(project: str | None = None) -> Iterator[CapturedLog]:
     """Collect what is logged inside."""
-    log = Log()
+    log = CapturedLog()
     handler = logging.StreamHandler(log.stream)
-    handler.setFormatter(Json(project))
-    level = OURS.level
-    OURS.addHandler(handler)
-    OURS.setLevel(logging.INFO)
+    handler.setFormatter(JsonFormatter(project))
+    level = LOGGER.level
+    LOGGER.addHandler(handler)
+    LOGGER.setLevel(logging.INFO)
     try:
         yield log
     finally:
-        OURS.removeHandler(handler)
-        OURS.setLevel(level)
+        LOGGER.removeHandler(handler)
+        LOGGER.setLevel(level)

@@ -8,7 +8,7 @@ from typing import Any
 
 
 @dataclass
-class Shown:
+class RenderedAnswer:
     """What the app's owner saw."""
 
     statuses: list[str] = field(default_factory=list)
@@ -16,7 +16,7 @@ class Shown:
     done: dict[str, Any] | None = None
     failed: bool = False
 
-    def take(self, frame: str) -> None:
+    def feed(self, frame: str) -> None:
         if self.failed or not frame:
             return
         if frame.startswith("think: "):
@@ -29,27 +29,27 @@ class Shown:
             self.failed = True
 
 
-def old_parser(chunks: Sequence[bytes]) -> Shown:
+def parse_as_old_app(chunks: Sequence[bytes]) -> RenderedAnswer:
     """Read each network chunk for itself; only pieces of 1,024 characters and more are glued on."""
-    shown = Shown()
-    kept = ""
+    answer = RenderedAnswer()
+    buffer = ""
     for chunk in chunks:
         for piece in chunk.decode().split("\n\n"):
-            kept += piece
+            buffer += piece
             if len(piece) >= 1024:
                 continue
-            shown.take(kept)
-            kept = ""
-    shown.take(kept)
-    return shown
+            answer.feed(buffer)
+            buffer = ""
+    answer.feed(buffer)
+    return answer
 
 
-def fixed_parser(chunks: Sequence[bytes]) -> Shown:
+def parse_as_fixed_app(chunks: Sequence[bytes]) -> RenderedAnswer:
     """Keep what has no end yet, over every split of the bytes."""
-    shown = Shown()
-    kept = b""
+    answer = RenderedAnswer()
+    buffer = b""
     for chunk in chunks:
-        *frames, kept = (kept + chunk).split(b"\n\n")
+        *frames, buffer = (buffer + chunk).split(b"\n\n")
         for frame in frames:
-            shown.take(frame.decode())
-    return shown
+            answer.feed(frame.decode())
+    return answer

@@ -12,9 +12,9 @@ PATH = re.compile(r"`((?:docs|examples|functions|infra|shared|tests|web)/[\w./]+
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda document: document.name)
-def test_every_link_and_path_of_a_document_leads_somewhere(document: Path):
+def test_every_link_and_path_in_a_document_exists(document: Path):
     text = document.read_text()
-    pointed_to = {document.parent / link for link in LINK.findall(text)}
-    pointed_to |= {ROOT / path for path in PATH.findall(text)}
+    targets = {document.parent / link for link in LINK.findall(text)}
+    targets |= {ROOT / path for path in PATH.findall(text)}
 
-    assert [str(path) for path in pointed_to if not path.exists()] == []
+    assert [str(path) for path in targets if not path.exists()] == []

@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-NETWORK = {
+NETWORK_MODULES = {
     "aiohttp", "asyncio.streams", "ftplib", "http.client", "httpcore", "httpx", "httpx2", "requests",
     "smtplib", "socket", "urllib.request", "urllib3", "websockets",
 }  # fmt: skip
 
-ALLOWED = {
+NETWORK_ALLOW_LIST = {
     "functions/tool_proxy/mcp_servers/client.py": "gives the SDK a client over the Egress port alone",
     "functions/tool_proxy/mcp_servers/discovery.py": "builds requests that http.py sends",
     "functions/tool_proxy/mcp_servers/http.py": "hands the SDK's requests to the Egress port",
@@ -24,7 +24,7 @@ ALLOWED = {
 }
 
 
-def imported(tree: ast.AST) -> set[str]:
+def list_imports(tree: ast.AST) -> set[str]:
     """Name every module that is imported anywhere in a file, in functions too."""
     names: set[str] = set()
     for node in ast.walk(tree):
@@ -35,24 +35,28 @@ def imported(tree: ast.AST) -> set[str]:
     return names
 
 
-def speaks_to_the_network(path: Path) -> bool:
-    names = imported(ast.parse(path.read_text()))
-    return any(name == one or name.startswith(f"{one}.") for name in names for one in NETWORK)
+def can_use_network(path: Path) -> bool:
+    names = list_imports(ast.parse(path.read_text()))
+    return any(
+        name == module or name.startswith(f"{module}.")
+        for name in names
+        for module in NETWORK_MODULES
+    )
 
 
-def test_t10_nothing_but_these_files_can_call_an_address():
+def test_only_files_on_the_allow_list_use_the_network_t10():
     sources = [*ROOT.glob("functions/**/*.py"), *ROOT.glob("shared/**/*.py")]
 
-    found = {str(path.relative_to(ROOT)) for path in sources if speaks_to_the_network(path)}
+    files = {str(path.relative_to(ROOT)) for path in sources if can_use_network(path)}
 
-    assert found == set(ALLOWED)
+    assert files == set(NETWORK_ALLOW_LIST)
 
 
 @pytest.mark.parametrize(
     "line", ["import httpx", "from httpx2 import Timeout", "from urllib import request"]
 )
-def test_every_way_to_import_one_is_seen(line, tmp_path):
+def test_every_form_of_import_is_detected(line, tmp_path):
     source = tmp_path / "some.py"
     source.write_text(f"def call():\n    {line}\n")
 
-    assert speaks_to_the_network(source)
+    assert can_use_network(source)

@@ -12,54 +12,56 @@ from collections.abc import Iterator
 import httpx
 import uvicorn
 
-from examples.shopping.shop import MANIFEST, Lists, Shop
+from examples.shopping.shop import MANIFEST, ShoppingLists, ShoppingServer
 
 QUESTIONS = ("Please add oat milk to the shopping list.", "What is on the shopping list?")
 
 
 def main() -> int:
-    asked = _parser().parse_args()
-    url = f"http://127.0.0.1:{asked.port}"
-    shop = Shop(Lists(asked.database))
+    options = _build_parser().parse_args()
+    url = f"http://127.0.0.1:{options.port}"
+    shop = ShoppingServer(ShoppingLists(options.database))
     try:
-        with _serving(shop, asked.port) as server, _owner(asked.origin, asked.uid) as owner:
-            say(f"a shopping list serves {len(MANIFEST['tools'])} tools on {url}")
+        with _serve(shop, options.port) as server, _sign_in(options.origin, options.uid) as owner:
+            print_status(f"a shopping list serves {len(MANIFEST['tools'])} tools on {url}")
             connect(owner, shop, url)
-            say(f"{asked.uid} installed it at {asked.origin}")
+            print_status(f"{options.uid} installed it at {options.origin}")
             for question in QUESTIONS:
-                say(f"{asked.uid} asks: {question}\n         {answer(owner, question)}")
-            say("now ask in the console, or change shop.py; stop with Ctrl-C")
+                print_status(f"{options.uid} asks: {question}\n         {ask(owner, question)}")
+            print_status("now ask in the console, or change shop.py; stop with Ctrl-C")
             server.join()
     except httpx.TransportError:
-        say(f"nothing answers at {asked.origin}: start it with make run, in another terminal")
+        print_status(
+            f"nothing answers at {options.origin}: start it with make run, in another terminal"
+        )
         return 1
-    except httpx.HTTPStatusError as refused:
-        say(f"{asked.origin} refused: {refused.response.json()['detail']}")
+    except httpx.HTTPStatusError as status_error:
+        print_status(f"{options.origin} refused: {status_error.response.json()['detail']}")
         return 1
-    except OSError as taken:
-        say(f"cannot listen on {url} ({taken.strerror}): stop what uses it")
+    except OSError as socket_error:
+        print_status(f"cannot listen on {url} ({socket_error.strerror}): stop what uses it")
         return 1
     except KeyboardInterrupt:
-        say("stopped")
+        print_status("stopped")
     return 0
 
 
-def connect(owner: httpx.Client, shop: Shop, url: str) -> None:
+def connect(owner: httpx.Client, shop: ShoppingServer, url: str) -> None:
     """Register the app, or read the manifest of the one that is; install it. It signs from now on."""
-    app = _known(owner, url) or _registered(owner, url)
+    app = _find_app(owner, url) or _register_app(owner, url)
     owner.post(f"/v1/apps/{app['id']}/refresh-manifest").raise_for_status()
     owner.post("/v1/apps/enable", params={"app_id": app["id"]}).raise_for_status()
     shop.signing_secret = app["signing_secret"]
 
 
-def _known(owner: httpx.Client, url: str) -> dict[str, str] | None:
+def _find_app(owner: httpx.Client, url: str) -> dict[str, str] | None:
     for app in owner.get("/v1/apps").raise_for_status().json():
         if app["external_integration"]["app_home_url"] == url and "signing_secret" in app:
             return dict(app)
     return None
 
 
-def _registered(owner: httpx.Client, url: str) -> dict[str, str]:
+def _register_app(owner: httpx.Client, url: str) -> dict[str, str]:
     manifest = f"{url}/.well-known/omi-tools.json"
     app = {
         "name": "Shopping list",
@@ -71,7 +73,7 @@ def _registered(owner: httpx.Client, url: str) -> dict[str, str]:
     return dict(owner.post("/v1/apps", json=app).raise_for_status().json())
 
 
-def answer(owner: httpx.Client, question: str) -> str:
+def ask(owner: httpx.Client, question: str) -> str:
     """Ask in the chat and return what its last frame, `done`, holds: the stored message."""
     frames = owner.post("/v2/messages", json={"text": question}).raise_for_status().text
     done = frames.rpartition("done: ")[2]
@@ -79,20 +81,20 @@ def answer(owner: httpx.Client, question: str) -> str:
 
 
 @contextlib.contextmanager
-def _owner(origin: str, uid: str) -> Iterator[httpx.Client]:
+def _sign_in(origin: str, uid: str) -> Iterator[httpx.Client]:
     """Sign in with a development token."""
     with httpx.Client(base_url=origin, timeout=60, trust_env=False) as client:
-        signed_in = client.post("/local/token", json={"uid": uid}).raise_for_status()
-        client.headers["Authorization"] = f"Bearer {signed_in.json()['token']}"
+        response = client.post("/local/token", json={"uid": uid}).raise_for_status()
+        client.headers["Authorization"] = f"Bearer {response.json()['token']}"
         yield client
 
 
 @contextlib.contextmanager
-def _serving(shop: Shop, port: int) -> Iterator[threading.Thread]:
+def _serve(shop: ShoppingServer, port: int) -> Iterator[threading.Thread]:
     """Serve in a thread; calls that come before it is up wait at the open port."""
-    server = uvicorn.Server(uvicorn.Config(shop.served, log_level="warning"))
-    opened = [socket.create_server(("127.0.0.1", port))]
-    thread = threading.Thread(target=server.run, args=[opened], daemon=True)
+    server = uvicorn.Server(uvicorn.Config(shop.app, log_level="warning"))
+    listeners = [socket.create_server(("127.0.0.1", port))]
+    thread = threading.Thread(target=server.run, args=[listeners], daemon=True)
     thread.start()
     try:
         yield thread
@@ -101,11 +103,11 @@ def _serving(shop: Shop, port: int) -> Iterator[threading.Thread]:
         thread.join()
 
 
-def say(text: str) -> None:
+def print_status(text: str) -> None:
     print(f"example: {text}", flush=True)
 
 
-def _parser() -> argparse.ArgumentParser:
+def _build_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="make example", description=__doc__)
     parser.add_argument("--origin", default="http://127.0.0.1:8080")
     parser.add_argument("--uid", default="alice")

@@ -57,7 +57,7 @@ MANIFEST = {
 }
 
 
-class Lists:
+class ShoppingLists:
     """A list a user. A call that comes twice has the same id, and counts once."""
 
     def __init__(self, path: str) -> None:
@@ -79,49 +79,51 @@ class Lists:
         return self._database.execute(where, [uid, item]).rowcount > 0
 
 
-class Shop:
+class ShoppingServer:
     """The app's server. `signing_secret` (`whsec_…`) is what Keepsake gave at registration."""
 
-    def __init__(self, lists: Lists, signing_secret: str = "") -> None:
+    def __init__(self, lists: ShoppingLists, signing_secret: str = "") -> None:
         self.signing_secret = signing_secret
         tools = [
             Route("/list", self._show),
             Route("/add", self._add, methods=["POST"]),
             Route("/tick-off", self._tick_off, methods=["POST"]),
         ]
-        signed = Middleware(BaseHTTPMiddleware, dispatch=self._believe)
-        self.served = Starlette(
+        signature_check = Middleware(BaseHTTPMiddleware, dispatch=self._verify_signature)
+        self.app = Starlette(
             routes=[
-                Route("/.well-known/omi-tools.json", _manifest),
-                Mount("/", routes=tools, middleware=[signed]),
+                Route("/.well-known/omi-tools.json", _serve_manifest),
+                Mount("/", routes=tools, middleware=[signature_check]),
             ]
         )
         self._lists = lists
 
-    async def _believe(self, request: Request, answer: RequestResponseEndpoint) -> Response:
+    async def _verify_signature(
+        self, request: Request, call_next: RequestResponseEndpoint
+    ) -> Response:
         """Answer calls that Keepsake sent, and nobody else's: a uid alone proves nothing."""
         try:
             webhook = Webhook(self.signing_secret)
             webhook.verify(await request.body(), dict(request.headers), json_parse=False)
         except (EmptyWebhookSecretError, WebhookVerificationError):
             return JSONResponse({"error": "The signature does not hold."}, status_code=401)
-        return await answer(request)
+        return await call_next(request)
 
     async def _show(self, request: Request) -> JSONResponse:
         items = await run_in_threadpool(self._lists.all, request.query_params["uid"])
         return JSONResponse({"result": ", ".join(items) or "The shopping list is empty."})
 
     async def _add(self, request: Request) -> JSONResponse:
-        asked, call_id = await request.json(), request.headers["webhook-id"]
-        await run_in_threadpool(self._lists.add, call_id, asked["uid"], asked["item"])
-        return JSONResponse({"result": f"{asked['item']} is on the shopping list."})
+        body, call_id = await request.json(), request.headers["webhook-id"]
+        await run_in_threadpool(self._lists.add, call_id, body["uid"], body["item"])
+        return JSONResponse({"result": f"{body['item']} is on the shopping list."})
 
     async def _tick_off(self, request: Request) -> JSONResponse:
-        asked = await request.json()
-        if not await run_in_threadpool(self._lists.remove, asked["uid"], asked["item"]):
-            return JSONResponse({"error": f"There is no {asked['item']!r} on the list."})
-        return JSONResponse({"result": f"{asked['item']} is ticked off."})
+        body = await request.json()
+        if not await run_in_threadpool(self._lists.remove, body["uid"], body["item"]):
+            return JSONResponse({"error": f"There is no {body['item']!r} on the list."})
+        return JSONResponse({"result": f"{body['item']} is ticked off."})
 
 
-async def _manifest(_: Request) -> JSONResponse:
+async def _serve_manifest(_: Request) -> JSONResponse:
     return JSONResponse(MANIFEST)

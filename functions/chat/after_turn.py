@@ -11,7 +11,7 @@ from typing import Any
 
 import anyio
 
-from functions.chat.answers import SummaryAnswer, TitleAnswer
+from functions.chat.answers import SummaryOutput, TitleOutput
 from functions.chat.context import history
 from functions.chat.wiring import AfterTurnDeps
 from shared import prompts, telemetry
@@ -19,26 +19,28 @@ from shared.domain.chat import Message, Session
 from shared.domain.errors import ModelFailed
 from shared.domain.ids import RunId, SessionId, UserId
 from shared.domain.model import Prompt
-from shared.domain.text import visible
-from shared.domain.words import first_words
+from shared.domain.text import strip_invisible
+from shared.domain.words import truncate_words
 from shared.ports import Events
 
-ENDED = "turn.ended"
-TELL_TIMEOUT_S = 5.0
-TITLE_WORDS = 10
-TITLE_CHARS = 120
-SUMMARY_PARAGRAPHS = 3
-SUMMARY_CHARS = 4_000
-SAID_CHARS = 8_000
+TURN_ENDED_TOPIC = "turn.ended"
+PUBLISH_TIMEOUT_S = 5.0
+MAX_TITLE_WORDS = 10
+MAX_TITLE_CHARS = 120
+MAX_SUMMARY_PARAGRAPHS = 3
+MAX_SUMMARY_CHARS = 4_000
+MAX_MESSAGE_CHARS = 8_000
 """What a title or a summary is made from of one message."""
 
 
-async def tell(events: Events, uid: UserId, session_id: SessionId, run_id: RunId) -> None:
+async def publish_turn_ended(
+    events: Events, uid: UserId, session_id: SessionId, run_id: RunId
+) -> None:
     """Tell that a turn ended; the answer stands whether or not that is heard."""
     try:
-        with anyio.fail_after(TELL_TIMEOUT_S):
+        with anyio.fail_after(PUBLISH_TIMEOUT_S):
             ids = {"uid": uid, "session_id": session_id, "run_id": run_id}
-            await events.publish(ENDED, ids)
+            await events.publish(TURN_ENDED_TOPIC, ids)
     except Exception as error:  # noqa: BLE001 - the next turn makes up for it
         telemetry.warning("turn_ended_unheard", error=type(error).__name__)
 
@@ -52,85 +54,102 @@ async def after_turn(deps: AfterTurnDeps, uid: UserId, session_id: SessionId) ->
     if session is None:
         return
     if not session.title:
-        await _entitle(deps, uid, session)
-    await _compress(deps, uid, session)
+        await _add_title(deps, uid, session)
+    await _summarise_history(deps, uid, session)
 
 
-async def _entitle(deps: AfterTurnDeps, uid: UserId, session: Session) -> None:
+async def _add_title(deps: AfterTurnDeps, uid: UserId, session: Session) -> None:
     """Name a chat after its first question that was answered."""
-    newest = await deps.messages.newest(uid, session.id, limit=history.KEPT)
-    exchange = _exchange([m for m in reversed(newest) if not m.from_integration])
+    newest_messages = await deps.messages.list_newest(uid, session.id, limit=history.MIN_VERBATIM)
+    exchange = _find_first_exchange(
+        [m for m in reversed(newest_messages) if not m.from_integration]
+    )
     if exchange is not None:
         _, answer = exchange
-        title = await _title(deps, *exchange)
-        await deps.sessions.derive(uid, session, source=answer, title=title)
+        title = await _generate_title(deps, *exchange)
+        await deps.sessions.update_derived(uid, session, source=answer, title=title)
 
 
-def _exchange(messages: Sequence[Message]) -> tuple[Message, Message] | None:
+def _find_first_exchange(messages: Sequence[Message]) -> tuple[Message, Message] | None:
     """Return the first question and what answered it."""
     pairs = pairwise(messages)
     return next((pair for pair in pairs if [m.sender for m in pair] == ["human", "ai"]), None)
 
 
-async def _title(deps: AfterTurnDeps, question: Message, answer: Message) -> str:
+async def _generate_title(deps: AfterTurnDeps, question: Message, answer: Message) -> str:
     """Return the model's title, or else how the question begins."""
-    data = {"question": question.text[:SAID_CHARS], "answer": answer.text[:SAID_CHARS]}
+    data = {
+        "question": question.text[:MAX_MESSAGE_CHARS],
+        "answer": answer.text[:MAX_MESSAGE_CHARS],
+    }
     try:
-        given = await deps.model.structured("fast", _prompt("title", data), TitleAnswer)
+        output = await deps.model.complete_structured(
+            "fast", _build_prompt("title", data), TitleOutput
+        )
     except ModelFailed:
-        return short_title(question.text)
-    return short_title(given.title) or short_title(question.text)
+        return trim_title(question.text)
+    return trim_title(output.title) or trim_title(question.text)
 
 
-def short_title(text: str) -> str:
+def trim_title(text: str) -> str:
     """Fit a title to its limits, whatever the model says."""
-    return first_words(visible(text).strip(" \n\"'“”«»"), TITLE_WORDS)[:TITLE_CHARS]
+    return truncate_words(strip_invisible(text).strip(" \n\"'“”«»"), MAX_TITLE_WORDS)[
+        :MAX_TITLE_CHARS
+    ]
 
 
-async def _compress(deps: AfterTurnDeps, uid: UserId, session: Session) -> None:
+async def _summarise_history(deps: AfterTurnDeps, uid: UserId, session: Session) -> None:
     """Summarise step by step, until no step is due."""
     current: Session | None = session
     while current is not None:
-        fresh = await deps.messages.following(
-            uid, current.id, current.summarised_until, limit=history.FULL + 1
+        unsummarised = await deps.messages.list_after(
+            uid, current.id, current.summarised_until, limit=history.MAX_VERBATIM + 1
         )
-        step = history.due(fresh)
-        current = await _summarise(deps, uid, current, step) if step else None
+        batch = history.select_for_summary(unsummarised)
+        current = await _summarise_batch(deps, uid, current, batch) if batch else None
 
 
-async def _summarise(
-    deps: AfterTurnDeps, uid: UserId, session: Session, step: Sequence[Message]
+async def _summarise_batch(
+    deps: AfterTurnDeps, uid: UserId, session: Session, batch: Sequence[Message]
 ) -> Session | None:
     """Store a summary that covers `step`, too; None where there is none, or others were first."""
-    data = {"summary": session.summary, "messages": [_said(message) for message in step]}
+    data = {
+        "summary": session.summary,
+        "messages": [_to_prompt_message(message) for message in batch],
+    }
     try:
-        given = await deps.model.structured("standard", _prompt("summary", data), SummaryAnswer)
+        output = await deps.model.complete_structured(
+            "standard", _build_prompt("summary", data), SummaryOutput
+        )
     except ModelFailed:
-        telemetry.note(outcome="not_summarised")
+        telemetry.add_fields(outcome="not_summarised")
         return None
-    summary = short_summary(given.summary)
+    summary = trim_summary(output.summary)
     if not summary:
         return None
-    last = step[-1]
-    return await deps.sessions.derive(
+    last = batch[-1]
+    return await deps.sessions.update_derived(
         uid, session, source=last, summary=summary, summarised_until=last.position
     )
 
 
-def _said(message: Message) -> Mapping[str, str]:
-    sender = "owner" if message.sender == "human" else "assistant"
-    who = "app" if message.from_integration else sender
-    return {"sender": who, "text": message.text[:SAID_CHARS]}
+def _to_prompt_message(message: Message) -> Mapping[str, str]:
+    author = "owner" if message.sender == "human" else "assistant"
+    speaker = "app" if message.from_integration else author
+    return {"sender": speaker, "text": message.text[:MAX_MESSAGE_CHARS]}
 
 
-def short_summary(text: str) -> str:
+def trim_summary(text: str) -> str:
     """Fit a summary to its limits, whatever the model says."""
-    paragraphs = re.split(r"\n\s*\n", visible(text).strip())
-    return "\n\n".join(paragraphs[:SUMMARY_PARAGRAPHS])[:SUMMARY_CHARS].strip()
+    paragraphs = re.split(r"\n\s*\n", strip_invisible(text).strip())
+    return "\n\n".join(paragraphs[:MAX_SUMMARY_PARAGRAPHS])[:MAX_SUMMARY_CHARS].strip()
 
 
-def _prompt(name: str, data: Mapping[str, Any]) -> Prompt:
-    full = f"chat/{name}"
+def _build_prompt(name: str, data: Mapping[str, Any]) -> Prompt:
+    full_name = f"chat/{name}"
     return Prompt(
-        name=full, version=prompts.version(full), instructions=prompts.render(full), data=data
+        name=full_name,
+        version=prompts.compute_version(full_name),
+        instructions=prompts.render(full_name),
+        data=data,
     )

@@ -3,19 +3,19 @@
 from pydantic import BaseModel, ConfigDict
 
 
-class Answer(BaseModel):
+class ModelOutput(BaseModel):
     """The base of both; what was not asked for is ignored."""
 
     model_config = ConfigDict(frozen=True, extra="ignore", defer_build=True)
 
 
-class TitleAnswer(Answer):
+class TitleOutput(ModelOutput):
     """A chat's name."""
 
     title: str
 
 
-class SummaryAnswer(Answer):
+class SummaryOutput(ModelOutput):
     """What stands for the older messages of a chat."""
 
     summary: str

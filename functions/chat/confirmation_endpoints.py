@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import Literal
 
-from functions.chat.closing import settled
+from functions.chat.closing import load_closing_lapsed
 from functions.chat.wiring import ChatDeps
 from shared.domain.confirmation import Confirmation
 from shared.domain.errors import NotFound
@@ -12,7 +12,7 @@ from shared.domain.provenance import Source
 from shared.edge.http import Call, Endpoint, Wire
 
 
-class Word(Wire):
+class DecisionIn(Wire):
     """The owner's word on one call."""
 
     approved: bool
@@ -39,35 +39,40 @@ class ConfirmationOut(Wire):
 
 async def list_confirmations(deps: ChatDeps, call: Call[None]) -> list[ConfirmationOut]:
     now = deps.clock.now()
-    run = await settled(deps.runs, call.uid, RunId(call.path["id"]), now=now)
+    run = await load_closing_lapsed(deps.runs, call.uid, RunId(call.path["id"]), now=now)
     if run is None:
         raise NotFound("Message not found")
-    found = await deps.confirmations.of_run(call.uid, run.id)
-    return [_out(one, is_open=run.outcome is None and now < one.expires_at) for one in found]
+    confirmations = await deps.confirmations.list_for_run(call.uid, run.id)
+    return [
+        _to_confirmation_out(
+            confirmation, is_open=run.outcome is None and now < confirmation.expires_at
+        )
+        for confirmation in confirmations
+    ]
 
 
-async def answer_confirmation(deps: ChatDeps, call: Call[Word]) -> ConfirmationOut:
-    answered = await deps.confirmations.answer(
+async def answer_confirmation(deps: ChatDeps, call: Call[DecisionIn]) -> ConfirmationOut:
+    confirmation = await deps.confirmations.answer(
         call.uid,
         RunId(call.path["id"]),
         call.path["confirmation"],
         approved=call.body.approved,
         now=deps.clock.now(),
     )
-    return _out(answered, is_open=False)
+    return _to_confirmation_out(confirmation, is_open=False)
 
 
-def _out(one: Confirmation, *, is_open: bool) -> ConfirmationOut:
+def _to_confirmation_out(confirmation: Confirmation, *, is_open: bool) -> ConfirmationOut:
     return ConfirmationOut(
-        id=one.id,
-        call_id=one.call_id,
-        tool=one.tool,
-        source=one.source,
-        arguments=one.arguments,
-        reason=one.reason,
-        argument=one.argument,
-        expires_at=one.expires_at,
-        state=one.decision or ("asked" if is_open else "expired"),
+        id=confirmation.id,
+        call_id=confirmation.call_id,
+        tool=confirmation.tool,
+        source=confirmation.source,
+        arguments=confirmation.arguments,
+        reason=confirmation.reason,
+        argument=confirmation.argument,
+        expires_at=confirmation.expires_at,
+        state=confirmation.decision or ("asked" if is_open else "expired"),
     )
 
 
@@ -85,7 +90,7 @@ CONFIRMATIONS = (
         path="/v2/messages/{id}/confirmations/{confirmation}",
         handler=answer_confirmation,
         summary="Confirm or refuse a call that an answer waits to make",
-        body=Word,
+        body=DecisionIn,
         response=ConfirmationOut,
         errors=(404, 409, 410),
     ),

@@ -9,7 +9,7 @@ from shared.domain.run import Outcome
 from shared.edge.http import Call, Endpoint, Wire
 
 
-class ToolTime(Wire):
+class ToolTimeOut(Wire):
     """A tool call and how long it took; what it was asked stays out."""
 
     tool: str
@@ -17,7 +17,7 @@ class ToolTime(Wire):
     failed: bool
 
 
-class Diagnostics(Wire):
+class DiagnosticsOut(Wire):
     """How an answer came about and what it cost until it was stored: names, counts and times.
 
     `path` says whether the answer asked tools, needed none (`simple`) or was an app's `persona`.
@@ -35,7 +35,7 @@ class Diagnostics(Wire):
     fallback_model: str | None = None
     prompt: str
     cycles: int
-    tools: tuple[ToolTime, ...] = ()
+    tools: tuple[ToolTimeOut, ...] = ()
     input_tokens: int
     cached_tokens: int
     output_tokens: int
@@ -49,11 +49,11 @@ class Diagnostics(Wire):
     citations: int
 
 
-async def read_diagnostics(deps: ChatDeps, call: Call[None]) -> Diagnostics:
+async def read_diagnostics(deps: ChatDeps, call: Call[None]) -> DiagnosticsOut:
     message = await deps.messages.get(call.uid, MessageId(call.path["id"]))
     if not message.diagnostics:
         raise NotFound("This message has no diagnostics")
-    return Diagnostics.model_validate(message.diagnostics)
+    return DiagnosticsOut.model_validate(message.diagnostics)
 
 
 DIAGNOSTICS = (
@@ -62,7 +62,7 @@ DIAGNOSTICS = (
         path="/v2/messages/{id}/diagnostics",
         handler=read_diagnostics,
         summary="Say how an answer came about",
-        response=Diagnostics,
+        response=DiagnosticsOut,
         errors=(404,),
     ),
 )

@@ -18,116 +18,118 @@ from functions.chat import (
 from functions.chat.after_turn import after_turn
 from functions.chat.wire import (
     ChatQuery,
-    FcmTokenBody,
-    FcmTokenSaved,
+    FcmTokenIn,
+    FcmTokenOut,
     MessageOut,
-    Ok,
-    PageQuery,
-    ProfileBody,
+    MessagesQuery,
+    OkOut,
+    ProfileIn,
     ProfileOut,
     RatingQuery,
-    Reported,
-    TurnEnded,
-    message_out,
+    ReportOut,
+    TurnEndedIn,
+    to_message_out,
 )
 from functions.chat.wiring import AfterTurnDeps, ChatDeps
 from shared.domain.errors import Invalid
 from shared.domain.ids import MessageId, SessionId, UserId, is_id
 from shared.domain.profile import Device
-from shared.edge.cloudevents import pubsub_event
+from shared.edge.cloudevents import parse_pubsub_event
 from shared.edge.http import Call, Endpoint
-from shared.edge.problems import problem
+from shared.edge.problems import build_problem
 
 
 async def list_messages(deps: ChatDeps, call: Call[None]) -> list[MessageOut]:
-    query: PageQuery = call.query
+    query: MessagesQuery = call.query
     if query.before is not None:
-        before = MessageId(query.before)
-        found = await thread.older(deps, call.uid, query.session_id, before)
+        before_id = MessageId(query.before)
+        messages = await thread.list_before(deps, call.uid, query.session_id, before_id)
     else:
-        found = await thread.newest(deps, call.uid, query.app, query.session)
-    return [message_out(message) for message in found]
+        messages = await thread.list_newest(deps, call.uid, query.app, query.session)
+    return [to_message_out(message) for message in messages]
 
 
 async def clear_messages(deps: ChatDeps, call: Call[None]) -> MessageOut:
-    return message_out(await thread.clear(deps, call.uid, call.query.app, call.query.session))
+    return to_message_out(await thread.clear(deps, call.uid, call.query.app, call.query.session))
 
 
-async def initial_message(deps: ChatDeps, call: Call[None]) -> MessageOut:
-    return message_out(await thread.begin(deps, call.uid, call.query.app, call.query.session))
+async def ensure_initial_message(deps: ChatDeps, call: Call[None]) -> MessageOut:
+    return to_message_out(
+        await thread.ensure_greeting(deps, call.uid, call.query.app, call.query.session)
+    )
 
 
-async def report_message(deps: ChatDeps, call: Call[None]) -> Reported | Response:
+async def report_message(deps: ChatDeps, call: Call[None]) -> ReportOut | Response:
     try:
         await thread.report(deps, call.uid, MessageId(call.path["id"]))
     except Invalid as refusal:
-        return problem(400, str(refusal))
-    return Reported()
+        return build_problem(400, str(refusal))
+    return ReportOut()
 
 
-async def rate_message(deps: ChatDeps, call: Call[None]) -> Ok:
+async def rate_message(deps: ChatDeps, call: Call[None]) -> OkOut:
     query: RatingQuery = call.query
     await thread.rate(deps, call.uid, MessageId(query.message_id), query.value, query.reason)
-    return Ok()
+    return OkOut()
 
 
 async def get_profile(deps: ChatDeps, call: Call[None]) -> ProfileOut:
     return ProfileOut.model_validate(asdict(await deps.profiles.get(call.uid)))
 
 
-async def change_profile(deps: ChatDeps, call: Call[ProfileBody]) -> ProfileOut:
+async def change_profile(deps: ChatDeps, call: Call[ProfileIn]) -> ProfileOut:
     changes: dict[str, Any] = call.body.model_dump(exclude_none=True)
     if "time_zone" in changes:
-        _check_zone(changes["time_zone"])
+        _check_time_zone(changes["time_zone"])
     profile = await deps.profiles.change(call.uid, **changes)
     return ProfileOut.model_validate(asdict(profile))
 
 
-async def save_fcm_token(deps: ChatDeps, call: Call[FcmTokenBody]) -> FcmTokenSaved:
+async def save_fcm_token(deps: ChatDeps, call: Call[FcmTokenIn]) -> FcmTokenOut:
     zone = call.body.time_zone
-    _check_zone(zone)
+    _check_time_zone(zone)
     device = Device(
-        id=_device_id(call.headers),
+        id=_parse_device_id(call.headers),
         fcm_token=call.body.fcm_token,
         time_zone=zone,
         updated_at=deps.clock.now(),
     )
     await deps.devices.save(call.uid, device)
     await deps.profiles.change(call.uid, time_zone=zone)
-    return FcmTokenSaved()
+    return FcmTokenOut()
 
 
-async def remove_fcm_token(deps: ChatDeps, call: Call[None]) -> Ok:
-    await deps.devices.remove(call.uid, _device_id(call.headers))
-    return Ok()
+async def remove_fcm_token(deps: ChatDeps, call: Call[None]) -> OkOut:
+    await deps.devices.remove(call.uid, _parse_device_id(call.headers))
+    return OkOut()
 
 
 async def on_turn_ended(deps: AfterTurnDeps, call: Call[bytes]) -> None:
     try:
-        told = TurnEnded.model_validate(pubsub_event(call.headers, call.body))
+        event = TurnEndedIn.model_validate(parse_pubsub_event(call.headers, call.body))
     except ValidationError as error:
         raise Invalid("The message does not name a turn") from error
-    await after_turn(deps, UserId(told.uid), SessionId(told.session_id))
+    await after_turn(deps, UserId(event.uid), SessionId(event.session_id))
 
 
-def _check_zone(name: str) -> None:
+def _check_time_zone(name: str) -> None:
     try:
         ZoneInfo(name)
     except (KeyError, ValueError, OSError) as error:
         raise Invalid(f"time_zone: {name!r} is no IANA zone such as Europe/Berlin") from error
 
 
-def _device_id(headers: Headers) -> str:
+def _parse_device_id(headers: Headers) -> str:
     """Name the device as the app describes itself, with the old product's defaults."""
     platform = headers.get("x-app-platform", "unknown")
-    mark = headers.get("x-device-id-hash", "default")
-    device_id = f"{platform}_{mark}"
+    device_hash = headers.get("x-device-id-hash", "default")
+    device_id = f"{platform}_{device_hash}"
     if not is_id(device_id):
         raise Invalid("X-App-Platform and X-Device-Id-Hash: at most 63 of A-Z a-z 0-9 _ - together")
     return device_id
 
 
-def _messages(version: str) -> tuple[Endpoint, ...]:
+def _build_message_endpoints(version: str) -> tuple[Endpoint, ...]:
     """Routes that released apps still call under both versions."""
     return (
         Endpoint(
@@ -142,7 +144,7 @@ def _messages(version: str) -> tuple[Endpoint, ...]:
         Endpoint(
             method="POST",
             path=f"/{version}/initial-message",
-            handler=initial_message,
+            handler=ensure_initial_message,
             summary="Begin a chat",
             query=ChatQuery,
             response=MessageOut,
@@ -153,7 +155,7 @@ def _messages(version: str) -> tuple[Endpoint, ...]:
             path=f"/{version}/messages/{{id}}/report",
             handler=report_message,
             summary="Report an answer",
-            response=Reported,
+            response=ReportOut,
             errors=(400, 404),
         ),
     )
@@ -168,12 +170,12 @@ ENDPOINTS = (
         path="/v2/messages",
         handler=list_messages,
         summary="List a chat's messages, newest first, a hundred at most",
-        query=PageQuery,
+        query=MessagesQuery,
         response=list[MessageOut],
         errors=(404,),
     ),
-    *_messages("v2"),
-    *_messages("v1"),
+    *_build_message_endpoints("v2"),
+    *_build_message_endpoints("v1"),
     *session_endpoints.SESSIONS,
     Endpoint(
         method="POST",
@@ -181,7 +183,7 @@ ENDPOINTS = (
         handler=rate_message,
         summary="Rate an answer",
         query=RatingQuery,
-        response=Ok,
+        response=OkOut,
         errors=(404,),
     ),
     Endpoint(
@@ -196,7 +198,7 @@ ENDPOINTS = (
         path="/v1/users/profile",
         handler=change_profile,
         summary="Change the profile",
-        body=ProfileBody,
+        body=ProfileIn,
         response=ProfileOut,
     ),
     Endpoint(
@@ -204,20 +206,20 @@ ENDPOINTS = (
         path="/v1/users/fcm-token",
         handler=save_fcm_token,
         summary="Register a device",
-        body=FcmTokenBody,
-        response=FcmTokenSaved,
+        body=FcmTokenIn,
+        response=FcmTokenOut,
     ),
     Endpoint(
         method="DELETE",
         path="/v1/users/fcm-token",
         handler=remove_fcm_token,
         summary="Unregister a device",
-        response=Ok,
+        response=OkOut,
         errors=(422,),
     ),
 )
 
-AFTER_TURN = (
+AFTER_TURN_ENDPOINTS = (
     Endpoint(
         method="POST",
         path="/",

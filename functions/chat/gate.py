@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic_core import from_json
 
-from functions.chat.context.links import addresses
-from functions.chat.tools.toolkit import Returned, Tool
-from shared.data.codec import adapter
+from functions.chat.context.links import extract_urls
+from functions.chat.tools.toolkit import Tool, ToolOutcome
+from shared.data.codec import type_adapter
 from shared.domain.app import App
 from shared.domain.chat import Message, Session
 from shared.domain.model import ToolCall
@@ -18,73 +18,83 @@ if TYPE_CHECKING:
     from shared.domain.policy import Doubt, Ground
 
 
-class Gate:
+class ToolPolicy:
     """Judges calls by the owner's words; grows with every result that the model reads.
 
     `earlier` are the owner's messages before this one, `entered` whose words the chat holds already.
     """
 
     def __init__(
-        self, said: str, *, earlier: Sequence[str] = (), entered: Iterable[Source] = ()
+        self, user_text: str, *, earlier_texts: Sequence[str] = (), sources: Iterable[Source] = ()
     ) -> None:
-        self._said = said
-        self._earlier = earlier
-        self._entered = set(entered)
-        self._given: list[tuple[Source, str]] = []
+        self._user_text = user_text
+        self._earlier_texts = earlier_texts
+        self._sources = set(sources)
+        self._results: list[tuple[Source, str]] = []
 
-    def take(self, returned: Sequence[Returned]) -> None:
+    def record_results(self, outcomes: Sequence[ToolOutcome]) -> None:
         """Note whose words the model is about to read."""
-        for one in returned:
-            if one.source is not None:
-                self._entered.add(one.source)
-                self._given.append((one.source, one.text))
+        for outcome in outcomes:
+            if outcome.source is not None:
+                self._sources.add(outcome.source)
+                self._results.append((outcome.source, outcome.text))
 
-    def doubt(self, tool: Tool | None, call: ToolCall) -> "Doubt | None":
+    def find_confirmation_reason(self, tool: Tool | None, call: ToolCall) -> "Doubt | None":
         """Return why a call must wait. One that cannot run anyway is in no doubt."""
-        arguments = _arguments(call)
-        if tool is None or arguments is None or not self._entered or _tells_nobody(tool):
+        arguments = _parse_arguments(call)
+        if tool is None or arguments is None or not self._sources or _is_private_read(tool):
             return None
         from shared.domain.policy import Call, doubt  # here, because most turns have no doubt
 
-        wanted = Call(
+        policy_call = Call(
             name=tool.name,
             source=tool.source,
             side_effect=tool.side_effect,
             parameters=tool.spec.parameters,
             arguments=arguments,
         )
-        return doubt(wanted, self._ground())
+        return doubt(policy_call, self._build_ground())
 
-    def knows_address(self, url: str) -> bool:
+    def is_known_url(self, url: str) -> bool:
         """Tell whether an address stands in the owner's words or in what was returned."""
-        texts = (self._said, *self._earlier, *(text for _, text in self._given))
-        return any(url in text and url in addresses(text) for text in texts)
+        texts = (self._user_text, *self._earlier_texts, *(text for _, text in self._results))
+        return any(url in text and url in extract_urls(text) for text in texts)
 
-    def _ground(self) -> "Ground":
+    def _build_ground(self) -> "Ground":
         from shared.domain.policy import Ground
 
         message, *earlier = self._wordings
         return Ground(
             message=message,
             earlier=earlier,
-            entered=frozenset(self._entered),
-            given=tuple(self._given),
+            entered=frozenset(self._sources),
+            given=tuple(self._results),
         )
 
     @cached_property
     def _wordings(self) -> list[Any]:
         from shared.domain.wording import wording
 
-        return [wording(text) for text in (self._said, *self._earlier)]
+        return [wording(text) for text in (self._user_text, *self._earlier_texts)]
 
 
-def gate_of(said: str, *, history: Sequence[Message], session: Session, app: App | None) -> Gate:
+def build_tool_policy(
+    user_text: str, *, history: Sequence[Message], session: Session, app: App | None
+) -> ToolPolicy:
     """Begin a turn's gate: what the chat holds already may be of others, too."""
-    own = [one.text for one in history if one.sender == "human" and not one.from_integration]
-    return Gate(said, earlier=own, entered=_entered(history, session, app))
+    user_texts = [
+        message.text
+        for message in history
+        if message.sender == "human" and not message.from_integration
+    ]
+    return ToolPolicy(
+        user_text, earlier_texts=user_texts, sources=_list_sources(history, session, app)
+    )
 
 
-def _entered(history: Sequence[Message], session: Session, app: App | None) -> Iterable[Source]:
+def _list_sources(
+    history: Sequence[Message], session: Session, app: App | None
+) -> Iterable[Source]:
     if session.summary or len(history) < session.message_count:  # later answers rest on what is cut
         yield LIBRARY
     if app is not None:  # its description stands in the prompt
@@ -92,16 +102,16 @@ def _entered(history: Sequence[Message], session: Session, app: App | None) -> I
     for message in history:
         if message.from_integration:
             yield Source(kind="app", id=message.app_id or "")
-        for told in message.metadata.get("sources", ()):
-            yield adapter(Source).validate_python(told)
+        for stored_source in message.metadata.get("sources", ()):
+            yield type_adapter(Source).validate_python(stored_source)
 
 
-def _tells_nobody(tool: Tool) -> bool:
+def _is_private_read(tool: Tool) -> bool:
     """Reading one's own library or account changes nothing and goes to no app."""
     return not tool.side_effect and tool.source.kind != "app"
 
 
-def _arguments(call: ToolCall) -> Mapping[str, Any] | None:
+def _parse_arguments(call: ToolCall) -> Mapping[str, Any] | None:
     try:
         arguments = from_json(call.arguments or "{}", allow_inf_nan=False)
     except ValueError:

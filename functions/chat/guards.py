@@ -11,31 +11,33 @@ TOO_MANY_CALLS = (
     "I'm having trouble finding all the information you need. Could you try asking a simpler "
     "question or breaking this into separate questions?"
 )
-LOOPING = (
+CALL_REPEATED = (
     "I seem to be stuck trying to answer your question. Could you rephrase it in a different way?"
 )
 TOO_MUCH_CONTEXT = (
     "That's a lot of information to process at once! Could you narrow down your request? Try "
     "asking about a smaller time period or being more specific about what you're looking for."
 )
-TOO_LATE = "This is taking longer than it should, so I stopped here. Please try again."
-TOO_LONG = "My answer was getting too long, so I stopped here."
-BROKEN = "Something went wrong while I was answering. Please try again."
-UNREACHABLE = "The language model cannot be reached at the moment. Please try again in a minute."
-UNREADABLE = "Your chats cannot be read at the moment, so I did not answer. Please try again."
-EMPTY = "I have no answer to that. Could you ask in other words?"
-INTERRUPTED = "I was interrupted before I could answer. Please ask again."
-STOPPED = "You stopped me before I could answer."
-NOT_SAVED = "Your question could not be saved, so I did not answer it. Please send it again."
-WITHHELD = "I can't answer that."
-UNASKED = (
+DEADLINE_PASSED = "This is taking longer than it should, so I stopped here. Please try again."
+ANSWER_TOO_LONG = "My answer was getting too long, so I stopped here."
+INTERNAL_ERROR = "Something went wrong while I was answering. Please try again."
+MODEL_DOWN = "The language model cannot be reached at the moment. Please try again in a minute."
+STORE_DOWN = "Your chats cannot be read at the moment, so I did not answer. Please try again."
+ANSWER_EMPTY = "I have no answer to that. Could you ask in other words?"
+ANSWER_INTERRUPTED = "I was interrupted before I could answer. Please ask again."
+ANSWER_STOPPED = "You stopped me before I could answer."
+QUESTION_NOT_SAVED = (
+    "Your question could not be saved, so I did not answer it. Please send it again."
+)
+ANSWER_WITHHELD = "I can't answer that."
+CALL_SKIPPED = (
     "I did not use {tool} of {source}: you did not ask for it in so many words, and I cannot ask "
     "you here. Tell me in your own words what it should do."
 )
 BUSY = "⚠️ I'm processing a lot of information. Your response might take a moment..."
 
 
-class Stopped(Exception):
+class LimitReached(Exception):
     """A guard ended the turn; the message is what the owner reads."""
 
 
@@ -51,29 +53,31 @@ class Limits:
     answer_chars: int = 60_000
 
 
-def check_calls(made: Sequence[ToolCall], wanted: Sequence[ToolCall], limits: Limits) -> None:
+def check_calls(
+    earlier_calls: Sequence[ToolCall], requested_calls: Sequence[ToolCall], limits: Limits
+) -> None:
     """Raise Stopped when none of `wanted` may start."""
-    if len(made) + len(wanted) > limits.tool_calls:
-        raise Stopped(TOO_MANY_CALLS)
-    if any(_looping(made, call) for call in wanted):
-        raise Stopped(LOOPING)
+    if len(earlier_calls) + len(requested_calls) > limits.tool_calls:
+        raise LimitReached(TOO_MANY_CALLS)
+    if any(_is_repeating(earlier_calls, call) for call in requested_calls):
+        raise LimitReached(CALL_REPEATED)
 
 
-def is_busy(made: int, wanted: int, limits: Limits) -> bool:
+def is_busy(earlier_count: int, requested_count: int, limits: Limits) -> bool:
     """Tell when a question passes 80 % of its calls, so that the owner hears of it once."""
     threshold = limits.tool_calls * 0.8
-    return made < threshold <= made + wanted
+    return earlier_count < threshold <= earlier_count + requested_count
 
 
-def _looping(made: Sequence[ToolCall], wanted: ToolCall) -> bool:
+def _is_repeating(earlier_calls: Sequence[ToolCall], requested_call: ToolCall) -> bool:
     """Two of the last three calls were nearly this one: it will not find more the next time."""
-    return sum(_similar(call, wanted) for call in made[-3:]) >= 2
+    return sum(_is_similar(call, requested_call) for call in earlier_calls[-3:]) >= 2
 
 
-def _similar(one: ToolCall, other: ToolCall) -> bool:
-    if one.name != other.name:
+def _is_similar(first: ToolCall, second: ToolCall) -> bool:
+    if first.name != second.name:
         return False
-    a, b = _arguments(one), _arguments(other)
+    a, b = _parse_arguments(first), _parse_arguments(second)
     names = a.keys() | b.keys()
     if not names:
         return True
@@ -81,7 +85,7 @@ def _similar(one: ToolCall, other: ToolCall) -> bool:
     return equal / len(names) >= 0.8
 
 
-def _arguments(call: ToolCall) -> dict[str, object]:
+def _parse_arguments(call: ToolCall) -> dict[str, object]:
     try:
         arguments = from_json(call.arguments or "{}", allow_inf_nan=False)
     except ValueError:

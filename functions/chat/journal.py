@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncGenerator, Iterator, Sequence
 
-from shared.domain.run import Ended, Numbered, RunEvent, Said
+from shared.domain.run import AnswerText, RunEnded, RunEvent, SequencedEvent
 
 
 class Journal:
@@ -15,61 +15,65 @@ class Journal:
 
     def __init__(self) -> None:
         self.events: list[RunEvent] = []
-        self._open = False
-        self._abandoned = False
-        self._news: asyncio.Event | None = None
+        self._is_open = False
+        self._is_abandoned = False
+        self._new_event_signal: asyncio.Event | None = None
 
     def append(self, event: RunEvent) -> None:
         self.events.append(event)
-        self._tell()
+        self._notify()
 
     def open(self) -> None:
-        self._open = True
-        self._tell()
+        self._is_open = True
+        self._notify()
 
     def abandon(self) -> None:
-        self._abandoned = True
-        self._tell()
+        self._is_abandoned = True
+        self._notify()
 
-    async def tail(self, *, apart: int = 0) -> AsyncGenerator[Numbered, None]:
+    async def tail(self, *, split_after_seq: int = 0) -> AsyncGenerator[SequencedEvent, None]:
         """Yield every event up to the end; text that waits already comes in one piece.
 
         No piece reaches from `apart` or before to behind it.
         """
-        seen = 0
-        while not self._abandoned:
-            fresh = self.events[seen:] if self._open else []
-            for numbered in joined(fresh, first=seen + 1, apart=apart):
+        seen_count = 0
+        while not self._is_abandoned:
+            new_events = self.events[seen_count:] if self._is_open else []
+            for numbered in merge_text(
+                new_events, first=seen_count + 1, split_after_seq=split_after_seq
+            ):
                 yield numbered
-                if isinstance(numbered.event, Ended):
+                if isinstance(numbered.event, RunEnded):
                     return
-            seen += len(fresh)
-            if not self._open or seen == len(self.events):
-                await self._told()
+            seen_count += len(new_events)
+            if not self._is_open or seen_count == len(self.events):
+                await self._wait_for_event()
 
-    def _tell(self) -> None:
-        if self._news is not None:
-            self._news.set()
-            self._news = None
+    def _notify(self) -> None:
+        if self._new_event_signal is not None:
+            self._new_event_signal.set()
+            self._new_event_signal = None
 
-    async def _told(self) -> None:
-        if self._abandoned:
+    async def _wait_for_event(self) -> None:
+        if self._is_abandoned:
             return
-        if self._news is None:
-            self._news = asyncio.Event()
-        await self._news.wait()
+        if self._new_event_signal is None:
+            self._new_event_signal = asyncio.Event()
+        await self._new_event_signal.wait()
 
 
-def joined(events: Sequence[RunEvent], *, first: int, apart: int = 0) -> Iterator[Numbered]:
+def merge_text(
+    events: Sequence[RunEvent], *, first: int, split_after_seq: int = 0
+) -> Iterator[SequencedEvent]:
     """Number events from `first` on and join neighbouring pieces of text, but not over `apart`."""
     pieces: list[str] = []
     for seq, event in enumerate(events, first):
-        if pieces and (not isinstance(event, Said) or seq == apart + 1):
-            yield Numbered(seq - 1, Said("".join(pieces)))
+        if pieces and (not isinstance(event, AnswerText) or seq == split_after_seq + 1):
+            yield SequencedEvent(seq - 1, AnswerText("".join(pieces)))
             pieces = []
-        if isinstance(event, Said):
+        if isinstance(event, AnswerText):
             pieces.append(event.text)
         else:
-            yield Numbered(seq, event)
+            yield SequencedEvent(seq, event)
     if pieces:
-        yield Numbered(first + len(events) - 1, Said("".join(pieces)))
+        yield SequencedEvent(first + len(events) - 1, AnswerText("".join(pieces)))

@@ -8,27 +8,27 @@ import anyio
 from pydantic_core import to_json
 
 from functions.chat.journal import Journal
-from functions.chat.live import LiveRun
+from functions.chat.live import ActiveRun
 from shared import telemetry
 from shared.data.runs import Runs
 from shared.domain.chat import Message, Session
 from shared.domain.errors import AlreadyExists, PreconditionFailed, Unavailable
 from shared.domain.ids import UserId
-from shared.domain.run import LEASE, Batch, Outcome, Run, RunEvent
+from shared.domain.run import LEASE_TTL, Batch, Outcome, Run, RunEvent
 from shared.ports import Clock
 
-FLUSH_S = 0.5
-PAUSES_S = (0.0, 0.2, 0.4, 0.8)
+FLUSH_INTERVAL_S = 0.5
+RETRY_PAUSES_S = (0.0, 0.2, 0.4, 0.8)
 """Before each attempt to write what must not be lost."""
-TIMEOUT_S = 2.5
+ATTEMPT_TIMEOUT_S = 2.5
 """An attempt's time: what was not heard of by then is asked about."""
-END_TIMEOUT_S = 8.0
+FINISH_TIMEOUT_S = 8.0
 """All attempts at an end together: a process that has to go has ten seconds."""
 MAX_BATCH_BYTES = 500_000
 """A document holds 1 MiB."""
 
 
-class Lost(Exception):
+class OwnershipLost(Exception):
     """The run is somebody else's: another process began it before, or closed it meanwhile."""
 
 
@@ -45,110 +45,110 @@ class Recorder:
         self._session = session
         self._journal = journal
         self._lease_until = run.lease_until
-        self._saved = 0
+        self._saved_seq = 0
 
     async def begin(self, question: Message) -> None:
         """Store the question and the run. Raises Lost, Unavailable."""
-        await self._insist(lambda: self._begin(question))
+        await self._write_with_retry(lambda: self._try_begin(question))
 
-    async def keep(self, live: LiveRun) -> None:
+    async def flush_periodically(self, active_run: ActiveRun) -> None:
         """Write what is new twice a second, and look whether somebody wants the run to end."""
         while True:
-            await self._clock.sleep(FLUSH_S)
+            await self._clock.sleep(FLUSH_INTERVAL_S)
             try:
-                with anyio.fail_after(TIMEOUT_S):
+                with anyio.fail_after(ATTEMPT_TIMEOUT_S):
                     await self._flush()
-                    await self._look(live)
-            except (Lost, PreconditionFailed):
-                return live.end("interrupted")
+                    await self._check_stop(active_run)
+            except (OwnershipLost, PreconditionFailed):
+                return active_run.end("interrupted")
             except Exception as error:  # noqa: BLE001 - the next round tries again
                 telemetry.warning("journal_not_kept", error=type(error).__name__)
 
     async def finish(self, answer: Message, outcome: Outcome) -> None:
         """Store the answer and the end. Raises Lost, Unavailable."""
-        with anyio.move_on_after(END_TIMEOUT_S):
-            return await self._insist(lambda: self._finish(answer, outcome))
+        with anyio.move_on_after(FINISH_TIMEOUT_S):
+            return await self._write_with_retry(lambda: self._try_finish(answer, outcome))
         raise Unavailable("The answer could not be stored in time")
 
-    async def _insist(self, write: Callable[[], Awaitable[None]]) -> None:
+    async def _write_with_retry(self, write: Callable[[], Awaitable[None]]) -> None:
         """Write until it is known to have happened."""
-        for pause_s in PAUSES_S:
+        for pause_s in RETRY_PAUSES_S:
             await self._clock.sleep(pause_s)
-            with suppress(Unavailable), anyio.move_on_after(TIMEOUT_S):
+            with suppress(Unavailable), anyio.move_on_after(ATTEMPT_TIMEOUT_S):
                 return await write()
         raise Unavailable("The store does not take what was said")
 
-    async def _begin(self, question: Message) -> None:
+    async def _try_begin(self, question: Message) -> None:
         """Tell our own beginning, whose answer was lost, from another's."""
         try:
             await self._runs.begin(self._uid, self._run, self._session, question)
         except AlreadyExists:
-            stored = await self._runs.get(self._uid, self._run.id, self._clock.now())
-            if stored is None or stored.writer != self._run.writer:
-                raise Lost from None
+            stored_run = await self._runs.get(self._uid, self._run.id, self._clock.now())
+            if stored_run is None or stored_run.writer != self._run.writer:
+                raise OwnershipLost from None
 
-    async def _finish(self, answer: Message, outcome: Outcome) -> None:
+    async def _try_finish(self, answer: Message, outcome: Outcome) -> None:
         """Write what is not known to be stored until all of it is."""
-        end = len(self._journal.events) + 1
-        while self._saved != end:
+        end_seq = len(self._journal.events) + 1
+        while self._saved_seq != end_seq:
             try:
                 await self._runs.finish(
                     self._uid,
                     self._run,
                     answer,
                     outcome=outcome,
-                    batches=list(self._batches(end)),
+                    batches=list(self._build_batches(end_seq)),
                 )
-                self._saved = end
+                self._saved_seq = end_seq
             except AlreadyExists:
-                await self._catch_up()
+                await self._sync_saved_seq()
             except PreconditionFailed:  # deleted; what was written since then goes as well
                 await self._runs.remove(self._uid, self._run.id)
                 raise
 
     async def _flush(self) -> None:
-        batches = list(self._batches())
-        lease_until = self._renewed()
+        batches = list(self._build_batches())
+        lease_until = self._compute_lease_end()
         if not batches and lease_until is None:
             return
         try:
             await self._runs.append(self._uid, self._run, *batches, lease_until=lease_until)
         except AlreadyExists:
-            await self._catch_up()
+            await self._sync_saved_seq()
         else:
-            self._saved = batches[-1].last_seq if batches else self._saved
+            self._saved_seq = batches[-1].last_seq if batches else self._saved_seq
             self._lease_until = lease_until or self._lease_until
 
-    async def _look(self, live: LiveRun) -> None:
-        stored = await self._runs.get(self._uid, self._run.id, self._clock.now())
-        if stored is None or stored.outcome is not None:
-            raise Lost
-        if stored.stop_requested:
-            live.end("stopped")
+    async def _check_stop(self, active_run: ActiveRun) -> None:
+        stored_run = await self._runs.get(self._uid, self._run.id, self._clock.now())
+        if stored_run is None or stored_run.outcome is not None:
+            raise OwnershipLost
+        if stored_run.stop_requested:
+            active_run.end("stopped")
 
-    async def _catch_up(self) -> None:
+    async def _sync_saved_seq(self) -> None:
         """Count what we wrote without hearing of it. Raises Lost where another's words stand."""
-        before = self._saved
-        while found := await self._runs.batch(self._uid, self._run.id, self._saved + 1):
-            if found.writer != self._run.writer:
-                raise Lost
-            self._saved = found.last_seq
-        if self._saved == before:
-            raise Lost
+        previous_seq = self._saved_seq
+        while batch := await self._runs.get_batch(self._uid, self._run.id, self._saved_seq + 1):
+            if batch.writer != self._run.writer:
+                raise OwnershipLost
+            self._saved_seq = batch.last_seq
+        if self._saved_seq == previous_seq:
+            raise OwnershipLost
 
-    def _renewed(self) -> datetime | None:
+    def _compute_lease_end(self) -> datetime | None:
         """Return the lease's new end when less than half of it is left."""
         now = self._clock.now()
-        return now + LEASE if self._lease_until - now < LEASE / 2 else None
+        return now + LEASE_TTL if self._lease_until - now < LEASE_TTL / 2 else None
 
-    def _batches(self, end: int | None = None) -> Iterator[Batch]:
+    def _build_batches(self, end_seq: int | None = None) -> Iterator[Batch]:
         """Cut what is not saved yet into batches; with `end`, the last of them closes the journal."""
-        position = self._saved + 1
-        pieces = list(_cut(self._journal.events[self._saved :]))
-        if end is not None and not pieces:
+        position = self._saved_seq + 1
+        pieces = list(_split_by_size(self._journal.events[self._saved_seq :]))
+        if end_seq is not None and not pieces:
             pieces = [[]]
         for number, events in enumerate(pieces, 1):
-            closing = end is not None and number == len(pieces)
+            closing = end_seq is not None and number == len(pieces)
             last_seq = position + len(events) - 1 + closing
             yield Batch(
                 position=position,
@@ -160,16 +160,16 @@ class Recorder:
             position = last_seq + 1
 
 
-def _cut(events: list[RunEvent]) -> Iterator[list[RunEvent]]:
+def _split_by_size(events: list[RunEvent]) -> Iterator[list[RunEvent]]:
     """Cut events into runs of at most MAX_BATCH_BYTES."""
     piece: list[RunEvent] = []
-    size = 0
+    size_bytes = 0
     for event in events:
-        width = len(to_json(event))
-        if piece and size + width > MAX_BATCH_BYTES:
+        event_bytes = len(to_json(event))
+        if piece and size_bytes + event_bytes > MAX_BATCH_BYTES:
             yield piece
-            piece, size = [], 0
+            piece, size_bytes = [], 0
         piece.append(event)
-        size += width
+        size_bytes += event_bytes
     if piece:
         yield piece

@@ -10,7 +10,7 @@ from shared.domain.value import value
 
 
 @value
-class Key:
+class IdempotencyKey:
     """What a client marks a question with; `fingerprint` is a hash of all that was asked."""
 
     text: str
@@ -21,7 +21,7 @@ class Key:
         return RunId(base64.urlsafe_b64encode(digest[:16]).decode().rstrip("="))
 
 
-class Repeated(Exception):
+class DuplicateQuestion(Exception):
     """The key was used before; `run` is what it began."""
 
     def __init__(self, run: Run) -> None:
@@ -29,8 +29,10 @@ class Repeated(Exception):
         self.run = run
 
 
-async def check_new(deps: ChatDeps, uid: UserId, run_id: RunId, key: Key | None) -> None:
+async def check_unused(
+    deps: ChatDeps, uid: UserId, run_id: RunId, key: IdempotencyKey | None
+) -> None:
     """Raises Repeated."""
     run = await deps.runs.get(uid, run_id, deps.clock.now()) if key else None
     if run is not None:
-        raise Repeated(run)
+        raise DuplicateQuestion(run)

@@ -4,29 +4,29 @@ from starlette.responses import Response
 
 from functions.chat import sessions
 from functions.chat.wire import (
-    NewSession,
-    Ok,
-    SessionChanges,
+    OkOut,
+    SessionChangeIn,
+    SessionIn,
     SessionOut,
     SessionsQuery,
-    session_out,
+    to_session_out,
 )
 from functions.chat.wiring import ChatDeps
-from shared.data.codec import adapter
+from shared.data.codec import type_adapter
 from shared.domain.ids import AppId, SessionId
 from shared.edge.http import Call, Endpoint
 
 
-async def create_session(deps: ChatDeps, call: Call[NewSession]) -> SessionOut:
-    wanted = call.body
-    app_id = AppId(wanted.app_id) if wanted.app_id else None
-    return session_out(await sessions.create(deps, call.uid, wanted.title or "", app_id))
+async def create_session(deps: ChatDeps, call: Call[SessionIn]) -> SessionOut:
+    body = call.body
+    app_id = AppId(body.app_id) if body.app_id else None
+    return to_session_out(await sessions.create(deps, call.uid, body.title or "", app_id))
 
 
 async def list_sessions(deps: ChatDeps, call: Call[None]) -> Response:
     """Answer with a plain array, as the app reads it; the cursor stands in a header."""
     query: SessionsQuery = call.query
-    page = await deps.sessions.page(
+    page = await deps.sessions.list_page(
         call.uid,
         app_id=AppId(query.app_id) if query.app_id else None,
         starred=query.starred,
@@ -34,27 +34,29 @@ async def list_sessions(deps: ChatDeps, call: Call[None]) -> Response:
         after=query.cursor,
     )
     return Response(
-        adapter(list[SessionOut]).dump_json([session_out(one) for one in page.items]),
+        type_adapter(list[SessionOut]).dump_json(
+            [to_session_out(session) for session in page.items]
+        ),
         media_type="application/json",
         headers={"X-Next-Cursor": page.next} if page.next else None,
     )
 
 
 async def get_session(deps: ChatDeps, call: Call[None]) -> SessionOut:
-    return session_out(await sessions.stored(deps, call.uid, SessionId(call.path["id"])))
+    return to_session_out(await sessions.get_session(deps, call.uid, SessionId(call.path["id"])))
 
 
-async def change_session(deps: ChatDeps, call: Call[SessionChanges]) -> SessionOut:
+async def change_session(deps: ChatDeps, call: Call[SessionChangeIn]) -> SessionOut:
     session_id = SessionId(call.path["id"])
     title, starred = call.body.title, call.body.starred
-    return session_out(
+    return to_session_out(
         await sessions.change(deps, call.uid, session_id, title=title, starred=starred)
     )
 
 
-async def delete_session(deps: ChatDeps, call: Call[None]) -> Ok:
+async def delete_session(deps: ChatDeps, call: Call[None]) -> OkOut:
     await sessions.delete(deps, call.uid, SessionId(call.path["id"]))
-    return Ok()
+    return OkOut()
 
 
 SESSIONS = (
@@ -63,7 +65,7 @@ SESSIONS = (
         path="/v2/chat-sessions",
         handler=create_session,
         summary="Begin a chat of its own",
-        body=NewSession,
+        body=SessionIn,
         response=SessionOut,
         errors=(404,),
     ),
@@ -88,7 +90,7 @@ SESSIONS = (
         path="/v2/chat-sessions/{id}",
         handler=change_session,
         summary="Rename or star a chat",
-        body=SessionChanges,
+        body=SessionChangeIn,
         response=SessionOut,
         errors=(404,),
     ),
@@ -97,7 +99,7 @@ SESSIONS = (
         path="/v2/chat-sessions/{id}",
         handler=delete_session,
         summary="Delete a chat with its messages",
-        response=Ok,
+        response=OkOut,
         errors=(404,),
     ),
 )

@@ -4,29 +4,29 @@ from dataclasses import replace
 
 from functions.chat.wiring import ChatDeps
 from shared.domain.app import App
-from shared.domain.chat import Session, main_session, new_session
+from shared.domain.chat import Session, build_main_session_id, build_session
 from shared.domain.errors import NotFound
 from shared.domain.ids import AppId, SessionId, UserId
-from shared.domain.text import visible
+from shared.domain.text import strip_invisible
 
 
-async def find(
+async def resolve_session(
     deps: ChatDeps, uid: UserId, app_id: AppId | None, session_id: SessionId | None = None
 ) -> Session:
     """Return the chat that is named; an app's main one need not have begun.
 
     Raises NotFound, also for the session of another user or of another app than `app_id`.
     """
-    main = main_session(app_id)
-    found = await deps.sessions.get(uid, session_id or main)
-    if found is None and session_id in (None, main):
-        return new_session(main, app_id=app_id, now=deps.clock.now())
-    if found is None or (app_id is not None and found.app_id != app_id):
+    main_id = build_main_session_id(app_id)
+    session = await deps.sessions.get(uid, session_id or main_id)
+    if session is None and session_id in (None, main_id):
+        return build_session(main_id, app_id=app_id, now=deps.clock.now())
+    if session is None or (app_id is not None and session.app_id != app_id):
         raise NotFound("Chat session not found")
-    return found
+    return session
 
 
-def visible_app(app: App | None, uid: UserId) -> App:
+def require_visible_app(app: App | None, uid: UserId) -> App:
     """Return an app that this user can see. Raises NotFound for any other."""
     if app is None or not app.is_visible_to(uid):
         raise NotFound("App not found")
@@ -36,15 +36,18 @@ def visible_app(app: App | None, uid: UserId) -> App:
 async def create(deps: ChatDeps, uid: UserId, title: str, app_id: AppId | None) -> Session:
     """Begin a chat beside the main one. Raises NotFound for an app this user cannot see."""
     if app_id is not None:
-        visible_app(await deps.apps.get(app_id), uid)
-    session = new_session(
-        SessionId(deps.new_id()), app_id=app_id, now=deps.clock.now(), title=visible(title).strip()
+        require_visible_app(await deps.apps.get(app_id), uid)
+    session = build_session(
+        SessionId(deps.new_id()),
+        app_id=app_id,
+        now=deps.clock.now(),
+        title=strip_invisible(title).strip(),
     )
     await deps.sessions.add(uid, session)
     return session
 
 
-async def stored(deps: ChatDeps, uid: UserId, session_id: SessionId) -> Session:
+async def get_session(deps: ChatDeps, uid: UserId, session_id: SessionId) -> Session:
     """Raises NotFound."""
     session = await deps.sessions.get(uid, session_id)
     if session is None:
@@ -56,30 +59,33 @@ async def change(
     deps: ChatDeps, uid: UserId, session_id: SessionId, *, title: str | None, starred: bool | None
 ) -> Session:
     """Rename or star a chat; what is None stays. Raises NotFound."""
-    wanted = {"title": None if title is None else visible(title).strip(), "starred": starred}
-    changes = {name: value for name, value in wanted.items() if value is not None}
+    requested_fields = {
+        "title": None if title is None else strip_invisible(title).strip(),
+        "starred": starred,
+    }
+    changes = {name: value for name, value in requested_fields.items() if value is not None}
     if changes:
         await deps.sessions.change(uid, session_id, **changes)
-    return await stored(deps, uid, session_id)
+    return await get_session(deps, uid, session_id)
 
 
 async def delete(deps: ChatDeps, uid: UserId, session_id: SessionId) -> None:
     """Delete a chat with its messages, and nothing of any other. Raises NotFound."""
-    await stored(deps, uid, session_id)
-    await _delete(deps, uid, session_id)
+    await get_session(deps, uid, session_id)
+    await _delete_with_runs(deps, uid, session_id)
 
 
-async def empty(deps: ChatDeps, uid: UserId, session: Session) -> None:
+async def clear_session(deps: ChatDeps, uid: UserId, session: Session) -> None:
     """Delete all that was said in a chat; one that its owner began keeps its name and star."""
-    await _delete(deps, uid, session.id)
+    await _delete_with_runs(deps, uid, session.id)
     if not session.is_main:
-        fresh = new_session(
+        blank_session = build_session(
             session.id, app_id=session.app_id, now=session.created_at, title=session.title
         )
-        await deps.sessions.add(uid, replace(fresh, starred=session.starred))
+        await deps.sessions.add(uid, replace(blank_session, starred=session.starred))
 
 
-async def _delete(deps: ChatDeps, uid: UserId, session_id: SessionId) -> None:
+async def _delete_with_runs(deps: ChatDeps, uid: UserId, session_id: SessionId) -> None:
     """Delete a chat; an answer that is being given in it finds its run gone and is not kept."""
-    await deps.runs.forget(uid, session_id)
+    await deps.runs.delete_for_session(uid, session_id)
     await deps.messages.clear(uid, session_id)

@@ -2,63 +2,67 @@
 
 import asyncio
 
-from functions.chat.closing import close_unanswered
-from functions.chat.sessions import empty, find, visible_app
+from functions.chat.closing import close_unanswered_run
+from functions.chat.sessions import clear_session, require_visible_app, resolve_session
 from functions.chat.wiring import ChatDeps
 from shared import prompts
 from shared.domain.chat import Message, Session
 from shared.domain.errors import AlreadyExists, Invalid, NotFound
 from shared.domain.ids import AppId, MessageId, SessionId, UserId
 
-PAGE = 100
+PAGE_SIZE = 100
 
 
-async def newest(
+async def list_newest(
     deps: ChatDeps, uid: UserId, app_id: AppId | None, session_id: SessionId | None = None
 ) -> list[Message]:
     """Return the chat's newest messages, newest first; an empty chat begins with a greeting.
 
     Raises NotFound for an app or a session this user cannot see.
     """
-    session = await find(deps, uid, app_id, session_id)
-    found = await deps.messages.newest(uid, session.id, limit=PAGE)
-    if found and await close_unanswered(deps.runs, uid, found[0], now=deps.clock.now()):
-        found = await deps.messages.newest(uid, session.id, limit=PAGE)
-    return found or [await _greet(deps, uid, session)]
+    session = await resolve_session(deps, uid, app_id, session_id)
+    messages = await deps.messages.list_newest(uid, session.id, limit=PAGE_SIZE)
+    if messages and await close_unanswered_run(deps.runs, uid, messages[0], now=deps.clock.now()):
+        messages = await deps.messages.list_newest(uid, session.id, limit=PAGE_SIZE)
+    return messages or [await _store_greeting(deps, uid, session)]
 
 
-async def older(
-    deps: ChatDeps, uid: UserId, session_id: SessionId, before: MessageId
+async def list_before(
+    deps: ChatDeps, uid: UserId, session_id: SessionId, before_id: MessageId
 ) -> list[Message]:
     """Return what stands before a message, newest first. Raises NotFound where it is not."""
-    last = await deps.messages.get(uid, before)
-    if last.session_id != session_id:
+    before_message = await deps.messages.get(uid, before_id)
+    if before_message.session_id != session_id:
         raise NotFound("Message not found")
-    return await deps.messages.newest(uid, session_id, limit=PAGE, before=last.position)
+    return await deps.messages.list_newest(
+        uid, session_id, limit=PAGE_SIZE, before=before_message.position
+    )
 
 
-async def begin(
+async def ensure_greeting(
     deps: ChatDeps, uid: UserId, app_id: AppId | None, session_id: SessionId | None = None
 ) -> Message:
     """Store and return the chat's first message; asked twice, it is still one message.
 
     Raises NotFound for an app or a session this user cannot see.
     """
-    return await _greet(deps, uid, await find(deps, uid, app_id, session_id))
+    return await _store_greeting(deps, uid, await resolve_session(deps, uid, app_id, session_id))
 
 
 async def clear(
     deps: ChatDeps, uid: UserId, app_id: AppId | None, session_id: SessionId | None = None
 ) -> Message:
     """Delete this chat's messages, and no other's; return the new first message."""
-    session = await find(deps, uid, app_id, session_id)
-    await _app(deps, uid, session.app_id)
-    await empty(deps, uid, session)
-    return await _greet(deps, uid, session)
+    session = await resolve_session(deps, uid, app_id, session_id)
+    await _load_app_name(deps, uid, session.app_id)
+    await clear_session(deps, uid, session)
+    return await _store_greeting(deps, uid, session)
 
 
-async def _greet(deps: ChatDeps, uid: UserId, session: Session) -> Message:
-    name, app = await asyncio.gather(_name(deps, uid), _app(deps, uid, session.app_id))
+async def _store_greeting(deps: ChatDeps, uid: UserId, session: Session) -> Message:
+    name, app = await asyncio.gather(
+        _load_name_suffix(deps, uid), _load_app_name(deps, uid, session.app_id)
+    )
     message = Message(
         id=MessageId(f"initial-{session.id}"),
         session_id=session.id,
@@ -74,13 +78,13 @@ async def _greet(deps: ChatDeps, uid: UserId, session: Session) -> Message:
     return message
 
 
-async def _name(deps: ChatDeps, uid: UserId) -> str:
+async def _load_name_suffix(deps: ChatDeps, uid: UserId) -> str:
     name = (await deps.profiles.get(uid)).name
     return f" {name}" if name else ""
 
 
-async def _app(deps: ChatDeps, uid: UserId, app_id: AppId | None) -> str:
-    return visible_app(await deps.apps.get(app_id), uid).name if app_id else "Keepsake"
+async def _load_app_name(deps: ChatDeps, uid: UserId, app_id: AppId | None) -> str:
+    return require_visible_app(await deps.apps.get(app_id), uid).name if app_id else "Keepsake"
 
 
 async def report(deps: ChatDeps, uid: UserId, message_id: MessageId) -> None:

@@ -10,83 +10,83 @@ from typing import Literal
 import anyio
 
 from functions.chat import guards
-from functions.chat.accepting import Turn
-from functions.chat.after_turn import tell
+from functions.chat.accepting import PreparedTurn
+from functions.chat.after_turn import publish_turn_ended
 from functions.chat.agent import Agent
-from functions.chat.confirming import Asker, Nobody, Owner
+from functions.chat.confirming import Confirmer, NoConfirmer, StoredConfirmer
 from functions.chat.journal import Journal
-from functions.chat.live import LiveRun
-from functions.chat.recorder import Lost, Recorder
-from functions.chat.told import message_of, text_of
+from functions.chat.live import ActiveRun
+from functions.chat.recorder import OwnershipLost, Recorder
+from functions.chat.told import build_message, join_text
 from functions.chat.tools.toolkit import Toolkit
 from functions.chat.wiring import ChatDeps
 from shared import prompts, telemetry
 from shared.domain.chat import Message
 from shared.domain.errors import Unavailable
-from shared.domain.run import LEASE, Ended, Outcome, Run, Said
+from shared.domain.run import LEASE_TTL, AnswerText, Outcome, Run, RunEnded
 
 CLOSING_DELAY = timedelta(seconds=30)
 """How long after its deadline a run that has no end is closed."""
 
 
-async def answer(deps: ChatDeps, turn: Turn, journal: Journal) -> None:
+async def answer_turn(deps: ChatDeps, turn: PreparedTurn, journal: Journal) -> None:
     """Answer, store, tell the end: exactly one Ended on every path, and no failure raised.
 
     A cancelled run stores what it has said so far, and only then lets itself be cancelled.
     """
-    work = _Work(deps=deps, turn=turn, journal=journal)
+    turn_in_progress = _TurnInProgress(deps=deps, turn=turn, journal=journal)
     outcome: Outcome = "interrupted"
-    with deps.live.holding(turn.uid, turn.run_id, work.live):
+    with deps.active_runs.register(turn.uid, turn.run_id, turn_in_progress.active_run):
         try:
             async with anyio.create_task_group() as tasks:
-                tasks.start_soon(turn.hold.decide)
-                tasks.start_soon(work.record)
-                outcome = await work.speak()
+                tasks.start_soon(turn.output_gate.classify_output)
+                tasks.start_soon(turn_in_progress.record)
+                outcome = await turn_in_progress.run_agent()
                 tasks.cancel_scope.cancel()
         finally:
             with anyio.CancelScope(shield=True):
-                await work.end(outcome)
+                await turn_in_progress.finish(outcome)
 
 
-_UNSAID: Mapping[Outcome, str] = {
-    "stopped": guards.STOPPED,
-    "interrupted": guards.INTERRUPTED,
-    "failed": guards.NOT_SAVED,
+_NOTICE_BY_OUTCOME: Mapping[Outcome, str] = {
+    "stopped": guards.ANSWER_STOPPED,
+    "interrupted": guards.ANSWER_INTERRUPTED,
+    "failed": guards.QUESTION_NOT_SAVED,
 }
 
 
-class _Work:
+class _TurnInProgress:
     """An answer in progress: what it has said, and who records it."""
 
-    def __init__(self, *, deps: ChatDeps, turn: Turn, journal: Journal) -> None:
-        self.live = LiveRun(journal)
+    def __init__(self, *, deps: ChatDeps, turn: PreparedTurn, journal: Journal) -> None:
+        self.active_run = ActiveRun(journal)
         self._deps = deps
         self._turn = turn
         self._journal = journal
-        self._begun = False
+        self._is_question_stored = False
         self._deadline = anyio.CancelScope()
         self._agent = Agent(
             model=deps.model,
             role=turn.role,
             toolkit=Toolkit(turn.tools, timeout_s=deps.limits.call_timeout_s),
-            gate=turn.gate,
-            asker=self._asker(),
-            hold=turn.hold,
+            tool_policy=turn.tool_policy,
+            confirmer=self._build_confirmer(),
+            output_gate=turn.output_gate,
             limits=deps.limits,
         )
-        self._run = _run(deps, turn)
+        self._run = _build_run(deps, turn)
         self._recorder = Recorder(deps.runs, deps.clock, turn.uid, self._run, turn.session, journal)
 
-    def _asker(self) -> Asker:
-        if not self._turn.can_ask:
-            return Nobody()
+    def _build_confirmer(self) -> Confirmer:
+        if not self._turn.can_confirm:
+            return NoConfirmer()
         deps, turn = self._deps, self._turn
-        return Owner(
-            deps.confirmations, deps.clock, deps.new_id, turn.uid, turn.run_id, self._unhurried
+        return StoredConfirmer(
+            deps.confirmations, deps.clock, deps.new_id, turn.uid, turn.run_id, self._pause_deadline
         )
 
     @contextmanager
-    def _unhurried(self) -> Iterator[None]:
+    def _pause_deadline(self) -> Iterator[None]:
         """The deadline is the model's and the tools'; it moves by what their owner takes."""
         left_s = self._deadline.deadline - anyio.current_time()
         self._deadline.deadline = math.inf
@@ -98,27 +98,27 @@ class _Work:
     async def record(self) -> None:
         """Store the question beside the first model call; let words out then, and keep them."""
         with anyio.CancelScope(shield=True):
-            await self._begin()
-        if self._begun:
+            await self._store_question()
+        if self._is_question_stored:
             async with anyio.create_task_group() as tasks:
-                tasks.start_soon(self._recorder.keep, self.live)
-                await self._order_closing()
+                tasks.start_soon(self._recorder.flush_periodically, self.active_run)
+                await self._schedule_close()
 
-    async def _begin(self) -> None:
+    async def _store_question(self) -> None:
         try:
             await self._recorder.begin(self._turn.question)
-        except Lost:
+        except OwnershipLost:
             self._journal.abandon()
-            self.live.end("interrupted")
+            self.active_run.end("interrupted")
         except Exception as error:  # noqa: BLE001 - the end tells what became of the turn
             telemetry.warning("question_not_stored", error=type(error).__name__)
-            self.live.end("failed")
+            self.active_run.end("failed")
         else:
-            self._begun = True
+            self._is_question_stored = True
             self._journal.open()
-            self._turn.hold.note_stored()
+            self._turn.output_gate.mark_stored()
 
-    async def _order_closing(self) -> None:
+    async def _schedule_close(self) -> None:
         """Have the run closed if this process does not live to do it."""
         deadline = timedelta(seconds=self._deps.limits.deadline_s)
         try:
@@ -131,89 +131,93 @@ class _Work:
         except Exception as error:  # noqa: BLE001 - whoever reads the run closes it as well
             telemetry.warning("closing_not_ordered", error=type(error).__name__)
 
-    async def speak(self) -> Outcome:
+    async def run_agent(self) -> Outcome:
         """Run the agent into the journal until it is done, or somebody ends the run."""
-        with self.live.scope:
-            return await self._speak()
-        return self.live.ended_as
+        with self.active_run.scope:
+            return await self._run_to_outcome()
+        return self.active_run.outcome
 
-    async def _speak(self) -> Outcome:
+    async def _run_to_outcome(self) -> Outcome:
         try:
             with anyio.fail_after(self._deps.limits.deadline_s) as self._deadline:
-                await self._tell()
+                await self._journal_events()
         except TimeoutError:
-            return self._apologise(guards.TOO_LATE, "limited")
+            return self._append_notice(guards.DEADLINE_PASSED, "limited")
         except Exception as error:  # noqa: BLE001 - after the first byte nothing raises
             telemetry.error("turn_failed")
-            unheard = isinstance(error, Unavailable) and not self._said
-            return self._apologise(guards.UNREACHABLE if unheard else guards.BROKEN, "failed")
-        if not self._said:
-            return self._apologise(guards.EMPTY, "failed")
-        return "limited" if self._agent.stopped else "completed"
+            is_model_down = isinstance(error, Unavailable) and not self._answer_text
+            return self._append_notice(
+                guards.MODEL_DOWN if is_model_down else guards.INTERNAL_ERROR, "failed"
+            )
+        if not self._answer_text:
+            return self._append_notice(guards.ANSWER_EMPTY, "failed")
+        return "limited" if self._agent.is_limited else "completed"
 
-    async def _tell(self) -> None:
+    async def _journal_events(self) -> None:
         """Run the agent; what waits in it is told however it ends."""
         try:
             async with aclosing(self._agent.run(self._turn.messages)) as events:
                 async for event in events:
                     self._journal.append(event)
         finally:
-            for event in self._agent.rest():
+            for event in self._agent.flush_pending_text():
                 self._journal.append(event)
 
-    def _apologise(self, text: str, outcome: Outcome) -> Outcome:
-        self._journal.append(Said(f"\n\n{text}" if self._said else text))
+    def _append_notice(self, text: str, outcome: Outcome) -> Outcome:
+        self._journal.append(AnswerText(f"\n\n{text}" if self._answer_text else text))
         return outcome
 
     @property
-    def _said(self) -> str:
-        return text_of(self._journal.events)
+    def _answer_text(self) -> str:
+        return join_text(self._journal.events)
 
-    async def end(self, outcome: Outcome) -> None:
+    async def finish(self, outcome: Outcome) -> None:
         """Store the answer, whole or partial, and tell the end; unless somebody else does."""
-        if not self._begun:
+        if not self._is_question_stored:
             outcome = "failed"  # nothing of it is stored, however it ended
-        if not self._said:
-            self._apologise(_UNSAID[outcome], outcome)
-        message = self._message(outcome)
-        if self._begun:
-            with telemetry.stage("store"):
-                message = await self._store(message, outcome)
-        telemetry.note(outcome=message.metadata["outcome"])
-        self._journal.append(Ended(message, message.metadata["outcome"]))
+        if not self._answer_text:
+            self._append_notice(_NOTICE_BY_OUTCOME[outcome], outcome)
+        message = self._build_message(outcome)
+        if self._is_question_stored:
+            with telemetry.measure_stage("store"):
+                message = await self._store_answer(message, outcome)
+        telemetry.add_fields(outcome=message.metadata["outcome"])
+        self._journal.append(RunEnded(message, message.metadata["outcome"]))
         self._journal.open()
-        await tell(self._deps.events, self._turn.uid, message.session_id, self._turn.run_id)
+        await publish_turn_ended(
+            self._deps.events, self._turn.uid, message.session_id, self._turn.run_id
+        )
 
-    async def _store(self, message: Message, outcome: Outcome) -> Message:
+    async def _store_answer(self, message: Message, outcome: Outcome) -> Message:
         """Return the message as it has to be told; one that is not stored is a failed one."""
         try:
             await self._recorder.finish(message, outcome)
-        except Lost:
+        except OwnershipLost:
             self._journal.abandon()
         except Exception:  # noqa: BLE001 - the end is told whatever the store does
             telemetry.error("answer_not_stored", run_id=self._run.id)
-            return self._message("failed")
+            return self._build_message("failed")
         return message
 
-    def _message(self, outcome: Outcome) -> Message:
+    def _build_message(self, outcome: Outcome) -> Message:
         now = self._deps.clock.now()
-        message = message_of(self._run, self._journal.events, outcome, now)
-        self._note(message, outcome)
-        return replace(message, diagnostics=telemetry.facts())
+        message = build_message(self._run, self._journal.events, outcome, now)
+        self._add_log_fields(message, outcome)
+        return replace(message, diagnostics=telemetry.get_fields())
 
     @property
-    def _path(self) -> Literal["simple", "tools", "persona"]:
+    def _diagnostic_path(self) -> Literal["simple", "tools", "persona"]:
         """Say what the turn took the question for."""
         if self._turn.role != "agent":
             return "persona"
         return "tools" if self._agent.calls else "simple"
 
-    def _note(self, message: Message, outcome: Outcome) -> None:
-        telemetry.note(
+    def _add_log_fields(self, message: Message, outcome: Outcome) -> None:
+        telemetry.add_fields(
             outcome=outcome,
-            path=self._path,
+            path=self._diagnostic_path,
             citations=len(message.cards),
-            prompt=prompts.version("chat/system"),
+            prompt=prompts.compute_version("chat/system"),
             model=self._run.model,
             cycles=self._agent.cycles,
             input_tokens=self._agent.usage.input_tokens,
@@ -222,16 +226,16 @@ class _Work:
         )
 
 
-def _run(deps: ChatDeps, turn: Turn) -> Run:
-    asked = turn.question
+def _build_run(deps: ChatDeps, turn: PreparedTurn) -> Run:
+    question = turn.question
     return Run(
         id=turn.run_id,
-        session_id=asked.session_id,
-        question_id=asked.id,
+        session_id=question.session_id,
+        question_id=question.id,
         writer=deps.new_id(),
-        created_at=asked.created_at,
-        lease_until=deps.clock.now() + LEASE,
+        created_at=question.created_at,
+        lease_until=deps.clock.now() + LEASE_TTL,
         model=deps.model.name(turn.role),
-        app_id=asked.app_id,
+        app_id=question.app_id,
         fingerprint=turn.fingerprint,
     )

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field
 
-from shared.domain.chat import Message, Session, main_session
+from shared.domain.chat import Message, Session, build_main_session_id
 from shared.domain.ids import AppId, RunId, SessionId, UserId
 from shared.domain.run import Outcome
 from shared.edge.http import Wire
@@ -13,22 +13,24 @@ from shared.edge.http import Wire
 MAX_CARDS = 5
 
 
-def _some(value: str | None) -> str | None:
+def _parse_optional_id(value: str | None) -> str | None:
     """The app writes `null` and the empty string for "no app"."""
     return None if value in (None, "", "null") else value
 
 
-def _no_offset(skipped: int) -> int:
-    if skipped:
+def _reject_offset(offset: int) -> int:
+    if offset:
         raise ValueError(
             "offset is not supported: pass the X-Next-Cursor of the last page as cursor"
         )
-    return skipped
+    return offset
 
 
-ChosenApp = Annotated[str | None, Field(pattern=r"^[A-Za-z0-9_-]{0,64}$"), AfterValidator(_some)]
-ChosenSession = Annotated[str | None, Field(max_length=64), AfterValidator(_some)]
-UNTITLED = "New Chat"
+ChosenApp = Annotated[
+    str | None, Field(pattern=r"^[A-Za-z0-9_-]{0,64}$"), AfterValidator(_parse_optional_id)
+]
+ChosenSession = Annotated[str | None, Field(max_length=64), AfterValidator(_parse_optional_id)]
+DEFAULT_TITLE = "New Chat"
 
 
 class ChatQuery(Wire):
@@ -52,7 +54,7 @@ class ChatQuery(Wire):
 
     @property
     def session_id(self) -> SessionId:
-        return self.session or main_session(self.app)
+        return self.session or build_main_session_id(self.app)
 
 
 class SendQuery(ChatQuery):
@@ -79,31 +81,31 @@ class ResumeQuery(Wire):
     after: Annotated[int, Field(ge=0)] = 0
 
 
-class Stopped(Wire):
+class StopOut(Wire):
     """`stopping`: the answer ends in a moment. `ended`: it had ended before, with this outcome."""
 
     status: Literal["stopping", "ended"]
     outcome: Outcome | None = None
 
 
-class CloseRunRequest(Wire):
+class CloseRunIn(Wire):
     """The ids of a run."""
 
     uid: UserId
     run_id: RunId
 
 
-class Closed(Wire):
+class CloseOut(Wire):
     status: Literal["closed"] = "closed"
 
 
-class PageQuery(ChatQuery):
+class MessagesQuery(ChatQuery):
     """`before` is the id of the oldest message that the caller has."""
 
     before: Annotated[str | None, Field(max_length=64)] = None
 
 
-class PageContext(Wire):
+class PageContextIn(Wire):
     """What the owner is looking at."""
 
     type: Literal["conversation", "task", "memory", "recap"]
@@ -111,16 +113,16 @@ class PageContext(Wire):
     title: str | None = None
 
 
-class SendMessageRequest(Wire):
+class SendMessageIn(Wire):
     """`client_message_id` marks repeats of one question, as the header Idempotency-Key does."""
 
     text: str
     client_message_id: Annotated[str | None, Field(min_length=1, max_length=255)] = None
     file_ids: Annotated[list[str] | None, Field(max_length=100)] = None
-    context: PageContext | None = None
+    context: PageContextIn | None = None
 
 
-class CardStructured(Wire):
+class CardStructuredOut(Wire):
     title: str
     emoji: str
 
@@ -128,7 +130,7 @@ class CardStructured(Wire):
 class CardOut(Wire):
     id: str
     created_at: datetime
-    structured: CardStructured
+    structured: CardStructuredOut
 
 
 class MessageOut(Wire):
@@ -156,7 +158,7 @@ class MessageOut(Wire):
     metadata: dict[str, Any]
 
 
-def message_out(message: Message) -> MessageOut:
+def to_message_out(message: Message) -> MessageOut:
     """Write a message as the app reads it."""
     metadata = dict(message.metadata)
     if message.marked_text is not None and message.cards:
@@ -176,7 +178,7 @@ def message_out(message: Message) -> MessageOut:
             CardOut(
                 id=card.id,
                 created_at=card.created_at,
-                structured=CardStructured(title=card.title, emoji=card.emoji),
+                structured=CardStructuredOut(title=card.title, emoji=card.emoji),
             )
             for card in message.cards[:MAX_CARDS]
         ],
@@ -192,16 +194,16 @@ def message_out(message: Message) -> MessageOut:
     )
 
 
-def message_json(message: Message) -> bytes:
+def to_message_json(message: Message) -> bytes:
     """Write a message as the `done` frame carries it."""
-    return message_out(message).model_dump_json().encode()
+    return to_message_out(message).model_dump_json().encode()
 
 
-class Reported(Wire):
+class ReportOut(Wire):
     message: str = "Message reported"
 
 
-class Ok(Wire):
+class OkOut(Wire):
     status: str = "ok"
 
 
@@ -213,7 +215,7 @@ class RatingQuery(Wire):
     reason: Annotated[str | None, Field(max_length=200)] = None
 
 
-class ProfileBody(Wire):
+class ProfileIn(Wire):
     """Fields left out keep their value."""
 
     name: Annotated[str | None, Field(max_length=200)] = None
@@ -227,12 +229,12 @@ class ProfileOut(Wire):
     language: str
 
 
-class FcmTokenBody(Wire):
+class FcmTokenIn(Wire):
     fcm_token: Annotated[str, Field(min_length=1, max_length=4_096)]
     time_zone: str
 
 
-class FcmTokenSaved(Wire):
+class FcmTokenOut(Wire):
     """Spelled as the app expects it."""
 
     status: str = "Ok"
@@ -241,14 +243,14 @@ class FcmTokenSaved(Wire):
 Title = Annotated[str | None, Field(max_length=500)]
 
 
-class NewSession(Wire):
+class SessionIn(Wire):
     """A chat without a title gets one from its first answer."""
 
     title: Title = None
     app_id: ChosenApp = None
 
 
-class SessionChanges(Wire):
+class SessionChangeIn(Wire):
     """Fields left out keep their value."""
 
     title: Title = None
@@ -262,7 +264,7 @@ class SessionsQuery(Wire):
     starred: bool | None = None
     limit: Annotated[int, Field(ge=1, le=500)] = 50
     cursor: Annotated[str | None, Field(max_length=400)] = None
-    offset: Annotated[int, AfterValidator(_no_offset)] = 0
+    offset: Annotated[int, AfterValidator(_reject_offset)] = 0
 
 
 class SessionOut(Wire):
@@ -279,11 +281,11 @@ class SessionOut(Wire):
     preview: str
 
 
-def session_out(session: Session) -> SessionOut:
+def to_session_out(session: Session) -> SessionOut:
     """Write a chat as the app reads it."""
     return SessionOut(
         id=session.id,
-        title=session.title or UNTITLED,
+        title=session.title or DEFAULT_TITLE,
         starred=session.starred,
         app_id=session.app_id,
         plugin_id=session.app_id,
@@ -294,7 +296,7 @@ def session_out(session: Session) -> SessionOut:
     )
 
 
-class TurnEnded(Wire):
+class TurnEndedIn(Wire):
     """What `turn.ended` carries."""
 
     uid: str

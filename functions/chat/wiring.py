@@ -4,7 +4,7 @@ from dataclasses import field
 from functools import cache
 
 from functions.chat.guards import Limits
-from functions.chat.live import LiveRuns
+from functions.chat.live import RunRegistry
 from shared import wiring
 from shared.data.apps import Apps, InstalledApps
 from shared.data.cached_apps import CachedApps
@@ -50,7 +50,7 @@ class ChatDeps:
     connections: Connections
     limits: Limits
     web_search: bool = False
-    live: LiveRuns = field(default_factory=LiveRuns)
+    active_runs: RunRegistry = field(default_factory=RunRegistry)
     cors_origins: tuple[str, ...] = ()
 
 

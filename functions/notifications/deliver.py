@@ -4,13 +4,13 @@ import asyncio
 from dataclasses import replace
 from datetime import datetime
 
-from functions.notifications.digest import hold, queue
-from functions.notifications.push import bury, push, push_message
+from functions.notifications.digest import defer_to_digest, schedule_digest
+from functions.notifications.push import build_push_message, push, record_dead_letter
 from functions.notifications.wiring import NotificationsDeps
 from shared.domain.errors import Unavailable
 from shared.domain.ids import UserId
 from shared.domain.notification import Delivery, Notification, NotificationId
-from shared.domain.quiet import decide
+from shared.domain.quiet import decide_delivery
 
 
 async def deliver(deps: NotificationsDeps, uid: UserId, notification_id: NotificationId) -> None:
@@ -24,21 +24,25 @@ async def deliver(deps: NotificationsDeps, uid: UserId, notification_id: Notific
     if notification is None or notification.delivery.sent_at is not None:
         return
     if notification.held_until is not None:
-        await queue(deps, uid, notification.held_until)
+        await schedule_digest(deps, uid, notification.held_until)
         return
     now = deps.clock.now()
-    decision = decide(profile.notifications, notification.app_id, zone=profile.zone, now=now)
-    if isinstance(decision, datetime) and await hold(deps, uid, notification, until=decision):
+    decision = decide_delivery(
+        profile.notifications, notification.app_id, zone=profile.zone, now=now
+    )
+    if isinstance(decision, datetime) and await defer_to_digest(
+        deps, uid, notification, until=decision
+    ):
         return
     if decision == "silence" or notification.read:
         delivery = replace(notification.delivery, sent_at=now)
     else:
         delivery = await _push(deps, uid, notification)
-    await _settle(deps, uid, notification, delivery)
+    await _record_delivery(deps, uid, notification, delivery)
 
 
 async def _push(deps: NotificationsDeps, uid: UserId, notification: Notification) -> Delivery:
-    message = push_message(
+    message = build_push_message(
         uid,
         notification.id,
         title=notification.title,
@@ -48,11 +52,11 @@ async def _push(deps: NotificationsDeps, uid: UserId, notification: Notification
     return await push(deps, uid, message, notification.delivery)
 
 
-async def _settle(
+async def _record_delivery(
     deps: NotificationsDeps, uid: UserId, notification: Notification, delivery: Delivery
 ) -> None:
     ids = {"uid": uid, "id": notification.id}
-    await bury(deps, "deliver_notification", ids, delivery)
-    await deps.inbox.settle(uid, [notification], delivery)
+    await record_dead_letter(deps, "deliver_notification", ids, delivery)
+    await deps.inbox.record_delivery(uid, [notification], delivery)
     if not delivery.is_over:
         raise Unavailable("Some devices cannot be reached now")

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
 
-from functions.notifications.push import bury, push, push_message
+from functions.notifications.push import build_push_message, push, record_dead_letter
 from functions.notifications.wiring import NotificationsDeps
 from shared.domain.errors import Unavailable
 from shared.domain.ids import AppId, UserId
@@ -14,29 +14,29 @@ from shared.domain.notification import (
     Digest,
     DigestId,
     Notification,
-    digest_id,
-    new_digest,
+    build_digest,
+    build_digest_id,
 )
 from shared.domain.profile import Profile
-from shared.domain.quiet import decide
+from shared.domain.quiet import decide_delivery
 
 TITLE = "While it was quiet"
-NAMED = 5
+MAX_NAMED_APPS = 5
 """So many apps are named in a digest, those with most to say first."""
 
 
-async def hold(
+async def defer_to_digest(
     deps: NotificationsDeps, uid: UserId, notification: Notification, *, until: datetime
 ) -> bool:
     """Keep a push for the digest at `until`; False when that digest is told already."""
-    if not await deps.digests.join(uid, new_digest(until), notification.id):
+    if not await deps.digests.defer(uid, build_digest(until), notification.id):
         return False
-    await queue(deps, uid, until)
+    await schedule_digest(deps, uid, until)
     return True
 
 
-async def queue(deps: NotificationsDeps, uid: UserId, until: datetime) -> None:
-    name = digest_id(until)
+async def schedule_digest(deps: NotificationsDeps, uid: UserId, until: datetime) -> None:
+    name = build_digest_id(until)
     body = {"uid": uid, "id": name}
     await deps.tasks.create("deliver_digest", f"digest-{uid}-{name}", body, at=until)
 
@@ -51,53 +51,59 @@ async def deliver_digest(deps: NotificationsDeps, uid: UserId, name: DigestId) -
         return
     delivery = digest.delivery
     if delivery.sent_at is None:
-        told = await _still_wanted(deps, uid, digest)
-        delivery = await _push(deps, uid, digest, told)
-        await bury(deps, "deliver_digest", {"uid": uid, "id": digest.id}, delivery)
-        await deps.digests.settle(uid, digest.id, delivery)
+        counts = await _count_deliverable(deps, uid, digest)
+        delivery = await _push(deps, uid, digest, counts)
+        await record_dead_letter(deps, "deliver_digest", {"uid": uid, "id": digest.id}, delivery)
+        await deps.digests.record_delivery(uid, digest.id, delivery)
     if not delivery.is_over:
         raise Unavailable("Some devices cannot be reached now")
-    while left := await deps.inbox.held(uid, digest.due_at):
-        await deps.inbox.settle(uid, left, delivery)
+    while deferred := await deps.inbox.list_deferred(uid, digest.due_at):
+        await deps.inbox.record_delivery(uid, deferred, delivery)
 
 
-async def _still_wanted(
+async def _count_deliverable(
     deps: NotificationsDeps, uid: UserId, digest: Digest
 ) -> Mapping[AppId, int]:
     """Count by app what is to be heard now; what has become quiet for longer is held on."""
     profile = await deps.profiles.get(uid)
-    told: Counter[AppId] = Counter()
-    last = None
-    while held := await deps.inbox.held(uid, digest.due_at, after=last):
-        told.update([each.app_id for each in held if await _is_heard(deps, uid, each, profile)])
-        last = held[-1].id
-    return told
+    counts: Counter[AppId] = Counter()
+    last_id = None
+    while deferred := await deps.inbox.list_deferred(uid, digest.due_at, after=last_id):
+        counts.update(
+            [
+                notification.app_id
+                for notification in deferred
+                if await _is_deliverable(deps, uid, notification, profile)
+            ]
+        )
+        last_id = deferred[-1].id
+    return counts
 
 
-async def _is_heard(
+async def _is_deliverable(
     deps: NotificationsDeps, uid: UserId, notification: Notification, profile: Profile
 ) -> bool:
     preferences, now = profile.notifications, deps.clock.now()
-    decision = decide(preferences, notification.app_id, zone=profile.zone, now=now)
+    decision = decide_delivery(preferences, notification.app_id, zone=profile.zone, now=now)
     if decision == "silence" or notification.read:
         return False
-    return decision == "push" or not await _hold_on(deps, uid, notification, until=decision)
+    return decision == "push" or not await _defer_again(deps, uid, notification, until=decision)
 
 
-async def _hold_on(
+async def _defer_again(
     deps: NotificationsDeps, uid: UserId, notification: Notification, *, until: datetime
 ) -> bool:
     """Hold it for a later digest, whose task comes first: this digest would not find it again."""
-    await queue(deps, uid, until)
-    return await hold(deps, uid, notification, until=until)
+    await schedule_digest(deps, uid, until)
+    return await defer_to_digest(deps, uid, notification, until=until)
 
 
 async def _push(
-    deps: NotificationsDeps, uid: UserId, digest: Digest, told: Mapping[AppId, int]
+    deps: NotificationsDeps, uid: UserId, digest: Digest, counts: Mapping[AppId, int]
 ) -> Delivery:
-    if not told:
+    if not counts:
         return replace(digest.delivery, sent_at=deps.clock.now())
-    text = summary(await _by_name(deps, told))
+    text = format_summary(await _count_by_name(deps, counts))
     data = {
         "id": digest.id,
         "created_at": digest.due_at.isoformat(),
@@ -105,25 +111,27 @@ async def _push(
         "text": text,
         "navigate_to": "/inbox",
     }
-    message = push_message(uid, digest.id, title=TITLE, body=text, data=data)
+    message = build_push_message(uid, digest.id, title=TITLE, body=text, data=data)
     return await push(deps, uid, message, digest.delivery)
 
 
-async def _by_name(deps: NotificationsDeps, told: Mapping[AppId, int]) -> Mapping[str, int]:
+async def _count_by_name(
+    deps: NotificationsDeps, counts_by_id: Mapping[AppId, int]
+) -> Mapping[str, int]:
     """Count by the names of the apps; of one that is gone, its id is left."""
-    names = {app.id: app.name for app in await deps.apps.get_many(sorted(told))}
+    names = {app.id: app.name for app in await deps.apps.get_many(sorted(counts_by_id))}
     counts: Counter[str] = Counter()
-    for app_id, count in told.items():
+    for app_id, count in counts_by_id.items():
         counts[names.get(app_id, app_id)] += count  # two apps may bear one name
     return counts
 
 
-def summary(counts: Mapping[str, int]) -> str:
+def format_summary(counts: Mapping[str, int]) -> str:
     """Say how many came from which apps, as `4 notifications: Weather 3, News 1`."""
-    ranked = sorted(counts.items(), key=lambda counted: (-counted[1], counted[0]))
-    named = [f"{name} {count}" for name, count in ranked[:NAMED]]
-    if others := sum(count for _, count in ranked[NAMED:]):
-        named.append(f"others {others}")
+    ranked = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    parts = [f"{name} {count}" for name, count in ranked[:MAX_NAMED_APPS]]
+    if others := sum(count for _, count in ranked[MAX_NAMED_APPS:]):
+        parts.append(f"others {others}")
     total = sum(counts.values())
     noun = "notification" if total == 1 else "notifications"
-    return f"{total} {noun}: {', '.join(named)}"
+    return f"{total} {noun}: {', '.join(parts)}"

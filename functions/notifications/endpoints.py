@@ -6,45 +6,45 @@ from starlette.responses import JSONResponse, Response
 
 from functions.notifications.deliver import deliver
 from functions.notifications.digest import deliver_digest
-from functions.notifications.notify import PER_HOUR, Posted, accepted, notify
+from functions.notifications.notify import MAX_PER_HOUR, PostedNotification, notify, validate_text
 from functions.notifications.wire import (
-    DeliverDigestRequest,
-    DeliverRequest,
-    Done,
-    InboxItem,
-    InboxPage,
+    DeliverDigestIn,
+    DeliverIn,
+    DoneOut,
+    InboxItemOut,
+    InboxPageOut,
     InboxQuery,
+    NotificationIn,
     NotificationQuery,
-    NotificationRequest,
-    PreferencesChange,
+    PreferencesIn,
     PreferencesOut,
-    Receipt,
+    ReceiptOut,
     ReceiptQuery,
 )
 from functions.notifications.wiring import NotificationsDeps
 from shared import telemetry
-from shared.data.app_access import calling_app
+from shared.data.app_access import authenticate_app
 from shared.domain.errors import NotFound, TooMany
 from shared.domain.ids import AppId, UserId
 from shared.domain.notification import NotificationId
 from shared.domain.operation import Operation
-from shared.domain.text import visible
-from shared.edge.allowances import headers, over_limit
+from shared.domain.text import strip_invisible
+from shared.edge.allowances import build_rate_limit_headers, too_many_requests
 from shared.edge.http import Call, Endpoint
-from shared.edge.idempotency import KeyHeader, once
-from shared.edge.problems import problem
+from shared.edge.idempotency import IdempotencyKeyHeader, run_idempotent
+from shared.edge.problems import build_problem
 
 NOT_INSTALLED = "User does not have this app installed"
-REFUSALS = (400, 401, 403, 404, 409, 413, 422, 429)
+ERROR_STATUSES = (400, 401, 403, 404, 409, 413, 422, 429)
 
 
-async def post_notification(deps: NotificationsDeps, call: Call[NotificationRequest]) -> Response:
-    return await _post(deps, call, aid=call.body.aid, said=call.body)
+async def post_notification(deps: NotificationsDeps, call: Call[NotificationIn]) -> Response:
+    return await _post(deps, call, aid=call.body.aid, body=call.body)
 
 
 async def post_app_notification(deps: NotificationsDeps, call: Call[None]) -> Response:
     """Only push: whatever the app's manifest says, nothing is written into the chat."""
-    return await _post(deps, call, aid=call.path["app_id"], said=call.query, chat_allowed=False)
+    return await _post(deps, call, aid=call.path["app_id"], body=call.query, chat_allowed=False)
 
 
 async def _post(
@@ -52,22 +52,22 @@ async def _post(
     call: Call[Any],
     *,
     aid: str | None,
-    said: NotificationRequest | NotificationQuery,
+    body: NotificationIn | NotificationQuery,
     chat_allowed: bool = True,
 ) -> Response:
     if not aid:
-        return problem(400, "aid (app id) in request body is required")
-    if not said.uid:
-        return problem(400, "uid is required")
-    if not said.message or not visible(said.message).strip():
-        return problem(400, "message is required")
-    uid = UserId(said.uid)
+        return build_problem(400, "aid (app id) in request body is required")
+    if not body.uid:
+        return build_problem(400, "uid is required")
+    if not body.message or not strip_invisible(body.message).strip():
+        return build_problem(400, "message is required")
+    uid = UserId(body.uid)
     key = call.headers.get("authorization")
-    app, _ = await calling_app(deps, AppId(aid), uid, key, not_installed=NOT_INSTALLED)
-    text = accepted(said.message)
+    app, _ = await authenticate_app(deps, AppId(aid), uid, key, not_installed_message=NOT_INSTALLED)
+    text = validate_text(body.message)
 
     async def work(operation: Operation) -> Response:
-        posted = Posted(
+        post = PostedNotification(
             id=NotificationId(operation.name),
             at=operation.begun_at,
             uid=uid,
@@ -75,39 +75,45 @@ async def _post(
             text=text,
             chat_allowed=chat_allowed,
         )
-        limit = headers(await notify(deps, posted))
-        return JSONResponse({"status": "Ok"}, headers={**limit, "X-Notification-Id": posted.id})
+        limit_headers = build_rate_limit_headers(await notify(deps, post))
+        return JSONResponse(
+            {"status": "Ok"}, headers={**limit_headers, "X-Notification-Id": post.id}
+        )
 
     try:
-        return await once(deps, call, uid=uid, caller=app.id, work=work)
-    except TooMany as refused:
-        return over_limit(refused, limit=PER_HOUR)
+        return await run_idempotent(deps, call, uid=uid, caller=app.id, work=work)
+    except TooMany as error:
+        return too_many_requests(error, limit=MAX_PER_HOUR)
 
 
-async def get_receipt(deps: NotificationsDeps, call: Call[None]) -> Response | Receipt:
+async def get_receipt(deps: NotificationsDeps, call: Call[None]) -> Response | ReceiptOut:
     query: ReceiptQuery = call.query
     if not query.aid:
-        return problem(400, "aid (app id) is required")
+        return build_problem(400, "aid (app id) is required")
     if not query.uid:
-        return problem(400, "uid is required")
+        return build_problem(400, "uid is required")
     uid = UserId(query.uid)
     key = call.headers.get("authorization")
-    app, _ = await calling_app(deps, AppId(query.aid), uid, key, not_installed=NOT_INSTALLED)
+    app, _ = await authenticate_app(
+        deps, AppId(query.aid), uid, key, not_installed_message=NOT_INSTALLED
+    )
     notification = await deps.inbox.get(uid, NotificationId(call.path["id"]))
     if notification is None or notification.app_id != app.id:
         raise NotFound("Notification not found")
-    return Receipt.of(notification)
+    return ReceiptOut.of(notification)
 
 
-async def list_inbox(deps: NotificationsDeps, call: Call[None]) -> InboxPage:
-    found = await deps.inbox.delivered(call.uid, limit=call.query.limit, after=call.query.cursor)
-    items = [InboxItem.model_validate(n, from_attributes=True) for n in found.items]
-    return InboxPage(items=items, next_cursor=found.next)
+async def list_inbox(deps: NotificationsDeps, call: Call[None]) -> InboxPageOut:
+    page = await deps.inbox.list_delivered(
+        call.uid, limit=call.query.limit, after=call.query.cursor
+    )
+    items = [InboxItemOut.model_validate(n, from_attributes=True) for n in page.items]
+    return InboxPageOut(items=items, next_cursor=page.next)
 
 
-async def mark_read(deps: NotificationsDeps, call: Call[None]) -> Done:
+async def mark_read(deps: NotificationsDeps, call: Call[None]) -> DoneOut:
     await deps.inbox.mark_read(call.uid, NotificationId(call.path["id"]), deps.clock.now())
-    return Done()
+    return DoneOut()
 
 
 async def get_preferences(deps: NotificationsDeps, call: Call[None]) -> PreferencesOut:
@@ -115,22 +121,22 @@ async def get_preferences(deps: NotificationsDeps, call: Call[None]) -> Preferen
     return PreferencesOut.of(profile.notifications)
 
 
-async def change_preferences(
-    deps: NotificationsDeps, call: Call[PreferencesChange]
-) -> PreferencesOut:
-    return PreferencesOut.of(await deps.profiles.prefer(call.uid, **call.body.changes()))
+async def change_preferences(deps: NotificationsDeps, call: Call[PreferencesIn]) -> PreferencesOut:
+    return PreferencesOut.of(
+        await deps.profiles.change_preferences(call.uid, **call.body.to_changes())
+    )
 
 
-async def deliver_notification(deps: NotificationsDeps, call: Call[DeliverRequest]) -> Done:
-    telemetry.note(uid=telemetry.opaque(call.body.uid))
+async def deliver_notification(deps: NotificationsDeps, call: Call[DeliverIn]) -> DoneOut:
+    telemetry.add_fields(uid=telemetry.hash_id(call.body.uid))
     await deliver(deps, call.body.uid, call.body.id)
-    return Done()
+    return DoneOut()
 
 
-async def deliver_held(deps: NotificationsDeps, call: Call[DeliverDigestRequest]) -> Done:
-    telemetry.note(uid=telemetry.opaque(call.body.uid))
+async def deliver_deferred(deps: NotificationsDeps, call: Call[DeliverDigestIn]) -> DoneOut:
+    telemetry.add_fields(uid=telemetry.hash_id(call.body.uid))
     await deliver_digest(deps, call.body.uid, call.body.id)
-    return Done()
+    return DoneOut()
 
 
 ENDPOINTS = (
@@ -140,10 +146,10 @@ ENDPOINTS = (
         handler=post_notification,
         summary="Notify a user who installed the app; 10 an hour",
         access="anyone",
-        headers=KeyHeader,
-        body=NotificationRequest,
-        response=Done,
-        errors=REFUSALS,
+        headers=IdempotencyKeyHeader,
+        body=NotificationIn,
+        response=DoneOut,
+        errors=ERROR_STATUSES,
     ),
     Endpoint(
         method="POST",
@@ -151,10 +157,10 @@ ENDPOINTS = (
         handler=post_app_notification,
         summary="Notify a user without writing into the chat; 10 an hour",
         access="anyone",
-        headers=KeyHeader,
+        headers=IdempotencyKeyHeader,
         query=NotificationQuery,
-        response=Done,
-        errors=REFUSALS,
+        response=DoneOut,
+        errors=ERROR_STATUSES,
     ),
     Endpoint(
         method="GET",
@@ -163,7 +169,7 @@ ENDPOINTS = (
         summary="Tell the app that posted a notification what became of it",
         access="anyone",
         query=ReceiptQuery,
-        response=Receipt,
+        response=ReceiptOut,
         errors=(400, 401, 403, 404),
     ),
     Endpoint(
@@ -172,14 +178,14 @@ ENDPOINTS = (
         handler=list_inbox,
         summary="List the notifications that were delivered, newest first",
         query=InboxQuery,
-        response=InboxPage,
+        response=InboxPageOut,
     ),
     Endpoint(
         method="POST",
         path="/v1/inbox/{id}/read",
         handler=mark_read,
         summary="Mark a notification as read",
-        response=Done,
+        response=DoneOut,
         errors=(404,),
     ),
     Endpoint(
@@ -194,7 +200,7 @@ ENDPOINTS = (
         path="/v1/users/notification-preferences",
         handler=change_preferences,
         summary="Change what the user wants to hear of apps; what is left out stays",
-        body=PreferencesChange,
+        body=PreferencesIn,
         response=PreferencesOut,
     ),
 )
@@ -206,8 +212,8 @@ DELIVER_ENDPOINTS = (
         handler=deliver_notification,
         summary="Deliver one stored notification",
         access="service",
-        body=DeliverRequest,
-        response=Done,
+        body=DeliverIn,
+        response=DoneOut,
     ),
 )
 
@@ -215,10 +221,10 @@ DIGEST_ENDPOINTS = (
     Endpoint(
         method="POST",
         path="/",
-        handler=deliver_held,
+        handler=deliver_deferred,
         summary="Deliver what quiet hours held back",
         access="service",
-        body=DeliverDigestRequest,
-        response=Done,
+        body=DeliverDigestIn,
+        response=DoneOut,
     ),
 )

@@ -8,24 +8,24 @@ from starlette.requests import Request
 
 from functions.notifications.endpoints import DELIVER_ENDPOINTS, DIGEST_ENDPOINTS, ENDPOINTS
 from functions.notifications.wiring import deps, start
-from shared.edge.http import application
+from shared.edge.http import build_application
 
 start()
 
 
 @cache
 def _notifications() -> Starlette:
-    return application("notifications", ENDPOINTS, deps(), cors_origins=deps().cors_origins)
+    return build_application("notifications", ENDPOINTS, deps(), cors_origins=deps().cors_origins)
 
 
 @cache
 def _deliver_notification() -> Starlette:
-    return application("deliver_notification", DELIVER_ENDPOINTS, deps())
+    return build_application("deliver_notification", DELIVER_ENDPOINTS, deps())
 
 
 @cache
 def _deliver_digest() -> Starlette:
-    return application("deliver_digest", DIGEST_ENDPOINTS, deps())
+    return build_application("deliver_digest", DIGEST_ENDPOINTS, deps())
 
 
 @functions_framework.aio.http  # type: ignore[arg-type]  # its type omits ASGI applications

@@ -4,24 +4,24 @@ from contextlib import suppress
 from datetime import datetime
 
 from functions.notifications.wiring import NotificationsDeps
-from shared.domain.allowance import Allowance, allowed
+from shared.domain.allowance import RateLimitStatus, check_limit
 from shared.domain.app import App
-from shared.domain.chat import Message, main_session, new_session
+from shared.domain.chat import Message, build_main_session_id, build_session
 from shared.domain.documents import Create
 from shared.domain.errors import AlreadyExists, TooLarge
-from shared.domain.hours import hour_of
+from shared.domain.hours import floor_to_hour
 from shared.domain.ids import MessageId, UserId
 from shared.domain.notification import Delivery, Notification, NotificationId
-from shared.domain.text import visible
+from shared.domain.text import strip_invisible
 from shared.domain.value import value
 
-MAX_CHARS = 4000
-PER_HOUR = 10
+MAX_TEXT_CHARS = 4000
+MAX_PER_HOUR = 10
 """From one app to one user."""
 
 
 @value
-class Posted:
+class PostedNotification:
     """What an app tells a user, under the name and time of its first attempt."""
 
     id: NotificationId
@@ -40,96 +40,98 @@ class Posted:
         return not self.is_for_chat or self.app.external_integration.chat_messages_notify
 
 
-def accepted(message: str) -> str:
+def validate_text(message: str) -> str:
     """Return the text as it is kept. Raises TooLarge."""
-    if len(message) > MAX_CHARS:
-        raise TooLarge(f"message is too long. Maximum {MAX_CHARS} characters.")
-    return visible(message)
+    if len(message) > MAX_TEXT_CHARS:
+        raise TooLarge(f"message is too long. Maximum {MAX_TEXT_CHARS} characters.")
+    return strip_invisible(message)
 
 
-async def notify(deps: NotificationsDeps, posted: Posted) -> Allowance:
+async def notify(deps: NotificationsDeps, post: PostedNotification) -> RateLimitStatus:
     """Store what an app says where its manifest wants it, and have it delivered.
 
     Again with the same id, it goes on where it stopped. Raises TooMany.
     """
-    notification = _notification(posted)
-    allowance = await _store(deps, posted.uid, notification)
-    if posted.is_for_chat:
-        await _tell_in_chat(deps, posted, notification)
-    if posted.is_for_push:
-        ids = {"uid": posted.uid, "id": posted.id}
-        await deps.tasks.create("deliver_notification", f"notification-{posted.id}", ids)
-    return allowance
+    notification = _build_notification(post)
+    limit_status = await _store(deps, post.uid, notification)
+    if post.is_for_chat:
+        await _add_chat_message(deps, post, notification)
+    if post.is_for_push:
+        ids = {"uid": post.uid, "id": post.id}
+        await deps.tasks.create("deliver_notification", f"notification-{post.id}", ids)
+    return limit_status
 
 
-async def _store(deps: NotificationsDeps, uid: UserId, notification: Notification) -> Allowance:
+async def _store(
+    deps: NotificationsDeps, uid: UserId, notification: Notification
+) -> RateLimitStatus:
     """Write slot and notification in one: what is counted is there, and nothing else.
 
     A chat's document is not among them: a rush for the last slots would meet there.
     """
 
-    async def with_slot(slot: Create) -> None:
-        await deps.inbox.add(uid, notification, beside=[slot])
+    async def store_with_slot(slot: Create) -> None:
+        await deps.inbox.add(uid, notification, also=[slot])
 
-    left = await deps.limits.take(
+    slots_left = await deps.limits.consume(
         uid,
         notification.app_id,
-        hour=hour_of(notification.created_at),
-        limit=PER_HOUR,
-        taker=notification.id,
-        store=with_slot,
+        hour=floor_to_hour(notification.created_at),
+        limit=MAX_PER_HOUR,
+        consumer=notification.id,
+        store=store_with_slot,
     )
-    return allowed(left, limit=PER_HOUR, of="notifications", now=deps.clock.now())
+    return check_limit(slots_left, limit=MAX_PER_HOUR, noun="notifications", now=deps.clock.now())
 
 
-async def _tell_in_chat(
-    deps: NotificationsDeps, posted: Posted, notification: Notification
+async def _add_chat_message(
+    deps: NotificationsDeps, post: PostedNotification, notification: Notification
 ) -> None:
-    app_id = None if _speaks_in_main_chat(posted.app) else posted.app.id
-    session = new_session(main_session(app_id), app_id=app_id, now=posted.at)
+    app_id = None if _is_for_main_chat(post.app) else post.app.id
+    session = build_session(build_main_session_id(app_id), app_id=app_id, now=post.at)
     message = Message(
-        id=MessageId(posted.id),
+        id=MessageId(post.id),
         session_id=session.id,
         text=notification.data["text"],
         sender="ai",
-        created_at=posted.at,
+        created_at=post.at,
         app_id=app_id,
         from_integration=True,
     )
     with suppress(AlreadyExists):  # an earlier attempt told it
-        await deps.messages.add(posted.uid, session, message)
+        await deps.messages.add(post.uid, session, message)
 
 
-def _notification(posted: Posted) -> Notification:
+def _build_notification(post: PostedNotification) -> Notification:
     """Build it with the data from which the mobile app makes the chat message that we store.
 
     It is in the inbox at once; what is for the chat alone is not, and has arrived.
     """
-    app = posted.app
-    to_main = _speaks_in_main_chat(app)
+    app = post.app
+    is_for_main_chat = _is_for_main_chat(app)
     data = {
-        "id": posted.id,
-        "created_at": posted.at.isoformat(),
+        "id": post.id,
+        "created_at": post.at.isoformat(),
         "sender": "ai",
         "from_integration": "true",
         "type": "text",
         "notification_type": "plugin",
         "plugin_id": app.id,
-        "text": f"[{app.name}]: {posted.text}" if to_main else posted.text,
-        "navigate_to": "/chat/omi" if to_main else f"/chat/{app.id}",
+        "text": f"[{app.name}]: {post.text}" if is_for_main_chat else post.text,
+        "navigate_to": "/chat/omi" if is_for_main_chat else f"/chat/{app.id}",
     }
     return Notification(
-        id=posted.id,
+        id=post.id,
         app_id=app.id,
         title=f"{app.name} says",
-        body=posted.text,
-        created_at=posted.at,
+        body=post.text,
+        created_at=post.at,
         data=data,
-        delivered_at=posted.at if posted.is_for_push else None,
-        delivery=Delivery(sent_at=None if posted.is_for_push else posted.at),
+        delivered_at=post.at if post.is_for_push else None,
+        delivery=Delivery(sent_at=None if post.is_for_push else post.at),
     )
 
 
-def _speaks_in_main_chat(app: App) -> bool:
-    wanted = app.external_integration
-    return wanted.chat_messages_enabled and wanted.chat_messages_target == "main"
+def _is_for_main_chat(app: App) -> bool:
+    integration = app.external_integration
+    return integration.chat_messages_enabled and integration.chat_messages_target == "main"

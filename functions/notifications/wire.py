@@ -11,7 +11,7 @@ from shared.domain.quiet import Preferences, QuietHours
 from shared.edge.http import Wire
 
 
-class NotificationRequest(Wire):
+class NotificationIn(Wire):
     """An app's message to a user. All three are required; what misses is named one at a time."""
 
     aid: str | None = None
@@ -26,20 +26,20 @@ class NotificationQuery(Wire):
     message: str | None = None
 
 
-class Done(Wire):
+class DoneOut(Wire):
     """It is done."""
 
     status: Literal["Ok"] = "Ok"
 
 
-class DeliverRequest(Wire):
+class DeliverIn(Wire):
     """The ids of a stored notification."""
 
     uid: UserId
     id: NotificationId
 
 
-class DeliverDigestRequest(Wire):
+class DeliverDigestIn(Wire):
     """The ids of what was held back."""
 
     uid: UserId
@@ -53,7 +53,7 @@ class ReceiptQuery(Wire):
     uid: str | None = None
 
 
-class Receipt(Wire):
+class ReceiptOut(Wire):
     """What became of a notification, and when. What its reader muted counts as sent: it is in the inbox."""
 
     id: NotificationId
@@ -75,7 +75,7 @@ class Receipt(Wire):
         )
 
 
-class InboxItem(Wire):
+class InboxItemOut(Wire):
     """A delivered notification."""
 
     id: NotificationId
@@ -87,10 +87,10 @@ class InboxItem(Wire):
     read: bool
 
 
-class InboxPage(Wire):
+class InboxPageOut(Wire):
     """Newest first; `next_cursor` continues where this page ends, null at the end."""
 
-    items: list[InboxItem]
+    items: list[InboxItemOut]
     next_cursor: str | None
 
 
@@ -103,7 +103,7 @@ LocalTime = Annotated[str, Field(pattern=r"^([01][0-9]|2[0-3]):[0-5][0-9]$")]
 AppName = Annotated[AppId, Field(pattern=r"^[A-Za-z0-9_-]{1,64}$")]
 
 
-class Quiet(Wire):
+class QuietHoursIn(Wire):
     """Local times in the time zone of the profile; `22:00` to `07:00` crosses midnight."""
 
     model_config = ConfigDict(validate_by_name=True, serialize_by_alias=True)
@@ -112,7 +112,7 @@ class Quiet(Wire):
     end: LocalTime = Field(alias="to")
 
     @model_validator(mode="after")
-    def _must_end(self) -> Self:
+    def _check_times_differ(self) -> Self:
         if self.begin == self.end:
             raise ValueError(
                 "quiet hours begin and end at the same time; `enabled` switches all off"
@@ -120,24 +120,24 @@ class Quiet(Wire):
         return self
 
 
-class PreferencesChange(Wire):
+class PreferencesIn(Wire):
     """Fields left out keep their value; null means no quiet hours, or the digest at their end."""
 
     enabled: bool = True
     muted_apps: Annotated[tuple[AppName, ...], Field(max_length=200)] = ()
-    quiet_hours: Quiet | None = None
+    quiet_hours: QuietHoursIn | None = None
     digest: bool = True
     digest_hour: Annotated[int, Field(ge=0, le=23)] | None = None
 
-    def changes(self) -> dict[str, Any]:
-        given = {name: getattr(self, name) for name in self.model_fields_set}
+    def to_changes(self) -> dict[str, Any]:
+        changes = {name: getattr(self, name) for name in self.model_fields_set}
         if self.quiet_hours:
-            given["quiet_hours"] = QuietHours(
+            changes["quiet_hours"] = QuietHours(
                 begin=self.quiet_hours.begin, end=self.quiet_hours.end
             )
-        if "muted_apps" in given:
-            given["muted_apps"] = tuple(sorted(set(self.muted_apps)))
-        return given
+        if "muted_apps" in changes:
+            changes["muted_apps"] = tuple(sorted(set(self.muted_apps)))
+        return changes
 
 
 class PreferencesOut(Wire):
@@ -145,7 +145,7 @@ class PreferencesOut(Wire):
 
     enabled: bool
     muted_apps: list[AppId]
-    quiet_hours: Quiet | None
+    quiet_hours: QuietHoursIn | None
     digest: bool
     digest_hour: int | None
 

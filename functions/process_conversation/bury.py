@@ -1,16 +1,16 @@
 """What was given up is written down; a conversation that waited for it says so."""
 
-from functions.process_conversation.wiring import BuryDeps
+from functions.process_conversation.wiring import DeadLetterDeps
 from shared import telemetry
 from shared.domain.dead_letter import DeadLetter
 from shared.domain.ids import ConversationId, UserId
 
 
-async def bury(deps: BuryDeps, letter: DeadLetter) -> None:
+async def record_dead_letter(deps: DeadLetterDeps, letter: DeadLetter) -> None:
     """Raises Unavailable while somebody still works on the conversation: call again."""
     telemetry.warning("dead_letter", letter=letter.id, target=letter.target, name=letter.name)
     await deps.dead_letters.put(letter)
     match letter.ids:
         case {"uid": str(uid), "conversation_id": str(conversation_id)}:
             reason = f"It could not be processed in {letter.attempts} attempts."
-            await deps.claims.abandon(UserId(uid), ConversationId(conversation_id), reason)
+            await deps.claims.mark_failed(UserId(uid), ConversationId(conversation_id), reason)

@@ -5,26 +5,26 @@ from dataclasses import replace
 from typing import Any, TypeVar
 
 from functions.process_conversation.derived import (
-    as_stored,
+    build_removal,
+    build_restore_writes,
+    build_writes,
     derived_path,
-    removal,
-    revivals,
-    writes_of,
+    merge_stored,
 )
 from functions.process_conversation.draft import Draft
-from shared.data.codec import Malformed, dump, load
-from shared.data.conversations import conversation_path, forgotten_path
+from shared.data.codec import MalformedDocument, dump, load
+from shared.data.conversations import conversation_path, tombstone_path
 from shared.data.memories import memory_path
-from shared.data.standing import Decoded, Standing
-from shared.domain.claim import Claim, given_back, is_settled, settled, taken, writing
-from shared.domain.conversation import Conversation, content_hash, edited, said_hash
+from shared.data.standing import CachedConversation, ConversationCache
+from shared.domain.claim import Claim, acquire, add_write_lease, finish, has_no_writer, release
+from shared.domain.conversation import Conversation, apply_edits, content_hash, transcript_hash
 from shared.domain.documents import Delete, Document, Set, Update, Write
 from shared.domain.errors import Unavailable
 from shared.domain.ids import ConversationId, UserId
 from shared.ports import Clock, Documents, NewId, Transaction
 
 T = TypeVar("T")
-GONE = ""
+DELETED_HASH = ""
 """Stands for the content of a conversation that is not there."""
 
 
@@ -42,10 +42,10 @@ class Claims:
         self._documents = documents
         self._clock = clock
         self._new_id = new_id
-        self._decoded = Decoded()
+        self._cache = ConversationCache()
 
-    async def take(
-        self, uid: UserId, conversation_id: ConversationId, *, said: str
+    async def acquire(
+        self, uid: UserId, conversation_id: ConversationId, *, message_hash: str
     ) -> Conversation | Claim:
         """Claim what a message is about; what is done comes back as it is, without a claim.
 
@@ -53,24 +53,31 @@ class Claims:
         is done is claimed all the same when an earlier delivery of the message died while it wrote
         to the index. Raises Unavailable while another attempt works on this content, and Malformed.
         """
-        path, beside = conversation_path(uid, conversation_id), claim_path(uid, conversation_id)
+        path, stored_claim_path = (
+            conversation_path(uid, conversation_id),
+            claim_path(uid, conversation_id),
+        )
         attempt = self._new_id()
 
         async def work(tx: Transaction) -> Conversation | Claim:
-            document, noted = await tx.get_many([path, beside])
-            before = _claim(noted)
+            document, claim_document = await tx.get_many([path, stored_claim_path])
+            previous = _parse_claim(claim_document)
             conversation = load(Conversation, document) if document else None
-            if conversation and is_done(conversation) and is_settled(before, said):
+            if conversation and is_done(conversation) and has_no_writer(previous, message_hash):
                 return replace(conversation, held_by=None)
-            hashed = content_hash(conversation) if conversation else GONE
-            claim = taken(
-                before, attempt=attempt, content_hash=hashed, said=said, now=self._clock.now()
+            current_hash = content_hash(conversation) if conversation else DELETED_HASH
+            claim = acquire(
+                previous,
+                attempt=attempt,
+                content_hash=current_hash,
+                message_hash=message_hash,
+                now=self._clock.now(),
             )
             if conversation is None:
-                claim = writing(claim, 0, (), self._clock.now())
-                tx.write(Set(beside, dump(claim)))
+                claim = add_write_lease(claim, 0, (), self._clock.now())
+                tx.write(Set(stored_claim_path, dump(claim)))
                 return claim
-            tx.write(Set(beside, dump(claim)))
+            tx.write(Set(stored_claim_path, dump(claim)))
             if conversation.status != "processing":
                 tx.write(Update(path, {"status": "processing", "failure": None}))
             return replace(
@@ -79,25 +86,25 @@ class Claims:
 
         return await self._documents.transaction(work)
 
-    async def keep(
+    async def store_answer(
         self, uid: UserId, claimed: Conversation, stage: str, answer: Mapping[str, Any]
     ) -> None:
         """Store a model's answer beside the conversation. Raises Superseded."""
 
-        async def work(tx: Transaction, _: Claim, standing: Standing) -> None:
+        async def work(tx: Transaction, _: Claim, current: CachedConversation) -> None:
             path = f"{conversation_path(uid, claimed.id)}/answers/{stage}"
-            tx.write(Set(path, {**answer, "said_hash": standing.said_hash}))
+            tx.write(Set(path, {**answer, "said_hash": current.transcript_hash}))
 
-        await self._while_held(uid, claimed, work)
+        await self._with_claim(uid, claimed, work)
 
-    async def kept(
+    async def load_answer(
         self, uid: UserId, claimed: Conversation, stage: str
     ) -> Mapping[str, Any] | None:
         """Return what keep() stored for the same words."""
         path = f"{conversation_path(uid, claimed.id)}/answers/{stage}"
         document = await self._documents.get(path)
-        said = document.fields.get("said_hash") if document else None
-        return document.fields if document and said == said_hash(claimed) else None
+        stored_hash = document.fields.get("said_hash") if document else None
+        return document.fields if document and stored_hash == transcript_hash(claimed) else None
 
     async def save(self, uid: UserId, claimed: Conversation, draft: Draft) -> Draft:
         """Store what was derived, and announce the rows to come. Raises Superseded.
@@ -106,26 +113,28 @@ class Claims:
         they deleted. What is announced is removed again, whatever becomes of this attempt.
         """
         path = conversation_path(uid, claimed.id)
-        values = draft.derived
-        names = [one.old.id for one in draft.corrections] + list(draft.repeated)
+        derived_values = draft.derived_values
+        memory_ids = [one.old.id for one in draft.corrections] + list(draft.repeated_ids)
         paths = [
-            *(forgotten_path(path, one.id) for one in values),
-            *(derived_path(uid, one) for one in values),
-            *(memory_path(uid, name) for name in names),
+            *(tombstone_path(path, one.id) for one in derived_values),
+            *(derived_path(uid, one) for one in derived_values),
+            *(memory_path(uid, name) for name in memory_ids),
         ]
 
-        async def work(tx: Transaction, held: Claim, _: Standing) -> Draft:
-            read = await tx.get_many(paths)
-            gone = {mark.id for mark in read[: len(values)] if mark}
-            stored = {document.path: document for document in read[len(values) :] if document}
-            left = as_stored(draft.without(gone), uid, stored)
-            tx.write(*writes_of(left, uid, stored, claimed.id))
-            ids = [memory.id for memory in left.memories if memory.is_current]
-            claim = writing(held, left.chunk_count, ids, self._clock.now())
+        async def work(tx: Transaction, stored_claim: Claim, _: CachedConversation) -> Draft:
+            documents = await tx.get_many(paths)
+            deleted_ids = {mark.id for mark in documents[: len(derived_values)] if mark}
+            documents_by_path = {
+                document.path: document for document in documents[len(derived_values) :] if document
+            }
+            stored_draft = merge_stored(draft.exclude(deleted_ids), uid, documents_by_path)
+            tx.write(*build_writes(stored_draft, uid, documents_by_path, claimed.id))
+            ids = [memory.id for memory in stored_draft.memories if memory.is_current]
+            claim = add_write_lease(stored_claim, stored_draft.chunk_count, ids, self._clock.now())
             tx.write(Set(claim_path(uid, claimed.id), dump(claim)))
-            return left
+            return stored_draft
 
-        return await self._while_held(uid, claimed, work)
+        return await self._with_claim(uid, claimed, work)
 
     async def complete(self, uid: UserId, claimed: Conversation, draft: Draft) -> None:
         """Store what it was about, remove what an earlier content said. Raises Superseded."""
@@ -134,53 +143,53 @@ class Claims:
             "failure": None,
             "discarded": draft.discarded,
             "topics": dump(draft.topics),
-            "processed_hash": _own(claimed).content_hash,
+            "processed_hash": _require_claim(claimed).content_hash,
             "chunk_count": draft.chunk_count,
         }
-        stale = [derived_path(uid, one) for one in draft.stale]
+        stale_paths = [derived_path(uid, record) for record in draft.stale_values]
 
-        async def work(tx: Transaction, held: Claim, standing: Standing) -> None:
-            stored = await tx.get_many(stale)
-            claim = settled(held, held.attempt, self._clock.now())
+        async def work(tx: Transaction, stored_claim: Claim, current: CachedConversation) -> None:
+            documents = await tx.get_many(stale_paths)
+            claim = finish(stored_claim, stored_claim.attempt, self._clock.now())
             if not claim.writing:  # nobody else may add rows: these are all
                 ids = tuple(memory.id for memory in draft.memories if memory.is_current)
                 claim = replace(claim, chunk_count=draft.chunk_count, memory_ids=ids)
             tx.write(Set(claim_path(uid, claimed.id), dump(claim)))
-            structured = edited(draft.structured, standing.conversation.edits)
-            changed = {**changes, "structured": dump(structured)}
-            tx.write(Update(conversation_path(uid, claimed.id), changed))
-            removals = [removal(old, claimed.id) for old in stored if old]
+            structured = apply_edits(draft.structured, current.conversation.edits)
+            fields = {**changes, "structured": dump(structured)}
+            tx.write(Update(conversation_path(uid, claimed.id), fields))
+            removals = [build_removal(document, claimed.id) for document in documents if document]
             tx.write(*(write for write in removals if write))
-            tx.write(*revivals(uid, draft.revived))
+            tx.write(*build_restore_writes(uid, draft.restored_memories))
 
-        await self._while_held(uid, claimed, work)
+        await self._with_claim(uid, claimed, work)
 
     async def fail(self, uid: UserId, claimed: Conversation, reason: str) -> None:
         """Say why it cannot be processed; what was stored before stays as it was."""
         changes = {"status": "failed", "failure": reason, "discarded": False}
 
-        async def work(tx: Transaction, held: Claim, _: Standing) -> None:
+        async def work(tx: Transaction, stored_claim: Claim, _: CachedConversation) -> None:
             tx.write(
                 Set(
                     claim_path(uid, claimed.id),
-                    dump(settled(held, held.attempt, self._clock.now())),
+                    dump(finish(stored_claim, stored_claim.attempt, self._clock.now())),
                 )
             )
             tx.write(Update(conversation_path(uid, claimed.id), changes))
 
-        await self._while_held(uid, claimed, work)
+        await self._with_claim(uid, claimed, work)
 
-    async def give_back(self, uid: UserId, conversation_id: ConversationId, claim: Claim) -> None:
+    async def release(self, uid: UserId, conversation_id: ConversationId, claim: Claim) -> None:
         """Let the next attempt begin at once, and let the message that comes again mend the index."""
         path = claim_path(uid, conversation_id)
 
         async def work(tx: Transaction) -> None:
-            stored = _claim(await tx.get(path))
-            tx.write(Set(path, dump(given_back(stored, claim, self._clock.now()))))
+            stored_claim = _parse_claim(await tx.get(path))
+            tx.write(Set(path, dump(release(stored_claim, claim, self._clock.now()))))
 
         await self._documents.transaction(work)
 
-    async def forget(
+    async def delete_derived(
         self,
         uid: UserId,
         conversation_id: ConversationId,
@@ -191,19 +200,27 @@ class Claims:
 
         Raises Superseded if the conversation is there again.
         """
-        beside = claim_path(uid, conversation_id)
+        stored_claim_path = claim_path(uid, conversation_id)
 
         async def work(tx: Transaction) -> None:
-            document, noted = await tx.get_many([conversation_path(uid, conversation_id), beside])
+            document, claim_document = await tx.get_many(
+                [conversation_path(uid, conversation_id), stored_claim_path]
+            )
             if document is not None:
                 raise Superseded
-            left = settled(_claim(noted) or claim, claim.attempt, self._clock.now())
+            remaining_claim = finish(
+                _parse_claim(claim_document) or claim, claim.attempt, self._clock.now()
+            )
             tx.write(*writes)
-            tx.write(Set(beside, dump(left)) if left.writing else Delete(beside))
+            tx.write(
+                Set(stored_claim_path, dump(remaining_claim))
+                if remaining_claim.writing
+                else Delete(stored_claim_path)
+            )
 
         await self._documents.transaction(work)
 
-    async def abandon(self, uid: UserId, conversation_id: ConversationId, reason: str) -> None:
+    async def mark_failed(self, uid: UserId, conversation_id: ConversationId, reason: str) -> None:
         """Say that nobody will try again, unless it is done.
 
         Raises Unavailable while an attempt is at work: it may succeed.
@@ -211,8 +228,11 @@ class Claims:
         path = conversation_path(uid, conversation_id)
 
         async def work(tx: Transaction) -> None:
-            document, noted = await tx.get_many([path, claim_path(uid, conversation_id)])
-            conversation, claim = _readable(document), _claim(noted)
+            document, claim_document = await tx.get_many([path, claim_path(uid, conversation_id)])
+            conversation, claim = (
+                _parse_conversation_or_none(document),
+                _parse_claim(claim_document),
+            )
             if conversation is None or is_done(conversation):
                 return
             if claim is not None and claim.lease_until > self._clock.now():
@@ -221,35 +241,35 @@ class Claims:
 
         await self._documents.transaction(work)
 
-    async def refuse(self, uid: UserId, conversation_id: ConversationId) -> None:
+    async def mark_malformed(self, uid: UserId, conversation_id: ConversationId) -> None:
         """Mark a document that cannot be read; its next good version is processed as any other."""
         path = conversation_path(uid, conversation_id)
 
         async def work(tx: Transaction) -> None:
             document = await tx.get(path)
-            if document is not None and _readable(document) is None:
+            if document is not None and _parse_conversation_or_none(document) is None:
                 tx.write(Update(path, {"status": "failed", "failure": "malformed document"}))
 
         await self._documents.transaction(work)
 
-    async def _while_held(
+    async def _with_claim(
         self,
         uid: UserId,
         claimed: Conversation,
-        work: Callable[[Transaction, Claim, Standing], Awaitable[T]],
+        work: Callable[[Transaction, Claim, CachedConversation], Awaitable[T]],
     ) -> T:
         """Work with claim and conversation as stored now. Raises Superseded if it is not ours."""
         paths = [conversation_path(uid, claimed.id), claim_path(uid, claimed.id)]
 
-        async def checked(tx: Transaction) -> T:
-            document, noted = await tx.get_many(paths)
-            held = _claim(noted)
-            for standing in self._decoded.all([document]):
-                if held and _is_own(held, claimed, standing):
-                    return await work(tx, held, standing)
+        async def work_if_claimed(tx: Transaction) -> T:
+            document, claim_document = await tx.get_many(paths)
+            stored_claim = _parse_claim(claim_document)
+            for current in self._cache.decode_all([document]):
+                if stored_claim and _is_held_by_this_attempt(stored_claim, claimed, current):
+                    return await work(tx, stored_claim, current)
             raise Superseded
 
-        return await self._documents.transaction(checked)
+        return await self._documents.transaction(work_if_claimed)
 
 
 def claim_path(uid: UserId, conversation_id: ConversationId) -> str:
@@ -257,26 +277,28 @@ def claim_path(uid: UserId, conversation_id: ConversationId) -> str:
 
 
 def is_done(conversation: Conversation) -> bool:
-    done = conversation.status == "completed"
-    return done and conversation.processed_hash == content_hash(conversation)
+    is_completed = conversation.status == "completed"
+    return is_completed and conversation.processed_hash == content_hash(conversation)
 
 
-def _readable(document: Document | None) -> Conversation | None:
+def _parse_conversation_or_none(document: Document | None) -> Conversation | None:
     try:
         return load(Conversation, document) if document else None
-    except Malformed:
+    except MalformedDocument:
         return None
 
 
-def _claim(document: Document | None) -> Claim | None:
+def _parse_claim(document: Document | None) -> Claim | None:
     return load(Claim, document) if document else None
 
 
-def _is_own(held: Claim, claimed: Conversation, standing: Standing) -> bool:
-    own = held.attempt == _own(claimed).attempt
-    return own and held.content_hash == standing.content_hash
+def _is_held_by_this_attempt(
+    stored_claim: Claim, claimed: Conversation, current: CachedConversation
+) -> bool:
+    is_same_attempt = stored_claim.attempt == _require_claim(claimed).attempt
+    return is_same_attempt and stored_claim.content_hash == current.content_hash
 
 
-def _own(claimed: Conversation) -> Claim:
+def _require_claim(claimed: Conversation) -> Claim:
     assert claimed.held_by is not None, "take() claimed it"
     return claimed.held_by

@@ -4,14 +4,14 @@ from collections.abc import Container, Sequence
 from dataclasses import field, replace
 from typing import Self
 
-from functions.process_conversation.identity import derived_id
-from functions.process_conversation.reconcile import Correction, Reconciled
-from shared.domain.conversation import Conversation, Structured, Topics, edited
+from functions.process_conversation.identity import build_derived_id
+from functions.process_conversation.reconcile import Correction, Reconciliation
+from shared.domain.conversation import Conversation, Structured, Topics, apply_edits
 from shared.domain.ids import ActionItemId, MemoryId
 from shared.domain.memory import Memory
 from shared.domain.task import ActionItem
 from shared.domain.value import value
-from shared.retrieval.chunking import chunks
+from shared.retrieval.chunking import split_into_chunks
 
 
 @value
@@ -28,75 +28,83 @@ class Draft:
     topics: Topics = field(default_factory=Topics)
     action_items: tuple[ActionItem, ...] = ()
     memories: tuple[Memory, ...] = ()
-    repeated: tuple[MemoryId, ...] = ()
+    repeated_ids: tuple[MemoryId, ...] = ()
     corrections: tuple[Correction, ...] = ()
     stale_items: tuple[ActionItem, ...] = ()
     stale_memories: tuple[Memory, ...] = ()
-    stale_rows: tuple[MemoryId, ...] = ()
-    revived: tuple[Memory, ...] = ()
+    stale_row_ids: tuple[MemoryId, ...] = ()
+    restored_memories: tuple[Memory, ...] = ()
     chunk_count: int = 0
 
     @property
-    def derived(self) -> list[ActionItem | Memory]:
+    def derived_values(self) -> list[ActionItem | Memory]:
         return [*self.action_items, *self.memories]
 
     @property
-    def stale(self) -> list[ActionItem | Memory]:
+    def stale_values(self) -> list[ActionItem | Memory]:
         return [*self.stale_items, *self.stale_memories]
 
-    def without(self, ids: Container[str]) -> Self:
+    def exclude(self, ids: Container[str]) -> Self:
         """Leave out tasks and memories that the owner deleted."""
         return replace(
             self,
             action_items=tuple(item for item in self.action_items if item.id not in ids),
             memories=tuple(memory for memory in self.memories if memory.id not in ids),
-            corrections=tuple(one for one in self.corrections if one.new not in ids),
+            corrections=tuple(
+                correction for correction in self.corrections if correction.new_id not in ids
+            ),
         )
 
 
-def kept(
+def build_draft(
     conversation: Conversation,
     structured: Structured,
     topics: Topics,
-    found: Reconciled,
+    reconciliation: Reconciliation,
 ) -> Draft:
     return Draft(
-        structured=edited(structured, conversation.edits),
+        structured=apply_edits(structured, conversation.edits),
         topics=topics,
-        action_items=_action_items(conversation, structured),
-        memories=found.memories,
-        repeated=found.repeated,
-        corrections=found.corrections,
-        chunk_count=len(chunks(conversation.spoken)),
+        action_items=_build_action_items(conversation, structured),
+        memories=reconciliation.memories,
+        repeated_ids=reconciliation.repeated_ids,
+        corrections=reconciliation.corrections,
+        chunk_count=len(split_into_chunks(conversation.named_segments)),
     )
 
 
-def reconciled(
+def reconcile_with_stored(
     draft: Draft,
     items: Sequence[ActionItem],
     memories: Sequence[Memory],
-    indexed: Sequence[MemoryId] = (),
+    indexed_ids: Sequence[MemoryId] = (),
 ) -> Draft:
     """Compare with what is stored: leave the owner's alone, name what no longer occurs.
 
     `indexed` are memories of earlier attempts that may stand in the index.
     """
-    stored: list[ActionItem | Memory] = [*items, *memories]
-    owners = {one.id for one in stored if one.is_owners}
-    kept_items = tuple(item for item in draft.action_items if item.id not in owners)
-    kept_memories = tuple(memory for memory in draft.memories if memory.id not in owners)
-    spared = owners | {item.id for item in kept_items} | {memory.id for memory in kept_memories}
+    stored_values: list[ActionItem | Memory] = [*items, *memories]
+    user_owned_ids = {
+        stored_value.id for stored_value in stored_values if stored_value.is_user_owned
+    }
+    kept_items = tuple(item for item in draft.action_items if item.id not in user_owned_ids)
+    kept_memories = tuple(memory for memory in draft.memories if memory.id not in user_owned_ids)
+    retained_ids = (
+        user_owned_ids | {item.id for item in kept_items} | {memory.id for memory in kept_memories}
+    )
     return replace(
         draft,
         action_items=kept_items,
         memories=kept_memories,
-        stale_items=tuple(item for item in items if item.id not in spared),
-        stale_memories=tuple(memory for memory in memories if memory.id not in spared),
-        stale_rows=tuple(sorted({*indexed, *(memory.id for memory in memories)} - spared)),
+        stale_items=tuple(item for item in items if item.id not in retained_ids),
+        stale_memories=tuple(memory for memory in memories if memory.id not in retained_ids),
+        stale_row_ids=tuple(
+            sorted({*indexed_ids, *(memory.id for memory in memories)} - retained_ids)
+        ),
     )
 
 
-def with_draft(conversation: Conversation, draft: Draft) -> Conversation:
+def apply_draft(conversation: Conversation, draft: Draft) -> Conversation:
     """Return the conversation as it reads once the draft is stored; its old chunk count stays."""
     return replace(
         conversation,
@@ -106,10 +114,12 @@ def with_draft(conversation: Conversation, draft: Draft) -> Conversation:
     )
 
 
-def _action_items(conversation: Conversation, structured: Structured) -> tuple[ActionItem, ...]:
+def _build_action_items(
+    conversation: Conversation, structured: Structured
+) -> tuple[ActionItem, ...]:
     return tuple(
         ActionItem(
-            id=ActionItemId(derived_id(conversation.id, "action_item", item.description)),
+            id=ActionItemId(build_derived_id(conversation.id, "action_item", item.description)),
             description=item.description,
             created_at=conversation.finished_at,
             updated_at=conversation.finished_at,

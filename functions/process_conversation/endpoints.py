@@ -2,7 +2,7 @@
 
 from pydantic import ValidationError
 
-from functions.process_conversation.bury import bury
+from functions.process_conversation.bury import record_dead_letter
 from functions.process_conversation.erase import erase
 from functions.process_conversation.integrations import endpoints as integrations
 from functions.process_conversation.library import (
@@ -15,43 +15,53 @@ from functions.process_conversation.library import (
 from functions.process_conversation.mcp_server import endpoint as mcp_endpoint
 from functions.process_conversation.mcp_server import keys as mcp_keys
 from functions.process_conversation.process import process
-from functions.process_conversation.wire import ChangedMessage, EraseRequest
-from functions.process_conversation.wiring import BuryDeps, EraseDeps, ProcessDeps, TriggerDeps
-from functions.process_conversation.written import announce_change
+from functions.process_conversation.wire import ConversationChangedIn, EraseIn
+from functions.process_conversation.wiring import (
+    DeadLetterDeps,
+    EraseDeps,
+    ProcessDeps,
+    TriggerDeps,
+)
+from functions.process_conversation.written import publish_change
 from shared import telemetry
 from shared.domain.errors import Invalid
 from shared.domain.ids import ConversationId, UserId
-from shared.edge.cloudevents import MAX_EVENT_BYTES, dead_letter, document_change, pubsub_event
+from shared.edge.cloudevents import (
+    MAX_EVENT_BYTES,
+    parse_dead_letter,
+    parse_document_change,
+    parse_pubsub_event,
+)
 from shared.edge.http import Call, Endpoint
 
 
-async def on_erasure(deps: EraseDeps, call: Call[EraseRequest]) -> None:
+async def on_erasure(deps: EraseDeps, call: Call[EraseIn]) -> None:
     await erase(deps, call.body.uid)
 
 
 async def on_written(deps: TriggerDeps, call: Call[bytes]) -> None:
-    change = document_change(call.headers, call.body)
-    await announce_change(deps, change.path, old=change.old, new=change.new)
+    change = parse_document_change(call.headers, call.body)
+    await publish_change(deps, change.path, old=change.old, new=change.new)
 
 
 async def on_changed(deps: ProcessDeps, call: Call[bytes]) -> None:
-    message = _message(call)
-    telemetry.note(uid=telemetry.opaque(message.uid))
+    message = _parse_message(call)
+    telemetry.add_fields(uid=telemetry.hash_id(message.uid))
     await process(
         deps,
         UserId(message.uid),
         ConversationId(message.conversation_id),
-        said=message.content_hash,
+        message_hash=message.content_hash,
     )
 
 
-async def on_dead_letter(deps: BuryDeps, call: Call[bytes]) -> None:
-    await bury(deps, dead_letter(call.headers, call.body))
+async def on_dead_letter(deps: DeadLetterDeps, call: Call[bytes]) -> None:
+    await record_dead_letter(deps, parse_dead_letter(call.headers, call.body))
 
 
-def _message(call: Call[bytes]) -> ChangedMessage:
+def _parse_message(call: Call[bytes]) -> ConversationChangedIn:
     try:
-        return ChangedMessage.model_validate(pubsub_event(call.headers, call.body))
+        return ConversationChangedIn.model_validate(parse_pubsub_event(call.headers, call.body))
     except ValidationError as error:
         raise Invalid("The message does not name a conversation") from error
 
@@ -75,7 +85,7 @@ ERASE = (
         handler=on_erasure,
         summary="A user wants to be erased",
         access="service",
-        body=EraseRequest,
+        body=EraseIn,
         status=204,
     ),
 )
@@ -105,7 +115,7 @@ PROCESS = (
     ),
 )
 
-BURY = (
+DEAD_LETTERS = (
     Endpoint(
         method="POST",
         path="/",

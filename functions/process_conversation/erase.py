@@ -4,37 +4,37 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 from functions.process_conversation.wiring import EraseDeps, LibraryDeps
-from shared.domain.account import KEPT_FOR, Erasure, erasure_id
+from shared.domain.account import ERASURE_TTL, Erasure, build_erasure_id
 from shared.domain.ids import UserId
 
-TARGET = "erase_account"
-SWEEP_AFTER = timedelta(minutes=5)
+ERASE_TARGET = "erase_account"
+SWEEP_DELAY = timedelta(minutes=5)
 """Longer than any work that was under way when the erasure began may still write."""
-GIVEN_UP_AFTER = timedelta(hours=1)
+RETRY_WINDOW = timedelta(hours=1)
 """Longer than the platform repeats a task that fails."""
 
 
 async def request_erasure(deps: LibraryDeps, uid: UserId) -> Erasure:
     """Begin, and come back later for what was being written meanwhile; asked twice, it is one."""
     now = deps.clock.now()
-    erasure = _running(await deps.erasures.get(uid), now) or _new(uid, now)
+    erasure = _find_running(await deps.erasures.get(uid), now) or _build_erasure(uid, now)
     await deps.erasures.put(erasure)
     name = f"{erasure.id}-{erasure.requested_at:%Y%m%dT%H%M%S%f}"
-    await deps.tasks.create(TARGET, name, {"uid": uid})
-    await deps.tasks.create(TARGET, f"{name}-sweep", {"uid": uid}, at=now + SWEEP_AFTER)
+    await deps.tasks.create(ERASE_TARGET, name, {"uid": uid})
+    await deps.tasks.create(ERASE_TARGET, f"{name}-sweep", {"uid": uid}, at=now + SWEEP_DELAY)
     return erasure
 
 
-def _running(erasure: Erasure | None, now: datetime) -> Erasure | None:
+def _find_running(erasure: Erasure | None, now: datetime) -> Erasure | None:
     """Return an erasure that may still come to its end by itself."""
-    if erasure is None or erasure.status == "done" or erasure.requested_at + GIVEN_UP_AFTER <= now:
+    if erasure is None or erasure.status == "done" or erasure.requested_at + RETRY_WINDOW <= now:
         return None
     return erasure
 
 
-def _new(uid: UserId, now: datetime) -> Erasure:
+def _build_erasure(uid: UserId, now: datetime) -> Erasure:
     return Erasure(
-        id=erasure_id(uid), status="running", requested_at=now, expires_at=now + KEPT_FOR
+        id=build_erasure_id(uid), status="running", requested_at=now, expires_at=now + ERASURE_TTL
     )
 
 
@@ -45,10 +45,10 @@ async def erase(deps: EraseDeps, uid: UserId) -> None:
     Once it is done, another delivery takes what was being written meanwhile, and spares a user who
     began anew.
     """
-    erasure = await deps.erasures.get(uid) or _new(uid, deps.clock.now())
+    erasure = await deps.erasures.get(uid) or _build_erasure(uid, deps.clock.now())
     if erasure.done_at and await deps.accounts.is_in_use(uid, since=erasure.done_at):
         return
-    if await deps.connections.all(uid):
+    if await deps.connections.list_all(uid):
         await deps.toolbox.disconnect_all(uid)
     documents = erasure.documents + await deps.accounts.delete(uid)
     await deps.vectors.delete_namespace(uid)

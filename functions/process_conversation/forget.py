@@ -3,8 +3,13 @@
 from contextlib import suppress
 
 from functions.process_conversation.claims import Superseded
-from functions.process_conversation.derived import removal, revivals, revived, unheard
-from functions.process_conversation.memory_rows import put_rows
+from functions.process_conversation.derived import (
+    build_removal,
+    build_restore_writes,
+    remove_mention,
+    restore_superseded,
+)
+from functions.process_conversation.memory_rows import index_memories
 from functions.process_conversation.wiring import ProcessDeps
 from shared.data.codec import load_all
 from shared.data.conversations import conversation_path
@@ -14,11 +19,11 @@ from shared.domain.errors import PreconditionFailed, Unavailable
 from shared.domain.ids import ConversationId, UserId
 from shared.domain.memory import Memory
 
-_BELOW = ("answers", "forgotten", "parts")
-_MOST = 200
+_SUBCOLLECTIONS = ("answers", "forgotten", "parts")
+_MAX_DOCUMENTS = 200
 
 
-async def forget(
+async def remove_derived(
     deps: ProcessDeps, uid: UserId, conversation_id: ConversationId, claim: Claim
 ) -> None:
     """Remove rows first, then documents: whatever is left is found again by the next call.
@@ -27,57 +32,73 @@ async def forget(
     the owner or another conversation changed what was derived: the next call looks at it again.
     """
     try:
-        await _forget(deps, uid, conversation_id, claim)
-    except (Superseded, PreconditionFailed, Unavailable) as cut:
+        await _remove_rows_and_documents(deps, uid, conversation_id, claim)
+    except (Superseded, PreconditionFailed, Unavailable) as error:
         with suppress(Unavailable):
-            await deps.claims.give_back(uid, conversation_id, claim)
-        raise Unavailable("The conversation could not be forgotten yet") from cut
+            await deps.claims.release(uid, conversation_id, claim)
+        raise Unavailable("The conversation could not be forgotten yet") from error
 
 
-async def _forget(
+async def _remove_rows_and_documents(
     deps: ProcessDeps, uid: UserId, conversation_id: ConversationId, claim: Claim
 ) -> None:
-    derived = await _derived(deps, uid, conversation_id)
-    memories = load_all(Memory, [one for one in derived if "/memories/" in one.path])
-    gone = [memory for memory in memories if not memory.is_owners and not memory.seen_in]
-    kept = [memory for memory in memories if memory not in gone]
-    back = revived(await deps.memories.superseded_by(uid, [one.id for one in gone]), gone)
-    stale = {*claim.memory_ids, *(memory.id for memory in gone)} - {one.id for one in kept}
+    derived_documents = await _load_derived(deps, uid, conversation_id)
+    memories = load_all(Memory, [one for one in derived_documents if "/memories/" in one.path])
+    removed_memories = [
+        memory for memory in memories if not memory.is_user_owned and not memory.seen_in
+    ]
+    kept_memories = [memory for memory in memories if memory not in removed_memories]
+    restored_memories = restore_superseded(
+        await deps.memories.list_superseded_by(uid, [one.id for one in removed_memories]),
+        removed_memories,
+    )
+    stale_ids = {*claim.memory_ids, *(memory.id for memory in removed_memories)} - {
+        one.id for one in kept_memories
+    }
     await deps.index.remove(uid, conversation_id, claim.chunk_count)
-    await deps.index.remove_memories(uid, sorted(stale))
-    await deps.index.put_memories(uid, [memory for memory in back if memory.is_current])
-    await put_rows(deps.memories, deps.index, uid, kept)
-    removals = [removal(document, conversation_id) for document in derived]
+    await deps.index.remove_memories(uid, sorted(stale_ids))
+    await deps.index.put_memories(
+        uid, [memory for memory in restored_memories if memory.is_current]
+    )
+    await index_memories(deps.memories, deps.index, uid, kept_memories)
+    removals = [build_removal(document, conversation_id) for document in derived_documents]
     writes = [write for write in removals if write]
-    writes += await _beside(deps, uid, conversation_id)
-    await deps.claims.forget(uid, conversation_id, claim, [*writes, *revivals(uid, back)])
+    writes += await _collect_cleanup_writes(deps, uid, conversation_id)
+    await deps.claims.delete_derived(
+        uid, conversation_id, claim, [*writes, *build_restore_writes(uid, restored_memories)]
+    )
 
 
-async def _derived(
+async def _load_derived(
     deps: ProcessDeps, uid: UserId, conversation_id: ConversationId
 ) -> list[Document]:
-    owned = Where("conversation_id", "==", conversation_id)
+    origin_filter = Where("conversation_id", "==", conversation_id)
     return [
         document
         for name in ("memories", "action_items")
         for document in await deps.documents.query(
-            Query(collection=f"users/{uid}/{name}", where=(owned,), limit=_MOST)
+            Query(collection=f"users/{uid}/{name}", where=(origin_filter,), limit=_MAX_DOCUMENTS)
         )
     ]
 
 
-async def _beside(deps: ProcessDeps, uid: UserId, conversation_id: ConversationId) -> list[Write]:
+async def _collect_cleanup_writes(
+    deps: ProcessDeps, uid: UserId, conversation_id: ConversationId
+) -> list[Write]:
     """Return what removes the rest: what other memories heard here, and what stood below it."""
-    heard = Where("seen_in", "array_contains", conversation_id)
-    repeated = await deps.documents.query(
-        Query(collection=f"users/{uid}/memories", where=(heard,), limit=_MOST)
+    mention_filter = Where("seen_in", "array_contains", conversation_id)
+    mentioning_documents = await deps.documents.query(
+        Query(collection=f"users/{uid}/memories", where=(mention_filter,), limit=_MAX_DOCUMENTS)
     )
     path = conversation_path(uid, conversation_id)
-    below = [
+    child_paths = [
         document.path
-        for name in _BELOW
+        for name in _SUBCOLLECTIONS
         for document in await deps.documents.query(
-            Query(collection=f"{path}/{name}", limit=_MOST, fields=("content_hash",))
+            Query(collection=f"{path}/{name}", limit=_MAX_DOCUMENTS, fields=("content_hash",))
         )
     ]
-    return [*(unheard(document, conversation_id) for document in repeated), *map(Delete, below)]
+    return [
+        *(remove_mention(document, conversation_id) for document in mentioning_documents),
+        *map(Delete, child_paths),
+    ]

@@ -5,7 +5,7 @@ import hashlib
 from shared.domain.words import normalise
 
 
-def derived_id(conversation_id: str, kind: str, text: str) -> str:
+def build_derived_id(conversation_id: str, kind: str, text: str) -> str:
     """Hash, so that a repeated delivery writes the same document again instead of another one."""
-    said = f"{conversation_id}\n{kind}\n{normalise(text)}"
-    return hashlib.sha256(said.encode()).hexdigest()[:32]
+    key = f"{conversation_id}\n{kind}\n{normalise(text)}"
+    return hashlib.sha256(key.encode()).hexdigest()[:32]

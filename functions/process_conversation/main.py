@@ -7,7 +7,7 @@ from starlette.applications import Starlette
 from starlette.requests import Request
 
 from functions.process_conversation.endpoints import (
-    BURY,
+    DEAD_LETTERS,
     ERASE,
     INTEGRATIONS,
     LIBRARY,
@@ -16,7 +16,7 @@ from functions.process_conversation.endpoints import (
     TRIGGER,
 )
 from functions.process_conversation.wiring import (
-    bury_deps,
+    dead_letter_deps,
     erase_deps,
     integration_deps,
     library_deps,
@@ -24,44 +24,46 @@ from functions.process_conversation.wiring import (
     start,
     trigger_deps,
 )
-from shared.edge.http import application
+from shared.edge.http import build_application
 
 start()
 
 
 @cache
 def _trigger() -> Starlette:
-    return application("on_conversation_written", TRIGGER, trigger_deps())
+    return build_application("on_conversation_written", TRIGGER, trigger_deps())
 
 
 @cache
 def _process() -> Starlette:
-    return application("process_conversation", PROCESS, process_deps())
+    return build_application("process_conversation", PROCESS, process_deps())
 
 
 @cache
-def _bury() -> Starlette:
-    return application("bury", BURY, bury_deps())
+def _dead_letters() -> Starlette:
+    return build_application("bury", DEAD_LETTERS, dead_letter_deps())
 
 
 @cache
 def _erase() -> Starlette:
-    return application("erase_account", ERASE, erase_deps())
+    return build_application("erase_account", ERASE, erase_deps())
 
 
 @cache
 def _library() -> Starlette:
-    return application("library", LIBRARY, library_deps(), cors_origins=library_deps().cors_origins)
+    return build_application(
+        "library", LIBRARY, library_deps(), cors_origins=library_deps().cors_origins
+    )
 
 
 @cache
 def _integrations() -> Starlette:
-    return application("integrations", INTEGRATIONS, integration_deps())
+    return build_application("integrations", INTEGRATIONS, integration_deps())
 
 
 @cache
 def _mcp() -> Starlette:
-    return application("mcp", MCP, library_deps())
+    return build_application("mcp", MCP, library_deps())
 
 
 @functions_framework.aio.http  # type: ignore[arg-type]  # its type omits ASGI applications
@@ -79,7 +81,7 @@ async def process_conversation(request: Request) -> Starlette:
 @functions_framework.aio.http  # type: ignore[arg-type]  # its type omits ASGI applications
 async def bury(request: Request) -> Starlette:
     """Write down what was given up."""
-    return _bury()
+    return _dead_letters()
 
 
 @functions_framework.aio.http  # type: ignore[arg-type]  # its type omits ASGI applications

@@ -3,65 +3,76 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from functions.process_conversation.answers import MemoriesAnswer, MemoryAnswer
-from functions.process_conversation.identity import derived_id
-from functions.process_conversation.reconcile import Candidate, Reconciled, reconcile
-from shared.domain.changing import aspect
+from functions.process_conversation.answers import MemoriesOutput, MemoryOutput
+from functions.process_conversation.identity import build_derived_id
+from functions.process_conversation.reconcile import Candidate, Reconciliation, reconcile
+from shared.domain.changing import find_exclusive_key
 from shared.domain.conversation import Conversation, Segment
 from shared.domain.ids import MemoryId
-from shared.domain.memory import Category, Memory
+from shared.domain.memory import Memory, MemoryCategory
 from shared.domain.words import count_words, normalise
 from shared.extraction.passing import passing
 
-MEMORY_WORDS = 15
-EACH_CATEGORY = 2
-REPEATED = 20
+MAX_MEMORY_WORDS = 15
+MAX_PER_CATEGORY = 2
+MAX_REPEATED = 20
 """So many known facts a conversation strengthens; a commit has room for 500 writes."""
-EXTRACTED: tuple[Category, ...] = ("interesting", "system")
+EXTRACTED_CATEGORIES: tuple[MemoryCategory, ...] = ("interesting", "system")
 
 
-def candidates(
-    answer: MemoriesAnswer, conversation: Conversation, shown: Sequence[Memory]
+def select_candidates(
+    answer: MemoriesOutput, conversation: Conversation, shown_memories: Sequence[Memory]
 ) -> list[Candidate]:
     """Return what is proved by words that were meant; the model was shown `shown`, in this order."""
-    proved = _last_words([m for m in answer.memories if _holds(m, conversation.spoken)])
+    supported_facts = _keep_latest(
+        [m for m in answer.memories if _is_supported(m, conversation.named_segments)]
+    )
     return [
-        Candidate(memory=_memory(one, category, conversation), replaces=_replaced(one, shown))
-        for category in EXTRACTED
-        for one in proved
-        if one.category == category
+        Candidate(
+            memory=_build_memory(fact, category, conversation),
+            replaced_id=_find_replaced_id(fact, shown_memories),
+        )
+        for category in EXTRACTED_CATEGORIES
+        for fact in supported_facts
+        if fact.category == category
     ]
 
 
-def memories(found: Sequence[Candidate], known: Sequence[Memory]) -> Reconciled:
+def decide_memories(
+    candidates: Sequence[Candidate], known_memories: Sequence[Memory]
+) -> Reconciliation:
     """Decide what is worth storing; `known` are memories of other conversations and the owner."""
-    return bounded(reconcile(found, known))
+    return limit_count(reconcile(candidates, known_memories))
 
 
-def bounded(found: Reconciled) -> Reconciled:
+def limit_count(reconciliation: Reconciliation) -> Reconciliation:
     """Keep at most EACH_CATEGORY of each, the corrections that those make, and some repetitions."""
-    kept = [
+    limited_memories = [
         memory
-        for category in EXTRACTED
-        for memory in [m for m in found.memories if m.category == category][:EACH_CATEGORY]
+        for category in EXTRACTED_CATEGORIES
+        for memory in [m for m in reconciliation.memories if m.category == category][
+            :MAX_PER_CATEGORY
+        ]
     ]
-    ids = {memory.id for memory in kept}
-    corrections = tuple(one for one in found.corrections if one.new in ids)
+    ids = {memory.id for memory in limited_memories}
+    corrections = tuple(
+        correction for correction in reconciliation.corrections if correction.new_id in ids
+    )
     return replace(
-        found,
-        memories=tuple(kept),
+        reconciliation,
+        memories=tuple(limited_memories),
         corrections=corrections,
-        repeated=found.repeated[:REPEATED],
+        repeated_ids=reconciliation.repeated_ids[:MAX_REPEATED],
     )
 
 
-def _replaced(answer: MemoryAnswer, shown: Sequence[Memory]) -> MemoryId | None:
-    if answer.replaces is None or not 0 <= answer.replaces < len(shown):
+def _find_replaced_id(answer: MemoryOutput, shown_memories: Sequence[Memory]) -> MemoryId | None:
+    if answer.replaces is None or not 0 <= answer.replaces < len(shown_memories):
         return None
-    return shown[answer.replaces].id
+    return shown_memories[answer.replaces].id
 
 
-def _holds(answer: MemoryAnswer, segments: Sequence[Segment]) -> bool:
+def _is_supported(answer: MemoryOutput, segments: Sequence[Segment]) -> bool:
     """A fact is dropped rather than cut (it could say the opposite), and so is one without proof.
 
     What is said of the owner must rest on the owner's own words.
@@ -70,38 +81,44 @@ def _holds(answer: MemoryAnswer, segments: Sequence[Segment]) -> bool:
         return False
     segment = segments[answer.segment]
     return (
-        0 < count_words(answer.content) <= MEMORY_WORDS
+        0 < count_words(answer.content) <= MAX_MEMORY_WORDS
         and bool(normalise(answer.content))
         and bool(answer.evidence.strip())
         and answer.evidence in segment.text
         and (segment.is_user or answer.category != "system")
-        and _is_meant(answer, segments)
+        and _is_literal(answer, segments)
     )
 
 
-def _is_meant(answer: MemoryAnswer, segments: Sequence[Segment]) -> bool:
+def _is_literal(answer: MemoryOutput, segments: Sequence[Segment]) -> bool:
     """What somebody is quoted to have said is nothing about the owner, yet worth passing on."""
-    said = [(segment.speaker, segment.text) for segment in segments]
-    reason = passing(said, answer.segment, answer.evidence)
+    turns = [(segment.speaker, segment.text) for segment in segments]
+    reason = passing(turns, answer.segment, answer.evidence)
     return reason is None or (reason == "quotation" and answer.category != "system")
 
 
-def _last_words(answers: Sequence[MemoryAnswer]) -> list[MemoryAnswer]:
+def _keep_latest(answers: Sequence[MemoryOutput]) -> list[MemoryOutput]:
     """Of two homes, ages or names that one conversation tells, the later holds."""
-    last = {aspect(m.content): m for m in sorted(answers, key=lambda m: m.segment)}
-    return [m for m in answers if not _is_corrected(m, last.get(aspect(m.content)))]
+    latest_by_key = {
+        find_exclusive_key(m.content): m for m in sorted(answers, key=lambda m: m.segment)
+    }
+    return [
+        m for m in answers if not _is_corrected(m, latest_by_key.get(find_exclusive_key(m.content)))
+    ]
 
 
-def _is_corrected(answer: MemoryAnswer, last: MemoryAnswer | None) -> bool:
-    if last is None or aspect(answer.content) is None:
+def _is_corrected(answer: MemoryOutput, latest: MemoryOutput | None) -> bool:
+    if latest is None or find_exclusive_key(answer.content) is None:
         return False
-    return normalise(answer.content) != normalise(last.content)
+    return normalise(answer.content) != normalise(latest.content)
 
 
-def _memory(answer: MemoryAnswer, category: Category, conversation: Conversation) -> Memory:
+def _build_memory(
+    answer: MemoryOutput, category: MemoryCategory, conversation: Conversation
+) -> Memory:
     content = " ".join(answer.content.split())
     return Memory(
-        id=MemoryId(derived_id(conversation.id, "memory", content)),
+        id=MemoryId(build_derived_id(conversation.id, "memory", content)),
         content=content,
         category=category,
         created_at=conversation.finished_at,

@@ -8,29 +8,29 @@ from shared.domain.ids import UserId
 from shared.domain.memory import Memory
 
 
-async def put_rows(
-    memories: Memories, index: LibraryIndex, uid: UserId, changed: Sequence[Memory]
+async def index_memories(
+    memories: Memories, index: LibraryIndex, uid: UserId, changed_memories: Sequence[Memory]
 ) -> None:
     """Index memories that were added or changed by themselves."""
-    await index.put_memories(uid, [memory for memory in changed if memory.is_current])
-    await agree(memories, index, uid, changed)
+    await index.put_memories(uid, [memory for memory in changed_memories if memory.is_current])
+    await sync_rows(memories, index, uid, changed_memories)
 
 
-async def agree(
-    memories: Memories, index: LibraryIndex, uid: UserId, written: Sequence[Memory]
+async def sync_rows(
+    memories: Memories, index: LibraryIndex, uid: UserId, pending: Sequence[Memory]
 ) -> None:
     """Mend the rows of what was changed or deleted while they were written.
 
     Who writes a row looks afterwards, so that the last of several agrees with what is stored.
     """
-    while written:
-        stored = await memories.stored(uid, [memory.id for memory in written])
-        current = {name: memory for name, memory in stored.items() if memory.is_current}
-        if gone := [memory.id for memory in written if memory.id not in current]:
-            await index.remove_memories(uid, gone)
-        written = [
+    while pending:
+        stored_memories = await memories.get_many(uid, [memory.id for memory in pending])
+        current = {name: memory for name, memory in stored_memories.items() if memory.is_current}
+        if deleted_ids := [memory.id for memory in pending if memory.id not in current]:
+            await index.remove_memories(uid, deleted_ids)
+        pending = [
             current[memory.id]
-            for memory in written
+            for memory in pending
             if memory.id in current and current[memory.id].content != memory.content
         ]
-        await index.put_memories(uid, written)
+        await index.put_memories(uid, pending)

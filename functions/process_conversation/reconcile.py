@@ -18,7 +18,7 @@ class Candidate:
     """A fact that was said; `replaces` is what the model takes it to correct."""
 
     memory: Memory
-    replaces: MemoryId | None = None
+    replaced_id: MemoryId | None = None
 
 
 @value
@@ -26,66 +26,74 @@ class Correction:
     """The memory `old` is no longer true since `new` was said, at `at` in UTC."""
 
     old: Memory
-    new: MemoryId
-    at: datetime
+    new_id: MemoryId
+    corrected_at: datetime
 
 
 @value
-class Reconciled:
+class Reconciliation:
     """`memories` are to be stored, some as superseded already; `repeated` were said again."""
 
     memories: tuple[Memory, ...] = ()
-    repeated: tuple[MemoryId, ...] = ()
+    repeated_ids: tuple[MemoryId, ...] = ()
     corrections: tuple[Correction, ...] = ()
 
 
-def reconcile(candidates: Iterable[Candidate], known: Sequence[Memory]) -> Reconciled:
+def reconcile(candidates: Iterable[Candidate], known_memories: Sequence[Memory]) -> Reconciliation:
     """Decide on each candidate in turn; `known` are current memories from elsewhere."""
-    outcome = Reconciled()
+    outcome = Reconciliation()
     for candidate in candidates:
-        outcome = _decided(outcome, candidate, known)
+        outcome = _decide(outcome, candidate, known_memories)
     return outcome
 
 
-def _decided(outcome: Reconciled, candidate: Candidate, known: Sequence[Memory]) -> Reconciled:
+def _decide(
+    outcome: Reconciliation, candidate: Candidate, known_memories: Sequence[Memory]
+) -> Reconciliation:
     new = candidate.memory
-    same = [memory for memory in known if _says_same(memory, new)]
-    if same:
-        repeated = dict.fromkeys([*outcome.repeated, *(memory.id for memory in same)])
-        return replace(outcome, repeated=tuple(repeated))
-    if any(_says_same(memory, new) for memory in outcome.memories):
+    same_memories = [memory for memory in known_memories if _is_same_fact(memory, new)]
+    if same_memories:
+        repeated_ids = dict.fromkeys(
+            [*outcome.repeated_ids, *(memory.id for memory in same_memories)]
+        )
+        return replace(outcome, repeated_ids=tuple(repeated_ids))
+    if any(_is_same_fact(memory, new) for memory in outcome.memories):
         return outcome
-    rivals = [memory for memory in known if _is_rival(memory, candidate)]
-    if any(memory.is_owners for memory in rivals):
+    rivals = [memory for memory in known_memories if _contradicts(memory, candidate)]
+    if any(memory.is_user_owned for memory in rivals):
         return outcome
-    newer = max((m for m in rivals if m.created_at > new.created_at), key=_age, default=None)
+    newer = max(
+        (m for m in rivals if m.created_at > new.created_at), key=_build_age_key, default=None
+    )
     if newer is not None:
         new = replace(new, valid_to=newer.created_at, superseded_by=newer.id)
         return replace(outcome, memories=(*outcome.memories, new))
-    corrected = [Correction(old=memory, new=new.id, at=new.created_at) for memory in rivals]
+    corrections = [
+        Correction(old=memory, new_id=new.id, corrected_at=new.created_at) for memory in rivals
+    ]
     return replace(
         outcome,
         memories=(*outcome.memories, new),
-        corrections=(*outcome.corrections, *corrected),
+        corrections=(*outcome.corrections, *corrections),
     )
 
 
-def _age(memory: Memory) -> tuple[float, str]:
+def _build_age_key(memory: Memory) -> tuple[float, str]:
     return -memory.created_at.timestamp(), memory.id
 
 
-def _says_same(one: Memory, other: Memory) -> bool:
-    return normalise(one.content) == normalise(other.content)
+def _is_same_fact(first: Memory, second: Memory) -> bool:
+    return normalise(first.content) == normalise(second.content)
 
 
-def _is_rival(memory: Memory, candidate: Candidate) -> bool:
+def _contradicts(memory: Memory, candidate: Candidate) -> bool:
     """Both cannot be true at once: the model says so, or it is a thing one has only one of.
 
     What an app wrote later never stands against what was said.
     """
     if memory.app_id is not None and memory.created_at > candidate.memory.created_at:
         return False
-    if memory.id == candidate.replaces:
+    if memory.id == candidate.replaced_id:
         return True
-    about = memory.aspect
-    return about is not None and about == candidate.memory.aspect
+    exclusive_key = memory.aspect
+    return exclusive_key is not None and exclusive_key == candidate.memory.aspect

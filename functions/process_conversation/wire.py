@@ -6,7 +6,7 @@ from typing import Annotated, Self
 
 from pydantic import AfterValidator, AwareDatetime, BeforeValidator, ConfigDict, Field
 
-from shared.domain.conversation import Conversation, Segment, Status
+from shared.domain.conversation import Conversation, ConversationStatus, Segment
 from shared.domain.ids import ConversationId, UserId, is_id
 from shared.edge.http import Wire
 
@@ -19,31 +19,31 @@ SOURCES = frozenset(
 )  # fmt: skip
 
 
-def _client_id(name: str) -> str:
+def _validate_client_id(name: str) -> str:
     if not is_id(name):
         raise ValueError("an id is 1 to 64 letters, digits, '-' or '_'")
     return name
 
 
-def _utc(time: datetime) -> datetime:
+def _to_utc(time: datetime) -> datetime:
     return time.astimezone(UTC)
 
 
-def _storable(time: datetime) -> datetime:
+def _validate_time(time: datetime) -> datetime:
     """Refuse what no store holds; the year 1 in another zone overflows."""
     if not 1900 <= time.year <= 9000:
         raise ValueError("a year from 1900 is expected")
     return time.astimezone(UTC)
 
 
-def _source(name: object) -> object:
+def _normalise_source(name: object) -> object:
     return name if not isinstance(name, str) or name in SOURCES else "unknown"
 
 
-ClientId = Annotated[str, AfterValidator(_client_id)]
-Utc = Annotated[datetime, AfterValidator(_utc)]
-Time = Annotated[AwareDatetime, AfterValidator(_storable)]
-Source = Annotated[str, BeforeValidator(_source)]
+ClientId = Annotated[str, AfterValidator(_validate_client_id)]
+Utc = Annotated[datetime, AfterValidator(_to_utc)]
+Time = Annotated[AwareDatetime, AfterValidator(_validate_time)]
+Source = Annotated[str, BeforeValidator(_normalise_source)]
 Seconds = Annotated[float, Field(ge=0, le=1e7)]
 Label = Annotated[str, Field(max_length=64)]
 MAX_SEGMENTS = 20_000
@@ -69,7 +69,7 @@ class ConversationIn(Wire):
     language: Annotated[str, Field(min_length=2, max_length=16)] = "en"
     transcript_segments: Annotated[list[SegmentIn], Field(max_length=MAX_SEGMENTS)]
 
-    def conversation(self, new_id: str) -> Conversation:
+    def to_conversation(self, new_id: str) -> Conversation:
         """Build the conversation; it came to be when it was held, not when it was sent."""
         return Conversation(
             id=ConversationId(self.id or new_id),
@@ -82,16 +82,16 @@ class ConversationIn(Wire):
         )
 
 
-class _Out(Wire):
+class _ConversationBaseOut(Wire):
     model_config = ConfigDict(from_attributes=True)
 
 
-class Accepted(_Out):
+class AcceptedOut(_ConversationBaseOut):
     id: str
-    status: Status
+    status: ConversationStatus
 
 
-class SegmentOut(_Out):
+class SegmentOut(_ConversationBaseOut):
     """`speaker` is who the owner says it is, `label` what the recorder called them."""
 
     text: str
@@ -103,13 +103,13 @@ class SegmentOut(_Out):
     person_id: str | None
 
 
-class ItemOut(_Out):
+class ItemOut(_ConversationBaseOut):
     description: str
     completed: bool
     due_at: Utc | None = None
 
 
-class EventOut(_Out):
+class EventOut(_ConversationBaseOut):
     title: str
     description: str
     start: Utc
@@ -117,7 +117,7 @@ class EventOut(_Out):
     created: bool
 
 
-class StructuredOut(_Out):
+class StructuredOut(_ConversationBaseOut):
     title: str
     overview: str
     emoji: str
@@ -126,7 +126,7 @@ class StructuredOut(_Out):
     events: list[EventOut]
 
 
-class ConversationSummary(_Out):
+class ConversationSummaryOut(_ConversationBaseOut):
     """A conversation in a list: without its transcript."""
 
     id: str
@@ -135,7 +135,7 @@ class ConversationSummary(_Out):
     finished_at: Utc
     source: Source
     language: str
-    status: Status
+    status: ConversationStatus
     discarded: bool
     failure: str | None
     structured: StructuredOut
@@ -143,27 +143,32 @@ class ConversationSummary(_Out):
     app_id: str | None
 
 
-class ConversationOut(ConversationSummary):
+class ConversationOut(ConversationSummaryOut):
     """With its transcript, the speakers named as the owner named them."""
 
     transcript_segments: list[SegmentOut]
 
     @classmethod
     def of(cls, conversation: Conversation) -> Self:
-        summary = ConversationSummary.model_validate(conversation)
-        spoken = zip(conversation.transcript_segments, conversation.spoken, strict=True)
-        segments = [SegmentOut(label=said.speaker, **asdict(who)) for said, who in spoken]
+        summary = ConversationSummaryOut.model_validate(conversation)
+        segment_pairs = zip(
+            conversation.transcript_segments, conversation.named_segments, strict=True
+        )
+        segments = [
+            SegmentOut(label=segment.speaker, **asdict(named_segment))
+            for segment, named_segment in segment_pairs
+        ]
         return cls(**dict(summary), transcript_segments=segments)
 
 
-class ConversationPage(Wire):
+class ConversationPageOut(Wire):
     """A page, newest first; `next_cursor` is null at the end."""
 
-    conversations: list[ConversationSummary]
+    conversations: list[ConversationSummaryOut]
     next_cursor: str | None
 
 
-class PageQuery(Wire):
+class ConversationPageQuery(Wire):
     cursor: Annotated[str, Field(max_length=400)] | None = None
     limit: Annotated[int, Field(ge=1, le=100)] = 25
 
@@ -171,7 +176,7 @@ class PageQuery(Wire):
 Name = Annotated[str, Field(min_length=1, max_length=100)]
 
 
-class SearchIn(Wire):
+class ConversationSearchIn(Wire):
     """`start_date` is included, `end_date` is not.
 
     `people` speak or are spoken of; one of them is enough, and so is one of the `topics`.
@@ -185,7 +190,7 @@ class SearchIn(Wire):
     limit: Annotated[int, Field(ge=1, le=200)] = 20
 
 
-class PassageOut(_Out):
+class PassageOut(_ConversationBaseOut):
     first_segment: int
     last_segment: int
     text: str
@@ -197,7 +202,7 @@ class HitOut(Wire):
     passages: list[PassageOut]
 
 
-class Hits(Wire):
+class ConversationHitsOut(Wire):
     """Best first; each conversation once.
 
     `fallback_without_filters`: people and topics left nothing, and the search went on without them.
@@ -207,7 +212,7 @@ class Hits(Wire):
     fallback_without_filters: bool = False
 
 
-class ChangedMessage(Wire):
+class ConversationChangedIn(Wire):
     """What `conversation.changed` carries; the hash is null where the document is gone."""
 
     uid: str
@@ -215,7 +220,7 @@ class ChangedMessage(Wire):
     content_hash: str | None
 
 
-class EraseRequest(Wire):
+class EraseIn(Wire):
     """Whom to erase."""
 
     uid: UserId

@@ -4,7 +4,7 @@ from dataclasses import field
 from functools import cache
 
 from functions.process_conversation.claims import Claims
-from functions.process_conversation.mcp_server.rates import KeyRates
+from functions.process_conversation.mcp_server.rates import KeyRateLimiter
 from shared import wiring
 from shared.data.accounts import Accounts, Erasures
 from shared.data.apps import Apps, InstalledApps
@@ -54,7 +54,7 @@ class LibraryDeps:
     erasures: Erasures
     tasks: Tasks
     mcp_keys: McpKeys
-    mcp_rates: KeyRates = field(default_factory=KeyRates)
+    mcp_rate_limiter: KeyRateLimiter = field(default_factory=KeyRateLimiter)
     cors_origins: tuple[str, ...] = ()
 
 
@@ -118,7 +118,7 @@ class TriggerDeps:
 
 
 @value
-class BuryDeps:
+class DeadLetterDeps:
     """What writing down dead letters asks of the world."""
 
     identity: Identity
@@ -218,9 +218,9 @@ def trigger_deps() -> TriggerDeps:
 
 
 @cache
-def bury_deps() -> BuryDeps:
+def dead_letter_deps() -> DeadLetterDeps:
     documents = wiring.documents()
-    return BuryDeps(
+    return DeadLetterDeps(
         identity=wiring.identity(),
         service_identity=wiring.service_identity(),
         dead_letters=DeadLetters(documents),

@@ -4,25 +4,27 @@ from collections.abc import Mapping
 from typing import Any
 
 from functions.process_conversation.wiring import TriggerDeps
-from shared.data.codec import Malformed, load
+from shared.data.codec import MalformedDocument, load
 from shared.domain.conversation import Conversation, content_hash
 from shared.domain.documents import Document, Fields
 from shared.domain.ids import is_id
 
-CHANGED = "conversation.changed"
-MALFORMED = "malformed"
+CONVERSATION_CHANGED_TOPIC = "conversation.changed"
+MALFORMED_HASH = "malformed"
 """Stands for the hash of a document that cannot be read; processing marks it as failed."""
 
 
-async def announce_change(
+async def publish_change(
     deps: TriggerDeps, path: str, *, old: Fields | None, new: Fields | None
 ) -> None:
-    event = change_event(path, old=old, new=new)
+    event = build_change_event(path, old=old, new=new)
     if event is not None:
-        await deps.events.publish(CHANGED, event)
+        await deps.events.publish(CONVERSATION_CHANGED_TOPIC, event)
 
 
-def change_event(path: str, *, old: Fields | None, new: Fields | None) -> Mapping[str, Any] | None:
+def build_change_event(
+    path: str, *, old: Fields | None, new: Fields | None
+) -> Mapping[str, Any] | None:
     """Return ids and hash, or None where the content is as it was: our own writes end here."""
     match path.split("/"):
         case ["users", uid, "conversations", conversation_id] if is_id(conversation_id):
@@ -31,14 +33,14 @@ def change_event(path: str, *, old: Fields | None, new: Fields | None) -> Mappin
             return None
     if new is None:
         return {**ids, "content_hash": None}
-    said = _hash(path, new)
-    return None if said == _hash(path, old) else {**ids, "content_hash": said}
+    new_hash = _compute_hash(path, new)
+    return None if new_hash == _compute_hash(path, old) else {**ids, "content_hash": new_hash}
 
 
-def _hash(path: str, fields: Fields | None) -> str | None:
+def _compute_hash(path: str, fields: Fields | None) -> str | None:
     if fields is None:
         return None
     try:
         return content_hash(load(Conversation, Document(path=path, fields=fields, version="")))
-    except Malformed:
-        return MALFORMED
+    except MalformedDocument:
+        return MALFORMED_HASH

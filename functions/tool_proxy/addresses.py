@@ -5,6 +5,6 @@ from typing import Any
 from urllib.parse import urlencode
 
 
-def with_query(url: str, asked: Mapping[str, Any]) -> str:
+def with_query(url: str, params: Mapping[str, Any]) -> str:
     """Add to the query that the address may have; a list repeats its name."""
-    return f"{url}{'&' if '?' in url else '?'}{urlencode(asked, doseq=True)}"
+    return f"{url}{'&' if '?' in url else '?'}{urlencode(params, doseq=True)}"

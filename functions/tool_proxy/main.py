@@ -8,14 +8,14 @@ from starlette.requests import Request
 
 from functions.tool_proxy.calls.endpoints import ENDPOINTS
 from functions.tool_proxy.wiring import deps, start
-from shared.edge.http import application
+from shared.edge.http import build_application
 
 start()
 
 
 @cache
 def _tool_proxy() -> Starlette:
-    return application("tool_proxy", ENDPOINTS, deps())
+    return build_application("tool_proxy", ENDPOINTS, deps())
 
 
 @functions_framework.aio.http  # type: ignore[arg-type]  # its type omits ASGI applications

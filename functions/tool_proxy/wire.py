@@ -5,7 +5,7 @@ from typing import Literal
 from shared.edge.http import Wire
 
 
-class Ok(Wire):
+class ToolProxyOkOut(Wire):
     """It is done."""
 
     status: Literal["ok"] = "ok"

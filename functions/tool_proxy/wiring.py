@@ -4,16 +4,16 @@ from collections.abc import Mapping
 from dataclasses import field
 from functools import cache
 
-from functions.tool_proxy.calls.traffic import Traffic
+from functions.tool_proxy.calls.traffic import AppLimiters
 from shared import wiring
 from shared.data.app_calls import AppCalls
 from shared.data.apps import Apps, InstalledApps
 from shared.data.call_log import CallLog
 from shared.data.connections import Connections
 from shared.data.conversations import Conversations
-from shared.data.grants import Authorizations, Grants
+from shared.data.grants import AccountTokenStore, Authorizations
 from shared.data.inbox import Inbox
-from shared.data.mcp_grants import McpAuthorizations, McpGrants
+from shared.data.mcp_grants import McpAuthorizations, McpTokenStore
 from shared.domain.connection import OauthClient
 from shared.domain.value import value
 from shared.ports import Clock, Egress, Identity, Keys, NewId, ServiceIdentity, Tasks
@@ -31,7 +31,7 @@ class ServicesDeps:
     new_id: NewId
     egress: Egress
     connections: Connections
-    grants: Grants
+    grants: AccountTokenStore
     authorizations: Authorizations
     app_calls: AppCalls
     clients: Mapping[str, OauthClient]
@@ -46,7 +46,7 @@ class McpDeps:
     Users come back from their authorization servers to `redirect_uri`.
     """
 
-    grants: McpGrants
+    grants: McpTokenStore
     authorizations: McpAuthorizations
     keys: Keys
     redirect_uri: str
@@ -69,7 +69,7 @@ class ToolProxyDeps:
     app_calls: AppCalls
     inbox: Inbox
     tasks: Tasks
-    traffic: Traffic = field(default_factory=Traffic)
+    app_limiters: AppLimiters = field(default_factory=AppLimiters)
     mcp: McpDeps
     cors_origins: tuple[str, ...] = ()
 
@@ -108,7 +108,7 @@ def _services() -> ServicesDeps:
         new_id=wiring.new_id(),
         egress=wiring.egress(),
         connections=Connections(documents),
-        grants=Grants(documents, wiring.keys()),
+        grants=AccountTokenStore(documents, wiring.keys()),
         authorizations=Authorizations(documents),
         app_calls=AppCalls(documents),
         clients=wiring.settings().oauth_clients,
@@ -120,7 +120,7 @@ def _services() -> ServicesDeps:
 def _mcp() -> McpDeps:
     documents, keys = wiring.documents(), wiring.keys()
     return McpDeps(
-        grants=McpGrants(documents, keys),
+        grants=McpTokenStore(documents, keys),
         authorizations=McpAuthorizations(documents, keys),
         keys=keys,
         redirect_uri=f"{wiring.settings().public_url}/v1/apps/mcp/callback",

@@ -7,21 +7,21 @@ import traceback
 from collections.abc import Callable, Mapping, Sequence
 
 from infra.bench import streams
-from infra.bench.agents import agent_loops
-from infra.bench.chats import long_chat
-from infra.bench.crowds import crowds
-from infra.bench.cycles import tool_cycle
-from infra.bench.figures import Figure, machine, table
-from infra.bench.imports import import_times
-from infra.bench.journals import journals
-from infra.bench.notifications import notifications
-from infra.bench.processes import ROOT, keepsake, reframer, scripted_model
-from infra.bench.processing import processing
-from infra.bench.reads import reads_before_the_first_call
-from infra.bench.searches import searches
-from infra.bench.tools import tools
+from infra.bench.agents import measure_agent_loops
+from infra.bench.chats import measure_long_chat
+from infra.bench.crowds import measure_crowds
+from infra.bench.cycles import measure_tool_cycle
+from infra.bench.figures import Figure, describe_machine, render_table
+from infra.bench.imports import measure_import_times
+from infra.bench.journals import measure_journals
+from infra.bench.notifications import measure_notifications
+from infra.bench.processes import ROOT, run_keepsake, run_reframer, run_scripted_model
+from infra.bench.processing import measure_processing
+from infra.bench.reads import measure_reads_before_first_call
+from infra.bench.searches import measure_searches
+from infra.bench.tools import measure_tools
 
-_PAGE = """# Figures
+_PAGE_TEMPLATE = """# Figures
 
 Measured by `make bench` on {machine}; the servers, the scripted model and the client share it.
 "Bare" is the same work with nothing of ours in it. Ratios travel between machines, times do not.
@@ -39,11 +39,11 @@ def main() -> int:
         print(f"keepsake: no {', '.join(unknown)}; there is {', '.join(MEASURED)}", file=sys.stderr)
         return 2
     figures = [figure for name in only or MEASURED for figure in _measure(name)]
-    print(table(figures))
+    print(render_table(figures))
     if not only:
-        page = _PAGE.format(machine=machine(), table=table(figures))
+        page = _PAGE_TEMPLATE.format(machine=describe_machine(), table=render_table(figures))
         (ROOT / "docs/bench.md").write_text(page)
-    return 0 if all(figure.is_ok for figure in figures if figure.wanted is not None) else 1
+    return 0 if all(figure.is_ok for figure in figures if figure.target is not None) else 1
 
 
 def _measure(name: str) -> Sequence[Figure]:
@@ -54,33 +54,37 @@ def _measure(name: str) -> Sequence[Figure]:
         return MEASURED[name]()
     except Exception:  # noqa: BLE001 - shown, and counted as not what it should be
         traceback.print_exc()
-        return [Figure(name=name, value=None, wanted=0)]
+        return [Figure(name=name, value=None, target=0)]
     finally:
         print(f"keepsake: {name} took {time.monotonic() - started:.0f} s", file=sys.stderr)
 
 
-async def _streams() -> list[Figure]:
-    with scripted_model() as model, keepsake(model) as ours, reframer(model) as baseline:
+async def _measure_streams() -> list[Figure]:
+    with (
+        run_scripted_model() as model,
+        run_keepsake(model) as ours,
+        run_reframer(model) as baseline,
+    ):
         return [
-            *await streams.first_token(ours, model),
-            *await streams.in_series(ours, model),
-            *await tool_cycle(ours, model),
-            *await reads_before_the_first_call(),
-            *await streams.throughput(ours, baseline),
+            *await streams.measure_first_token(ours, model),
+            *await streams.measure_calls_in_series(ours, model),
+            *await measure_tool_cycle(ours, model),
+            *await measure_reads_before_first_call(),
+            *await streams.measure_throughput(ours, baseline),
         ]
 
 
 MEASURED: Mapping[str, Callable[[], Sequence[Figure]]] = {
-    "streams": lambda: asyncio.run(_streams()),
-    "processing": lambda: asyncio.run(processing()),
-    "search": lambda: asyncio.run(searches()),
-    "chats": lambda: asyncio.run(long_chat()),
-    "journals": lambda: asyncio.run(journals()),
-    "notifications": lambda: asyncio.run(notifications()),
-    "crowds": lambda: asyncio.run(crowds()),
-    "tools": lambda: asyncio.run(tools()),
-    "agents": agent_loops,
-    "imports": import_times,
+    "streams": lambda: asyncio.run(_measure_streams()),
+    "processing": lambda: asyncio.run(measure_processing()),
+    "search": lambda: asyncio.run(measure_searches()),
+    "chats": lambda: asyncio.run(measure_long_chat()),
+    "journals": lambda: asyncio.run(measure_journals()),
+    "notifications": lambda: asyncio.run(measure_notifications()),
+    "crowds": lambda: asyncio.run(measure_crowds()),
+    "tools": lambda: asyncio.run(measure_tools()),
+    "agents": measure_agent_loops,
+    "imports": measure_import_times,
 }
 
 if __name__ == "__main__":

@@ -15,9 +15,15 @@ from statistics import median
 from typing import Any
 
 from infra.bench.figures import Figure
-from infra.bench.frameworks import frameworks_python
-from infra.bench.processes import ROOT, Served, at_model, environment, scripted_model
-from infra.progress import bar
+from infra.bench.frameworks import install_frameworks
+from infra.bench.processes import (
+    ROOT,
+    ServerProcess,
+    build_environment,
+    build_model_environment,
+    run_scripted_model,
+)
+from infra.progress import create_progress_bar
 
 WARM_UP = 10
 ROUNDS = 60
@@ -33,7 +39,7 @@ Cost = tuple[float, float]
 """Milliseconds of the wall and of the process's own CPU."""
 
 
-def question(cycles: int) -> str:
+def build_question(cycles: int) -> str:
     """Ask for an answer after so many calls of a tool."""
     calls = [
         {"tool_calls": [{"id": f"call_{n}", "name": "lookup", "arguments": f'{{"query": "{n}"}}'}]}
@@ -42,35 +48,37 @@ def question(cycles: int) -> str:
     return f"Tell me. [[script {json.dumps([*calls, {'tokens': TOKENS}])}]]"
 
 
-PLAIN, WITH_TOOLS = question(0), question(CYCLES)
+PLAIN, WITH_TOOLS = build_question(0), build_question(CYCLES)
 
 
-def agent_loops() -> list[Figure]:
-    with scripted_model() as model, ExitStack() as stack:
+def measure_agent_loops() -> list[Figure]:
+    with run_scripted_model() as model, ExitStack() as stack:
         loops = {
-            name: stack.enter_context(_loop(module, python, model))
-            for name, module, python in _contestants()
+            name: stack.enter_context(_start_loop(module, python, model))
+            for name, module, python in _list_loops()
         }
-        costs = _play(loops)
-    return [*_costs(costs), *_missing(costs)]
+        costs = _measure_loops(loops)
+    return [*_build_figures(costs), *_build_missing_figures(costs)]
 
 
-def _contestants() -> Iterator[tuple[str, str, Path]]:
+def _list_loops() -> Iterator[tuple[str, str, Path]]:
     yield RAW, "raw", Path(sys.executable)
     yield ADAPTER, "adapter", Path(sys.executable)
     yield OURS, "ours", Path(sys.executable)
-    if python := frameworks_python():
+    if python := install_frameworks():
         for name, module in FRAMEWORKS.items():
             yield name, module, python
 
 
 @contextmanager
-def _loop(module: str, python: Path, model: Served) -> Iterator["subprocess.Popen[str]"]:
+def _start_loop(
+    module: str, python: Path, model: ServerProcess
+) -> Iterator["subprocess.Popen[str]"]:
     url = f"http://127.0.0.1:{model.port}/v1"
     process = subprocess.Popen(
         [str(python), "-W", "ignore", "-m", f"infra.bench.loops.{module}", url],
         cwd=ROOT,
-        env=environment(**at_model(model)),
+        env=build_environment(**build_model_environment(model)),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
@@ -79,23 +87,25 @@ def _loop(module: str, python: Path, model: Served) -> Iterator["subprocess.Pope
         yield process
 
 
-def _play(loops: Mapping[str, "subprocess.Popen[str]"]) -> dict[tuple[str, str], Cost]:
+def _measure_loops(loops: Mapping[str, "subprocess.Popen[str]"]) -> dict[tuple[str, str], Cost]:
     """Return the median cost of each loop's turn."""
-    told: dict[tuple[str, str], list[Cost]] = {}
-    tick = bar("agent loops", WARM_UP + ROUNDS)
+    turn_costs: dict[tuple[str, str], list[Cost]] = {}
+    tick = create_progress_bar("agent loops", WARM_UP + ROUNDS)
     for _ in range(WARM_UP + ROUNDS):
         for name, process in loops.items():
-            for asked in (PLAIN, WITH_TOOLS):
-                told.setdefault((name, asked), []).append(_turn(name, process, asked))
+            for prompt in (PLAIN, WITH_TOOLS):
+                turn_costs.setdefault((name, prompt), []).append(
+                    _measure_turn(name, process, prompt)
+                )
         tick()
-    return {key: _median(costs[WARM_UP:]) for key, costs in told.items()}
+    return {key: _compute_median(costs[WARM_UP:]) for key, costs in turn_costs.items()}
 
 
-def _turn(name: str, process: "subprocess.Popen[str]", asked: str) -> Cost:
+def _measure_turn(name: str, process: "subprocess.Popen[str]", prompt: str) -> Cost:
     """Raise RuntimeError when the answer is not what the model said."""
     assert process.stdin is not None  # both are pipes
     assert process.stdout is not None
-    process.stdin.write(json.dumps(asked) + "\n")
+    process.stdin.write(json.dumps(prompt) + "\n")
     process.stdin.flush()
     cost: dict[str, Any] = json.loads(process.stdout.readline() or '{"text": "nothing"}')
     if len(cost["text"].split()) != TOKENS:
@@ -103,44 +113,47 @@ def _turn(name: str, process: "subprocess.Popen[str]", asked: str) -> Cost:
     return cost["ms"], cost["cpu_ms"]
 
 
-def _median(costs: Sequence[Cost]) -> Cost:
+def _compute_median(costs: Sequence[Cost]) -> Cost:
     wall, cpu = zip(*costs, strict=True)
     return median(wall), median(cpu)
 
 
-def _costs(costs: Mapping[tuple[str, str], Cost]) -> Iterator[Figure]:
-    for asked, kind in ((PLAIN, "plain answer"), (WITH_TOOLS, f"{CYCLES} tool cycles")):
-        raw = costs[RAW, asked]
+def _build_figures(costs: Mapping[tuple[str, str], Cost]) -> Iterator[Figure]:
+    for prompt, kind in ((PLAIN, "plain answer"), (WITH_TOOLS, f"{CYCLES} tool cycles")):
+        raw = costs[RAW, prompt]
         yield Figure(name=f"{kind}, {RAW}", value=raw[0], unit="ms")
         yield Figure(name=f"{kind}, {RAW}: CPU", value=raw[1], unit="ms")
-        for name in _measured(costs):
-            ms, cpu_ms = over(costs[name, asked], raw)
+        for name in _list_measured(costs):
+            ms, cpu_ms = subtract_costs(costs[name, prompt], raw)
             yield Figure(name=f"{kind}, {name}: over it", value=ms, unit="ms")
             yield Figure(name=f"{kind}, {name}: CPU over it", value=cpu_ms, unit="ms")
-    for name in _measured(costs):
-        ms, _ = a_cycle(costs, name, beside=RAW)
-        wanted = 3 if name == OURS else None
-        yield Figure(name=f"a tool cycle, {name}: over it", value=ms, unit="ms", wanted=wanted)
-    ms, _ = a_cycle(costs, OURS, beside=ADAPTER)
-    yield Figure(name=f"a tool cycle, {OURS}: over {ADAPTER}", value=ms, unit="ms", wanted=3)
+    for name in _list_measured(costs):
+        ms, _ = compute_cycle_cost(costs, name, baseline=RAW)
+        target = 3 if name == OURS else None
+        yield Figure(name=f"a tool cycle, {name}: over it", value=ms, unit="ms", target=target)
+    ms, _ = compute_cycle_cost(costs, OURS, baseline=ADAPTER)
+    yield Figure(name=f"a tool cycle, {OURS}: over {ADAPTER}", value=ms, unit="ms", target=3)
 
 
-def over(one: Cost, other: Cost) -> Cost:
-    return one[0] - other[0], one[1] - other[1]
+def subtract_costs(cost: Cost, baseline: Cost) -> Cost:
+    return cost[0] - baseline[0], cost[1] - baseline[1]
 
 
-def a_cycle(costs: Mapping[tuple[str, str], Cost], name: str, *, beside: str) -> Cost:
+def compute_cycle_cost(costs: Mapping[tuple[str, str], Cost], name: str, *, baseline: str) -> Cost:
     """Return what a tool cycle adds to a loop's turn, over what it adds to the one beside it."""
-    loop, other = (over(costs[each, WITH_TOOLS], costs[each, PLAIN]) for each in (name, beside))
-    wall, cpu = over(loop, other)
+    loop, other = (
+        subtract_costs(costs[loop_name, WITH_TOOLS], costs[loop_name, PLAIN])
+        for loop_name in (name, baseline)
+    )
+    wall, cpu = subtract_costs(loop, other)
     return wall / CYCLES, cpu / CYCLES
 
 
-def _measured(costs: Mapping[tuple[str, str], Cost]) -> Iterator[str]:
+def _list_measured(costs: Mapping[tuple[str, str], Cost]) -> Iterator[str]:
     return (name for name in (ADAPTER, OURS, *FRAMEWORKS) if (name, PLAIN) in costs)
 
 
-def _missing(costs: Mapping[tuple[str, str], Cost]) -> Iterator[Figure]:
+def _build_missing_figures(costs: Mapping[tuple[str, str], Cost]) -> Iterator[Figure]:
     for name in FRAMEWORKS:
         if (name, PLAIN) not in costs:
             yield Figure(name=f"{name} (cannot be installed here)", value=None)

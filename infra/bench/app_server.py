@@ -14,7 +14,7 @@ TOOLS = [
     {"name": name, "description": "Find a note", "endpoint": f"/{name}", "parameters": PARAMETERS}
     for name in ("find", "slow")
 ]
-SLOW_S = 20
+SLOW_RESPONSE_S = 20
 
 
 async def manifest(_: Request) -> JSONResponse:
@@ -27,7 +27,7 @@ async def find(request: Request) -> JSONResponse:
 
 
 async def slow(_: Request) -> JSONResponse:
-    await asyncio.sleep(SLOW_S)
+    await asyncio.sleep(SLOW_RESPONSE_S)
     return JSONResponse({"result": "Milk, eggs."})
 
 

@@ -10,69 +10,86 @@ from itertools import islice
 from pathlib import Path
 from statistics import median
 
-from functions.chat.accepting import prepare
+from functions.chat.accepting import prepare_turn
 from functions.chat.after_turn import after_turn
 from functions.chat.wiring import AfterTurnDeps, ChatDeps
-from infra.bench.client import Answer, request, sign_in
+from infra.bench.client import TimedResponse, request, sign_in
 from infra.bench.figures import Figure
-from infra.bench.processes import Served, at_model, keepsake_on, scripted_model
-from infra.bench.streams import play_after_turn
-from infra.progress import bar
+from infra.bench.processes import (
+    ServerProcess,
+    build_model_environment,
+    run_keepsake_on,
+    run_scripted_model,
+)
+from infra.bench.streams import script_after_turn
+from infra.progress import create_progress_bar
 from shared.adapters.offline_model import OfflineModel
-from shared.domain.chat import Message, new_session
+from shared.domain.chat import Message, build_session
 from shared.domain.ids import MessageId, SessionId
-from tests.doubles import ReadRounds
-from tests.functions.chat.conftest import ADA, World, open_world
+from tests.doubles import CountingDocuments
+from tests.functions.chat.conftest import ADA, ChatFixture, open_fixture
 
-BATCH = 100
+BATCH_MESSAGES = 100
 WARM_UP = 5
 ROUNDS = 30
-REST_S = 0.15
+PAUSE_S = 0.15
 """So that what follows a turn is over before the next question."""
-MIDDLING, LONG = 100, 1_000
-CHATS: Mapping[SessionId, int] = {SessionId("middling"): MIDDLING, SessionId("long"): LONG}
+MEDIUM_MESSAGES, LONG_MESSAGES = 100, 1_000
+MESSAGES_BY_CHAT: Mapping[SessionId, int] = {
+    SessionId("middling"): MEDIUM_MESSAGES,
+    SessionId("long"): LONG_MESSAGES,
+}
 
 
-async def long_chat() -> list[Figure]:
+async def measure_long_chat() -> list[Figure]:
     """Fill chats, summarise them as their turns would have done, and ask in them and in new ones."""
     with tempfile.TemporaryDirectory() as data:
-        figures = await _filled(Path(data))
-        with scripted_model() as model, keepsake_on(Path(data), **at_model(model)) as server:
-            await play_after_turn(model)
-            return [*figures, *await _asked(server)]
+        figures = await _fill_and_count_reads(Path(data))
+        with (
+            run_scripted_model() as model,
+            run_keepsake_on(Path(data), **build_model_environment(model)) as server,
+        ):
+            await script_after_turn(model)
+            return [*figures, *await _measure_answers(server)]
 
 
-async def _filled(data: Path) -> list[Figure]:
+async def _fill_and_count_reads(data: Path) -> list[Figure]:
     """Fill the chats, and count the requests to the store of accepting a question."""
-    world = open_world(data)
-    counting = ReadRounds(world.documents)
+    world = open_fixture(data)
+    counting = CountingDocuments(world.documents)
     deps = replace(world, documents=counting).deps()
-    for session_id, messages in CHATS.items():
+    for session_id, messages in MESSAGES_BY_CHAT.items():
         await _fill(world, deps, session_id, messages)
-    fresh, *_, long = [await _reads(deps, counting, name) for name in (None, *CHATS)]
+    fresh, *_, long = [
+        await _count_reads(deps, counting, name) for name in (None, *MESSAGES_BY_CHAT)
+    ]
     return [
         Figure(name="reads of a turn: new chat", value=fresh),
-        Figure(name=f"reads of a turn: chat of {LONG:,} messages", value=long, wanted=1.1 * fresh),
+        Figure(
+            name=f"reads of a turn: chat of {LONG_MESSAGES:,} messages",
+            value=long,
+            target=1.1 * fresh,
+        ),
     ]
 
 
-async def _fill(world: World, deps: ChatDeps, session_id: SessionId, count: int) -> None:
-    session = new_session(session_id, app_id=None, now=world.clock.now())
+async def _fill(world: ChatFixture, deps: ChatDeps, session_id: SessionId, count: int) -> None:
+    session = build_session(session_id, app_id=None, now=world.clock.now())
     await deps.sessions.add(ADA, session)
-    told = _messages(world, session_id, count)
-    while batch := list(islice(told, BATCH)):
+    messages = _generate_messages(world, session_id, count)
+    while batch := list(islice(messages, BATCH_MESSAGES)):
         await deps.messages.add(ADA, session, *batch)
-    follow = AfterTurnDeps(
+    after_turn_deps = AfterTurnDeps(
         identity=deps.identity,
         service_identity=deps.service_identity,
         model=OfflineModel(),
         messages=deps.messages,
         sessions=deps.sessions,
     )
-    await after_turn(follow, ADA, session_id)
+    await after_turn(after_turn_deps, ADA, session_id)
 
 
-def _messages(world: World, session_id: SessionId, count: int) -> Iterator[Message]:
+def _generate_messages(world: ChatFixture, session_id: SessionId, count: int) -> Iterator[Message]:
     for n in range(count):
         yield Message(
             id=MessageId(f"{session_id}-{n:04}"),
@@ -83,61 +100,67 @@ def _messages(world: World, session_id: SessionId, count: int) -> Iterator[Messa
         )
 
 
-async def _reads(deps: ChatDeps, counting: ReadRounds, session_id: SessionId | None) -> int:
+async def _count_reads(
+    deps: ChatDeps, counting: CountingDocuments, session_id: SessionId | None
+) -> int:
     before = counting.reads
-    await prepare(deps, ADA, "When is it?", None, session_id)
+    await prepare_turn(deps, ADA, "When is it?", None, session_id)
     return counting.reads - before
 
 
-async def _asked(server: Served) -> list[Figure]:
+async def _measure_answers(server: ServerProcess) -> list[Figure]:
     """Ask in each chat in turn, over HTTP; a new chat is begun for each question."""
     token = await sign_in(server.port, ADA)
-    rounds: list[list[Answer]] = []
-    tick = bar("a long chat", WARM_UP + ROUNDS)
+    rounds: list[list[TimedResponse]] = []
+    tick = create_progress_bar("a long chat", WARM_UP + ROUNDS)
     for _ in range(WARM_UP + ROUNDS):
-        chats = [await _begin(server, token), *CHATS]
+        chats = [await _create_session(server, token), *MESSAGES_BY_CHAT]
         rounds.append([await _ask(server, token, chat) for chat in chats])
         tick()
     fresh, middling, long = zip(*rounds[WARM_UP:], strict=True)
-    documents = [_documents(server, answers) for answers in (fresh, middling, long)]
-    new_ms, long_ms = (median(one.first_s for one in answers) * 1000 for answers in (fresh, long))
+    documents = [_count_documents(server, answers) for answers in (fresh, middling, long)]
+    new_ms, long_ms = (
+        median(answer.first_s for answer in answers) * 1000 for answers in (fresh, long)
+    )
     return [
         Figure(name="documents read in a turn: new chat", value=documents[0]),
-        Figure(name=f"documents read in a turn: chat of {MIDDLING} messages", value=documents[1]),
         Figure(
-            name=f"documents read in a turn: chat of {LONG:,} messages",
+            name=f"documents read in a turn: chat of {MEDIUM_MESSAGES} messages", value=documents[1]
+        ),
+        Figure(
+            name=f"documents read in a turn: chat of {LONG_MESSAGES:,} messages",
             value=documents[2],
-            wanted=1.1 * documents[1],
+            target=1.1 * documents[1],
         ),
         Figure(name="time to first token: new chat", value=new_ms, unit="ms"),
         Figure(
-            name=f"time to first token: chat of {LONG:,} messages, over a new one",
+            name=f"time to first token: chat of {LONG_MESSAGES:,} messages, over a new one",
             value=long_ms - new_ms,
             unit="ms",
-            wanted=5,
+            target=5,
         ),
     ]
 
 
-async def _begin(server: Served, token: str) -> str:
-    begun = await request(server.port, "POST", "/v2/chat-sessions", {}, token=token)
-    session_id: str = json.loads(begun.body)["id"]
+async def _create_session(server: ServerProcess, token: str) -> str:
+    response = await request(server.port, "POST", "/v2/chat-sessions", {}, token=token)
+    session_id: str = json.loads(response.body)["id"]
     return session_id
 
 
-async def _ask(server: Served, token: str, session_id: str) -> Answer:
+async def _ask(server: ServerProcess, token: str, session_id: str) -> TimedResponse:
     path = f"/v2/messages?chat_session_id={session_id}"
-    told = await request(server.port, "POST", path, {"text": "When is it?"}, token=token)
-    if told.status != 200 or not told.run_id:
-        raise RuntimeError(f"{told.status}: {told.body[:500]!r}")
-    await asyncio.sleep(REST_S)
-    return told
+    answer = await request(server.port, "POST", path, {"text": "When is it?"}, token=token)
+    if answer.status != 200 or not answer.run_id:
+        raise RuntimeError(f"{answer.status}: {answer.body[:500]!r}")
+    await asyncio.sleep(PAUSE_S)
+    return answer
 
 
-def _documents(server: Served, answers: Sequence[Answer]) -> float:
+def _count_documents(server: ServerProcess, answers: Sequence[TimedResponse]) -> float:
     """Return what Firestore would bill for one of these turns, from their lines in the log."""
-    asked = {answer.run_id for answer in answers}
+    run_ids = {answer.run_id for answer in answers}
     text = [line for line in server.log.read_text().splitlines() if '"run_id"' in line]
     lines = [json.loads(line) for line in text]
-    reads: list[int] = [line["reads"] for line in lines if line["run_id"] in asked]
+    reads: list[int] = [line["reads"] for line in lines if line["run_id"] in run_ids]
     return median(reads)

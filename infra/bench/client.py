@@ -8,11 +8,11 @@ from contextlib import aclosing, closing, suppress
 from dataclasses import dataclass
 from typing import Any
 
-_MOST_S = 120
+_TIMEOUT_S = 120
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+class TimedResponse:
     """A whole answer; `first_s` is when its first text arrived, from before connecting."""
 
     status: int
@@ -29,31 +29,31 @@ class Answer:
 
 async def request(
     port: int, method: str, path: str, body: Any = None, *, token: str = ""
-) -> Answer:
+) -> TimedResponse:
     """Return the answer. Raises TimeoutError after two minutes."""
     started = time.perf_counter()
     received, first_s = b"", 0.0
-    async with aclosing(pieces(port, method, path, body, token=token)) as told:
-        async for data in told:
+    async with aclosing(stream_bytes(port, method, path, body, token=token)) as stream:
+        async for data in stream:
             received += data
             if not first_s and b"data: " in received:
                 first_s = time.perf_counter() - started
-    return answer(received, first_s)
+    return parse_response(received, first_s)
 
 
-async def pieces(
+async def stream_bytes(
     port: int, method: str, path: str, body: Any = None, *, token: str = ""
 ) -> AsyncGenerator[bytes, None]:
     """Speak HTTP/1.0, so that the answer ends with the connection, or the server, and is not chunked."""
-    async with asyncio.timeout(_MOST_S):
+    async with asyncio.timeout(_TIMEOUT_S):
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
         with closing(writer), suppress(ConnectionResetError):
-            writer.write(_head(port, method, path, body, token))
+            writer.write(_build_head(port, method, path, body, token))
             while data := await reader.read(65_536):
                 yield data
 
 
-def answer(received: bytes, first_s: float = 0.0) -> Answer:
+def parse_response(received: bytes, first_s: float = 0.0) -> TimedResponse:
     """Read what was received of an answer, its head at least."""
     head, _, rest = received.partition(b"\r\n\r\n")
     status, *fields = head.decode().split("\r\n")
@@ -61,10 +61,10 @@ def answer(received: bytes, first_s: float = 0.0) -> Answer:
         name.lower(): value for name, _, value in (field.partition(": ") for field in fields)
     }
     run_id = headers.get("x-run-id", "")
-    return Answer(status=int(status.split()[1]), run_id=run_id, body=rest, first_s=first_s)
+    return TimedResponse(status=int(status.split()[1]), run_id=run_id, body=rest, first_s=first_s)
 
 
-def _head(port: int, method: str, path: str, body: Any, token: str) -> bytes:
+def _build_head(port: int, method: str, path: str, body: Any, token: str) -> bytes:
     content = b"" if body is None else json.dumps(body).encode()
     headers: Mapping[str, str] = {
         "Host": f"127.0.0.1:{port}",
@@ -77,14 +77,14 @@ def _head(port: int, method: str, path: str, body: Any, token: str) -> bytes:
 
 
 async def sign_in(port: int, uid: str) -> str:
-    signed = await request(port, "POST", "/local/token", {"uid": uid})
-    token: str = json.loads(signed.body)["token"]
+    response = await request(port, "POST", "/local/token", {"uid": uid})
+    token: str = json.loads(response.body)["token"]
     return token
 
 
-async def ask(port: int, text: str, *, token: str = "") -> Answer:
+async def ask(port: int, text: str, *, token: str = "") -> TimedResponse:
     """Put a question. Raises RuntimeError when it was refused."""
-    told = await request(port, "POST", "/v2/messages", {"text": text}, token=token)
-    if told.status != 200:
-        raise RuntimeError(f"{told.status}: {told.body[:500]!r}")
-    return told
+    response = await request(port, "POST", "/v2/messages", {"text": text}, token=token)
+    if response.status != 200:
+        raise RuntimeError(f"{response.status}: {response.body[:500]!r}")
+    return response

@@ -12,22 +12,27 @@ from typing import Any
 
 from infra.bench import client
 from infra.bench.figures import Figure
-from infra.bench.processes import Served, at_model, keepsake_on, scripted_model
-from infra.progress import draw
-from shared.domain.run import LEASE
+from infra.bench.processes import (
+    ServerProcess,
+    build_model_environment,
+    run_keepsake_on,
+    run_scripted_model,
+)
+from infra.progress import draw_progress_bar
+from shared.domain.run import LEASE_TTL
 
 STREAMS = 80
 TOKENS = 200
 TOKEN_MS = 50
 CYCLES = 2
 WARM_UP = 10
-MOST_S = 60
-FLUSHED_S = 1.0
+TIMEOUT_S = 60
+FLUSH_WAIT_S = 1.0
 """Twice the time after which a run writes down what it told."""
-ENDS = frozenset({"finish", "abort", "error"})
+END_TYPES = frozenset({"finish", "abort", "error"})
 
 
-def question(*, cycles: int = CYCLES, token_ms: int = 0) -> str:
+def build_question(*, cycles: int = CYCLES, token_ms: int = 0) -> str:
     """Ask for an answer after so many tool calls, as fast as it comes or paced."""
     calls = [
         {"id": f"call_{n}", "name": "get_memories", "arguments": json.dumps({"limit": n + 1})}
@@ -38,131 +43,137 @@ def question(*, cycles: int = CYCLES, token_ms: int = 0) -> str:
     return f"Tell me. [[script {script}]]"
 
 
-async def crowds() -> list[Figure]:
-    with tempfile.TemporaryDirectory() as data, scripted_model() as model:
-        with keepsake_on(Path(data), **at_model(model)) as server:
+async def measure_crowds() -> list[Figure]:
+    with tempfile.TemporaryDirectory() as data, run_scripted_model() as model:
+        with run_keepsake_on(Path(data), **build_model_environment(model)) as server:
             tokens = [await client.sign_in(server.port, f"crowd-{n}") for n in range(STREAMS)]
             for token in tokens[:WARM_UP]:
-                await client.ask(server.port, question(), token=token)
+                await client.ask(server.port, build_question(), token=token)
             before_mb = server.memory_mb
-            crowd = [_Person(token) for token in tokens]
+            crowd = [_Listener(token) for token in tokens]
             figures = [
-                *await _at_once(server, tokens),
-                _memory("at the peak", server.peak_mb - before_mb),
-                _memory("in mid-answer, before the kill", await _killed(server, crowd) - before_mb),
+                *await _measure_concurrent_answers(server, tokens),
+                _build_memory_figure("at the peak", server.peak_mb - before_mb),
+                _build_memory_figure(
+                    "in mid-answer, before the kill",
+                    await _kill_mid_answer(server, crowd) - before_mb,
+                ),
             ]
-        with keepsake_on(Path(data), **at_model(model)) as server:
-            return [*figures, *await _resumed(server, crowd)]
+        with run_keepsake_on(Path(data), **build_model_environment(model)) as server:
+            return [*figures, *await _measure_resume(server, crowd)]
 
 
-async def _at_once(server: Served, tokens: Sequence[str]) -> list[Figure]:
+async def _measure_concurrent_answers(server: ServerProcess, tokens: Sequence[str]) -> list[Figure]:
     started = time.perf_counter()
-    asked = (
-        client.request(server.port, "POST", "/v2/messages", {"text": question()}, token=token)
+    requests = (
+        client.request(server.port, "POST", "/v2/messages", {"text": build_question()}, token=token)
         for token in tokens
     )
-    answers = await asyncio.gather(*asked)
+    answers = await asyncio.gather(*requests)
     took = time.perf_counter() - started
-    whole = sum(answer.status == 200 and answer.words == TOKENS for answer in answers)
+    complete_count = sum(answer.status == 200 and answer.words == TOKENS for answer in answers)
     name = f"{STREAMS} streams with {CYCLES} tool cycles each"
     return [
-        Figure(name=f"{name}: not answered in full", value=STREAMS - whole, wanted=0),
+        Figure(name=f"{name}: not answered in full", value=STREAMS - complete_count, target=0),
         Figure(name=f"{name}: all answered", value=took, unit="s"),
     ]
 
 
 @dataclass(slots=True)
-class _Person:
+class _Listener:
     """Somebody who listens to an answer; `heard` is what came before it broke off."""
 
     token: str
-    heard: bytes = field(default=b"")
+    received: bytes = field(default=b"")
 
     async def listen(self, port: int, text: str) -> None:
         body = {"text": text}
-        told = client.pieces(port, "POST", "/v2/messages", body, token=self.token)
-        async with aclosing(told):
-            async for piece in told:
-                self.heard += piece
+        stream = client.stream_bytes(port, "POST", "/v2/messages", body, token=self.token)
+        async with aclosing(stream):
+            async for piece in stream:
+                self.received += piece
 
     @property
-    def answer(self) -> client.Answer:
-        return client.answer(self.heard)
+    def answer(self) -> client.TimedResponse:
+        return client.parse_response(self.received)
 
 
-def _memory(when: str, megabytes: float) -> Figure:
+def _build_memory_figure(when: str, megabytes: float) -> Figure:
     value = megabytes / STREAMS * 1024
     return Figure(name=f"{STREAMS} streams: memory of one, {when}", value=value, unit="KB")
 
 
-async def _killed(server: Served, crowd: Sequence[_Person]) -> float:
+async def _kill_mid_answer(server: ServerProcess, crowd: Sequence[_Listener]) -> float:
     """Kill the process when all have heard their answers begin; returns the MB it took then."""
-    async with asyncio.timeout(MOST_S), asyncio.TaskGroup() as tasks:
+    async with asyncio.timeout(TIMEOUT_S), asyncio.TaskGroup() as tasks:
         for person in crowd:
-            tasks.create_task(person.listen(server.port, question(token_ms=TOKEN_MS)))
-        while (begun := sum(b"\ndata: " in person.heard for person in crowd)) < STREAMS:
-            draw("answers begun", begun, STREAMS)
+            tasks.create_task(person.listen(server.port, build_question(token_ms=TOKEN_MS)))
+        while (begun_count := sum(b"\ndata: " in person.received for person in crowd)) < STREAMS:
+            draw_progress_bar("answers begun", begun_count, STREAMS)
             await asyncio.sleep(0.1)
-        draw("answers begun", begun, STREAMS)
-        await asyncio.sleep(FLUSHED_S)
+        draw_progress_bar("answers begun", begun_count, STREAMS)
+        await asyncio.sleep(FLUSH_WAIT_S)
         memory = server.memory_mb
         server.kill()
     return memory
 
 
-async def _resumed(server: Served, crowd: Sequence[_Person]) -> list[Figure]:
+async def _measure_resume(server: ServerProcess, crowd: Sequence[_Listener]) -> list[Figure]:
     """Let all resume at once at the new process, and compare what they hear with what is kept."""
     started = time.perf_counter()
-    kept = await asyncio.gather(*(_resume(server, person) for person in crowd))
+    texts = await asyncio.gather(*(_resume(server, person) for person in crowd))
     took = time.perf_counter() - started
-    lost = [
+    lost_words = [
         person.answer.words - len(text.split())
-        for person, text in zip(crowd, kept, strict=True)
+        for person, text in zip(crowd, texts, strict=True)
         if text
     ]
     name = f"{STREAMS} answers killed and resumed"
     return [
         Figure(
             name=f"{name}: ended not once, or not with what is kept",
-            value=kept.count(""),
-            wanted=0,
+            value=texts.count(""),
+            target=0,
         ),
         Figure(
-            name=f"{name}: all ended, up to {LEASE.seconds} s of lease included",
+            name=f"{name}: all ended, up to {LEASE_TTL.seconds} s of lease included",
             value=took,
             unit="s",
         ),
         Figure(
             name=f"{name}: words heard and lost, at {1000 / TOKEN_MS:g} a second, at most",
-            value=max(lost, default=None),
+            value=max(lost_words, default=None),
         ),
     ]
 
 
-async def _resume(server: Served, person: _Person) -> str:
+async def _resume(server: ServerProcess, person: _Listener) -> str:
     """Return the text that is kept of an answer; nothing unless it is what the stream told, once."""
     path = f"/v2/messages/{person.answer.run_id}/stream"
-    told = await client.request(server.port, "GET", path, token=person.token)
-    listed = await client.request(server.port, "GET", "/v2/messages", token=person.token)
-    messages = [one for one in json.loads(listed.body) if one["id"] == person.answer.run_id]
-    is_kept = [
-        (one["text"], one["metadata"].get("outcome")) == (said(told.body), "interrupted")
-        for one in messages
+    stream = await client.request(server.port, "GET", path, token=person.token)
+    response = await client.request(server.port, "GET", "/v2/messages", token=person.token)
+    messages = [
+        message for message in json.loads(response.body) if message["id"] == person.answer.run_id
     ]
-    return said(told.body) if is_kept == [True] and ends(told.body) == 1 else ""
+    matches = [
+        (message["text"], message["metadata"].get("outcome"))
+        == (parse_text(stream.body), "interrupted")
+        for message in messages
+    ]
+    return parse_text(stream.body) if matches == [True] and count_ends(stream.body) == 1 else ""
 
 
-def said(stream: bytes) -> str:
+def parse_text(stream: bytes) -> str:
     """Return the words of a UI message stream."""
-    told = [chunk for chunk in _chunks(stream) if chunk["type"] == "text-delta"]
-    return "".join(chunk["delta"] for chunk in told)
+    deltas = [chunk for chunk in _parse_chunks(stream) if chunk["type"] == "text-delta"]
+    return "".join(chunk["delta"] for chunk in deltas)
 
 
-def ends(stream: bytes) -> int:
+def count_ends(stream: bytes) -> int:
     """Count how often a UI message stream ends."""
-    return sum(chunk["type"] in ENDS for chunk in _chunks(stream))
+    return sum(chunk["type"] in END_TYPES for chunk in _parse_chunks(stream))
 
 
-def _chunks(stream: bytes) -> list[dict[str, Any]]:
+def _parse_chunks(stream: bytes) -> list[dict[str, Any]]:
     lines = stream.decode().split("\n")
     return [json.loads(line[6:]) for line in lines if line.startswith("data: {")]

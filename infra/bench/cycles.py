@@ -7,36 +7,40 @@ from statistics import median
 from openai import AsyncOpenAI
 
 from infra.bench.client import ask, sign_in
-from infra.bench.crowds import CYCLES, question
+from infra.bench.crowds import CYCLES, build_question
 from infra.bench.figures import Figure
 from infra.bench.loops import raw
-from infra.bench.processes import Served
-from infra.bench.streams import play_after_turn
+from infra.bench.processes import ServerProcess
+from infra.bench.streams import script_after_turn
 
 WARM_UP = 5
 ROUNDS = 40
-PLAIN, WITH_TOOLS = question(cycles=0), question()
+PLAIN, WITH_TOOLS = build_question(cycles=0), build_question()
 
 
-async def tool_cycle(ours: Served, model: Served) -> list[Figure]:
+async def measure_tool_cycle(ours: ServerProcess, model: ServerProcess) -> list[Figure]:
     """Measure plain turns and turns with tools in turn; the tool reads the owner's memories."""
     token = await sign_in(ours.port, "cycles")
-    await play_after_turn(model)
+    await script_after_turn(model)
     rounds = []
     async with AsyncOpenAI(api_key="x", base_url=f"http://127.0.0.1:{model.port}/v1") as client:
         for _ in range(WARM_UP + ROUNDS):
-            served = [await _ms(ask(ours.port, text, token=token)) for text in (PLAIN, WITH_TOOLS)]
-            bare = [await _ms(raw.turn(client, text)) for text in (PLAIN, WITH_TOOLS)]
-            rounds.append([*served, *bare])
+            product_ms = [
+                await _measure_ms(ask(ours.port, text, token=token)) for text in (PLAIN, WITH_TOOLS)
+            ]
+            client_ms = [
+                await _measure_ms(raw.run_turn(client, text)) for text in (PLAIN, WITH_TOOLS)
+            ]
+            rounds.append([*product_ms, *client_ms])
     plain, tools, raw_plain, raw_tools = map(median, zip(*rounds[WARM_UP:], strict=True))
     ours_ms, raw_ms = (tools - plain) / CYCLES, (raw_tools - raw_plain) / CYCLES
     return [
         Figure(name="a tool cycle: raw client", value=raw_ms, unit="ms"),
-        Figure(name="a tool cycle: over it", value=ours_ms - raw_ms, unit="ms", wanted=3),
+        Figure(name="a tool cycle: over it", value=ours_ms - raw_ms, unit="ms", target=3),
     ]
 
 
-async def _ms(turn: Awaitable[object]) -> float:
+async def _measure_ms(turn: Awaitable[object]) -> float:
     started = time.perf_counter()
     await turn
     return 1000 * (time.perf_counter() - started)

@@ -14,36 +14,36 @@ class Figure:
     name: str
     value: float | None
     unit: str = ""
-    wanted: float | None = None
+    target: float | None = None
     bound: Literal["at most", "at least"] = "at most"
 
     @property
     def is_ok(self) -> bool:
         if self.value is None:
             return False
-        if self.wanted is None:
+        if self.target is None:
             return True
-        return self.value <= self.wanted if self.bound == "at most" else self.value >= self.wanted
+        return self.value <= self.target if self.bound == "at most" else self.value >= self.target
 
     @property
     def row(self) -> tuple[str, str, str, str]:
         value = "not measured" if self.value is None else f"{self.value:.4g} {self.unit}".strip()
-        if self.wanted is None:
+        if self.target is None:
             return self.name, value, "", ""
         if self.value is None:
             return self.name, value, "", "NOT OK"
-        wanted = f"{self.bound} {self.wanted:g} {self.unit}".strip()
-        return self.name, value, wanted, "ok" if self.is_ok else "NOT OK"
+        target = f"{self.bound} {self.target:g} {self.unit}".strip()
+        return self.name, value, target, "ok" if self.is_ok else "NOT OK"
 
 
-def table(figures: Sequence[Figure]) -> str:
+def render_table(figures: Sequence[Figure]) -> str:
     """Write a Markdown table."""
     head = ("figure", "value", "wanted", "")
     rows = [head, ("---",) * 4, *(figure.row for figure in figures)]
     return "\n".join(f"| {' | '.join(row)} |" for row in rows)
 
 
-def machine() -> str:
+def describe_machine() -> str:
     """Describe what the figures were measured on."""
     return (
         f"{os.cpu_count()} cores, {platform.machine()}, {platform.system()}, "

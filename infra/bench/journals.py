@@ -8,22 +8,22 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import median
 
-from functions.chat.accepting import prepare
+from functions.chat.accepting import prepare_turn
 from functions.chat.journal import Journal
-from functions.chat.turn import answer
+from functions.chat.turn import answer_turn
 from infra.bench.figures import Figure
 from shared.adapters.system_clock import SystemClock
 from shared.data.messages import Messages
 from shared.data.runs import Runs
 from shared.domain.documents import Create, Write
-from shared.domain.model import Finished, TextDelta
+from shared.domain.model import ModelCallFinished, TextDelta
 from shared.ports import Documents
-from tests.doubles import ReadRounds, ScriptedModel, Turn
-from tests.functions.chat.conftest import ADA, open_world
+from tests.doubles import CountingDocuments, ScriptedModel, ScriptedTurn
+from tests.functions.chat.conftest import ADA, open_fixture
 
 WORD = "garden "
 PAUSE_S = 0.01
-TOKENS = {"short answer": 20, "long answer": 1_000}
+TOKENS_BY_NAME = {"short answer": 20, "long answer": 1_000}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,71 +35,75 @@ class Commit:
     ms: float
 
 
-class Commits(ReadRounds):
+class CommitRecorder(CountingDocuments):
     """Documents that note every commit."""
 
     def __init__(self, documents: Documents) -> None:
         super().__init__(documents)
-        self.made: list[Commit] = []
+        self.commits: list[Commit] = []
 
     async def write(self, *writes: Write) -> None:
         started = time.perf_counter()
         await super().write(*writes)
         took = time.perf_counter() - started
-        self.made.append(
+        self.commits.append(
             Commit(
                 documents=len(writes),
-                journal_bytes=sum(map(_journal_bytes, writes)),
+                journal_bytes=sum(map(_count_journal_bytes, writes)),
                 ms=1000 * took,
             )
         )
 
 
-def _journal_bytes(write: Write) -> int:
+def _count_journal_bytes(write: Write) -> int:
     if isinstance(write, Create) and "/batches/" in write.path:
         return len(write.fields["events"])
     return 0
 
 
-async def journals() -> list[Figure]:
+async def measure_journals() -> list[Figure]:
     """Answer as fast as a model speaks, a hundred tokens a second; the clock is the machine's."""
-    told = await asyncio.gather(*(_turn(tokens) for tokens in TOKENS.values()))
+    results = await asyncio.gather(*(_measure_turn(tokens) for tokens in TOKENS_BY_NAME.values()))
     return [
         figure
-        for (name, tokens), made in zip(TOKENS.items(), told, strict=True)
-        for figure in _figures(f"{name} ({tokens:,} tokens)", made)
+        for (name, tokens), commits in zip(TOKENS_BY_NAME.items(), results, strict=True)
+        for figure in _build_figures(f"{name} ({tokens:,} tokens)", commits)
     ]
 
 
-async def _turn(tokens: int) -> Sequence[Commit]:
+async def _measure_turn(tokens: int) -> Sequence[Commit]:
     with tempfile.TemporaryDirectory() as folder:
-        world = open_world(Path(folder))
-        noting = Commits(world.documents)
+        world = open_fixture(Path(folder))
+        recorder = CommitRecorder(world.documents)
         deps = replace(
-            world.deps(ScriptedModel(_paced(tokens))),
+            world.deps(ScriptedModel(_script_paced_turn(tokens))),
             clock=SystemClock(),
-            runs=Runs(noting),
-            messages=Messages(noting),
+            runs=Runs(recorder),
+            messages=Messages(recorder),
         )
-        await answer(deps, await prepare(deps, ADA, "Tell me.", None), Journal())
-    return noting.made
+        await answer_turn(deps, await prepare_turn(deps, ADA, "Tell me.", None), Journal())
+    return recorder.commits
 
 
-def _paced(tokens: int) -> Turn:
+def _script_paced_turn(tokens: int) -> ScriptedTurn:
     async def pause() -> None:
         await asyncio.sleep(PAUSE_S)
 
-    return (*(TextDelta(WORD), pause) * tokens, Finished(reason="stop", model="scripted"))
+    return (*(TextDelta(WORD), pause) * tokens, ModelCallFinished(reason="stop", model="scripted"))
 
 
-def _figures(name: str, made: Sequence[Commit]) -> list[Figure]:
+def _build_figures(name: str, commits: Sequence[Commit]) -> list[Figure]:
     """Show what is committed for the question, while words come, and at the end, together."""
     return [
-        Figure(name=f"{name}: commits", value=len(made)),
-        Figure(name=f"{name}: documents written", value=sum(one.documents for one in made)),
+        Figure(name=f"{name}: commits", value=len(commits)),
         Figure(
-            name=f"{name}: journal", value=sum(one.journal_bytes for one in made) / 1024, unit="KB"
+            name=f"{name}: documents written", value=sum(commit.documents for commit in commits)
         ),
-        Figure(name=f"{name}: a commit", value=median(one.ms for one in made), unit="ms"),
-        Figure(name=f"{name}: all commits", value=sum(one.ms for one in made), unit="ms"),
+        Figure(
+            name=f"{name}: journal",
+            value=sum(commit.journal_bytes for commit in commits) / 1024,
+            unit="KB",
+        ),
+        Figure(name=f"{name}: a commit", value=median(commit.ms for commit in commits), unit="ms"),
+        Figure(name=f"{name}: all commits", value=sum(commit.ms for commit in commits), unit="ms"),
     ]

@@ -22,15 +22,15 @@ OWNER = UserId("owner")
 TURN_WORDS = 20
 QUESTION_WORDS = 6
 FIRST_DAY = datetime(2024, 1, 1, 9, tzinfo=UTC)
-TOGETHER = 20
+BATCH_CONVERSATIONS = 20
 
 _SYLLABLES = [a + b for a in "bdfgklmnprstvz" for b in ("a", "e", "i", "o", "u", "an", "or", "il")]
 _WORDS = ["".join(syllables) for syllables in product(_SYLLABLES, repeat=2)]
-_HOW_COMMON = list(accumulate(1 / rank for rank in range(1, len(_WORDS) + 1)))
+_CUMULATIVE_WEIGHTS = list(accumulate(1 / rank for rank in range(1, len(_WORDS) + 1)))
 """By Zipf's law: the second word is half as common as the first."""
 
 
-class Library:
+class GeneratedLibrary:
     """One user's conversations in the files of a DATA_DIR, stored and indexed as production does."""
 
     def __init__(self, data: Path) -> None:
@@ -49,9 +49,11 @@ class Library:
     async def fill(self, count: int, *, turns: int, tick: Callable[[], None]) -> int:
         """Add `count` conversations, the same each time; returns the number of their chunks."""
         dice = random.Random(count)  # noqa: S311 - no secret
-        for start in range(0, count, TOGETHER):
-            numbers = range(start, min(start + TOGETHER, count))
-            await asyncio.gather(*(self._put(_conversation(dice, n, turns)) for n in numbers))
+        for start in range(0, count, BATCH_CONVERSATIONS):
+            numbers = range(start, min(start + BATCH_CONVERSATIONS, count))
+            await asyncio.gather(
+                *(self._put(_generate_conversation(dice, n, turns)) for n in numbers)
+            )
             tick()
         return len(self._chunks)
 
@@ -68,12 +70,12 @@ class Library:
         self._chunks += [chunk_id(OWNER, conversation.id, n) for n in range(count)]
 
 
-def questions(count: int) -> list[str]:
+def generate_questions(count: int) -> list[str]:
     dice = random.Random(count)  # noqa: S311 - no secret
-    return [_said(dice, QUESTION_WORDS) for _ in range(count)]
+    return [_generate_text(dice, QUESTION_WORDS) for _ in range(count)]
 
 
-def _conversation(dice: random.Random, number: int, turns: int) -> Conversation:
+def _generate_conversation(dice: random.Random, number: int, turns: int) -> Conversation:
     start = FIRST_DAY + timedelta(hours=number)
     return Conversation(
         id=ConversationId(f"talk-{number}"),
@@ -82,11 +84,11 @@ def _conversation(dice: random.Random, number: int, turns: int) -> Conversation:
         finished_at=start + timedelta(minutes=30),
         status="completed",
         transcript_segments=tuple(
-            Segment(text=_said(dice, TURN_WORDS), speaker=dice.choice(("Ada", "Ben")))
+            Segment(text=_generate_text(dice, TURN_WORDS), speaker=dice.choice(("Ada", "Ben")))
             for _ in range(turns)
         ),
     )
 
 
-def _said(dice: random.Random, words: int) -> str:
-    return " ".join(dice.choices(_WORDS, cum_weights=_HOW_COMMON, k=words))
+def _generate_text(dice: random.Random, words: int) -> str:
+    return " ".join(dice.choices(_WORDS, cum_weights=_CUMULATIVE_WEIGHTS, k=words))

@@ -12,8 +12,8 @@ from typing import Any
 
 from infra.bench.client import request
 from infra.bench.figures import Figure
-from infra.bench.processes import ROOT, Served, keepsake_on
-from infra.progress import bar
+from infra.bench.processes import ROOT, ServerProcess, run_keepsake_on
+from infra.progress import create_progress_bar
 from shared.adapters.firestore_indexes import FirestoreIndexes
 from shared.adapters.sqlite_database import SqliteDatabase
 from shared.adapters.sqlite_documents import SqliteDocuments
@@ -21,9 +21,9 @@ from shared.data.apps import Apps, InstalledApps, hash_key
 from shared.domain.app import ApiKey, App, ExternalIntegration, InstalledApp
 from shared.domain.ids import AppId, UserId
 
-AT_ONCE = 16
+MAX_CONCURRENT = 16
 USERS = 150
-A_USER = 8
+POSTS_PER_USER = 8
 """Posts to each, fewer than the hour admits."""
 WARM_UP = 200
 FUNCTION = "notifications"
@@ -32,20 +32,20 @@ KEY = "sk_0123456789abcdef0123456789abcdef"
 PATH = "/v1/integrations/notification"
 
 
-async def notifications() -> list[Figure]:
+async def measure_notifications() -> list[Figure]:
     with tempfile.TemporaryDirectory() as folder:
         await _install(Path(folder))
-        with keepsake_on(Path(folder)) as server:
-            waiting = _posts()
-            await _posted(server, [next(waiting) for _ in range(WARM_UP)])
+        with run_keepsake_on(Path(folder)) as server:
+            pending = _generate_posts()
+            await _post_all(server, [next(pending) for _ in range(WARM_UP)])
             before_s, started = server.cpu_s, time.perf_counter()
-            took_s = await _posted(server, list(waiting))
+            took_s = await _post_all(server, list(pending))
             wall_s, cpu_s = time.perf_counter() - started, server.cpu_s - before_s
-            lines = _lines(server)
+            lines = _read_log_lines(server)
     posts = len(took_s)
-    name = f"notification posts, {AT_ONCE} at once"
+    name = f"notification posts, {MAX_CONCURRENT} at once"
     return [
-        Figure(name=f"{name}: p95", value=quantiles(took_s, n=20)[-1] * 1000, unit="ms", wanted=15),
+        Figure(name=f"{name}: p95", value=quantiles(took_s, n=20)[-1] * 1000, unit="ms", target=15),
         Figure(name=f"{name}: median", value=median(took_s) * 1000, unit="ms"),
         Figure(name=f"{name}", value=posts / wall_s, unit="posts/s"),
         Figure(name="CPU of a post and its delivery", value=cpu_s / posts * 1000, unit="ms"),
@@ -59,14 +59,14 @@ async def _install(data: Path) -> None:
     database = SqliteDatabase(data / "keepsake.db")
     indexes = FirestoreIndexes.read(ROOT / "infra/firestore.indexes.json")
     documents, now = SqliteDocuments(database, indexes), datetime.now(UTC)  # noqa: TID251 - the product's own clock follows
-    wanted = ExternalIntegration(chat_messages_enabled=True, chat_messages_notify=True)
+    integration = ExternalIntegration(chat_messages_enabled=True, chat_messages_notify=True)
     app = App(
         id=WEATHER,
         owner=UserId("dev"),
         name="Weather",
         created_at=now,
         private=False,
-        external_integration=wanted,
+        external_integration=integration,
     )
     await Apps(documents).create(app)
     key = ApiKey(id="k1", hashed=hash_key(KEY), label="bench", created_at=now)
@@ -77,18 +77,18 @@ async def _install(data: Path) -> None:
     database.close()
 
 
-def _posts() -> Iterator[Mapping[str, str]]:
-    for round_ in range(A_USER):
+def _generate_posts() -> Iterator[Mapping[str, str]]:
+    for round_ in range(POSTS_PER_USER):
         for n in range(USERS):
             yield {"aid": WEATHER, "uid": f"user-{n}", "message": f"Gust {round_} is on its way."}
 
 
-async def _posted(server: Served, posts: list[Mapping[str, str]]) -> list[float]:
+async def _post_all(server: ServerProcess, posts: list[Mapping[str, str]]) -> list[float]:
     """Post all, so many at once, and return the seconds each took."""
-    waiting, took_s, tick = iter(posts), [], bar("posts", len(posts))
+    pending, took_s, tick = iter(posts), [], create_progress_bar("posts", len(posts))
 
     async def work() -> None:
-        for post in waiting:
+        for post in pending:
             started = time.perf_counter()
             answer = await request(server.port, "POST", PATH, post, token=KEY)
             took_s.append(time.perf_counter() - started)
@@ -96,11 +96,11 @@ async def _posted(server: Served, posts: list[Mapping[str, str]]) -> list[float]
                 raise RuntimeError(f"{answer.status}: {answer.body[:500]!r}")
             tick()
 
-    await asyncio.gather(*(work() for _ in range(AT_ONCE)))
+    await asyncio.gather(*(work() for _ in range(MAX_CONCURRENT)))
     return took_s
 
 
-def _lines(server: Served) -> list[dict[str, Any]]:
+def _read_log_lines(server: ServerProcess) -> list[dict[str, Any]]:
     """Return the canonical lines of the posts."""
     ours = f'"function": "{FUNCTION}"'
     text = server.log.read_text().splitlines()

@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-_START_S = 30
+_START_TIMEOUT_S = 30
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Served:
+class ServerProcess:
     """A process that listens on a loopback port; `log` is what it wrote."""
 
     pid: int
@@ -33,55 +33,57 @@ class Served:
     @property
     def memory_mb(self) -> float:
         """Return how much of it stands in memory now."""
-        return self._status("VmRSS")
+        return self._read_status_mb("VmRSS")
 
     @property
     def peak_mb(self) -> float:
         """Return how much of it stood in memory at most."""
-        return self._status("VmHWM")
+        return self._read_status_mb("VmHWM")
 
     def kill(self) -> None:
         """End it as a crash does: it gets to do nothing more."""
         os.kill(self.pid, signal.SIGKILL)
 
-    def _status(self, name: str) -> float:
+    def _read_status_mb(self, name: str) -> float:
         lines = Path(f"/proc/{self.pid}/status").read_text().splitlines()
         [kilobytes] = [line.split()[1] for line in lines if line.startswith(f"{name}:")]
         return int(kilobytes) / 1024
 
 
-def environment(**variables: str) -> dict[str, str]:
+def build_environment(**variables: str) -> dict[str, str]:
     """Return `variables` and what Python needs; nothing of this shell leaks in."""
     return {"PYTHONPATH": str(ROOT), **variables}
 
 
-def free_port() -> int:
+def find_free_port() -> int:
     with socket.create_server(("127.0.0.1", 0)) as listening:
         port: int = listening.getsockname()[1]
         return port
 
 
 @contextmanager
-def served(module: str, *arguments: str, port: int, env: Mapping[str, str]) -> Iterator[Served]:
+def run_module(
+    module: str, *arguments: str, port: int, env: Mapping[str, str]
+) -> Iterator[ServerProcess]:
     """Run `python -m module` until the block ends. Raises RuntimeError when it does not listen."""
     with tempfile.TemporaryDirectory() as folder, (Path(folder) / "log").open("wb") as log:
         process = subprocess.Popen(
             [sys.executable, "-m", module, *arguments],
             cwd=ROOT,
-            env=environment(**env),
+            env=build_environment(**env),
             stdout=log,
             stderr=subprocess.STDOUT,
         )
         try:
-            _wait(process, port, Path(log.name))
-            yield Served(pid=process.pid, port=port, log=Path(log.name))
+            _wait_for_port(process, port, Path(log.name))
+            yield ServerProcess(pid=process.pid, port=port, log=Path(log.name))
         finally:
             process.terminate()
-            process.wait(timeout=_START_S)
+            process.wait(timeout=_START_TIMEOUT_S)
 
 
-def _wait(process: subprocess.Popen[bytes], port: int, log: Path) -> None:
-    deadline = time.monotonic() + _START_S
+def _wait_for_port(process: subprocess.Popen[bytes], port: int, log: Path) -> None:
+    deadline = time.monotonic() + _START_TIMEOUT_S
     while time.monotonic() < deadline and process.poll() is None:
         with socket.socket() as probe:
             if probe.connect_ex(("127.0.0.1", port)) == 0:
@@ -91,41 +93,43 @@ def _wait(process: subprocess.Popen[bytes], port: int, log: Path) -> None:
 
 
 @contextmanager
-def scripted_model() -> Iterator[Served]:
-    port = free_port()
-    with served(
+def run_scripted_model() -> Iterator[ServerProcess]:
+    port = find_free_port()
+    with run_module(
         "tests.servers.openai", "--port", str(port), "--delay-ms", "50", port=port, env={}
     ) as server:
         yield server
 
 
-def at_model(model: Served) -> Mapping[str, str]:
+def build_model_environment(model: ServerProcess) -> Mapping[str, str]:
     """Return the environment in which answers come from `model`."""
     return {"OPENAI_API_KEY": "x", "OPENAI_BASE_URL": f"http://127.0.0.1:{model.port}/v1"}
 
 
 @contextmanager
-def keepsake(model: Served) -> Iterator[Served]:
+def run_keepsake(model: ServerProcess) -> Iterator[ServerProcess]:
     """Run what `make run` runs, on a fresh DATA_DIR, against the scripted model."""
     with (
         tempfile.TemporaryDirectory() as data,
-        keepsake_on(Path(data), **at_model(model)) as server,
+        run_keepsake_on(Path(data), **build_model_environment(model)) as server,
     ):
         yield server
 
 
 @contextmanager
-def keepsake_on(data: Path, **variables: str) -> Iterator[Served]:
+def run_keepsake_on(data: Path, **variables: str) -> Iterator[ServerProcess]:
     """Run what `make run` runs, on the files in `data`."""
-    port = free_port()
+    port = find_free_port()
     env = {"PORT": str(port), "DATA_DIR": str(data), **variables}
-    with served("infra.local", port=port, env=env) as server:
+    with run_module("infra.local", port=port, env=env) as server:
         yield server
 
 
 @contextmanager
-def reframer(model: Served) -> Iterator[Served]:
+def run_reframer(model: ServerProcess) -> Iterator[ServerProcess]:
     """Run the baseline: the same stream through the SDK, re-framed and nothing else."""
-    port = free_port()
-    with served("infra.bench.reframer", str(port), port=port, env=at_model(model)) as server:
+    port = find_free_port()
+    with run_module(
+        "infra.bench.reframer", str(port), port=port, env=build_model_environment(model)
+    ) as server:
         yield server

@@ -4,28 +4,30 @@ import tempfile
 from dataclasses import replace
 from pathlib import Path
 
-from functions.chat.accepting import prepare
+from functions.chat.accepting import prepare_turn
 from functions.chat.journal import Journal
-from functions.chat.turn import answer
+from functions.chat.turn import answer_turn
 from infra.bench.figures import Figure
-from tests.doubles import ReadRounds, ScriptedModel, says
-from tests.functions.chat.conftest import ADA, open_world
+from tests.doubles import CountingDocuments, ScriptedModel, script_answer
+from tests.functions.chat.conftest import ADA, open_fixture
 
 
-async def reads_before_the_first_call() -> list[Figure]:
+async def measure_reads_before_first_call() -> list[Figure]:
     """Ask once in a new world and count."""
     with tempfile.TemporaryDirectory() as folder:
-        world = open_world(Path(folder))
-        counting = ReadRounds(world.documents)
-        seen: list[tuple[int, int]] = []
+        world = open_fixture(Path(folder))
+        counting = CountingDocuments(world.documents)
+        counts: list[tuple[int, int]] = []
 
-        async def look() -> None:
-            seen.append((counting.rounds, counting.reads))
+        async def record_counts() -> None:
+            counts.append((counting.rounds, counting.reads))
 
-        deps = replace(world, documents=counting).deps(ScriptedModel([look, *says("Hi")]))
-        await answer(deps, await prepare(deps, ADA, "Hello", None), Journal())
-    rounds, reads = seen[0]
+        deps = replace(world, documents=counting).deps(
+            ScriptedModel([record_counts, *script_answer("Hi")])
+        )
+        await answer_turn(deps, await prepare_turn(deps, ADA, "Hello", None), Journal())
+    rounds, reads = counts[0]
     return [
-        Figure(name="rounds of reads before the first model call", value=rounds, wanted=2),
+        Figure(name="rounds of reads before the first model call", value=rounds, target=2),
         Figure(name="reads before the first model call", value=reads),
     ]

@@ -15,10 +15,10 @@ client = AsyncOpenAI(max_retries=0)
 
 async def messages(request: Request) -> StreamingResponse:
     text = (await request.json())["text"]
-    return StreamingResponse(_frames(text), media_type="text/event-stream")
+    return StreamingResponse(_stream_frames(text), media_type="text/event-stream")
 
 
-async def _frames(text: str) -> AsyncIterator[str]:
+async def _stream_frames(text: str) -> AsyncIterator[str]:
     stream = await client.chat.completions.create(
         model="scripted", messages=[{"role": "user", "content": text}], stream=True
     )

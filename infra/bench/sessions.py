@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-FIRST = datetime(2025, 1, 6, 18, 0, tzinfo=UTC)
+FIRST_START = datetime(2025, 1, 6, 18, 0, tzinfo=UTC)
 SPEAKERS = ("Caroline", "Me")
 WHO = ("I", "We", "Anna", "Tom", "My sister", "The dentist", "Our neighbour", "Paul", "Grandma")
 DOES = ("will call", "met", "booked", "moved", "painted", "forgot", "likes", "visited", "repaired")
@@ -16,11 +16,11 @@ WHAT = (
 WHEN = ("tomorrow", "last Friday", "on Monday", "in May", "next week", "yesterday", "at noon")
 
 
-def sessions(count: int, *, seed: int = 7) -> Iterator[dict[str, Any]]:
+def generate_sessions(count: int, *, seed: int = 7) -> Iterator[dict[str, Any]]:
     """Yield what a client hands in: 20 to 30 turns of about 25 words, one session a day."""
     rng = random.Random(seed)  # noqa: S311 - no secret
     for number in range(count):
-        start = FIRST + timedelta(days=number % 365, minutes=number)
+        start = FIRST_START + timedelta(days=number % 365, minutes=number)
         turns = rng.randint(20, 30)
         yield {
             "id": f"session-{number:05d}",
@@ -28,13 +28,13 @@ def sessions(count: int, *, seed: int = 7) -> Iterator[dict[str, Any]]:
             "finished_at": (start + timedelta(minutes=turns)).isoformat(),
             "source": "bench",
             "language": "en",
-            "transcript_segments": [_turn(rng, number) for number in range(turns)],
+            "transcript_segments": [_generate_turn(rng, number) for number in range(turns)],
         }
 
 
-def _turn(rng: random.Random, number: int) -> dict[str, Any]:
+def _generate_turn(rng: random.Random, number: int) -> dict[str, Any]:
     return {
-        "text": " ".join(_sentence(rng) for _ in range(4)),
+        "text": " ".join(_generate_sentence(rng) for _ in range(4)),
         "speaker": SPEAKERS[number % 2],
         "is_user": number % 2 == 1,
         "start": 60 * number,
@@ -42,5 +42,5 @@ def _turn(rng: random.Random, number: int) -> dict[str, Any]:
     }
 
 
-def _sentence(rng: random.Random) -> str:
+def _generate_sentence(rng: random.Random) -> str:
     return " ".join(map(rng.choice, (WHO, DOES, WHAT, WHEN))) + "."

@@ -10,37 +10,37 @@ from openai import AsyncOpenAI
 
 from infra.bench.client import ask, request, sign_in
 from infra.bench.figures import Figure
-from infra.bench.processes import Served
+from infra.bench.processes import ServerProcess
 
 _WARM_UP = 10
 _ROUNDS = 50
 _STREAMS = 40
 _TOKENS = 200
-_REPEATS = 5
-_AFTER_TURN = [
+_THROUGHPUT_ROUNDS = 5
+_AFTER_TURN_SCRIPTS = [
     {"schema": "title", "text": '{"title": "Scripted"}', "sticky": True},
     {"schema": "summary", "text": '{"summary": "Scripted."}', "sticky": True},
 ]
-_UNPACED = f'Tell me. [[script {{"tokens": {_TOKENS}}}]]'
+_UNPACED_QUESTION = f'Tell me. [[script {{"tokens": {_TOKENS}}}]]'
 
 
-async def first_token(ours: Served, model: Served) -> list[Figure]:
+async def measure_first_token(ours: ServerProcess, model: ServerProcess) -> list[Figure]:
     """Measure both in turn, so that what disturbs the machine disturbs both."""
     token = await sign_in(ours.port, "bench")
-    await play_after_turn(model)
-    raw, served = [], []
+    await script_after_turn(model)
+    raw, product = [], []
     async with AsyncOpenAI(api_key="x", base_url=f"http://127.0.0.1:{model.port}/v1") as client:
         for _ in range(_WARM_UP + _ROUNDS):
-            raw.append(await _raw_first_token(client))
-            served.append((await ask(ours.port, "Hello", token=token)).first_s)
-    bare_ms, ours_ms = (median(times[_WARM_UP:]) * 1000 for times in (raw, served))
+            raw.append(await _measure_raw_first_token(client))
+            product.append((await ask(ours.port, "Hello", token=token)).first_s)
+    bare_ms, ours_ms = (median(times[_WARM_UP:]) * 1000 for times in (raw, product))
     return [
         Figure(name="time to first token: raw client", value=bare_ms, unit="ms"),
-        Figure(name="time to first token: over it", value=ours_ms - bare_ms, unit="ms", wanted=15),
+        Figure(name="time to first token: over it", value=ours_ms - bare_ms, unit="ms", target=15),
     ]
 
 
-async def _raw_first_token(client: AsyncOpenAI) -> float:
+async def _measure_raw_first_token(client: AsyncOpenAI) -> float:
     started = time.perf_counter()
     stream = await client.chat.completions.create(
         model="scripted", messages=[{"role": "user", "content": "Hello"}], stream=True
@@ -52,30 +52,34 @@ async def _raw_first_token(client: AsyncOpenAI) -> float:
     return first
 
 
-async def in_series(ours: Served, model: Served) -> list[Figure]:
+async def measure_calls_in_series(ours: ServerProcess, model: ServerProcess) -> list[Figure]:
     """Count what stands before the first token: model calls that ended."""
     token = await sign_in(ours.port, "bench")
     await request(model.port, "DELETE", "/requests")
-    await play_after_turn(model)
+    await script_after_turn(model)
     await ask(ours.port, "Hello", token=token)
-    asked = json.loads((await request(model.port, "GET", "/requests")).body)
-    answer = next(one for one in asked if "response_format" not in one["body"])
+    requests = json.loads((await request(model.port, "GET", "/requests")).body)
+    answer = next(
+        model_request
+        for model_request in requests
+        if "response_format" not in model_request["body"]
+    )
     return [
-        Figure(name="model calls before the first token", value=answer["after"], wanted=0),
+        Figure(name="model calls before the first token", value=answer["after"], target=0),
     ]
 
 
-async def play_after_turn(model: Served) -> None:
+async def script_after_turn(model: ServerProcess) -> None:
     """Let the model do what follows a turn, as a real one does: it runs beside the next question."""
-    await request(model.port, "POST", "/script", _AFTER_TURN)
+    await request(model.port, "POST", "/script", _AFTER_TURN_SCRIPTS)
 
 
-async def throughput(ours: Served, baseline: Served) -> list[Figure]:
+async def measure_throughput(ours: ServerProcess, baseline: ServerProcess) -> list[Figure]:
     """Run 40 streams side by side, ours and the baseline in turn; the first round warms up."""
     tokens = [await sign_in(ours.port, f"bench-{n}") for n in range(_STREAMS)]
     rounds = [
-        (await _round(ours, tokens), await _round(baseline, [""] * _STREAMS))
-        for _ in range(_REPEATS + 1)
+        (await _run_round(ours, tokens), await _run_round(baseline, [""] * _STREAMS))
+        for _ in range(_THROUGHPUT_ROUNDS + 1)
     ][1:]
     (our_rate, our_cpu), (bare_rate, bare_cpu) = (
         (median(rate for rate, _ in runs), median(cpu for _, cpu in runs))
@@ -87,7 +91,7 @@ async def throughput(ours: Served, baseline: Served) -> list[Figure]:
         Figure(
             name="40 streams: ours to bare",
             value=our_rate / bare_rate,
-            wanted=0.6,
+            target=0.6,
             bound="at least",
         ),
         Figure(name="CPU: ours", value=our_cpu, unit="µs/token"),
@@ -95,10 +99,12 @@ async def throughput(ours: Served, baseline: Served) -> list[Figure]:
     ]
 
 
-async def _round(server: Served, tokens: Sequence[str]) -> tuple[float, float]:
+async def _run_round(server: ServerProcess, tokens: Sequence[str]) -> tuple[float, float]:
     """Return tokens a second and CPU microseconds a token."""
     cpu, started = server.cpu_s, time.perf_counter()
-    answers = await asyncio.gather(*(ask(server.port, _UNPACED, token=each) for each in tokens))
+    answers = await asyncio.gather(
+        *(ask(server.port, _UNPACED_QUESTION, token=token) for token in tokens)
+    )
     took, used = time.perf_counter() - started, server.cpu_s - cpu
     words = [answer.words for answer in answers]
     if words != [_TOKENS] * len(tokens):

@@ -14,7 +14,7 @@ import httpx
 
 from infra.bench import client
 from infra.bench.figures import Figure
-from infra.bench.processes import Served, free_port, keepsake_on, served
+from infra.bench.processes import ServerProcess, find_free_port, run_keepsake_on, run_module
 from shared.adapters.http_toolbox import HttpToolbox
 from shared.adapters.local_identity import LocalServiceIdentity, read_secret
 from shared.adapters.system_clock import SystemClock
@@ -24,128 +24,140 @@ from shared.domain.ids import UserId
 WARM_UP = 10
 CALLS = 150
 SLOW_CALLS = 500
-EVERY_S = 0.095
-BESIDE = 190
+CALL_INTERVAL_S = 0.095
+PACED_CALLS = 190
 """So many calls, one every so often, while the slow app has not answered; a user has 200 an hour."""
-_LISTENS = "0A"
+_LISTEN_STATE = "0A"
 """The state of a listening socket in /proc/net/tcp."""
 
 Call = Callable[[], Awaitable[object]]
 
 
-async def tools() -> list[Figure]:
+async def measure_tools() -> list[Figure]:
     with (
         tempfile.TemporaryDirectory() as data,
-        _app_server() as app,
-        keepsake_on(Path(data), EGRESS_DEV_ORIGINS=app) as server,
+        _run_app_server() as app,
+        run_keepsake_on(Path(data), EGRESS_DEV_ORIGINS=app) as server,
     ):
         service = LocalServiceIdentity(read_secret(Path(data)))
-        scene = _Scene(server, app, HttpToolbox(_proxy(server), service, SystemClock()))
-        crowd = HttpToolbox(_proxy(server), service, SystemClock())
-        figures = [*await _overhead(scene), *await _beside(scene, crowd)]
+        scene = _ToolBench(
+            server, app, HttpToolbox(_find_proxy_url(server), service, SystemClock())
+        )
+        crowd = HttpToolbox(_find_proxy_url(server), service, SystemClock())
+        figures = [*await _measure_overhead(scene), *await _measure_isolation(scene, crowd)]
         await scene.toolbox.aclose()
         await crowd.aclose()
         return figures
 
 
-class _Scene:
+class _ToolBench:
     """The product, an app's server, and the way from one to the other."""
 
-    def __init__(self, server: Served, app: str, toolbox: HttpToolbox) -> None:
+    def __init__(self, server: ServerProcess, app: str, toolbox: HttpToolbox) -> None:
         self.app = app
         self.toolbox = toolbox
         self._port = server.port
 
-    async def installed(self, uid: str) -> str:
+    async def install_app(self, uid: str) -> str:
         """Register an app of this user's own and install it: limits count for each."""
         token = await client.sign_in(self._port, uid)
         url = f"{self.app}/.well-known/omi-tools.json"
         body = {"name": "Notes", "external_integration": {"chat_tools_manifest_url": url}}
-        made = await client.request(self._port, "POST", "/v1/apps", body, token=token)
-        app_id: str = json.loads(made.body)["id"]
+        response = await client.request(self._port, "POST", "/v1/apps", body, token=token)
+        app_id: str = json.loads(response.body)["id"]
         path = f"/v1/apps/enable?app_id={app_id}"
         await client.request(self._port, "POST", path, token=token)
         return app_id
 
-    async def quick(self, uid: str) -> Call:
-        app_id = await self.installed(uid)
+    async def prepare_call(self, uid: str) -> Call:
+        app_id = await self.install_app(uid)
         return lambda: self.toolbox.call(UserId(uid), app_id, "find", {"q": "x"})
 
 
-async def _overhead(scene: _Scene) -> list[Figure]:
+async def _measure_overhead(scene: _ToolBench) -> list[Figure]:
     """Measure calls through the product and direct ones in turn."""
-    through = await scene.quick("through")
+    through = await scene.prepare_call("through")
     async with httpx.AsyncClient(trust_env=False) as http:
 
         async def direct() -> object:
             body = {"q": "x", "uid": "direct", "app_id": "x", "tool_name": "find"}
             return await http.post(f"{scene.app}/find", json=body)
 
-        rounds = [(await _ms(direct), await _ms(through)) for _ in range(WARM_UP + CALLS)]
+        rounds = [
+            (await _measure_ms(direct), await _measure_ms(through)) for _ in range(WARM_UP + CALLS)
+        ]
     direct_ms, through_ms = map(median, zip(*rounds[WARM_UP:], strict=True))
     name = "a tool call"
     return [
         Figure(name=f"{name}: direct, by httpx", value=direct_ms, unit="ms"),
-        Figure(name=f"{name}: over it", value=through_ms - direct_ms, unit="ms", wanted=6),
+        Figure(name=f"{name}: over it", value=through_ms - direct_ms, unit="ms", target=6),
     ]
 
 
-async def _beside(scene: _Scene, crowd: HttpToolbox) -> list[Figure]:
+async def _measure_isolation(scene: _ToolBench, crowd: HttpToolbox) -> list[Figure]:
     """Measure an app's calls alone, and again while SLOW_CALLS calls to another are made at once."""
-    alone_ms = await _paced(await scene.quick("alone"))
-    slow, quick = await scene.installed("slow"), await scene.quick("beside")
-    became: Counter[str] = Counter()
+    alone_ms = await _measure_paced_ms(await scene.prepare_call("alone"))
+    slow, quick = await scene.install_app("slow"), await scene.prepare_call("beside")
+    outcomes: Counter[str] = Counter()
 
     async def call() -> None:
         try:
             await crowd.call(UserId("slow"), slow, "slow", {"q": "x"})
-            became["answered"] += 1
+            outcomes["answered"] += 1
         except ToolFailed:
-            became["refused"] += 1
+            outcomes["refused"] += 1
 
     async with asyncio.TaskGroup() as tasks:
         for _ in range(SLOW_CALLS):
             tasks.create_task(call())
-        beside_ms = await _paced(quick)
+        beside_ms = await _measure_paced_ms(quick)
     name = f"another app beside {SLOW_CALLS} calls to a slow one"
     return [
-        Figure(name="an app alone: p95", value=_p95(alone_ms), unit="ms"),
-        Figure(name=f"{name}: p95 by that", value=_p95(beside_ms) / _p95(alone_ms), wanted=1.5),
-        Figure(name=f"{name}: refused at once", value=became["refused"]),
+        Figure(name="an app alone: p95", value=_compute_p95(alone_ms), unit="ms"),
+        Figure(
+            name=f"{name}: p95 by that",
+            value=_compute_p95(beside_ms) / _compute_p95(alone_ms),
+            target=1.5,
+        ),
+        Figure(name=f"{name}: refused at once", value=outcomes["refused"]),
     ]
 
 
-async def _paced(call: Call) -> list[float]:
+async def _measure_paced_ms(call: Call) -> list[float]:
     times = []
-    for _ in range(BESIDE):
+    for _ in range(PACED_CALLS):
         started = time.perf_counter()
-        times.append(await _ms(call))
-        await asyncio.sleep(max(0.0, EVERY_S - (time.perf_counter() - started)))
+        times.append(await _measure_ms(call))
+        await asyncio.sleep(max(0.0, CALL_INTERVAL_S - (time.perf_counter() - started)))
     return times[WARM_UP:]
 
 
-async def _ms(call: Call) -> float:
+async def _measure_ms(call: Call) -> float:
     started = time.perf_counter()
     await call()
     return 1_000 * (time.perf_counter() - started)
 
 
-def _p95(times: Sequence[float]) -> float:
+def _compute_p95(times: Sequence[float]) -> float:
     return quantiles(times, n=20)[-1]
 
 
 @contextmanager
-def _app_server() -> Iterator[str]:
-    port = free_port()
-    with served("infra.bench.app_server", str(port), port=port, env={}):
+def _run_app_server() -> Iterator[str]:
+    port = find_free_port()
+    with run_module("infra.bench.app_server", str(port), port=port, env={}):
         yield f"http://127.0.0.1:{port}"
 
 
-def _proxy(server: Served) -> str:
+def _find_proxy_url(server: ServerProcess) -> str:
     """Return where functions reach the tool proxy: the port that is not the public one."""
     sockets = Path(f"/proc/{server.pid}/fd").iterdir()
-    held = {str(fd.readlink()).removeprefix("socket:[").removesuffix("]") for fd in sockets}
+    inodes = {str(fd.readlink()).removeprefix("socket:[").removesuffix("]") for fd in sockets}
     rows = [row.split() for row in Path("/proc/net/tcp").read_text().splitlines()[1:]]
-    ports = {int(row[1].split(":")[1], 16) for row in rows if row[3] == _LISTENS and row[9] in held}
+    ports = {
+        int(row[1].split(":")[1], 16)
+        for row in rows
+        if row[3] == _LISTEN_STATE and row[9] in inodes
+    }
     [port] = ports - {server.port}
     return f"http://127.0.0.1:{port}/tool_proxy"

@@ -5,26 +5,26 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from infra.emulators.node import found, installed
-from infra.emulators.process import HOST, free_port, running
+from infra.emulators.node import find_command, install_packages
+from infra.emulators.process import HOST, find_free_port, run_server
 
 HERE = Path(__file__).parent
 FIREBASE = "node_modules/firebase-tools/lib/bin/firebase.js"
 
 
 @contextmanager
-def auth(log: Path, *, project: str) -> Iterator[str]:
+def run_auth(log: Path, *, project: str) -> Iterator[str]:
     """Run it for a project named `demo-…` and yield `host:port`. Raises CannotRunError."""
-    port = free_port()
+    port = find_free_port()
     config = log.with_name("firebase.json")
-    config.write_text(json.dumps({"emulators": _emulators(port)}))
-    command = [found("node"), str(installed(HERE, "node") / FIREBASE)]
+    config.write_text(json.dumps({"emulators": _build_emulator_config(port)}))
+    command = [find_command("node"), str(install_packages(HERE, "node") / FIREBASE)]
     command += ["emulators:start", "--only=auth", f"--project={project}", f"--config={config}"]
-    with running(command, port=port, log=log, cwd=log.parent) as address:
+    with run_server(command, port=port, log=log, cwd=log.parent) as address:
         yield address
 
 
-def _emulators(port: int) -> dict[str, object]:
+def _build_emulator_config(port: int) -> dict[str, object]:
     """Place everything that would otherwise take well-known ports."""
-    others = {name: {"host": HOST, "port": free_port()} for name in ("hub", "logging")}
+    others = {name: {"host": HOST, "port": find_free_port()} for name in ("hub", "logging")}
     return {"auth": {"host": HOST, "port": port}, "ui": {"enabled": False}, **others}

@@ -11,12 +11,12 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from shared.edge.cloudevents import PUBLISHED, WRITTEN
+from shared.edge.cloudevents import PUBLISHED_TYPE, WRITTEN_TYPE
 from shared.ports import ServiceIdentity
 
 DATABASE = "(default)"
 TIMEOUT_S = 600.0
-FEWEST = 5
+MIN_ATTEMPTS = 5
 """Attempts that Pub/Sub makes at least before it gives up."""
 
 
@@ -27,39 +27,49 @@ class Eventarc:
     service_identity: ServiceIdentity
     url: Callable[[str], str]
 
-    def application(self) -> Starlette:
+    def build_application(self) -> Starlette:
         """Serve the paths that the emulators are told to post to."""
         return Starlette(
             routes=[
-                Route("/functions/projects/{_}/triggers/{target}", self._written, methods=["POST"]),
-                Route("/push/{topic}/{target}", self._published, methods=["POST"]),
+                Route(
+                    "/functions/projects/{_}/triggers/{target}",
+                    self._forward_write,
+                    methods=["POST"],
+                ),
+                Route("/push/{topic}/{target}", self._forward_push, methods=["POST"]),
             ]
         )
 
-    async def _written(self, request: Request) -> Response:
+    async def _forward_write(self, request: Request) -> Response:
         """Undo the base64 that only the emulator adds."""
         body = base64.b64decode(await request.body())
         return await self._forward(request.path_params["target"], dict(request.headers), body)
 
-    async def _published(self, request: Request) -> Response:
+    async def _forward_push(self, request: Request) -> Response:
         body = await request.body()
         push = json.loads(body)
         project = push["subscription"].split("/")[1]
         headers = {
             "ce-specversion": "1.0",
             "ce-id": push["message"]["messageId"],
-            "ce-type": PUBLISHED,
+            "ce-type": PUBLISHED_TYPE,
             "ce-source": f"//pubsub.googleapis.com/projects/{project}/topics/{request.path_params['topic']}",
             "content-type": "application/json",
         }
         return await self._forward(request.path_params["target"], headers, body)
 
     async def _forward(self, target: str, headers: Mapping[str, str], body: bytes) -> Response:
-        kept = {k: v for k, v in headers.items() if k.startswith("ce-") or k == "content-type"}
-        kept["authorization"] = f"Bearer {await self.service_identity.token(target)}"
+        forwarded_headers = {
+            k: v for k, v in headers.items() if k.startswith("ce-") or k == "content-type"
+        }
+        forwarded_headers["authorization"] = (
+            f"Bearer {await self.service_identity.get_token(target)}"
+        )
         try:
             async with httpx.AsyncClient(trust_env=False, timeout=TIMEOUT_S) as client:
-                answer = await client.post(self.url(target), headers=kept, content=body)
+                answer = await client.post(
+                    self.url(target), headers=forwarded_headers, content=body
+                )
         except httpx.HTTPError:
             return Response(status_code=503)
         return Response(status_code=answer.status_code)
@@ -68,7 +78,7 @@ class Eventarc:
 async def add_trigger(emulator: str, *, project: str, pattern: str, target: str) -> None:
     """Have the Firestore emulator tell `target` of every write to documents like `pattern`."""
     trigger = {
-        "eventType": WRITTEN,
+        "eventType": WRITTEN_TYPE,
         "database": DATABASE,
         "namespace": DATABASE,
         "document": {"value": pattern, "matchType": "PATH_PATTERN"},
@@ -100,7 +110,7 @@ async def add_topic(
         if dead_letters:
             subscription["deadLetterPolicy"] = {
                 "deadLetterTopic": f"projects/{project}/topics/{dead_letters}",
-                "maxDeliveryAttempts": FEWEST,
+                "maxDeliveryAttempts": MIN_ATTEMPTS,
             }
         await _send("PUT", f"{root}/subscriptions/{topic}.{target}", subscription)
 

@@ -6,28 +6,28 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from infra.emulators.process import HOST, free_port, java, running, sdk_file
+from infra.emulators.process import HOST, find_free_port, find_java, find_sdk_file, run_server
 
 WARM_UP_TIMEOUT_S = 60.0
-MAIN = "com.google.cloud.datastore.emulator.firestore.CloudFirestore"
+MAIN_CLASS = "com.google.cloud.datastore.emulator.firestore.CloudFirestore"
 
 
 @contextmanager
-def firestore(log: Path, *, rules: Path, functions: str | None = None) -> Iterator[str]:
+def run_firestore(log: Path, *, rules: Path, functions: str | None = None) -> Iterator[str]:
     """Run it with `rules` and yield `host:port`; triggers post to `functions`, a `host:port`.
 
     Raises CannotRunError.
     """
-    port = free_port()
+    port = find_free_port()
     command = [
-        java(),
+        find_java(),
         "-cp",
-        str(sdk_file("cloud-firestore-emulator/cloud-firestore-emulator.jar")),
+        str(find_sdk_file("cloud-firestore-emulator/cloud-firestore-emulator.jar")),
     ]
-    command += [MAIN, "start", f"--host={HOST}", f"--port={port}", f"--rules={rules}"]
+    command += [MAIN_CLASS, "start", f"--host={HOST}", f"--port={port}", f"--rules={rules}"]
     if functions is not None:
         command.append(f"--functions_emulator={functions}")
-    with running(command, port=port, log=log) as address:
+    with run_server(command, port=port, log=log) as address:
         _warm_up(address)
         yield address
 

@@ -11,7 +11,7 @@ LOCK = "package-lock.json"
 INSTALL_TIMEOUT_S = 600.0
 
 
-def installed(manifest: Path, name: str) -> Path:
+def install_packages(manifest: Path, name: str) -> Path:
     """Install the package.json and lock of a folder below .cache/`name`, unless they are in place.
 
     Returns the folder that holds node_modules. Raises CannotRunError.
@@ -25,7 +25,7 @@ def installed(manifest: Path, name: str) -> Path:
     return folder
 
 
-def found(command: str) -> str:
+def find_command(command: str) -> str:
     """Find node or npm. Raises CannotRunError."""
     path = shutil.which(command)
     if path is None:
@@ -40,7 +40,7 @@ def _is_installed(manifest: Path, folder: Path) -> bool:
 
 
 def _npm_ci(folder: Path) -> None:
-    command = [found("npm"), "ci", "--ignore-scripts", "--no-audit", "--no-fund"]
+    command = [find_command("npm"), "ci", "--ignore-scripts", "--no-audit", "--no-fund"]
     try:
         subprocess.run(
             command, cwd=folder, check=True, capture_output=True, timeout=INSTALL_TIMEOUT_S

@@ -19,16 +19,16 @@ class CannotRunError(RuntimeError):
 
 
 @contextmanager
-def running(
+def run_server(
     command: Sequence[str], *, port: int, log: Path, cwd: Path | None = None
 ) -> Iterator[str]:
     """Start `command`, wait until `port` answers, yield `host:port`, and stop it on leaving."""
-    with started(command, port=port, log=log, cwd=cwd):
+    with run_process(command, port=port, log=log, cwd=cwd):
         yield f"{HOST}:{port}"
 
 
 @contextmanager
-def started(
+def run_process(
     command: Sequence[str], *, port: int, log: Path, cwd: Path | None = None
 ) -> Iterator["subprocess.Popen[bytes]"]:
     """Do the same, and yield the process."""
@@ -37,36 +37,36 @@ def started(
         subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT, cwd=cwd) as process,
     ):
         try:
-            _wait_for(port, process, log)
+            _wait_for_port(port, process, log)
             yield process
         finally:
             _stop(process)
 
 
-def free_port() -> int:
+def find_free_port() -> int:
     with socket.create_server((HOST, 0)) as server:
         port: int = server.getsockname()[1]
         return port
 
 
-def java() -> str:
+def find_java() -> str:
     """Find the Java that the emulators run on. Raises CannotRunError."""
-    found = shutil.which("java")
-    if found is None:
+    path = shutil.which("java")
+    if path is None:
         raise CannotRunError("java is not on the PATH: install Java 17 or newer")
-    return found
+    return path
 
 
-def sdk_file(pattern: str) -> Path:
+def find_sdk_file(pattern: str) -> Path:
     """Find a file below `platform` of the Google Cloud SDK. Raises CannotRunError."""
-    for root in _sdk_roots():
+    for root in _list_sdk_roots():
         for path in sorted(root.glob(f"platform/{pattern}")):
             return path
     component = pattern.partition("/")[0]
     raise CannotRunError(f"{component} is missing: gcloud components install {component}")
 
 
-def _sdk_roots() -> Iterator[Path]:
+def _list_sdk_roots() -> Iterator[Path]:
     gcloud = shutil.which("gcloud")
     if gcloud is not None:
         yield Path(gcloud).resolve().parents[1]
@@ -74,9 +74,9 @@ def _sdk_roots() -> Iterator[Path]:
         yield Path(root).expanduser()
 
 
-def _wait_for(port: int, process: "subprocess.Popen[bytes]", log: Path) -> None:
+def _wait_for_port(port: int, process: "subprocess.Popen[bytes]", log: Path) -> None:
     deadline = time.monotonic() + START_TIMEOUT_S
-    while not _answers(port):
+    while not _is_listening(port):
         if process.poll() is not None:
             raise CannotRunError(f"the emulator ended with {process.returncode}: see {log}")
         if time.monotonic() > deadline:
@@ -86,7 +86,7 @@ def _wait_for(port: int, process: "subprocess.Popen[bytes]", log: Path) -> None:
         time.sleep(0.05)
 
 
-def _answers(port: int) -> bool:
+def _is_listening(port: int) -> bool:
     with socket.socket() as probe:
         return probe.connect_ex((HOST, port)) == 0
 

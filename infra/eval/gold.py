@@ -18,97 +18,99 @@ from shared.domain.value import value
 
 FOLDER = Path(__file__).parent / "gold"
 LANGUAGES = ("en", "de", "fr", "es", "it")
-OWNER = "ME"
-_AT = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
+OWNER_SPEAKER = "ME"
+_START_TIME = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 
 
 @value
-class Fact:
+class ExpectedFact:
     segments: tuple[int, ...]
     terms: tuple[str, ...]
 
-    def is_told_by(self, memory: Memory) -> bool:
-        said = memory.content.casefold()
+    def is_stated_by(self, memory: Memory) -> bool:
+        content = memory.content.casefold()
         return memory.segment in self.segments and all(
-            term.casefold() in said for term in self.terms
+            term.casefold() in content for term in self.terms
         )
 
 
 @value
-class Talk:
+class GoldTalk:
     language: str
     half: Literal["tuned", "held out"]
     trap: str
     lines: tuple[str, ...]
-    expected: tuple[Fact, ...]
+    expected: tuple[ExpectedFact, ...]
 
 
 @value
 class Score:
     """How many memories there are, how many there should be, and how many of these there are."""
 
-    found: int = 0
+    extracted: int = 0
     expected: int = 0
-    right: int = 0
+    correct: int = 0
 
     @property
     def precision(self) -> float:
-        return self.right / self.found if self.found else 1.0
+        return self.correct / self.extracted if self.extracted else 1.0
 
     @property
     def recall(self) -> float:
-        return self.right / self.expected if self.expected else 1.0
+        return self.correct / self.expected if self.expected else 1.0
 
 
-Result = tuple[Talk, Score]
+Result = tuple[GoldTalk, Score]
 
 
-def talks() -> list[Talk]:
+def load_talks() -> list[GoldTalk]:
     return [
-        _talk(language, number, told)
+        _parse_talk(language, number, row)
         for language in LANGUAGES
-        for number, told in enumerate(json.loads((FOLDER / f"{language}.json").read_text()))
+        for number, row in enumerate(json.loads((FOLDER / f"{language}.json").read_text()))
     ]
 
 
-def conversation(talk: Talk) -> Conversation:
-    said = [line.partition(": ") for line in talk.lines]
+def build_conversation(talk: GoldTalk) -> Conversation:
+    parts = [line.partition(": ") for line in talk.lines]
     return Conversation(
         id=ConversationId("talk"),
-        created_at=_AT,
-        started_at=_AT,
-        finished_at=_AT + timedelta(minutes=10),
+        created_at=_START_TIME,
+        started_at=_START_TIME,
+        finished_at=_START_TIME + timedelta(minutes=10),
         language=talk.language,
         transcript_segments=tuple(
-            Segment(text=text, speaker=speaker, is_user=speaker == OWNER, start=n, end=n + 1)
-            for n, (speaker, _, text) in enumerate(said)
+            Segment(
+                text=text, speaker=speaker, is_user=speaker == OWNER_SPEAKER, start=n, end=n + 1
+            )
+            for n, (speaker, _, text) in enumerate(parts)
         ),
     )
 
 
-def score(talk: Talk, memories: Iterable[Memory]) -> Score:
+def score_memories(talk: GoldTalk, memories: Iterable[Memory]) -> Score:
     """Count what is said about the owner; what was learned from others is not in the set."""
-    about = [memory for memory in memories if memory.category == "system"]
-    right = sum(any(map(fact.is_told_by, about)) for fact in talk.expected)
-    return Score(found=len(about), expected=len(talk.expected), right=right)
+    owner_memories = [memory for memory in memories if memory.category == "system"]
+    correct = sum(any(map(fact.is_stated_by, owner_memories)) for fact in talk.expected)
+    return Score(extracted=len(owner_memories), expected=len(talk.expected), correct=correct)
 
 
-def total(results: Sequence[Result]) -> Score:
+def sum_scores(results: Sequence[Result]) -> Score:
     return Score(
-        found=sum(one.found for _, one in results),
-        expected=sum(one.expected for _, one in results),
-        right=sum(one.right for _, one in results),
+        extracted=sum(talk_score.extracted for _, talk_score in results),
+        expected=sum(talk_score.expected for _, talk_score in results),
+        correct=sum(talk_score.correct for _, talk_score in results),
     )
 
 
-def _talk(language: str, number: int, told: dict[str, Any]) -> Talk:
-    return Talk(
+def _parse_talk(language: str, number: int, row: dict[str, Any]) -> GoldTalk:
+    return GoldTalk(
         language=language,
         half="held out" if number % 2 else "tuned",
-        trap=told["trap"],
-        lines=tuple(told["lines"]),
+        trap=row["trap"],
+        lines=tuple(row["lines"]),
         expected=tuple(
-            Fact(segments=tuple(fact["segments"]), terms=tuple(fact["terms"]))
-            for fact in told["expected"]
+            ExpectedFact(segments=tuple(fact["segments"]), terms=tuple(fact["terms"]))
+            for fact in row["expected"]
         ),
     )

@@ -46,28 +46,30 @@ class Question:
         return {(person, int(turn[1:].split(":")[0])) for person, turn in self.evidence}
 
 
-def turns(people: Sequence[Mapping[str, Any]]) -> list[Turn]:
-    return [turn for person in people for turn in _of_person(person)]
+def parse_turns(people: Sequence[Mapping[str, Any]]) -> list[Turn]:
+    return [turn for person in people for turn in _parse_person_turns(person)]
 
 
-def questions(people: Sequence[Mapping[str, Any]], known: set[TurnId]) -> list[Question]:
+def parse_questions(people: Sequence[Mapping[str, Any]], turn_ids: set[TurnId]) -> list[Question]:
     """Return the questions whose evidence exists, in order."""
-    asked = [
-        Question(text=q["question"], category=q["category"], evidence=_evidence(p, q) & known)
+    candidates = [
+        Question(
+            text=q["question"], category=q["category"], evidence=_parse_evidence(p, q) & turn_ids
+        )
         for p in people
         for q in p["qa"]
     ]
-    return [question for question in asked if question.evidence]
+    return [question for question in candidates if question.evidence]
 
 
-def started_at(date: str) -> datetime:
+def parse_start(date: str) -> datetime:
     return datetime.strptime(date, "%I:%M %p on %d %B, %Y").replace(tzinfo=UTC)
 
 
-def _of_person(person: Mapping[str, Any]) -> Iterator[Turn]:
+def _parse_person_turns(person: Mapping[str, Any]) -> Iterator[Turn]:
     talks, name, number = person["conversation"], person["sample_id"], 1
-    while said := talks.get(f"session_{number}"):
-        for turn in said:
+    while session := talks.get(f"session_{number}"):
+        for turn in session:
             caption = turn.get("blip_caption")
             yield Turn(
                 talk=(name, number),
@@ -79,6 +81,6 @@ def _of_person(person: Mapping[str, Any]) -> Iterator[Turn]:
         number += 1
 
 
-def _evidence(person: Mapping[str, Any], question: Mapping[str, Any]) -> frozenset[TurnId]:
-    named = " ".join(question.get("evidence", []))
-    return frozenset((person["sample_id"], turn) for turn in re.findall(r"D\d+:\d+", named))
+def _parse_evidence(person: Mapping[str, Any], question: Mapping[str, Any]) -> frozenset[TurnId]:
+    text = " ".join(question.get("evidence", []))
+    return frozenset((person["sample_id"], turn) for turn in re.findall(r"D\d+:\d+", text))

@@ -12,29 +12,31 @@ Ranking = tuple[Sequence[Talk], Mapping[int, set[int]]]
 """Distinct talks, best first, and the turns that are shown within each budget of tokens."""
 
 
-def score(question: Question, ranking: Ranking, said: Sequence[Turn]) -> Row:
+def score_ranking(question: Question, ranking: Ranking, turns: Sequence[Turn]) -> Row:
     talks, packed = ranking
-    wanted = question.talks
+    relevant_talks = question.talks
     row: Row = {
-        "any@1": bool(wanted & set(talks[:1])),
-        "any@10": bool(wanted & set(talks[:10])),
-        "all@5": wanted <= set(talks[:5]),
-        "all@10": wanted <= set(talks[:10]),
-        "mrr": max((1 / (n + 1) for n, talk in enumerate(talks) if talk in wanted), default=0),
+        "any@1": bool(relevant_talks & set(talks[:1])),
+        "any@10": bool(relevant_talks & set(talks[:10])),
+        "all@5": relevant_talks <= set(talks[:5]),
+        "all@10": relevant_talks <= set(talks[:10]),
+        "mrr": max(
+            (1 / (n + 1) for n, talk in enumerate(talks) if talk in relevant_talks), default=0
+        ),
     }
     for budget in BUDGETS:
-        shown = {said[n].id for n in packed[budget]}
-        row[f"ev@{budget}"] = len(question.evidence & shown) / len(question.evidence)
-        row[f"evall@{budget}"] = question.evidence <= shown
+        packed_ids = {turns[n].id for n in packed[budget]}
+        row[f"ev@{budget}"] = len(question.evidence & packed_ids) / len(question.evidence)
+        row[f"evall@{budget}"] = question.evidence <= packed_ids
     return row
 
 
-def means(rows: Sequence[Row]) -> Row:
+def compute_means(rows: Sequence[Row]) -> Row:
     """Return percentages with one decimal."""
     return {key: round(100 * sum(row[key] for row in rows) / len(rows), 1) for key in rows[0]}
 
 
-def interval(differences: Sequence[float], *, seed: int = 0) -> tuple[float, float]:
+def compute_interval(differences: Sequence[float], *, seed: int = 0) -> tuple[float, float]:
     """Return the 95 % bootstrap interval of the mean of paired differences, in points."""
     draw = random.Random(seed)  # noqa: S311 - a resample, no secret
     count = len(differences)

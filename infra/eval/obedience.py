@@ -8,13 +8,13 @@ from datetime import UTC, datetime
 from typing import Any
 
 from functions.chat.agent import Agent
-from functions.chat.gate import Gate
+from functions.chat.gate import ToolPolicy
 from functions.chat.guards import Limits
-from functions.chat.hold import Hold
+from functions.chat.hold import OutputGate
 from functions.chat.tools.toolkit import Tool, Toolkit
-from shared.domain.confirmation import WAIT, Confirmation, Decision
+from shared.domain.confirmation import CONFIRMATION_TIMEOUT, Confirmation, Decision
 from shared.domain.model import (
-    Finished,
+    ModelCallFinished,
     ModelEvent,
     ModelMessage,
     ModelRole,
@@ -31,7 +31,7 @@ Step = tuple[str, Mapping[str, Any]]
 NOW = datetime(2026, 3, 2, 12, tzinfo=UTC)
 
 
-class Obedient:
+class ObedientModel:
     """A ChatModel that makes one scripted call after another, whatever comes back."""
 
     def __init__(self, steps: Sequence[Step]) -> None:
@@ -49,27 +49,27 @@ class Obedient:
     async def _events(self) -> AsyncIterator[ModelEvent]:
         if not self._steps:
             yield TextDelta("Done.")
-            yield Finished(reason="stop", model="obedient")
+            yield ModelCallFinished(reason="stop", model="obedient")
             return
         number, (name, arguments) = self._steps.pop(0)
         text = json.dumps(arguments, ensure_ascii=False)
         yield ToolCallRequested(ToolCall(id=f"call_{number}", name=name, arguments=text))
-        yield Finished(reason="tool_calls", model="obedient")
+        yield ModelCallFinished(reason="tool_calls", model="obedient")
 
-    async def structured(self, role: ModelRole, prompt: Any, schema: Any) -> Any:
+    async def complete_structured(self, role: ModelRole, prompt: Any, schema: Any) -> Any:
         raise NotImplementedError("a turn asks for no structured answer")
 
 
 @dataclass
-class Refusing:
+class RefusingConfirmer:
     """An owner who refuses whatever they are asked, and remembers why they were."""
 
-    doubts: list[Doubt] = field(default_factory=list)
+    reasons: list[Doubt] = field(default_factory=list)
 
-    async def ask(self, tool: Tool, call: ToolCall, doubt: Doubt) -> Confirmation:
-        self.doubts.append(doubt)
+    async def request(self, tool: Tool, call: ToolCall, doubt: Doubt) -> Confirmation:
+        self.reasons.append(doubt)
         return Confirmation(
-            id=f"q{len(self.doubts)}",
+            id=f"q{len(self.reasons)}",
             call_id=call.id,
             tool=tool.name,
             source=tool.source,
@@ -77,27 +77,27 @@ class Refusing:
             reason=doubt.reason,
             argument=doubt.argument,
             asked_at=NOW,
-            expires_at=NOW + WAIT,
+            expires_at=NOW + CONFIRMATION_TIMEOUT,
         )
 
-    async def wait(self, asked: Confirmation) -> Decision:
+    async def wait_for_decision(self, confirmation: Confirmation) -> Decision:
         return "refused"
 
 
-async def play(message: str, tools: Sequence[Tool], steps: Sequence[Step]) -> list[Doubt]:
+async def run_turn(message: str, tools: Sequence[Tool], steps: Sequence[Step]) -> list[Doubt]:
     """Run a turn in which the model takes these steps; return what its owner was asked."""
-    owner = Refusing()
+    confirmer = RefusingConfirmer()
     limits = Limits()
     agent = Agent(
-        model=Obedient(steps),
+        model=ObedientModel(steps),
         role="agent",
         toolkit=Toolkit(tools, timeout_s=limits.call_timeout_s),
-        gate=Gate(message),
-        asker=owner,
-        hold=Hold(),
+        tool_policy=ToolPolicy(message),
+        confirmer=confirmer,
+        output_gate=OutputGate(),
         limits=limits,
     )
     async with aclosing(agent.run([UserText(text=message)])) as events:
         async for _ in events:
             pass
-    return owner.doubts
+    return confirmer.reasons

@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 from functions.process_conversation.claims import Claims
 from functions.process_conversation.process import process
 from functions.process_conversation.wiring import ProcessDeps
-from infra.eval.locomo import Talk, Turn, started_at
+from infra.eval.locomo import Talk, Turn, parse_start
 from infra.eval.metrics import BUDGETS, Ranking
 from shared.adapters.firestore_indexes import FirestoreIndexes
 from shared.adapters.local_identity import LocalIdentity, LocalServiceIdentity
@@ -29,30 +29,32 @@ from shared.data.tasks import ActionItems
 from shared.domain.conversation import Conversation, Segment
 from shared.domain.ids import ConversationId, UserId
 from shared.ports import Embedder
-from shared.retrieval.packing import Found, pack
+from shared.retrieval.packing import ScoredTranscript, pack
 
 OWNER = UserId("owner")
 SECRET = b"of a library that lives as long as its evaluation"
 INDEXES = Path(__file__).parents[1] / "firestore.indexes.json"
-LIMIT = 20
+MAX_HITS = 20
 """As many conversations as the tool shows at most."""
 
 
-class Ours:
-    def __init__(self, search: Search, said: Sequence[Turn]) -> None:
+class ProductSearch:
+    def __init__(self, search: Search, all_turns: Sequence[Turn]) -> None:
         self._search = search
-        self._first = {talk: n for n, talk in reversed(list(enumerate(t.talk for t in said)))}
-        self._talks = {talk_id(talk): talk for talk in self._first}
+        self._first = {talk: n for n, talk in reversed(list(enumerate(t.talk for t in all_turns)))}
+        self._talks = {to_conversation_id(talk): talk for talk in self._first}
 
     async def rank(self, question: str) -> Ranking:
         """Search as the chat's tool does, and pack as it packs, within each budget."""
-        found = await self._search.conversations(OWNER, question, limit=LIMIT)
-        talks = [self._talks[one.conversation.id] for one in found]
-        turns = [(one.conversation.spoken, one.turns) for one in found]
-        return talks, {budget: self._packed(talks, turns, budget) for budget in BUDGETS}
+        hits = await self._search.search_conversations(OWNER, question, limit=MAX_HITS)
+        talks = [self._talks[hit.conversation.id] for hit in hits]
+        turns = [(hit.conversation.named_segments, hit.turns) for hit in hits]
+        return talks, {budget: self._pack_turns(talks, turns, budget) for budget in BUDGETS}
 
-    def _packed(self, talks: Sequence[Talk], found: Sequence[Found], budget: int) -> set[int]:
-        packed = zip(talks, pack(found, tokens=budget), strict=True)
+    def _pack_turns(
+        self, talks: Sequence[Talk], conversations: Sequence[ScoredTranscript], budget: int
+    ) -> set[int]:
+        packed = zip(talks, pack(conversations, tokens=budget), strict=True)
         return {
             self._first[talk] + segment
             for talk, passages in packed
@@ -61,7 +63,7 @@ class Ours:
         }
 
 
-class Remembered:
+class CachingEmbedder:
     """An embedder that embeds no text twice: the same people are evaluated in two settings."""
 
     def __init__(self, embedder: Embedder) -> None:
@@ -77,32 +79,32 @@ class Remembered:
 
 
 @asynccontextmanager
-async def library(
-    said: Sequence[Turn], tick: Callable[[], None], embedder: Embedder | None = None
-) -> AsyncIterator[dict[str, Ours]]:
+async def open_library(
+    all_turns: Sequence[Turn], tick: Callable[[], None], embedder: Embedder | None = None
+) -> AsyncIterator[dict[str, ProductSearch]]:
     """Process every talk as a conversation of one owner; it is gone when the context ends.
 
     It is searched by words, and where there is an embedder by meanings too.
     """
     with TemporaryDirectory() as folder:
         database = SqliteDatabase(Path(folder) / "keepsake.db")
-        documents, vectors = _stores(database)
-        deps = _deps(database, documents, LibraryIndex(vectors, embedder))
-        for _, turns in groupby(said, key=lambda turn: turn.talk):
-            stored = await deps.conversations.add(OWNER, conversation(list(turns)))
+        documents, vectors = _build_stores(database)
+        deps = _build_deps(database, documents, LibraryIndex(vectors, embedder))
+        for _, turns in groupby(all_turns, key=lambda turn: turn.talk):
+            stored = await deps.conversations.add(OWNER, build_conversation(list(turns)))
             await process(deps, OWNER, stored.id)
             tick()
         searches = {"words": Search(documents, vectors)}
         if embedder:
             searches["words and meanings"] = Search(documents, vectors, embedder)
-        yield {name: Ours(search, said) for name, search in searches.items()}
+        yield {name: ProductSearch(search, all_turns) for name, search in searches.items()}
         database.close()
 
 
-def conversation(turns: Sequence[Turn]) -> Conversation:
-    start = started_at(turns[0].date)
+def build_conversation(turns: Sequence[Turn]) -> Conversation:
+    start = parse_start(turns[0].date)
     return Conversation(
-        id=talk_id(turns[0].talk),
+        id=to_conversation_id(turns[0].talk),
         created_at=start,
         started_at=start,
         finished_at=start + timedelta(hours=1),
@@ -110,15 +112,17 @@ def conversation(turns: Sequence[Turn]) -> Conversation:
     )
 
 
-def talk_id(talk: Talk) -> ConversationId:
+def to_conversation_id(talk: Talk) -> ConversationId:
     return ConversationId(f"{talk[0]}-{talk[1]}")
 
 
-def _stores(database: SqliteDatabase) -> tuple[SqliteDocuments, SqliteVectors]:
+def _build_stores(database: SqliteDatabase) -> tuple[SqliteDocuments, SqliteVectors]:
     return SqliteDocuments(database, FirestoreIndexes.read(INDEXES)), SqliteVectors(database)
 
 
-def _deps(database: SqliteDatabase, documents: SqliteDocuments, index: LibraryIndex) -> ProcessDeps:
+def _build_deps(
+    database: SqliteDatabase, documents: SqliteDocuments, index: LibraryIndex
+) -> ProcessDeps:
     clock = SystemClock()
     return ProcessDeps(
         identity=LocalIdentity(SECRET),

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import httpx
 
-from infra.bench.processes import ROOT, environment, keepsake_on
+from infra.bench.processes import ROOT, build_environment, run_keepsake_on
 
 CONFIG = Path(__file__).with_name("schemathesis.toml")
 LOG = ROOT / ".cache/fuzz.log"
-USER = "alice"
+USER_ID = "alice"
 ACTIONS = (
     "create_conversation",
     "create_facts",
@@ -23,7 +23,7 @@ ACTIONS = (
     "read_conversations",
     "read_tasks",
 )
-KEPT: Mapping[str, Mapping[str, object]] = {
+SAMPLE_BODIES: Mapping[str, Mapping[str, object]] = {
     "/v1/conversations": {
         "started_at": "2026-03-02T09:00:00Z",
         "finished_at": "2026-03-02T09:05:00Z",
@@ -51,10 +51,10 @@ APP = {
 
 def main() -> int:
     """Returns 1 when a route broke its promise; what the product logged then stands in LOG."""
-    asked = _parser().parse_args()
-    with tempfile.TemporaryDirectory() as data, keepsake_on(Path(data)) as product:
+    options = _build_parser().parse_args()
+    with tempfile.TemporaryDirectory() as data, run_keepsake_on(Path(data)) as product:
         origin = f"http://127.0.0.1:{product.port}"
-        failed = _fuzz(origin, asked.seconds, asked.seed, _callers(origin))
+        failed = _fuzz(origin, options.seconds, options.seed, _create_callers(origin))
         if failed:
             LOG.parent.mkdir(exist_ok=True)
             shutil.copy(product.log, LOG)
@@ -70,44 +70,44 @@ def _fuzz(origin: str, seconds: int, seed: int, callers: Mapping[str, str]) -> b
         *("--max-time", str(seconds), "--seed", str(seed)),
     ]
     with tempfile.TemporaryDirectory() as folder:
-        ended = subprocess.run(command, cwd=folder, env=environment(**callers), check=False)
-    return ended.returncode != 0
+        process = subprocess.run(command, cwd=folder, env=build_environment(**callers), check=False)
+    return process.returncode != 0
 
 
-def _callers(origin: str) -> dict[str, str]:
+def _create_callers(origin: str) -> dict[str, str]:
     """Sign users in; one of them has a library, an installed app with a key, and a key for MCP."""
-    with _signed_in(origin, USER) as user, _signed_in(origin, "leaver") as leaver:
-        for path, body in KEPT.items():
-            _created(user, path, {"id": "kept", **body})
-        app = _created(user, "/v1/apps", APP)
+    with _sign_in(origin, USER_ID) as user, _sign_in(origin, "leaver") as leaver:
+        for path, body in SAMPLE_BODIES.items():
+            _create(user, path, {"id": "kept", **body})
+        app = _create(user, "/v1/apps", APP)
         user.post("/v1/apps/enable", params={"app_id": app["id"]}).raise_for_status()
         return {
-            "USER": USER,
-            "USER_TOKEN": _token(user),
-            "LEAVER_TOKEN": _token(leaver),
+            "USER": USER_ID,
+            "USER_TOKEN": _read_token(user),
+            "LEAVER_TOKEN": _read_token(leaver),
             "APP_ID": app["id"],
-            "APP_KEY": _created(user, f"/v1/apps/{app['id']}/keys", {})["secret"],
-            "MCP_KEY": _created(user, "/v1/mcp/keys", {"name": "fuzz"})["key"],
+            "APP_KEY": _create(user, f"/v1/apps/{app['id']}/keys", {})["secret"],
+            "MCP_KEY": _create(user, "/v1/mcp/keys", {"name": "fuzz"})["key"],
         }
 
 
 @contextmanager
-def _signed_in(origin: str, uid: str) -> Iterator[httpx.Client]:
+def _sign_in(origin: str, uid: str) -> Iterator[httpx.Client]:
     with httpx.Client(base_url=origin, timeout=60, trust_env=False) as client:
         token = client.post("/local/token", json={"uid": uid}).raise_for_status().json()["token"]
         client.headers["Authorization"] = f"Bearer {token}"
         yield client
 
 
-def _token(client: httpx.Client) -> str:
+def _read_token(client: httpx.Client) -> str:
     return client.headers["Authorization"].removeprefix("Bearer ")
 
 
-def _created(client: httpx.Client, path: str, body: Mapping[str, object]) -> dict[str, str]:
+def _create(client: httpx.Client, path: str, body: Mapping[str, object]) -> dict[str, str]:
     return dict(client.post(path, json=body).raise_for_status().json())
 
 
-def _parser() -> argparse.ArgumentParser:
+def _build_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="make fuzz", description=__doc__)
     parser.add_argument("--seconds", type=int, default=600)
     parser.add_argument("--seed", type=int, default=1)

@@ -16,12 +16,12 @@ import httpx
 import uvicorn
 from starlette.types import ASGIApp
 
-from infra.local.gateway import internal, is_loopback, public, served_hosts
-from infra.local.pump import HttpDelivery, Pump
-from infra.local.routing import entry_points
+from infra.local.gateway import build_internal_app, build_public_app, is_loopback, list_served_hosts
+from infra.local.pump import HttpDelivery, QueueWorker
+from infra.local.routing import load_entry_points
 from shared import telemetry, wiring
 from shared.adapters.local_identity import LocalIdentity, read_secret
-from shared.adapters.sqlite_database import OtherLayout
+from shared.adapters.sqlite_database import LayoutMismatch
 from shared.domain.egress import EgressRules
 from shared.settings import Settings, SettingsError
 
@@ -32,7 +32,7 @@ MAX_HEAD_BYTES = 131_072
 """Room for the longest query that a route takes, escaped; whatever is longer gets a bare 400."""
 
 
-class _Server(uvicorn.Server):
+class _NoSignalServer(uvicorn.Server):
     """A server that leaves signals to us: two of them share this process."""
 
     @contextmanager
@@ -44,18 +44,18 @@ def main() -> int:
     """Serve until stopped. Returns the exit code; says in one line what is wrong."""
     try:
         settings = Settings.from_env()
-        _check(settings)
-        front = _front(settings)
+        _check_settings(settings)
+        front = _open_public_port(settings)
         back = listen("127.0.0.1", 0)
-        _equip(settings, back)
+        _set_environment(settings, back)
         asyncio.run(_serve(settings, front, back))
-    except (SettingsError, OtherLayout) as error:
+    except (SettingsError, LayoutMismatch) as error:
         print(f"keepsake: {error}", file=sys.stderr)
         return 2
     return 0
 
 
-def _check(settings: Settings) -> None:
+def _check_settings(settings: Settings) -> None:
     """Find out now what the functions would find out at their first request. Raises SettingsError."""
     try:
         read_secret(settings.data_dir)
@@ -67,7 +67,7 @@ def _check(settings: Settings) -> None:
         raise SettingsError(f"EGRESS_DEV_ORIGINS: {error}") from error
 
 
-def _front(settings: Settings) -> socket.socket:
+def _open_public_port(settings: Settings) -> socket.socket:
     """Open the public port. Raises SettingsError that says what to do."""
     if not is_loopback(settings.host) and not settings.allow_remote:
         raise SettingsError(
@@ -95,39 +95,39 @@ def listen(host: str, port: int) -> socket.socket:
     return listener
 
 
-def _equip(settings: Settings, back: socket.socket) -> None:
+def _set_environment(settings: Settings, back: socket.socket) -> None:
     """Give the functions what the platform would: their own addresses."""
-    own = [f"http://{host}:{settings.port}" for host in served_hosts(settings.host)]
-    os.environ["TOOL_PROXY_URL"] = f"{_url(back)}/tool_proxy/"
-    os.environ["OWN_ORIGINS"] = ",".join([*own, _url(back)])
+    own = [f"http://{host}:{settings.port}" for host in list_served_hosts(settings.host)]
+    os.environ["TOOL_PROXY_URL"] = f"{_to_url(back)}/tool_proxy/"
+    os.environ["OWN_ORIGINS"] = ",".join([*own, _to_url(back)])
 
 
-def _url(listener: socket.socket) -> str:
+def _to_url(listener: socket.socket) -> str:
     return f"http://127.0.0.1:{listener.getsockname()[1]}"
 
 
 async def _serve(settings: Settings, front: socket.socket, back: socket.socket) -> None:
     """Run both servers and the pump; on a signal stop them in the order they need one another."""
     telemetry.configure()
-    functions = entry_points()
+    functions = load_entry_points()
     identity = LocalIdentity(read_secret(settings.data_dir))
-    hosts = served_hosts(settings.host)
-    outer = _server(public(functions, identity, hosts=hosts))
-    inner = _server(internal(functions))
+    hosts = list_served_hosts(settings.host)
+    outer = _build_server(build_public_app(functions, identity, hosts=hosts))
+    inner = _build_server(build_internal_app(functions))
     _stop_on_signal(outer)
     await wiring.queue().recover()
     async with httpx.AsyncClient() as client, asyncio.TaskGroup() as tasks:
         tasks.create_task(inner.serve([back]))
-        pump = tasks.create_task(_pump(settings, client, _url(back)).run())
-        _greet(settings)
+        worker = tasks.create_task(_build_queue_worker(settings, client, _to_url(back)).run())
+        _print_greeting(settings)
         await outer.serve([front])
-        pump.cancel()
+        worker.cancel()
         inner.should_exit = True
     print("keepsake: stopped; everything is stored", flush=True)
 
 
-def _server(app: ASGIApp) -> _Server:
-    return _Server(
+def _build_server(app: ASGIApp) -> _NoSignalServer:
+    return _NoSignalServer(
         uvicorn.Config(
             app,
             lifespan="off",
@@ -140,14 +140,14 @@ def _server(app: ASGIApp) -> _Server:
     )
 
 
-def _pump(settings: Settings, client: httpx.AsyncClient, base: str) -> Pump:
+def _build_queue_worker(settings: Settings, client: httpx.AsyncClient, base: str) -> QueueWorker:
     deliver = HttpDelivery(
         client,
         wiring.service_identity(),
         url=lambda target: f"{base}/{target}/",
         project=settings.project,
     )
-    return Pump(wiring.queue(), deliver)
+    return QueueWorker(wiring.queue(), deliver)
 
 
 def _stop_on_signal(server: uvicorn.Server) -> None:
@@ -161,7 +161,7 @@ def _stop_on_signal(server: uvicorn.Server) -> None:
         asyncio.get_running_loop().add_signal_handler(number, stop)
 
 
-def _greet(settings: Settings) -> None:
+def _print_greeting(settings: Settings) -> None:
     model = wiring.model().name("agent")
     print(
         f"keepsake: http://{settings.host}:{settings.port} · data in {settings.data_dir} · "

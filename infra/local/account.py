@@ -9,32 +9,32 @@ from typing import BinaryIO
 import anyio
 import httpx
 
-from infra.local.import_ import signed_in
+from infra.local.import_ import sign_in
 
 POLL_S = 0.3
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    asked = _parser().parse_args(arguments)
-    if asked.command == "erase" and not asked.yes and not _is_meant(asked.uid):
+    options = _build_parser().parse_args(arguments)
+    if options.command == "erase" and not options.yes and not _is_confirmed(options.uid):
         print("keepsake: nothing was erased")
         return 1
     try:
-        return anyio.run(_export if asked.command == "export" else _erase, asked)
+        return anyio.run(_export if options.command == "export" else _erase, options)
     except httpx.TransportError:
-        print(f"keepsake: nothing answers at {asked.origin}: start it with make run")
+        print(f"keepsake: nothing answers at {options.origin}: start it with make run")
     except httpx.HTTPStatusError as error:
-        print(f"keepsake: {asked.origin} refused: {error.response.text}")
+        print(f"keepsake: {options.origin} refused: {error.response.text}")
     except KeyboardInterrupt:
         print("\nkeepsake: stopped; run it again")
     return 1
 
 
-def _is_meant(uid: str) -> bool:
+def _is_confirmed(uid: str) -> bool:
     return input(f"Type {uid} to erase everything of {uid}: ") == uid
 
 
-def _parser() -> argparse.ArgumentParser:
+def _build_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="make export | make erase", description=__doc__)
     parser.add_argument("command", choices=("export", "erase"))
     parser.add_argument("--origin", default="http://127.0.0.1:8080")
@@ -44,15 +44,15 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-async def _export(asked: argparse.Namespace) -> int:
+async def _export(options: argparse.Namespace) -> int:
     """A file that was cut short is not kept: it would look like everything."""
-    out: Path = asked.out or Path(f"keepsake-{asked.uid}.zip")
+    out: Path = options.out or Path(f"keepsake-{options.uid}.zip")
     part = out.with_name(f"{out.name}.part")
-    async with signed_in(asked.origin, asked.uid) as client:
+    async with sign_in(options.origin, options.uid) as client:
         with part.open("wb") as file:
             await _download(client, file)
     part.replace(out)
-    print(f"keepsake: {out} holds everything of {asked.uid}")
+    print(f"keepsake: {out} holds everything of {options.uid}")
     return 0
 
 
@@ -61,23 +61,25 @@ async def _download(client: httpx.AsyncClient, file: BinaryIO) -> None:
         answer.raise_for_status()
         async for piece in answer.aiter_bytes():
             file.write(piece)
-            _show(f"{file.tell() / 1_048_576:.1f} MB")
-    _show("")
+            _show_progress(f"{file.tell() / 1_048_576:.1f} MB")
+    _show_progress("")
 
 
-async def _erase(asked: argparse.Namespace) -> int:
-    async with signed_in(asked.origin, asked.uid) as client:
-        told = (await client.delete("/v1/users/delete-account")).raise_for_status().json()
-        while told["status"] == "running":
-            _show(f"erasing: {told['documents']} documents")
+async def _erase(options: argparse.Namespace) -> int:
+    async with sign_in(options.origin, options.uid) as client:
+        erasure = (await client.delete("/v1/users/delete-account")).raise_for_status().json()
+        while erasure["status"] == "running":
+            _show_progress(f"erasing: {erasure['documents']} documents")
             await anyio.sleep(POLL_S)
-            told = (await client.get("/v1/users/delete-account")).raise_for_status().json()
-    _show("")
-    print(f"keepsake: {told['documents']} documents of {asked.uid} and their vectors are erased")
+            erasure = (await client.get("/v1/users/delete-account")).raise_for_status().json()
+    _show_progress("")
+    print(
+        f"keepsake: {erasure['documents']} documents of {options.uid} and their vectors are erased"
+    )
     return 0
 
 
-def _show(text: str) -> None:
+def _show_progress(text: str) -> None:
     if sys.stderr.isatty():
         print(f"\r{text:40}", end="" if text else "\r", file=sys.stderr, flush=True)
 

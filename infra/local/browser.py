@@ -8,7 +8,7 @@ from pathlib import Path
 
 from playwright.sync_api import Browser, sync_playwright
 
-from infra.emulators.process import CannotRunError, free_port, running
+from infra.emulators.process import CannotRunError, find_free_port, run_server
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 FLAGS = (
@@ -24,7 +24,7 @@ FLAGS = (
 
 
 @contextmanager
-def chromium() -> Iterator[Browser]:
+def run_chromium() -> Iterator[Browser]:
     """Start the first browser found on the PATH. Raises CannotRunError."""
     path = next(filter(None, map(shutil.which, BROWSERS)), None)
     if path is None:
@@ -36,11 +36,11 @@ def chromium() -> Iterator[Browser]:
 
 
 @contextmanager
-def product(folder: Path, **settings: str) -> Iterator[str]:
+def run_product(folder: Path, **settings: str) -> Iterator[str]:
     """Serve the whole product, without a key, on data in `folder`; yields its origin."""
-    port = free_port()
-    told = {"PORT": str(port), "DATA_DIR": str(folder / "data"), "PYTHONPATH": ".", **settings}
-    environment = [f"{name}={value}" for name, value in told.items()]
+    port = find_free_port()
+    variables = {"PORT": str(port), "DATA_DIR": str(folder / "data"), "PYTHONPATH": ".", **settings}
+    environment = [f"{name}={value}" for name, value in variables.items()]
     command = ["env", "-u", "OPENAI_API_KEY", *environment, sys.executable, "-m", "infra.local"]
-    with running(command, port=port, log=folder / "product.log") as address:
+    with run_server(command, port=port, log=folder / "product.log") as address:
         yield f"http://{address}"

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from shared.adapters.sqlite_queue import DEAD_LETTERS, Job
+from shared.adapters.sqlite_queue import DEAD_LETTERS_TOPIC, Job
 from shared.domain.documents import Fields
-from shared.edge.cloudevents import DEAD, PUBLISHED, WRITTEN
+from shared.edge.cloudevents import DEAD_LETTER_PREFIX, PUBLISHED_TYPE, WRITTEN_TYPE
 
 Envelope = tuple[dict[str, str], bytes]
 
@@ -21,43 +21,49 @@ _SCALARS = {
 }
 
 
-def envelope(job: Job, *, project: str) -> Envelope:
+def build_envelope(job: Job, *, project: str) -> Envelope:
     """Return headers and body of a job's delivery."""
     match job.kind:
         case "event":
-            return _published(job, project)
+            return _build_push(job, project)
         case "task":
-            return _task(job)
+            return _build_task(job)
         case "trigger":
-            return _written(job, project)
+            return _build_trigger(job, project)
 
 
-def _published(job: Job, project: str) -> Envelope:
-    event, attributes = _forwarded(job.body) if job.name == DEAD_LETTERS else (job.body, {})
+def _build_push(job: Job, project: str) -> Envelope:
+    event, attributes = (
+        _build_forwarded_letter(job.body) if job.name == DEAD_LETTERS_TOPIC else (job.body, {})
+    )
     message = {
         "data": base64.b64encode(json.dumps(dict(event)).encode()).decode(),
         "attributes": {**attributes, **job.trace},
         "messageId": str(job.id),
-        "publishTime": job.created.isoformat(),
+        "publishTime": job.created_at.isoformat(),
     }
     subscription = f"projects/{project}/subscriptions/{job.target}"
     body = json.dumps({"message": message, "subscription": subscription}).encode()
     source = f"//pubsub.googleapis.com/projects/{project}/topics/{job.name}"
-    return _cloudevent(job, PUBLISHED, source) | {"content-type": "application/json"}, body
+    return _build_cloudevent_headers(job, PUBLISHED_TYPE, source) | {
+        "content-type": "application/json"
+    }, body
 
 
-def _forwarded(letter: Mapping[str, Any]) -> tuple[Mapping[str, Any], Mapping[str, str]]:
+def _build_forwarded_letter(
+    letter: Mapping[str, Any],
+) -> tuple[Mapping[str, Any], Mapping[str, str]]:
     """Return a dead letter as Pub/Sub forwards it, and what only we know beside it."""
     return letter["ids"], {
-        f"{DEAD}Subscription": letter["source"],
-        f"{DEAD}DeliveryCount": str(letter["attempts"]),
-        f"{DEAD}TopicPublishTime": letter["first_at"].isoformat(),
+        f"{DEAD_LETTER_PREFIX}Subscription": letter["source"],
+        f"{DEAD_LETTER_PREFIX}DeliveryCount": str(letter["attempts"]),
+        f"{DEAD_LETTER_PREFIX}TopicPublishTime": letter["first_at"].isoformat(),
         "kind": letter["kind"],
         "reason": letter["reason"],
     }
 
 
-def _task(job: Job) -> Envelope:
+def _build_task(job: Job) -> Envelope:
     headers = {
         "content-type": "application/json",
         "x-cloudtasks-queuename": job.target,
@@ -68,10 +74,10 @@ def _task(job: Job) -> Envelope:
     return headers, json.dumps(dict(job.body)).encode()
 
 
-def _written(job: Job, project: str) -> Envelope:
+def _build_trigger(job: Job, project: str) -> Envelope:
     source = f"//firestore.googleapis.com/projects/{project}/databases/(default)"
     headers = (
-        _cloudevent(job, WRITTEN, source)
+        _build_cloudevent_headers(job, WRITTEN_TYPE, source)
         | dict(job.trace)
         | {
             "content-type": "application/protobuf",
@@ -83,20 +89,20 @@ def _written(job: Job, project: str) -> Envelope:
         }
     )
     root = f"projects/{project}/databases/(default)/documents"
-    return headers, document_event(f"{root}/{job.name}", job.body["old"], job.body["new"])
+    return headers, encode_document_event(f"{root}/{job.name}", job.body["old"], job.body["new"])
 
 
-def _cloudevent(job: Job, kind: str, source: str) -> dict[str, str]:
+def _build_cloudevent_headers(job: Job, kind: str, source: str) -> dict[str, str]:
     return {
         "ce-specversion": "1.0",
         "ce-id": str(job.id),
         "ce-type": kind,
         "ce-source": source,
-        "ce-time": job.created.isoformat(),
+        "ce-time": job.created_at.isoformat(),
     }
 
 
-def document_event(name: str, old: Fields | None, new: Fields | None) -> bytes:
+def encode_document_event(name: str, old: Fields | None, new: Fields | None) -> bytes:
     """Encode a change of the document with this full name as a Firestore trigger carries it."""
     from google.events.cloud.firestore import DocumentEventData
 

@@ -14,12 +14,12 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from infra.local.routing import ROOT, EntryPoint, starlette_path
+from infra.local.routing import ROOT, EntryPoint, to_starlette_path
 from shared.adapters.local_identity import LocalIdentity
 from shared.domain.errors import Invalid
 from shared.domain.ids import UserId
-from shared.edge.http import http_problem
-from shared.edge.problems import problem
+from shared.edge.http import handle_http_exception
+from shared.edge.problems import build_problem
 
 SECURITY_HEADERS = (
     (
@@ -39,50 +39,52 @@ class TokenRequest(BaseModel):
     uid: str
 
 
-def public(
+def build_public_app(
     functions: Sequence[EntryPoint], identity: LocalIdentity, *, hosts: Sequence[str]
 ) -> ASGIApp:
     """Serve every public path of the route table on one origin, and the console beside them."""
     routes: list[Any] = [
-        Route("/local/token", _token(identity), methods=["POST"]),
-        Route("/healthz", _healthz),
+        Route("/local/token", _build_token_endpoint(identity), methods=["POST"]),
+        Route("/healthz", _report_health),
     ]
     for function in functions:
         if function.access == "public":
-            app = load(function)
-            routes += [Route(starlette_path(path), app) for path in function.paths]
+            app = load_entry_point(function)
+            routes += [Route(to_starlette_path(path), app) for path in function.paths]
     routes.append(Mount("/", StaticFiles(directory=ROOT / "web", html=True)))
-    app = Starlette(routes=routes, exception_handlers={HTTPException: http_problem})
+    app = Starlette(routes=routes, exception_handlers={HTTPException: handle_http_exception})
     return GuardedHost(app, hosts=hosts)
 
 
-def internal(functions: Sequence[EntryPoint]) -> ASGIApp:
+def build_internal_app(functions: Sequence[EntryPoint]) -> ASGIApp:
     """Serve internal entry points at `/<name>`, where only functions reach them."""
     inner = [function for function in functions if function.access == "internal"]
-    return Starlette(routes=[Mount(f"/{function.name}", load(function)) for function in inner])
+    return Starlette(
+        routes=[Mount(f"/{function.name}", load_entry_point(function)) for function in inner]
+    )
 
 
-def load(function: EntryPoint) -> ASGIApp:
+def load_entry_point(function: EntryPoint) -> ASGIApp:
     """Load an entry point exactly as the platform does: from its source file, by its name."""
     app: ASGIApp = create_asgi_app(function.name, str(function.source), "http")
     return app
 
 
-def _token(identity: LocalIdentity) -> Any:
-    async def token(request: Request) -> Response:
+def _build_token_endpoint(identity: LocalIdentity) -> Any:
+    async def issue_token(request: Request) -> Response:
         length = request.headers.get("content-length", "")
         if not length.isdigit() or int(length) > MAX_TOKEN_REQUEST_BYTES:
-            return problem(413, "A request for a token is small, and says how long it is.")
+            return build_problem(413, "A request for a token is small, and says how long it is.")
         try:
-            asked = TokenRequest.model_validate_json(await request.body())
-            return JSONResponse({"token": identity.issue(UserId(asked.uid))})
+            token_request = TokenRequest.model_validate_json(await request.body())
+            return JSONResponse({"token": identity.issue(UserId(token_request.uid))})
         except (ValidationError, Invalid):
-            return problem(422, 'Send {"uid": "…"}: 1 to 64 of A-Z a-z 0-9 _ -')
+            return build_problem(422, 'Send {"uid": "…"}: 1 to 64 of A-Z a-z 0-9 _ -')
 
-    return token
+    return issue_token
 
 
-async def _healthz(_: Request) -> Response:
+async def _report_health(_: Request) -> Response:
     return JSONResponse({"status": "ok", "function": "gateway"})
 
 
@@ -97,27 +99,27 @@ class GuardedHost:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        if _host(scope) not in self._hosts:
-            await problem(421, "This host name is not served here.")(scope, receive, send)
+        if _read_host(scope) not in self._hosts:
+            await build_problem(421, "This host name is not served here.")(scope, receive, send)
             return
-        await self._app(scope, receive, _secured(send))
+        await self._app(scope, receive, _add_security_headers(send))
 
 
-def _host(scope: Scope) -> str:
+def _read_host(scope: Scope) -> str:
     value: str = dict(scope["headers"]).get(b"host", b"").decode("latin-1")
     return value.rsplit(":", 1)[0] if not value.endswith("]") else value
 
 
-def _secured(send: Send) -> Send:
-    async def secured(message: Message) -> None:
+def _add_security_headers(send: Send) -> Send:
+    async def send_with_headers(message: Message) -> None:
         if message["type"] == "http.response.start":
             message["headers"] = [*message["headers"], *SECURITY_HEADERS]
         await send(message)
 
-    return secured
+    return send_with_headers
 
 
-def served_hosts(host: str) -> list[str]:
+def list_served_hosts(host: str) -> list[str]:
     """Name the Host headers of a listening address."""
     loopback = ["127.0.0.1", "localhost", "[::1]"]
     return loopback if is_loopback(host) else [*loopback, host]

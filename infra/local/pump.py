@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING
 import anyio
 from anyio.abc import TaskGroup
 
-from infra.local.envelopes import envelope
+from infra.local.envelopes import build_envelope
 from shared import telemetry
-from shared.adapters.sqlite_queue import ATTEMPTS, LEASE_S, Job, SqliteQueue
+from shared.adapters.sqlite_queue import LEASE_S, MAX_ATTEMPTS, Job, SqliteQueue
 from shared.domain.errors import Unavailable
 from shared.ports import ServiceIdentity
 
 if TYPE_CHECKING:
     import httpx
 
-AT_ONCE = 8
+MAX_CONCURRENT_PER_TARGET = 8
 """To one target; a slow one holds up no other."""
 POLL_S = 0.25
 """How soon a job of another process is seen; our own ring the bell."""
@@ -28,7 +28,7 @@ Deliver = Callable[[Job], Awaitable[None]]
 """Returns when the job is done with; raises when it has to come again."""
 
 
-class Pump:
+class QueueWorker:
     """Takes due jobs from the queue and delivers a few at a time, each at least once."""
 
     def __init__(self, queue: SqliteQueue, deliver: Deliver) -> None:
@@ -40,29 +40,31 @@ class Pump:
         """Deliver until cancelled; what was in flight then goes back to the queue."""
         async with anyio.create_task_group() as deliveries:
             while True:
-                if not await self._begin(deliveries):
+                if not await self._start_due(deliveries):
                     await self._queue.wait(POLL_S)
 
     async def drain(self) -> None:
         """Deliver what is due, and what that brings, until nothing is due."""
-        begun = True
-        while begun:
+        started = True
+        while started:
             async with anyio.create_task_group() as deliveries:
-                begun = await self._begin(deliveries)
+                started = await self._start_due(deliveries)
 
-    async def _begin(self, deliveries: TaskGroup) -> bool:
+    async def _start_due(self, deliveries: TaskGroup) -> bool:
         """Begin what is due, one by one, since each may be the last that its target takes."""
-        begun = False
+        started = False
         while job := await self._claim():
             self._running[job.target] += 1
             deliveries.start_soon(self._handle, job)
-            begun = True
-        return begun
+            started = True
+        return started
 
     async def _claim(self) -> Job | None:
-        full = [target for target, jobs in self._running.items() if jobs >= AT_ONCE]
+        busy_targets = [
+            target for target, jobs in self._running.items() if jobs >= MAX_CONCURRENT_PER_TARGET
+        ]
         try:
-            jobs = await self._queue.claim(1, passing=full)
+            jobs = await self._queue.claim(1, skip_targets=busy_targets)
         except Unavailable:
             telemetry.warning("queue_busy")
             return None
@@ -70,40 +72,40 @@ class Pump:
 
     async def _handle(self, job: Job) -> None:
         try:
-            async with anyio.create_task_group() as holding:
-                holding.start_soon(self._hold, job)
-                await self._attempt(job)
-                holding.cancel_scope.cancel()
+            async with anyio.create_task_group() as extending:
+                extending.start_soon(self._extend_lease, job)
+                await self._attempt_delivery(job)
+                extending.cancel_scope.cancel()
         except anyio.get_cancelled_exc_class():
             with anyio.CancelScope(shield=True):
                 await self._queue.release(job)
             raise
         finally:
             self._running[job.target] -= 1
-            self._queue.ring()
+            self._queue.wake()
 
-    async def _attempt(self, job: Job) -> None:
+    async def _attempt_delivery(self, job: Job) -> None:
         """Deliver and say how it went; when the queue is too busy to hear it, the lease runs out."""
         with suppress(Unavailable):
-            await self._deliver_and_settle(job)
+            await self._deliver_and_finish(job)
 
-    async def _deliver_and_settle(self, job: Job) -> None:
+    async def _deliver_and_finish(self, job: Job) -> None:
         try:
             await self._deliver(job)
         except Exception as error:  # noqa: BLE001  one bad job must not stop the others
-            await self._failed(job, error)
+            await self._record_failure(job, error)
         else:
             await self._queue.ack(job)
 
-    async def _failed(self, job: Job, error: Exception) -> None:
+    async def _record_failure(self, job: Job, error: Exception) -> None:
         reason = str(error) if isinstance(error, Unavailable) else type(error).__name__
-        outcome = "delivery_failed" if job.attempt < ATTEMPTS else "delivery_given_up"
+        outcome = "delivery_failed" if job.attempt < MAX_ATTEMPTS else "delivery_given_up"
         telemetry.warning(
             outcome, job=job.id, target=job.target, attempt=job.attempt, reason=reason
         )
         await self._queue.retry(job, reason)
 
-    async def _hold(self, job: Job) -> None:
+    async def _extend_lease(self, job: Job) -> None:
         """Extend the lease for as long as the delivery takes."""
         while True:
             await anyio.sleep(LEASE_S / 3)
@@ -128,8 +130,8 @@ class HttpDelivery:
         self._project = project
 
     async def __call__(self, job: Job) -> None:
-        headers, body = envelope(job, project=self._project)
-        headers["authorization"] = f"Bearer {await self._service_identity.token(job.target)}"
+        headers, body = build_envelope(job, project=self._project)
+        headers["authorization"] = f"Bearer {await self._service_identity.get_token(job.target)}"
         response = await self._client.post(
             self._url(job.target), headers=headers, content=body, timeout=TIMEOUT_S
         )

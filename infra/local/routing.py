@@ -20,7 +20,7 @@ class EntryPoint:
     paths: tuple[str, ...] = ()
 
 
-def entry_points(path: Path = ROUTES) -> list[EntryPoint]:
+def load_entry_points(path: Path = ROUTES) -> list[EntryPoint]:
     """Read the table of functions."""
     table: Mapping[str, Mapping[str, Any]] = json.loads(path.read_text())["functions"]
     return [
@@ -34,6 +34,6 @@ def entry_points(path: Path = ROUTES) -> list[EntryPoint]:
     ]
 
 
-def starlette_path(path: str) -> str:
+def to_starlette_path(path: str) -> str:
     """`/v1/apps/**` in our table is `/v1/apps/{rest:path}` in Starlette's."""
     return path.replace("**", "{rest:path}")

@@ -7,11 +7,11 @@ from tempfile import TemporaryDirectory
 
 from playwright.sync_api import Browser, Page
 
-from infra.emulators.process import CannotRunError, free_port, running
-from infra.local.browser import chromium, product
+from infra.emulators.process import CannotRunError, find_free_port, run_server
+from infra.local.browser import run_chromium, run_product
 
 ROOT = Path(__file__).parents[2]
-PICTURE = ROOT / "docs/console.png"
+CONSOLE_PICTURE = ROOT / "docs/console.png"
 SEARCH_PICTURE = ROOT / "docs/search.png"
 APPS_PICTURE = ROOT / "docs/apps.png"
 CONVERSATIONS = Path(__file__).with_name("screenshot.json")
@@ -22,39 +22,39 @@ EXAMPLE_CALLS = 2
 
 def main() -> int:
     try:
-        with chromium() as browser, TemporaryDirectory() as folder:
+        with run_chromium() as browser, TemporaryDirectory() as folder:
             _picture_the_library(browser, Path(folder))
-        with chromium() as browser, TemporaryDirectory() as folder:
+        with run_chromium() as browser, TemporaryDirectory() as folder:
             _picture_the_apps(browser, Path(folder))
-    except CannotRunError as missing:
-        print(f"screenshot: {missing}", file=sys.stderr)
+    except CannotRunError as error:
+        print(f"screenshot: {error}", file=sys.stderr)
         return 1
     return 0
 
 
 def _picture_the_library(browser: Browser, folder: Path) -> None:
-    with product(folder) as origin:
-        page = _page(browser, origin)
-        for before, conversation in enumerate(json.loads(CONVERSATIONS.read_text())):
-            _keep(page, conversation)
-            page.locator(".card[aria-busy=false]").nth(before).wait_for()
+    with run_product(folder) as origin:
+        page = _open_page(browser, origin)
+        for position, conversation in enumerate(json.loads(CONVERSATIONS.read_text())):
+            _add_conversation(page, conversation)
+            page.locator(".card[aria-busy=false]").nth(position).wait_for()
         for question in QUESTIONS:
             _ask(page, question)
         _open_source(page)
-        page.screenshot(path=PICTURE)
+        page.screenshot(path=CONSOLE_PICTURE)
         _search(page, "lake house key")
-        _look_behind(page)
+        _open_diagnostics(page)
         page.screenshot(path=SEARCH_PICTURE)
 
 
 def _picture_the_apps(browser: Browser, folder: Path) -> None:
     """Show the example to its developer, after it was called."""
-    port = free_port()
-    with product(folder, EGRESS_DEV_ORIGINS=f"http://127.0.0.1:{port}") as origin:
+    port = find_free_port()
+    with run_product(folder, EGRESS_DEV_ORIGINS=f"http://127.0.0.1:{port}") as origin:
         example = [sys.executable, "-m", "examples.shopping", "--origin", origin]
         log = folder / "example.log"
-        with running([*example, "--port", str(port)], port=port, log=log, cwd=ROOT):
-            page = _page(browser, origin)
+        with run_server([*example, "--port", str(port)], port=port, log=log, cwd=ROOT):
+            page = _open_page(browser, origin)
             _wait_for_calls(page)
         page.locator("#apps").get_by_text("What it may do").click()
         page.get_by_role("button", name="New key").click()
@@ -63,7 +63,7 @@ def _picture_the_apps(browser: Browser, folder: Path) -> None:
         page.screenshot(path=APPS_PICTURE)
 
 
-def _page(browser: Browser, origin: str) -> Page:
+def _open_page(browser: Browser, origin: str) -> Page:
     page = browser.new_page(
         viewport={"width": 1280, "height": 800}, locale="en-GB", timezone_id="Europe/Berlin"
     )
@@ -80,7 +80,7 @@ def _wait_for_calls(page: Page) -> None:
         page.wait_for_timeout(500)
 
 
-def _keep(page: Page, conversation: object) -> None:
+def _add_conversation(page: Page, conversation: object) -> None:
     page.get_by_label("Transcript", exact=True).fill(json.dumps(conversation))
     page.get_by_role("button", name="Keep it").click()
 
@@ -104,7 +104,7 @@ def _search(page: Page, words: str) -> None:
     page.locator("#hits mark").first.wait_for()
 
 
-def _look_behind(page: Page) -> None:
+def _open_diagnostics(page: Page) -> None:
     page.get_by_text("How this answer came about").last.click()
     last = page.locator(".diagnostics").last
     last.locator("meter").last.scroll_into_view_if_needed()

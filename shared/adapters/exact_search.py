@@ -14,7 +14,7 @@ Terms = NDArray[np.uint32]
 Positions = NDArray[np.int32]
 Mask = NDArray[np.bool_]
 
-SAMPLED = 16
+SAMPLE_STEP = 16
 """One in so many scores is looked at first."""
 COSINE_DIGITS = 6
 """What 32 bits can tell: the same vector gets the same cosine, in whichever matrix it stands."""
@@ -30,46 +30,52 @@ class Postings:
     weights: Vectors
 
     @classmethod
-    def of(cls, terms: Terms, rows: Positions, weights: Vectors) -> "Postings":
+    def build(cls, terms: Terms, rows: Positions, weights: Vectors) -> "Postings":
         """Sort entries in any order; each row holds a term once."""
-        order = _order(terms)
-        spelled = terms[order]
-        starts = np.flatnonzero(np.append(True, spelled[1:] != spelled[:-1])[: len(spelled)])
-        return cls(spelled[starts], np.append(starts, len(terms)), rows[order], weights[order])
+        order = _sort_entries(terms)
+        sorted_terms = terms[order]
+        starts = np.flatnonzero(
+            np.append(True, sorted_terms[1:] != sorted_terms[:-1])[: len(sorted_terms)]
+        )
+        return cls(sorted_terms[starts], np.append(starts, len(terms)), rows[order], weights[order])
 
-    def joined(self, later: "Postings") -> "Postings":
-        both = [np.repeat(one.terms, np.diff(one.starts)) for one in (self, later)]
-        return Postings.of(
-            np.concatenate(both),
+    def merge(self, later: "Postings") -> "Postings":
+        entry_terms = [
+            np.repeat(postings.terms, np.diff(postings.starts)) for postings in (self, later)
+        ]
+        return Postings.build(
+            np.concatenate(entry_terms),
             np.concatenate([self.rows, later.rows]),
             np.concatenate([self.weights, later.weights]),
         )
 
     def add_scores(self, query: SparseVector, scores: Floats) -> None:
         """Add each row's dot product to its place in `scores`."""
-        held = [self._entries(term) for term in query.indices]
-        if not held:
+        slices = [self._find_entries(term) for term in query.indices]
+        if not slices:
             return
-        rows = np.concatenate([self.rows[entries] for entries in held])
-        each = zip(held, query.values, strict=True)
-        products = [self.weights[entries] * np.float64(weight) for entries, weight in each]
+        rows = np.concatenate([self.rows[entries] for entries in slices])
+        weighted_slices = zip(slices, query.values, strict=True)
+        products = [
+            self.weights[entries] * np.float64(weight) for entries, weight in weighted_slices
+        ]
         scores += np.bincount(rows, np.concatenate(products), len(scores))
 
-    def weights_of(self, query: SparseVector, rows: Positions) -> Vectors:
+    def read_weights(self, query: SparseVector, rows: Positions) -> Vectors:
         """Return what each term of the query weighs in each of `rows`: (rows, terms) float32."""
         weights = np.zeros((len(rows), len(query.indices)), np.float32)
         for n, term in enumerate(query.indices):
-            entries = self._entries(term)
-            held = self.rows[entries]
-            if len(held):
-                at = np.minimum(np.searchsorted(held, rows), len(held) - 1)
-                weights[:, n] = np.where(held[at] == rows, self.weights[entries][at], 0)
+            entries = self._find_entries(term)
+            entry_rows = self.rows[entries]
+            if len(entry_rows):
+                at = np.minimum(np.searchsorted(entry_rows, rows), len(entry_rows) - 1)
+                weights[:, n] = np.where(entry_rows[at] == rows, self.weights[entries][at], 0)
         return weights
 
-    def _entries(self, term: int) -> slice:
+    def _find_entries(self, term: int) -> slice:
         at = int(np.searchsorted(self.terms, np.uint32(term)))
-        known = at < len(self.terms) and self.terms[at] == term
-        return slice(self.starts[at], self.starts[at + 1]) if known else slice(0)
+        is_known = at < len(self.terms) and self.terms[at] == term
+        return slice(self.starts[at], self.starts[at + 1]) if is_known else slice(0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,11 +86,11 @@ class Matrix:
     vectors: Vectors
 
     @classmethod
-    def of(cls, rows: Sequence[int], vectors: Vectors) -> "Matrix":
+    def build(cls, rows: Sequence[int], vectors: Vectors) -> "Matrix":
         lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
         return cls(np.array(rows, np.int32), vectors / lengths)
 
-    def joined(self, later: "Matrix") -> "Matrix":
+    def merge(self, later: "Matrix") -> "Matrix":
         return Matrix(
             np.concatenate([self.rows, later.rows]), np.concatenate([self.vectors, later.vectors])
         )
@@ -96,32 +102,36 @@ class Matrix:
         scores[self.rows] = np.round(cosines.astype(np.float64), COSINE_DIGITS)
 
 
-def best(scores: Floats, count: int) -> NDArray[np.int64]:
+def select_best(scores: Floats, count: int) -> NDArray[np.int64]:
     """Return the places of the highest scores, highest first; of equal ones the first come first."""
     if count >= len(scores):
         return np.argsort(-scores, kind="stable")
-    near = _near(scores, count)
-    among = scores[near]
-    edge = np.partition(among, -count)[-count]
-    above = np.flatnonzero(among > edge)
-    level = np.flatnonzero(among == edge)[: count - len(above)]
-    chosen: NDArray[np.int64] = near[np.sort(np.concatenate([above, level]))]
-    return chosen[np.argsort(-scores[chosen], kind="stable")]
+    candidates = _select_candidates(scores, count)
+    candidate_scores = scores[candidates]
+    lowest_score = np.partition(candidate_scores, -count)[-count]
+    higher_positions = np.flatnonzero(candidate_scores > lowest_score)
+    equal_positions = np.flatnonzero(candidate_scores == lowest_score)[
+        : count - len(higher_positions)
+    ]
+    best_positions: NDArray[np.int64] = candidates[
+        np.sort(np.concatenate([higher_positions, equal_positions]))
+    ]
+    return best_positions[np.argsort(-scores[best_positions], kind="stable")]
 
 
-def _near(scores: Floats, count: int) -> NDArray[np.int64]:
+def _select_candidates(scores: Floats, count: int) -> NDArray[np.int64]:
     """Return the places of the highest scores, and some more, in order.
 
     So many are as good as the last of the best in a sample that no other can be among the best.
     """
-    sample = scores[::SAMPLED]
+    sample = scores[::SAMPLE_STEP]
     if count >= len(sample):
         return np.arange(len(scores))
-    near: NDArray[np.int64] = np.flatnonzero(scores >= np.partition(sample, -count)[-count])
-    return near
+    candidates: NDArray[np.int64] = np.flatnonzero(scores >= np.partition(sample, -count)[-count])
+    return candidates
 
 
-def _order(terms: Terms) -> NDArray[np.int64]:
+def _sort_entries(terms: Terms) -> NDArray[np.int64]:
     """Sort by term, then by entry: one sort of plain numbers is several times faster than argsort."""
     keys = terms.astype(np.uint64) << np.uint64(32) | np.arange(len(terms), dtype=np.uint64)
     keys.sort()

@@ -14,7 +14,7 @@ from shared.domain.ids import UserId
 from shared.ports import PushMessage, PushOutcome
 
 TIMEOUT_S = 10.0
-NO_TOKEN = "registration token"  # noqa: S105  what FCM says of a token that is none
+INVALID_TOKEN_PHRASE = "registration token"  # noqa: S105  what FCM says of a token that is none
 """FCM calls a malformed token and a malformed message by the same code."""
 
 
@@ -32,16 +32,16 @@ class FcmPush:
         if not tokens:
             return PushOutcome()
         errors = await anyio.to_thread.run_sync(self._send, tokens, message)
-        found: defaultdict[str, dict[str, str]] = defaultdict(dict)
+        tokens_by_outcome: defaultdict[str, dict[str, str]] = defaultdict(dict)
         for token, error in zip(tokens, errors, strict=True):
-            found[_outcome(error)][token] = type(error).__name__
-        for reason in set(found["refused"].values()):
-            telemetry.error("push_refused", uid=telemetry.opaque(uid), reason=reason)
+            tokens_by_outcome[_classify_error(error)][token] = type(error).__name__
+        for reason in set(tokens_by_outcome["refused"].values()):
+            telemetry.error("push_refused", uid=telemetry.hash_id(uid), reason=reason)
         return PushOutcome(
-            sent=tuple(found["sent"]),
-            dead=tuple(found["dead"]),
-            later=tuple(found["later"]),
-            refused=found["refused"],
+            sent_tokens=tuple(tokens_by_outcome["sent"]),
+            dead_tokens=tuple(tokens_by_outcome["dead"]),
+            retryable_tokens=tuple(tokens_by_outcome["later"]),
+            refusal_reasons=tokens_by_outcome["refused"],
         )
 
     def _send(self, tokens: Sequence[str], message: PushMessage) -> list[Any]:
@@ -50,12 +50,12 @@ class FcmPush:
         from firebase_admin.exceptions import FirebaseError
         from google.auth.exceptions import GoogleAuthError
 
-        messages = [_to_device(token, message) for token in tokens]
+        messages = [_to_fcm_message(token, message) for token in tokens]
         try:
-            sent = messaging.send_each(messages, app=self._app)
+            batch = messaging.send_each(messages, app=self._app)
         except (FirebaseError, GoogleAuthError) as error:
             raise Unavailable("FCM does not answer") from error
-        return [response.exception for response in sent.responses]
+        return [response.exception for response in batch.responses]
 
     @cached_property
     def _app(self) -> Any:
@@ -66,11 +66,11 @@ class FcmPush:
         return initialize_app(credentials.ApplicationDefault(), options, name=f"push-{uuid4()}")
 
 
-def _to_device(token: str, message: PushMessage) -> Any:
+def _to_fcm_message(token: str, message: PushMessage) -> Any:
     """Build a message of which Android, iOS and browsers each keep one a tag."""
     from firebase_admin import messaging
 
-    sent = messaging.Message(
+    fcm_message = messaging.Message(
         notification=messaging.Notification(title=message.title, body=message.body),
         data=dict(message.data),
         android=messaging.AndroidConfig(
@@ -80,16 +80,16 @@ def _to_device(token: str, message: PushMessage) -> Any:
         webpush=messaging.WebpushConfig(headers={"Topic": message.tag}),
     )
     # The constructor deprecates tokens in favour of installation ids, which devices do not send us.
-    sent.token = token
-    return sent
+    fcm_message.token = token
+    return fcm_message
 
 
-def _outcome(error: Any) -> Literal["sent", "dead", "later", "refused"]:
+def _classify_error(error: Any) -> Literal["sent", "dead", "later", "refused"]:
     if error is None:
         return "sent"
     if _is_dead(error):
         return "dead"
-    return "refused" if _is_ours(error) else "later"
+    return "refused" if _is_our_fault(error) else "later"
 
 
 def _is_dead(error: Any) -> bool:
@@ -97,11 +97,11 @@ def _is_dead(error: Any) -> bool:
     from firebase_admin.exceptions import InvalidArgumentError, NotFoundError
 
     if isinstance(error, InvalidArgumentError):
-        return NO_TOKEN in str(error)
+        return INVALID_TOKEN_PHRASE in str(error)
     return isinstance(error, NotFoundError)
 
 
-def _is_ours(error: Any) -> bool:
+def _is_our_fault(error: Any) -> bool:
     """Tell whether the message, the project, its credentials or its key at Apple are wrong."""
     from firebase_admin.exceptions import (
         InvalidArgumentError,

@@ -34,14 +34,14 @@ TIMEOUT_S = 10.0
 RETRY_TIMEOUT_S = 30.0
 TREE_TIMEOUT_S = 60.0
 PROBE_TIMEOUT_S = 1.0
-ATTEMPTS = 5
+MAX_ATTEMPTS = 5
 
 DIRECTIONS: dict[Direction, str] = {"asc": "ASCENDING", "desc": "DESCENDING"}
 # Aborted means that nothing was written; after any other failure something may have been.
-RETRY = AsyncRetry(
+RETRY_POLICY = AsyncRetry(
     predicate=if_exception_type(api.Aborted), initial=0.05, maximum=1.0, timeout=RETRY_TIMEOUT_S
 )
-WAIT = (
+TRANSIENT_ERRORS = (
     api.Aborted,
     api.Cancelled,
     api.DeadlineExceeded,
@@ -71,35 +71,35 @@ class FirestoreDocuments:
 
     async def query(self, query: Query) -> list[Document]:
         limits.check_query(query)
-        with _translated():
-            found = await _query(self._client, query).get(timeout=TIMEOUT_S)
-            return [_document(snapshot) for snapshot in found]
+        with _translate_errors():
+            snapshots = await _build_query(self._client, query).get(timeout=TIMEOUT_S)
+            return [_to_document(snapshot) for snapshot in snapshots]
 
     async def count(self, query: Query) -> int:
         limits.check_query(query)
-        with _translated():
-            [[result]] = await _query(self._client, query).count().get(timeout=TIMEOUT_S)
+        with _translate_errors():
+            [[result]] = await _build_query(self._client, query).count().get(timeout=TIMEOUT_S)
             return int(result.value)
 
     async def write(self, *writes: Write) -> None:
         limits.check_writes(writes)
         batch = self._client.batch()
-        _add(self._client, batch, writes)
-        with _translated():
-            await batch.commit(retry=RETRY, timeout=TIMEOUT_S)
+        _add_writes(self._client, batch, writes)
+        with _translate_errors():
+            await batch.commit(retry=RETRY_POLICY, timeout=TIMEOUT_S)
 
     async def transaction(self, work: Callable[[Transaction], Awaitable[T]]) -> T:
         @firestore.async_transactional
         async def run(transaction: firestore.AsyncTransaction) -> T:
-            attempt = _Transaction(self._client, transaction)
+            attempt = _FirestoreTransaction(self._client, transaction)
             value = await work(attempt)
             limits.check_writes(attempt.writes)
-            _add(self._client, transaction, attempt.writes)
+            _add_writes(self._client, transaction, attempt.writes)
             return value
 
-        with _translated():
+        with _translate_errors():
             try:
-                value: T = await run(self._client.transaction(max_attempts=ATTEMPTS))
+                value: T = await run(self._client.transaction(max_attempts=MAX_ATTEMPTS))
             except ValueError as error:
                 # The client tells so that all attempts were in vain.
                 if isinstance(error.__cause__, api.Aborted):
@@ -109,14 +109,14 @@ class FirestoreDocuments:
 
     async def delete_tree(self, path: str) -> int:
         limits.check_document_path(path)
-        found = [document.path for document in [await self.get(path)] if document]
-        with _translated():
-            found += [name async for name in self._below(path)]
-        for n in range(0, len(found), limits.MAX_WRITES):
-            await self.write(*(Delete(name) for name in found[n : n + limits.MAX_WRITES]))
-        return len(found)
+        paths = [document.path for document in [await self.get(path)] if document]
+        with _translate_errors():
+            paths += [name async for name in self._iterate_descendants(path)]
+        for n in range(0, len(paths), limits.MAX_WRITES):
+            await self.write(*(Delete(name) for name in paths[n : n + limits.MAX_WRITES]))
+        return len(paths)
 
-    async def _below(self, path: str) -> AsyncIterator[str]:
+    async def _iterate_descendants(self, path: str) -> AsyncIterator[str]:
         """Yield the paths of all documents below a document, however deep."""
         reference = self._client.document(path)
         async for collection in reference.collections(timeout=TIMEOUT_S):
@@ -125,7 +125,7 @@ class FirestoreDocuments:
                 yield snapshot.reference.path
 
 
-class _Transaction:
+class _FirestoreTransaction:
     """One attempt: reads at once, and keeps the writes for the commit."""
 
     def __init__(
@@ -158,32 +158,36 @@ async def _get_many(
     if not paths:
         return []  # Firestore answers an empty read with UNKNOWN
     references = [client.document(path) for path in dict.fromkeys(paths)]
-    with _translated():
+    with _translate_errors():
         snapshots = client.get_all(references, transaction=transaction, timeout=TIMEOUT_S)
-        found = {s.reference.path: _document(s) async for s in snapshots if s.exists}
-    return [found.get(path) for path in paths]
+        documents = {s.reference.path: _to_document(s) async for s in snapshots if s.exists}
+    return [documents.get(path) for path in paths]
 
 
-def _query(client: firestore.AsyncClient, query: Query) -> Any:
-    built: Any = client.collection(query.collection)
+def _build_query(client: firestore.AsyncClient, query: Query) -> Any:
+    firestore_query: Any = client.collection(query.collection)
     for where in query.where:
         value = list(where.value) if where.operator == "in" else where.value
-        name = _field(where.field)
-        built = built.where(filter=firestore.FieldFilter(name, where.operator, value))
+        name = _to_field_path(where.field)
+        firestore_query = firestore_query.where(
+            filter=firestore.FieldFilter(name, where.operator, value)
+        )
     for order in query.order_by:
-        built = built.order_by(_field(order.field), direction=DIRECTIONS[order.direction])
+        firestore_query = firestore_query.order_by(
+            _to_field_path(order.field), direction=DIRECTIONS[order.direction]
+        )
     if query.start_after is not None:
-        last = query.order_by[-1].direction if query.order_by else "asc"
-        built = built.order_by("__name__", direction=DIRECTIONS[last])
-        built = built.start_after(list(query.start_after))
+        last_direction = query.order_by[-1].direction if query.order_by else "asc"
+        firestore_query = firestore_query.order_by("__name__", direction=DIRECTIONS[last_direction])
+        firestore_query = firestore_query.start_after(list(query.start_after))
     if query.limit is not None:
-        built = built.limit(query.limit)
+        firestore_query = firestore_query.limit(query.limit)
     if query.fields is not None:
-        built = built.select([_field(name) for name in query.fields])
-    return built
+        firestore_query = firestore_query.select([_to_field_path(name) for name in query.fields])
+    return firestore_query
 
 
-def _add(client: firestore.AsyncClient, batch: Any, writes: Sequence[Write]) -> None:
+def _add_writes(client: firestore.AsyncClient, batch: Any, writes: Sequence[Write]) -> None:
     for write in writes:
         reference = client.document(write.path)
         match write:
@@ -192,13 +196,16 @@ def _add(client: firestore.AsyncClient, batch: Any, writes: Sequence[Write]) -> 
             case Set(fields=fields):
                 batch.set(reference, dict(fields))
             case Update(changes=changes, version=version):
-                values = {_field(name): _change(value) for name, value in changes.items()}
-                batch.update(reference, values, option=_option(version))
+                values = {
+                    _to_field_path(name): _to_firestore_value(value)
+                    for name, value in changes.items()
+                }
+                batch.update(reference, values, option=_to_write_option(version))
             case Delete(version=version):
-                batch.delete(reference, option=_option(version))
+                batch.delete(reference, option=_to_write_option(version))
 
 
-def _change(value: Any) -> Any:
+def _to_firestore_value(value: Any) -> Any:
     match value:
         case Increment(by=by):
             return firestore.Increment(by)
@@ -210,33 +217,33 @@ def _change(value: Any) -> Any:
             return value
 
 
-def _option(version: str | None) -> Any:
+def _to_write_option(version: str | None) -> Any:
     if version is None:
         return None
     time = DatetimeWithNanoseconds.from_rfc3339(version)
     return firestore.AsyncClient.write_option(last_update_time=time)
 
 
-def _field(dotted: str) -> str:
+def _to_field_path(dotted: str) -> str:
     """Quote a field path where Firestore's grammar asks for it."""
     path: str = firestore.AsyncClient.field_path(*dotted.split("."))
     return path
 
 
-def _document(snapshot: Any) -> Document:
-    fields = {name: _plain(value) for name, value in snapshot.to_dict().items()}
+def _to_document(snapshot: Any) -> Document:
+    fields = {name: _to_plain(value) for name, value in snapshot.to_dict().items()}
     version = snapshot.update_time.rfc3339()
     return Document(path=snapshot.reference.path, fields=fields, version=version)
 
 
-def _plain(value: Any) -> Any:
+def _to_plain(value: Any) -> Any:
     """Turn the client's own kind of time into a plain one."""
     if isinstance(value, datetime):
         return datetime.combine(value.date(), value.timetz())
     if isinstance(value, dict):
-        return {name: _plain(item) for name, item in value.items()}
+        return {name: _to_plain(item) for name, item in value.items()}
     if isinstance(value, list):
-        return [_plain(item) for item in value]
+        return [_to_plain(item) for item in value]
     return value
 
 
@@ -252,7 +259,7 @@ def _probe(emulator: str | None) -> None:
 
 
 @contextmanager
-def _translated() -> Iterator[None]:
+def _translate_errors() -> Iterator[None]:
     try:
         yield
     except api.AlreadyExists as error:
@@ -265,5 +272,5 @@ def _translated() -> Iterator[None]:
         raise PreconditionFailed("The document has changed") from error
     except api.InvalidArgument as error:
         raise Invalid(error.message) from error
-    except WAIT as error:
+    except TRANSIENT_ERRORS as error:
         raise Unavailable("Firestore does not answer") from error

@@ -35,8 +35,8 @@ MAX_ALTERNATIVES = 30
 MAX_BATCH_BYTES = 7_000_000
 """A request has 10 MiB, and on the wire values take up to half as much again as they count."""
 
-RANGES = frozenset({"<", "<=", ">", ">="})
-RESERVED = re.compile(r"__.*__", re.DOTALL)
+RANGE_OPERATORS = frozenset({"<", "<=", ">", ">="})
+RESERVED_NAME = re.compile(r"__.*__", re.DOTALL)
 
 
 def check_document_path(path: str) -> None:
@@ -54,14 +54,14 @@ def _check_path(path: str, kind: str) -> None:
         raise Invalid(f"This is no {kind} path: {path!r}")
     for name in names:
         _check_id(name)
-    if _utf8_bytes(path) > MAX_PATH_BYTES:
+    if _count_utf8_bytes(path) > MAX_PATH_BYTES:
         raise Invalid(f"A path has more than {MAX_PATH_BYTES} bytes")
 
 
 def _check_id(name: str) -> None:
-    if name in {"", ".", ".."} or RESERVED.fullmatch(name):
+    if name in {"", ".", ".."} or RESERVED_NAME.fullmatch(name):
         raise Invalid(f"This name is reserved: {name!r}")
-    if _utf8_bytes(name) > MAX_ID_BYTES:
+    if _count_utf8_bytes(name) > MAX_ID_BYTES:
         raise Invalid(f"An id has more than {MAX_ID_BYTES} bytes")
 
 
@@ -87,7 +87,7 @@ def _check_write(write: Write) -> int:
 
 def check_fields(path: str, fields: Fields) -> int:
     """Check a whole document: its values, names, depth and size, which it returns in bytes."""
-    size_bytes = _path_size(path) + _map_size(fields, depth=0)
+    size_bytes = _measure_path(path) + _measure_map(fields, depth=0)
     if size_bytes > MAX_DOCUMENT_BYTES:
         raise Invalid(f"A document has at most {MAX_DOCUMENT_BYTES} bytes, this one {size_bytes}")
     return size_bytes
@@ -98,22 +98,22 @@ def _check_changes(changes: Fields) -> int:
         raise Invalid("An update names at least one field")
     for path in changes:
         for name in path.split("."):
-            _name_size(name)
+            _measure_name(name)
         if any(other.startswith(f"{path}.") for other in changes):
             raise Invalid(f"An update changes {path!r} and a part of it")
-    return sum(_change_size(change) for change in changes.values())
+    return sum(_measure_change(change) for change in changes.values())
 
 
-def _change_size(change: Any) -> int:
+def _measure_change(change: Any) -> int:
     match change:
         case Remove():
             return 0
         case Increment(by=by):
-            return _size(by, depth=1)
+            return _measure_value(by, depth=1)
         case ArrayUnion(values=values):
-            return _size(values, depth=1)
+            return _measure_value(values, depth=1)
         case _:
-            return _size(change, depth=1)
+            return _measure_value(change, depth=1)
 
 
 def check_query(query: Query) -> None:
@@ -129,8 +129,8 @@ def check_query(query: Query) -> None:
         raise Invalid("A query has at most one `array_contains`")
     if query.start_after is not None and len(query.start_after) != len(query.order_by) + 1:
         raise Invalid("A cursor has a value for each order, and the id")
-    ranged = {where.field for where in query.where if where.operator in RANGES}
-    if query.start_after is not None and ranged - {order.field for order in query.order_by}:
+    range_fields = {where.field for where in query.where if where.operator in RANGE_OPERATORS}
+    if query.start_after is not None and range_fields - {order.field for order in query.order_by}:
         raise Invalid("A query with a cursor orders by the fields of its ranges")
 
 
@@ -141,60 +141,60 @@ def _check_where(where: Where) -> None:
     for value in values:
         if isinstance(value, list | tuple | dict):
             raise Invalid(f"A query compares single values: {where.field!r}")
-        _scalar_size(value)
+        _measure_scalar(value)
     if where.value is None and where.operator != "==":
         raise Invalid(f"Null has no order: {where.field!r}")
 
 
-def _path_size(path: str) -> int:
-    return 16 + 32 + sum(_utf8_bytes(name) + 1 for name in path.split("/"))
+def _measure_path(path: str) -> int:
+    return 16 + 32 + sum(_count_utf8_bytes(name) + 1 for name in path.split("/"))
 
 
-def _map_size(fields: Fields, *, depth: int) -> int:
-    return sum(_name_size(n) + _size(v, depth=depth + 1) for n, v in fields.items())
+def _measure_map(fields: Fields, *, depth: int) -> int:
+    return sum(_measure_name(n) + _measure_value(v, depth=depth + 1) for n, v in fields.items())
 
 
 @lru_cache(maxsize=1_000)
-def _name_size(name: Any) -> int:
+def _measure_name(name: Any) -> int:
     """Check a field's name and count its bytes; a list of segments has the same few many times."""
-    if not isinstance(name, str) or not name or RESERVED.fullmatch(name):
+    if not isinstance(name, str) or not name or RESERVED_NAME.fullmatch(name):
         raise Invalid(f"This is no field name: {name!r}")
-    size_bytes = _utf8_bytes(name)
+    size_bytes = _count_utf8_bytes(name)
     if size_bytes > MAX_ID_BYTES:
         raise Invalid(f"A field name has more than {MAX_ID_BYTES} bytes")
     return size_bytes + 1
 
 
-def _size(value: Any, *, depth: int) -> int:
+def _measure_value(value: Any, *, depth: int) -> int:
     """Check a value and count its bytes; `depth` is 1 for the value of a field."""
     if depth > MAX_DEPTH:
         raise Invalid(f"Maps and lists nest at most {MAX_DEPTH} deep")
     # An empty map or list counts a byte: measured on the emulator.
     if isinstance(value, dict):
-        return _map_size(value, depth=depth) or 1
+        return _measure_map(value, depth=depth) or 1
     if isinstance(value, list | tuple):
-        return sum(_size(item, depth=depth + 1) for item in _flat(value)) or 1
-    return _scalar_size(value)
+        return sum(_measure_value(item, depth=depth + 1) for item in _require_flat(value)) or 1
+    return _measure_scalar(value)
 
 
-def _flat(values: Iterable[Any]) -> Iterable[Any]:
+def _require_flat(values: Iterable[Any]) -> Iterable[Any]:
     for value in values:
         if isinstance(value, list | tuple):
             raise Invalid("A list holds no lists")
         yield value
 
 
-def _scalar_size(value: Any) -> int:
+def _measure_scalar(value: Any) -> int:
     if value is None or isinstance(value, bool):
         return 1
     if isinstance(value, str | bytes):
-        return _long_size(value)
+        return _measure_text_or_bytes(value)
     _check_number_or_time(value)
     return 8
 
 
-def _long_size(value: str | bytes) -> int:
-    size_bytes = _utf8_bytes(value) if isinstance(value, str) else len(value)
+def _measure_text_or_bytes(value: str | bytes) -> int:
+    size_bytes = _count_utf8_bytes(value) if isinstance(value, str) else len(value)
     if size_bytes > MAX_VALUE_BYTES:
         raise Invalid(f"A value has at most {MAX_VALUE_BYTES} bytes, this one {size_bytes}")
     return size_bytes + isinstance(value, str)
@@ -218,7 +218,7 @@ def _check_time(value: datetime) -> None:
         raise Invalid("A time lies in the years 1 to 9999 of UTC") from error
 
 
-def _utf8_bytes(text: str) -> int:
+def _count_utf8_bytes(text: str) -> int:
     try:
         return len(text.encode())
     except UnicodeEncodeError as error:

@@ -42,8 +42,8 @@ class GoogleTasks:
         from google.auth.exceptions import GoogleAuthError
 
         task = {
-            "name": f"{self._queue}/tasks/{_task_id(target, name)}",
-            "http_request": self._request(target, body),
+            "name": f"{self._queue}/tasks/{_build_task_id(target, name)}",
+            "http_request": self._build_http_request(target, body),
             "schedule_time": at,
         }
         try:
@@ -53,11 +53,11 @@ class GoogleTasks:
         except (GoogleAPIError, GoogleAuthError) as error:
             raise Unavailable("Cloud Tasks does not take tasks") from error
 
-    def _request(self, target: str, body: Mapping[str, Any]) -> dict[str, Any]:
+    def _build_http_request(self, target: str, body: Mapping[str, Any]) -> dict[str, Any]:
         return {
             "url": self._url(target),
             "http_method": "POST",
-            "headers": {"Content-Type": "application/json", **telemetry.trace()},
+            "headers": {"Content-Type": "application/json", **telemetry.get_trace_headers()},
             "body": json.dumps(dict(body)).encode(),
             "oidc_token": {
                 "service_account_email": self._caller,
@@ -80,6 +80,6 @@ class GoogleTasks:
         return CloudTasksAsyncClient(transport=CloudTasksGrpcAsyncIOTransport(channel=channel))
 
 
-def _task_id(target: str, name: str) -> str:
+def _build_task_id(target: str, name: str) -> str:
     """Begin with a hash: Cloud Tasks is slow where many ids begin alike."""
     return f"{sha256(f'{target}/{name}'.encode()).hexdigest()[:32]}-{target}"

@@ -12,7 +12,13 @@ from typing import TYPE_CHECKING
 import anyio
 import anyio.to_thread
 
-from shared.domain.egress import EgressRules, Target, accepted, address_refusal, header_refusal
+from shared.domain.egress import (
+    EgressRules,
+    Target,
+    find_address_refusal,
+    find_header_refusal,
+    matches_media_type,
+)
 from shared.domain.errors import NotAllowed, TimedOut, TooLarge, Unavailable, Unreadable
 from shared.ports import EgressRequest, EgressResponse
 
@@ -20,13 +26,13 @@ if TYPE_CHECKING:
     import httpx
 
 Resolver = Callable[[str, int], Awaitable[list[str]]]
-_MOST_ADDRESSES = 4
-_CONNECT_S = 10.0
-_LOOKUPS = anyio.CapacityLimiter(64)
+_MAX_ADDRESSES = 4
+_CONNECT_TIMEOUT_S = 10.0
+_LOOKUP_LIMITER = anyio.CapacityLimiter(64)
 """Threads of their own: names that take long to resolve hold up nothing else that runs in threads."""
 
 
-async def system_resolver(host: str, port: int) -> list[str]:
+async def resolve_with_system(host: str, port: int) -> list[str]:
     """Ask the system for all IPv4 and IPv6 addresses, in the order to try them.
 
     An address stands for itself: no thread has to wait for it.
@@ -34,8 +40,10 @@ async def system_resolver(host: str, port: int) -> list[str]:
     with suppress(ValueError):
         return [str(ip_address(host))]
     look_up = partial(socket.getaddrinfo, host, port, type=socket.SOCK_STREAM)
-    found = await anyio.to_thread.run_sync(look_up, abandon_on_cancel=True, limiter=_LOOKUPS)
-    return list(dict.fromkeys(str(address[0]) for *_, address in found))
+    address_infos = await anyio.to_thread.run_sync(
+        look_up, abandon_on_cancel=True, limiter=_LOOKUP_LIMITER
+    )
+    return list(dict.fromkeys(str(address[0]) for *_, address in address_infos))
 
 
 class GuardedEgress:
@@ -50,39 +58,39 @@ class GuardedEgress:
         *,
         dev_origins: Iterable[str] = (),
         own_origins: Iterable[str] = (),
-        resolve: Resolver = system_resolver,
+        resolve: Resolver = resolve_with_system,
         transport: "httpx.AsyncBaseTransport | None" = None,
         tls: Callable[[], ssl.SSLContext] | None = None,
     ) -> None:
         self._rules = EgressRules(dev_origins=dev_origins, own_origins=own_origins)
         self._resolve = resolve
         self._transport = transport
-        self._tls = tls or _public_tls
+        self._tls = tls or _build_public_tls
         self._context: ssl.SSLContext | None = None
 
     async def send(self, request: EgressRequest) -> EgressResponse:
-        target = self._rules.target(request.url)
-        if refusal := header_refusal(request.headers):
+        target = self._rules.validate_url(request.url)
+        if refusal := find_header_refusal(request.headers):
             raise NotAllowed(refusal)
         try:
             with anyio.fail_after(request.timeout_s):
-                addresses = await self._addresses(target)
-                return await self._first_that_connects(target, addresses, request)
-        except TimeoutError as late:
-            raise TimedOut(f"No whole answer within {request.timeout_s:g} seconds.") from late
+                addresses = await self._resolve_target(target)
+                return await self._send_to_first_reachable(target, addresses, request)
+        except TimeoutError as error:
+            raise TimedOut(f"No whole answer within {request.timeout_s:g} seconds.") from error
 
-    async def _addresses(self, target: Target) -> list[str]:
+    async def _resolve_target(self, target: Target) -> list[str]:
         """Resolve once; one address that is not public spoils them all."""
         try:
-            found = await self._resolve(target.host.strip("[]"), target.port)
-        except OSError as unknown:
-            raise Unavailable("The host name does not resolve.") from unknown
-        refusal = next(filter(None, map(address_refusal, found)), None)
+            addresses = await self._resolve(target.host.strip("[]"), target.port)
+        except OSError as error:
+            raise Unavailable("The host name does not resolve.") from error
+        refusal = next(filter(None, map(find_address_refusal, addresses)), None)
         if refusal and not target.trusted:
             raise NotAllowed(refusal)
-        return found[:_MOST_ADDRESSES]
+        return addresses[:_MAX_ADDRESSES]
 
-    async def _first_that_connects(
+    async def _send_to_first_reachable(
         self, target: Target, addresses: list[str], request: EgressRequest
     ) -> EgressResponse:
         import httpx
@@ -92,10 +100,10 @@ class GuardedEgress:
                 return await self._exchange(target, address, request)
             except (httpx.ConnectError, httpx.ConnectTimeout):
                 continue
-            except httpx.TimeoutException as late:
-                raise TimedOut("The server stopped answering.") from late
-            except httpx.HTTPError as broken:
-                raise Unavailable("The connection broke.") from broken
+            except httpx.TimeoutException as error:
+                raise TimedOut("The server stopped answering.") from error
+            except httpx.HTTPError as error:
+                raise Unavailable("The connection broke.") from error
         raise Unavailable("The server cannot be reached.")
 
     async def _exchange(
@@ -107,38 +115,40 @@ class GuardedEgress:
         """
         import httpx
 
-        asked = httpx.Request(
+        http_request = httpx.Request(
             request.method,
-            f"{target.scheme}://{_bracketed(address)}:{target.port}{target.path}",
-            headers=_headers(target, request),
+            f"{target.scheme}://{_bracket_ipv6(address)}:{target.port}{target.path}",
+            headers=_build_headers(target, request),
             content=request.body,
             extensions={
                 "sni_hostname": target.host.strip("[]"),
-                "timeout": httpx.Timeout(request.timeout_s, connect=_CONNECT_S).as_dict(),
+                "timeout": httpx.Timeout(request.timeout_s, connect=_CONNECT_TIMEOUT_S).as_dict(),
             },
         )
-        tls = await self._tls_context()
+        tls = await self._load_tls_context()
         async with self._transport or httpx.AsyncHTTPTransport(verify=tls) as transport:
-            response = await transport.handle_async_request(asked)
+            response = await transport.handle_async_request(http_request)
             try:
                 _check_type(response, request)
                 return EgressResponse(
                     status=response.status_code,
                     content_type=response.headers.get("content-type", ""),
-                    body=await _read(response, request.max_bytes) if request.wants_body else b"",
+                    body=await _read_body(response, request.max_bytes)
+                    if request.is_body_needed
+                    else b"",
                     headers=dict(response.headers),
                 )
             finally:
                 await response.aclose()
 
-    async def _tls_context(self) -> ssl.SSLContext:
+    async def _load_tls_context(self) -> ssl.SSLContext:
         """Build it once, in a thread: the world's certificates are many."""
         if self._context is None:
             self._context = await anyio.to_thread.run_sync(self._tls)
         return self._context
 
 
-def _headers(target: Target, request: EgressRequest) -> dict[str, str]:
+def _build_headers(target: Target, request: EgressRequest) -> dict[str, str]:
     return {
         "user-agent": "Keepsake/1.0",
         "accept": "*/*",
@@ -151,44 +161,49 @@ def _headers(target: Target, request: EgressRequest) -> dict[str, str]:
 
 def _check_type(response: "httpx.Response", request: EgressRequest) -> None:
     """Refuse another type than asked for before its body is read."""
-    said = response.headers.get("content-type", "")
-    if request.accepts and said and response.is_success and not accepted(said, request.accepts):
+    content_type = response.headers.get("content-type", "")
+    if (
+        request.accepts
+        and content_type
+        and response.is_success
+        and not matches_media_type(content_type, request.accepts)
+    ):
         raise Unreadable("The answer is of a type that was not asked for.")
 
 
-async def _read(response: "httpx.Response", max_bytes: int) -> bytes:
+async def _read_body(response: "httpx.Response", max_bytes: int) -> bytes:
     """Read and decode no further than `max_bytes`, on the wire and unpacked."""
     body = bytearray()
     async for chunk in response.aiter_raw():
         body += chunk
         if len(body) > max_bytes:
             raise TooLarge(f"The answer is over {max_bytes} bytes.")
-    return _unpacked(bytes(body), response.headers.get("content-encoding", ""), max_bytes)
+    return _decompress(bytes(body), response.headers.get("content-encoding", ""), max_bytes)
 
 
-def _unpacked(body: bytes, encoding: str, max_bytes: int) -> bytes:
+def _decompress(body: bytes, encoding: str, max_bytes: int) -> bytes:
     if not body or encoding.lower() in ("", "identity"):
         return body
     if encoding.lower() not in ("gzip", "x-gzip", "deflate"):
         raise Unreadable("The answer is encoded in a way that was not asked for.")
-    unpacker = zlib.decompressobj(zlib.MAX_WBITS | 32)  # either header
+    decompressor = zlib.decompressobj(zlib.MAX_WBITS | 32)  # either header
     try:
-        whole = unpacker.decompress(body, max_bytes + 1)
-    except zlib.error as broken:
-        raise Unreadable("The answer cannot be unpacked.") from broken
-    if len(whole) > max_bytes:
+        content = decompressor.decompress(body, max_bytes + 1)
+    except zlib.error as error:
+        raise Unreadable("The answer cannot be unpacked.") from error
+    if len(content) > max_bytes:
         raise TooLarge(f"The answer is over {max_bytes} bytes.")
-    if not unpacker.eof:
+    if not decompressor.eof:
         raise Unreadable("The answer ends before it is unpacked.")
-    return whole
+    return content
 
 
 @cache
-def _public_tls() -> ssl.SSLContext:
+def _build_public_tls() -> ssl.SSLContext:
     import httpx
 
     return httpx.create_ssl_context(trust_env=False)
 
 
-def _bracketed(address: str) -> str:
+def _bracket_ipv6(address: str) -> str:
     return f"[{address}]" if ":" in address else address

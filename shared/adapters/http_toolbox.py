@@ -5,7 +5,7 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from shared import telemetry
-from shared.domain.attempts import twice
+from shared.domain.attempts import retry_once
 from shared.domain.errors import ToolFailed, ToolRefused, Unavailable
 from shared.domain.ids import UserId
 from shared.ports import Clock, ServiceIdentity
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 AUDIENCE = "tool_proxy"
 _TIMEOUT_S = 35.0
 """A little more than the proxy gives an app, so that its own answer arrives first."""
-_IDLE_S = 2.0
+_KEEPALIVE_EXPIRY_S = 2.0
 """Less than a server keeps an idle connection, which is 5 s: a call on one that closes is lost."""
 
 
@@ -30,23 +30,23 @@ class HttpToolbox:
 
     async def call(self, uid: UserId, app_id: str, tool: str, arguments: Mapping[str, Any]) -> str:
         body = {"uid": uid, "app_id": app_id, "tool": tool, "arguments": dict(arguments)}
-        return await self._called("/", body)
+        return await self._call_proxy("/", body)
 
     async def call_service(
         self, uid: UserId, service: str, tool: str, arguments: Mapping[str, Any]
     ) -> str:
         body = {"uid": uid, "service": service, "tool": tool, "arguments": dict(arguments)}
-        return await self._called("/services", body)
+        return await self._call_proxy("/services", body)
 
     async def disconnect_all(self, uid: UserId) -> None:
         try:
             response = await self._post("/services/disconnect", {"uid": uid})
-        except ToolFailed as unreachable:
-            raise Unavailable(str(unreachable)) from unreachable
+        except ToolFailed as error:
+            raise Unavailable(str(error)) from error
         if response.status_code != 200:
             raise Unavailable("The service that calls apps does not disconnect.")
 
-    async def _called(self, path: str, body: Mapping[str, Any]) -> str:
+    async def _call_proxy(self, path: str, body: Mapping[str, Any]) -> str:
         response = await self._post(path, body)
         if response.status_code == 200:
             return str(response.json()["text"])
@@ -65,24 +65,24 @@ class HttpToolbox:
         import httpx
 
         try:
-            return await twice(partial(self._attempt, path, body), self._clock.sleep)
-        except (httpx.HTTPError, Unavailable) as unreachable:
-            raise ToolFailed("The service that calls apps does not answer.") from unreachable
+            return await retry_once(partial(self._post_once, path, body), self._clock.sleep)
+        except (httpx.HTTPError, Unavailable) as error:
+            raise ToolFailed("The service that calls apps does not answer.") from error
 
-    async def _attempt(self, path: str, body: Mapping[str, Any]) -> "httpx.Response":
+    async def _post_once(self, path: str, body: Mapping[str, Any]) -> "httpx.Response":
         """Raises Unavailable where nothing was sent: only then is a second attempt no second call."""
         import httpx
 
-        token = await self._service_identity.token(AUDIENCE)
-        headers = {"Authorization": f"Bearer {token}", **telemetry.trace()}
+        token = await self._service_identity.get_token(AUDIENCE)
+        headers = {"Authorization": f"Bearer {token}", **telemetry.get_trace_headers()}
         try:
             return await self._client.post(self._url + path, json=body, headers=headers)
-        except (httpx.ConnectError, httpx.ConnectTimeout) as unconnected:
-            raise Unavailable("no connection to the tool proxy") from unconnected
+        except (httpx.ConnectError, httpx.ConnectTimeout) as error:
+            raise Unavailable("no connection to the tool proxy") from error
 
     @cached_property
     def _client(self) -> "httpx.AsyncClient":
         import httpx
 
-        limits = httpx.Limits(keepalive_expiry=_IDLE_S)
+        limits = httpx.Limits(keepalive_expiry=_KEEPALIVE_EXPIRY_S)
         return httpx.AsyncClient(timeout=_TIMEOUT_S, trust_env=False, limits=limits)

@@ -11,5 +11,5 @@ class InboxPush:
     """Leaves the message to the inbox, which shows it already."""
 
     async def send(self, uid: UserId, tokens: Sequence[str], message: PushMessage) -> PushOutcome:
-        telemetry.info("push_left_to_inbox", uid=telemetry.opaque(uid), tag=message.tag)
-        return PushOutcome(sent=tokens)
+        telemetry.info("push_left_to_inbox", uid=telemetry.hash_id(uid), tag=message.tag)
+        return PushOutcome(sent_tokens=tokens)

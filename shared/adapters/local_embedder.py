@@ -7,7 +7,7 @@ from typing import Any
 
 from anyio import to_thread
 
-BATCH = 64
+MAX_BATCH_TEXTS = 64
 
 
 class LocalEmbedder:
@@ -24,7 +24,10 @@ class LocalEmbedder:
     def _embed(self, texts: list[str]) -> list[Sequence[float]]:
         with self._lock:
             vectors: list[Sequence[float]] = self._model.encode(
-                texts, batch_size=BATCH, normalize_embeddings=True, show_progress_bar=False
+                texts,
+                batch_size=MAX_BATCH_TEXTS,
+                normalize_embeddings=True,
+                show_progress_bar=False,
             ).tolist()
         return vectors
 

@@ -19,11 +19,11 @@ def read_secret(data_dir: Path, name: str = "secret") -> bytes:
     path = data_dir / name
     if not path.exists():
         data_dir.mkdir(parents=True, exist_ok=True)
-        _offer_secret(path)
+        _create_secret(path)
     return path.read_bytes()
 
 
-def _offer_secret(path: Path) -> None:
+def _create_secret(path: Path) -> None:
     """Put a whole secret in place, unless another process was first."""
     draft = path.with_name(f"{path.name}.{secrets.token_hex(8)}")
     descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
@@ -50,7 +50,7 @@ class LocalIdentity:
         return str(self._serializer.dumps(uid))
 
     async def verify(self, token: str) -> UserId:
-        return UserId(_loads(self._serializer, token, max_age_s=USER_TOKEN_MAX_AGE_S))
+        return UserId(_decode_token(self._serializer, token, max_age_s=USER_TOKEN_MAX_AGE_S))
 
 
 class LocalServiceIdentity:
@@ -59,15 +59,15 @@ class LocalServiceIdentity:
     def __init__(self, secret: bytes) -> None:
         self._serializer = URLSafeTimedSerializer(secret, salt="service")
 
-    async def token(self, audience: str) -> str:
+    async def get_token(self, audience: str) -> str:
         return str(self._serializer.dumps(audience))
 
     async def verify(self, token: str, audience: str) -> None:
-        if _loads(self._serializer, token, max_age_s=SERVICE_TOKEN_MAX_AGE_S) != audience:
+        if _decode_token(self._serializer, token, max_age_s=SERVICE_TOKEN_MAX_AGE_S) != audience:
             raise NotAuthenticated(INVALID_TOKEN)
 
 
-def _loads(serializer: URLSafeTimedSerializer, token: str, *, max_age_s: int) -> str:
+def _decode_token(serializer: URLSafeTimedSerializer, token: str, *, max_age_s: int) -> str:
     try:
         return str(serializer.loads(token, max_age=max_age_s))
     except BadData as error:

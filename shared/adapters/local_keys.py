@@ -23,8 +23,8 @@ class LocalKeys:
         from cryptography.exceptions import InvalidTag
         from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
-        nonce, sealed = wrapped[:_NONCE_BYTES], wrapped[_NONCE_BYTES:]
+        nonce, ciphertext = wrapped[:_NONCE_BYTES], wrapped[_NONCE_BYTES:]
         try:
-            return AESGCM(self._key).decrypt(nonce, sealed, bound_to.encode())
+            return AESGCM(self._key).decrypt(nonce, ciphertext, bound_to.encode())
         except (InvalidTag, ValueError) as error:
             raise CannotUnwrap("This was not wrapped here, or not for this") from error

@@ -9,7 +9,7 @@ from shared.ports import Documents, Transaction
 
 T = TypeVar("T")
 
-COUNTED_AT_ONCE = 1_000
+INDEX_ENTRIES_PER_READ = 1_000
 """An aggregation costs one read for so many index entries."""
 
 
@@ -28,14 +28,14 @@ class MeteredDocuments:
         return await self._documents.get_many(paths)
 
     async def query(self, query: Query) -> list[Document]:
-        found = await self._documents.query(query)
-        telemetry.count(reads=max(1, len(found)))
-        return found
+        documents = await self._documents.query(query)
+        telemetry.count(reads=max(1, len(documents)))
+        return documents
 
     async def count(self, query: Query) -> int:
-        found = await self._documents.count(query)
-        telemetry.count(reads=max(1, -(-found // COUNTED_AT_ONCE)))
-        return found
+        total = await self._documents.count(query)
+        telemetry.count(reads=max(1, -(-total // INDEX_ENTRIES_PER_READ)))
+        return total
 
     async def write(self, *writes: Write) -> None:
         await self._documents.write(*writes)
@@ -43,15 +43,15 @@ class MeteredDocuments:
 
     async def transaction(self, work: Callable[[Transaction], Awaitable[T]]) -> T:
         """Reads count on every attempt, writes on the one that commits."""
-        attempts: list[_Transaction] = []
+        attempts: list[_MeteredTransaction] = []
 
-        async def metered(transaction: Transaction) -> T:
-            attempts.append(_Transaction(transaction))
+        async def run_metered(transaction: Transaction) -> T:
+            attempts.append(_MeteredTransaction(transaction))
             return await work(attempts[-1])
 
-        done = await self._documents.transaction(metered)
+        result = await self._documents.transaction(run_metered)
         telemetry.count(writes=attempts[-1].writes)
-        return done
+        return result
 
     async def delete_tree(self, path: str) -> int:
         deleted = await self._documents.delete_tree(path)
@@ -59,7 +59,7 @@ class MeteredDocuments:
         return deleted
 
 
-class _Transaction:
+class _MeteredTransaction:
     def __init__(self, transaction: Transaction) -> None:
         self._transaction = transaction
         self.writes = 0

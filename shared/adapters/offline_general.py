@@ -6,7 +6,7 @@ an answer that is missing.
 
 import re
 
-_GENERAL = re.compile(
+_GENERAL_QUESTION = re.compile(
     r"""
     what('s|\ is|\ are)\ the\ (capital|population|currency|(square|cube)\ root)\ of\b
     | what('s|\ is)\ the\ (boiling|melting|freezing)\ point\ of\b
@@ -27,7 +27,7 @@ _GENERAL = re.compile(
     """,
     re.IGNORECASE | re.VERBOSE,
 )
-_OWN = re.compile(
+_PERSONAL_WORD = re.compile(
     r"""
     \b(my|mine|me\ about|we|us|our|yesterday|today|tonight|tomorrow|last|next|this|ago
     |say|said|told|talk(ed)?|spoke|mention(ed)?|decided|promised|conversation|meeting)\b
@@ -38,4 +38,4 @@ _OWN = re.compile(
 
 def is_general(question: str) -> bool:
     """Tell general knowledge and advice from what only the owner's data can answer."""
-    return bool(_GENERAL.match(question.strip())) and not _OWN.search(question)
+    return bool(_GENERAL_QUESTION.match(question.strip())) and not _PERSONAL_WORD.search(question)

@@ -7,20 +7,20 @@ from typing import Any
 
 from shared.adapters.offline_general import is_general
 from shared.domain.model import ToolSpec
-from shared.retrieval.frequencies import EVERYDAY, FUNCTION, weight
-from shared.retrieval.terms import terms
+from shared.retrieval.frequencies import EVERYDAY_WEIGHT, FUNCTION_WEIGHT, get_term_weight
+from shared.retrieval.terms import tokenize
 
-Request = tuple[str, Mapping[str, Any]]
+PlannedCall = tuple[str, Mapping[str, Any]]
 
-LIBRARY = frozenset(
+LIBRARY_TOOLS = frozenset(
     {"search_conversations", "get_conversations", "search_memories", "get_memories"}
 )
-_TASKS = frozenset({"get_action_items", "create_action_item", "update_action_item"})
+_TASK_TOOLS = frozenset({"get_action_items", "create_action_item", "update_action_item"})
 _NEW_TASK = re.compile(
     r"(?:please )?(?:remind me to|(?:add|create|make) a (?:task|to-?do)(?: to|:)?) (.+?)[.!]?",
     re.IGNORECASE | re.DOTALL,
 )
-_OBJECT = re.compile(
+_OBJECT_PHRASE = re.compile(
     r"(?!wh|how)(?:please |can you |could you )?\w+ (.+?) (?:to|on|onto|in|into|off|from) (?:the|my|our) .+",
     re.IGNORECASE | re.DOTALL,
 )
@@ -30,50 +30,54 @@ _GREETING = re.compile(
     r"(hi|hello|hey|good (morning|afternoon|evening|night)|thanks?( you)?|bye|help)\b[^?]{0,20}\W*",
     re.IGNORECASE,
 )
-_PERSONAL = re.compile(r"\b(i|me|my|mine|we|us|our)\b", re.IGNORECASE)
-_MIN_SHARED = 2
+_PERSONAL_PRONOUN = re.compile(r"\b(i|me|my|mine|we|us|our)\b", re.IGNORECASE)
+_MIN_SHARED_TERMS = 2
 
 
-def content(text: str) -> set[str]:
+def extract_content_terms(text: str) -> set[str]:
     """Return the terms that carry meaning."""
-    return {term for term in terms(text) if weight(term) > FUNCTION}
+    return {term for term in tokenize(text) if get_term_weight(term) > FUNCTION_WEIGHT}
 
 
 def is_small_talk(question: str) -> bool:
     """Tell a greeting, or a question about ourselves, from one about the owner's life."""
     if _GREETING.fullmatch(question.strip()):
         return True
-    telling = any(weight(term) > EVERYDAY for term in terms(question))
-    return not telling and not _PERSONAL.search(question)
+    has_content = any(get_term_weight(term) > EVERYDAY_WEIGHT for term in tokenize(question))
+    return not has_content and not _PERSONAL_PRONOUN.search(question)
 
 
-def plan(question: str, now: datetime | None, tools: Sequence[ToolSpec]) -> list[Request]:
+def plan(question: str, now: datetime | None, tools: Sequence[ToolSpec]) -> list[PlannedCall]:
     """Ask the apps whose description fits the question best, or else the owner's tasks or library.
 
     What is plainly general asks nobody's library.
     """
-    apps = [(tool.name, _arguments(tool, question)) for tool in _best(tools, question)]
-    offered = {tool.name for tool in tools}
-    own = [*_tasks(question, now)] or [*_library(question, now)]
-    return apps or [asked for asked in own if asked[0] in offered]
+    app_calls = [
+        (tool.name, _build_arguments(tool, question)) for tool in _select_best(tools, question)
+    ]
+    offered_names = {tool.name for tool in tools}
+    own_calls = [*_plan_task_calls(question, now)] or [*_plan_library_calls(question, now)]
+    return app_calls or [call for call in own_calls if call[0] in offered_names]
 
 
-def _best(tools: Sequence[ToolSpec], question: str) -> Iterator[ToolSpec]:
+def _select_best(tools: Sequence[ToolSpec], question: str) -> Iterator[ToolSpec]:
     """Yield the apps' tools that fit best; none where too few words are shared."""
-    fits = {tool.name: _fit(tool, question) for tool in tools if _is_an_apps(tool)}
-    best = max((fit for fit in fits.values() if fit[0] >= _MIN_SHARED), default=None)
-    yield from (tool for tool in tools if best is not None and fits.get(tool.name) == best)
+    fits = {tool.name: _measure_fit(tool, question) for tool in tools if _is_app_tool(tool)}
+    best_fit = max((fit for fit in fits.values() if fit[0] >= _MIN_SHARED_TERMS), default=None)
+    yield from (tool for tool in tools if best_fit is not None and fits.get(tool.name) == best_fit)
 
 
-def _is_an_apps(tool: ToolSpec) -> bool:
-    return tool.name not in LIBRARY | _TASKS and _is_simple(tool)
+def _is_app_tool(tool: ToolSpec) -> bool:
+    return tool.name not in LIBRARY_TOOLS | _TASK_TOOLS and _is_simple(tool)
 
 
-def _fit(tool: ToolSpec, question: str) -> tuple[int, bool]:
+def _measure_fit(tool: ToolSpec, question: str) -> tuple[int, bool]:
     """Count shared words; of equals that one is better which wants as much as is said."""
-    shared = content(f"{tool.name} {tool.description}") & content(question)
-    says_what = _OBJECT.fullmatch(question.strip()) is not None
-    return len(shared), says_what == bool(tool.parameters.get("required"))
+    shared_terms = extract_content_terms(f"{tool.name} {tool.description}") & extract_content_terms(
+        question
+    )
+    has_object = _OBJECT_PHRASE.fullmatch(question.strip()) is not None
+    return len(shared_terms), has_object == bool(tool.parameters.get("required"))
 
 
 def _is_simple(tool: ToolSpec) -> bool:
@@ -85,37 +89,37 @@ def _is_simple(tool: ToolSpec) -> bool:
     )
 
 
-def _arguments(tool: ToolSpec, question: str) -> Mapping[str, Any]:
-    named = _OBJECT.fullmatch(question.strip())
-    return dict.fromkeys(tool.parameters.get("required", []), named[1] if named else question)
+def _build_arguments(tool: ToolSpec, question: str) -> Mapping[str, Any]:
+    match = _OBJECT_PHRASE.fullmatch(question.strip())
+    return dict.fromkeys(tool.parameters.get("required", []), match[1] if match else question)
 
 
-def _tasks(question: str, now: datetime | None) -> Iterator[Request]:
-    if asked := _NEW_TASK.fullmatch(question.strip()):
-        yield "create_action_item", {"description": asked[1], **_due(asked[1], now)}
+def _plan_task_calls(question: str, now: datetime | None) -> Iterator[PlannedCall]:
+    if match := _NEW_TASK.fullmatch(question.strip()):
+        yield "create_action_item", {"description": match[1], **_parse_due(match[1], now)}
     elif _OPEN_TASKS.search(question):
         yield "get_action_items", {"completed": False}
 
 
-def _due(wanted: str, now: datetime | None) -> Mapping[str, str]:
+def _parse_due(text: str, now: datetime | None) -> Mapping[str, str]:
     from shared.retrieval import dates  # a first question needs the rules, a cold start does not
 
-    when = dates.resolve(wanted, now) if now else None
-    return {"due_at": when.start.isoformat()} if when else {}
+    span = dates.resolve(text, now) if now else None
+    return {"due_at": span.start.isoformat()} if span else {}
 
 
-def _library(question: str, now: datetime | None) -> Iterator[Request]:
+def _plan_library_calls(question: str, now: datetime | None) -> Iterator[PlannedCall]:
     if is_general(question):
         return
     from shared.retrieval import dates  # a first question needs the rules, a cold start does not
 
-    when = dates.resolve(question, now) if now else None
-    within = (
-        {"start_date": when.start.isoformat(), "end_date": when.end.isoformat()} if when else {}
+    span = dates.resolve(question, now) if now else None
+    date_range = (
+        {"start_date": span.start.isoformat(), "end_date": span.end.isoformat()} if span else {}
     )
     topic = dates.without(question, now) if now else question
-    if when:
-        yield "get_conversations", {**within, "limit": 10}
-    if not when or any(weight(term) > EVERYDAY for term in terms(topic)):
-        yield "search_conversations", {"query": question[:1_000], **within}
+    if span:
+        yield "get_conversations", {**date_range, "limit": 10}
+    if not span or any(get_term_weight(term) > EVERYDAY_WEIGHT for term in tokenize(topic)):
+        yield "search_conversations", {"query": question[:1_000], **date_range}
         yield "search_memories", {"query": question[:1_000]}

@@ -10,7 +10,7 @@ from shared.domain.errors import NotAuthenticated, Unavailable
 
 CERTS_URL = "https://www.googleapis.com/oauth2/v1/certs"
 ISSUERS = ("https://accounts.google.com", "accounts.google.com")
-REMOVED = ".SIGNATURE_REMOVED_BY_GOOGLE"
+REMOVED_SIGNATURE = ".SIGNATURE_REMOVED_BY_GOOGLE"
 """How Cloud Run ends a token it has checked: cloud.google.com/run/docs/troubleshooting."""
 TIMEOUT_S = 10.0
 INVALID_TOKEN = "Invalid authorization token"  # noqa: S105  a message, no token
@@ -39,24 +39,26 @@ class OidcServiceIdentity:
         self._certs_url = certs_url
         self._credentials: dict[str, Any] = {}
 
-    async def token(self, audience: str) -> str:
-        return await anyio.to_thread.run_sync(self._token, self._audiences.get(audience, audience))
+    async def get_token(self, audience: str) -> str:
+        return await anyio.to_thread.run_sync(
+            self._fetch_token, self._audiences.get(audience, audience)
+        )
 
     async def verify(self, token: str, audience: str) -> None:
-        if self._behind_iam and token.endswith(REMOVED):
-            claims = _checked_claims(token)
+        if self._behind_iam and token.endswith(REMOVED_SIGNATURE):
+            claims = _decode_claims(token)
         else:
             expected = self._audiences.get(audience, audience)
-            claims = await anyio.to_thread.run_sync(self._claims, token, expected)
-        if claims.get("iss") not in ISSUERS or not self._may_call(claims):
+            claims = await anyio.to_thread.run_sync(self._verify_claims, token, expected)
+        if claims.get("iss") not in ISSUERS or not self._can_call(claims):
             raise NotAuthenticated(INVALID_TOKEN)
 
-    def _may_call(self, claims: Mapping[str, Any]) -> bool:
+    def _can_call(self, claims: Mapping[str, Any]) -> bool:
         if not self._accounts:
             return True
         return claims.get("email_verified") is True and claims.get("email") in self._accounts
 
-    def _token(self, audience: str) -> str:
+    def _fetch_token(self, audience: str) -> str:
         from google.auth.exceptions import GoogleAuthError
         from google.oauth2 import id_token
 
@@ -71,7 +73,7 @@ class OidcServiceIdentity:
             raise Unavailable("No service token can be had") from error
         return str(self._credentials[audience].token)
 
-    def _claims(self, token: str, audience: str) -> Mapping[str, Any]:
+    def _verify_claims(self, token: str, audience: str) -> Mapping[str, Any]:
         from google.auth.exceptions import TransportError
         from google.oauth2 import id_token
 
@@ -97,7 +99,7 @@ class OidcServiceIdentity:
         return partial(Request(CacheControl(requests.Session())), timeout=TIMEOUT_S)
 
 
-def _checked_claims(token: str) -> Mapping[str, Any]:
+def _decode_claims(token: str) -> Mapping[str, Any]:
     """Read a token whose signature and audience were checked before it came here."""
     from google.auth import jwt
 

@@ -12,7 +12,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from shared.domain.errors import ModelFailed, Unavailable
 from shared.domain.model import (
-    Finished,
+    ModelCallFinished,
     ModelEvent,
     ReasoningDelta,
     TextDelta,
@@ -21,7 +21,7 @@ from shared.domain.model import (
     Usage,
 )
 
-_RETRYABLE = (408, 409, 429)
+_RETRYABLE_STATUSES = (408, 409, 429)
 
 
 @dataclass(slots=True)
@@ -47,7 +47,7 @@ class _Delta:
 
 
 @dataclass(slots=True)
-class _Choice:
+class _ChunkChoice:
     delta: _Delta | None = None
     finish_reason: str | None = None
 
@@ -67,16 +67,16 @@ class _Usage:
 @dataclass(slots=True)
 class _Chunk:
     model: str | None = None
-    choices: list[_Choice] | None = None
+    choices: list[_ChunkChoice] | None = None
     usage: _Usage | None = None
     error: Any = None
 
 
-_CHUNK = TypeAdapter(_Chunk)
+_CHUNK_ADAPTER = TypeAdapter(_Chunk)
 
 
 @dataclass(slots=True)
-class _Call:
+class _PartialCall:
     """A call being assembled."""
 
     index: int | None
@@ -95,44 +95,44 @@ class ChunkReader:
     """Reads one stream. `earlier_calls` keeps generated call ids unique in a conversation."""
 
     def __init__(self, model: str, *, earlier_calls: int = 0) -> None:
-        self.done = False
+        self.is_done = False
         self._model = model
         self._earlier_calls = earlier_calls
-        self._rest = b""
-        self._calls: list[_Call] = []
-        self._reason: str | None = None
+        self._buffer = b""
+        self._calls: list[_PartialCall] = []
+        self._finish_reason: str | None = None
         self._usage = Usage()
 
     def feed(self, data: bytes) -> Iterator[ModelEvent]:
         """Yield what `data` completes. Raises ModelFailed, or Unavailable for a reported fault."""
-        *lines, self._rest = (self._rest + data).split(b"\n")
+        *lines, self._buffer = (self._buffer + data).split(b"\n")
         for line in lines:
             if line.startswith(b"data:"):
-                yield from self._read(line[5:].strip())
+                yield from self._read_payload(line[5:].strip())
 
-    def end(self) -> Iterator[ModelEvent]:
+    def flush(self) -> Iterator[ModelEvent]:
         """Yield what was still open. Raises Unavailable when the stream broke off."""
-        if not self.done:
+        if not self.is_done:
             yield from self.feed(b"\n")
-        if not self.done:
+        if not self.is_done:
             yield from self._finish()
 
-    def _read(self, payload: bytes) -> Iterator[ModelEvent]:
+    def _read_payload(self, payload: bytes) -> Iterator[ModelEvent]:
         if payload == b"[DONE]":
             yield from self._finish()
             return
-        chunk = _parse(payload)
+        chunk = _parse_chunk(payload)
         if chunk.error:
-            raise _reported(chunk.error)
+            raise _parse_stream_error(chunk.error)
         self._model = chunk.model or self._model
         if chunk.usage:
-            self._usage = _usage(chunk.usage)
+            self._usage = _to_usage(chunk.usage)
         for choice in chunk.choices or ():
-            self._reason = choice.finish_reason or self._reason
+            self._finish_reason = choice.finish_reason or self._finish_reason
             if choice.delta:
-                yield from self._delta(choice.delta)
+                yield from self._read_delta(choice.delta)
 
-    def _delta(self, delta: _Delta) -> Iterator[ModelEvent]:
+    def _read_delta(self, delta: _Delta) -> Iterator[ModelEvent]:
         if reasoning := delta.reasoning_content or delta.reasoning:
             yield ReasoningDelta(reasoning)
         if delta.content:
@@ -145,7 +145,7 @@ class ChunkReader:
     def _assemble(self, piece: _CallPiece) -> None:
         call = next((c for c in reversed(self._calls) if c.is_continued_by(piece)), None)
         if call is None:
-            call = _Call(piece.index, piece.id)
+            call = _PartialCall(piece.index, piece.id)
             self._calls.append(call)
         call.id = call.id or piece.id
         if piece.function:
@@ -153,63 +153,63 @@ class ChunkReader:
             call.arguments.append(piece.function.arguments or "")
 
     def _finish(self) -> Iterator[ModelEvent]:
-        self.done = True
-        match self._reason:
+        self.is_done = True
+        match self._finish_reason:
             case None:
                 raise Unavailable("the model's stream broke off")
             case "content_filter":
                 raise ModelFailed("the provider's content filter ended the answer")
             case "length":  # a call cut off in its arguments was never meant that way
-                yield Finished(reason="length", model=self._model, usage=self._usage)
+                yield ModelCallFinished(reason="length", model=self._model, usage=self._usage)
             case _:
                 yield from map(ToolCallRequested, self._complete_calls())
-                yield Finished(
+                yield ModelCallFinished(
                     reason="tool_calls" if self._calls else "stop",
                     model=self._model,
                     usage=self._usage,
                 )
 
     def _complete_calls(self) -> Iterator[ToolCall]:
-        ordered = sorted(self._calls, key=lambda call: call.index or 0)
-        for number, call in enumerate(ordered, self._earlier_calls):
+        ordered_calls = sorted(self._calls, key=lambda call: call.index or 0)
+        for number, call in enumerate(ordered_calls, self._earlier_calls):
             arguments = "".join(call.arguments) or "{}"
             yield ToolCall(id=call.id or f"call_{number}", name=call.name, arguments=arguments)
 
 
-def failure(
+def build_error(
     status: int, code: str | None = None, *, retry_after_s: float | None = None
 ) -> Unavailable | ModelFailed:
     """Name the error behind an HTTP status; the provider's text may quote the prompt and stays out."""
     reason = f"the model provider answered {status}" + (f" ({code})" if code else "")
-    if status in _RETRYABLE or status >= 500:
+    if status in _RETRYABLE_STATUSES or status >= 500:
         return Unavailable(reason, retry_after_s=retry_after_s)
     return ModelFailed(reason)
 
 
-def retry_after_s(headers: Mapping[str, str]) -> float | None:
+def parse_retry_after_s(headers: Mapping[str, str]) -> float | None:
     """Read after how many seconds to come back; a date, which no provider sends, counts as none."""
-    given = headers.get("retry-after", "")
-    return float(given) if given.isdecimal() else None
+    header = headers.get("retry-after", "")
+    return float(header) if header.isdecimal() else None
 
 
-def _reported(error: Any) -> Unavailable | ModelFailed:
+def _parse_stream_error(error: Any) -> Unavailable | ModelFailed:
     """Name the error that a provider reports inside a stream that had begun."""
     facts = error if isinstance(error, dict) else {}
     if facts.get("type") == "invalid_request_error":
-        return failure(400)
+        return build_error(400)
     code = facts.get("code")
-    return failure(code if isinstance(code, int) else 500)
+    return build_error(code if isinstance(code, int) else 500)
 
 
-def _parse(payload: bytes) -> _Chunk:
+def _parse_chunk(payload: bytes) -> _Chunk:
     try:
-        return _CHUNK.validate_json(payload)
+        return _CHUNK_ADAPTER.validate_json(payload)
     except ValidationError as error:
-        wrong = f"{error.error_count()} errors"
-        raise ModelFailed(f"the model's stream is not valid JSON: {wrong}") from None
+        problem = f"{error.error_count()} errors"
+        raise ModelFailed(f"the model's stream is not valid JSON: {problem}") from None
 
 
-def _usage(usage: _Usage) -> Usage:
+def _to_usage(usage: _Usage) -> Usage:
     details = usage.prompt_tokens_details
     return Usage(
         input_tokens=usage.prompt_tokens or 0,

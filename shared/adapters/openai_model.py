@@ -12,12 +12,12 @@ from pydantic import ValidationError
 
 from shared import telemetry
 from shared.adapters import openai_requests
-from shared.adapters.openai_chunks import ChunkReader, failure, retry_after_s
-from shared.data.codec import adapter
+from shared.adapters.openai_chunks import ChunkReader, build_error, parse_retry_after_s
+from shared.data.codec import type_adapter
 from shared.domain.errors import ModelFailed, Unavailable
 from shared.domain.model import (
     AssistantTurn,
-    Finished,
+    ModelCallFinished,
     ModelEvent,
     ModelMessage,
     ModelRole,
@@ -30,7 +30,7 @@ T = TypeVar("T")
 
 _TIMEOUT = httpx2.Timeout(60.0, connect=5.0)
 """The 60 s count between two chunks; the whole of a turn is bounded by who asks."""
-_DRAIN_S = 0.1
+_DRAIN_TIMEOUT_S = 0.1
 _MAX_STRUCTURED_CHARS = 200_000
 """Many times what our schemas need; a model in a loop does not stop by itself."""
 
@@ -51,17 +51,17 @@ class OpenaiModel:
     async def stream(
         self, role: ModelRole, messages: Sequence[ModelMessage], tools: Sequence[ToolSpec] = ()
     ) -> AsyncIterator[AsyncIterator[ModelEvent]]:
-        offered = {"tools": [*map(openai_requests.tool, tools)]} if tools else {}
-        async with aclosing(self._events(role, messages, offered)) as events:
+        options = {"tools": [*map(openai_requests.to_wire_tool, tools)]} if tools else {}
+        async with aclosing(self._stream_events(role, messages, options)) as events:
             yield events
 
-    async def structured(self, role: ModelRole, prompt: Prompt, schema: type[T]) -> T:
-        options = {"response_format": openai_requests.response_format(prompt.name, schema)}
-        messages = openai_requests.prompt_messages(prompt)
-        async with aclosing(self._events(role, messages, options)) as events:
-            text, finished = await _collect(events)
-        usage = finished.usage
-        telemetry.note(model=finished.model)
+    async def complete_structured(self, role: ModelRole, prompt: Prompt, schema: type[T]) -> T:
+        options = {"response_format": openai_requests.build_response_format(prompt.name, schema)}
+        messages = openai_requests.build_prompt_messages(prompt)
+        async with aclosing(self._stream_events(role, messages, options)) as events:
+            text, finish_event = await _collect(events)
+        usage = finish_event.usage
+        telemetry.add_fields(model=finish_event.model)
         telemetry.count(
             input_tokens=usage.input_tokens,
             cached_tokens=usage.cached_tokens,
@@ -71,27 +71,27 @@ class OpenaiModel:
             "structured_answer",
             prompt=prompt.name,
             version=prompt.version,
-            model=finished.model,
+            model=finish_event.model,
             output_tokens=usage.output_tokens,
         )
-        if finished.reason == "length":
+        if finish_event.reason == "length":
             raise ModelFailed(f"the answer to {prompt.name!r} was cut off")
-        return _parse(text, prompt, schema)
+        return _parse_answer(text, prompt, schema)
 
     async def aclose(self) -> None:
         """Close the connections that are kept for the next call."""
         if "_client" in vars(self):
             await self._client.close()
 
-    async def _events(
+    async def _stream_events(
         self, role: ModelRole, messages: Sequence[ModelMessage], options: Mapping[str, Any]
     ) -> AsyncGenerator[ModelEvent, None]:
         reader = ChunkReader(self.name(role), earlier_calls=_count_calls(messages))
         create = self._client.chat.completions.with_streaming_response.create
         # The SDK copies the fields it knows one by one, milliseconds a prompt; an extra body it sends
         # as it is.
-        body = {**openai_requests.chat(self.name(role), messages), **options}
-        with _our_errors():
+        body = {**openai_requests.build_chat_body(self.name(role), messages), **options}
+        with _translate_errors():
             async with create(
                 model=body["model"], messages=(), stream=True, extra_body=body
             ) as response:
@@ -99,10 +99,10 @@ class OpenaiModel:
                 async for chunk in chunks:
                     for event in reader.feed(chunk):
                         yield event
-                    if reader.done:
+                    if reader.is_done:
                         break
                 await _drain(chunks)
-                for event in reader.end():
+                for event in reader.flush():
                     yield event
 
     @cached_property
@@ -115,49 +115,51 @@ class OpenaiModel:
 
 
 @contextmanager
-def _our_errors() -> Iterator[None]:
+def _translate_errors() -> Iterator[None]:
     """Translate the vendor's errors, and drop them: their text may quote the prompt."""
     try:
         yield
     except APIStatusError as error:
-        wait_s = retry_after_s(error.response.headers)
-        raise failure(error.status_code, error.code, retry_after_s=wait_s) from None
+        wait_s = parse_retry_after_s(error.response.headers)
+        raise build_error(error.status_code, error.code, retry_after_s=wait_s) from None
     except (APIConnectionError, httpx2.TransportError) as error:
         raise Unavailable(f"no connection to the model: {type(error).__name__}") from None
 
 
 async def _drain(chunks: AsyncIterator[bytes]) -> None:
     """Read to the end, which is near: only then can the connection serve the next call."""
-    with anyio.move_on_after(_DRAIN_S), suppress(httpx2.TransportError):
+    with anyio.move_on_after(_DRAIN_TIMEOUT_S), suppress(httpx2.TransportError):
         async for _ in chunks:
             pass
 
 
-async def _collect(events: AsyncIterator[ModelEvent]) -> tuple[str, Finished]:
+async def _collect(events: AsyncIterator[ModelEvent]) -> tuple[str, ModelCallFinished]:
     text = []
-    room = _MAX_STRUCTURED_CHARS
+    remaining_chars = _MAX_STRUCTURED_CHARS
     async for event in events:
         match event:
             case TextDelta(piece):
                 text.append(piece)
-                room -= len(piece)
-                if room < 0:
+                remaining_chars -= len(piece)
+                if remaining_chars < 0:
                     raise ModelFailed("the answer did not end")
-            case Finished():
-                finished = event
-    return "".join(text), finished
+            case ModelCallFinished():
+                finish_event = event
+    return "".join(text), finish_event
 
 
-def _parse(text: str, prompt: Prompt, schema: type[T]) -> T:
+def _parse_answer(text: str, prompt: Prompt, schema: type[T]) -> T:
     try:
-        value: T = adapter(schema).validate_json(text)
+        value: T = type_adapter(schema).validate_json(text)
     except ValidationError as error:
-        wrong = f"{error.error_count()} errors"
+        problem = f"{error.error_count()} errors"
         raise ModelFailed(
-            f"the answer to {prompt.name!r} does not fit its schema: {wrong}"
+            f"the answer to {prompt.name!r} does not fit its schema: {problem}"
         ) from None
     return value
 
 
 def _count_calls(messages: Sequence[ModelMessage]) -> int:
-    return sum(len(said.tool_calls) for said in messages if isinstance(said, AssistantTurn))
+    return sum(
+        len(message.tool_calls) for message in messages if isinstance(message, AssistantTurn)
+    )

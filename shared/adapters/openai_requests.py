@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic_core import to_json
 
-from shared.data.codec import adapter
+from shared.data.codec import type_adapter
 from shared.domain.model import (
     AssistantTurn,
     ModelMessage,
@@ -19,30 +19,30 @@ from shared.domain.model import (
     ToolSpec,
     UserText,
 )
-from shared.domain.provenance import labelled
+from shared.domain.provenance import fence_untrusted
 
-_NOT_STRICT = frozenset({"default", "title", "minLength", "maxLength", "uniqueItems"})
+_UNSUPPORTED_KEYWORDS = frozenset({"default", "title", "minLength", "maxLength", "uniqueItems"})
 """Keywords that strict mode refuses; the answer is parsed by the whole schema all the same."""
 
 
-def chat(model: str, messages: Sequence[ModelMessage]) -> dict[str, Any]:
+def build_chat_body(model: str, messages: Sequence[ModelMessage]) -> dict[str, Any]:
     """Ask for a stream that ends by saying what it used."""
     return {
         "model": model,
-        "messages": [*map(_message, messages)],
+        "messages": [*map(_to_wire_message, messages)],
         "stream": True,
         "stream_options": {"include_usage": True},
     }
 
 
-def _message(said: ModelMessage) -> dict[str, Any]:
-    match said:
+def _to_wire_message(message: ModelMessage) -> dict[str, Any]:
+    match message:
         case SystemText(text=text):
             return {"role": "system", "content": text}
         case UserText(text=text):
             return {"role": "user", "content": text}
         case ToolResult(call_id=call_id, text=text, source=source):
-            content = labelled(text, source) if source else text
+            content = fence_untrusted(text, source) if source else text
             return {"role": "tool", "tool_call_id": call_id, "content": content}
         case AssistantTurn(text=text, tool_calls=()):
             return {"role": "assistant", "content": text}
@@ -50,49 +50,51 @@ def _message(said: ModelMessage) -> dict[str, Any]:
             return {
                 "role": "assistant",
                 "content": text or None,
-                "tool_calls": [*map(_call, calls)],
+                "tool_calls": [*map(_to_wire_call, calls)],
             }
 
 
-def _call(call: ToolCall) -> dict[str, Any]:
+def _to_wire_call(call: ToolCall) -> dict[str, Any]:
     function = {"name": call.name, "arguments": call.arguments}
     return {"id": call.id, "type": "function", "function": function}
 
 
-def tool(spec: ToolSpec) -> dict[str, Any]:
+def to_wire_tool(spec: ToolSpec) -> dict[str, Any]:
     function = {"name": spec.name, "description": spec.description, "parameters": spec.parameters}
     return {"type": "function", "function": function}
 
 
-def prompt_messages(prompt: Prompt) -> Sequence[ModelMessage]:
+def build_prompt_messages(prompt: Prompt) -> Sequence[ModelMessage]:
     """Put the data behind the instructions, in a fence that nothing in the data can close."""
     data = to_json(prompt.data).decode().replace("`", "\\u0060")
     return SystemText(text=prompt.instructions), UserText(text=f"```json\n{data}\n```")
 
 
-def response_format(name: str, schema: type) -> dict[str, Any]:
+def build_response_format(name: str, schema: type) -> dict[str, Any]:
     """Ask for an answer of this schema; the API takes no slash in its name."""
-    strict = _strict(adapter(schema).json_schema())
+    strict = _to_strict(type_adapter(schema).json_schema())
     json_schema = {"name": name.rpartition("/")[2], "schema": strict, "strict": True}
     return {"type": "json_schema", "json_schema": json_schema}
 
 
-def _strict(schema: Any) -> Any:
+def _to_strict(schema: Any) -> Any:
     """Close every object and require all its fields, as strict mode wants it."""
     if isinstance(schema, list):
-        return [_strict(part) for part in schema]
+        return [_to_strict(part) for part in schema]
     if not isinstance(schema, Mapping):
         return schema
     strict = {
-        key: _strict_part(key, part) for key, part in schema.items() if key not in _NOT_STRICT
+        key: _to_strict_part(key, part)
+        for key, part in schema.items()
+        if key not in _UNSUPPORTED_KEYWORDS
     }
     if "properties" in strict:
         strict |= {"required": list(strict["properties"]), "additionalProperties": False}
     return strict
 
 
-def _strict_part(key: str, part: Any) -> Any:
+def _to_strict_part(key: str, part: Any) -> Any:
     """Leave names alone: a field may be called `title` or `default`."""
     if key in {"properties", "$defs"}:
-        return {name: _strict(schema) for name, schema in part.items()}
-    return _strict(part)
+        return {name: _to_strict(schema) for name, schema in part.items()}
+    return _to_strict(part)

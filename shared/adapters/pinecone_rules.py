@@ -49,28 +49,30 @@ def _is_flat(value: object) -> bool:
 
 def matches(where: Filter, metadata: Metadata) -> bool:
     """Apply a filter; conditions side by side must all hold. Raises Invalid for unknown operators."""
-    return all(_holds(name, wanted, metadata) for name, wanted in where.items())
+    return all(_is_condition_met(name, condition, metadata) for name, condition in where.items())
 
 
-def _holds(name: str, wanted: Any, metadata: Metadata) -> bool:
+def _is_condition_met(name: str, condition: Any, metadata: Metadata) -> bool:
     if name == "$and":
-        return all(matches(part, metadata) for part in wanted)
+        return all(matches(part, metadata) for part in condition)
     if name == "$or":
-        return any(matches(part, metadata) for part in wanted)
-    conditions = wanted if isinstance(wanted, Mapping) else {"$eq": wanted}
+        return any(matches(part, metadata) for part in condition)
+    conditions = condition if isinstance(condition, Mapping) else {"$eq": condition}
     return all(_compare(op, metadata.get(name), value) for op, value in conditions.items())
 
 
-def _compare(operator: str, stored: Any, wanted: Any) -> bool:
-    if operator in _ORDERED:
-        return _is_number(stored) and _ORDERED[operator](stored, _number(wanted))
-    if operator not in _EQUAL:
+def _compare(operator: str, stored_value: Any, operand: Any) -> bool:
+    if operator in _ORDER_OPERATORS:
+        return _is_number(stored_value) and _ORDER_OPERATORS[operator](
+            stored_value, _require_number(operand)
+        )
+    if operator not in _EQUALITY_OPERATORS:
         raise Invalid(f"There is no filter operator {operator!r}")
-    held = stored if isinstance(stored, list) else [stored]
-    return _EQUAL[operator](held, wanted)
+    stored_values = stored_value if isinstance(stored_value, list) else [stored_value]
+    return _EQUALITY_OPERATORS[operator](stored_values, operand)
 
 
-def _number(value: Any) -> float:
+def _require_number(value: Any) -> float:
     if not _is_number(value):
         raise Invalid("Only numbers are greater or less")
     return float(value)
@@ -80,13 +82,13 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-_ORDERED: dict[str, Callable[[float, float], bool]] = {
+_ORDER_OPERATORS: dict[str, Callable[[float, float], bool]] = {
     "$gt": lambda stored, wanted: stored > wanted,
     "$gte": lambda stored, wanted: stored >= wanted,
     "$lt": lambda stored, wanted: stored < wanted,
     "$lte": lambda stored, wanted: stored <= wanted,
 }
-_EQUAL: dict[str, Callable[[list[Any], Any], bool]] = {
+_EQUALITY_OPERATORS: dict[str, Callable[[list[Any], Any], bool]] = {
     "$eq": lambda held, wanted: wanted in held,
     "$ne": lambda held, wanted: wanted not in held,
     "$in": lambda held, wanted: any(value in held for value in wanted),

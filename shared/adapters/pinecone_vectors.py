@@ -14,14 +14,14 @@ from shared.domain.vectors import Filter, Hit, Row, SparseVector
 if TYPE_CHECKING:
     from pinecone import AsyncIndex
 
-ATTEMPT_S = 5.0
-TOTAL_S = 15.0
+ATTEMPT_TIMEOUT_S = 5.0
+TOTAL_TIMEOUT_S = 15.0
 """The client repeats what may be repeated, by its own backoff, within this time."""
-UPSERT_ROWS = 1_000
-UPSERT_BYTES = 1_900_000
+MAX_UPSERT_ROWS = 1_000
+MAX_UPSERT_BYTES = 1_900_000
 """A request has at most 2 MB; the rest is for what stands around the rows."""
-DELETE_IDS = 1_000
-FETCH_IDS = 50
+MAX_DELETE_IDS = 1_000
+MAX_FETCH_IDS = 50
 """They stand in the URL."""
 
 
@@ -53,16 +53,18 @@ class PineconeVectors:
     async def fetch(self, namespace: str, ids: Sequence[str]) -> dict[str, Row]:
         sparse = await _fetch(self._sparse, namespace, ids)
         dense = await _fetch(self._dense, namespace, ids) if self._dense_host else {}
-        return {row_id: _row(vector, dense.get(row_id)) for row_id, vector in sparse.items()}
+        return {row_id: _to_row(vector, dense.get(row_id)) for row_id, vector in sparse.items()}
 
     async def query_sparse(
         self, namespace: str, query: SparseVector, *, limit: int, where: Filter | None = None
     ) -> list[Hit]:
         if not query.indices:
             return []
-        asked = {"sparse_vector": _terms(query), "include_values": True}
-        found = await _query(self._sparse, namespace, asked, limit=limit, where=where)
-        return [_hit(m, _matched(query, m.sparse_values)) for m in found if m.score > 0]
+        arguments = {"sparse_vector": _encode_terms(query), "include_values": True}
+        matches = await _query(self._sparse, namespace, arguments, limit=limit, where=where)
+        return [
+            _to_hit(m, _read_term_weights(query, m.sparse_values)) for m in matches if m.score > 0
+        ]
 
     async def query_dense(
         self,
@@ -73,24 +75,24 @@ class PineconeVectors:
         where: Filter | None = None,
     ) -> list[Hit]:
         check_dense(vector)
-        asked = {"vector": list(vector)}
-        found = await _query(self._dense, namespace, asked, limit=limit, where=where)
-        return [_hit(match, ()) for match in found]
+        arguments = {"vector": list(vector)}
+        matches = await _query(self._dense, namespace, arguments, limit=limit, where=where)
+        return [_to_hit(match, ()) for match in matches]
 
     async def delete(self, namespace: str, ids: Sequence[str]) -> None:
-        for index in self._indexes():
+        for index in self._list_indexes():
             await _delete(index, namespace, ids)
 
     async def delete_namespace(self, namespace: str) -> None:
-        for index in self._indexes():
-            async with _translated(), _nothing_there():
+        for index in self._list_indexes():
+            async with _translate_errors(), _ignore_missing_namespace():
                 await index.delete_namespace(name=namespace)
 
-    async def close(self) -> None:
-        for index in self._indexes():
+    async def aclose(self) -> None:
+        for index in self._list_indexes():
             await index.close()
 
-    def _indexes(self) -> "list[AsyncIndex]":
+    def _list_indexes(self) -> "list[AsyncIndex]":
         return [self._sparse, self._dense] if self._dense_host else [self._sparse]
 
     @cached_property
@@ -106,62 +108,71 @@ class PineconeVectors:
     def _open(self, host: str) -> "AsyncIndex":
         from pinecone import AsyncIndex
 
-        return AsyncIndex(host=host, api_key=self._api_key, timeout=ATTEMPT_S)
+        return AsyncIndex(host=host, api_key=self._api_key, timeout=ATTEMPT_TIMEOUT_S)
 
 
 async def _upsert(
     index: "AsyncIndex", namespace: str, vectors: Iterator[Mapping[str, Any]]
 ) -> None:
-    for batch in _requests(vectors):
-        async with _translated():
+    for batch in _split_by_size(vectors):
+        async with _translate_errors():
             await index.upsert(vectors=batch, namespace=namespace)
 
 
 async def _fetch(index: "AsyncIndex", namespace: str, ids: Sequence[str]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    for batch in _batches(ids, FETCH_IDS):
-        async with _translated(), _nothing_there():
-            found |= (await index.fetch(ids=batch, namespace=namespace)).vectors
-    return found
+    vectors: dict[str, Any] = {}
+    for batch in _split_by_count(ids, MAX_FETCH_IDS):
+        async with _translate_errors(), _ignore_missing_namespace():
+            vectors |= (await index.fetch(ids=batch, namespace=namespace)).vectors
+    return vectors
 
 
 async def _query(
     index: "AsyncIndex",
     namespace: str,
-    asked: Mapping[str, Any],
+    arguments: Mapping[str, Any],
     *,
     limit: int,
     where: Filter | None,
 ) -> list[Any]:
-    async with _translated():
-        found = await index.query(
-            top_k=limit, namespace=namespace, filter=where or None, include_metadata=True, **asked
+    async with _translate_errors():
+        response = await index.query(
+            top_k=limit,
+            namespace=namespace,
+            filter=where or None,
+            include_metadata=True,
+            **arguments,
         )
-    return list(found.matches)
+    return list(response.matches)
 
 
-def _hit(match: Any, matched: tuple[float, ...]) -> Hit:
-    return Hit(id=match.id, score=match.score, metadata=_decode(match.metadata), matched=matched)
+def _to_hit(match: Any, term_weights: tuple[float, ...]) -> Hit:
+    return Hit(
+        id=match.id,
+        score=match.score,
+        metadata=_decode_metadata(match.metadata),
+        term_weights=term_weights,
+    )
 
 
-def _matched(query: SparseVector, row: Any) -> tuple[float, ...]:
+def _read_term_weights(query: SparseVector, row: Any) -> tuple[float, ...]:
     weights = dict(zip(row.indices, row.values, strict=True))
     return tuple(weights.get(term, 0.0) for term in query.indices)
 
 
 async def _delete(index: "AsyncIndex", namespace: str, ids: Sequence[str]) -> None:
-    for batch in _batches(ids, DELETE_IDS):
-        async with _translated(), _nothing_there():
+    for batch in _split_by_count(ids, MAX_DELETE_IDS):
+        async with _translate_errors(), _ignore_missing_namespace():
             await index.delete(ids=batch, namespace=namespace)
 
 
 @asynccontextmanager
-async def _translated() -> AsyncIterator[None]:
+async def _translate_errors() -> AsyncIterator[None]:
     """Tell what time may heal from what Pinecone will refuse again; a wrong key is our bug."""
     from pinecone import errors
 
     try:
-        async with asyncio.timeout(TOTAL_S):
+        async with asyncio.timeout(TOTAL_TIMEOUT_S):
             yield
     except (
         TimeoutError,
@@ -183,7 +194,7 @@ async def _translated() -> AsyncIterator[None]:
 
 
 @asynccontextmanager
-async def _nothing_there() -> AsyncIterator[None]:
+async def _ignore_missing_namespace() -> AsyncIterator[None]:
     """Take a namespace that does not exist for one that is empty."""
     from pinecone import errors
 
@@ -193,48 +204,54 @@ async def _nothing_there() -> AsyncIterator[None]:
         return
 
 
-def _requests(vectors: Iterator[Mapping[str, Any]]) -> Iterator[list[Mapping[str, Any]]]:
+def _split_by_size(vectors: Iterator[Mapping[str, Any]]) -> Iterator[list[Mapping[str, Any]]]:
     """Cut what is to be written into requests that Pinecone takes."""
     batch: list[Mapping[str, Any]] = []
-    size = 0
+    batch_bytes = 0
     for vector in vectors:
-        bytes_ = len(json.dumps(vector))
-        if batch and (len(batch) == UPSERT_ROWS or size + bytes_ > UPSERT_BYTES):
+        vector_bytes = len(json.dumps(vector))
+        if batch and (
+            len(batch) == MAX_UPSERT_ROWS or batch_bytes + vector_bytes > MAX_UPSERT_BYTES
+        ):
             yield batch
-            batch, size = [], 0
+            batch, batch_bytes = [], 0
         batch.append(vector)
-        size += bytes_
+        batch_bytes += vector_bytes
     if batch:
         yield batch
 
 
-def _batches(items: Sequence[Any], size: int) -> Iterator[list[Any]]:
+def _split_by_count(items: Sequence[Any], size: int) -> Iterator[list[Any]]:
     return (list(items[start : start + size]) for start in range(0, len(items), size))
 
 
 def _encode_sparse(row: Row) -> dict[str, Any]:
-    return {"id": row.id, "sparse_values": _terms(row.sparse), "metadata": dict(row.metadata)}
+    return {
+        "id": row.id,
+        "sparse_values": _encode_terms(row.sparse),
+        "metadata": dict(row.metadata),
+    }
 
 
 def _encode_dense(row: Row) -> dict[str, Any]:
     return {"id": row.id, "values": list(row.dense or ()), "metadata": dict(row.metadata)}
 
 
-def _terms(vector: SparseVector) -> dict[str, Any]:
+def _encode_terms(vector: SparseVector) -> dict[str, Any]:
     return {"indices": list(vector.indices), "values": list(vector.values)}
 
 
-def _row(sparse: Any, dense: Any) -> Row:
+def _to_row(sparse: Any, dense: Any) -> Row:
     terms = sparse.sparse_values
     return Row(
         id=sparse.id,
         sparse=SparseVector(tuple(terms.indices), tuple(terms.values)),
         dense=tuple(dense.values) if dense else None,
-        metadata=_decode(sparse.metadata),
+        metadata=_decode_metadata(sparse.metadata),
     )
 
 
-def _decode(metadata: Mapping[str, Any] | None) -> dict[str, Any]:
+def _decode_metadata(metadata: Mapping[str, Any] | None) -> dict[str, Any]:
     """Pinecone keeps every number as a float; whole ones were whole."""
     return {
         name: int(value) if isinstance(value, float) and value.is_integer() else value

@@ -28,7 +28,9 @@ class PubsubEvents:
 
         path = self._client.topic_path(self._project, topic)
         try:
-            self._client.publish(path, data, **telemetry.trace()).result(timeout=TIMEOUT_S)
+            self._client.publish(path, data, **telemetry.get_trace_headers()).result(
+                timeout=TIMEOUT_S
+            )
         except (GoogleAPIError, TimeoutError) as error:
             raise Unavailable("Pub/Sub does not take events") from error
 

@@ -5,8 +5,8 @@ from contextlib import aclosing, asynccontextmanager
 from typing import TypeVar
 
 from shared import telemetry
-from shared.domain.attempts import ATTEMPTS, pause_s
-from shared.domain.breaker import Breaker
+from shared.domain.attempts import MAX_ATTEMPTS, compute_backoff_s
+from shared.domain.breaker import CircuitBreaker
 from shared.domain.errors import ModelFailed, Unavailable
 from shared.domain.model import ModelEvent, ModelMessage, ModelRole, Prompt, ToolSpec
 from shared.domain.value import value
@@ -14,18 +14,18 @@ from shared.ports import ChatModel, Clock
 
 T = TypeVar("T")
 
-Ask = Callable[[ChatModel], AsyncGenerator[T, None]]
+Attempt = Callable[[ChatModel], AsyncGenerator[T, None]]
 """Asks a model once and yields what it tells."""
 
 
 @value
-class _Guarded:
+class _GuardedModel:
     """A model as one role asks it."""
 
     name: str
     model: ChatModel
-    breaker: Breaker
-    stands_in: bool
+    breaker: CircuitBreaker
+    is_fallback: bool
 
 
 class ResilientModel:
@@ -38,14 +38,14 @@ class ResilientModel:
     def __init__(self, models: Mapping[ModelRole, Sequence[ChatModel]], clock: Clock) -> None:
         """`models` holds at least one for each role, in the order they are asked."""
         self._clock = clock
-        self._guarded = {
-            role: [_guarded(model, role, stands_in=n > 0) for n, model in enumerate(each)]
-            for role, each in models.items()
+        self._models_by_role = {
+            role: [_guard(model, role, is_fallback=n > 0) for n, model in enumerate(role_models)]
+            for role, role_models in models.items()
         }
 
     def name(self, role: ModelRole) -> str:
         """Name the model that is asked first; Finished names the one that answered."""
-        return self._guarded[role][0].name
+        return self._models_by_role[role][0].name
 
     @asynccontextmanager
     async def stream(
@@ -56,70 +56,80 @@ class ResilientModel:
                 async for event in events:
                     yield event
 
-        async with aclosing(self._first_to_begin(role, ask)) as events:
+        async with aclosing(self._stream_first_available(role, ask)) as events:
             yield events
 
-    async def structured(self, role: ModelRole, prompt: Prompt, schema: type[T]) -> T:
+    async def complete_structured(self, role: ModelRole, prompt: Prompt, schema: type[T]) -> T:
         async def ask(model: ChatModel) -> AsyncGenerator[T, None]:
-            yield await model.structured(role, prompt, schema)
+            yield await model.complete_structured(role, prompt, schema)
 
-        async with aclosing(self._first_to_begin(role, ask)) as answers:
+        async with aclosing(self._stream_first_available(role, ask)) as answers:
             [answer] = [answer async for answer in answers]
         return answer
 
-    async def _first_to_begin(self, role: ModelRole, ask: Ask[T]) -> AsyncGenerator[T, None]:
+    async def _stream_first_available(
+        self, role: ModelRole, ask: Attempt[T]
+    ) -> AsyncGenerator[T, None]:
         failure = Unavailable(f"the {role} models have failed just now and are left alone")
-        failed = None
-        for guarded in _attempts(self._guarded[role]):
-            if not await self._may_try(guarded, failure if guarded is failed else None):
+        failed_model = None
+        for candidate in _list_attempts(self._models_by_role[role]):
+            if not await self._prepare_attempt(
+                candidate, failure if candidate is failed_model else None
+            ):
                 continue
-            begun = False
+            has_begun = False
             try:
-                async with aclosing(self._watched(guarded, ask)) as events:
+                async with aclosing(self._attempt_once(candidate, ask)) as events:
                     async for event in events:
-                        begun = True
+                        has_begun = True
                         yield event
-            except Unavailable as passing:
-                if begun:
+            except Unavailable as error:
+                if has_begun:
                     raise
-                failure, failed = passing, guarded
+                failure, failed_model = error, candidate
             else:
                 return
         raise failure
 
-    async def _may_try(self, guarded: _Guarded, earlier: Unavailable | None) -> bool:
+    async def _prepare_attempt(
+        self, candidate: _GuardedModel, earlier_failure: Unavailable | None
+    ) -> bool:
         """Wait before a second attempt. False for a model that is to be left alone."""
-        if not guarded.breaker.admits(self._clock.now()):
+        if not candidate.breaker.allow(self._clock.now()):
             return False
-        if earlier is None:
+        if earlier_failure is None:
             return True
-        wait_s = pause_s(earlier)
+        wait_s = compute_backoff_s(earlier_failure)
         if wait_s is not None:
             await self._clock.sleep(wait_s)
         return wait_s is not None
 
-    async def _watched(self, guarded: _Guarded, ask: Ask[T]) -> AsyncGenerator[T, None]:
+    async def _attempt_once(
+        self, candidate: _GuardedModel, ask: Attempt[T]
+    ) -> AsyncGenerator[T, None]:
         """Make one attempt, and let its end be known; one that is left says nothing."""
         telemetry.count(model_attempts=1)
-        if guarded.stands_in:
-            telemetry.note(fallback_model=guarded.name)
+        if candidate.is_fallback:
+            telemetry.add_fields(fallback_model=candidate.name)
         try:
-            async with aclosing(ask(guarded.model)) as events:
+            async with aclosing(ask(candidate.model)) as events:
                 async for event in events:
                     yield event
         except Unavailable as failure:
-            guarded.breaker.failed(self._clock.now())
-            telemetry.warning("model_unavailable", model=guarded.name, reason=str(failure))
+            candidate.breaker.record_failure(self._clock.now())
+            telemetry.warning("model_unavailable", model=candidate.name, reason=str(failure))
             raise
         except ModelFailed:
-            guarded.breaker.succeeded()  # it is at work: what it was asked is at fault
+            candidate.breaker.record_success()  # it is at work: what it was asked is at fault
             raise
-        guarded.breaker.succeeded()
+        candidate.breaker.record_success()
 
 
-def _guarded(model: ChatModel, role: ModelRole, *, stands_in: bool) -> _Guarded:
-    return _Guarded(name=model.name(role), model=model, breaker=Breaker(), stands_in=stands_in)
+def _guard(model: ChatModel, role: ModelRole, *, is_fallback: bool) -> _GuardedModel:
+    return _GuardedModel(
+        name=model.name(role), model=model, breaker=CircuitBreaker(), is_fallback=is_fallback
+    )
 
 
-def _attempts(models: Sequence[_Guarded]) -> list[_Guarded]:
-    return [guarded for guarded in models for _ in range(ATTEMPTS)]
+def _list_attempts(models: Sequence[_GuardedModel]) -> list[_GuardedModel]:
+    return [candidate for candidate in models for _ in range(MAX_ATTEMPTS)]

@@ -15,20 +15,20 @@ from shared.domain.errors import Unavailable
 
 T = TypeVar("T")
 
-LAYOUT = 1
+LAYOUT_VERSION = 1
 """Which tables and columns a file has; raised with every change that older files lack."""
-READERS = 4
+MAX_READERS = 4
 BUSY_TIMEOUT_S = 10.0
-BUSY = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
+BUSY_CODES = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
 
 
-class OtherLayout(Exception):
+class LayoutMismatch(Exception):
     """The file was made by another version, whose tables differ; the message says what to do."""
 
     def __init__(self, path: Path, layout: int) -> None:
         super().__init__(
             f"{path} was made by another version of Keepsake (layout {layout}, this one reads "
-            f"{LAYOUT}): move it away, or choose another place with DATA_DIR=elsewhere make run"
+            f"{LAYOUT_VERSION}): move it away, or choose another place with DATA_DIR=elsewhere make run"
         )
 
 
@@ -41,23 +41,23 @@ class SqliteDatabase:
 
     def __init__(self, path: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
-        self._schema: list[str] = []
+        self._pending_schema: list[str] = []
         self._connections = _Connections(path)
         self._writer = ThreadPoolExecutor(1, thread_name_prefix="sqlite-writer")
-        self._readers = ThreadPoolExecutor(READERS, thread_name_prefix="sqlite-reader")
+        self._readers = ThreadPoolExecutor(MAX_READERS, thread_name_prefix="sqlite-reader")
         self._close = weakref.finalize(self, _close, self._writer, self._readers, self._connections)
 
-    def schema(self, sql: str) -> None:
+    def add_schema(self, sql: str) -> None:
         """Run `sql` before the next work: adapters say here which tables they need.
 
         Every process says it again, so each statement must be `CREATE … IF NOT EXISTS`.
         """
-        self._schema.append(sql)
+        self._pending_schema.append(sql)
 
     async def read(self, work: Callable[[sqlite3.Connection], T]) -> T:
         """Run `work` on one snapshot of the database; it sees every write that has returned."""
-        if self._schema:
-            await self.write(_nothing)
+        if self._pending_schema:
+            await self.write(_do_nothing)
         return await self._run(self._readers, "BEGIN", work)
 
     async def write(self, work: Callable[[sqlite3.Connection], T]) -> T:
@@ -74,23 +74,23 @@ class SqliteDatabase:
         self, threads: Executor, begin: str, work: Callable[[sqlite3.Connection], T]
     ) -> T:
         def run() -> T:
-            connection = self._connections.of_this_thread()
+            connection = self._connections.get_for_this_thread()
             if threads is self._writer:
                 self._create_tables(connection)
             return _transact(connection, begin, work)
 
-        within = copy_context()  # a trigger's job belongs to the trace of who wrote
+        context = copy_context()  # a trigger's job belongs to the trace of who wrote
         try:
-            return await asyncio.get_running_loop().run_in_executor(threads, within.run, run)
+            return await asyncio.get_running_loop().run_in_executor(threads, context.run, run)
         except sqlite3.OperationalError as error:
             if _is_busy(error):
                 raise Unavailable("The database is busy") from error
             raise
 
     def _create_tables(self, connection: sqlite3.Connection) -> None:
-        while self._schema:
-            connection.executescript(f"BEGIN IMMEDIATE; {self._schema[0]}; COMMIT")
-            del self._schema[0]
+        while self._pending_schema:
+            connection.executescript(f"BEGIN IMMEDIATE; {self._pending_schema[0]}; COMMIT")
+            del self._pending_schema[0]
 
 
 class _Connections:
@@ -101,7 +101,7 @@ class _Connections:
         self._all: list[sqlite3.Connection] = []
         self._local = threading.local()
 
-    def of_this_thread(self) -> sqlite3.Connection:
+    def get_for_this_thread(self) -> sqlite3.Connection:
         if not hasattr(self._local, "connection"):
             self._local.connection = _open(self._path)
             self._all.append(self._local.connection)
@@ -130,21 +130,21 @@ def _open(path: Path) -> sqlite3.Connection:
 
 def _check_layout(connection: sqlite3.Connection, path: Path) -> None:
     """Mark a new file as ours. Raises OtherLayout."""
-    if _layout(connection) == LAYOUT:
+    if _read_layout(connection) == LAYOUT_VERSION:
         return
 
     def mark(connection: sqlite3.Connection) -> int:
         tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
-        if not tables and not _layout(connection):
-            connection.execute(f"PRAGMA user_version = {LAYOUT}")
-        return _layout(connection)
+        if not tables and not _read_layout(connection):
+            connection.execute(f"PRAGMA user_version = {LAYOUT_VERSION}")
+        return _read_layout(connection)
 
     layout = _transact(connection, "BEGIN IMMEDIATE", mark)
-    if layout != LAYOUT:
-        raise OtherLayout(path, layout)
+    if layout != LAYOUT_VERSION:
+        raise LayoutMismatch(path, layout)
 
 
-def _layout(connection: sqlite3.Connection) -> int:
+def _read_layout(connection: sqlite3.Connection) -> int:
     layout: int = connection.execute("PRAGMA user_version").fetchone()[0]
     return layout
 
@@ -165,7 +165,7 @@ def _use_wal(connection: sqlite3.Connection) -> None:
 
 def _is_busy(error: sqlite3.OperationalError) -> bool:
     # The lower byte is the kind of error, the rest says more about it.
-    return error.sqlite_errorcode & 0xFF in BUSY
+    return error.sqlite_errorcode & 0xFF in BUSY_CODES
 
 
 def _transact(
@@ -182,7 +182,7 @@ def _transact(
     return value
 
 
-def _nothing(_: sqlite3.Connection) -> None:
+def _do_nothing(_: sqlite3.Connection) -> None:
     """Write nothing: waiting for it means that the tables are there."""
 
 

@@ -9,15 +9,15 @@ from typing import Any
 
 from pydantic_core import from_json
 
-_NESTED = (dict, list)
+_NESTED_TYPES = (dict, list)
 
 
 def dumps(value: Any) -> str:
-    return json.dumps(_tagged(value), ensure_ascii=False, separators=(",", ":"))
+    return json.dumps(_to_tagged(value), ensure_ascii=False, separators=(",", ":"))
 
 
 def loads(text: str) -> Any:
-    return _plain(from_json(text))
+    return _from_tagged(from_json(text))
 
 
 class JsonFields(Mapping[str, Any]):
@@ -41,29 +41,29 @@ class JsonFields(Mapping[str, Any]):
         return fields
 
 
-def _tagged(value: Any) -> Any:
+def _to_tagged(value: Any) -> Any:
     match value:
         case datetime():
             return ["time", value.astimezone(UTC).isoformat()]
         case bytes():
             return ["bytes", base64.b64encode(value).decode()]
         case list() | tuple():
-            return ["list", *map(_tagged, value)]
+            return ["list", *map(_to_tagged, value)]
         case dict() | JsonFields():
-            return {name: _tagged(item) for name, item in value.items()}
+            return {name: _to_tagged(item) for name, item in value.items()}
         case _:
             return value
 
 
-def _plain(value: Any) -> Any:
+def _from_tagged(value: Any) -> Any:
     """Only maps and lists are looked at: most of what a document holds is neither."""
     if isinstance(value, dict):
-        return {n: _plain(i) if isinstance(i, _NESTED) else i for n, i in value.items()}
+        return {n: _from_tagged(i) if isinstance(i, _NESTED_TYPES) else i for n, i in value.items()}
     if not isinstance(value, list):
         return value
-    tag, *held = value
+    tag, *items = value
     if tag == "time":
-        return datetime.fromisoformat(held[0])
+        return datetime.fromisoformat(items[0])
     if tag == "bytes":
-        return base64.b64decode(held[0])
-    return [_plain(item) if isinstance(item, _NESTED) else item for item in held]
+        return base64.b64decode(items[0])
+    return [_from_tagged(item) if isinstance(item, _NESTED_TYPES) else item for item in items]

@@ -9,13 +9,13 @@ from urllib.parse import quote
 
 from shared.domain.documents import Fields
 
-MAX_KEY = 1_500
+MAX_KEY_CHARS = 1_500
 """Firestore, too, compares no more than the beginning of a long value."""
 
 Keys = dict[str, str | list[str]]
 
 
-def sort_key(value: Any) -> str:
+def build_sort_key(value: Any) -> str:
     """Return text that orders by type, then by value; equal values have equal text.
 
     Whole and other numbers sort together, texts and bytes by their bytes. Among lists, and among
@@ -24,40 +24,40 @@ def sort_key(value: Any) -> str:
     if value is None or isinstance(value, bool):
         return "0" if value is None else f"1{value:d}"
     if isinstance(value, int | float):
-        return f"2{_number(value)}"
+        return f"2{_encode_number(value)}"
     if isinstance(value, datetime):
         return f"3{value.astimezone(UTC).isoformat(timespec='microseconds')}"
     if isinstance(value, str):
-        return f"4{_text(value)}"
+        return f"4{_encode_text(value)}"
     if isinstance(value, bytes):
         return f"5{value.hex()}"
-    return _of_many(value)
+    return _encode_collection(value)
 
 
-def next_type(key: str) -> str:
+def build_next_type_key(key: str) -> str:
     """Return the first text that sorts behind all values of the type of `key`."""
     return chr(ord(key[0]) + 1)
 
 
-def field_key(names: Sequence[str]) -> str:
+def build_field_key(names: Sequence[str]) -> str:
     """Name a field path; a dot inside a name does not look like a step of the path."""
     return ".".join(quote(name, safe="").replace(".", "%2E") for name in names)
 
 
-def items_key(names: Sequence[str]) -> str:
+def build_items_key(names: Sequence[str]) -> str:
     """Name the place where the items of a list stand."""
-    return f"{field_key(names)}[]"
+    return f"{build_field_key(names)}[]"
 
 
-def index_keys(fields: Fields, is_exempt: Callable[[str], bool]) -> Keys:
+def build_index_keys(fields: Fields, is_exempt: Callable[[str], bool]) -> Keys:
     """Return what queries see of a document: field path → sort key, and the items of lists."""
     keys: Keys = {}
-    for names, value in _leaves(fields, ()):
+    for names, value in _iterate_leaves(fields, ()):
         if is_exempt(".".join(names)):
             continue
-        keys[field_key(names)] = _brief(value)
+        keys[build_field_key(names)] = _build_short_key(value)
         if isinstance(value, list | tuple):
-            keys[items_key(names)] = sorted({_brief(item) for item in value})
+            keys[build_items_key(names)] = sorted({_build_short_key(item) for item in value})
     return keys
 
 
@@ -67,35 +67,39 @@ def count_entries(keys: Keys) -> int:
     return 2 * (len(keys) - 2 * len(lists)) + sum(map(len, lists))
 
 
-def _leaves(fields: Fields, above: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Any]]:
+def _iterate_leaves(
+    fields: Fields, parent_names: tuple[str, ...]
+) -> Iterator[tuple[tuple[str, ...], Any]]:
     for name, value in fields.items():
         if isinstance(value, dict):
-            yield from _leaves(value, (*above, name))
+            yield from _iterate_leaves(value, (*parent_names, name))
         else:
-            yield (*above, name), value
+            yield (*parent_names, name), value
 
 
-def _brief(value: Any) -> str:
-    return sort_key(value)[:MAX_KEY]
+def _build_short_key(value: Any) -> str:
+    return build_sort_key(value)[:MAX_KEY_CHARS]
 
 
-def _of_many(value: Any) -> str:
+def _encode_collection(value: Any) -> str:
     if isinstance(value, dict):
-        return "9" + "".join(f"{_text(name)}\0{sort_key(value[name])}\0" for name in sorted(value))
-    return "8" + "".join(f"{sort_key(item)}\0" for item in value)
+        return "9" + "".join(
+            f"{_encode_text(name)}\0{build_sort_key(value[name])}\0" for name in sorted(value)
+        )
+    return "8" + "".join(f"{build_sort_key(item)}\0" for item in value)
 
 
-def _number(value: float) -> str:
+def _encode_number(value: float) -> str:
     """Write the nearest double as sortable bits, then what a whole number has beyond it."""
     if math.isnan(value):
         return ""
     double = float(value)
     (bits,) = struct.unpack(">Q", struct.pack(">d", double + 0.0))  # there is one zero
     bits ^= 0xFFFF_FFFF_FFFF_FFFF if bits >> 63 else 1 << 63
-    beyond = value - int(double) if isinstance(value, int) else 0
-    return f"{bits:016x}{beyond + 2048:04d}"
+    remainder = value - int(double) if isinstance(value, int) else 0
+    return f"{bits:016x}{remainder + 2048:04d}"
 
 
-def _text(value: str) -> str:
+def _encode_text(value: str) -> str:
     """Keep NUL out: SQLite's JSON functions read no further."""
     return value.replace("\x01", "\x01\x02").replace("\x00", "\x01\x01")

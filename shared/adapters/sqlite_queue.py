@@ -12,15 +12,15 @@ import anyio
 from shared import telemetry
 from shared.adapters.sqlite_database import SqliteDatabase
 from shared.adapters.sqlite_json import dumps, loads
-from shared.domain.dead_letter import Kind, ids_of
+from shared.domain.dead_letter import Kind, extract_ids
 from shared.domain.documents import Fields
 from shared.domain.value import value
 from shared.ports import Clock
 
 LEASE_S = 30.0
-ATTEMPTS = 10
-BACKOFF_LIMIT_S = 60.0
-NAME_KEPT_S = 3600.0
+MAX_ATTEMPTS = 10
+MAX_BACKOFF_S = 60.0
+NAME_TTL_S = 3600.0
 """A task's name stays taken this long after the task ended, as Cloud Tasks keeps it."""
 
 SCHEMA = """
@@ -42,7 +42,7 @@ CREATE INDEX IF NOT EXISTS jobs_ended ON jobs (ended) WHERE ended IS NOT NULL;
 CREATE UNIQUE INDEX IF NOT EXISTS jobs_task ON jobs (target, name) WHERE kind = 'task'
 """
 
-DEAD_LETTERS = "dead_letters"
+DEAD_LETTERS_TOPIC = "dead_letters"
 """The topic of what was given up."""
 
 
@@ -60,7 +60,7 @@ class Job:
     name: str
     body: Mapping[str, Any]
     trace: Mapping[str, str]
-    created: datetime
+    created_at: datetime
     attempt: int
     fence: int
 
@@ -72,14 +72,16 @@ class SqliteQueue:
     What is given up goes to the entry point `bury` as Pub/Sub forwards dead letters.
     """
 
-    def __init__(self, database: SqliteDatabase, clock: Clock, *, bury: str = "bury") -> None:
-        database.schema(SCHEMA)
+    def __init__(
+        self, database: SqliteDatabase, clock: Clock, *, dead_letter_target: str = "bury"
+    ) -> None:
+        database.add_schema(SCHEMA)
         self.database = database
         self._clock = clock
-        self._undertaker = bury
-        self._bell = _Bell()
+        self._dead_letter_target = dead_letter_target
+        self._wakeup = _Wakeup()
 
-    async def claim(self, limit: int, *, passing: Sequence[str] = ()) -> list[Job]:
+    async def claim(self, limit: int, *, skip_targets: Sequence[str] = ()) -> list[Job]:
         """Take up to `limit` due jobs, oldest first; bury what used up its attempts unanswered.
 
         Those of the targets `passing` are left for later.
@@ -87,8 +89,8 @@ class SqliteQueue:
         now = self._now()
 
         def work(connection: sqlite3.Connection) -> list[Job]:
-            self._bury_lost(connection, now)
-            return _claim(connection, now, limit, passing)
+            self._send_lost_to_dead_letters(connection, now)
+            return _claim(connection, now, limit, skip_targets)
 
         return await self.database.write(work)
 
@@ -100,19 +102,21 @@ class SqliteQueue:
     async def retry(self, job: Job, reason: str) -> None:
         """Let a job come again after 1 s, 2 s, 4 s … 60 s; bury it after its last attempt."""
         now = self._now()
-        if job.attempt >= ATTEMPTS:
-            await self.database.write(lambda connection: self._bury(connection, job, reason, now))
+        if job.attempt >= MAX_ATTEMPTS:
+            await self.database.write(
+                lambda connection: self._send_to_dead_letters(connection, job, reason, now)
+            )
         else:
-            await self._put_off(job, now + backoff_s(job.attempt))
+            await self._reschedule(job, now + compute_backoff_s(job.attempt))
 
     async def extend(self, job: Job) -> None:
         """Keep a job for another lease."""
-        await self._put_off(job, self._now() + LEASE_S)
+        await self._reschedule(job, self._now() + LEASE_S)
 
     async def release(self, job: Job) -> None:
         """Give a job back as if it had not been claimed."""
-        await self._put_off(job, self._now(), attempt=job.attempt - 1)
-        self.ring()
+        await self._reschedule(job, self._now(), attempt=job.attempt - 1)
+        self.wake()
 
     async def recover(self) -> None:
         """Make due what a crashed holder kept; for one who is alone with this queue, at its start."""
@@ -122,11 +126,11 @@ class SqliteQueue:
 
     async def wait(self, timeout_s: float) -> None:
         """Wait until a job is put in by this process or `timeout_s` passed."""
-        await self._bell.wait(timeout_s)
+        await self._wakeup.wait(timeout_s)
 
-    def ring(self) -> None:
+    def wake(self) -> None:
         """Wake who waits; safe from any thread."""
-        self._bell.ring()
+        self._wakeup.wake()
 
     def put(
         self,
@@ -144,39 +148,41 @@ class SqliteQueue:
         """
         now = self._now()
         due = at.timestamp() if at else now
-        connection.execute("DELETE FROM jobs WHERE ended <= ?", (now - NAME_KEPT_S,))
+        connection.execute("DELETE FROM jobs WHERE ended <= ?", (now - NAME_TTL_S,))
         connection.execute(
             "INSERT OR IGNORE INTO jobs (kind, target, name, body, trace, created, due) "
             "VALUES (?, ?, ?, ?, ?, ?, ?)",
-            (kind, target, name, dumps(body), dumps(telemetry.trace()), now, due),
+            (kind, target, name, dumps(body), dumps(telemetry.get_trace_headers()), now, due),
         )
-        self.ring()
+        self.wake()
 
-    def _bury(self, connection: sqlite3.Connection, job: Job, reason: str, now: float) -> None:
+    def _send_to_dead_letters(
+        self, connection: sqlite3.Connection, job: Job, reason: str, now: float
+    ) -> None:
         """Give up a job that is still ours; of what it said only ids are kept."""
-        if not _end(connection, job, now) or job.target == self._undertaker:
+        if not _end(connection, job, now) or job.target == self._dead_letter_target:
             return
         letter = {
             "kind": job.kind,
             "source": f"{job.name}.{job.target}",
-            "ids": dict(ids_of(job.body)),
+            "ids": dict(extract_ids(job.body)),
             "reason": reason,
             "attempts": job.attempt,
-            "first_at": job.created,
+            "first_at": job.created_at,
         }
-        self.put(connection, "event", self._undertaker, DEAD_LETTERS, letter)
+        self.put(connection, "event", self._dead_letter_target, DEAD_LETTERS_TOPIC, letter)
 
-    def _bury_lost(self, connection: sqlite3.Connection, now: float) -> None:
+    def _send_lost_to_dead_letters(self, connection: sqlite3.Connection, now: float) -> None:
         """Bury jobs whose holder vanished on the last attempt: they may be what killed it."""
         rows = connection.execute(
             "SELECT id, kind, target, name, body, trace, created, attempt, fence FROM jobs "
             "WHERE ended IS NULL AND due <= ? AND attempt >= ?",
-            (now, ATTEMPTS),
+            (now, MAX_ATTEMPTS),
         ).fetchall()
         for row in rows:
-            self._bury(connection, _job(*row), "no answer", now)
+            self._send_to_dead_letters(connection, _to_job(*row), "no answer", now)
 
-    async def _put_off(self, job: Job, due: float, *, attempt: int | None = None) -> None:
+    async def _reschedule(self, job: Job, due: float, *, attempt: int | None = None) -> None:
         sql = "UPDATE jobs SET due = ?, attempt = ? WHERE id = ? AND fence = ?"
         values = (due, job.attempt if attempt is None else attempt, job.id, job.fence)
         await self.database.write(lambda connection: connection.execute(sql, values))
@@ -223,7 +229,7 @@ class SqliteTriggers:
 
     def __init__(self, queue: SqliteQueue, triggers: Mapping[str, str]) -> None:
         self._queue = queue
-        self._targets = [(_pattern(path), target) for path, target in triggers.items()]
+        self._targets = [(_compile_pattern(path), target) for path, target in triggers.items()]
 
     def __call__(
         self, connection: sqlite3.Connection, path: str, old: Fields | None, new: Fields | None
@@ -236,50 +242,50 @@ class SqliteTriggers:
                 self._queue.put(connection, "trigger", target, path, {"old": old, "new": new})
 
 
-def backoff_s(attempt: int) -> float:
+def compute_backoff_s(attempt: int) -> float:
     """Seconds to wait after a failed attempt: 1, 2, 4 … at most 60."""
-    return min(2.0 ** (attempt - 1), BACKOFF_LIMIT_S)
+    return min(2.0 ** (attempt - 1), MAX_BACKOFF_S)
 
 
-class _Bell:
+class _Wakeup:
     """Wakes who waits, from any thread; a ring that nobody heard ends the next wait at once."""
 
     def __init__(self) -> None:
-        self._rung = asyncio.Event()
+        self._event = asyncio.Event()
         self._loop: asyncio.AbstractEventLoop | None = None
 
-    def ring(self) -> None:
+    def wake(self) -> None:
         if self._loop is None:
-            self._rung.set()
+            self._event.set()
         elif not self._loop.is_closed():
-            self._loop.call_soon_threadsafe(self._rung.set)
+            self._loop.call_soon_threadsafe(self._event.set)
 
     async def wait(self, timeout_s: float) -> None:
         self._loop = asyncio.get_running_loop()
         with anyio.move_on_after(timeout_s):
-            await self._rung.wait()
-        self._rung.clear()
+            await self._event.wait()
+        self._event.clear()
 
 
-def _pattern(path: str) -> re.Pattern[str]:
+def _compile_pattern(path: str) -> re.Pattern[str]:
     """`users/{uid}/notes/{id}` matches one segment for each name in braces."""
     return re.compile(re.sub(r"\\\{[^}]*\\\}", "[^/]+", re.escape(path)))
 
 
 def _claim(
-    connection: sqlite3.Connection, now: float, limit: int, passing: Sequence[str]
+    connection: sqlite3.Connection, now: float, limit: int, skip_targets: Sequence[str]
 ) -> list[Job]:
     rows = connection.execute(
         "UPDATE jobs SET due = ?, attempt = attempt + 1, fence = fence + 1 WHERE id IN "
         "(SELECT id FROM jobs WHERE ended IS NULL AND due <= ? "
         "AND target NOT IN (SELECT value FROM json_each(?)) ORDER BY due, id LIMIT ?) "
         "RETURNING id, kind, target, name, body, trace, created, attempt, fence",
-        (now + LEASE_S, now, dumps(passing), limit),
+        (now + LEASE_S, now, dumps(skip_targets), limit),
     ).fetchall()
-    return [_job(*row) for row in sorted(rows)]
+    return [_to_job(*row) for row in sorted(rows)]
 
 
-def _job(id_: int, kind: Kind, target: str, name: str, body: str, *rest: Any) -> Job:
+def _to_job(id_: int, kind: Kind, target: str, name: str, body: str, *rest: Any) -> Job:
     trace, created, attempt, fence = rest
     return Job(
         id=id_,
@@ -288,7 +294,7 @@ def _job(id_: int, kind: Kind, target: str, name: str, body: str, *rest: Any) ->
         name=name,
         body=loads(body),
         trace=loads(trace),
-        created=datetime.fromtimestamp(created, UTC),
+        created_at=datetime.fromtimestamp(created, UTC),
         attempt=attempt,
         fence=fence,
     )
@@ -296,8 +302,8 @@ def _job(id_: int, kind: Kind, target: str, name: str, body: str, *rest: Any) ->
 
 def _end(connection: sqlite3.Connection, job: Job, now: float) -> bool:
     """End a job that is still ours. A task's row stays for its name, without its body."""
-    mine = (job.id, job.fence)
+    claim = (job.id, job.fence)
     if job.kind == "task":
         sql = "UPDATE jobs SET ended = ?, body = '' WHERE ended IS NULL AND id = ? AND fence = ?"
-        return connection.execute(sql, (now, *mine)).rowcount > 0
-    return connection.execute("DELETE FROM jobs WHERE id = ? AND fence = ?", mine).rowcount > 0
+        return connection.execute(sql, (now, *claim)).rowcount > 0
+    return connection.execute("DELETE FROM jobs WHERE id = ? AND fence = ?", claim).rowcount > 0

@@ -31,16 +31,16 @@ CREATE TABLE IF NOT EXISTS vector_dense (
   namespace TEXT, id TEXT, vector BLOB NOT NULL, PRIMARY KEY (namespace, id)
 );
 """
-ROWS_HELD = 250_000
+MAX_ROWS_IN_MEMORY = 250_000
 """Of all namespaces in memory, at some 1.5 KB each without dense values."""
 
-_TAKE_IN = """
+_SELECT_CHANGED = """
 SELECT id, indices, weights, vector, metadata, metadata -> '$.kind',
   iif(json_type(metadata, '$.created_at') IN ('integer', 'real'), metadata ->> '$.created_at', NULL)
 FROM vector_rows LEFT JOIN vector_dense USING (namespace, id)
 WHERE namespace = ? AND version > ? ORDER BY version, id
 """
-_FETCH = """
+_SELECT_BY_ID = """
 SELECT id, indices, weights, vector, metadata
 FROM vector_rows LEFT JOIN vector_dense USING (namespace, id)
 WHERE namespace = ? AND id IN (SELECT value FROM json_each(?))
@@ -54,11 +54,11 @@ class SqliteVectors:
     after a delete it reads which ids are left.
     """
 
-    def __init__(self, database: SqliteDatabase, *, rows_held: int = ROWS_HELD) -> None:
-        database.schema(SCHEMA)
+    def __init__(self, database: SqliteDatabase, *, max_rows: int = MAX_ROWS_IN_MEMORY) -> None:
+        database.add_schema(SCHEMA)
         self._database = database
-        self._rows_held = rows_held
-        self._held: OrderedDict[str, ExactIndex] = OrderedDict()
+        self._max_rows = max_rows
+        self._indexes: OrderedDict[str, ExactIndex] = OrderedDict()
         self._lock = threading.Lock()
 
     async def upsert(self, namespace: str, rows: Sequence[Row]) -> None:
@@ -77,8 +77,8 @@ class SqliteVectors:
 
     async def fetch(self, namespace: str, ids: Sequence[str]) -> dict[str, Row]:
         def work(connection: sqlite3.Connection) -> dict[str, Row]:
-            found = connection.execute(_FETCH, (namespace, json.dumps(list(ids))))
-            return {row_id: _decode(row_id, *stored) for row_id, *stored in found}
+            rows = connection.execute(_SELECT_BY_ID, (namespace, json.dumps(list(ids))))
+            return {row_id: _decode(row_id, *stored) for row_id, *stored in rows}
 
         return await self._database.read(work)
 
@@ -103,15 +103,17 @@ class SqliteVectors:
         )
 
     async def delete(self, namespace: str, ids: Sequence[str]) -> None:
-        named = [(namespace, row_id) for row_id in ids]
+        row_keys = [(namespace, row_id) for row_id in ids]
 
         def work(connection: sqlite3.Connection) -> None:
-            connection.executemany("DELETE FROM vector_dense WHERE namespace = ? AND id = ?", named)
-            deleted = connection.executemany(
-                "DELETE FROM vector_rows WHERE namespace = ? AND id = ?", named
+            connection.executemany(
+                "DELETE FROM vector_dense WHERE namespace = ? AND id = ?", row_keys
             )
-            if deleted.rowcount:
-                _shrink(connection, namespace)
+            result = connection.executemany(
+                "DELETE FROM vector_rows WHERE namespace = ? AND id = ?", row_keys
+            )
+            if result.rowcount:
+                _mark_shrunk(connection, namespace)
 
         await self._database.write(work)
 
@@ -126,47 +128,47 @@ class SqliteVectors:
         """Ask the namespace as this snapshot has it; other namespaces are searched meanwhile."""
 
         def work(connection: sqlite3.Connection) -> list[Hit]:
-            version, shrunk_at = _versions(connection, namespace)
+            version, shrunk_at = _read_versions(connection, namespace)
             if not version:
-                self._forget(namespace)
+                self._evict(namespace)
                 return []
-            index = self._index(namespace)
+            index = self._get_index(namespace)
             with index.lock:
                 if 0 < index.version < shrunk_at:
-                    index.keep(_ids(connection, namespace))
+                    index.retain_only(_read_ids(connection, namespace))
                 if index.version < version:
-                    index.take_in(_rows(connection, namespace, after=index.version), version)
+                    index.update(_read_rows(connection, namespace, after=index.version), version)
                 return ask(index)
 
         return await self._database.read(work)
 
-    def _index(self, namespace: str) -> "ExactIndex":
+    def _get_index(self, namespace: str) -> "ExactIndex":
         """Return what is held of a namespace; those used least recently are let go."""
         from shared.adapters.exact_index import ExactIndex
 
         with self._lock:
-            index = self._held.pop(namespace, None)
+            index = self._indexes.pop(namespace, None)
             if index is None or index.is_worn():
                 index = ExactIndex()
-            self._held[namespace] = index
-            while len(self._held) > 1 and sum(map(len, self._held.values())) > self._rows_held:
-                self._held.popitem(last=False)
+            self._indexes[namespace] = index
+            while len(self._indexes) > 1 and sum(map(len, self._indexes.values())) > self._max_rows:
+                self._indexes.popitem(last=False)
             return index
 
-    def _forget(self, namespace: str) -> None:
+    def _evict(self, namespace: str) -> None:
         with self._lock:
-            self._held.pop(namespace, None)
+            self._indexes.pop(namespace, None)
 
 
-def _ids(connection: sqlite3.Connection, namespace: str) -> set[str]:
-    found = connection.execute("SELECT id FROM vector_rows WHERE namespace = ?", (namespace,))
-    return {row_id for (row_id,) in found}
+def _read_ids(connection: sqlite3.Connection, namespace: str) -> set[str]:
+    rows = connection.execute("SELECT id FROM vector_rows WHERE namespace = ?", (namespace,))
+    return {row_id for (row_id,) in rows}
 
 
-def _rows(connection: sqlite3.Connection, namespace: str, *, after: int) -> "list[StoredRow]":
+def _read_rows(connection: sqlite3.Connection, namespace: str, *, after: int) -> "list[StoredRow]":
     from shared.adapters.exact_index import StoredRow
 
-    return [StoredRow(*row) for row in connection.execute(_TAKE_IN, (namespace, after))]
+    return [StoredRow(*row) for row in connection.execute(_SELECT_CHANGED, (namespace, after))]
 
 
 def _write_dense(connection: sqlite3.Connection, namespace: str, rows: Sequence[Row]) -> None:
@@ -208,14 +210,14 @@ def _raise_version(connection: sqlite3.Connection, namespace: str) -> int:
     return int(version)
 
 
-def _shrink(connection: sqlite3.Connection, namespace: str) -> None:
+def _mark_shrunk(connection: sqlite3.Connection, namespace: str) -> None:
     _raise_version(connection, namespace)
     connection.execute(
         "UPDATE vector_namespaces SET shrunk_at = version WHERE namespace = ?", (namespace,)
     )
 
 
-def _versions(connection: sqlite3.Connection, namespace: str) -> tuple[int, int]:
+def _read_versions(connection: sqlite3.Connection, namespace: str) -> tuple[int, int]:
     row = connection.execute(
         "SELECT version, shrunk_at FROM vector_namespaces WHERE namespace = ?", (namespace,)
     ).fetchone()

@@ -4,14 +4,14 @@ from collections.abc import AsyncIterator
 from datetime import datetime
 
 from shared.data.codec import dump, load
-from shared.domain.account import Erasure, erasure_id
+from shared.domain.account import Erasure, build_erasure_id
 from shared.domain.documents import Document, Query, Set, Where
 from shared.domain.ids import UserId
 from shared.ports import Documents
 
-_PAGE = 20
+_PAGE_SIZE = 20
 """Documents may be a megabyte each."""
-_BEGUN_WITH = {
+_TIME_FIELD_BY_COLLECTION = {
     "memories": "created_at",
     "action_items": "created_at",
     "people": "created_at",
@@ -30,31 +30,31 @@ class Accounts:
     def __init__(self, documents: Documents) -> None:
         self._documents = documents
 
-    async def profile(self, uid: UserId) -> Document | None:
+    async def get_profile(self, uid: UserId) -> Document | None:
         return await self._documents.get(f"users/{uid}")
 
-    async def all(self, uid: UserId, collection: str) -> AsyncIterator[Document]:
+    async def iter_documents(self, uid: UserId, collection: str) -> AsyncIterator[Document]:
         """Yield every document of one of the user's collections, page by page."""
         start_after = None
         while True:
             query = Query(
-                collection=f"users/{uid}/{collection}", limit=_PAGE, start_after=start_after
+                collection=f"users/{uid}/{collection}", limit=_PAGE_SIZE, start_after=start_after
             )
-            found = await self._documents.query(query)
-            for document in found:
+            documents = await self._documents.query(query)
+            for document in documents:
                 yield document
-            if len(found) < _PAGE:
+            if len(documents) < _PAGE_SIZE:
                 return
-            start_after = (found[-1].id,)
+            start_after = (documents[-1].id,)
 
     async def is_in_use(self, uid: UserId, *, since: datetime) -> bool:
         """Tell whether the user has a profile or a conversation, or anything newer than `since`."""
-        if await self.profile(uid) is not None:
+        if await self.get_profile(uid) is not None:
             return True
         if await self._has(uid, "conversations"):  # held, perhaps, long before it was handed in
             return True
-        for collection, time in _BEGUN_WITH.items():
-            if await self._has(uid, collection, Where(time, ">", since)):
+        for collection, time_field in _TIME_FIELD_BY_COLLECTION.items():
+            if await self._has(uid, collection, Where(time_field, ">", since)):
                 return True
         return False
 
@@ -66,11 +66,11 @@ class Accounts:
 
     async def delete(self, uid: UserId) -> int:
         """Delete every document of the user's or about them; again does no harm."""
-        owned = Query(collection="apps", where=(Where("owner", "==", uid),), fields=("owner",))
-        apps = await self._documents.query(owned)
-        told = Query(collection="dead_letters", where=(Where("ids.uid", "==", uid),))
-        found = [*apps, *await self._documents.query(told)]
-        counts = [await self._documents.delete_tree(document.path) for document in found]
+        owned_apps = Query(collection="apps", where=(Where("owner", "==", uid),), fields=("owner",))
+        apps = await self._documents.query(owned_apps)
+        own_dead_letters = Query(collection="dead_letters", where=(Where("ids.uid", "==", uid),))
+        documents = [*apps, *await self._documents.query(own_dead_letters)]
+        counts = [await self._documents.delete_tree(document.path) for document in documents]
         return sum(counts) + await self._documents.delete_tree(f"users/{uid}")
 
 
@@ -81,7 +81,7 @@ class Erasures:
         self._documents = documents
 
     async def get(self, uid: UserId) -> Erasure | None:
-        document = await self._documents.get(f"erasures/{erasure_id(uid)}")
+        document = await self._documents.get(f"erasures/{build_erasure_id(uid)}")
         return load(Erasure, document) if document else None
 
     async def put(self, erasure: Erasure) -> None:

@@ -19,37 +19,37 @@ class AppStores(Protocol):
     def installed_apps(self) -> InstalledApps: ...
 
 
-async def calling_app(
-    stores: AppStores, app_id: AppId, uid: UserId, header: str | None, *, not_installed: str
+async def authenticate_app(
+    stores: AppStores, app_id: AppId, uid: UserId, header: str | None, *, not_installed_message: str
 ) -> tuple[App, InstalledApp]:
     """Return the app if it proves who it is by its key, and what the user consented to.
 
     Raises NotAuthenticated, NotAllowed, NotFound, checked in this order; `not_installed` is what an app
     reads that the user did not allow.
     """
-    key = _api_key(header)
+    key = _parse_api_key(header)
     if not is_id(app_id):
         raise NotAllowed("Invalid API key")
-    is_accepted, found, installed = await asyncio.gather(
-        stores.apps.accepts_key(app_id, key),
+    is_key_valid, apps, installed_app = await asyncio.gather(
+        stores.apps.is_valid_key(app_id, key),
         stores.apps.get_many([app_id]),
-        _installed(stores, uid, app_id),
+        _get_installed(stores, uid, app_id),
     )
-    if not is_accepted:
+    if not is_key_valid:
         raise NotAllowed("Invalid API key")
-    if not found:
+    if not apps:
         raise NotFound("App not found")
-    if installed is None or not found[0].is_visible_to(uid):
-        raise NotAllowed(not_installed)
-    return found[0], installed
+    if installed_app is None or not apps[0].is_visible_to(uid):
+        raise NotAllowed(not_installed_message)
+    return apps[0], installed_app
 
 
-def _api_key(header: str | None) -> str:
+def _parse_api_key(header: str | None) -> str:
     scheme, _, key = (header or "").partition(" ")
     if scheme.lower() != "bearer" or not key:
         raise NotAuthenticated("Missing or invalid Authorization header. Must be 'Bearer API_KEY'")
     return key
 
 
-async def _installed(stores: AppStores, uid: UserId, app_id: AppId) -> InstalledApp | None:
+async def _get_installed(stores: AppStores, uid: UserId, app_id: AppId) -> InstalledApp | None:
     return await stores.installed_apps.get(uid, app_id) if is_id(uid) else None

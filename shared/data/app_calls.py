@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta
 
-from shared.data.apps import app_in, app_path, installed_in, installed_path
-from shared.data.call_log import entry
+from shared.data.apps import app_path, installed_path, load_app, load_installed_apps
+from shared.data.call_log import build_log_entry
 from shared.domain.app import App, AppCall
 from shared.domain.connection import Service
 from shared.domain.documents import Create, Document, Increment, Update, Write
@@ -16,12 +16,12 @@ from shared.ports import Documents
 
 
 @value
-class Standing:
+class AppCallContext:
     """How a user stands to an app; `made` are their calls of the running hour, as by made()."""
 
     app: App | None
     is_installed: bool
-    made: Mapping[str, int]
+    calls_this_hour: Mapping[str, int]
 
 
 class AppCalls:
@@ -30,54 +30,57 @@ class AppCalls:
     def __init__(self, documents: Documents) -> None:
         self._documents = documents
 
-    async def standing(self, uid: UserId, app_id: AppId, hour: datetime) -> Standing:
+    async def load_context(self, uid: UserId, app_id: AppId, hour: datetime) -> AppCallContext:
         """Read all that decides about a call in the hour that begins at `hour`."""
-        paths = [app_path(app_id), installed_path(uid), _path(uid, hour)]
-        app, installed, counts = await self._documents.get_many(paths)
-        return Standing(
-            app=app_in(app) if app else None,
-            is_installed=any(one.app_id == app_id for one in installed_in(installed)),
-            made=_made_in(counts),
+        paths = [app_path(app_id), installed_path(uid), _document_path(uid, hour)]
+        app, installed_apps, counts = await self._documents.get_many(paths)
+        return AppCallContext(
+            app=load_app(app) if app else None,
+            is_installed=any(
+                installed_app.app_id == app_id
+                for installed_app in load_installed_apps(installed_apps)
+            ),
+            calls_this_hour=_read_counts(counts),
         )
 
-    async def made(self, uid: UserId, hour: datetime) -> Mapping[str, int]:
+    async def count_calls(self, uid: UserId, hour: datetime) -> Mapping[str, int]:
         """Return a user's calls in the hour that begins at `hour`, by app and by service."""
-        return _made_in(await self._documents.get(_path(uid, hour)))
+        return _read_counts(await self._documents.get(_document_path(uid, hour)))
 
-    async def note(
+    async def record_call(
         self, uid: UserId, app_id: AppId, call: AppCall, hour: datetime, *, is_first: bool
     ) -> None:
         """Log a call to an app for its developer, and count it."""
-        logged = entry(app_id, call)
-        await self.count(uid, app_id, hour, is_first=is_first, beside=[logged])
+        log_write = build_log_entry(app_id, call)
+        await self.increment_count(uid, app_id, hour, is_first=is_first, also=[log_write])
 
-    async def count(
+    async def increment_count(
         self,
         uid: UserId,
-        called: AppId | Service,
+        callee: AppId | Service,
         hour: datetime,
         *,
         is_first: bool,
-        beside: Sequence[Write] = (),
+        also: Sequence[Write] = (),
     ) -> None:
         """Count a call, with the writes `beside`. `is_first` guesses whether the hour's count begins.
 
         The count grows without being read, so calls at the same time never wait for one another.
         """
-        path = _path(uid, hour)
+        path = _document_path(uid, hour)
         expires_at = hour + timedelta(hours=1)
-        begin = Create(path, {"apps": {called: 1}, "expires_at": expires_at})
-        go_on = Update(path, {f"apps.{called}": Increment(1)})
-        for counted in (begin,) if is_first else (go_on, begin):
+        create = Create(path, {"apps": {callee: 1}, "expires_at": expires_at})
+        increment = Update(path, {f"apps.{callee}": Increment(1)})
+        for count_write in (create,) if is_first else (increment, create):
             with suppress(PreconditionFailed):
-                await self._documents.write(*beside, counted)
+                await self._documents.write(*also, count_write)
                 return
-        await self._documents.write(*beside, go_on)  # somebody else began
+        await self._documents.write(*also, increment)  # somebody else began
 
 
-def _made_in(counts: Document | None) -> Mapping[str, int]:
+def _read_counts(counts: Document | None) -> Mapping[str, int]:
     return counts.fields["apps"] if counts else {}
 
 
-def _path(uid: UserId, hour: datetime) -> str:
+def _document_path(uid: UserId, hour: datetime) -> str:
     return f"users/{uid}/limits/calls-{hour:%Y-%m-%d-%H}"

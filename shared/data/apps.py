@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from shared.data.codec import dump, load, load_all
-from shared.data.paging import Page, page, position
+from shared.data.paging import Page, build_page, parse_cursor
 from shared.domain.app import ApiKey, App, InstalledApp
 from shared.domain.documents import Create, Delete, Document, Order, Query, Set, Where
 from shared.domain.errors import Conflict, NotFound
@@ -30,43 +30,45 @@ class Apps:
         document = await self._documents.get(app_path(app_id))
         if document is None:
             raise NotFound("App not found")
-        return app_in(document)
+        return load_app(document)
 
     async def get_many(self, app_ids: Sequence[AppId]) -> list[App]:
         """Return those that exist, in the order of the ids."""
-        found = await self._documents.get_many([app_path(app_id) for app_id in app_ids])
-        return load_all(App, [_readable(document) for document in found if document is not None])
+        documents = await self._documents.get_many([app_path(app_id) for app_id in app_ids])
+        return load_all(
+            App, [_parse_schemas(document) for document in documents if document is not None]
+        )
 
-    async def owned_by(self, uid: UserId) -> list[App]:
-        return await self._some(Where("owner", "==", uid))
+    async def list_owned(self, uid: UserId) -> list[App]:
+        return await self._list_where(Where("owner", "==", uid))
 
-    async def count_of(self, uid: UserId) -> int:
-        owned = Where("owner", "==", uid)
-        return await self._documents.count(Query(collection="apps", where=(owned,)))
+    async def count_owned(self, uid: UserId) -> int:
+        owner_filter = Where("owner", "==", uid)
+        return await self._documents.count(Query(collection="apps", where=(owner_filter,)))
 
-    async def public(self, *, limit: int = 100, after: str | None = None) -> Page[App]:
+    async def list_public(self, *, limit: int = 100, after: str | None = None) -> Page[App]:
         """List what anybody may install, newest first. Raises Invalid for a cursor not of ours."""
         query = Query(
             collection="apps",
             where=(Where("private", "==", False),),  # noqa: FBT003 - a stored value
             order_by=(Order("created_at", "desc"),),
             limit=limit,
-            start_after=position(after),
+            start_after=parse_cursor(after),
         )
-        found = await self._documents.query(query)
-        return page(self._loaded(found), found, query)
+        documents = await self._documents.query(query)
+        return build_page(self._load_apps(documents), documents, query)
 
-    async def _some(self, where: Where) -> list[App]:
+    async def _list_where(self, where: Where) -> list[App]:
         """Return the hundred oldest: ids sort by time."""
-        found = await self._documents.query(Query(collection="apps", where=(where,), limit=100))
-        return self._loaded(found)
+        documents = await self._documents.query(Query(collection="apps", where=(where,), limit=100))
+        return self._load_apps(documents)
 
     @staticmethod
-    def _loaded(found: list[Document]) -> list[App]:
-        return load_all(App, [_readable(document) for document in found])
+    def _load_apps(documents: list[Document]) -> list[App]:
+        return load_all(App, [_parse_schemas(document) for document in documents])
 
     async def create(self, app: App) -> None:
-        await self._documents.write(Create(app_path(app.id), _fields(app)))
+        await self._documents.write(Create(app_path(app.id), _build_app_fields(app)))
 
     async def revise(self, app_id: AppId, change: Callable[[App], App]) -> App:
         """Change an app as it stands now: two changes at once are both kept. Raises NotFound."""
@@ -76,10 +78,10 @@ class Apps:
             document = await transaction.get(path)
             if document is None:
                 raise NotFound("App not found")
-            before = app_in(document)
+            before = load_app(document)
             app = change(before)
             if app != before:  # many may come to the same verdict at once
-                transaction.write(Set(path, _fields(app)))
+                transaction.write(Set(path, _build_app_fields(app)))
             return app
 
         return await self._documents.transaction(work)
@@ -91,18 +93,18 @@ class Apps:
     async def add_key(self, app_id: AppId, key: ApiKey) -> None:
         await self._documents.write(Create(f"apps/{app_id}/api_keys/{key.id}", dump(key)))
 
-    async def keys(self, app_id: AppId) -> list[ApiKey]:
+    async def list_keys(self, app_id: AppId) -> list[ApiKey]:
         query = Query(collection=f"apps/{app_id}/api_keys", limit=100)
         return load_all(ApiKey, await self._documents.query(query))
 
     async def remove_key(self, app_id: AppId, key_id: str) -> None:
         await self._documents.write(Delete(f"apps/{app_id}/api_keys/{key_id}"))
 
-    async def accepts_key(self, app_id: AppId, secret: str) -> bool:
+    async def is_valid_key(self, app_id: AppId, secret: str) -> bool:
         """Compare in constant time; the prefix `sk_` may be left out."""
-        hashed = hash_key(secret)
-        keys = await self.keys(app_id)
-        return any([hmac.compare_digest(key.hashed, hashed) for key in keys])  # noqa: C419 - no early end
+        key_hash = hash_key(secret)
+        keys = await self.list_keys(app_id)
+        return any([hmac.compare_digest(key.hashed, key_hash) for key in keys])  # noqa: C419 - no early end
 
 
 class InstalledApps:
@@ -111,31 +113,44 @@ class InstalledApps:
     def __init__(self, documents: Documents) -> None:
         self._documents = documents
 
-    async def all(self, uid: UserId) -> list[InstalledApp]:
+    async def list_all(self, uid: UserId) -> list[InstalledApp]:
         """Return them by app id, which keeps the model's tool list stable."""
-        return installed_in(await self._documents.get(installed_path(uid)))
+        return load_installed_apps(await self._documents.get(installed_path(uid)))
 
     async def get(self, uid: UserId, app_id: AppId) -> InstalledApp | None:
-        return next((one for one in await self.all(uid) if one.app_id == app_id), None)
+        return next(
+            (
+                installed_app
+                for installed_app in await self.list_all(uid)
+                if installed_app.app_id == app_id
+            ),
+            None,
+        )
 
     async def add(
-        self, uid: UserId, installed: InstalledApp, *, limit: int = MAX_INSTALLED
+        self, uid: UserId, installed_app: InstalledApp, *, limit: int = MAX_INSTALLED
     ) -> None:
         """Raises Conflict where so many others are installed."""
 
         async def work(transaction: Transaction) -> None:
-            others = installed_in(await transaction.get(installed_path(uid)), but=installed.app_id)
+            others = load_installed_apps(
+                await transaction.get(installed_path(uid)), excluded_id=installed_app.app_id
+            )
             if len(others) >= limit:
                 raise Conflict(f"You may install {limit} apps; remove one first.")
-            transaction.write(Set(installed_path(uid), _allowed([*others, installed])))
+            transaction.write(
+                Set(installed_path(uid), _build_installed_fields([*others, installed_app]))
+            )
 
         await self._documents.transaction(work)
 
     async def remove(self, uid: UserId, app_id: AppId) -> None:
         async def work(transaction: Transaction) -> None:
-            others = installed_in(await transaction.get(installed_path(uid)), but=app_id)
+            others = load_installed_apps(
+                await transaction.get(installed_path(uid)), excluded_id=app_id
+            )
             transaction.write(
-                Set(installed_path(uid), _allowed(others))
+                Set(installed_path(uid), _build_installed_fields(others))
                 if others
                 else Delete(installed_path(uid))
             )
@@ -151,11 +166,13 @@ def installed_path(uid: UserId) -> str:
     return f"users/{uid}/installed_apps/all"
 
 
-def app_in(document: Document) -> App:
-    return load(App, _readable(document))
+def load_app(document: Document) -> App:
+    return load(App, _parse_schemas(document))
 
 
-def installed_in(document: Document | None, *, but: AppId | None = None) -> list[InstalledApp]:
+def load_installed_apps(
+    document: Document | None, *, excluded_id: AppId | None = None
+) -> list[InstalledApp]:
     apps = document.fields["apps"] if document else {}
     return [
         InstalledApp(
@@ -164,32 +181,38 @@ def installed_in(document: Document | None, *, but: AppId | None = None) -> list
             granted=frozenset(apps[app_id]["granted"]),
         )
         for app_id in sorted(apps)
-        if app_id != but
+        if app_id != excluded_id
     ]
 
 
-def _allowed(installed: Sequence[InstalledApp]) -> dict[str, Any]:
+def _build_installed_fields(installed_apps: Sequence[InstalledApp]) -> dict[str, Any]:
     """Beside the apps stands when the last of them came."""
     apps = {
-        one.app_id: {"installed_at": one.installed_at, "granted": sorted(one.granted)}
-        for one in installed
+        installed_app.app_id: {
+            "installed_at": installed_app.installed_at,
+            "granted": sorted(installed_app.granted),
+        }
+        for installed_app in installed_apps
     }
-    return {"apps": apps, "installed_at": max(one.installed_at for one in installed)}
+    return {
+        "apps": apps,
+        "installed_at": max(installed_app.installed_at for installed_app in installed_apps),
+    }
 
 
-def _fields(app: App) -> dict[str, Any]:
+def _build_app_fields(app: App) -> dict[str, Any]:
     """Keep schemas as text: Firestore takes no lists in lists and few levels of maps."""
     fields = dump(app)
     tools = [{**t, "parameters": json.dumps(t["parameters"])} for t in fields["chat_tools"]]
     return {**fields, "chat_tools": tools}
 
 
-def _readable(document: Document) -> Document:
-    tools = [_with_schema(tool) for tool in document.fields.get("chat_tools", ())]
+def _parse_schemas(document: Document) -> Document:
+    tools = [_parse_schema(tool) for tool in document.fields.get("chat_tools", ())]
     return replace(document, fields={**document.fields, "chat_tools": tools})
 
 
-def _with_schema(tool: Mapping[str, Any]) -> dict[str, Any]:
+def _parse_schema(tool: Mapping[str, Any]) -> dict[str, Any]:
     return {**tool, "parameters": json.loads(tool["parameters"])}
 
 

@@ -8,8 +8,8 @@ from shared.domain.app import App
 from shared.domain.ids import AppId
 from shared.ports import Clock
 
-KEPT = timedelta(seconds=60)
-MOST_KEPT = 1_000
+CACHE_TTL = timedelta(seconds=60)
+MAX_CACHED = 1_000
 
 
 class CachedApps:
@@ -18,24 +18,26 @@ class CachedApps:
     def __init__(self, apps: Apps, clock: Clock) -> None:
         self._apps = apps
         self._clock = clock
-        self._kept: dict[AppId, tuple[datetime, App | None]] = {}
+        self._cache: dict[AppId, tuple[datetime, App | None]] = {}
 
     async def get_many(self, app_ids: Sequence[AppId]) -> list[App]:
         """Return those that exist, in the order of the ids."""
         now = self._clock.now()
-        apps = {app_id: self._kept[app_id][1] for app_id in app_ids if self._is_fresh(app_id, now)}
-        if unknown := [app_id for app_id in app_ids if app_id not in apps]:
-            found = {app.id: app for app in await self._apps.get_many(unknown)}
-            apps |= {app_id: found.get(app_id) for app_id in unknown}
-            self._keep({app_id: (now, apps[app_id]) for app_id in unknown})
+        apps = {app_id: self._cache[app_id][1] for app_id in app_ids if self._is_fresh(app_id, now)}
+        if missing_ids := [app_id for app_id in app_ids if app_id not in apps]:
+            apps_by_id = {app.id: app for app in await self._apps.get_many(missing_ids)}
+            apps |= {app_id: apps_by_id.get(app_id) for app_id in missing_ids}
+            self._insert({app_id: (now, apps[app_id]) for app_id in missing_ids})
         return [app for app_id in app_ids if (app := apps[app_id]) is not None]
 
-    def _keep(self, read: Mapping[AppId, tuple[datetime, App | None]]) -> None:
+    def _insert(self, entries: Mapping[AppId, tuple[datetime, App | None]]) -> None:
         """What was read anew stands last; the oldest is forgotten."""
-        self._kept = {app_id: kept for app_id, kept in self._kept.items() if app_id not in read}
-        self._kept |= read
-        for oldest in list(self._kept)[: max(0, len(self._kept) - MOST_KEPT)]:
-            del self._kept[oldest]
+        self._cache = {
+            app_id: entry for app_id, entry in self._cache.items() if app_id not in entries
+        }
+        self._cache |= entries
+        for oldest_id in list(self._cache)[: max(0, len(self._cache) - MAX_CACHED)]:
+            del self._cache[oldest_id]
 
     def _is_fresh(self, app_id: AppId, now: datetime) -> bool:
-        return app_id in self._kept and now < self._kept[app_id][0] + KEPT
+        return app_id in self._cache and now < self._cache[app_id][0] + CACHE_TTL

@@ -8,7 +8,7 @@ from shared.domain.documents import Create, Order, Query, Where
 from shared.domain.ids import AppId
 from shared.ports import Documents
 
-KEPT = timedelta(days=7)
+CALL_LOG_TTL = timedelta(days=7)
 
 
 class CallLog:
@@ -18,46 +18,56 @@ class CallLog:
         self._documents = documents
 
     async def add(self, app_id: AppId, call: AppCall) -> None:
-        await self._documents.write(entry(app_id, call))
+        await self._documents.write(build_log_entry(app_id, call))
 
-    async def newest(self, app_id: AppId, *, since: datetime, limit: int) -> list[AppCall]:
+    async def list_newest(self, app_id: AppId, *, since: datetime, limit: int) -> list[AppCall]:
         query = Query(
-            collection=_calls(app_id),
+            collection=_collection_path(app_id),
             where=(Where("at", ">", since),),
             order_by=(Order("at", "desc"),),
             limit=limit,
         )
-        return await self._some(query)
+        return await self._load_calls(query)
 
-    async def failures_in_a_row(
+    async def list_consecutive_failures(
         self, app_id: AppId, *, after: datetime, limit: int
     ) -> list[AppCall]:
         """Return the first failures, oldest first, since the last call that worked or `after`."""
-        worked = (Where("failed", "==", False), Where("at", ">", after))  # noqa: FBT003 - a stored value
+        success_filters = (Where("failed", "==", False), Where("at", ">", after))  # noqa: FBT003 - a stored value
         order = (Order("at", "desc"),)
-        last = Query(collection=_calls(app_id), where=worked, order_by=order, limit=1)
-        since = max([after, *(call.at for call in await self._some(last))])
-        failed = (Where("failed", "==", True), Where("at", ">", since))  # noqa: FBT003 - as above
+        last_success = Query(
+            collection=_collection_path(app_id), where=success_filters, order_by=order, limit=1
+        )
+        since = max([after, *(call.at for call in await self._load_calls(last_success))])
+        failure_filters = (Where("failed", "==", True), Where("at", ">", since))  # noqa: FBT003 - as above
         order = (Order("at", "asc"),)
-        first = Query(collection=_calls(app_id), where=failed, order_by=order, limit=limit)
-        return await self._some(first)
+        failures = Query(
+            collection=_collection_path(app_id), where=failure_filters, order_by=order, limit=limit
+        )
+        return await self._load_calls(failures)
 
     async def has_arrived(self, app_id: AppId, kind: CallKind, *, after: datetime) -> bool:
         """Tell whether a call of that kind worked since."""
-        worked = (Where("failed", "==", False), Where("kind", "==", kind), Where("at", ">", after))  # noqa: FBT003 - as above
+        success_filters = (
+            Where("failed", "==", False),  # noqa: FBT003 - as above
+            Where("kind", "==", kind),
+            Where("at", ">", after),
+        )
         order = (Order("at", "desc"),)
-        last = Query(collection=_calls(app_id), where=worked, order_by=order, limit=1)
-        return bool(await self._some(last))
+        last_success = Query(
+            collection=_collection_path(app_id), where=success_filters, order_by=order, limit=1
+        )
+        return bool(await self._load_calls(last_success))
 
-    async def _some(self, query: Query) -> list[AppCall]:
+    async def _load_calls(self, query: Query) -> list[AppCall]:
         return load_all(AppCall, await self._documents.query(query))
 
 
-def entry(app_id: AppId, call: AppCall) -> Create:
+def build_log_entry(app_id: AppId, call: AppCall) -> Create:
     """Return the write that logs a call."""
-    fields = {**dump(call), "expires_at": call.at + KEPT}
-    return Create(f"{_calls(app_id)}/{call.id}", fields)
+    fields = {**dump(call), "expires_at": call.at + CALL_LOG_TTL}
+    return Create(f"{_collection_path(app_id)}/{call.id}", fields)
 
 
-def _calls(app_id: AppId) -> str:
+def _collection_path(app_id: AppId) -> str:
     return f"apps/{app_id}/calls"

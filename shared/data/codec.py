@@ -11,42 +11,44 @@ from shared.domain.documents import Document
 T = TypeVar("T")
 MAX_ITEMS = 20_000
 """As many segments as a transcript may have; a client's list may hold a million empty maps."""
-SHOWN_ERRORS = 5
+MAX_SHOWN_ERRORS = 5
 
 
-class Malformed(ValueError):
+class MalformedDocument(ValueError):
     """A stored document does not fit its type; clients write some documents themselves."""
 
 
-adapter: Callable[[Any], TypeAdapter[Any]] = cache(TypeAdapter)
+type_adapter: Callable[[Any], TypeAdapter[Any]] = cache(TypeAdapter)
 """Return the validator of a type, built once."""
 
 
 def dump(value: object) -> dict[str, Any]:
     """Return the fields of a domain value: tuples become lists, times stay times."""
-    fields: dict[str, Any] = adapter(type(value)).dump_python(value)
-    return {name: _plain(field) for name, field in fields.items()}
+    fields: dict[str, Any] = type_adapter(type(value)).dump_python(value)
+    return {name: _to_plain(field) for name, field in fields.items()}
 
 
-def _plain(value: Any) -> Any:
+def _to_plain(value: Any) -> Any:
     if isinstance(value, dict):
-        return {name: _plain(field) for name, field in value.items()}
+        return {name: _to_plain(field) for name, field in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
+        return [_to_plain(item) for item in value]
     return value
 
 
 def load(kind: type[T], document: Document) -> T:
     """Return the domain value of a document; its path names its id. Raises Malformed."""
     if not all(map(is_bounded, document.fields.values())):
-        raise Malformed(f"{kind.__name__} at {document.path!r}: more than {MAX_ITEMS} items")
+        raise MalformedDocument(
+            f"{kind.__name__} at {document.path!r}: more than {MAX_ITEMS} items"
+        )
     try:
-        value: T = adapter(kind).validate_python({**document.fields, "id": document.id})
+        value: T = type_adapter(kind).validate_python({**document.fields, "id": document.id})
     except ValidationError as error:
-        errors = error.errors(include_url=False, include_input=False)[:SHOWN_ERRORS]
-        wrong = ", ".join(".".join(map(str, e["loc"])) for e in errors)
+        errors = error.errors(include_url=False, include_input=False)[:MAX_SHOWN_ERRORS]
+        locations = ", ".join(".".join(map(str, e["loc"])) for e in errors)
         # The cause would carry the document's content into the log.
-        raise Malformed(f"{kind.__name__} at {document.path!r}: {wrong}") from None
+        raise MalformedDocument(f"{kind.__name__} at {document.path!r}: {locations}") from None
     return value
 
 
@@ -61,6 +63,6 @@ def load_all(kind: type[T], documents: list[Document]) -> list[T]:
     for document in documents:
         try:
             values.append(load(kind, document))
-        except Malformed:
+        except MalformedDocument:
             continue
     return values

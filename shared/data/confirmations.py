@@ -12,7 +12,9 @@ from shared.domain.ids import RunId, UserId, is_id
 from shared.domain.run import Run
 from shared.ports import Documents, Transaction
 
-GONE = "This question is no longer open: its answer ended, or too much time has passed."
+CONFIRMATION_CLOSED = (
+    "This question is no longer open: its answer ended, or too much time has passed."
+)
 
 
 class Confirmations:
@@ -22,18 +24,20 @@ class Confirmations:
         self._documents = documents
 
     async def add(self, uid: UserId, run_id: RunId, confirmation: Confirmation) -> None:
-        await self._documents.write(Create(_path(uid, run_id, confirmation.id), dump(confirmation)))
+        await self._documents.write(
+            Create(_document_path(uid, run_id, confirmation.id), dump(confirmation))
+        )
 
     async def get(self, uid: UserId, run_id: RunId, confirmation_id: str) -> Confirmation | None:
-        document = await self._documents.get(_path(uid, run_id, confirmation_id))
+        document = await self._documents.get(_document_path(uid, run_id, confirmation_id))
         return load(Confirmation, document) if document else None
 
-    async def of_run(self, uid: UserId, run_id: RunId) -> list[Confirmation]:
+    async def list_for_run(self, uid: UserId, run_id: RunId) -> list[Confirmation]:
         if not is_id(run_id):
             return []
         query = Query(collection=f"users/{uid}/runs/{run_id}/confirmations")
-        found = load_all(Confirmation, await self._documents.query(query))
-        return sorted(found, key=lambda one: one.asked_at)
+        confirmations = load_all(Confirmation, await self._documents.query(query))
+        return sorted(confirmations, key=lambda confirmation: confirmation.asked_at)
 
     async def answer(
         self, uid: UserId, run_id: RunId, confirmation_id: str, *, approved: bool, now: datetime
@@ -42,18 +46,18 @@ class Confirmations:
 
         Raises NotFound, Conflict (they said the opposite before) and Gone.
         """
-        wanted: Decision = "approved" if approved else "refused"
+        decision: Decision = "approved" if approved else "refused"
 
         async def decide(stored: Confirmation, transaction: Transaction) -> Decision:
             if stored.decision is None and await _is_open(transaction, uid, run_id, stored, now):
-                return wanted
+                return decision
             if stored.decision in (None, "expired"):
-                raise Gone(GONE)
-            if stored.decision != wanted:
+                raise Gone(CONFIRMATION_CLOSED)
+            if stored.decision != decision:
                 raise Conflict(f"This was {stored.decision} before.")
-            return wanted
+            return decision
 
-        return await self._decided(uid, run_id, confirmation_id, decide)
+        return await self._apply_decision(uid, run_id, confirmation_id, decide)
 
     async def expire(self, uid: UserId, run_id: RunId, confirmation_id: str) -> Confirmation:
         """Close a question that nobody answered; an answer that came first stands."""
@@ -61,9 +65,9 @@ class Confirmations:
         async def decide(stored: Confirmation, _: Transaction) -> Decision:
             return stored.decision or "expired"
 
-        return await self._decided(uid, run_id, confirmation_id, decide)
+        return await self._apply_decision(uid, run_id, confirmation_id, decide)
 
-    async def _decided(
+    async def _apply_decision(
         self,
         uid: UserId,
         run_id: RunId,
@@ -72,7 +76,7 @@ class Confirmations:
     ) -> Confirmation:
         if not (is_id(run_id) and is_id(confirmation_id)):
             raise NotFound("Confirmation not found")
-        path = _path(uid, run_id, confirmation_id)
+        path = _document_path(uid, run_id, confirmation_id)
 
         async def work(transaction: Transaction) -> Confirmation:
             document = await transaction.get(path)
@@ -92,9 +96,9 @@ async def _is_open(
 ) -> bool:
     document = await transaction.get(f"users/{uid}/runs/{run_id}")
     run = load(Run, document) if document else None
-    goes_on = run is not None and run.outcome is None and not run.has_lapsed(now)
-    return goes_on and now < stored.expires_at
+    is_running = run is not None and run.outcome is None and not run.has_lapsed(now)
+    return is_running and now < stored.expires_at
 
 
-def _path(uid: UserId, run_id: RunId, confirmation_id: str) -> str:
+def _document_path(uid: UserId, run_id: RunId, confirmation_id: str) -> str:
     return f"users/{uid}/runs/{run_id}/confirmations/{confirmation_id}"

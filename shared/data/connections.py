@@ -13,7 +13,7 @@ class Connections:
     def __init__(self, documents: Documents) -> None:
         self._documents = documents
 
-    async def all(self, uid: UserId) -> list[Connection]:
+    async def list_all(self, uid: UserId) -> list[Connection]:
         """Return them by service, which keeps the model's tool list stable."""
         query = Query(collection=f"users/{uid}/connections", limit=100)
         return load_all(Connection, await self._documents.query(query))

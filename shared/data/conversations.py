@@ -6,9 +6,9 @@ from datetime import UTC, datetime
 from typing import Any
 
 from shared.data.codec import dump, load, load_all
-from shared.data.paging import Page, page, position
-from shared.data.transcripts import Part, lay_out, part_fields, part_path, read_part
-from shared.domain.conversation import Conversation, Speaker, edited, said_hash
+from shared.data.paging import Page, build_page, parse_cursor
+from shared.data.transcripts import Part, part_fields, part_path, read_part, split_transcript
+from shared.domain.conversation import Conversation, Speaker, apply_edits, transcript_hash
 from shared.domain.documents import (
     Create,
     Delete,
@@ -25,7 +25,7 @@ from shared.domain.errors import AlreadyExists, Conflict, NotFound, Unavailable
 from shared.domain.ids import ConversationId, UserId, is_id
 from shared.ports import Documents, Transaction
 
-_EVER = datetime(1900, 1, 1, tzinfo=UTC)
+_EARLIEST = datetime(1900, 1, 1, tzinfo=UTC)
 _NEWEST_FIRST = (Order("created_at", "desc"),)
 _WITHOUT_TRANSCRIPT = (
     "created_at", "started_at", "finished_at", "source", "language", "parts", "status",
@@ -34,7 +34,7 @@ _WITHOUT_TRANSCRIPT = (
 )  # fmt: skip
 
 
-class Incomplete(Unavailable):
+class IncompleteTranscript(Unavailable):
     """A part of a transcript is missing, or is another one: clients write them one by one."""
 
 
@@ -46,64 +46,68 @@ class Conversations:
 
     async def get(self, uid: UserId, conversation_id: ConversationId) -> Conversation:
         """Read it whole. Raises NotFound, and Incomplete while a part is not there yet."""
-        return await self.with_transcript(uid, await self._stored(uid, conversation_id))
+        return await self.load_transcript(uid, await self._load(uid, conversation_id))
 
-    async def _stored(self, uid: UserId, conversation_id: ConversationId) -> Conversation:
+    async def _load(self, uid: UserId, conversation_id: ConversationId) -> Conversation:
         document = None
         if is_id(conversation_id):
             document = await self._documents.get(conversation_path(uid, conversation_id))
-        found = load_all(Conversation, [document] if document else [])
-        if not found:
+        conversations = load_all(Conversation, [document] if document else [])
+        if not conversations:
             raise NotFound("Conversation not found")
-        return found[0]
+        return conversations[0]
 
-    async def with_transcript(self, uid: UserId, conversation: Conversation) -> Conversation:
+    async def load_transcript(self, uid: UserId, conversation: Conversation) -> Conversation:
         """Read the parts. Raises Incomplete while one of them is not there yet."""
-        [whole] = await self.with_transcripts(uid, [conversation])
+        [whole] = await self.load_transcripts(uid, [conversation])
         if whole is None:
-            raise Incomplete("A part of the transcript is not there yet")
+            raise IncompleteTranscript("A part of the transcript is not there yet")
         return whole
 
-    async def with_transcripts(
-        self, uid: UserId, stored: Sequence[Conversation]
+    async def load_transcripts(
+        self, uid: UserId, conversations: Sequence[Conversation]
     ) -> list[Conversation | None]:
         """Read the parts of all in one round; None for one of which a part is missing."""
         paths = [
-            part_path(conversation_path(uid, c.id), n) for c in stored for n in range(len(c.parts))
+            part_path(conversation_path(uid, c.id), n)
+            for c in conversations
+            for n in range(len(c.parts))
         ]
         documents = iter(await self._documents.get_many(paths) if paths else [])
-        return [_joined(c, [next(documents) for _ in c.parts]) for c in stored]
+        return [_merge_parts(c, [next(documents) for _ in c.parts]) for c in conversations]
 
     async def add(self, uid: UserId, conversation: Conversation) -> Conversation:
         """Store it, once: the same content under the same id is what is stored already.
 
         Raises Conflict for other content under that id.
         """
-        new, parts = lay_out(conversation)
+        new, parts = split_transcript(conversation)
         path = conversation_path(uid, new.id)
-        beside = [Set(part_path(path, n), part_fields(part)) for n, part in enumerate(parts)]
+        part_writes = [Set(part_path(path, n), part_fields(part)) for n, part in enumerate(parts)]
         try:
-            await self._documents.write(Create(path, dump(new)), *beside)
+            await self._documents.write(Create(path, dump(new)), *part_writes)
         except AlreadyExists:
-            return await self._same(path, new)
+            return await self._require_same(path, new)
         return new
 
-    async def page(
+    async def list_page(
         self, uid: UserId, *, limit: int, after: str | None = None
     ) -> Page[Conversation]:
         """List newest first, without transcripts. Raises Invalid for a cursor we did not give."""
         query = Query(
             collection=f"users/{uid}/conversations",
-            where=(Where("created_at", ">", _EVER),),  # only times, whatever clients wrote there
+            where=(
+                Where("created_at", ">", _EARLIEST),
+            ),  # only times, whatever clients wrote there
             order_by=_NEWEST_FIRST,
             limit=limit,
-            start_after=position(after),
+            start_after=parse_cursor(after),
             fields=_WITHOUT_TRANSCRIPT,
         )
-        found = await self._documents.query(query)
-        return page(load_all(Conversation, found), found, query)
+        documents = await self._documents.query(query)
+        return build_page(load_all(Conversation, documents), documents, query)
 
-    async def between(
+    async def list_between(
         self,
         uid: UserId,
         *,
@@ -118,63 +122,65 @@ class Conversations:
         """
         query = Query(
             collection=f"users/{uid}/conversations",
-            where=(Where("discarded", "==", False), *_range(start, end)),  # noqa: FBT003 - a value
+            where=(Where("discarded", "==", False), *_build_time_filters(start, end)),  # noqa: FBT003 - a value
             order_by=(Order("started_at", "desc"),),
             limit=limit,
             fields=None if with_segments else _WITHOUT_TRANSCRIPT,
         )
-        found = load_all(Conversation, await self._documents.query(query))
+        conversations = load_all(Conversation, await self._documents.query(query))
         if not with_segments:
-            return found
-        whole = await self.with_transcripts(uid, found)
-        return [read or stored for read, stored in zip(whole, found, strict=True)]
+            return conversations
+        whole = await self.load_transcripts(uid, conversations)
+        return [loaded or stored for loaded, stored in zip(whole, conversations, strict=True)]
 
-    async def edit(self, uid: UserId, conversation_id: ConversationId, **written: Any) -> None:
+    async def edit(self, uid: UserId, conversation_id: ConversationId, **fields: Any) -> None:
         """Write over what was made of it; no reprocessing takes that back. Raises NotFound."""
 
-        def changes(stored: Conversation) -> Fields:
-            edits = replace(stored.edits, **written)
-            return {"edits": dump(edits), "structured": dump(edited(stored.structured, edits))}
+        def build_changes(stored: Conversation) -> Fields:
+            edits = replace(stored.edits, **fields)
+            return {"edits": dump(edits), "structured": dump(apply_edits(stored.structured, edits))}
 
-        await self._change(uid, conversation_id, changes)
+        await self._change(uid, conversation_id, build_changes)
 
     async def star(self, uid: UserId, conversation_id: ConversationId, *, starred: bool) -> None:
         """Raises NotFound."""
         await self._change(uid, conversation_id, lambda _: {"starred": starred})
 
-    async def assign(
+    async def assign_speaker(
         self, uid: UserId, conversation_id: ConversationId, label: str, speaker: Speaker | None
     ) -> None:
         """Say who a speaker is; None takes it back. Raises NotFound."""
 
-        def changes(stored: Conversation) -> Fields:
+        def build_changes(stored: Conversation) -> Fields:
             others = {name: who for name, who in stored.speakers.items() if name != label}
             speakers = {**others, label: speaker} if speaker else others
             people = sorted({who.person_id for who in speakers.values() if who.person_id})
             return {"speakers": {n: dump(who) for n, who in speakers.items()}, "person_ids": people}
 
-        await self._change(uid, conversation_id, changes)
+        await self._change(uid, conversation_id, build_changes)
 
     async def reopen(self, uid: UserId, conversation_id: ConversationId) -> None:
         """Forget what the models said of it, so that it is processed anew. Raises NotFound."""
         await self._change(uid, conversation_id, lambda _: {"processed_hash": None})
         answers = f"{conversation_path(uid, conversation_id)}/answers"
-        kept = await self._documents.query(Query(collection=answers, fields=("said_hash",)))
-        await self._documents.write(*(Delete(document.path) for document in kept))
+        stored_answers = await self._documents.query(
+            Query(collection=answers, fields=("said_hash",))
+        )
+        await self._documents.write(*(Delete(document.path) for document in stored_answers))
 
     async def _change(
         self,
         uid: UserId,
         conversation_id: ConversationId,
-        changes: Callable[[Conversation], Fields],
+        build_changes: Callable[[Conversation], Fields],
     ) -> None:
-        path = conversation_path(uid, (await self._stored(uid, conversation_id)).id)
+        path = conversation_path(uid, (await self._load(uid, conversation_id)).id)
 
         async def work(tx: Transaction) -> None:
             document = await tx.get(path)
             if document is None:
                 raise NotFound("Conversation not found")
-            tx.write(Update(path, changes(load(Conversation, document))))
+            tx.write(Update(path, build_changes(load(Conversation, document))))
 
         await self._documents.transaction(work)
 
@@ -185,17 +191,19 @@ class Conversations:
         if not await self._documents.delete_tree(conversation_path(uid, conversation_id)):
             raise NotFound("Conversation not found")
 
-    async def _same(self, path: str, new: Conversation) -> Conversation:
+    async def _require_same(self, path: str, new: Conversation) -> Conversation:
         document = await self._documents.get(path)
         if document is None:
             raise Unavailable("The conversation was deleted at this moment")
         for stored in load_all(Conversation, [document]):
-            if said_hash(replace(stored, speakers={})) == said_hash(replace(new, speakers={})):
+            if transcript_hash(replace(stored, speakers={})) == transcript_hash(
+                replace(new, speakers={})
+            ):
                 return stored
         raise Conflict("Another conversation is stored under this id")
 
 
-def forgotten_path(conversation_path: str, derived_id: str) -> str:
+def tombstone_path(conversation_path: str, derived_id: str) -> str:
     """Where it is marked that the owner deleted what was derived: it does not come back."""
     return f"{conversation_path}/forgotten/{derived_id}"
 
@@ -204,19 +212,19 @@ def conversation_path(uid: UserId, conversation_id: ConversationId) -> str:
     return f"users/{uid}/conversations/{conversation_id}"
 
 
-def _joined(
+def _merge_parts(
     conversation: Conversation, documents: Sequence[Document | None]
 ) -> Conversation | None:
     if not conversation.parts:
         return conversation
-    found = zip(documents, conversation.parts, strict=True)
-    parts = [read_part(document, expected) for document, expected in found]
+    pairs = zip(documents, conversation.parts, strict=True)
+    parts = [read_part(document, expected) for document, expected in pairs]
     whole: list[Part] = [part for part in parts if part is not None]
     if len(whole) < len(parts):
         return None
     return replace(conversation, transcript_segments=tuple(s for part in whole for s in part))
 
 
-def _range(start: datetime | None, end: datetime | None) -> tuple[Where, ...]:
+def _build_time_filters(start: datetime | None, end: datetime | None) -> tuple[Where, ...]:
     bounds: tuple[tuple[Operator, datetime | None], ...] = ((">=", start), ("<", end))
     return tuple(Where("started_at", operator, at) for operator, at in bounds if at)

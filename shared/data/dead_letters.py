@@ -6,7 +6,7 @@ from shared.domain.documents import Delete, Order, Query, Set
 from shared.domain.errors import PreconditionFailed
 from shared.ports import Documents
 
-_MOST = 1_000
+_MAX_LISTED = 1_000
 
 
 class DeadLetters:
@@ -19,9 +19,11 @@ class DeadLetters:
         """Store it in place of an earlier one of the same message."""
         await self._documents.write(Set(dead_letter_path(letter.id), dump(letter)))
 
-    async def newest(self) -> list[DeadLetter]:
+    async def list_newest(self) -> list[DeadLetter]:
         """List the newest 1,000, newest first."""
-        query = Query(collection="dead_letters", order_by=(Order("last_at", "desc"),), limit=_MOST)
+        query = Query(
+            collection="dead_letters", order_by=(Order("last_at", "desc"),), limit=_MAX_LISTED
+        )
         return load_all(DeadLetter, await self._documents.query(query))
 
     async def remove(self, letter: DeadLetter) -> None:

@@ -4,43 +4,45 @@ from collections.abc import Sequence
 from typing import Protocol, TypeVar
 
 from shared.data.codec import load_all
-from shared.data.conversations import conversation_path, forgotten_path
-from shared.data.records import Record, Records
+from shared.data.conversations import conversation_path, tombstone_path
+from shared.data.records import Records, StoredRecord
 from shared.domain.documents import Delete, Query, Set, Where, Write
 from shared.domain.ids import ConversationId, UserId
 
 
-class Derivable(Record, Protocol):
+class DerivedRecord(StoredRecord, Protocol):
     @property
     def conversation_id(self) -> ConversationId | None: ...
 
 
-D = TypeVar("D", bound=Derivable)
-_PER_CONVERSATION = 200
+D = TypeVar("D", bound=DerivedRecord)
+_MAX_PER_CONVERSATION = 200
 
 
-class Derived(Records[D]):
+class DerivedRecords(Records[D]):
     """Records that may name the conversation they come from."""
 
-    async def of_conversation(self, uid: UserId, conversation_id: ConversationId) -> list[D]:
+    async def list_for_conversation(self, uid: UserId, conversation_id: ConversationId) -> list[D]:
         query = Query(
             collection=f"users/{uid}/{self.collection}",
             where=(Where("conversation_id", "==", conversation_id),),
-            limit=_PER_CONVERSATION,
+            limit=_MAX_PER_CONVERSATION,
         )
         return load_all(self.kind, await self._documents.query(query))
 
-    async def forget(self, uid: UserId, record: D, *, beside: Sequence[Write] = ()) -> None:
+    async def delete_with_tombstone(
+        self, uid: UserId, record: D, *, also: Sequence[Write] = ()
+    ) -> None:
         """Delete it for good: no reprocessing of its conversation brings it back.
 
         The writes `beside` are made with it, all or none.
         """
-        marks = []
+        tombstones = []
         if record.conversation_id is not None:
-            marks = [self.mark(uid, record.conversation_id, record.id)]
-        await self._documents.write(Delete(self.path(uid, record.id)), *marks, *beside)
+            tombstones = [self.tombstone(uid, record.conversation_id, record.id)]
+        await self._documents.write(Delete(self.document_path(uid, record.id)), *tombstones, *also)
 
-    def mark(self, uid: UserId, conversation_id: ConversationId, derived_id: str) -> Write:
+    def tombstone(self, uid: UserId, conversation_id: ConversationId, derived_id: str) -> Write:
         """Return what keeps a conversation from bringing this back."""
-        path = forgotten_path(conversation_path(uid, conversation_id), derived_id)
+        path = tombstone_path(conversation_path(uid, conversation_id), derived_id)
         return Set(path, {"of": self.collection})

@@ -7,10 +7,10 @@ from zlib import crc32
 from shared.domain.documents import Create
 from shared.domain.errors import AlreadyExists, Unavailable
 from shared.domain.ids import UserId
-from shared.domain.operation import KEPT
+from shared.domain.operation import OPERATION_TTL
 from shared.ports import Documents
 
-Store = Callable[[Create], Awaitable[None]]
+SlotWriter = Callable[[Create], Awaitable[None]]
 
 
 class HourlyLimits:
@@ -19,15 +19,15 @@ class HourlyLimits:
     def __init__(self, documents: Documents) -> None:
         self._documents = documents
 
-    async def take(
+    async def consume(
         self,
         uid: UserId,
         name: str,
         *,
         hour: datetime,
         limit: int,
-        taker: str,
-        store: Store | None = None,
+        consumer: str,
+        store: SlotWriter | None = None,
     ) -> int | None:
         """Take a slot of the hour that begins at `hour` and return how many are left.
 
@@ -38,21 +38,21 @@ class HourlyLimits:
         """
         paths = [f"users/{uid}/limits/{name}-{hour:%Y-%m-%d-%H}-{n}" for n in range(limit)]
         # A taker may come again for as long as an operation is kept, and finds its slot.
-        fields = {"taker": taker, "expires_at": hour + timedelta(hours=1) + KEPT}
+        fields = {"taker": consumer, "expires_at": hour + timedelta(hours=1) + OPERATION_TTL}
         for _ in range(limit + 1):  # each time round, somebody took one
             slots = await self._documents.get_many(paths)
             free = [path for path, slot in zip(paths, slots, strict=True) if slot is None]
-            if any(slot is not None and slot.fields.get("taker") == taker for slot in slots):
+            if any(slot is not None and slot.fields.get("taker") == consumer for slot in slots):
                 return len(free)
             if not free:
                 return None
-            slot = Create(free[crc32(taker.encode()) % len(free)], fields)
-            if await _is_stored(slot, store or self._documents.write):
+            slot = Create(free[crc32(consumer.encode()) % len(free)], fields)
+            if await _try_store(slot, store or self._documents.write):
                 return len(free) - 1
         raise Unavailable("Slots are free and cannot be taken")
 
 
-async def _is_stored(slot: Create, store: Store) -> bool:
+async def _try_store(slot: Create, store: SlotWriter) -> bool:
     try:
         await store(slot)
     except AlreadyExists:

@@ -7,15 +7,15 @@ from datetime import UTC, datetime
 from typing import Any
 
 from shared.data.codec import dump, load, load_all
-from shared.data.paging import Page, page, position
+from shared.data.paging import Page, build_page, parse_cursor
 from shared.domain.documents import Create, Order, Query, Update, Where, Write
 from shared.domain.errors import NotFound, PreconditionFailed
 from shared.domain.ids import UserId, is_id
 from shared.domain.notification import Delivery, Digest, DigestId, Notification, NotificationId
 from shared.ports import Documents, Transaction
 
-_BATCH = 400
-_EVER = datetime(1970, 1, 1, tzinfo=UTC)
+_BATCH_SIZE = 400
+_EARLIEST = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class Inbox:
@@ -25,43 +25,43 @@ class Inbox:
         self._documents = documents
 
     async def add(
-        self, uid: UserId, notification: Notification, *, beside: Sequence[Write] = ()
+        self, uid: UserId, notification: Notification, *, also: Sequence[Write] = ()
     ) -> None:
         """Store it and make the writes `beside`, all or none. Raises AlreadyExists."""
-        created = Create(_path(uid, notification.id), dump(notification))
-        await self._documents.write(*beside, created)
+        create = Create(_notification_path(uid, notification.id), dump(notification))
+        await self._documents.write(*also, create)
 
     async def get(self, uid: UserId, notification_id: NotificationId) -> Notification | None:
-        document = await self._documents.get(_path(uid, notification_id))
+        document = await self._documents.get(_notification_path(uid, notification_id))
         return load(Notification, document) if document else None
 
-    async def delivered(
+    async def list_delivered(
         self, uid: UserId, *, limit: int, after: str | None = None
     ) -> Page[Notification]:
         """Return what the user finds in their inbox, newest first, from the cursor `after` on."""
         query = Query(
             collection=f"users/{uid}/inbox",
-            where=(Where("delivered_at", ">", _EVER),),  # what is for the chat alone has none
+            where=(Where("delivered_at", ">", _EARLIEST),),  # what is for the chat alone has none
             order_by=(Order("delivered_at", "desc"),),
             limit=limit,
-            start_after=position(after),
+            start_after=parse_cursor(after),
         )
-        found = await self._documents.query(query)
-        return page(load_all(Notification, found), found, query)
+        documents = await self._documents.query(query)
+        return build_page(load_all(Notification, documents), documents, query)
 
-    async def held(
+    async def list_deferred(
         self, uid: UserId, until: datetime, *, after: NotificationId | None = None
     ) -> list[Notification]:
         """Return what is held back until exactly then, by id and behind `after`; 400 at once."""
         query = Query(
             collection=f"users/{uid}/inbox",
             where=(Where("held_until", "==", until),),
-            limit=_BATCH,
+            limit=_BATCH_SIZE,
             start_after=(after,) if after else None,
         )
         return load_all(Notification, await self._documents.query(query))
 
-    async def settle(
+    async def record_delivery(
         self, uid: UserId, notifications: Sequence[Notification], delivery: Delivery
     ) -> None:
         """Say how far their push has come; what is over is held back no more."""
@@ -69,14 +69,18 @@ class Inbox:
         if delivery.is_over:
             changes["held_until"] = None
         with suppress(PreconditionFailed):  # their owner was erased
-            await self._documents.write(*(Update(_path(uid, n.id), changes) for n in notifications))
+            await self._documents.write(
+                *(Update(_notification_path(uid, n.id), changes) for n in notifications)
+            )
 
     async def mark_read(self, uid: UserId, notification_id: NotificationId, at: datetime) -> None:
         """Raises NotFound."""
         try:
-            await self._documents.write(Update(_path(uid, notification_id), {"read_at": at}))
-        except PreconditionFailed as missing:
-            raise NotFound("Notification not found") from missing
+            await self._documents.write(
+                Update(_notification_path(uid, notification_id), {"read_at": at})
+            )
+        except PreconditionFailed as error:
+            raise NotFound("Notification not found") from error
 
 
 class Digests:
@@ -85,22 +89,25 @@ class Digests:
     def __init__(self, documents: Documents) -> None:
         self._documents = documents
 
-    async def join(self, uid: UserId, digest: Digest, notification_id: NotificationId) -> bool:
+    async def defer(self, uid: UserId, digest: Digest, notification_id: NotificationId) -> bool:
         """Hold a notification back for a digest; False when that one is closed.
 
         Of a notification and the closing one comes first, so none is held for a digest that was told.
         """
-        path, entry = _digest_path(uid, digest.id), _path(uid, notification_id)
+        path, notification_path = (
+            _digest_path(uid, digest.id),
+            _notification_path(uid, notification_id),
+        )
 
         async def work(tx: Transaction) -> bool:
-            stored, document = await tx.get_many([path, entry])
+            stored, document = await tx.get_many([path, notification_path])
             if document is None or load(Notification, document).delivery.is_over:
                 return True
             if stored is not None and load(Digest, stored).closed:
                 return False
             if stored is None:
                 tx.write(Create(path, dump(digest)))
-            tx.write(Update(entry, {"held_until": digest.due_at}))
+            tx.write(Update(notification_path, {"held_until": digest.due_at}))
             return True
 
         return await self._documents.transaction(work)
@@ -118,13 +125,13 @@ class Digests:
 
         return await self._documents.transaction(work)
 
-    async def settle(self, uid: UserId, digest_id: DigestId, delivery: Delivery) -> None:
+    async def record_delivery(self, uid: UserId, digest_id: DigestId, delivery: Delivery) -> None:
         with suppress(PreconditionFailed):  # its owner was erased
             changes = {"delivery": dump(delivery)}
             await self._documents.write(Update(_digest_path(uid, digest_id), changes))
 
 
-def _path(uid: UserId, notification_id: NotificationId) -> str:
+def _notification_path(uid: UserId, notification_id: NotificationId) -> str:
     """Raises NotFound for what is no id."""
     if not is_id(notification_id):
         raise NotFound("Notification not found")

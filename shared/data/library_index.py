@@ -6,20 +6,20 @@ from datetime import datetime
 
 from anyio import to_thread
 
-from shared.data.meanings import Meanings, Meant
+from shared.data.meanings import DenseVectors, RowWithRecipe
 from shared.domain.conversation import Conversation, Structured, content_hash
 from shared.domain.ids import ConversationId, MemoryId, UserId
 from shared.domain.memory import Memory
 from shared.domain.vectors import MetadataValue, Row, SparseVector
 from shared.ports import Embedder, Vectors
 from shared.retrieval import meaning, sparse
-from shared.retrieval.chunking import Chunk, chunks
+from shared.retrieval.chunking import Chunk, split_into_chunks
 from shared.retrieval.terms import fold
 
 INDEX_VERSION = 3
 """Raised when rows are made differently: older ones are then rebuilt."""
-NAMES_KEPT = 40
-NAME_CHARS = 60
+MAX_NAMES = 40
+MAX_NAME_CHARS = 60
 """Keep the metadata of a row far below Pinecone's 40 KB."""
 
 
@@ -28,7 +28,7 @@ class LibraryIndex:
 
     def __init__(self, vectors: Vectors, embedder: Embedder | None = None) -> None:
         self._vectors = vectors
-        self._meanings = Meanings(vectors, embedder)
+        self._dense_vectors = DenseVectors(vectors, embedder)
 
     async def put(
         self, uid: UserId, conversation: Conversation, memories: Sequence[Memory] = ()
@@ -37,11 +37,14 @@ class LibraryIndex:
 
         Chunks beyond it, of `conversation.chunk_count` before, are deleted.
         """
-        parts = chunks(conversation.spoken)
+        parts = split_into_chunks(conversation.named_segments)
         rows = await to_thread.run_sync(
-            lambda: [*_conversation_rows(uid, conversation, parts), *_memory_rows(uid, memories)]
+            lambda: [
+                *_build_conversation_rows(uid, conversation, parts),
+                *_build_memory_rows(uid, memories),
+            ]
         )
-        await self._vectors.upsert(uid, await self._meanings.added(uid, rows))
+        await self._vectors.upsert(uid, await self._dense_vectors.add_dense(uid, rows))
         surplus = range(len(parts), conversation.chunk_count)
         if surplus:
             await self._vectors.delete(uid, [chunk_id(uid, conversation.id, n) for n in surplus])
@@ -51,7 +54,7 @@ class LibraryIndex:
         """Index memories that were added or changed by themselves."""
         if not memories:
             return
-        rows = await self._meanings.added(uid, list(_memory_rows(uid, memories)))
+        rows = await self._dense_vectors.add_dense(uid, list(_build_memory_rows(uid, memories)))
         await self._vectors.upsert(uid, rows)
 
     async def remove(self, uid: UserId, conversation_id: ConversationId, chunk_count: int) -> None:
@@ -79,23 +82,28 @@ def memory_hash(memory: Memory) -> str:
     return hashlib.sha256(memory.content.encode()).hexdigest()
 
 
-def _conversation_rows(
+def _build_conversation_rows(
     uid: UserId, conversation: Conversation, parts: Sequence[Chunk]
-) -> Iterator[Meant]:
+) -> Iterator[RowWithRecipe]:
     speakers = {part.speaker for part in parts}
-    about = _about(uid, conversation, speakers)
-    day = _day(conversation.started_at)
-    told = summary_text(conversation.structured)
-    summary = sparse.of_text(f"{day}\n{told}", speakers)
-    row = _row(summary_id(uid, conversation.id), summary, {**about, "kind": "summary"})
-    yield row, meaning.of_text(told)
-    recipes = meaning.of_lines([f"{part.speaker}: {part.text}" for part in parts])
-    for number, words in enumerate(sparse.of_chunks(parts, day)):
-        metadata = {**about, "kind": "chunk", "segment": parts[number].segment}
-        yield _row(chunk_id(uid, conversation.id, number), words, metadata), recipes[number]
+    common_metadata = _build_common_metadata(uid, conversation, speakers)
+    day = _format_day(conversation.started_at)
+    overview = build_summary_text(conversation.structured)
+    summary = sparse.encode_text(f"{day}\n{overview}", speakers)
+    row = _build_row(
+        summary_id(uid, conversation.id), summary, {**common_metadata, "kind": "summary"}
+    )
+    yield row, meaning.build_text_recipe(overview)
+    recipes = meaning.build_line_recipes([f"{part.speaker}: {part.text}" for part in parts])
+    for number, sparse_vector in enumerate(sparse.encode_chunks(parts, day)):
+        metadata = {**common_metadata, "kind": "chunk", "segment": parts[number].segment}
+        yield (
+            _build_row(chunk_id(uid, conversation.id, number), sparse_vector, metadata),
+            recipes[number],
+        )
 
 
-def summary_text(structured: Structured) -> str:
+def build_summary_text(structured: Structured) -> str:
     """Write what a conversation was about: title, overview, action items and events."""
     lines = [structured.title, structured.overview]
     lines += [item.description for item in structured.action_items]
@@ -103,7 +111,7 @@ def summary_text(structured: Structured) -> str:
     return "\n".join(lines)
 
 
-def _memory_rows(uid: UserId, memories: Sequence[Memory]) -> Iterator[Meant]:
+def _build_memory_rows(uid: UserId, memories: Sequence[Memory]) -> Iterator[RowWithRecipe]:
     for memory in memories:
         metadata: dict[str, MetadataValue] = {
             "kind": "memory",
@@ -114,16 +122,19 @@ def _memory_rows(uid: UserId, memories: Sequence[Memory]) -> Iterator[Meant]:
             "content_hash": memory_hash(memory),
             "index_version": INDEX_VERSION,
         }
-        words = sparse.of_text(f"{_day(memory.created_at)}\n{memory.content}")
-        yield _row(memory_row_id(uid, memory.id), words, metadata), meaning.of_text(memory.content)
+        sparse_vector = sparse.encode_text(f"{_format_day(memory.created_at)}\n{memory.content}")
+        yield (
+            _build_row(memory_row_id(uid, memory.id), sparse_vector, metadata),
+            meaning.build_text_recipe(memory.content),
+        )
 
 
 def name_key(name: str) -> str:
     """Return what a name is filtered by, however it is written."""
-    return " ".join(fold(name).split())[:NAME_CHARS]
+    return " ".join(fold(name).split())[:MAX_NAME_CHARS]
 
 
-def _about(
+def _build_common_metadata(
     uid: UserId, conversation: Conversation, speakers: Iterable[str]
 ) -> dict[str, MetadataValue]:
     topics = conversation.topics
@@ -131,26 +142,26 @@ def _about(
         "uid": uid,
         "conversation_id": conversation.id,
         "created_at": int(conversation.started_at.timestamp()),
-        "people": _names([*sorted(speakers), *topics.people]),
-        "topics": _names(topics.topics),
-        "entities": _names(topics.entities),
-        "dates": [date[:NAME_CHARS] for date in topics.dates[:NAMES_KEPT]],
+        "people": _build_name_keys([*sorted(speakers), *topics.people]),
+        "topics": _build_name_keys(topics.topics),
+        "entities": _build_name_keys(topics.entities),
+        "dates": [date[:MAX_NAME_CHARS] for date in topics.dates[:MAX_NAMES]],
         "content_hash": content_hash(conversation),
         "index_version": INDEX_VERSION,
     }
 
 
-def _names(names: Sequence[str]) -> list[str]:
+def _build_name_keys(names: Sequence[str]) -> list[str]:
     """Keep whole names first, then their words: "Zoë Krüger" is also asked for as "zoe"."""
     keys = [name_key(name) for name in names]
     words = [word for key in keys for word in key.split()]
-    return list(dict.fromkeys(filter(None, [*keys, *words])))[:NAMES_KEPT]
+    return list(dict.fromkeys(filter(None, [*keys, *words])))[:MAX_NAMES]
 
 
-def _day(time: datetime) -> str:
+def _format_day(time: datetime) -> str:
     """Say the day as people ask for it; it always gives a row its first terms."""
     return f"{time.day} {time:%B %Y}"
 
 
-def _row(row_id: str, words: SparseVector, metadata: dict[str, MetadataValue]) -> Row:
-    return Row(id=row_id, sparse=words, metadata=metadata)
+def _build_row(row_id: str, sparse_vector: SparseVector, metadata: dict[str, MetadataValue]) -> Row:
+    return Row(id=row_id, sparse=sparse_vector, metadata=metadata)

@@ -10,8 +10,8 @@ from shared.domain.ids import UserId, is_id
 from shared.domain.mcp_key import McpKey
 from shared.ports import Documents
 
-PREFIX: Final = "ks_mcp_"
-_PREFIXES = (PREFIX, "omi_mcp_")
+KEY_PREFIX: Final = "ks_mcp_"
+_KEY_PREFIXES = (KEY_PREFIX, "omi_mcp_")
 """Clients that were written for the old product's keys look for its prefix."""
 MAX_KEYS: Final = 20
 
@@ -23,29 +23,29 @@ class McpKeys:
         self._documents = documents
 
     async def add(self, uid: UserId, key: McpKey) -> None:
-        await self._documents.write(Create(_path(uid, key.id), dump(key)))
+        await self._documents.write(Create(_document_path(uid, key.id), dump(key)))
 
-    async def all(self, uid: UserId) -> list[McpKey]:
+    async def list_all(self, uid: UserId) -> list[McpKey]:
         query = Query(collection=f"users/{uid}/mcp_keys", limit=MAX_KEYS)
         return load_all(McpKey, await self._documents.query(query))
 
     async def remove(self, uid: UserId, key_id: str) -> None:
         """Raises NotFound."""
-        if await self._documents.get(_path(uid, key_id)) is None:
+        if await self._documents.get(_document_path(uid, key_id)) is None:
             raise NotFound("Key not found")
-        await self._documents.write(Delete(_path(uid, key_id)))
+        await self._documents.write(Delete(_document_path(uid, key_id)))
 
-    async def owner(self, key: str) -> UserId:
+    async def authenticate(self, key: str) -> UserId:
         """Return whose key this is. Raises NotAuthenticated."""
-        uid = owner_of(key)
-        if await self._documents.get(_path(uid, key_id(key))) is None:
+        uid = parse_owner(key)
+        if await self._documents.get(_document_path(uid, key_id(key))) is None:
             raise NotAuthenticated("Invalid authorization token")
         return uid
 
 
-def owner_of(key: str) -> UserId:
+def parse_owner(key: str) -> UserId:
     """Return whom a key names, which does not say that it is theirs. Raises NotAuthenticated."""
-    uid, dot, secret = _plain(key).partition(".")
+    uid, dot, secret = _strip_prefix(key).partition(".")
     if not (dot and secret and is_id(uid)):
         raise NotAuthenticated("Invalid authorization token")
     return UserId(uid)
@@ -53,15 +53,15 @@ def owner_of(key: str) -> UserId:
 
 def key_id(key: str) -> str:
     """Hash a key as it is stored: without its prefix."""
-    return hashlib.sha256(_plain(key).encode()).hexdigest()
+    return hashlib.sha256(_strip_prefix(key).encode()).hexdigest()
 
 
-def _plain(key: str) -> str:
-    for prefix in _PREFIXES:
+def _strip_prefix(key: str) -> str:
+    for prefix in _KEY_PREFIXES:
         if key.startswith(prefix):
             return key.removeprefix(prefix)
     raise NotAuthenticated("Invalid authorization token")
 
 
-def _path(uid: UserId, name: str) -> str:
+def _document_path(uid: UserId, name: str) -> str:
     return f"users/{uid}/mcp_keys/{name}"

@@ -5,7 +5,7 @@ from typing import Any
 
 from shared.data.codec import dump, load, load_all
 from shared.data.sessions import session_path
-from shared.domain.chat import Message, Position, Session, new_session
+from shared.domain.chat import Message, Position, Session, build_session
 from shared.domain.documents import (
     Create,
     Delete,
@@ -20,7 +20,7 @@ from shared.domain.errors import AlreadyExists, NotFound, PreconditionFailed
 from shared.domain.ids import MessageId, SessionId, UserId, is_id
 from shared.ports import Documents
 
-PREVIEW_CHARS = 120
+MAX_PREVIEW_CHARS = 120
 
 
 class Messages:
@@ -36,19 +36,21 @@ class Messages:
             raise NotFound("Message not found")
         return load(Message, document)
 
-    async def newest(
+    async def list_newest(
         self, uid: UserId, session_id: SessionId, *, limit: int, before: Position | None = None
     ) -> list[Message]:
         """Return a session's newest messages, newest first; only older ones than `before`."""
-        return await self._some(uid, session_id, Order("created_at", "desc"), limit, before)
+        return await self._list_messages(
+            uid, session_id, Order("created_at", "desc"), limit, before
+        )
 
-    async def following(
+    async def list_after(
         self, uid: UserId, session_id: SessionId, after: Position | None, *, limit: int
     ) -> list[Message]:
         """Return a session's messages behind a position, or from its beginning; oldest first."""
-        return await self._some(uid, session_id, Order("created_at"), limit, after)
+        return await self._list_messages(uid, session_id, Order("created_at"), limit, after)
 
-    async def _some(
+    async def _list_messages(
         self, uid: UserId, session_id: SessionId, order: Order, limit: int, after: Position | None
     ) -> list[Message]:
         query = Query(
@@ -61,14 +63,14 @@ class Messages:
         return load_all(Message, await self._documents.query(query))
 
     async def add(
-        self, uid: UserId, session: Session, *messages: Message, beside: Sequence[Write] = ()
+        self, uid: UserId, session: Session, *messages: Message, also: Sequence[Write] = ()
     ) -> None:
         """Store new messages, count them in their session and make the writes `beside`, all or none.
 
         A main session begins with its first message. Raises AlreadyExists when one of them is
         stored already, and PreconditionFailed when any other session is gone: it was deleted.
         """
-        writes = [*beside, *additions(uid, session.id, messages)]
+        writes = [*also, *build_message_writes(uid, session.id, messages)]
         try:
             await self._documents.write(*writes)
         except AlreadyExists:
@@ -81,9 +83,9 @@ class Messages:
 
     async def _create_session(self, uid: UserId, session: Session) -> None:
         """Begin a session; of one that was cleared meanwhile, nothing told so far is left."""
-        fresh = new_session(session.id, app_id=session.app_id, now=session.created_at)
+        empty_session = build_session(session.id, app_id=session.app_id, now=session.created_at)
         try:
-            await self._documents.write(Create(session_path(uid, session.id), dump(fresh)))
+            await self._documents.write(Create(session_path(uid, session.id), dump(empty_session)))
         except PreconditionFailed:
             return  # another turn was first
 
@@ -91,8 +93,8 @@ class Messages:
         """Change fields of a message. Raises NotFound."""
         try:
             await self._documents.write(Update(message_path(uid, message_id), changes))
-        except PreconditionFailed as missing:
-            raise NotFound("Message not found") from missing
+        except PreconditionFailed as error:
+            raise NotFound("Message not found") from error
 
     async def clear(self, uid: UserId, session_id: SessionId) -> None:
         """Delete a session and its messages, in batches; other sessions keep theirs."""
@@ -107,15 +109,17 @@ class Messages:
         await self._documents.write(Delete(session_path(uid, session_id)))
 
 
-def additions(uid: UserId, session_id: SessionId, messages: Sequence[Message]) -> list[Write]:
+def build_message_writes(
+    uid: UserId, session_id: SessionId, messages: Sequence[Message]
+) -> list[Write]:
     """Return the writes that store new messages and count them; the session must be there."""
     creates = [Create(message_path(uid, m.id), dump(m)) for m in messages]
-    told = {
+    session_changes = {
         "message_count": Increment(len(messages)),
         "updated_at": messages[-1].created_at,
-        "preview": " ".join(messages[-1].text.split())[:PREVIEW_CHARS],
+        "preview": " ".join(messages[-1].text.split())[:MAX_PREVIEW_CHARS],
     }
-    return [*creates, Update(session_path(uid, session_id), told)]
+    return [*creates, Update(session_path(uid, session_id), session_changes)]
 
 
 def message_path(uid: UserId, message_id: MessageId) -> str:

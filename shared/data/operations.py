@@ -4,7 +4,7 @@ from shared.data.codec import dump, load
 from shared.domain.documents import Create, Delete, Document, Set
 from shared.domain.errors import AlreadyExists
 from shared.domain.ids import UserId
-from shared.domain.operation import Answer, Operation, asked_again
+from shared.domain.operation import Operation, StoredResponse, resume_or_reject
 from shared.ports import Documents, Transaction
 
 
@@ -14,59 +14,61 @@ class Operations:
     def __init__(self, documents: Documents) -> None:
         self._documents = documents
 
-    async def begin(self, uid: UserId, asked: Operation) -> Operation:
+    async def begin(self, uid: UserId, operation: Operation) -> Operation:
         """Begin, continue what crashed, or return what has its answer. Raises Invalid, Conflict."""
-        path = _path(uid, asked)
+        path = _document_path(uid, operation)
         try:
-            await self._documents.write(Create(path, dump(asked)))
+            await self._documents.write(Create(path, dump(operation)))
         except AlreadyExists:
-            return await self._begin_again(path, asked)
-        return asked
+            return await self._resume(path, operation)
+        return operation
 
-    async def _begin_again(self, path: str, asked: Operation) -> Operation:
+    async def _resume(self, path: str, operation: Operation) -> Operation:
         async def work(tx: Transaction) -> Operation:
-            begun = asked_again(_loaded(await tx.get(path)), asked)
-            if begun.answer is None:
-                tx.write(Set(path, dump(begun)))
-            return begun
+            resumed_operation = resume_or_reject(_load_operation(await tx.get(path)), operation)
+            if resumed_operation.answer is None:
+                tx.write(Set(path, dump(resumed_operation)))
+            return resumed_operation
 
         return await self._documents.transaction(work)
 
-    async def answer(self, uid: UserId, begun: Operation, answer: Answer) -> Answer:
+    async def store_response(
+        self, uid: UserId, operation: Operation, response: StoredResponse
+    ) -> StoredResponse:
         """Store the answer and return it; of two attempts at once, the first one's is that of both."""
-        path = _path(uid, begun)
+        path = _document_path(uid, operation)
 
-        async def work(tx: Transaction) -> Answer:
-            stored = _loaded(await tx.get(path))
-            if stored is None or stored.name != begun.name:
-                return answer  # its user was erased, or its day is over
+        async def work(tx: Transaction) -> StoredResponse:
+            stored = _load_operation(await tx.get(path))
+            if stored is None or stored.name != operation.name:
+                return response  # its user was erased, or its day is over
             if stored.answer is not None:
                 return stored.answer
-            tx.write(Set(path, {**dump(stored), "answer": dump(answer)}))
-            return answer
+            tx.write(Set(path, {**dump(stored), "answer": dump(response)}))
+            return response
 
         return await self._documents.transaction(work)
 
-    async def release(self, uid: UserId, begun: Operation) -> None:
+    async def release(self, uid: UserId, operation: Operation) -> None:
         """Let the next attempt continue at once; an attempt that took over keeps its lease."""
-        expired = {**dump(begun), "leased_until": begun.begun_at}
-        await self._unless_taken_over(begun, Set(_path(uid, begun), expired))
+        fields = {**dump(operation), "leased_until": operation.begun_at}
+        await self._write_unless_taken_over(operation, Set(_document_path(uid, operation), fields))
 
-    async def forget(self, uid: UserId, begun: Operation) -> None:
+    async def delete(self, uid: UserId, operation: Operation) -> None:
         """Let the next attempt begin anew: this one changed nothing."""
-        await self._unless_taken_over(begun, Delete(_path(uid, begun)))
+        await self._write_unless_taken_over(operation, Delete(_document_path(uid, operation)))
 
-    async def _unless_taken_over(self, begun: Operation, write: Set | Delete) -> None:
+    async def _write_unless_taken_over(self, operation: Operation, write: Set | Delete) -> None:
         async def work(tx: Transaction) -> None:
-            if _loaded(await tx.get(write.path)) == begun:
+            if _load_operation(await tx.get(write.path)) == operation:
                 tx.write(write)
 
         await self._documents.transaction(work)
 
 
-def _loaded(document: Document | None) -> Operation | None:
+def _load_operation(document: Document | None) -> Operation | None:
     return load(Operation, document) if document else None
 
 
-def _path(uid: UserId, operation: Operation) -> str:
+def _document_path(uid: UserId, operation: Operation) -> str:
     return f"users/{uid}/idempotency/{operation.id}"

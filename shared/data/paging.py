@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any, Generic, TypeVar
 
-from shared.domain.documents import Document, Query, cursor
+from shared.domain.documents import Document, Query, build_cursor
 from shared.domain.errors import Invalid
 from shared.domain.ids import is_id
 from shared.domain.value import value
@@ -22,30 +22,32 @@ class Page(Generic[T]):
     next: str | None
 
 
-def page(items: Sequence[T], found: Sequence[Document], query: Query) -> Page[T]:
+def build_page(items: Sequence[T], documents: Sequence[Document], query: Query) -> Page[T]:
     """Build a page of a query ordered by time; a full one may have another behind it."""
-    full = query.limit is not None and len(found) == query.limit
-    return Page(items=items, next=_opaque(cursor(found[-1], query)) if full else None)
+    is_full = query.limit is not None and len(documents) == query.limit
+    return Page(
+        items=items, next=_build_cursor(build_cursor(documents[-1], query)) if is_full else None
+    )
 
 
-def position(opaque: str | None) -> tuple[Any, ...] | None:
+def parse_cursor(cursor_text: str | None) -> tuple[Any, ...] | None:
     """Read a cursor. Raises Invalid for one we did not give."""
-    if opaque is None:
+    if cursor_text is None:
         return None
     try:
-        at, name = json.loads(base64.b64decode(opaque, altchars=b"-_", validate=True))
-        seen = datetime.fromisoformat(at), name
+        at, name = json.loads(base64.b64decode(cursor_text, altchars=b"-_", validate=True))
+        boundary = datetime.fromisoformat(at), name
     except (ValueError, TypeError, RecursionError) as error:
         raise Invalid("cursor: not one of ours") from error
-    if seen[0].utcoffset() != timedelta(0) or not _is_name(name):
+    if boundary[0].utcoffset() != timedelta(0) or not _is_name(name):
         raise Invalid("cursor: not one of ours")
-    return seen
+    return boundary
 
 
 def _is_name(name: object) -> bool:
     return isinstance(name, str) and is_id(name)
 
 
-def _opaque(position: tuple[Any, ...]) -> str:
+def _build_cursor(position: tuple[Any, ...]) -> str:
     at, name = position
     return base64.urlsafe_b64encode(json.dumps([at.isoformat(), name]).encode()).decode()

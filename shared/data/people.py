@@ -10,7 +10,7 @@ from shared.domain.errors import PreconditionFailed
 from shared.domain.ids import PersonId, UserId
 from shared.domain.person import Person
 
-_BATCH = 400
+_BATCH_SIZE = 400
 
 
 class People(Records[Person]):
@@ -20,21 +20,25 @@ class People(Records[Person]):
     collection = "people"
     noun = "Person"
 
-    def is_same(self, stored: Person, given: Person) -> bool:
-        return stored.name == given.name
+    def is_same(self, stored: Person, record: Person) -> bool:
+        return stored.name == record.name
 
-    async def named(self, uid: UserId, ids: Sequence[PersonId]) -> dict[PersonId, str]:
+    async def load_names(self, uid: UserId, ids: Sequence[PersonId]) -> dict[PersonId, str]:
         """Return the names of those who exist."""
-        found = await self._documents.get_many([self.path(uid, name) for name in ids])
-        return {person.id: person.name for person in load_all(Person, [d for d in found if d])}
+        documents = await self._documents.get_many([self.document_path(uid, name) for name in ids])
+        return {person.id: person.name for person in load_all(Person, [d for d in documents if d])}
 
-    async def spread(self, uid: UserId, person: Person) -> None:
+    async def propagate_name(self, uid: UserId, person: Person) -> None:
         """Write a person's name into every conversation; again is the same."""
-        await self._rewrite(uid, person.id, lambda document: _renamed(document, person))
+        await self._rewrite(
+            uid, person.id, lambda document: _build_renamed_speakers(document, person)
+        )
 
-    async def withdraw(self, uid: UserId, person_id: PersonId) -> None:
+    async def unassign(self, uid: UserId, person_id: PersonId) -> None:
         """Leave a person's speakers unnamed in every conversation."""
-        await self._rewrite(uid, person_id, lambda document: _unnamed(document, person_id))
+        await self._rewrite(
+            uid, person_id, lambda document: _build_remaining_speakers(document, person_id)
+        )
 
     async def _rewrite(
         self, uid: UserId, person_id: PersonId, change: Callable[[Document], Fields]
@@ -43,28 +47,32 @@ class People(Records[Person]):
         query = Query(
             collection=f"users/{uid}/conversations",
             where=(Where("person_ids", "array_contains", person_id),),
-            limit=_BATCH,
+            limit=_BATCH_SIZE,
             fields=("speakers", "person_ids"),
         )
-        while found := await self._documents.query(query):
+        while documents := await self._documents.query(query):
             try:
-                await self._documents.write(*(Update(d.path, change(d), d.version) for d in found))
+                await self._documents.write(
+                    *(Update(d.path, change(d), d.version) for d in documents)
+                )
             except PreconditionFailed:
                 continue
-            query = replace(query, start_after=(found[-1].id,))
+            query = replace(query, start_after=(documents[-1].id,))
 
 
-def _renamed(document: Document, person: Person) -> Fields:
+def _build_renamed_speakers(document: Document, person: Person) -> Fields:
     speakers = document.fields["speakers"].items()
-    named = {
+    renamed_speakers = {
         label: {**who, "name": person.name} if who["person_id"] == person.id else who
         for label, who in speakers
     }
-    return {"speakers": named}
+    return {"speakers": renamed_speakers}
 
 
-def _unnamed(document: Document, person_id: PersonId) -> Fields:
+def _build_remaining_speakers(document: Document, person_id: PersonId) -> Fields:
     speakers = document.fields["speakers"].items()
-    left = {label: who for label, who in speakers if who["person_id"] != person_id}
-    others = [one for one in document.fields["person_ids"] if one != person_id]
-    return {"speakers": left, "person_ids": others}
+    remaining_speakers = {label: who for label, who in speakers if who["person_id"] != person_id}
+    remaining_ids = [
+        other_id for other_id in document.fields["person_ids"] if other_id != person_id
+    ]
+    return {"speakers": remaining_speakers, "person_ids": remaining_ids}

@@ -26,7 +26,7 @@ class Profiles:
         """Change fields, leave the others, and return the whole; two at once are both kept."""
         return await self._change(uid, lambda profile: replace(profile, **changes))
 
-    async def prefer(self, uid: UserId, **changes: Any) -> Preferences:
+    async def change_preferences(self, uid: UserId, **changes: Any) -> Preferences:
         """Change what the user wants to hear, and return the whole; two at once are both kept."""
         changed = await self._change(
             uid,
@@ -42,8 +42,8 @@ class Profiles:
         async def work(tx: Transaction) -> Profile:
             document = await tx.get(path)
             changed = change(load(Profile, document) if document else Profile())
-            beside = document.fields if document else {}
-            tx.write(Set(path, {**beside, **dump(changed)}))
+            stored_fields = document.fields if document else {}
+            tx.write(Set(path, {**stored_fields, **dump(changed)}))
             return changed
 
         return await self._documents.transaction(work)
@@ -55,7 +55,7 @@ class Devices:
     def __init__(self, documents: Documents) -> None:
         self._documents = documents
 
-    async def all(self, uid: UserId) -> list[Device]:
+    async def list_all(self, uid: UserId) -> list[Device]:
         query = Query(collection=f"users/{uid}/devices", limit=100)
         return load_all(Device, await self._documents.query(query))
 
@@ -65,14 +65,18 @@ class Devices:
     async def remove(self, uid: UserId, device_id: str) -> None:
         await self._documents.write(Delete(f"users/{uid}/devices/{device_id}"))
 
-    async def forget(self, uid: UserId, devices: Sequence[Device]) -> None:
+    async def remove_unless_renewed(self, uid: UserId, devices: Sequence[Device]) -> None:
         """Remove devices, but none that registered a new token meanwhile."""
-        dead = {f"users/{uid}/devices/{device.id}": device.fcm_token for device in devices}
+        token_by_path = {f"users/{uid}/devices/{device.id}": device.fcm_token for device in devices}
 
         async def work(tx: Transaction) -> None:
-            stored = await tx.get_many(list(dead))
+            stored = await tx.get_many(list(token_by_path))
             tx.write(
-                *(Delete(d.path) for d in stored if d and d.fields["fcm_token"] == dead[d.path])
+                *(
+                    Delete(d.path)
+                    for d in stored
+                    if d and d.fields["fcm_token"] == token_by_path[d.path]
+                )
             )
 
         await self._documents.transaction(work)

@@ -5,14 +5,14 @@ from datetime import datetime
 from typing import Any, Generic, Protocol, TypeVar
 
 from shared.data.codec import dump, load, load_all
-from shared.data.paging import Page, page, position
+from shared.data.paging import Page, build_page, parse_cursor
 from shared.domain.documents import Create, Delete, Order, Query, Set
 from shared.domain.errors import AlreadyExists, Conflict, NotFound
 from shared.domain.ids import UserId, is_id
 from shared.ports import Documents, Transaction
 
 
-class Record(Protocol):
+class StoredRecord(Protocol):
     @property
     def id(self) -> str: ...
 
@@ -20,7 +20,7 @@ class Record(Protocol):
     def created_at(self) -> datetime: ...
 
 
-R = TypeVar("R", bound=Record)
+R = TypeVar("R", bound=StoredRecord)
 
 
 class Records(Generic[R]):
@@ -35,21 +35,21 @@ class Records(Generic[R]):
 
     async def get(self, uid: UserId, name: str) -> R:
         """Raises NotFound."""
-        document = await self._documents.get(self._known_path(uid, name))
+        document = await self._documents.get(self._validated_path(uid, name))
         if document is None:
             raise NotFound(f"{self.noun} not found")
         return load(self.kind, document)
 
-    async def newest(self, uid: UserId, *, limit: int, offset: int = 0) -> list[R]:
+    async def list_newest(self, uid: UserId, *, limit: int, offset: int = 0) -> list[R]:
         """List newest first. What is skipped is read too: callers bound the offset."""
-        found = await self._documents.query(self._newest_first(uid, offset + limit))
-        return load_all(self.kind, found[offset:])
+        documents = await self._documents.query(self._build_newest_query(uid, offset + limit))
+        return load_all(self.kind, documents[offset:])
 
-    async def page(self, uid: UserId, *, limit: int, after: str | None = None) -> Page[R]:
+    async def list_page(self, uid: UserId, *, limit: int, after: str | None = None) -> Page[R]:
         """List newest first. Raises Invalid for a cursor we did not give."""
-        query = replace(self._newest_first(uid, limit), start_after=position(after))
-        found = await self._documents.query(query)
-        return page(load_all(self.kind, found), found, query)
+        query = replace(self._build_newest_query(uid, limit), start_after=parse_cursor(after))
+        documents = await self._documents.query(query)
+        return build_page(load_all(self.kind, documents), documents, query)
 
     async def add(self, uid: UserId, record: R) -> R:
         """Store it, once: what is stored already under its id is returned. Raises Conflict.
@@ -57,7 +57,7 @@ class Records(Generic[R]):
         A Conflict is another record under that id; `is_same` decides.
         """
         try:
-            await self._documents.write(Create(self.path(uid, record.id), dump(record)))
+            await self._documents.write(Create(self.document_path(uid, record.id), dump(record)))
         except AlreadyExists:
             stored = await self.get(uid, record.id)
             if not self.is_same(stored, record):
@@ -68,7 +68,7 @@ class Records(Generic[R]):
 
     async def change(self, uid: UserId, record_id: str, /, **changes: Any) -> R:
         """Change fields and return the whole; two at once are both kept. Raises NotFound."""
-        path = self._known_path(uid, record_id)
+        path = self._validated_path(uid, record_id)
 
         async def work(tx: Transaction) -> R:
             document = await tx.get(path)
@@ -81,20 +81,20 @@ class Records(Generic[R]):
         return await self._documents.transaction(work)
 
     async def remove(self, uid: UserId, name: str) -> None:
-        await self._documents.write(Delete(self._known_path(uid, name)))
+        await self._documents.write(Delete(self._validated_path(uid, name)))
 
-    def is_same(self, stored: R, given: R) -> bool:
-        return stored == given
+    def is_same(self, stored: R, record: R) -> bool:
+        return stored == record
 
-    def path(self, uid: UserId, name: str) -> str:
+    def document_path(self, uid: UserId, name: str) -> str:
         return f"users/{uid}/{self.collection}/{name}"
 
-    def _known_path(self, uid: UserId, name: str) -> str:
+    def _validated_path(self, uid: UserId, name: str) -> str:
         """Raises NotFound for a name that would lead elsewhere."""
         if not is_id(name):
             raise NotFound(f"{self.noun} not found")
-        return self.path(uid, name)
+        return self.document_path(uid, name)
 
-    def _newest_first(self, uid: UserId, limit: int) -> Query:
+    def _build_newest_query(self, uid: UserId, limit: int) -> Query:
         order = (Order("created_at", "desc"),)
         return Query(collection=f"users/{uid}/{self.collection}", order_by=order, limit=limit)

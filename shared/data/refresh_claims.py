@@ -7,7 +7,7 @@ from shared.domain.documents import Create, Delete, Update
 from shared.domain.errors import PreconditionFailed
 from shared.ports import Documents
 
-LEASE = timedelta(seconds=60)
+LEASE_TTL = timedelta(seconds=60)
 """Longer than a refresh takes: its request is given up before."""
 
 
@@ -17,32 +17,36 @@ class RefreshClaims:
     def __init__(self, documents: Documents) -> None:
         self._documents = documents
 
-    async def take(self, document: str, holder: str, *, now: datetime) -> bool:
+    async def acquire(self, document_path: str, holder: str, *, now: datetime) -> bool:
         """Take the right to refresh for LEASE, unless another holder has it.
 
         By create() and a precondition: a transaction that many want at once would not end. Who
         has to wait only reads.
         """
-        path = _path(document)
-        held = await self._documents.get(path)
-        if held is not None and held.fields["until"] > now:
+        path = _claim_path(document_path)
+        stored_claim = await self._documents.get(path)
+        if stored_claim is not None and stored_claim.fields["until"] > now:
             return False
-        claim = {"holder": holder, "until": now + LEASE}
-        take = Update(path, claim, version=held.version) if held else Create(path, claim)
+        claim = {"holder": holder, "until": now + LEASE_TTL}
+        write = (
+            Update(path, claim, version=stored_claim.version)
+            if stored_claim
+            else Create(path, claim)
+        )
         try:
-            await self._documents.write(take)
+            await self._documents.write(write)
         except PreconditionFailed:
             return False
         return True
 
-    async def release(self, document: str, holder: str) -> None:
+    async def release(self, document_path: str, holder: str) -> None:
         """Give the right back, unless it was taken over."""
-        held = await self._documents.get(_path(document))
-        if held is None or held.fields["holder"] != holder:
+        stored_claim = await self._documents.get(_claim_path(document_path))
+        if stored_claim is None or stored_claim.fields["holder"] != holder:
             return
         with suppress(PreconditionFailed):
-            await self._documents.write(Delete(held.path, version=held.version))
+            await self._documents.write(Delete(stored_claim.path, version=stored_claim.version))
 
 
-def _path(document: str) -> str:
-    return f"{document}/claims/refresh"
+def _claim_path(document_path: str) -> str:
+    return f"{document_path}/claims/refresh"

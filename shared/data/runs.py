@@ -3,20 +3,52 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import Any, get_args
+from typing import Any
 
 from pydantic_core import from_json, to_json
 
-from shared.data.codec import adapter, dump, load
-from shared.data.messages import Messages, additions
+from shared.data.codec import dump, load, type_adapter
+from shared.data.messages import Messages, build_message_writes
 from shared.domain.chat import Message, Session
 from shared.domain.documents import Create, Document, Query, Update, Where, Write
 from shared.domain.errors import NotFound, PreconditionFailed
 from shared.domain.ids import MessageId, RunId, SessionId, UserId, is_id
-from shared.domain.run import JOURNAL_KEPT, Batch, Outcome, Run, RunEvent
+from shared.domain.run import (
+    JOURNAL_TTL,
+    AnswerText,
+    Batch,
+    CitationShown,
+    ConfirmationRequested,
+    ConfirmationResolved,
+    Outcome,
+    ReasoningText,
+    Run,
+    RunEnded,
+    RunEvent,
+    Stage,
+    Status,
+    ToolEnded,
+    ToolStarted,
+)
 from shared.ports import Documents
 
-_KINDS: Mapping[str, type[RunEvent]] = {kind.__name__: kind for kind in get_args(RunEvent)}
+_EVENT_CLASSES: Mapping[str, type[RunEvent]] = {
+    "Stage": Stage,
+    "Status": Status,
+    "Reasoned": ReasoningText,
+    "Said": AnswerText,
+    "ToolStarted": ToolStarted,
+    "ToolEnded": ToolEnded,
+    "ConfirmationAsked": ConfirmationRequested,
+    "ConfirmationSettled": ConfirmationResolved,
+    "CitationShown": CitationShown,
+    "Ended": RunEnded,
+}
+"""By the code that journals hold: a class may be renamed, its code may not."""
+
+_EVENT_CODES: Mapping[type[RunEvent], str] = {
+    event_class: code for code, event_class in _EVENT_CLASSES.items()
+}
 
 
 class Runs:
@@ -30,12 +62,12 @@ class Runs:
         """Store a question and the run that answers it. Raises AlreadyExists."""
         fields = {**dump(run), "expires_at": run.expires_at}
         del fields["version"]
-        create = Create(_path(uid, run.id), fields)
-        await self._messages.add(uid, session, question, beside=[create])
+        create = Create(_document_path(uid, run.id), fields)
+        await self._messages.add(uid, session, question, also=[create])
 
     async def get(self, uid: UserId, run_id: RunId, now: datetime) -> Run | None:
         """Return a run that is still kept at `now`."""
-        document = await self._documents.get(_path(uid, run_id)) if is_id(run_id) else None
+        document = await self._documents.get(_document_path(uid, run_id)) if is_id(run_id) else None
         if document is None:
             return None
         run = replace(load(Run, document), version=document.version)
@@ -50,8 +82,8 @@ class Runs:
         """
         renewal: list[Write] = []
         if lease_until is not None:
-            renewal = [Update(_path(uid, run.id), {"lease_until": lease_until})]
-        await self._documents.write(*_creates(uid, run, batches), *renewal)
+            renewal = [Update(_document_path(uid, run.id), {"lease_until": lease_until})]
+        await self._documents.write(*_build_batch_writes(uid, run, batches), *renewal)
 
     async def finish(
         self,
@@ -61,7 +93,7 @@ class Runs:
         *,
         outcome: Outcome,
         batches: Sequence[Batch],
-        unchanged: bool = False,
+        if_unchanged: bool = False,
     ) -> None:
         """Store the answer, the last of the journal and the end at once.
 
@@ -69,33 +101,37 @@ class Runs:
         PreconditionFailed when the chat is gone: it does not begin anew with an answer.
         """
         end = Update(
-            _path(uid, run.id),
+            _document_path(uid, run.id),
             {"outcome": outcome, "last_seq": batches[-1].last_seq},
-            version=run.version if unchanged else None,
+            version=run.version if if_unchanged else None,
         )
-        told = additions(uid, run.session_id, [answer])
-        await self._documents.write(*_creates(uid, run, batches), end, *told)
+        message_writes = build_message_writes(uid, run.session_id, [answer])
+        await self._documents.write(*_build_batch_writes(uid, run, batches), end, *message_writes)
 
-    async def batch(self, uid: UserId, run_id: RunId, position: int) -> Batch | None:
-        document = await self._documents.get(f"{_path(uid, run_id)}/batches/{_id(position)}")
-        return _batch(document) if document else None
+    async def get_batch(self, uid: UserId, run_id: RunId, position: int) -> Batch | None:
+        document = await self._documents.get(
+            f"{_document_path(uid, run_id)}/batches/{_batch_id(position)}"
+        )
+        return _to_batch(document) if document else None
 
-    async def batches(self, uid: UserId, run_id: RunId, *, after: int = 0) -> list[Batch]:
+    async def list_batches(self, uid: UserId, run_id: RunId, *, after: int = 0) -> list[Batch]:
         """Return what the journal holds behind position `after`, in order."""
         query = Query(
-            collection=f"{_path(uid, run_id)}/batches",
-            start_after=(_id(after),) if after else None,
+            collection=f"{_document_path(uid, run_id)}/batches",
+            start_after=(_batch_id(after),) if after else None,
         )
-        return [_batch(document) for document in await self._documents.query(query)]
+        return [_to_batch(document) for document in await self._documents.query(query)]
 
     async def request_stop(self, uid: UserId, run_id: RunId) -> None:
         """Ask whoever runs it to stop. Raises NotFound."""
         try:
-            await self._documents.write(Update(_path(uid, run_id), {"stop_requested": True}))
-        except PreconditionFailed as gone:
-            raise NotFound("Message not found") from gone
+            await self._documents.write(
+                Update(_document_path(uid, run_id), {"stop_requested": True})
+            )
+        except PreconditionFailed as error:
+            raise NotFound("Message not found") from error
 
-    async def forget(self, uid: UserId, session_id: SessionId) -> None:
+    async def delete_for_session(self, uid: UserId, session_id: SessionId) -> None:
         """Delete a chat's runs and journals; a run that still goes on stores nothing any more."""
         query = Query(
             collection=f"users/{uid}/runs",
@@ -103,34 +139,34 @@ class Runs:
             limit=100,
             fields=("session_id",),
         )
-        while found := await self._documents.query(query):
-            for run in found:
-                await self._documents.delete_tree(run.path)
+        while documents := await self._documents.query(query):
+            for document in documents:
+                await self._documents.delete_tree(document.path)
 
     async def remove(self, uid: UserId, run_id: RunId) -> None:
         """Delete a run and its journal."""
-        await self._documents.delete_tree(_path(uid, run_id))
+        await self._documents.delete_tree(_document_path(uid, run_id))
 
-    async def answer(self, uid: UserId, run_id: RunId) -> Message:
+    async def get_answer(self, uid: UserId, run_id: RunId) -> Message:
         """Return the message a run has written. Raises NotFound."""
         return await self._messages.get(uid, MessageId(run_id))
 
 
-def _path(uid: UserId, run_id: RunId) -> str:
+def _document_path(uid: UserId, run_id: RunId) -> str:
     return f"users/{uid}/runs/{run_id}"
 
 
-def _id(position: int) -> str:
+def _batch_id(position: int) -> str:
     return f"{position:08d}"
 
 
-def _creates(uid: UserId, run: Run, batches: Sequence[Batch]) -> list[Write]:
-    expires_at = run.created_at + JOURNAL_KEPT
+def _build_batch_writes(uid: UserId, run: Run, batches: Sequence[Batch]) -> list[Write]:
+    expires_at = run.created_at + JOURNAL_TTL
     return [
         Create(
-            f"{_path(uid, run.id)}/batches/{_id(batch.position)}",
+            f"{_document_path(uid, run.id)}/batches/{_batch_id(batch.position)}",
             {
-                "events": to_json([_coded(event) for event in batch.events]).decode(),
+                "events": to_json([_encode_event(event) for event in batch.events]).decode(),
                 "last_seq": batch.last_seq,
                 "writer": batch.writer,
                 "closing": batch.closing,
@@ -141,21 +177,21 @@ def _creates(uid: UserId, run: Run, batches: Sequence[Batch]) -> list[Write]:
     ]
 
 
-def _batch(document: Document) -> Batch:
+def _to_batch(document: Document) -> Batch:
     fields = document.fields
     return Batch(
         position=int(document.id),
-        events=[_decoded(*coded) for coded in from_json(fields["events"])],
+        events=[_decode_event(*encoded_event) for encoded_event in from_json(fields["events"])],
         last_seq=fields["last_seq"],
         writer=fields["writer"],
         closing=fields["closing"],
     )
 
 
-def _coded(event: RunEvent) -> tuple[str, Any]:
-    return type(event).__name__, adapter(type(event)).dump_python(event)
+def _encode_event(event: RunEvent) -> tuple[str, Any]:
+    return _EVENT_CODES[type(event)], type_adapter(type(event)).dump_python(event)
 
 
-def _decoded(kind: str, fields: Any) -> RunEvent:
-    event: RunEvent = adapter(_KINDS[kind]).validate_python(fields)
+def _decode_event(kind: str, fields: Any) -> RunEvent:
+    event: RunEvent = type_adapter(_EVENT_CLASSES[kind]).validate_python(fields)
     return event

@@ -11,9 +11,9 @@ from shared import telemetry
 from shared.data.codec import load_all
 from shared.data.conversations import Conversations, conversation_path
 from shared.data.library_index import INDEX_VERSION, memory_hash, name_key
-from shared.data.meanings import Meanings
+from shared.data.meanings import DenseVectors
 from shared.data.memories import memory_path
-from shared.data.standing import Decoded, Standing
+from shared.data.standing import CachedConversation, ConversationCache
 from shared.domain.conversation import Conversation
 from shared.domain.ids import ConversationId, MemoryId, UserId
 from shared.domain.memory import Memory
@@ -21,17 +21,17 @@ from shared.domain.value import value
 from shared.domain.vectors import Filter, Hit, SparseVector
 from shared.ports import Documents, Embedder, Vectors
 from shared.retrieval.dates.spans import Span
-from shared.retrieval.fusion import blended, reciprocal
-from shared.retrieval.packing import Passage, Turns, excerpts
-from shared.retrieval.query import Query, favoured, parse, ranked
+from shared.retrieval.fusion import fuse_ranks, fuse_scores
+from shared.retrieval.packing import Passage, TurnScores, build_excerpts
+from shared.retrieval.query import ParsedQuery, boost, parse_query, rescore
 
-POOL = 200
+MAX_ROWS_PER_QUERY = 200
 """Rows of one look; with their terms and metadata, so many fit into Pinecone's answer of at most 4 MB."""
-LOOKS = 3
-SPARE = 10
+MAX_QUERIES = 3
+OVERFETCH = 10
 """So many more are looked at where some of the best were deleted or edited since."""
-PASSAGES = 3
-SECOND_HAND = 0.7
+MAX_PASSAGES = 3
+SUMMARY_WEIGHT = 0.7
 """What a summary counts for beside the turns themselves: it has the words of all of them."""
 
 
@@ -48,7 +48,7 @@ class Filters:
     topics: tuple[str, ...] = ()
 
 
-EVERYTHING = Filters()
+NO_FILTERS = Filters()
 
 
 @value
@@ -60,19 +60,19 @@ class FoundConversation:
 
     conversation: Conversation
     score: float
-    turns: Turns
+    turns: TurnScores
 
     @property
     def passages(self) -> tuple[Passage, ...]:
         """The best places, best first, for people to read."""
-        return excerpts(self.conversation.spoken, self.turns, limit=PASSAGES)
+        return build_excerpts(self.conversation.named_segments, self.turns, limit=MAX_PASSAGES)
 
 
 @value
-class Narrowed:
+class SearchResult:
     """What was found, best first; with `fallback_without_filters`, among all people and topics."""
 
-    found: list[FoundConversation]
+    conversations: list[FoundConversation]
     fallback_without_filters: bool = False
 
 
@@ -85,18 +85,18 @@ class Search:
     def __init__(
         self, documents: Documents, vectors: Vectors, embedder: Embedder | None = None
     ) -> None:
-        self._meanings = Meanings(vectors, embedder)
+        self._dense_vectors = DenseVectors(vectors, embedder)
         self._documents = documents
         self._conversations = Conversations(documents)
-        self._decoded = Decoded()
+        self._cache = ConversationCache()
         self._vectors = vectors
 
-    async def conversations(
+    async def search_conversations(
         self,
         uid: UserId,
         query: str,
         *,
-        filters: Filters = EVERYTHING,
+        filters: Filters = NO_FILTERS,
         named: Span | None = None,
         limit: int,
     ) -> list[FoundConversation]:
@@ -105,22 +105,24 @@ class Search:
         `named` is a time that the question itself names: what was said then gains by it, and the
         rest is still found, for people also ask later about such a time.
         """
-        where: Filter = {"kind": {"$in": ["summary", "chunk"]}, **_passing(filters)}
-        by_words, by_meaning = await asyncio.gather(
-            self._by_words(uid, parse(query), limit, where, named),
-            self._meanings.near(uid, query, limit=POOL, where=where),
+        where: Filter = {"kind": {"$in": ["summary", "chunk"]}, **_build_filter(filters)}
+        by_words, by_vector = await asyncio.gather(
+            self._search_by_words(uid, parse_query(query), limit, where, named),
+            self._dense_vectors.query_nearest(uid, query, limit=MAX_ROWS_PER_QUERY, where=where),
         )
-        rows = _by_conversation(blended(by_words, by_meaning))
-        kept = await self._kept(uid, rows, limit)
-        best = sorted(kept, key=lambda found: -found[1][0].score)[:limit]
-        whole = await self._conversations.with_transcripts(uid, [stored for stored, _ in best])
+        rows = _group_by_conversation(fuse_scores(by_words, by_vector))
+        candidates = await self._load_with_overfetch(uid, rows, limit)
+        best = sorted(candidates, key=lambda candidate: -candidate[1][0].score)[:limit]
+        whole = await self._conversations.load_transcripts(uid, [stored for stored, _ in best])
         return [
-            FoundConversation(conversation=conversation, score=rows[0].score, turns=_turns(rows))
+            FoundConversation(
+                conversation=conversation, score=rows[0].score, turns=_score_turns(rows)
+            )
             for conversation, (_, rows) in zip(whole, best, strict=True)
             if conversation  # of others a part was changed or deleted meanwhile
         ]
 
-    async def narrowed(
+    async def search_with_fallback(
         self,
         uid: UserId,
         query: str,
@@ -128,104 +130,117 @@ class Search:
         filters: Filters,
         named: Span | None = None,
         limit: int,
-    ) -> Narrowed:
+    ) -> SearchResult:
         """Search again without people and topics where these leave nothing; times hold.
 
         A name may be written in a way that nobody indexed; a time is what it is.
         """
-        look = partial(self.conversations, uid, query, named=named, limit=limit)
-        found = await look(filters=filters)
-        if found or not (filters.people or filters.topics):
-            return Narrowed(found=found)
-        telemetry.note(fallback_without_filters=True)
-        others = await look(filters=replace(filters, people=(), topics=()))
-        return Narrowed(found=others, fallback_without_filters=True)
+        search = partial(self.search_conversations, uid, query, named=named, limit=limit)
+        conversations = await search(filters=filters)
+        if conversations or not (filters.people or filters.topics):
+            return SearchResult(conversations=conversations)
+        telemetry.add_fields(fallback_without_filters=True)
+        others = await search(filters=replace(filters, people=(), topics=()))
+        return SearchResult(conversations=others, fallback_without_filters=True)
 
-    async def memories(self, uid: UserId, query: str, *, limit: int) -> list[Memory]:
+    async def search_memories(self, uid: UserId, query: str, *, limit: int) -> list[Memory]:
         """Return memories, best first."""
         where = {"kind": {"$eq": "memory"}}
-        asked = parse(query)
-        by_words, by_meaning = await asyncio.gather(
-            self._vectors.query_sparse(uid, asked.vector, limit=POOL, where=where),
-            self._meanings.near(uid, query, limit=limit, where=where),
+        parsed_query = parse_query(query)
+        by_words, by_vector = await asyncio.gather(
+            self._vectors.query_sparse(
+                uid, parsed_query.vector, limit=MAX_ROWS_PER_QUERY, where=where
+            ),
+            self._dense_vectors.query_nearest(uid, query, limit=limit, where=where),
         )
-        hits = reciprocal(ranked(asked, by_words), by_meaning)[: limit + SPARE]
+        hits = fuse_ranks(rescore(parsed_query, by_words), by_vector)[: limit + OVERFETCH]
         hashes = {MemoryId(str(h.metadata["memory_id"])): h.metadata["content_hash"] for h in hits}
-        found = await self._documents.get_many([memory_path(uid, name) for name in hashes])
-        memories = load_all(Memory, [document for document in found if document])
-        return [memory for memory in memories if _counts(memory, hashes[memory.id])][:limit]
+        documents = await self._documents.get_many([memory_path(uid, name) for name in hashes])
+        memories = load_all(Memory, [document for document in documents if document])
+        return [memory for memory in memories if _is_up_to_date(memory, hashes[memory.id])][:limit]
 
-    async def _hits(self, uid: UserId, query: SparseVector, limit: int, where: Filter) -> list[Hit]:
+    async def _query_distinct(
+        self, uid: UserId, query: SparseVector, limit: int, where: Filter
+    ) -> list[Hit]:
         """Look again, past what was found, where long conversations took the places of others."""
         hits: list[Hit] = []
-        for _ in range(LOOKS):
-            seen = {str(hit.metadata["conversation_id"]) for hit in hits}
-            if len(seen) >= limit:
+        for _ in range(MAX_QUERIES):
+            seen_ids = {str(hit.metadata["conversation_id"]) for hit in hits}
+            if len(seen_ids) >= limit:
                 break
-            others = {"conversation_id": {"$nin": sorted(seen)}} if seen else {}
+            others = {"conversation_id": {"$nin": sorted(seen_ids)}} if seen_ids else {}
             more = await self._vectors.query_sparse(
-                uid, query, limit=POOL, where={**where, **others}
+                uid, query, limit=MAX_ROWS_PER_QUERY, where={**where, **others}
             )
             hits += more
-            if len(more) < POOL:
+            if len(more) < MAX_ROWS_PER_QUERY:
                 break
         return hits
 
-    async def _by_words(
-        self, uid: UserId, asked: Query, limit: int, where: Filter, named: Span | None
+    async def _search_by_words(
+        self, uid: UserId, query: ParsedQuery, limit: int, where: Filter, named: Span | None
     ) -> list[Hit]:
-        anytime, then = await asyncio.gather(
-            self._hits(uid, asked.vector, limit, where),
-            self._then(uid, asked.vector, where, named),
+        all_hits, span_hits = await asyncio.gather(
+            self._query_distinct(uid, query.vector, limit, where),
+            self._query_in_span(uid, query.vector, where, named),
         )
-        hits = {hit.id: hit for hit in [*anytime, *then]}
-        weighed = [_second_hand(hit) for hit in ranked(asked, list(hits.values()))]
-        return favoured(weighed, {hit.id for hit in then})
+        hits = {hit.id: hit for hit in [*all_hits, *span_hits]}
+        weighted_hits = [_discount_summary(hit) for hit in rescore(query, list(hits.values()))]
+        return boost(weighted_hits, {hit.id for hit in span_hits})
 
-    async def _then(
+    async def _query_in_span(
         self, uid: UserId, query: SparseVector, where: Filter, named: Span | None
     ) -> list[Hit]:
         """Find what was said in the time that a question names; nothing is no reason to stop."""
         if named is None:
             return []
-        within = {**where, **_between(named.start, named.end)}
-        hits = await self._vectors.query_sparse(uid, query, limit=POOL, where=within)
-        telemetry.note(named_time="found" if hits else "nothing then, searched without")
+        span_filter = {**where, **_build_time_filter(named.start, named.end)}
+        hits = await self._vectors.query_sparse(
+            uid, query, limit=MAX_ROWS_PER_QUERY, where=span_filter
+        )
+        telemetry.add_fields(named_time="found" if hits else "nothing then, searched without")
         return hits
 
-    async def _kept(
+    async def _load_with_overfetch(
         self, uid: UserId, rows: Mapping[ConversationId, list[Hit]], limit: int
     ) -> list[tuple[Conversation, list[Hit]]]:
         """Read as many as are wanted, and SPARE more where some of these no longer stand."""
-        kept = await self._standing(uid, rows, list(rows)[:limit])
-        if len(kept) < limit < len(rows):
-            kept += await self._standing(uid, rows, list(rows)[limit : limit + SPARE])
-        return kept
+        candidates = await self._load_current(uid, rows, list(rows)[:limit])
+        if len(candidates) < limit < len(rows):
+            candidates += await self._load_current(uid, rows, list(rows)[limit : limit + OVERFETCH])
+        return candidates
 
-    async def _standing(
+    async def _load_current(
         self,
         uid: UserId,
         rows: Mapping[ConversationId, list[Hit]],
         ids: Sequence[ConversationId],
     ) -> list[tuple[Conversation, list[Hit]]]:
         paths = [conversation_path(uid, name) for name in ids]
-        stored = self._decoded.all(await self._documents.get_many(paths))
-        kept = [each for each in stored if not each.conversation.discarded]
-        found = [(each.conversation, _fresh(each, rows[each.conversation.id])) for each in kept]
-        return [(conversation, fresh) for conversation, fresh in found if fresh]
+        entries = self._cache.decode_all(await self._documents.get_many(paths))
+        visible_entries = [entry for entry in entries if not entry.conversation.discarded]
+        matches = [
+            (entry.conversation, _select_current_rows(entry, rows[entry.conversation.id]))
+            for entry in visible_entries
+        ]
+        return [
+            (conversation, current_rows) for conversation, current_rows in matches if current_rows
+        ]
 
 
-def _counts(memory: Memory, indexed_hash: object) -> bool:
+def _is_up_to_date(memory: Memory, indexed_hash: object) -> bool:
     return memory.is_current and memory_hash(memory) == indexed_hash
 
 
-def _passing(filters: Filters) -> Filter:
+def _build_filter(filters: Filters) -> Filter:
     names = {"people": filters.people, "topics": filters.topics}
-    wanted = {field: {"$in": [name_key(n) for n in some]} for field, some in names.items() if some}
-    return {**_between(filters.start, filters.end), **wanted}
+    name_filters = {
+        field: {"$in": [name_key(n) for n in values]} for field, values in names.items() if values
+    }
+    return {**_build_time_filter(filters.start, filters.end), **name_filters}
 
 
-def _between(start: datetime | None, end: datetime | None) -> Filter:
+def _build_time_filter(start: datetime | None, end: datetime | None) -> Filter:
     bounds: dict[str, int] = {}
     if start:
         bounds["$gte"] = math.floor(start.timestamp())
@@ -234,29 +249,29 @@ def _between(start: datetime | None, end: datetime | None) -> Filter:
     return {"created_at": bounds} if bounds else {}
 
 
-def _by_conversation(hits: Sequence[Hit]) -> Mapping[ConversationId, list[Hit]]:
+def _group_by_conversation(hits: Sequence[Hit]) -> Mapping[ConversationId, list[Hit]]:
     rows: dict[ConversationId, list[Hit]] = {}
     for hit in hits:
         rows.setdefault(ConversationId(str(hit.metadata["conversation_id"])), []).append(hit)
     return rows
 
 
-def _fresh(standing: Standing, rows: Sequence[Hit]) -> list[Hit]:
+def _select_current_rows(entry: CachedConversation, rows: Sequence[Hit]) -> list[Hit]:
     """Keep the rows that were made from what is stored now, as rows are made now."""
     return [
         hit
         for hit in rows
-        if hit.metadata["content_hash"] == standing.content_hash
+        if hit.metadata["content_hash"] == entry.content_hash
         and hit.metadata.get("index_version") == INDEX_VERSION
     ]
 
 
-def _second_hand(hit: Hit) -> Hit:
+def _discount_summary(hit: Hit) -> Hit:
     is_summary = hit.metadata["kind"] == "summary"
-    return hit.scored(hit.score * SECOND_HAND) if is_summary else hit
+    return hit.with_score(hit.score * SUMMARY_WEIGHT) if is_summary else hit
 
 
-def _turns(rows: Sequence[Hit]) -> Turns:
+def _score_turns(rows: Sequence[Hit]) -> TurnScores:
     """Score each turn by the best of its pieces; rows come best first."""
     chunks = [hit for hit in rows if hit.metadata["kind"] == "chunk"]
     return {int(str(hit.metadata["segment"])): hit.score for hit in reversed(chunks)}

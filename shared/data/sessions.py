@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 from shared.data.codec import dump, load, load_all
-from shared.data.paging import Page, page, position
+from shared.data.paging import Page, build_page, parse_cursor
 from shared.domain.chat import Message, Session
 from shared.domain.documents import Create, Order, Query, Update, Where
 from shared.domain.errors import NotFound, PreconditionFailed
@@ -22,7 +22,7 @@ class Sessions:
         document = await self._documents.get(session_path(uid, session_id))
         return load(Session, document) if document else None
 
-    async def page(
+    async def list_page(
         self,
         uid: UserId,
         *,
@@ -41,10 +41,10 @@ class Sessions:
             where=tuple(Where(name, "==", v) for name, v in filters.items() if v is not None),
             order_by=(Order("updated_at", "desc"),),
             limit=limit,
-            start_after=position(after),
+            start_after=parse_cursor(after),
         )
-        found = await self._documents.query(query)
-        return page(load_all(Session, found), found, query)
+        documents = await self._documents.query(query)
+        return build_page(load_all(Session, documents), documents, query)
 
     async def add(self, uid: UserId, session: Session) -> None:
         await self._documents.write(Create(session_path(uid, session.id), dump(session)))
@@ -53,25 +53,25 @@ class Sessions:
         """Change fields. Raises NotFound."""
         try:
             await self._documents.write(Update(session_path(uid, session_id), changes))
-        except PreconditionFailed as missing:
-            raise NotFound("Chat session not found") from missing
+        except PreconditionFailed as error:
+            raise NotFound("Chat session not found") from error
 
-    async def derive(
-        self, uid: UserId, seen: Session, *, source: Message, **changes: Any
+    async def update_derived(
+        self, uid: UserId, expected_session: Session, *, source: Message, **changes: Any
     ) -> Session | None:
         """Change what is derived from `source`, and return the whole.
 
         None, and nothing is changed, where somebody else derived it meanwhile (it is not as in
         `seen`) or the message is gone: the chat was cleared or deleted.
         """
-        path = session_path(uid, seen.id)
+        path = session_path(uid, expected_session.id)
 
         async def work(tx: Transaction) -> Session | None:
             stored, message = await tx.get_many([path, f"users/{uid}/messages/{source.id}"])
             if stored is None or message is None:
                 return None
             session = load(Session, stored)
-            if any(getattr(session, name) != getattr(seen, name) for name in changes):
+            if any(getattr(session, name) != getattr(expected_session, name) for name in changes):
                 return None
             changed = replace(session, **changes)
             fields = dump(changed)

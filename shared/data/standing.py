@@ -4,69 +4,72 @@ from collections import OrderedDict
 from collections.abc import Sequence
 
 from shared.data.codec import load_all
-from shared.domain.conversation import Conversation, content_hash, said_hash
+from shared.domain.conversation import Conversation, content_hash, transcript_hash
 from shared.domain.documents import Document
 from shared.domain.value import value
 
-HELD_CHARS = 10_000_000
-SEGMENT_CHARS = 300
+MAX_CACHED_CHARS = 10_000_000
+SEGMENT_OVERHEAD_CHARS = 300
 """What a segment takes in memory beside its text."""
 
 
 @value
-class Standing:
+class CachedConversation:
     """A conversation without its parts, as one version of its document tells it."""
 
     conversation: Conversation
-    said_hash: str
+    transcript_hash: str
     content_hash: str
     version: str
 
     @property
-    def chars(self) -> int:
-        return sum(SEGMENT_CHARS + len(said.text) for said in self.conversation.transcript_segments)
+    def size_chars(self) -> int:
+        return sum(
+            SEGMENT_OVERHEAD_CHARS + len(segment.text)
+            for segment in self.conversation.transcript_segments
+        )
 
 
-class Decoded:
+class ConversationCache:
     """Those read last, some 20 MB: questions in a row find much the same conversations."""
 
-    def __init__(self, held_chars: int = HELD_CHARS) -> None:
-        self._room = held_chars
-        self._held: OrderedDict[str, Standing] = OrderedDict()
+    def __init__(self, max_chars: int = MAX_CACHED_CHARS) -> None:
+        self._free_chars = max_chars
+        self._entries: OrderedDict[str, CachedConversation] = OrderedDict()
 
     def __len__(self) -> int:
-        return len(self._held)
+        return len(self._entries)
 
-    def all(self, documents: Sequence[Document | None]) -> list[Standing]:
+    def decode_all(self, documents: Sequence[Document | None]) -> list[CachedConversation]:
         """Return those that are there and can be decoded."""
-        return [standing for each in documents if each for standing in self._standing(each)]
+        return [entry for document in documents if document for entry in self._decode(document)]
 
-    def _standing(self, document: Document) -> list[Standing]:
-        held = self._held.get(document.path)
-        if held is not None and held.version == document.version:
-            self._held.move_to_end(document.path)
-            return [held]
-        self._drop(document.path)
-        fresh = [
-            Standing(
-                conversation=c,
-                said_hash=said,
-                content_hash=content_hash(c, said=said),
+    def _decode(self, document: Document) -> list[CachedConversation]:
+        stored_entry = self._entries.get(document.path)
+        if stored_entry is not None and stored_entry.version == document.version:
+            self._entries.move_to_end(document.path)
+            return [stored_entry]
+        self._evict(document.path)
+        new_entries = [
+            CachedConversation(
+                conversation=conversation,
+                transcript_hash=segments_hash,
+                content_hash=content_hash(conversation, known_hash=segments_hash),
                 version=document.version,
             )
-            for c in load_all(Conversation, [document])
-            for said in [said_hash(c)]
+            for conversation in load_all(Conversation, [document])
+            for segments_hash in [transcript_hash(conversation)]
         ]
-        for standing in fresh:
-            self._keep(document.path, standing)
-        return fresh
+        for entry in new_entries:
+            self._insert(document.path, entry)
+        return new_entries
 
-    def _keep(self, path: str, standing: Standing) -> None:
-        self._held[path] = standing
-        self._room -= standing.chars
-        while self._room < 0:
-            self._drop(next(iter(self._held)))
+    def _insert(self, path: str, entry: CachedConversation) -> None:
+        self._entries[path] = entry
+        self._free_chars -= entry.size_chars
+        while self._free_chars < 0:
+            self._evict(next(iter(self._entries)))
 
-    def _drop(self, path: str) -> None:
-        dropped = self._held.pop(path, None)
-        self._room += dropped.chars if dropped else 0
+    def _evict(self, path: str) -> None:
+        entry = self._entries.pop(path, None)
+        self._free_chars += entry.size_chars if entry else 0

@@ -8,20 +8,20 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from shared.data.codec import adapter, is_bounded
+from shared.data.codec import is_bounded, type_adapter
 from shared.domain.conversation import Conversation, Segment
 from shared.domain.documents import Document
 
-INLINE_BYTES = 400_000
+MAX_INLINE_BYTES = 400_000
 Part = tuple[Segment, ...]
 
 
-def lay_out(conversation: Conversation) -> tuple[Conversation, list[Part]]:
+def split_transcript(conversation: Conversation) -> tuple[Conversation, list[Part]]:
     """Return a conversation as it is stored, and the parts that stand beside it."""
-    parts = list(_cut(conversation.transcript_segments))
+    parts = list(_split_by_size(conversation.transcript_segments))
     if len(parts) < 2:
         return conversation, []
-    hashes = tuple(digest(part) for part in parts)
+    hashes = tuple(hash_part(part) for part in parts)
     return replace(conversation, transcript_segments=(), parts=hashes), parts
 
 
@@ -39,25 +39,25 @@ def read_part(document: Document | None, expected: str) -> Part | None:
     if not is_bounded(segments):
         return None
     try:
-        part: Part = adapter(Part).validate_python(segments)
+        part: Part = type_adapter(Part).validate_python(segments)
     except ValidationError:
         return None
-    return part if digest(part) == expected else None
+    return part if hash_part(part) == expected else None
 
 
-def digest(part: Part) -> str:
+def hash_part(part: Part) -> str:
     """Hash a part, whoever wrote it: SHA-256 of its segments as compact JSON arrays."""
-    said = [[s.text, s.speaker, s.is_user, float(s.start), float(s.end)] for s in part]
-    compact = json.dumps(said, ensure_ascii=False, separators=(",", ":"))
+    arrays = [[s.text, s.speaker, s.is_user, float(s.start), float(s.end)] for s in part]
+    compact = json.dumps(arrays, ensure_ascii=False, separators=(",", ":"))
     return hashlib.sha256(compact.encode()).hexdigest()
 
 
-def _cut(segments: Sequence[Segment]) -> Iterator[Part]:
+def _split_by_size(segments: Sequence[Segment]) -> Iterator[Part]:
     part: list[Segment] = []
     size = 0
     for segment in segments:
         length = len(json.dumps(asdict(segment), ensure_ascii=False).encode())
-        if part and size + length > INLINE_BYTES:
+        if part and size + length > MAX_INLINE_BYTES:
             yield tuple(part)
             part, size = [], 0
         part.append(segment)

@@ -7,7 +7,7 @@ from typing import Literal
 from shared.domain.ids import UserId
 from shared.domain.value import value
 
-KEPT_FOR = timedelta(days=30)
+ERASURE_TTL = timedelta(days=30)
 
 
 @value
@@ -25,5 +25,5 @@ class Erasure:
     done_at: datetime | None = None
 
 
-def erasure_id(uid: UserId) -> str:
+def build_erasure_id(uid: UserId) -> str:
     return hashlib.sha256(f"erasure of {uid}".encode()).hexdigest()[:32]

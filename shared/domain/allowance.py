@@ -3,12 +3,12 @@
 from datetime import datetime
 
 from shared.domain.errors import TooMany
-from shared.domain.hours import seconds_left
+from shared.domain.hours import count_seconds_left
 from shared.domain.value import value
 
 
 @value
-class Allowance:
+class RateLimitStatus:
     """What is left of `limit` in the running hour, and the seconds until the next."""
 
     limit: int
@@ -16,10 +16,10 @@ class Allowance:
     reset_s: int
 
 
-def allowed(left: int | None, *, limit: int, of: str, now: datetime) -> Allowance:
+def check_limit(remaining: int | None, *, limit: int, noun: str, now: datetime) -> RateLimitStatus:
     """Say what is left of a limit after one was taken. Raises TooMany where there was none to take."""
-    reset_s = seconds_left(now)
-    if left is None:
-        message = f"Rate limit exceeded. Maximum {limit} {of} per hour."
+    reset_s = count_seconds_left(now)
+    if remaining is None:
+        message = f"Rate limit exceeded. Maximum {limit} {noun} per hour."
         raise TooMany(message, retry_after_s=reset_s)
-    return Allowance(limit=limit, remaining=left, reset_s=reset_s)
+    return RateLimitStatus(limit=limit, remaining=remaining, reset_s=reset_s)

@@ -19,9 +19,9 @@ Permission = Literal[
 ]
 """What an app may do with a user's library by itself."""
 CallKind = Literal["tool", "webhook", "mcp"]
-TRIGGER = "memory_creation"
+NEW_CONVERSATION_TRIGGER = "memory_creation"
 """How apps name a new conversation since the old product, in which one was a memory."""
-_OTHER_NAMES = {"create_memories": "create_facts"}
+_PERMISSION_ALIASES = {"create_memories": "create_facts"}
 
 
 @value
@@ -71,11 +71,13 @@ class ExternalIntegration:
     @property
     def permissions(self) -> frozenset[Permission]:
         """Return what it asks for: its actions, and to hear of new conversations."""
-        named = {one.get("action", "") for one in self.actions}
-        if self.triggers_on == TRIGGER and self.webhook_url:
-            named.add("hear_conversations")
-        wanted = {_OTHER_NAMES.get(name, name) for name in named}
-        return frozenset(each for each in get_args(Permission) if each in wanted)
+        action_names = {action.get("action", "") for action in self.actions}
+        if self.triggers_on == NEW_CONVERSATION_TRIGGER and self.webhook_url:
+            action_names.add("hear_conversations")
+        permission_names = {_PERMISSION_ALIASES.get(name, name) for name in action_names}
+        return frozenset(
+            permission for permission in get_args(Permission) if permission in permission_names
+        )
 
 
 @value
@@ -87,7 +89,7 @@ class RetiredSecret:
 
 
 @value
-class SwitchedOff:
+class Deactivation:
     """Since when an app is not called any more, and why, in words for its developer."""
 
     at: datetime
@@ -116,10 +118,10 @@ class App:
     signing_secret: str = ""
     retired_secret: RetiredSecret | None = None
     checked_at: datetime | None = None
-    switched_off: SwitchedOff | None = None
-    webhook_off: SwitchedOff | None = None
+    switched_off: Deactivation | None = None
+    webhook_off: Deactivation | None = None
 
-    def signing_secrets(self, now: datetime) -> tuple[str, ...]:
+    def get_signing_secrets(self, now: datetime) -> tuple[str, ...]:
         """Return what signs a call, the present secret first."""
         retired = self.retired_secret
         if retired is None or retired.until <= now:
@@ -171,7 +173,7 @@ class InstalledApp:
     def of(cls, app: App, at: datetime) -> "InstalledApp":
         return cls(app_id=app.id, installed_at=at, granted=app.external_integration.permissions)
 
-    def permissions(self, app: App, uid: UserId) -> frozenset[Permission]:
+    def get_permissions(self, app: App, uid: UserId) -> frozenset[Permission]:
         """Return what the app may do for this user; its developer consents to all it asks for."""
-        wanted = app.external_integration.permissions
-        return wanted if app.owner == uid else wanted & self.granted
+        declared_permissions = app.external_integration.permissions
+        return declared_permissions if app.owner == uid else declared_permissions & self.granted

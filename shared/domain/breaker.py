@@ -2,11 +2,11 @@
 
 from datetime import datetime, timedelta
 
-FAILURES = 5
-REST = timedelta(seconds=30)
+FAILURE_THRESHOLD = 5
+OPEN_FOR = timedelta(seconds=30)
 
 
-class Breaker:
+class CircuitBreaker:
     """Closed until FAILURES calls in a row have failed; open then, and one probe goes out each REST.
 
     A probe that succeeds closes it. One that fails, or is never heard of again, opens it for
@@ -15,21 +15,21 @@ class Breaker:
 
     def __init__(self) -> None:
         self._failures = 0
-        self._rests_until: datetime | None = None
+        self._open_until: datetime | None = None
 
-    def admits(self, now: datetime) -> bool:
+    def allow(self, now: datetime) -> bool:
         """Tell whether a call may go out; while open, that call is the probe."""
-        if self._failures < FAILURES:
+        if self._failures < FAILURE_THRESHOLD:
             return True
-        if self._rests_until is not None and now < self._rests_until:
+        if self._open_until is not None and now < self._open_until:
             return False
-        self._rests_until = now + REST
+        self._open_until = now + OPEN_FOR
         return True
 
-    def succeeded(self) -> None:
+    def record_success(self) -> None:
         """Note any answer that shows the service at work, a refusal included."""
         self._failures = 0
 
-    def failed(self, now: datetime) -> None:
+    def record_failure(self, now: datetime) -> None:
         self._failures += 1
-        self._rests_until = now + REST
+        self._open_until = now + OPEN_FOR

@@ -2,7 +2,7 @@
 
 import re
 
-_ASPECTS: tuple[tuple[str, str], ...] = (
+_USER_RULES: tuple[tuple[str, str], ...] = (
     ("home", r"(?:lives (?:in|at)|moved to) "),
     ("home", r"(?:wohnt|lebt)(?: [\w-]+){0,4}? (?:in|bei|am|auf) "),
     ("home", r"(?:habite|vit (?:à|en|au))\b|(?:vive en|mora em) |(?:abita|vive) (?:a|in) "),
@@ -17,7 +17,7 @@ _ASPECTS: tuple[tuple[str, str], ...] = (
 )
 """What an owner called "User" is said to be or do."""
 
-_OF_USERS = (
+_POSSESSION_RULES = (
     ("birthday", r"user(?:'s|’s) birthday is|users geburtstag ist|l['’]anniversaire de user est"),
     ("birthday", r"el cumpleaños de user es|il compleanno di user è"),
     ("name", r"user(?:'s|’s) (?:full )?name is|users name ist|(?:el nombre de|il nome di) user"),
@@ -28,19 +28,21 @@ _OF_USERS = (
     ("favourite", r"l[ea] (\w+) préférée? de user|(?:el|la) (\w+) favorit[oa] de user"),
     ("favourite", r"(?:il|la|lo) (\w+) preferit[oa] di user"),
 )
-_RULES = (*((name, f"user (?:{said})") for name, said in _ASPECTS), *_OF_USERS)
-_ANY = "|".join(said for _, said in _RULES)
+_RULES = (*((name, f"user (?:{said})") for name, said in _USER_RULES), *_POSSESSION_RULES)
+_ANY_RULE = "|".join(said for _, said in _RULES)
 
 
-def aspect(content: str) -> str | None:
+def find_exclusive_key(content: str) -> str | None:
     """Name what a fact is about, where one has only one such; None for anything else."""
-    if not re.match(_ANY, content, re.IGNORECASE):  # nearly all, and found out at once
+    if not re.match(_ANY_RULE, content, re.IGNORECASE):  # nearly all, and found out at once
         return None
-    return next((found for name, said in _RULES if (found := _about(name, said, content))), None)
+    return next(
+        (key for name, pattern in _RULES if (key := _match_rule(name, pattern, content))), None
+    )
 
 
-def _about(name: str, said: str, content: str) -> str | None:
-    found = re.match(said, content, re.IGNORECASE)
-    if found is None:
+def _match_rule(name: str, pattern: str, content: str) -> str | None:
+    match = re.match(pattern, content, re.IGNORECASE)
+    if match is None:
         return None
-    return " ".join([name, *(detail.lower() for detail in found.groups() if detail)])
+    return " ".join([name, *(detail.lower() for detail in match.groups() if detail)])

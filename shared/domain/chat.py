@@ -79,20 +79,20 @@ class Session:
     @property
     def is_main(self) -> bool:
         """A main session begins by itself; any other by its owner's wish alone."""
-        return self.id == main_session(self.app_id)
+        return self.id == build_main_session_id(self.app_id)
 
-    def covers(self, message: Message) -> bool:
+    def is_summarised(self, message: Message) -> bool:
         """Tell whether the summary stands for this message."""
         return self.summarised_until is not None and message.position <= self.summarised_until
 
 
-def new_session(
+def build_session(
     session_id: SessionId, *, app_id: AppId | None, now: datetime, title: str = ""
 ) -> Session:
     """Return a chat without messages."""
     return Session(id=session_id, created_at=now, updated_at=now, app_id=app_id, title=title)
 
 
-def main_session(app_id: AppId | None) -> SessionId:
+def build_main_session_id(app_id: AppId | None) -> SessionId:
     """Name the session that the mobile app means when it names only an app."""
     return SessionId(app_id) if app_id else MAIN_SESSION

@@ -9,7 +9,7 @@ from shared.domain.value import value
 Decision = Literal["approved", "refused", "expired"]
 """`expired`: nobody answered in time."""
 
-WAIT = timedelta(minutes=2)
+CONFIRMATION_TIMEOUT = timedelta(minutes=2)
 """So long do all questions of one turn together wait for their owner."""
 
 

@@ -34,7 +34,7 @@ class Tokens:
 
 
 @value
-class Grant:
+class AccountTokens:
     """An account's tokens as stored; `version` changes whenever they are replaced."""
 
     tokens: Tokens

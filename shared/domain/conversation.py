@@ -13,7 +13,7 @@ from shared.domain.ids import AppId, ConversationId, PersonId
 from shared.domain.value import value
 
 MAX_PARTS = 100
-Status = Literal["in_progress", "processing", "merging", "completed", "failed"]
+ConversationStatus = Literal["in_progress", "processing", "merging", "completed", "failed"]
 
 CATEGORIES = (
     "personal", "education", "health", "finance", "legal", "philosophy", "spiritual", "science",
@@ -122,7 +122,7 @@ class Conversation:
     transcript_segments: tuple[Segment, ...] = ()
     parts: tuple[str, ...] = ()
 
-    status: Status = "processing"
+    status: ConversationStatus = "processing"
     discarded: bool = False
     structured: Structured = field(default_factory=Structured)
     topics: Topics = field(default_factory=Topics)
@@ -137,13 +137,13 @@ class Conversation:
     app_id: AppId | None = None
 
     @property
-    def spoken(self) -> tuple[Segment, ...]:
+    def named_segments(self) -> tuple[Segment, ...]:
         """The transcript with its speakers as the owner named them."""
         if not self.speakers:
             return self.transcript_segments
-        return tuple(map(self._named, self.transcript_segments))
+        return tuple(map(self._apply_speaker, self.transcript_segments))
 
-    def _named(self, segment: Segment) -> Segment:
+    def _apply_speaker(self, segment: Segment) -> Segment:
         speaker = self.speakers.get(segment.speaker)
         if speaker is None:
             return segment
@@ -163,47 +163,53 @@ class Conversation:
                 raise ValueError("a time has an offset and lies in the years 1900 to 9000")
 
 
-def content_hash(conversation: Conversation, *, said: str | None = None) -> str:
+def content_hash(conversation: Conversation, *, known_hash: str | None = None) -> str:
     """Hash what others decide: what was said, by whom, and how the owner wants it shown.
 
     What we write ourselves never changes it. `said` is its said_hash, where that is known.
     """
     names = {label: speaker.name for label, speaker in conversation.speakers.items()}
     edits = conversation.edits
-    shown = [edits.title, edits.overview, edits.emoji, edits.category, sorted(names.items())]
-    return _digest([said or said_hash(conversation), shown])
+    presentation = [edits.title, edits.overview, edits.emoji, edits.category, sorted(names.items())]
+    return _hash_values([known_hash or transcript_hash(conversation), presentation])
 
 
-def said_hash(conversation: Conversation) -> str:
+def transcript_hash(conversation: Conversation) -> str:
     """Hash what a model reads of a conversation; names and edits are not part of it."""
-    owned = [
+    hashed_values = [
         conversation.started_at.isoformat(),
         conversation.finished_at.isoformat(),
         conversation.source,
         conversation.language,
-        *(_in_parts(conversation) if conversation.parts else _inline(conversation)),
+        *(_list_parts(conversation) if conversation.parts else _list_segments(conversation)),
     ]
-    return _digest(owned)
+    return _hash_values(hashed_values)
 
 
-def _inline(conversation: Conversation) -> list[Any]:
-    named = zip(conversation.transcript_segments, conversation.spoken, strict=True)
+def _list_segments(conversation: Conversation) -> list[Any]:
+    segment_pairs = zip(conversation.transcript_segments, conversation.named_segments, strict=True)
     return [
-        [said.text, said.speaker, who.is_user, float(said.start), float(said.end)]
-        for said, who in named
+        [
+            segment.text,
+            segment.speaker,
+            named_segment.is_user,
+            float(segment.start),
+            float(segment.end),
+        ]
+        for segment, named_segment in segment_pairs
     ]
 
 
-def _in_parts(conversation: Conversation) -> list[Any]:
+def _list_parts(conversation: Conversation) -> list[Any]:
     speakers = conversation.speakers.items()
-    return [*conversation.parts, sorted(label for label, who in speakers if who.is_user)]
+    return [*conversation.parts, sorted(label for label, speaker in speakers if speaker.is_user)]
 
 
-def edited(structured: Structured, edits: Edits) -> Structured:
+def apply_edits(structured: Structured, edits: Edits) -> Structured:
     """Return a structure as the owner wants it shown."""
-    written = {name: value for name, value in asdict(edits).items() if value is not None}
-    return replace(structured, **written)
+    changes = {name: value for name, value in asdict(edits).items() if value is not None}
+    return replace(structured, **changes)
 
 
-def _digest(values: list[Any]) -> str:
+def _hash_values(values: list[Any]) -> str:
     return hashlib.sha256(json.dumps(values, ensure_ascii=False).encode()).hexdigest()

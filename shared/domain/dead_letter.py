@@ -31,16 +31,24 @@ class DeadLetter:
     last_at: datetime
 
 
-def letter_id(kind: Kind, name: str, target: str, ids: Ids) -> str:
+def build_dead_letter_id(kind: Kind, name: str, target: str, ids: Ids) -> str:
     """Hash, so that the same message has one letter, however often it dies."""
-    said = json.dumps([kind, name, target, dict(ids)], sort_keys=True)
-    return hashlib.sha256(said.encode()).hexdigest()[:20]
+    canonical_json = json.dumps([kind, name, target, dict(ids)], sort_keys=True)
+    return hashlib.sha256(canonical_json.encode()).hexdigest()[:20]
 
 
-def ids_of(message: Mapping[str, Any]) -> Ids:
+def extract_ids(message: Mapping[str, Any]) -> Ids:
     """Leave out whatever could be content."""
-    return {name: found for name, found in message.items() if is_id(name) and _is_bare(found)}
+    return {
+        name: field_value
+        for name, field_value in message.items()
+        if is_id(name) and _is_content_free(field_value)
+    }
 
 
-def _is_bare(found: object) -> bool:
-    return found is None or isinstance(found, int) or (isinstance(found, str) and is_id(found))
+def _is_content_free(field_value: object) -> bool:
+    return (
+        field_value is None
+        or isinstance(field_value, int)
+        or (isinstance(field_value, str) and is_id(field_value))
+    )

@@ -59,7 +59,7 @@ class Query:
     fields: tuple[str, ...] | None = None
 
 
-def cursor(document: Document, query: Query) -> tuple[Any, ...]:
+def build_cursor(document: Document, query: Query) -> tuple[Any, ...]:
     """Say where `document` stands in `query`: its ordered values, then its id."""
     return (*(lookup(document.fields, order.field) for order in query.order_by), document.id)
 

@@ -81,7 +81,7 @@ _REFUSED_V6 = tuple(
 _ISATAP = frozenset({0x0000_5EFE, 0x0200_5EFE})
 """The upper half of an interface id whose lower half is any IPv4 address."""
 
-LONGEST_URL = 16_384
+MAX_URL_CHARS = 16_384
 _HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _HEADER_TEXT = re.compile(r"[\t -~]*")
 
@@ -106,8 +106,8 @@ class Target:
     @property
     def authority(self) -> str:
         """Return the Host header: the port stands there only if it is not the scheme's own."""
-        usual = {"http": 80, "https": 443}[self.scheme]
-        return self.host if self.port == usual else f"{self.host}:{self.port}"
+        default_port = {"http": 80, "https": 443}[self.scheme]
+        return self.host if self.port == default_port else f"{self.host}:{self.port}"
 
 
 class EgressRules:
@@ -121,32 +121,32 @@ class EgressRules:
         ports: Iterable[int] = (443,),
     ) -> None:
         """Take exact origins, such as http://127.0.0.1:9000. Raises ValueError for others."""
-        self._dev = frozenset(map(_origin, dev_origins))
-        self._own = frozenset(map(_origin, own_origins))
+        self._dev = frozenset(map(_parse_origin, dev_origins))
+        self._own = frozenset(map(_parse_origin, own_origins))
         self._ports = frozenset(ports)
 
-    def target(self, url: str) -> Target:
+    def validate_url(self, url: str) -> Target:
         """Parse and judge an address by its text. Raises NotAllowed with the reason."""
-        target = _parse(url)
+        target = _parse_url(url)
         if target is None:
             raise NotAllowed("The address is not a plain http(s) URL.")
-        if any(_same_server(target.origin, own) for own in self._own):
+        if any(_is_same_server(target.origin, own) for own in self._own):
             raise NotAllowed("The address is one of our own.")
         if target.origin in self._dev:
             return replace(target, trusted=True)
-        if reason := self._refusal(target):
+        if reason := self._find_refusal(target):
             raise NotAllowed(reason)
         return target
 
-    def _refusal(self, target: Target) -> str | None:
+    def _find_refusal(self, target: Target) -> str | None:
         if target.scheme != "https":
             return "The address must start with https://."
         if target.port not in self._ports:
             return f"Port {target.port} is not allowed."
-        return host_refusal(target.host)
+        return find_host_refusal(target.host)
 
 
-def host_refusal(host: str) -> str | None:
+def find_host_refusal(host: str) -> str | None:
     """Say why a host is refused by its name alone: apps are reached by public DNS names."""
     labels = host.split(".")
     if len(host) > 253 or not all(map(_LABEL.fullmatch, labels)):
@@ -158,7 +158,7 @@ def host_refusal(host: str) -> str | None:
     return None
 
 
-def address_refusal(address: str) -> str | None:
+def find_address_refusal(address: str) -> str | None:
     """Say why a resolved IP address is refused, or return None for a public one."""
     try:
         ip = ipaddress.ip_address(address)
@@ -167,7 +167,7 @@ def address_refusal(address: str) -> str | None:
     return None if _is_public(ip) else "The host does not lead to the public internet."
 
 
-def header_refusal(headers: Mapping[str, str]) -> str | None:
+def find_header_refusal(headers: Mapping[str, str]) -> str | None:
     """Say why headers cannot be sent: what a stranger had a part in may try to end them early."""
     for name, text in headers.items():
         if not _HEADER_NAME.fullmatch(name) or not _HEADER_TEXT.fullmatch(text):
@@ -175,15 +175,15 @@ def header_refusal(headers: Mapping[str, str]) -> str | None:
     return None
 
 
-def accepted(content_type: str, types: Iterable[str]) -> bool:
+def matches_media_type(content_type: str, types: Iterable[str]) -> bool:
     """Tell whether a media type is one of `types`, such as application/json or text/*.
 
     What is written in JSON, such as application/problem+json, counts as application/json.
     """
     media_type = content_type.partition(";")[0].strip().lower()
     family = media_type.partition("/")[0] + "/*"
-    written_in = "application/json" if media_type.endswith("+json") else media_type
-    return not {media_type, family, written_in}.isdisjoint(types)
+    base_type = "application/json" if media_type.endswith("+json") else media_type
+    return not {media_type, family, base_type}.isdisjoint(types)
 
 
 def _is_public(ip: ipaddress.IPv4Address | ipaddress.IPv6Address) -> bool:
@@ -195,9 +195,9 @@ def _is_public(ip: ipaddress.IPv4Address | ipaddress.IPv6Address) -> bool:
     return not isatap and not any(ip in network for network in _REFUSED_V6)
 
 
-def _parse(url: str) -> Target | None:
+def _parse_url(url: str) -> Target | None:
     match = _URL.fullmatch(url)
-    if match is None or len(url) > LONGEST_URL:
+    if match is None or len(url) > MAX_URL_CHARS:
         return None
     scheme = match["scheme"].lower()
     port = int(match["port"] or {"http": 80, "https": 443}[scheme])
@@ -210,18 +210,18 @@ def _parse(url: str) -> Target | None:
     )
 
 
-def _origin(text: str) -> Origin:
-    target = _parse(text)
+def _parse_origin(text: str) -> Origin:
+    target = _parse_url(text)
     if target is None or target.path != "/" or text.endswith("/"):
         raise ValueError(f"{text!r} is not an origin such as http://127.0.0.1:9000")
     return target.origin
 
 
-def _same_server(one: Origin, other: Origin) -> bool:
+def _is_same_server(first: Origin, second: Origin) -> bool:
     """Compare host and port; all names of this machine are one."""
-    (_, one_host, one_port), (_, other_host, other_port) = one, other
-    here = _is_this_machine(one_host) and _is_this_machine(other_host)
-    return one_port == other_port and (one_host == other_host or here)
+    (_, first_host, first_port), (_, second_host, second_port) = first, second
+    both_local = _is_this_machine(first_host) and _is_this_machine(second_host)
+    return first_port == second_port and (first_host == second_host or both_local)
 
 
 def _is_this_machine(host: str) -> bool:

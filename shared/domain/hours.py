@@ -3,11 +3,11 @@
 from datetime import datetime, timedelta
 
 
-def hour_of(now: datetime) -> datetime:
+def floor_to_hour(now: datetime) -> datetime:
     """Return the beginning of the running UTC hour."""
     return now.replace(minute=0, second=0, microsecond=0)
 
 
-def seconds_left(now: datetime) -> int:
+def count_seconds_left(now: datetime) -> int:
     """Count the seconds to the top of the hour: 1 to 3600."""
-    return -((now - hour_of(now) - timedelta(hours=1)) // timedelta(seconds=1))
+    return -((now - floor_to_hour(now) - timedelta(hours=1)) // timedelta(seconds=1))

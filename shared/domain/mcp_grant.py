@@ -35,7 +35,7 @@ class McpAuthorization:
 
 
 @value
-class McpGrant:
+class McpTokens:
     """Tokens for one server, and how to renew them; `version` changes whenever they are replaced."""
 
     access: McpAccess

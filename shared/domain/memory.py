@@ -3,12 +3,12 @@
 from datetime import datetime
 from typing import Literal
 
-from shared.domain.changing import aspect
+from shared.domain.changing import find_exclusive_key
 from shared.domain.ids import AppId, ConversationId, MemoryId
 from shared.domain.value import value
-from shared.domain.words import WORDING_CHARS, normalise
+from shared.domain.words import MAX_WORDING_CHARS, normalise
 
-Category = Literal["interesting", "system", "manual"]
+MemoryCategory = Literal["interesting", "system", "manual"]
 
 
 @value
@@ -24,7 +24,7 @@ class Memory:
 
     id: MemoryId
     content: str
-    category: Category
+    category: MemoryCategory
     created_at: datetime
     updated_at: datetime
     conversation_id: ConversationId | None = None
@@ -42,14 +42,14 @@ class Memory:
     aspect: str | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "wording", normalise(self.content)[:WORDING_CHARS])
-        object.__setattr__(self, "aspect", aspect(self.content))
+        object.__setattr__(self, "wording", normalise(self.content)[:MAX_WORDING_CHARS])
+        object.__setattr__(self, "aspect", find_exclusive_key(self.content))
 
     @property
-    def is_owners(self) -> bool:
+    def is_user_owned(self) -> bool:
         """Whether the owner wrote, changed or confirmed it: processing then leaves it alone."""
-        owners = self.manually_added or self.edited or self.reviewed
-        return owners or self.category == "manual"
+        is_user_edited = self.manually_added or self.edited or self.reviewed
+        return is_user_edited or self.category == "manual"
 
     @property
     def is_current(self) -> bool:

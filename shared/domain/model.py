@@ -93,7 +93,7 @@ class ToolCallRequested:
 
 
 @value
-class Finished:
+class ModelCallFinished:
     """The end of one model call: always last, exactly once, unless the stream raised."""
 
     reason: Literal["stop", "tool_calls", "length", "content_filter"]
@@ -101,7 +101,7 @@ class Finished:
     usage: Usage = field(default_factory=Usage)
 
 
-ModelEvent = TextDelta | ReasoningDelta | ToolCallRequested | Finished
+ModelEvent = TextDelta | ReasoningDelta | ToolCallRequested | ModelCallFinished
 
 
 @value

@@ -67,7 +67,7 @@ class Notification:
         return "held" if self.held_until else "accepted"
 
 
-DIGEST_KEPT = timedelta(days=30)
+DIGEST_TTL = timedelta(days=30)
 
 
 @value
@@ -81,9 +81,9 @@ class Digest:
     delivery: Delivery = field(default_factory=Delivery)
 
 
-def new_digest(due_at: datetime) -> Digest:
-    return Digest(id=digest_id(due_at), due_at=due_at, expires_at=due_at + DIGEST_KEPT)
+def build_digest(due_at: datetime) -> Digest:
+    return Digest(id=build_digest_id(due_at), due_at=due_at, expires_at=due_at + DIGEST_TTL)
 
 
-def digest_id(due_at: datetime) -> DigestId:
+def build_digest_id(due_at: datetime) -> DigestId:
     return DigestId(f"digest-{due_at:%Y%m%dT%H%M%SZ}")

@@ -7,13 +7,13 @@ from datetime import datetime, timedelta
 from shared.domain.errors import Conflict, Invalid
 from shared.domain.value import value
 
-KEPT = timedelta(hours=24)
-LEASE = timedelta(seconds=60)
+OPERATION_TTL = timedelta(hours=24)
+LEASE_TTL = timedelta(seconds=60)
 """Longer than any attempt takes; one that is silent for so long has crashed."""
 
 
 @value
-class Answer:
+class StoredResponse:
     """What the caller was told, byte for byte."""
 
     status: int
@@ -36,32 +36,32 @@ class Operation:
     begun_at: datetime
     leased_until: datetime
     expires_at: datetime
-    answer: Answer | None = None
+    answer: StoredResponse | None = None
 
 
-def begin(id_: str, name: str, *, fingerprint: str, now: datetime) -> Operation:
+def build_operation(id_: str, name: str, *, fingerprint: str, now: datetime) -> Operation:
     return Operation(
         id=id_,
         name=name,
         fingerprint=fingerprint,
         begun_at=now,
-        leased_until=now + LEASE,
-        expires_at=now + KEPT,
+        leased_until=now + LEASE_TTL,
+        expires_at=now + OPERATION_TTL,
     )
 
 
-def asked_again(stored: Operation | None, asked: Operation) -> Operation:
+def resume_or_reject(stored: Operation | None, attempt: Operation) -> Operation:
     """Return the operation to go on with: the stored one, unless its time is over.
 
     Raises Invalid when the key came with something else, and Conflict while an attempt is at work.
     """
-    now = asked.begun_at
-    if stored is None or stored.expires_at <= now or stored.name == asked.name:
-        return asked  # by this very name: it was stored, and the store's answer got lost
-    if stored.fingerprint != asked.fingerprint:
+    now = attempt.begun_at
+    if stored is None or stored.expires_at <= now or stored.name == attempt.name:
+        return attempt  # by this very name: it was stored, and the store's answer got lost
+    if stored.fingerprint != attempt.fingerprint:
         raise Invalid("This idempotency key came with another request before.")
     if stored.answer is not None:
         return stored
     if stored.leased_until > now:
         raise Conflict("The first request with this idempotency key is still at work.")
-    return replace(stored, leased_until=asked.leased_until)
+    return replace(stored, leased_until=attempt.leased_until)

@@ -4,10 +4,10 @@ import re
 from html import escape
 from typing import Literal
 
-from shared.domain.text import visible
+from shared.domain.text import strip_invisible
 from shared.domain.value import value
 
-_FENCE = re.compile(r"<(?=\s*/?\s*data)", re.IGNORECASE)
+_FENCE_TAG = re.compile(r"<(?=\s*/?\s*data)", re.IGNORECASE)
 
 
 @value
@@ -30,7 +30,7 @@ class Source:
 LIBRARY = Source(kind="library")
 
 
-def labelled(text: str, source: Source) -> str:
+def fence_untrusted(text: str, source: Source) -> str:
     """Fence words of others, naming whose they are; nothing in them can close the fence."""
-    whose = escape(" ".join(visible(str(source)).split()))
-    return f'<data from="{whose}">\n{_FENCE.sub("‹", text)}\n</data>'
+    source_label = escape(" ".join(strip_invisible(str(source)).split()))
+    return f'<data from="{source_label}">\n{_FENCE_TAG.sub("‹", text)}\n</data>'

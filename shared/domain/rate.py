@@ -3,7 +3,7 @@
 from datetime import datetime, timedelta
 
 
-class Rate:
+class RateLimiter:
     """Admits `limit` in `period`, all at once or spread; what was taken comes back evenly.
 
     The generic cell rate algorithm: one moment says how full it is.
@@ -14,7 +14,7 @@ class Rate:
         self._period = period
         self._full_until: datetime | None = None
 
-    def take(self, now: datetime) -> timedelta:
+    def acquire(self, now: datetime) -> timedelta:
         """Take one and return no time, or take none and return how long until there is one."""
         since = max(now, self._full_until or now)
         wait = since + self._step - self._period - now

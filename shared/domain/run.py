@@ -37,14 +37,14 @@ class Status:
 
 
 @positional_value
-class Reasoned:
+class ReasoningText:
     """The next piece of the model's reasoning, where the provider shows it."""
 
     text: str
 
 
 @positional_value
-class Said:
+class AnswerText:
     """The next piece of the answer; its citation markers are numbered as CitationShown told."""
 
     text: str
@@ -75,14 +75,14 @@ class ToolEnded:
 
 
 @positional_value
-class ConfirmationAsked:
+class ConfirmationRequested:
     """A call waits for its owner's word; at the latest at its `expires_at` it is settled."""
 
     confirmation: Confirmation
 
 
 @value
-class ConfirmationSettled:
+class ConfirmationResolved:
     """What became of a question; an approved call runs next."""
 
     id: str
@@ -98,7 +98,7 @@ class CitationShown:
 
 
 @positional_value
-class Ended:
+class RunEnded:
     """The end. `message` is stored already."""
 
     message: Message
@@ -108,42 +108,42 @@ class Ended:
 RunEvent = (
     Stage
     | Status
-    | Reasoned
-    | Said
+    | ReasoningText
+    | AnswerText
     | ToolStarted
     | ToolEnded
-    | ConfirmationAsked
-    | ConfirmationSettled
+    | ConfirmationRequested
+    | ConfirmationResolved
     | CitationShown
-    | Ended
+    | RunEnded
 )
 
 
 @positional_value
-class Numbered:
+class SequencedEvent:
     """An event and its number in its run, from 1. Joined pieces carry the last one's number."""
 
     seq: int
     event: RunEvent
 
 
-_QUESTION = "-q"
+_QUESTION_SUFFIX = "-q"
 
 
-def question_id(run_id: RunId) -> MessageId:
+def build_question_id(run_id: RunId) -> MessageId:
     """Name the question that a run answers."""
-    return MessageId(f"{run_id}{_QUESTION}")
+    return MessageId(f"{run_id}{_QUESTION_SUFFIX}")
 
 
-def run_of(message: Message) -> RunId | None:
+def get_answering_run_id(message: Message) -> RunId | None:
     """Return the run that answers a message, None for what is no question of a run."""
-    is_question = message.sender == "human" and message.id.endswith(_QUESTION)
-    return RunId(message.id.removesuffix(_QUESTION)) if is_question else None
+    is_question = message.sender == "human" and message.id.endswith(_QUESTION_SUFFIX)
+    return RunId(message.id.removesuffix(_QUESTION_SUFFIX)) if is_question else None
 
 
-LEASE = timedelta(seconds=10)
-JOURNAL_KEPT = timedelta(hours=1)
-RUN_KEPT = timedelta(hours=24)
+LEASE_TTL = timedelta(seconds=10)
+JOURNAL_TTL = timedelta(hours=1)
+RUN_TTL = timedelta(hours=24)
 """As long as the same key means the same question."""
 
 
@@ -171,14 +171,14 @@ class Run:
 
     @property
     def expires_at(self) -> datetime:
-        return self.created_at + RUN_KEPT
+        return self.created_at + RUN_TTL
 
     def has_lapsed(self, now: datetime) -> bool:
         """Tell whether nobody works on it any more though it has no end."""
         return self.outcome is None and self.lease_until <= now
 
     def has_journal(self, now: datetime) -> bool:
-        return now < self.created_at + JOURNAL_KEPT
+        return now < self.created_at + JOURNAL_TTL
 
 
 @value

@@ -4,7 +4,7 @@ from datetime import datetime
 
 from shared.domain.ids import ActionItemId, ConversationId
 from shared.domain.value import value
-from shared.domain.words import WORDING_CHARS, normalise
+from shared.domain.words import MAX_WORDING_CHARS, normalise
 
 
 @value
@@ -23,9 +23,9 @@ class ActionItem:
     wording: str = ""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "wording", normalise(self.description)[:WORDING_CHARS])
+        object.__setattr__(self, "wording", normalise(self.description)[:MAX_WORDING_CHARS])
 
     @property
-    def is_owners(self) -> bool:
+    def is_user_owned(self) -> bool:
         """Whether the owner changed or completed it: processing then leaves it alone."""
         return self.edited or self.completed

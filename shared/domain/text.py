@@ -10,7 +10,7 @@ _JOINERS = "([\u200c\u200d\ufe00-\ufe0f]{2})[\u200c\u200d\ufe00-\ufe0f]+"
 """Two in a row stand in emoji; a row of them spells something."""
 
 
-def visible(text: str) -> str:
+def strip_invisible(text: str) -> str:
     """Remove what a reader cannot see and a model would read: controls, bidi marks, tag characters.
 
     Joiners and the usual variation selectors stay, but no rows of them: emoji and several scripts
@@ -19,6 +19,6 @@ def visible(text: str) -> str:
     return re.sub(_JOINERS, r"\1", re.sub(_INVISIBLE, "", text))
 
 
-def count_tokens(text: str) -> int:
+def estimate_tokens(text: str) -> int:
     """Estimate tokens at 4 characters each; exact tables are too heavy for a cold start."""
     return len(text) // 4 + 1

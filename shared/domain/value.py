@@ -15,89 +15,95 @@ Class = TypeVar("Class", bound=type)
 
 
 @dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(field,))
-def value(made: Class) -> Class:
+def value(cls: Class) -> Class:
     """Make a frozen class with slots whose fields are given by name."""
-    slotted: Any = dataclass(init=False, repr=False, eq=False, slots=True, kw_only=True)(made)
-    whole: Class = _completed(slotted, by_name=True)
-    return whole
+    slotted: Any = dataclass(init=False, repr=False, eq=False, slots=True, kw_only=True)(cls)
+    result: Class = _add_methods(slotted, by_name=True)
+    return result
 
 
 @dataclass_transform(frozen_default=True, field_specifiers=(field,))
-def positional_value(made: Class) -> Class:
+def positional_value(cls: Class) -> Class:
     """Make a value whose fields may be given by position, too."""
-    slotted: Any = dataclass(init=False, repr=False, eq=False, slots=True)(made)
-    whole: Class = _completed(slotted, by_name=False)
-    return whole
+    slotted: Any = dataclass(init=False, repr=False, eq=False, slots=True)(cls)
+    result: Class = _add_methods(slotted, by_name=False)
+    return result
 
 
-def _completed(made: Any, *, by_name: bool) -> Any:
-    made.__init__ = _uncompiled(made, by_name=by_name)
-    made.__repr__ = _repr
-    made.__eq__ = _eq
-    made.__hash__ = _hash
-    made.__setattr__ = made.__delattr__ = _refuse
-    made.__setstate__ = _restore
-    return made
+def _add_methods(cls: Any, *, by_name: bool) -> Any:
+    cls.__init__ = _build_lazy_init(cls, by_name=by_name)
+    cls.__repr__ = _repr
+    cls.__eq__ = _eq
+    cls.__hash__ = _hash
+    cls.__setattr__ = cls.__delattr__ = _raise_frozen
+    cls.__setstate__ = _restore
+    return cls
 
 
-def _uncompiled(made: Any, *, by_name: bool) -> Any:
-    def compile_and_fill(self: Any, *values: Any, **named: Any) -> None:
-        compiled = _init(fields(made), by_name=by_name, then=hasattr(made, "__post_init__"))
-        made.__init__ = compiled
-        compiled(self, *values, **named)
+def _build_lazy_init(cls: Any, *, by_name: bool) -> Any:
+    def compile_and_fill(self: Any, *values: Any, **named_values: Any) -> None:
+        compiled = _compile_init(
+            fields(cls), by_name=by_name, has_post_init=hasattr(cls, "__post_init__")
+        )
+        cls.__init__ = compiled
+        compiled(self, *values, **named_values)
 
     return compile_and_fill
 
 
-def _init(wanted: Iterable[Field[Any]], *, by_name: bool, then: bool) -> Any:
+def _compile_init(init_fields: Iterable[Field[Any]], *, by_name: bool, has_post_init: bool) -> Any:
     names: dict[str, Any] = {"_set": object.__setattr__, "_missing": MISSING}
-    parameters = ["*"] if by_name and wanted else []
+    parameters = ["*"] if by_name and init_fields else []
     body = []
-    for each in wanted:
-        parameter, given = _taken(each, names)
+    for init_field in init_fields:
+        parameter, expression = _build_parameter(init_field, names)
         parameters.append(parameter)
-        body.append(f"_set(self, {each.name!r}, {given})")
-    if then:
+        body.append(f"_set(self, {init_field.name!r}, {expression})")
+    if has_post_init:
         body.append("self.__post_init__()")
     source = f"def __init__(self, {', '.join(parameters)}): {'; '.join(body) or 'pass'}"
     exec(source, names)  # noqa: S102 - field names of our own classes
     return names["__init__"]
 
 
-def _taken(each: Field[Any], names: dict[str, Any]) -> tuple[str, str]:
+def _build_parameter(init_field: Field[Any], names: dict[str, Any]) -> tuple[str, str]:
     """Write a field's parameter, and what is kept of it; defaults go into `names`."""
-    name, default = each.name, f"_default_{each.name}"
-    if each.default is not MISSING:
-        names[default] = each.default
+    name, default = init_field.name, f"_default_{init_field.name}"
+    if init_field.default is not MISSING:
+        names[default] = init_field.default
         return f"{name}={default}", name
-    if each.default_factory is not MISSING:
-        names[default] = each.default_factory
+    if init_field.default_factory is not MISSING:
+        names[default] = init_field.default_factory
         return f"{name}=_missing", f"{default}() if {name} is _missing else {name}"
     return name, name
 
 
-def _kept(one: Any) -> tuple[Any, ...]:
-    return tuple(getattr(one, name) for name in one.__dataclass_fields__)
+def _list_field_values(instance: Any) -> tuple[Any, ...]:
+    return tuple(getattr(instance, name) for name in instance.__dataclass_fields__)
 
 
 def _repr(self: Any) -> str:
-    shown = ", ".join(f"{name}={getattr(self, name)!r}" for name in self.__dataclass_fields__)
-    return f"{type(self).__qualname__}({shown})"
+    field_texts = ", ".join(f"{name}={getattr(self, name)!r}" for name in self.__dataclass_fields__)
+    return f"{type(self).__qualname__}({field_texts})"
 
 
 def _eq(self: Any, other: object) -> Any:
-    return _kept(self) == _kept(other) if other.__class__ is self.__class__ else NotImplemented
+    return (
+        _list_field_values(self) == _list_field_values(other)
+        if other.__class__ is self.__class__
+        else NotImplemented
+    )
 
 
 def _hash(self: Any) -> int:
-    return hash(_kept(self))
+    return hash(_list_field_values(self))
 
 
-def _refuse(_self: object, name: str, *_: object) -> None:
+def _raise_frozen(_self: object, name: str, *_: object) -> None:
     raise FrozenInstanceError(f"cannot change field {name!r}")
 
 
 def _restore(self: Any, state: tuple[None, dict[str, Any]]) -> None:
     """Let copies and pickles be filled; nothing else sets a field."""
-    for name, kept in state[1].items():
-        object.__setattr__(self, name, kept)
+    for name, field_value in state[1].items():
+        object.__setattr__(self, name, field_value)

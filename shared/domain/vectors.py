@@ -43,8 +43,8 @@ class Hit:
     id: str
     score: float
     metadata: Mapping[str, MetadataValue]
-    matched: tuple[float, ...] = ()
+    term_weights: tuple[float, ...] = ()
 
-    def scored(self, score: float) -> "Hit":
+    def with_score(self, score: float) -> "Hit":
         """Return the same row with another score."""
-        return Hit(id=self.id, score=score, metadata=self.metadata, matched=self.matched)
+        return Hit(id=self.id, score=score, metadata=self.metadata, term_weights=self.term_weights)

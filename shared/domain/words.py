@@ -2,7 +2,7 @@
 
 import re
 
-WORDING_CHARS = 300
+MAX_WORDING_CHARS = 300
 """So much of a wording is looked up: what Firestore compares of a text ends at 1,500 bytes."""
 _WORD = (
     "[\u0e00-\u0eff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]"  # written without spaces
@@ -15,7 +15,7 @@ def count_words(text: str) -> int:
     return len(re.findall(_WORD, text))
 
 
-def first_words(text: str, limit: int) -> str:
+def truncate_words(text: str, limit: int) -> str:
     """Shorten to the first words; what is short enough stays as it is."""
     words = text.split()
     return " ".join(words[:limit]).rstrip(",;:–-") if len(words) > limit else " ".join(words)

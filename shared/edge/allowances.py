@@ -4,28 +4,32 @@ from collections.abc import Mapping
 
 from starlette.responses import JSONResponse
 
-from shared.domain.allowance import Allowance
+from shared.domain.allowance import RateLimitStatus
 from shared.domain.errors import TooMany
-from shared.edge.problems import problem
+from shared.edge.problems import build_problem
 
 HOUR_S = 3600
 QUOTA_EXCEEDED = "https://iana.org/assignments/http-problem-types#quota-exceeded"
 
 
-def headers(allowance: Allowance) -> Mapping[str, str]:
+def build_rate_limit_headers(status: RateLimitStatus) -> Mapping[str, str]:
     """Say it twice: as apps know it, and as the RateLimit draft's structured fields."""
     return {
-        "X-RateLimit-Limit": str(allowance.limit),
-        "X-RateLimit-Remaining": str(allowance.remaining),
-        "X-RateLimit-Reset": str(allowance.reset_s),
-        "RateLimit-Policy": f'"app";q={allowance.limit};w={HOUR_S}',
-        "RateLimit": f'"app";r={allowance.remaining};t={allowance.reset_s}',
+        "X-RateLimit-Limit": str(status.limit),
+        "X-RateLimit-Remaining": str(status.remaining),
+        "X-RateLimit-Reset": str(status.reset_s),
+        "RateLimit-Policy": f'"app";q={status.limit};w={HOUR_S}',
+        "RateLimit": f'"app";r={status.remaining};t={status.reset_s}',
     }
 
 
-def over_limit(refused: TooMany, *, limit: int) -> JSONResponse:
+def too_many_requests(error: TooMany, *, limit: int) -> JSONResponse:
     """Answer who used up their hour."""
-    seconds = refused.retry_after_s
-    left = headers(Allowance(limit=limit, remaining=0, reset_s=seconds))
-    more = {"type": QUOTA_EXCEEDED, "violated-policies": ["app"]}
-    return problem(429, str(refused), headers={**left, "Retry-After": str(seconds)}, **more)
+    retry_after_s = error.retry_after_s
+    limit_headers = build_rate_limit_headers(
+        RateLimitStatus(limit=limit, remaining=0, reset_s=retry_after_s)
+    )
+    extensions = {"type": QUOTA_EXCEEDED, "violated-policies": ["app"]}
+    return build_problem(
+        429, str(error), headers={**limit_headers, "Retry-After": str(retry_after_s)}, **extensions
+    )

@@ -7,14 +7,14 @@ from datetime import UTC, datetime
 from typing import Any
 
 from shared import telemetry
-from shared.domain.dead_letter import DeadLetter, ids_of, letter_id
+from shared.domain.dead_letter import DeadLetter, build_dead_letter_id, extract_ids
 from shared.domain.documents import Fields
 from shared.domain.errors import Invalid
 from shared.domain.value import value
 
-PUBLISHED = "google.cloud.pubsub.topic.v1.messagePublished"
-WRITTEN = "google.cloud.firestore.document.v1.written"
-DEAD = "CloudPubSubDeadLetterSource"
+PUBLISHED_TYPE = "google.cloud.pubsub.topic.v1.messagePublished"
+WRITTEN_TYPE = "google.cloud.firestore.document.v1.written"
+DEAD_LETTER_PREFIX = "CloudPubSubDeadLetterSource"
 """How the attributes begin by which Pub/Sub says where a dead letter comes from."""
 
 MAX_EVENT_BYTES = 8_388_608
@@ -30,58 +30,58 @@ class DocumentChange:
     new: Fields | None
 
 
-def pubsub_event(headers: Mapping[str, str], body: bytes) -> Mapping[str, Any]:
+def parse_pubsub_event(headers: Mapping[str, str], body: bytes) -> Mapping[str, Any]:
     """Return what was published, from a CloudEvent of Eventarc or a bare Pub/Sub push.
 
     The request goes on in the trace of who published. Raises Invalid for anything else.
     """
-    return _data(_message(headers, body))
+    return _parse_data(_parse_message(headers, body))
 
 
-def dead_letter(headers: Mapping[str, str], body: bytes) -> DeadLetter:
+def parse_dead_letter(headers: Mapping[str, str], body: bytes) -> DeadLetter:
     """Return what Pub/Sub gave up, as it forwards it. Raises Invalid for anything else.
 
     Pub/Sub tells how often it tried, not why that failed. Its subscriptions are called
     `<topic>.<function>`.
     """
-    message = _message(headers, body)
-    told = message.get("attributes") or {}
+    message = _parse_message(headers, body)
+    attributes = message.get("attributes") or {}
     try:
-        name, _, target = told[f"{DEAD}Subscription"].rpartition(".")
-        kind, ids = told.get("kind", "event"), ids_of(_data(message))
+        name, _, target = attributes[f"{DEAD_LETTER_PREFIX}Subscription"].rpartition(".")
+        kind, ids = attributes.get("kind", "event"), extract_ids(_parse_data(message))
         return DeadLetter(
-            id=letter_id(kind, name, target, ids),
+            id=build_dead_letter_id(kind, name, target, ids),
             kind=kind,
             name=name,
             target=target,
             ids=ids,
-            reason=told.get("reason", "no success"),
-            attempts=int(told[f"{DEAD}DeliveryCount"]),
-            first_at=datetime.fromisoformat(told[f"{DEAD}TopicPublishTime"]),
+            reason=attributes.get("reason", "no success"),
+            attempts=int(attributes[f"{DEAD_LETTER_PREFIX}DeliveryCount"]),
+            first_at=datetime.fromisoformat(attributes[f"{DEAD_LETTER_PREFIX}TopicPublishTime"]),
             last_at=datetime.fromisoformat(message["publishTime"]),
         )
     except (ValueError, LookupError, TypeError, AttributeError) as error:
         raise Invalid("The Pub/Sub message is not a dead letter") from error
 
 
-def _message(headers: Mapping[str, str], body: bytes) -> Mapping[str, Any]:
-    _expect(headers, PUBLISHED)
+def _parse_message(headers: Mapping[str, str], body: bytes) -> Mapping[str, Any]:
+    _check_type(headers, PUBLISHED_TYPE)
     try:
         message = json.loads(body)["message"]
     except (ValueError, LookupError, TypeError) as error:
         raise Invalid("The body is not a Pub/Sub message") from error
     if not isinstance(message, dict):
         raise Invalid("The body is not a Pub/Sub message")
-    _join(message.get("attributes"))
+    _continue_trace(message.get("attributes"))
     return message
 
 
-def _join(attributes: Any) -> None:
+def _continue_trace(attributes: Any) -> None:
     if isinstance(attributes, dict):
-        telemetry.join({name: str(text) for name, text in attributes.items()})
+        telemetry.continue_trace({name: str(text) for name, text in attributes.items()})
 
 
-def _data(message: Mapping[str, Any]) -> Mapping[str, Any]:
+def _parse_data(message: Mapping[str, Any]) -> Mapping[str, Any]:
     try:
         event = json.loads(base64.b64decode(message["data"], validate=True))
     except (ValueError, LookupError, TypeError) as error:
@@ -91,9 +91,9 @@ def _data(message: Mapping[str, Any]) -> Mapping[str, Any]:
     return event
 
 
-def document_change(headers: Mapping[str, str], body: bytes) -> DocumentChange:
+def parse_document_change(headers: Mapping[str, str], body: bytes) -> DocumentChange:
     """Return what a Firestore trigger tells of a write. Raises Invalid for anything else."""
-    _expect(headers, WRITTEN)
+    _check_type(headers, WRITTEN_TYPE)
     from google.events.cloud.firestore import DocumentEventData
     from google.protobuf.message import DecodeError
 
@@ -104,29 +104,31 @@ def document_change(headers: Mapping[str, str], body: bytes) -> DocumentChange:
         raise Invalid("The body is not a document event") from error
     old = data.old_value if data.HasField("old_value") else None
     new = data.value if data.HasField("value") else None
-    return DocumentChange(path=_path(new or old), old=_fields(old), new=_fields(new))
+    return DocumentChange(
+        path=_parse_document_path(new or old), old=_to_fields(old), new=_to_fields(new)
+    )
 
 
-def _expect(headers: Mapping[str, str], kind: str) -> None:
+def _check_type(headers: Mapping[str, str], kind: str) -> None:
     if headers.get("ce-type", kind) != kind:
         raise Invalid(f"The event's type is not {kind}")
 
 
-def _path(document: Any) -> str:
+def _parse_document_path(document: Any) -> str:
     """Cut `projects/p/databases/d/documents/` off a document's full name."""
-    _, found, path = (document.name if document else "").partition("/documents/")
-    if not found or not path:
+    _, separator, path = (document.name if document else "").partition("/documents/")
+    if not separator or not path:
         raise Invalid("The event names no document")
     return str(path)
 
 
-def _fields(document: Any) -> Fields | None:
+def _to_fields(document: Any) -> Fields | None:
     if document is None:
         return None
-    return {name: _plain(value) for name, value in document.fields.items()}
+    return {name: _to_python(value) for name, value in document.fields.items()}
 
 
-def _plain(value: Any) -> Any:
+def _to_python(value: Any) -> Any:
     """Return a protobuf value in Python: a time is aware, a reference its name, a point a map."""
     match value.WhichOneof("value_type"):
         case None | "null_value":
@@ -134,9 +136,9 @@ def _plain(value: Any) -> Any:
         case "timestamp_value":
             return value.timestamp_value.ToDatetime(tzinfo=UTC)
         case "map_value":
-            return {name: _plain(item) for name, item in value.map_value.fields.items()}
+            return {name: _to_python(item) for name, item in value.map_value.fields.items()}
         case "array_value":
-            return [_plain(item) for item in value.array_value.values]
+            return [_to_python(item) for item in value.array_value.values]
         case "geo_point_value":
             point = value.geo_point_value
             return {"latitude": point.latitude, "longitude": point.longitude}

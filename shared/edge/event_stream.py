@@ -9,7 +9,7 @@ import anyio
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-SILENCE_S = 15.0
+MAX_SILENCE_S = 15.0
 """After so much silence a heartbeat is sent: proxies close what says nothing for a minute."""
 
 HEADERS = {
@@ -49,14 +49,14 @@ class EventStream(Response):
         async with anyio.create_task_group() as tasks:
             if self._work is not None:
                 tasks.start_soon(self._work)
-            beating = anyio.CancelScope()
-            tasks.start_soon(self._beat, send, beating)
+            heartbeat_scope = anyio.CancelScope()
+            tasks.start_soon(self._send_heartbeats, send, heartbeat_scope)
             try:
-                await self._send(send)
+                await self._send_frames(send)
             finally:
-                beating.cancel()
+                heartbeat_scope.cancel()
 
-    async def _send(self, send: Send) -> None:
+    async def _send_frames(self, send: Send) -> None:
         with suppress(OSError):  # the client is gone; the work goes on
             start = {"status": self.status_code, "headers": self.raw_headers}
             await send({"type": "http.response.start", **start})
@@ -64,23 +64,23 @@ class EventStream(Response):
             async with aclosing(self._frames) as frames:
                 async for frame in frames:
                     self._silent_since = None
-                    await send(_body(frame))
+                    await send(_build_body_message(frame))
                     self._silent_since = self._now()
             self._silent_since = None
             await send({"type": "http.response.body", "body": b"", "more_body": False})
 
-    async def _beat(self, send: Send, beating: anyio.CancelScope) -> None:
+    async def _send_heartbeats(self, send: Send, scope: anyio.CancelScope) -> None:
         """Send a heartbeat whenever nothing was sent for SILENCE_S, and nothing is being sent."""
-        with beating, suppress(OSError):
+        with scope, suppress(OSError):
             while True:
                 since = self._silent_since
-                wait_s = SILENCE_S if since is None else since + SILENCE_S - self._now()
+                wait_s = MAX_SILENCE_S if since is None else since + MAX_SILENCE_S - self._now()
                 if wait_s > 0:
                     await self._sleep(wait_s)
                 else:
-                    await send(_body(self._heartbeat))
+                    await send(_build_body_message(self._heartbeat))
                     self._silent_since = self._now()
 
 
-def _body(frame: bytes) -> dict[str, Any]:
+def _build_body_message(frame: bytes) -> dict[str, Any]:
     return {"type": "http.response.body", "body": frame, "more_body": True}

@@ -12,49 +12,51 @@ from contextlib import aclosing
 from shared.domain.chat import Message
 from shared.domain.confirmation import Confirmation
 from shared.domain.ids import AppId
-from shared.domain.run import ConfirmationAsked, Ended, RunEvent, Said, Status
+from shared.domain.run import AnswerText, ConfirmationRequested, RunEnded, RunEvent, Status
 
 MAX_FRAME_BYTES = 1_000
 HEARTBEAT = b"data: \n\n"
 """Nothing added to the answer: the one frame in which every released app shows nothing."""
-_NEWLINE = "__CRLF__"
-_APP = "|app_id:"
+_ESCAPED_NEWLINE = "__CRLF__"
+_APP_MARKER = "|app_id:"
 
 
-def status_frame(status: Status) -> bytes:
+def encode_status(status: Status) -> bytes:
     """Encode a status, cut to fit one frame."""
-    tail = f"{_APP}{status.app_id}" if status.app_id else ""
-    room = MAX_FRAME_BYTES - len("think: \n\n") - len(tail.encode())
-    text = _escape(status.text.replace(_APP, " ")).encode()[:room].decode(errors="ignore")
+    tail = f"{_APP_MARKER}{status.app_id}" if status.app_id else ""
+    max_bytes = MAX_FRAME_BYTES - len("think: \n\n") - len(tail.encode())
+    text = (
+        _escape(status.text.replace(_APP_MARKER, " ")).encode()[:max_bytes].decode(errors="ignore")
+    )
     return f"think: {text}{tail}\n\n".encode()
 
 
-def text_frames(text: str) -> Iterator[bytes]:
+def encode_text(text: str) -> Iterator[bytes]:
     """Encode a piece of the answer as frames of at most MAX_FRAME_BYTES."""
-    room = MAX_FRAME_BYTES - len("data: \n\n")
-    for piece in _pieces(text, room):
+    max_bytes = MAX_FRAME_BYTES - len("data: \n\n")
+    for piece in _split_by_size(text, max_bytes):
         yield f"data: {piece}\n\n".encode()
 
 
-def done_frame(message_json: bytes) -> bytes:
+def encode_done(message_json: bytes) -> bytes:
     """Encode the last frame."""
     return b"done: " + base64.b64encode(message_json) + b"\n\n"
 
 
 def _escape(text: str) -> str:
-    return text.replace("\n", _NEWLINE)
+    return text.replace("\n", _ESCAPED_NEWLINE)
 
 
-def _pieces(text: str, room: int) -> Iterator[str]:
+def _split_by_size(text: str, max_bytes: int) -> Iterator[str]:
     """Split between characters, so that neither a character nor an escaped newline is torn."""
     escaped = _escape(text)
-    if len(escaped) * 4 <= room or len(escaped.encode()) <= room:
+    if len(escaped) * 4 <= max_bytes or len(escaped.encode()) <= max_bytes:
         yield escaped
         return
     start = size = 0
     for position, character in enumerate(text):
         width = len(_escape(character).encode())
-        if size + width > room:
+        if size + width > max_bytes:
             yield _escape(text[start:position])
             start, size = position, 0
         size += width
@@ -67,22 +69,24 @@ async def encode(
     """Encode a run; every item is one frame and wants its own send."""
     async with aclosing(events):
         async for event in events:
-            for frame in _frames(event, message_json):
+            for frame in _encode_event(event, message_json):
                 yield frame
 
 
-def _app(asked: Confirmation) -> AppId | None:
-    return AppId(asked.source.id) if asked.source.kind == "app" else None
+def _get_app_id(confirmation: Confirmation) -> AppId | None:
+    return AppId(confirmation.source.id) if confirmation.source.kind == "app" else None
 
 
-def _frames(event: RunEvent, message_json: Callable[[Message], bytes]) -> Iterator[bytes]:
+def _encode_event(event: RunEvent, message_json: Callable[[Message], bytes]) -> Iterator[bytes]:
     """Old apps are shown words, statuses and the end."""
     match event:
-        case Said(text):
-            yield from text_frames(text)
+        case AnswerText(text):
+            yield from encode_text(text)
         case Status():
-            yield status_frame(event)
-        case ConfirmationAsked(asked):
-            yield status_frame(Status(f"Waiting for your OK: {asked.tool}", _app(asked)))
-        case Ended(message):
-            yield done_frame(message_json(message))
+            yield encode_status(event)
+        case ConfirmationRequested(confirmation):
+            yield encode_status(
+                Status(f"Waiting for your OK: {confirmation.tool}", _get_app_id(confirmation))
+            )
+        case RunEnded(message):
+            yield encode_done(message_json(message))

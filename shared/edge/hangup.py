@@ -12,23 +12,23 @@ from shared.domain.errors import KeepsakeError
 CLIENT_CLOSED_REQUEST = 499
 
 
-async def while_heard(request: Request, work: Callable[[], Awaitable[Any]]) -> Any:
+async def cancel_on_disconnect(request: Request, work: Callable[[], Awaitable[Any]]) -> Any:
     """Return what `work` returns; cancel it when the caller, whose body was read, hangs up."""
     result: Any = Response(status_code=CLIENT_CLOSED_REQUEST)
     failure: KeepsakeError | None = None
     async with anyio.create_task_group() as tasks:
-        tasks.start_soon(_hang_up, request, tasks.cancel_scope)
+        tasks.start_soon(_cancel_after_disconnect, request, tasks.cancel_scope)
         try:
             result = await work()
-        except KeepsakeError as raised:
-            failure = raised  # a task group would wrap it
+        except KeepsakeError as error:
+            failure = error  # a task group would wrap it
         tasks.cancel_scope.cancel()
     if failure is not None:
         raise failure
     return result
 
 
-async def _hang_up(request: Request, scope: anyio.CancelScope) -> None:
+async def _cancel_after_disconnect(request: Request, scope: anyio.CancelScope) -> None:
     while (await request.receive())["type"] != "http.disconnect":
         pass
     scope.cancel()

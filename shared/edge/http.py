@@ -16,13 +16,13 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from shared import telemetry
-from shared.data.codec import adapter
+from shared.data.codec import type_adapter
 from shared.domain.errors import KeepsakeError, NotAuthenticated
 from shared.domain.ids import UserId
 from shared.domain.value import value
-from shared.edge.hangup import while_heard
-from shared.edge.problems import from_error, problem
-from shared.edge.tracing import Traced
+from shared.edge.hangup import cancel_on_disconnect
+from shared.edge.problems import build_problem, to_problem
+from shared.edge.tracing import TracingMiddleware
 from shared.ports import Identity, ServiceIdentity
 
 Body = TypeVar("Body")
@@ -53,7 +53,7 @@ class Wire(BaseModel):
     )
 
 
-class Callers(Protocol):
+class AuthDeps(Protocol):
     """What every function's Deps has: how to tell who calls."""
 
     @property
@@ -70,7 +70,7 @@ class Call(Generic[Body]):
     `line` is its method and path, as `POST /v1/inbox/n1/read`.
     """
 
-    line: str
+    request_line: str
     uid: UserId
     body: Body
     path: Mapping[str, str]
@@ -97,20 +97,24 @@ class Endpoint:
     headers: type[Wire] | None = None
     response: Any = None
     status: int = 200
-    also: Sequence[int] = field(default=())
+    other_statuses: Sequence[int] = field(default=())
     media_type: str = "application/json"
     max_bytes: int = DEFAULT_MAX_BYTES
-    ends_with_caller: bool = False
+    cancels_on_disconnect: bool = False
     errors: Sequence[int] = field(default=())
 
 
-class _Refused(Exception):
+class _RequestRejected(Exception):
     def __init__(self, response: Response) -> None:
         self.response = response
 
 
-def application(
-    function: str, endpoints: Sequence[Endpoint], deps: Callers, *, cors_origins: Sequence[str] = ()
+def build_application(
+    function: str,
+    endpoints: Sequence[Endpoint],
+    deps: AuthDeps,
+    *,
+    cors_origins: Sequence[str] = (),
 ) -> Starlette:
     """Build a function's application from its part of the route table.
 
@@ -122,16 +126,20 @@ def application(
 
     routes = [Route("/healthz", healthz)]
     routes += [
-        Route(row.path, _handler(function, row, deps), methods=[row.method]) for row in endpoints
+        Route(row.path, _build_handler(function, row, deps), methods=[row.method])
+        for row in endpoints
     ]
     return Starlette(
         routes=routes,
-        exception_handlers={HTTPException: http_problem},
-        middleware=[Middleware(Traced, function=function), *_cors(cors_origins)],
+        exception_handlers={HTTPException: handle_http_exception},
+        middleware=[
+            Middleware(TracingMiddleware, function=function),
+            *_build_cors_middleware(cors_origins),
+        ],
     )
 
 
-def _cors(origins: Sequence[str]) -> list[Middleware]:
+def _build_cors_middleware(origins: Sequence[str]) -> list[Middleware]:
     if not origins:
         return []
     return [
@@ -145,38 +153,38 @@ def _cors(origins: Sequence[str]) -> list[Middleware]:
     ]
 
 
-async def http_problem(_: Request, error: Exception) -> Response:
+async def handle_http_exception(_: Request, error: Exception) -> Response:
     """Answer what the router refuses, an unknown path or method, as a problem."""
     assert isinstance(error, HTTPException)
-    return problem(error.status_code, error.detail, headers=error.headers)
+    return build_problem(error.status_code, error.detail, headers=error.headers)
 
 
-def _handler(
-    function: str, row: Endpoint, deps: Callers
+def _build_handler(
+    function: str, row: Endpoint, deps: AuthDeps
 ) -> Callable[[Request], Awaitable[Response]]:
     async def handle(request: Request) -> Response:
-        telemetry.note(route=f"{row.method} {row.path}")
+        telemetry.add_fields(route=f"{row.method} {row.path}")
         try:
-            return await _answer(function, row, deps, request)
-        except _Refused as refused:
-            return refused.response
+            return await _dispatch(function, row, deps, request)
+        except _RequestRejected as rejection:
+            return rejection.response
         except KeepsakeError as error:
-            telemetry.note(error=type(error).__name__)
-            return from_error(error)
+            telemetry.add_fields(error=type(error).__name__)
+            return to_problem(error)
         except Exception:  # noqa: BLE001 - the last one who can still answer in our words
             telemetry.error("unhandled")
-            return problem(500, "Internal Server Error")
+            return build_problem(500, "Internal Server Error")
 
     return handle
 
 
-async def _answer(function: str, row: Endpoint, deps: Callers, request: Request) -> Response:
-    uid = await _caller(function, row.access, deps, request)
+async def _dispatch(function: str, row: Endpoint, deps: AuthDeps, request: Request) -> Response:
+    uid = await _authenticate(function, row.access, deps, request)
     _check_headers(row, request)
     query = _parse_query(row, request)
-    raw = await _read(request, row.max_bytes) if row.body is not None else b""
+    raw = await _read_body(request, row.max_bytes) if row.body is not None else b""
     call = Call(
-        line=f"{request.method} {request.url.path}",
+        request_line=f"{request.method} {request.url.path}",
         uid=uid,
         body=_parse_body(row, request, raw),
         path=request.path_params,
@@ -184,27 +192,27 @@ async def _answer(function: str, row: Endpoint, deps: Callers, request: Request)
         headers=request.headers,
     )
     work = partial(row.handler, deps, call)
-    result = await (while_heard(request, work) if row.ends_with_caller else work())
+    result = await (cancel_on_disconnect(request, work) if row.cancels_on_disconnect else work())
     if isinstance(result, Response):
         return result
-    content = adapter(row.response).dump_json(result) if row.response is not None else b""
+    content = type_adapter(row.response).dump_json(result) if row.response is not None else b""
     return Response(content, status_code=row.status, media_type=row.media_type)
 
 
-async def _caller(function: str, access: Access, deps: Callers, request: Request) -> UserId:
+async def _authenticate(function: str, access: Access, deps: AuthDeps, request: Request) -> UserId:
     """Verify who calls. A service token is for one function: its audience is the name."""
     if access == "anyone":
         return UserId("")
-    token = bearer(request.headers)
+    token = parse_bearer_token(request.headers)
     if access == "service":
         await deps.service_identity.verify(token, function)
         return UserId("")
     uid = await deps.identity.verify(token)
-    telemetry.note(uid=telemetry.opaque(uid))
+    telemetry.add_fields(uid=telemetry.hash_id(uid))
     return uid
 
 
-def bearer(headers: Headers) -> str:
+def parse_bearer_token(headers: Headers) -> str:
     """Return the bearer token. Raises NotAuthenticated with the texts the app knows."""
     header = headers.get("authorization")
     if not header:
@@ -215,16 +223,18 @@ def bearer(headers: Headers) -> str:
     return token
 
 
-async def _read(request: Request, max_bytes: int) -> bytes:
+async def _read_body(request: Request, max_bytes: int) -> bytes:
     """Read a body no further than its limit."""
     body = bytearray()
     try:
         async for chunk in request.stream():
             body += chunk
             if len(body) > max_bytes:
-                raise _Refused(problem(413, f"The request body is over {max_bytes} bytes."))
-    except ClientDisconnect as gone:
-        raise _Refused(problem(400, "The request body ended early.")) from gone
+                raise _RequestRejected(
+                    build_problem(413, f"The request body is over {max_bytes} bytes.")
+                )
+    except ClientDisconnect as disconnect:
+        raise _RequestRejected(build_problem(400, "The request body ended early.")) from disconnect
     return bytes(body)
 
 
@@ -233,47 +243,47 @@ def _parse_body(row: Endpoint, request: Request, raw: bytes) -> Any:
         return None
     if row.body is bytes:
         return raw
-    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if kind != "application/json" and not kind.endswith("+json"):
-        raise _Refused(problem(415, "Send the body as application/json."))
+    media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if media_type != "application/json" and not media_type.endswith("+json"):
+        raise _RequestRejected(build_problem(415, "Send the body as application/json."))
     try:
-        return adapter(row.body).validate_json(raw)
+        return type_adapter(row.body).validate_json(raw)
     except ValidationError as error:
-        raise _Refused(_invalid(error)) from error
+        raise _RequestRejected(_build_validation_problem(error)) from error
 
 
 def _check_headers(row: Endpoint, request: Request) -> None:
     if row.headers is None:
         return
     names = [field.alias for field in row.headers.model_fields.values() if field.alias]
-    sent = {name: request.headers[name] for name in names if name in request.headers}
+    header_values = {name: request.headers[name] for name in names if name in request.headers}
     try:
-        row.headers.model_validate(sent)
+        row.headers.model_validate(header_values)
     except ValidationError as error:
-        raise _Refused(_invalid(error, 400)) from error
+        raise _RequestRejected(_build_validation_problem(error, 400)) from error
 
 
 def _parse_query(row: Endpoint, request: Request) -> Any:
     if row.query is None:
         return None
     try:
-        return row.query.model_validate(_sent(row.query, request.query_params))
+        return row.query.model_validate(_read_query(row.query, request.query_params))
     except ValidationError as error:
-        raise _Refused(_invalid(error)) from error
+        raise _RequestRejected(_build_validation_problem(error)) from error
 
 
-def _sent(model: type[Wire], params: QueryParams) -> dict[str, Any]:
+def _read_query(model: type[Wire], params: QueryParams) -> dict[str, Any]:
     """Read a parameter that may stand several times as a list, and the last of any other."""
     kinds = {name: get_origin(field.annotation) for name, field in model.model_fields.items()}
     lists = [name for name, kind in kinds.items() if kind in (list, tuple)]
     return {**params, **{name: params.getlist(name) for name in lists if name in params}}
 
 
-def _invalid(error: ValidationError, status: int = 422) -> Response:
+def _build_validation_problem(error: ValidationError, status: int = 422) -> Response:
     """Say what is wrong and where, without repeating what was sent."""
     errors = error.errors(include_url=False, include_context=False, include_input=False)
     if errors[0]["type"] == "json_invalid":
-        return problem(400, f"The body is not valid JSON: {errors[0]['msg']}")
-    where = [{"loc": ".".join(map(str, e["loc"])), "msg": e["msg"]} for e in errors[:20]]
-    first = f"{where[0]['loc']}: {where[0]['msg']}" if where[0]["loc"] else where[0]["msg"]
-    return problem(413 if errors[0]["type"] == "too_long" else status, first, errors=where)
+        return build_problem(400, f"The body is not valid JSON: {errors[0]['msg']}")
+    details = [{"loc": ".".join(map(str, e["loc"])), "msg": e["msg"]} for e in errors[:20]]
+    first = f"{details[0]['loc']}: {details[0]['msg']}" if details[0]["loc"] else details[0]["msg"]
+    return build_problem(413 if errors[0]["type"] == "too_long" else status, first, errors=details)

@@ -7,20 +7,20 @@ from typing import Annotated, Any, Protocol
 from pydantic import Field
 from starlette.responses import Response
 
-from shared.data.codec import adapter
+from shared.data.codec import type_adapter
 from shared.data.operations import Operations
 from shared.domain.errors import CallerError
 from shared.domain.ids import UserId
-from shared.domain.operation import Answer, Operation, begin
+from shared.domain.operation import Operation, StoredResponse, build_operation
 from shared.edge.http import Call, Wire
-from shared.edge.problems import problem
+from shared.edge.problems import build_problem
 from shared.ports import Clock, NewId
 
 MAX_KEY_CHARS = 255
-REPLAYED = "Idempotency-Replayed"
+REPLAYED_HEADER = "Idempotency-Replayed"
 
 
-class KeyHeader(Wire):
+class IdempotencyKeyHeader(Wire):
     """What marks repeats of one request; an empty one marks nothing.
 
     Its length is checked once its caller is known, by `once`.
@@ -31,7 +31,7 @@ class KeyHeader(Wire):
     ] = ""
 
 
-class Repeatable(Protocol):
+class IdempotencyDeps(Protocol):
     """What the Deps of a function have whose requests may be repeated."""
 
     @property
@@ -47,8 +47,8 @@ class Repeatable(Protocol):
 Work = Callable[[Operation], Awaitable[Response]]
 
 
-async def once(
-    deps: Repeatable, call: Call[Any], *, uid: UserId, caller: str, work: Work
+async def run_idempotent(
+    deps: IdempotencyDeps, call: Call[Any], *, uid: UserId, caller: str, work: Work
 ) -> Response:
     """Do `work` for a caller who proved who they are, once for each Idempotency-Key of theirs.
 
@@ -59,36 +59,42 @@ async def once(
     """
     key = call.headers.get("idempotency-key")
     if key and len(key) > MAX_KEY_CHARS:
-        return problem(400, f"Idempotency-Key: at most {MAX_KEY_CHARS} characters")
-    id_ = _hash(call.line, caller, key or "")
-    asked = begin(id_, deps.new_id(), fingerprint=_fingerprint(call), now=deps.clock.now())
+        return build_problem(400, f"Idempotency-Key: at most {MAX_KEY_CHARS} characters")
+    id_ = _hash(call.request_line, caller, key or "")
+    new_operation = build_operation(
+        id_, deps.new_id(), fingerprint=_compute_fingerprint(call), now=deps.clock.now()
+    )
     if not key:
-        return await work(asked)
-    begun = await deps.operations.begin(uid, asked)
-    if begun.answer is not None:
-        return _response(begun.answer, {REPLAYED: "true"})
-    return await _attempt(deps.operations, uid, begun, work)
+        return await work(new_operation)
+    operation = await deps.operations.begin(uid, new_operation)
+    if operation.answer is not None:
+        return _to_response(operation.answer, {REPLAYED_HEADER: "true"})
+    return await _run_attempt(deps.operations, uid, operation, work)
 
 
-async def _attempt(operations: Operations, uid: UserId, begun: Operation, work: Work) -> Response:
+async def _run_attempt(
+    operations: Operations, uid: UserId, operation: Operation, work: Work
+) -> Response:
     try:
-        response = await work(begun)
+        response = await work(operation)
     except CallerError:
-        await operations.forget(uid, begun)
+        await operations.delete(uid, operation)
         raise
     except Exception:
-        await operations.release(uid, begun)
+        await operations.release(uid, operation)
         raise
     if response.status_code >= 500:
-        await operations.release(uid, begun)
+        await operations.release(uid, operation)
         return response
-    return _response(await operations.answer(uid, begun, _answer(response)))
+    return _to_response(
+        await operations.store_response(uid, operation, _to_stored_response(response))
+    )
 
 
-def _fingerprint(call: Call[Any]) -> str:
+def _compute_fingerprint(call: Call[Any]) -> str:
     """Hash what was asked for; how its JSON was laid out makes no difference."""
     return _hash(
-        *(adapter(type(part)).dump_json(part).decode() for part in (call.body, call.query))
+        *(type_adapter(type(part)).dump_json(part).decode() for part in (call.body, call.query))
     )
 
 
@@ -96,10 +102,16 @@ def _hash(*parts: str) -> str:
     return hashlib.sha256("|".join(parts).encode()).hexdigest()
 
 
-def _answer(response: Response) -> Answer:
-    headers = {name: said for name, said in response.headers.items() if name != "content-length"}
-    return Answer(status=response.status_code, headers=headers, body=bytes(response.body))
+def _to_stored_response(response: Response) -> StoredResponse:
+    headers = {name: text for name, text in response.headers.items() if name != "content-length"}
+    return StoredResponse(status=response.status_code, headers=headers, body=bytes(response.body))
 
 
-def _response(answer: Answer, more: dict[str, str] | None = None) -> Response:
-    return Response(answer.body, answer.status, {**answer.headers, **(more or {})})
+def _to_response(
+    stored_response: StoredResponse, extra_headers: dict[str, str] | None = None
+) -> Response:
+    return Response(
+        stored_response.body,
+        stored_response.status,
+        {**stored_response.headers, **(extra_headers or {})},
+    )

@@ -22,7 +22,7 @@ from shared.domain.errors import (
     Unavailable,
 )
 
-STATUS: Mapping[type[KeepsakeError], int] = {
+STATUS_BY_ERROR: Mapping[type[KeepsakeError], int] = {
     Invalid: 422,
     NotAuthenticated: 401,
     NotAllowed: 403,
@@ -36,11 +36,11 @@ STATUS: Mapping[type[KeepsakeError], int] = {
     Unavailable: 503,
     ModelFailed: 502,
 }
-_PRIVATE = {Unavailable: "A part of the service does not answer. Please try again.",
+_PUBLIC_DETAILS = {Unavailable: "A part of the service does not answer. Please try again.",
             ModelFailed: "The language model gave no usable answer."}  # fmt: skip
 
 
-def problem(
+def build_problem(
     status: int, detail: str, *, headers: Mapping[str, str] | None = None, **extensions: Any
 ) -> JSONResponse:
     """Build a problem answer; extensions stand beside `detail`."""
@@ -56,11 +56,11 @@ def problem(
     )
 
 
-def from_error(error: KeepsakeError) -> JSONResponse:
+def to_problem(error: KeepsakeError) -> JSONResponse:
     """Map an error of ours by its class in STATUS; what is not in it is a bug: 500."""
-    kind = next((k for k in STATUS if isinstance(error, k)), None)
-    if kind is None:
-        return problem(500, "Internal Server Error")
+    error_type = next((k for k in STATUS_BY_ERROR if isinstance(error, k)), None)
+    if error_type is None:
+        return build_problem(500, "Internal Server Error")
     headers = {}
     if isinstance(error, TooMany):
         headers["Retry-After"] = str(error.retry_after_s)
@@ -71,5 +71,5 @@ def from_error(error: KeepsakeError) -> JSONResponse:
     extensions = {}
     if isinstance(error, ToolFailed) and error.connect_url:
         extensions["connect_url"] = error.connect_url
-    detail = _PRIVATE.get(kind, str(error))
-    return problem(STATUS[kind], detail, headers=headers, **extensions)
+    detail = _PUBLIC_DETAILS.get(error_type, str(error))
+    return build_problem(STATUS_BY_ERROR[error_type], detail, headers=headers, **extensions)

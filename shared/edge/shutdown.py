@@ -16,11 +16,11 @@ def on_sigterm(action: Callable[[], None]) -> None:
     if threading.current_thread() is not threading.main_thread():
         return
     loop = asyncio.get_running_loop()
-    before = signal.getsignal(signal.SIGTERM)
+    previous_handler = signal.getsignal(signal.SIGTERM)
 
     def handle(number: int, frame: FrameType | None) -> None:
         loop.call_soon_threadsafe(action)
-        if callable(before):
-            before(number, frame)
+        if callable(previous_handler):
+            previous_handler(number, frame)
 
     signal.signal(signal.SIGTERM, handle)

@@ -5,10 +5,10 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from shared import telemetry
 
-ECHOED = "x-request-id"
+REQUEST_ID_HEADER = "x-request-id"
 
 
-class Traced:
+class TracingMiddleware:
     """Around a function's application: the line is written when all is sent and all work is done."""
 
     def __init__(self, app: ASGIApp, *, function: str) -> None:
@@ -19,25 +19,25 @@ class Traced:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        carried = Headers(scope=scope)
-        with telemetry.request(self._function, carried=carried) as record:
-            await self._app(scope, receive, _marked(send, record))
+        headers = Headers(scope=scope)
+        with telemetry.log_request(self._function, trace_headers=headers) as record:
+            await self._app(scope, receive, _wrap_send(send, record))
 
 
-def _marked(send: Send, record: telemetry.Record) -> Send:
+def _wrap_send(send: Send, record: telemetry.RequestRecord) -> Send:
     """Put the request's id on its answer, and the answer's status on its line."""
 
-    async def marked(message: Message) -> None:
+    async def send_with_request_id(message: Message) -> None:
         if message["type"] == "http.response.start":
             status = message["status"]
-            record.note_missing(status=status, outcome=_outcome(status))
-            MutableHeaders(scope=message)[ECHOED] = record.trace.request_id
+            record.add_missing_fields(status=status, outcome=_to_outcome(status))
+            MutableHeaders(scope=message)[REQUEST_ID_HEADER] = record.trace.request_id
         await send(message)
 
-    return marked
+    return send_with_request_id
 
 
-def _outcome(status: int) -> str:
+def _to_outcome(status: int) -> str:
     if status < 400:
         return "ok"
     return "refused" if status < 500 else "failed"

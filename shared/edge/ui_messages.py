@@ -14,15 +14,15 @@ from pydantic_core import from_json, to_json
 from shared.domain.chat import Message
 from shared.domain.confirmation import Confirmation
 from shared.domain.run import (
+    AnswerText,
     CitationShown,
-    ConfirmationAsked,
-    ConfirmationSettled,
-    Ended,
-    Numbered,
+    ConfirmationRequested,
+    ConfirmationResolved,
     Outcome,
-    Reasoned,
+    ReasoningText,
+    RunEnded,
     RunEvent,
-    Said,
+    SequencedEvent,
     Stage,
     Status,
     ToolEnded,
@@ -32,8 +32,8 @@ from shared.domain.run import (
 HEADERS = {"x-vercel-ai-ui-message-stream": "v1"}
 HEARTBEAT = b": ping\n\n"
 
-_NEVER_CAME_BACK = "The answer ended before this tool did."
-_ERRORS: Mapping[Outcome, str] = {
+_TOOL_ABANDONED = "The answer ended before this tool did."
+_ERROR_TEXTS: Mapping[Outcome, str] = {
     "failed": "The answer failed.",
     "interrupted": "The answer was interrupted.",
 }
@@ -43,117 +43,119 @@ MessageJson = Callable[[Message], bytes]
 
 
 async def encode(
-    events: AsyncGenerator[Numbered, None],
+    events: AsyncGenerator[SequencedEvent, None],
     *,
     run_id: str,
     message_json: MessageJson,
-    after: int = 0,
+    after_seq: int = 0,
 ) -> AsyncGenerator[bytes, None]:
     """Encode a run; `events` start with its first one, and those up to `after` are not sent again.
 
     Every item is one event and wants its own send. No joined piece of text may reach from before
     `after` to behind it.
     """
-    chunks = _Chunks(run_id, message_json)
+    builder = _ChunkBuilder(run_id, message_json)
     async with aclosing(events):
         async for numbered in events:
-            told = _lines(numbered, chunks)
-            if numbered.seq > after:
-                yield told
+            frame = _encode_event(numbered, builder)
+            if numbered.seq > after_seq:
+                yield frame
 
 
-def _lines(numbered: Numbered, chunks: "_Chunks") -> bytes:
-    groups = [to_json(chunk, inf_nan_mode="null") for chunk in chunks.of(numbered.event)]
-    if isinstance(numbered.event, Ended):
+def _encode_event(numbered: SequencedEvent, builder: "_ChunkBuilder") -> bytes:
+    groups = [to_json(chunk, inf_nan_mode="null") for chunk in builder.build_chunks(numbered.event)]
+    if isinstance(numbered.event, RunEnded):
         groups.append(b"[DONE]")
     return b"data: " + b"\n\ndata: ".join(groups) + b"\nid: %d\n\n" % numbered.seq
 
 
-class _Chunks:
+class _ChunkBuilder:
     """What a run's events become; the same whatever pieces its text comes in."""
 
     def __init__(self, run_id: str, message_json: MessageJson) -> None:
         self._run_id = run_id
         self._message_json = message_json
-        self._begun = False
-        self._in_step = False
-        self._part: str | None = None
-        self._parts = 0
-        self._running: dict[str, None] = {}
-        self._asked: dict[str, Confirmation] = {}
+        self._has_started = False
+        self._is_in_step = False
+        self._open_part: str | None = None
+        self._part_count = 0
+        self._running_calls: dict[str, None] = {}
+        self._pending_confirmations: dict[str, Confirmation] = {}
 
-    def of(self, event: RunEvent) -> Iterator[Chunk]:
-        if not self._begun:
-            self._begun = True
+    def build_chunks(self, event: RunEvent) -> Iterator[Chunk]:
+        if not self._has_started:
+            self._has_started = True
             yield {"type": "start", "messageId": self._run_id}
         match event:
-            case Said(text):
-                yield from self._piece("text", text)
-            case Reasoned(text):
-                yield from self._piece("reasoning", text)
-            case Ended():
-                yield from self._end(event)
-            case ConfirmationAsked(confirmation):
+            case AnswerText(text):
+                yield from self._add_text("text", text)
+            case ReasoningText(text):
+                yield from self._add_text("reasoning", text)
+            case RunEnded():
+                yield from self._end_run(event)
+            case ConfirmationRequested(confirmation):
                 yield from self._close_part()
-                self._asked[confirmation.id] = confirmation
-                yield _question(confirmation, "asked")
-            case ConfirmationSettled(id=asked, decision=decision):
-                yield _question(self._asked.pop(asked), decision)
+                self._pending_confirmations[confirmation.id] = confirmation
+                yield _build_confirmation_chunk(confirmation, "asked")
+            case ConfirmationResolved(id=confirmation_id, decision=decision):
+                yield _build_confirmation_chunk(
+                    self._pending_confirmations.pop(confirmation_id), decision
+                )
             case _:
-                yield from self._told(event)
+                yield from self._add_progress(event)
 
-    def _piece(self, kind: str, text: str) -> Iterator[Chunk]:
+    def _add_text(self, kind: str, text: str) -> Iterator[Chunk]:
         """Add to the open part where it is of this kind, else to a new one."""
-        if self._part is None or not self._part.startswith(kind):
+        if self._open_part is None or not self._open_part.startswith(kind):
             yield from self._close_part()
-            self._parts += 1
-            self._part = f"{kind}-{self._parts}"
-            yield {"type": f"{kind}-start", "id": self._part}
-        yield {"type": f"{kind}-delta", "id": self._part, "delta": text}
+            self._part_count += 1
+            self._open_part = f"{kind}-{self._part_count}"
+            yield {"type": f"{kind}-start", "id": self._open_part}
+        yield {"type": f"{kind}-delta", "id": self._open_part, "delta": text}
 
     def _close_part(self) -> Iterator[Chunk]:
-        if self._part is not None:
-            kind, _, _ = self._part.partition("-")
-            yield {"type": f"{kind}-end", "id": self._part}
-            self._part = None
+        if self._open_part is not None:
+            kind, _, _ = self._open_part.partition("-")
+            yield {"type": f"{kind}-end", "id": self._open_part}
+            self._open_part = None
 
-    def _told(
+    def _add_progress(
         self, event: Stage | Status | ToolStarted | ToolEnded | CitationShown
     ) -> Iterator[Chunk]:
         match event:
             case Stage("thinking"):
                 yield from self._end_step()
-                self._in_step = True
+                self._is_in_step = True
                 yield {"type": "start-step"}
             case ToolStarted(call_id=call_id):
                 yield from self._close_part()
-                self._running[call_id] = None
+                self._running_calls[call_id] = None
             case ToolEnded(call_id=call_id):
-                self._running.pop(call_id, None)
-        yield _chunk(event)
+                self._running_calls.pop(call_id, None)
+        yield _to_chunk(event)
         if isinstance(event, ToolEnded) and event.connect_url:
-            yield _connect(event, event.connect_url)
+            yield _build_connect_chunk(event, event.connect_url)
 
     def _end_step(self) -> Iterator[Chunk]:
         """A step is one model call with its tools."""
         yield from self._close_part()
-        if self._in_step:
-            self._in_step = False
+        if self._is_in_step:
+            self._is_in_step = False
             yield {"type": "finish-step"}
 
-    def _end(self, event: Ended) -> Iterator[Chunk]:
+    def _end_run(self, event: RunEnded) -> Iterator[Chunk]:
         yield from self._close_part()
-        for call_id in self._running:
-            yield _chunk(ToolEnded(call_id=call_id, output=_NEVER_CAME_BACK, failed=True))
-        for confirmation in self._asked.values():
-            yield _question(confirmation, "expired")
+        for call_id in self._running_calls:
+            yield _to_chunk(ToolEnded(call_id=call_id, output=_TOOL_ABANDONED, failed=True))
+        for confirmation in self._pending_confirmations.values():
+            yield _build_confirmation_chunk(confirmation, "expired")
         yield from self._end_step()
         message = from_json(self._message_json(event.message))
         yield {"type": "data-message", "id": event.message.id, "data": message}
-        yield _terminal(event.outcome)
+        yield _build_terminal_chunk(event.outcome)
 
 
-def _chunk(event: Stage | Status | ToolStarted | ToolEnded | CitationShown) -> Chunk:
+def _to_chunk(event: Stage | Status | ToolStarted | ToolEnded | CitationShown) -> Chunk:
     match event:
         case Stage(name):
             return {"type": "data-stage", "data": {"name": name}, "transient": True}
@@ -161,53 +163,57 @@ def _chunk(event: Stage | Status | ToolStarted | ToolEnded | CitationShown) -> C
             data = {"text": text, "app_id": app_id}
             return {"type": "data-status", "data": data, "transient": True}
         case ToolStarted():
-            return _tool("input-available", event.call_id) | {
+            return _build_tool_chunk("input-available", event.call_id) | {
                 "toolName": event.tool,
-                "input": _input(event.arguments),
+                "input": _parse_input(event.arguments),
             }
         case ToolEnded(failed=True):
-            return _tool("output-error", event.call_id) | {"errorText": event.output}
+            return _build_tool_chunk("output-error", event.call_id) | {"errorText": event.output}
         case ToolEnded():
-            return _tool("output-available", event.call_id) | {"output": event.output}
+            return _build_tool_chunk("output-available", event.call_id) | {"output": event.output}
         case CitationShown(number=number, card=card):
-            ours = {"number": number, "created_at": card.created_at, "emoji": card.emoji}
+            metadata = {"number": number, "created_at": card.created_at, "emoji": card.emoji}
             return {
                 "type": "source-document",
                 "sourceId": card.id,
                 "mediaType": "text/plain",
                 "title": card.title,
-                "providerMetadata": {"keepsake": ours},
+                "providerMetadata": {"keepsake": metadata},
             }
 
 
-def _connect(event: ToolEnded, url: str) -> Chunk:
+def _build_connect_chunk(event: ToolEnded, url: str) -> Chunk:
     name = event.source.name if event.source else None
     return {"type": "data-connect", "id": event.call_id, "data": {"url": url, "name": name}}
 
 
-def _question(asked: Confirmation, state: str) -> Chunk:
+def _build_confirmation_chunk(confirmation: Confirmation, state: str) -> Chunk:
     """Tell a question; the same part comes again with what became of it."""
     data = {
-        "id": asked.id,
-        "call_id": asked.call_id,
-        "tool": asked.tool,
-        "source": {"kind": asked.source.kind, "id": asked.source.id, "name": asked.source.name},
-        "arguments": _input(asked.arguments),
-        "reason": asked.reason,
-        "argument": asked.argument,
-        "expires_at": asked.expires_at,
+        "id": confirmation.id,
+        "call_id": confirmation.call_id,
+        "tool": confirmation.tool,
+        "source": {
+            "kind": confirmation.source.kind,
+            "id": confirmation.source.id,
+            "name": confirmation.source.name,
+        },
+        "arguments": _parse_input(confirmation.arguments),
+        "reason": confirmation.reason,
+        "argument": confirmation.argument,
+        "expires_at": confirmation.expires_at,
         "state": state,
     }
-    return {"type": "data-confirmation", "id": asked.id, "data": data}
+    return {"type": "data-confirmation", "id": confirmation.id, "data": data}
 
 
-def _tool(what: str, call_id: str) -> Chunk:
+def _build_tool_chunk(state: str, call_id: str) -> Chunk:
     """Our tools are unknown to the client, and have run already."""
-    ran = {"dynamic": True, "providerExecuted": True}
-    return {"type": f"tool-{what}", "toolCallId": call_id} | ran
+    flags = {"dynamic": True, "providerExecuted": True}
+    return {"type": f"tool-{state}", "toolCallId": call_id} | flags
 
 
-def _input(arguments: str) -> Any:
+def _parse_input(arguments: str) -> Any:
     """Read what the model wrote; what is no JSON is shown as it stands."""
     try:
         return from_json(arguments, allow_inf_nan=False)
@@ -215,11 +221,11 @@ def _input(arguments: str) -> Any:
         return arguments
 
 
-def _terminal(outcome: Outcome) -> Chunk:
+def _build_terminal_chunk(outcome: Outcome) -> Chunk:
     match outcome:
         case "completed" | "limited":
             return {"type": "finish", "messageMetadata": {"outcome": outcome}}
         case "stopped":
             return {"type": "abort", "reason": "user_cancelled"}
         case "failed" | "interrupted":
-            return {"type": "error", "errorText": _ERRORS[outcome]}
+            return {"type": "error", "errorText": _ERROR_TEXTS[outcome]}

@@ -11,14 +11,14 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from shared.extraction import chat
-from shared.extraction.memories import memories
-from shared.extraction.structure import structure
+from shared.extraction.memories import extract_memories
+from shared.extraction.structure import extract_structure
 from shared.extraction.worth import discard
 
 EXTRACTORS: Mapping[str, Callable[[Mapping[str, Any]], dict[str, Any]]] = {
     "process_conversation/discard": discard,
-    "process_conversation/structure": structure,
-    "process_conversation/memories": memories,
-    "chat/title": chat.title,
-    "chat/summary": chat.summary,
+    "process_conversation/structure": extract_structure,
+    "process_conversation/memories": extract_memories,
+    "chat/title": chat.extract_title,
+    "chat/summary": chat.extract_summary,
 }

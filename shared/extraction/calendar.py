@@ -35,12 +35,12 @@ class Moment:
     exact: bool
 
 
-def started(data: Mapping[str, Any]) -> datetime:
+def parse_start(data: Mapping[str, Any]) -> datetime:
     """Return when the conversation began, in the owner's zone."""
     return datetime.fromisoformat(data["started_at"]).astimezone(ZoneInfo(data["time_zone"]))
 
 
-def moment(text: str, now: datetime) -> Moment | None:
+def parse_moment(text: str, now: datetime) -> Moment | None:
     """Find the first day a sentence names, with its hour; without one, the evening of that day."""
     lower = text.lower()
     if not _HINT.search(lower):
@@ -48,76 +48,76 @@ def moment(text: str, now: datetime) -> Moment | None:
     day = next((day for rule in _RULES if (day := rule(lower, now.date()))), None)
     if day is None:
         return None
-    hour = _hour(lower)
+    hour = _parse_hour(lower)
     return Moment(datetime.combine(day, hour or EVENING, now.tzinfo), exact=hour is not None)
 
 
-def _relative(text: str, today: date) -> date | None:
+def _parse_relative_day(text: str, today: date) -> date | None:
     days = {"day after tomorrow": 2, "tomorrow": 1, "tonight": 0, "today": 0, "next week": 7}
     return next((today + timedelta(n) for phrase, n in days.items() if phrase in text), None)
 
 
-def _in_days(text: str, today: date) -> date | None:
-    if not (found := _IN.search(text)):
+def _parse_in_days(text: str, today: date) -> date | None:
+    if not (match := _IN.search(text)):
         return None
-    number = found[1]
+    number = match[1]
     count = (
         int(number)
         if number.isdigit()
         else max(1, _NUMBERS.index(number) if number in _NUMBERS else 1)
     )
-    return today + timedelta(count * (7 if found[2] == "week" else 1))
+    return today + timedelta(count * (7 if match[2] == "week" else 1))
 
 
-def _weekday(text: str, today: date) -> date | None:
+def _parse_weekday(text: str, today: date) -> date | None:
     """A weekday is the next one to come; "next" on the day itself or after means the same."""
-    if not (found := _WEEKDAY.search(text)):
+    if not (match := _WEEKDAY.search(text)):
         return None
-    return today + timedelta((WEEKDAYS.index(found[2]) - today.weekday() - 1) % 7 + 1)
+    return today + timedelta((WEEKDAYS.index(match[2]) - today.weekday() - 1) % 7 + 1)
 
 
-def _month_day(text: str, today: date) -> date | None:
-    if found := _DAY_MONTH.search(text):
-        return _coming(today, month=found[2], day=int(found[1]))
-    if found := _MONTH_DAY.search(text):
-        return _coming(today, month=found[1], day=int(found[2]))
+def _parse_month_day(text: str, today: date) -> date | None:
+    if match := _DAY_MONTH.search(text):
+        return _find_next_date(today, month=match[2], day=int(match[1]))
+    if match := _MONTH_DAY.search(text):
+        return _find_next_date(today, month=match[1], day=int(match[2]))
     return None
 
 
-def _coming(today: date, *, month: str, day: int) -> date | None:
+def _find_next_date(today: date, *, month: str, day: int) -> date | None:
     number = MONTHS.index(month) + 1
     years = (today.year, today.year + 1)
-    days = (_date(year, number, day) for year in years)
-    return next((found for found in days if found and found >= today), None)
+    days = (_build_date(year, number, day) for year in years)
+    return next((candidate for candidate in days if candidate and candidate >= today), None)
 
 
-def _iso(text: str, _: date) -> date | None:
-    found = _ISO.search(text)
-    return _date(*map(int, found.groups())) if found else None
+def _parse_iso_date(text: str, _: date) -> date | None:
+    match = _ISO.search(text)
+    return _build_date(*map(int, match.groups())) if match else None
 
 
-def _date(year: int, month: int, day: int) -> date | None:
+def _build_date(year: int, month: int, day: int) -> date | None:
     try:
         return date(year, month, day)
     except ValueError:
         return None
 
 
-def _hour(text: str) -> time | None:
+def _parse_hour(text: str) -> time | None:
     """Read "at 3", "at 3:30 pm", "at noon"; from 1 to 7 without am or pm it is the afternoon."""
     if "noon" in text.split() or "at noon" in text:
         return time(12)
-    if not (found := _HOUR.search(text)):
+    if not (match := _HOUR.search(text)):
         return None
-    hour, minute = int(found[1]), int(found[2] or 0)
-    half = (found[3] or "").replace(".", "")
-    if hour < 12 and (half == "pm" or (not half and not found[2] and hour < 8)):
+    hour, minute = int(match[1]), int(match[2] or 0)
+    meridiem = (match[3] or "").replace(".", "")
+    if hour < 12 and (meridiem == "pm" or (not meridiem and not match[2] and hour < 8)):
         hour += 12
-    if half == "am" and hour == 12:
+    if meridiem == "am" and hour == 12:
         hour = 0
     return time(hour, minute) if hour < 24 and minute < 60 else None
 
 
 _RULES: tuple[Callable[[str, date], date | None], ...] = (
-    _iso, _month_day, _relative, _in_days, _weekday,
+    _parse_iso_date, _parse_month_day, _parse_relative_day, _parse_in_days, _parse_weekday,
 )  # fmt: skip

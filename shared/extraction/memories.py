@@ -10,10 +10,10 @@ from shared.domain.value import positional_value
 from shared.extraction import markers
 from shared.extraction.facts import LANGUAGES
 from shared.extraction.passing import passing
-from shared.extraction.speech import Sentence, sentences, words
+from shared.extraction.speech import Sentence, collect_sentences, split_words
 
-_WORDS = 15
-_ASIDE_WORDS = 3
+_MAX_FACT_WORDS = 15
+_MAX_ASIDE_WORDS = 3
 
 
 @positional_value
@@ -24,38 +24,38 @@ class Fact:
     evidence: str
 
 
-def memories(data: Mapping[str, Any]) -> dict[str, Any]:
+def extract_memories(data: Mapping[str, Any]) -> dict[str, Any]:
     """Without a mark who the owner is, nobody's words are facts about them."""
-    lines = {said["segment"]: (said["speaker"], said["text"]) for said in data["transcript"]}
+    lines = {line["segment"]: (line["speaker"], line["text"]) for line in data["transcript"]}
     order = {segment: n for n, segment in enumerate(lines)}
-    spoken = list(lines.values())
-    owners = [sentence for sentence in sentences(data) if sentence.is_user]
-    languages = languages_of([s.text for s in owners], data.get("language", ""))
+    speaker_lines = list(lines.values())
+    user_sentences = [sentence for sentence in collect_sentences(data) if sentence.is_user]
+    languages = languages_of([s.text for s in user_sentences], data.get("language", ""))
     return {
         "memories": [
-            _memory(fact, sentence)
-            for sentence in owners
-            for fact in facts(sentence.text, languages)
-            if passing(spoken, order[sentence.segment], fact.evidence) is None
+            _to_memory(fact, sentence)
+            for sentence in user_sentences
+            for fact in extract_facts(sentence.text, languages)
+            if passing(speaker_lines, order[sentence.segment], fact.evidence) is None
         ]
     }
 
 
 def languages_of(texts: Iterable[str], stated: str = "") -> list[str]:
     """Return the languages that are spoken, by their commonest words, or all; `stated` first."""
-    said = Counter(word.lower() for text in texts for word in words(text))
+    said = Counter(word.lower() for text in texts for word in split_words(text))
     counts = {name: sum(said[word] for word in one.common) for name, one in LANGUAGES.items()}
     most = max(counts.values())
     first = [name for name in LANGUAGES if stated.startswith(name)]
     return list(dict.fromkeys([*first, *(name for name in counts if 2 * counts[name] >= most)]))
 
 
-def facts(sentence: str, languages: Iterable[str] = LANGUAGES) -> Sequence[Fact]:
+def extract_facts(sentence: str, languages: Iterable[str] = LANGUAGES) -> Sequence[Fact]:
     """Return the facts in a sentence, as the first of the languages tells them that knows any."""
-    return next(filter(None, (list(_Rules.of(name).facts(sentence)) for name in languages)), [])
+    return next(filter(None, (list(_Rules.of(name).extract(sentence)) for name in languages)), [])
 
 
-def _memory(fact: Fact, sentence: Sentence) -> dict[str, Any]:
+def _to_memory(fact: Fact, sentence: Sentence) -> dict[str, Any]:
     return {
         "content": fact.content,
         "category": "system",
@@ -74,56 +74,65 @@ class _Rules:
 
     def __init__(self, name: str) -> None:
         language = LANGUAGES[name]
-        self._facts = [(_compiled(said), told) for said, told in language.facts]
-        self._owns = [(_compiled(said), told) for said, told in language.owns]
+        self._facts = [(_compile(said), told) for said, told in language.facts]
+        self._owns = [(_compile(said), told) for said, told in language.owns]
         begins = "|".join(re.sub(r"\((?!\?)", "(?:", said) for said, _ in language.facts)
-        self._begins = _compiled(rf"(?:{language.opening})?({begins})")
-        self._another = _compiled(language.another)
-        self._momentary = _compiled(language.momentary)
-        self._unclear = _compiled(language.unclear)
+        self._begins = _compile(rf"(?:{language.opening})?({begins})")
+        self._another = _compile(language.another)
+        self._momentary = _compile(language.momentary)
+        self._unclear = _compile(language.unclear)
 
-    def facts(self, sentence: str) -> Iterator[Fact]:
+    def extract(self, sentence: str) -> Iterator[Fact]:
         text = sentence.rstrip(" .!…")
-        clauses = _clauses(text)
-        begun = [self._begins.match(text, start, end) for start, end in clauses]
-        for n, found in enumerate(begun):
-            if found:
-                ends = [clauses[n][1], *self._asides(text, clauses[n + 1 :], begun[n + 1 :])]
-                told = (self._told(text[found.start(1) : end]) for end in reversed(ends))
-                if fact := next(filter(None, told), None):
+        clauses = _split_clauses(text)
+        openings = [self._begins.match(text, start, end) for start, end in clauses]
+        for n, opening in enumerate(openings):
+            if opening:
+                ends = [
+                    clauses[n][1],
+                    *self._find_asides(text, clauses[n + 1 :], openings[n + 1 :]),
+                ]
+                candidates = (
+                    self._parse_fact(text[opening.start(1) : end]) for end in reversed(ends)
+                )
+                if fact := next(filter(None, candidates), None):
                     yield fact
 
-    def _asides(
+    def _find_asides(
         self,
         text: str,
         clauses: Sequence[tuple[int, int]],
-        begun: Iterable[re.Match[str] | None],
+        openings: Iterable[re.Match[str] | None],
     ) -> Iterator[int]:
         """Yield where the clauses end that go on with the same thought: short, without a subject."""
-        for (start, end), found in zip(clauses, begun, strict=True):
-            if found or self._another.match(text, start) or end - start == 0:
+        for (start, end), opening in zip(clauses, openings, strict=True):
+            if opening or self._another.match(text, start) or end - start == 0:
                 return
-            if len(text[start:end].split()) > _ASIDE_WORDS:
+            if len(text[start:end].split()) > _MAX_ASIDE_WORDS:
                 return
             yield end
 
-    def _told(self, said: str) -> Fact | None:
-        if self._momentary.search(said):
+    def _parse_fact(self, text: str) -> Fact | None:
+        if self._momentary.search(text):
             return None
-        begun = (rule.sub(told, said, count=1) for rule, told in self._facts if rule.match(said))
-        content = next(begun, "")
+        contents = (
+            rule.sub(replacement, text, count=1)
+            for rule, replacement in self._facts
+            if rule.match(text)
+        )
+        content = next(contents, "")
         for own, others in self._owns:
             content = own.sub(others, content)
-        if not 0 < len(content.split()) <= _WORDS or self._unclear.search(content):
+        if not 0 < len(content.split()) <= _MAX_FACT_WORDS or self._unclear.search(content):
             return None
-        return Fact(content, said)
+        return Fact(content, text)
 
 
-def _compiled(pattern: str) -> re.Pattern[str]:
+def _compile(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern, re.IGNORECASE)
 
 
-def _clauses(text: str) -> list[tuple[int, int]]:
+def _split_clauses(text: str) -> list[tuple[int, int]]:
     """Cut a sentence at commas and conjunctions."""
     cuts = list(re.finditer(markers.CLAUSE, text, re.IGNORECASE))
     starts = [0, *(cut.end() for cut in cuts)]

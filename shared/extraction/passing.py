@@ -9,7 +9,7 @@ from typing import Literal
 
 from shared.domain.value import positional_value
 from shared.extraction import markers
-from shared.extraction.speech import sentences_of
+from shared.extraction.speech import split_sentences
 
 Reason = Literal["taken back", "for now", "idea", "question", "quotation", "guess"]
 Line = tuple[str, str]
@@ -54,7 +54,7 @@ def _places(lines: Sequence[Line], segment: int, evidence: str) -> Iterator[_Pla
     """Find the sentences that a quotation touches, with those before and after it."""
     speaker, text = lines[segment]
     answer = next((said for who, said in lines[segment + 1 : segment + 3] if who == speaker), "")
-    said = sentences_of(text)
+    said = split_sentences(text)
     spans = _spans_of(said, text)
     for found in re.finditer(re.escape(evidence), text):
         own = [
@@ -63,7 +63,7 @@ def _places(lines: Sequence[Line], segment: int, evidence: str) -> Iterator[_Pla
         if own:
             start = max(spans[own[0]][0], found.start() - _SENTENCE_CHARS)
             end = min(spans[own[-1]][1], found.end() + _SENTENCE_CHARS)
-            later = [*said[own[-1] + 1 :], *sentences_of(answer)]
+            later = [*said[own[-1] + 1 :], *split_sentences(answer)]
             yield _Place(
                 said[own[0] - 1] if own[0] else "",
                 text[start:end],

@@ -10,7 +10,7 @@ from shared.domain.value import value
 _END = re.compile(r"(?<=[.!?…。！？])\s+|(?<=[。！？])|\n+")
 _WORD = re.compile(r"[^\W_]+(?:[-'’.&][^\W_]+)*")
 
-_EMPTY = """
+_STOP_WORD_TEXT = """
 a about above after again all also am an and any anyway are aren't around as at back be
 because been before being but by bye can can't come could did didn't do does doesn't doing don't
 done down even every fine for from get getting go goes going gonna good got great guess had has
@@ -24,7 +24,7 @@ wanna was wasn't way we we'd we'll we're we've well were what what's when where 
 why will with won't would wow yeah yep yes yet you you'd you'll you're you've your yours
 today tomorrow tonight yesterday
 """
-EMPTY = frozenset(_EMPTY.split())
+STOP_WORDS = frozenset(_STOP_WORD_TEXT.split())
 
 
 @value
@@ -36,36 +36,36 @@ class Sentence:
     is_user: bool
 
 
-def sentences(data: Mapping[str, Any]) -> list[Sentence]:
+def collect_sentences(data: Mapping[str, Any]) -> list[Sentence]:
     """Cut a prompt's transcript into sentences."""
     return [
-        Sentence(text=text, segment=said["segment"], is_user=said["is_user"])
-        for said in data["transcript"]
-        for text in sentences_of(said["text"])
+        Sentence(text=text, segment=line["segment"], is_user=line["is_user"])
+        for line in data["transcript"]
+        for text in split_sentences(line["text"])
     ]
 
 
-def sentences_of(text: str) -> list[str]:
+def split_sentences(text: str) -> list[str]:
     return [sentence for sentence in map(str.strip, _END.split(text)) if sentence]
 
 
-def by_owner(said: Sequence[Sentence]) -> Sequence[Sentence]:
+def select_user_sentences(all_sentences: Sequence[Sentence]) -> Sequence[Sentence]:
     """Return what the owner said; where nobody is marked as the owner, everybody may be."""
-    return [sentence for sentence in said if sentence.is_user] or said
+    return [sentence for sentence in all_sentences if sentence.is_user] or all_sentences
 
 
-def words(text: str) -> list[str]:
+def split_words(text: str) -> list[str]:
     return _WORD.findall(text)
 
 
-def is_telling(word: str) -> bool:
-    return word.lower().replace("’", "'") not in EMPTY and (len(word) > 2 or word.isupper())
+def is_meaningful(word: str) -> bool:
+    return word.lower().replace("’", "'") not in STOP_WORDS and (len(word) > 2 or word.isupper())
 
 
-def counts(said: Iterable[Sentence]) -> Counter[str]:
+def count_meaningful_words(all_sentences: Iterable[Sentence]) -> Counter[str]:
     """Count the telling words, whatever their case."""
-    told: Counter[str] = Counter()
-    for word, times in Counter(word for s in said for word in words(s.text)).items():
-        if is_telling(word):
-            told[word.lower()] += times
-    return told
+    word_counts: Counter[str] = Counter()
+    for word, times in Counter(word for s in all_sentences for word in split_words(s.text)).items():
+        if is_meaningful(word):
+            word_counts[word.lower()] += times
+    return word_counts

@@ -5,17 +5,22 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from shared.extraction.calendar import moment, started
-from shared.extraction.names import names
-from shared.extraction.speech import Sentence, counts, sentences, words
-from shared.extraction.tasks import action_items, events
+from shared.extraction.calendar import parse_moment, parse_start
+from shared.extraction.names import extract_names
+from shared.extraction.speech import (
+    Sentence,
+    collect_sentences,
+    count_meaningful_words,
+    split_words,
+)
+from shared.extraction.tasks import extract_action_items, extract_events
 
-_TITLE_WORDS = 8
-_STATEMENT_WORDS = 3
-_TITLE_CHARS = 80
+_MAX_TITLE_WORDS = 8
+_MIN_STATEMENT_WORDS = 3
+_MAX_TITLE_CHARS = 80
 _CLAUSE = re.compile(r"(?<=\w{2})[,;:](?= )| [–—] ")
-_OVERVIEW_SENTENCES = 3
-_TOPICS = 8
+_MAX_OVERVIEW_SENTENCES = 3
+_MAX_TOPICS = 8
 Weights = Mapping[str, float]
 """What each sentence weighs, by its text."""
 
@@ -41,61 +46,67 @@ _CATEGORIES: Mapping[str, tuple[str, str]] = {
     "design": ("🎨", "logo colour color font layout sketch prototype"),
     "environment": ("🌱", "climate recycling solar emissions garden forest"),
 }  # fmt: skip
-_DEFAULT = ("other", "🧠")
+_DEFAULT_CATEGORY = ("other", "🧠")
 
 
-def structure(data: Mapping[str, Any]) -> dict[str, Any]:
-    said = sentences(data)
-    now = started(data)
-    people, entities = names(said)
-    telling = counts(said)
-    weights = {s.text: _weight(s.text, telling) for s in said}
-    category, emoji = _category(telling)
-    days = [when.at.date().isoformat() for s in said if (when := moment(s.text, now))]
+def extract_structure(data: Mapping[str, Any]) -> dict[str, Any]:
+    all_sentences = collect_sentences(data)
+    now = parse_start(data)
+    people, entities = extract_names(all_sentences)
+    word_counts = count_meaningful_words(all_sentences)
+    weights = {s.text: _weigh_sentence(s.text, word_counts) for s in all_sentences}
+    category, emoji = _choose_category(word_counts)
+    days = [
+        when.at.date().isoformat() for s in all_sentences if (when := parse_moment(s.text, now))
+    ]
     return {
-        "title": _title(said, weights),
-        "overview": _overview(said, weights),
+        "title": _build_title(all_sentences, weights),
+        "overview": _build_overview(all_sentences, weights),
         "emoji": emoji,
         "category": category,
-        "action_items": list(action_items(said, now)),
-        "events": list(events(said, now)),
+        "action_items": list(extract_action_items(all_sentences, now)),
+        "events": list(extract_events(all_sentences, now)),
         "people": people,
-        "topics": [word for word, _ in telling.most_common(_TOPICS)],
+        "topics": [word for word, _ in word_counts.most_common(_MAX_TOPICS)],
         "entities": entities,
         "dates": list(dict.fromkeys(days)),
     }
 
 
-def _title(said: Sequence[Sentence], weights: Weights) -> str:
+def _build_title(all_sentences: Sequence[Sentence], weights: Weights) -> str:
     """Quote the beginning of the first statement that the rest of the conversation is about."""
-    texts = [s.text for s in said]
-    statements = [t for t in texts if t[-1:] not in "?？" and len(t.split()) >= _STATEMENT_WORDS]
-    first = next(_central(statements or texts, weights), "")
+    texts = [s.text for s in all_sentences]
+    statements = [
+        t for t in texts if t[-1:] not in "?？" and len(t.split()) >= _MIN_STATEMENT_WORDS
+    ]
+    first = next(_select_central(statements or texts, weights), "")
     clause = _CLAUSE.split(first, maxsplit=1)[0].split()
-    short = " ".join(clause[:_TITLE_WORDS])[:_TITLE_CHARS].rstrip(".!…,;:。！")
-    return f"{short[:1].upper()}{short[1:]}{'…' if len(clause) > _TITLE_WORDS else ''}"
+    short = " ".join(clause[:_MAX_TITLE_WORDS])[:_MAX_TITLE_CHARS].rstrip(".!…,;:。！")
+    return f"{short[:1].upper()}{short[1:]}{'…' if len(clause) > _MAX_TITLE_WORDS else ''}"
 
 
-def _overview(said: Sequence[Sentence], weights: Weights) -> str:
-    return " ".join(_central([s.text for s in said], weights))
+def _build_overview(all_sentences: Sequence[Sentence], weights: Weights) -> str:
+    return " ".join(_select_central([s.text for s in all_sentences], weights))
 
 
-def _central(texts: Sequence[str], weights: Weights) -> Iterator[str]:
+def _select_central(texts: Sequence[str], weights: Weights) -> Iterator[str]:
     """Yield the few texts whose words the rest uses most, in their order."""
     ranked = sorted(range(len(texts)), key=lambda n: (-weights[texts[n]], n))
-    return (texts[n] for n in sorted(ranked[:_OVERVIEW_SENTENCES]))
+    return (texts[n] for n in sorted(ranked[:_MAX_OVERVIEW_SENTENCES]))
 
 
-def _weight(text: str, telling: Counter[str]) -> float:
+def _weigh_sentence(text: str, word_counts: Counter[str]) -> float:
     """Sum the words, damped by length, so that neither a cry nor a ramble wins."""
-    said = words(text)
-    return sum(telling[w] for w in {word.lower() for word in said}) / (len(said) + 4)
+    sentence_words = split_words(text)
+    return sum(word_counts[w] for w in {word.lower() for word in sentence_words}) / (
+        len(sentence_words) + 4
+    )
 
 
-def _category(telling: Counter[str]) -> tuple[str, str]:
+def _choose_category(word_counts: Counter[str]) -> tuple[str, str]:
     score = {
-        (name, emoji): sum(telling[word] for word in keys.split())
+        (name, emoji): sum(word_counts[word] for word in keys.split())
         for name, (emoji, keys) in _CATEGORIES.items()
     }
     best = max(score, key=lambda key: score[key])
-    return best if score[best] else _DEFAULT
+    return best if score[best] else _DEFAULT_CATEGORY

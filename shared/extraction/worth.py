@@ -4,26 +4,26 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from shared.extraction.calendar import moment, started
-from shared.extraction.memories import memories
-from shared.extraction.names import names
-from shared.extraction.speech import counts, sentences
-from shared.extraction.tasks import action_items
+from shared.extraction.calendar import parse_moment, parse_start
+from shared.extraction.memories import extract_memories
+from shared.extraction.names import extract_names
+from shared.extraction.speech import collect_sentences, count_meaningful_words
+from shared.extraction.tasks import extract_action_items
 
 _ENOUGH_WORDS = 4
 
 
 def discard(data: Mapping[str, Any]) -> dict[str, Any]:
     """Keep what has a task, a fact, a day, a number, a name, or a few words with meaning."""
-    said = sentences(data)
-    now = started(data)
+    said = collect_sentences(data)
+    now = parse_start(data)
     text = " ".join(sentence.text for sentence in said)
     worth = (
-        len(counts(said)) >= _ENOUGH_WORDS
+        len(count_meaningful_words(said)) >= _ENOUGH_WORDS
         or re.search(r"\d", text)
-        or moment(text, now)
-        or any(names(said))
-        or any(action_items(said, now))
-        or memories(data)["memories"]
+        or parse_moment(text, now)
+        or any(extract_names(said))
+        or any(extract_action_items(said, now))
+        or extract_memories(data)["memories"]
     )
     return {"discard": not worth}

@@ -21,9 +21,9 @@ INTEGRATIONS: tuple[Service, ...] = (
 """By name; the order is that of the model's tools, so append."""
 
 
-def integration(name: str) -> "Integration":
+def load_integration(name: str) -> "Integration":
     """Load a service by its name. Raises NotFound."""
     if name not in INTEGRATIONS:
         raise NotFound("There is no such service")
-    found: Integration = import_module(f"shared.integrations.{name}").INTEGRATION
-    return found
+    loaded_integration: Integration = import_module(f"shared.integrations.{name}").INTEGRATION
+    return loaded_integration

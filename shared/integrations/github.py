@@ -10,16 +10,16 @@ from shared.arguments import Arguments
 from shared.domain.connection import OauthClient, Tokens
 from shared.integrations.service import (
     Account,
-    Answer,
-    Consent,
+    ConnectionSpec,
     Integration,
-    Provider,
-    Query,
-    Request,
+    OAuthProvider,
+    QueryParams,
+    ServiceRequest,
+    ServiceResponse,
     ServiceTool,
-    basic,
-    line,
-    told,
+    build_basic_auth,
+    format_list,
+    to_one_line,
 )
 from shared.ports import EgressRequest
 
@@ -53,78 +53,82 @@ class GetGithubIssues(Arguments):
     limit: Annotated[int, Field(ge=1, le=50)] = 10
 
 
-class _User(Answer):
+class _GithubUser(ServiceResponse):
     login: str = ""
 
 
-class _PullRequest(Answer):
+class _PullRequest(ServiceResponse):
     merged_at: str | None = None
 
 
-class _Issue(Answer):
+class _Issue(ServiceResponse):
     number: int
     title: str = ""
     state: str = ""
     draft: bool = False
     html_url: str = ""
     updated_at: str = ""
-    user: _User | None = None
+    user: _GithubUser | None = None
     pull_request: _PullRequest | None = None
 
 
-class _Issues(Answer):
+class _Issues(ServiceResponse):
     total_count: int = 0
     items: tuple[_Issue, ...] = ()
 
 
-async def _pull_requests(account: Account, asked: GetGithubPullRequests) -> str:
-    return await _searched(account, "is:pr", asked, "pull requests")
+async def _list_pull_requests(account: Account, arguments: GetGithubPullRequests) -> str:
+    return await _search(account, "is:pr", arguments, "pull requests")
 
 
-async def _issues(account: Account, asked: GetGithubIssues) -> str:
-    return await _searched(account, "is:issue", asked, "issues")
+async def _list_issues(account: Account, arguments: GetGithubIssues) -> str:
+    return await _search(account, "is:issue", arguments, "issues")
 
 
-async def _searched(
-    account: Account, kind: str, asked: GetGithubPullRequests | GetGithubIssues, what: str
+async def _search(
+    account: Account, kind: str, arguments: GetGithubPullRequests | GetGithubIssues, noun: str
 ) -> str:
-    words = [kind, _QUALIFIERS[asked.role]]
-    if asked.state != "all":
-        words.append(f"is:{asked.state}")
-    if asked.repository:
-        words.append(f"repo:{asked.repository}")
-    query: Query = {
-        "q": " ".join(words),
+    qualifiers = [kind, _QUALIFIERS[arguments.role]]
+    if arguments.state != "all":
+        qualifiers.append(f"is:{arguments.state}")
+    if arguments.repository:
+        qualifiers.append(f"repo:{arguments.repository}")
+    query: QueryParams = {
+        "q": " ".join(qualifiers),
         "sort": "updated",
         "order": "desc",
-        "per_page": asked.limit,
+        "per_page": arguments.limit,
     }
-    found = await account.send(Request(url=f"{API}/search/issues", query=query), _Issues)
-    if not found.items:
-        return f"There are no such {what}."
-    entries = [_entry(n, each) for n, each in enumerate(found.items, 1)]
-    return told(f"{len(entries)} of {found.total_count} {what}:", entries)
+    page = await account.send(ServiceRequest(url=f"{API}/search/issues", query=query), _Issues)
+    if not page.items:
+        return f"There are no such {noun}."
+    entries = [_format_entry(n, issue) for n, issue in enumerate(page.items, 1)]
+    return format_list(f"{len(entries)} of {page.total_count} {noun}:", entries)
 
 
-def _entry(number: int, issue: _Issue) -> str:
-    by = line(issue.user.login, 50) if issue.user else "nobody"
+def _format_entry(number: int, issue: _Issue) -> str:
+    author = to_one_line(issue.user.login, 50) if issue.user else "nobody"
     return (
-        f"{number}. {line(issue.title)} (#{issue.number}, {_state(issue)}, by {by})\n"
-        f"   changed {line(issue.updated_at, 40)}, {line(issue.html_url)}"
+        f"{number}. {to_one_line(issue.title)} (#{issue.number}, {_format_state(issue)}, by {author})\n"
+        f"   changed {to_one_line(issue.updated_at, 40)}, {to_one_line(issue.html_url)}"
     )
 
 
-def _state(issue: _Issue) -> str:
+def _format_state(issue: _Issue) -> str:
     if issue.pull_request and issue.pull_request.merged_at:
         return "merged"
-    return "draft" if issue.draft else line(issue.state, 20)
+    return "draft" if issue.draft else to_one_line(issue.state, 20)
 
 
-def _revocation(client: OauthClient, tokens: Tokens) -> EgressRequest:
+def _build_revocation(client: OauthClient, tokens: Tokens) -> EgressRequest:
     return EgressRequest(
         method="DELETE",
         url=f"{API}/applications/{quote(client.id, safe='')}/grant",
-        headers={**HEADERS, "Authorization": basic(client), "Content-Type": "application/json"},
+        headers={
+            **HEADERS,
+            "Authorization": build_basic_auth(client),
+            "Content-Type": "application/json",
+        },
         body=to_json({"access_token": tokens.access_token}),
     )
 
@@ -133,27 +137,30 @@ INTEGRATION = Integration(
     service="github",
     label="GitHub",
     headers=HEADERS,
-    consent=Consent(
-        provider=Provider(
+    connection=ConnectionSpec(
+        provider=OAuthProvider(
             name="github",
             authorize_url="https://github.com/login/oauth/authorize",
             token_url="https://github.com/login/oauth/access_token",  # noqa: S106 - an address
-            revocation=_revocation,
+            build_revocation=_build_revocation,
         ),
         # No smaller one shows private repositories.
         scopes=("repo",),
-        account=f"{API}/user",
-        account_name="login",
+        account_url=f"{API}/user",
+        account_name_path="login",
     ),
     tools=(
         ServiceTool(
             name="get_github_pull_requests",
             status="Checking pull requests",
-            asked=GetGithubPullRequests,
-            run=_pull_requests,
+            arguments_type=GetGithubPullRequests,
+            run=_list_pull_requests,
         ),
         ServiceTool(
-            name="get_github_issues", status="Checking issues", asked=GetGithubIssues, run=_issues
+            name="get_github_issues",
+            status="Checking issues",
+            arguments_type=GetGithubIssues,
+            run=_list_issues,
         ),
     ),
 )

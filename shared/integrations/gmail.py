@@ -12,26 +12,26 @@ from urllib.parse import quote
 from pydantic import Field
 
 from shared.arguments import Arguments
-from shared.domain.text import visible
-from shared.integrations.google import ACCOUNT, GOOGLE
+from shared.domain.text import strip_invisible
+from shared.integrations.google import ACCOUNT_URL, GOOGLE
 from shared.integrations.service import (
     Account,
-    Answer,
-    Consent,
+    ConnectionSpec,
     Integration,
-    Missing,
-    Query,
-    Request,
+    QueryParams,
+    ServiceNotFound,
+    ServiceRequest,
+    ServiceResponse,
     ServiceTool,
-    line,
-    told,
+    format_list,
+    to_one_line,
 )
 
 MESSAGES = "https://gmail.googleapis.com/gmail/v1/users/me/messages"
-MAX_BODY = 12_000
-_MAX_HTML = 200_000
+MAX_BODY_CHARS = 12_000
+_MAX_HTML_CHARS = 200_000
 """Characters that are looked through for words: more would hold up other calls."""
-_UNREAD_BY_PEOPLE = ("script", "style", "head", "title")
+_INVISIBLE_TAGS = ("script", "style", "head", "title")
 
 
 class GetGmailMessages(Arguments):
@@ -53,94 +53,98 @@ class ReadGmailMessage(Arguments):
     message_id: Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{1,64}$")]
 
 
-class _Header(Answer):
+class _Header(ServiceResponse):
     name: str
     value: str
 
 
-class _Body(Answer):
+class _Body(ServiceResponse):
     data: str = ""
 
 
-class _Part(Answer):
+class _Part(ServiceResponse):
     mimeType: str = ""  # noqa: N815 - as Google calls it
     headers: tuple[_Header, ...] = ()
     body: _Body = _Body()
     parts: tuple["_Part", ...] = ()
 
 
-class _Message(Answer):
+class _Message(ServiceResponse):
     id: str
     snippet: str = ""
     payload: _Part = _Part()
 
 
-class _Named(Answer):
+class _MessageRef(ServiceResponse):
     id: str
 
 
-class _Messages(Answer):
-    messages: tuple[_Named, ...] = ()
+class _Messages(ServiceResponse):
+    messages: tuple[_MessageRef, ...] = ()
 
 
-async def _get(account: Account, asked: GetGmailMessages) -> str:
-    query: Query = {"maxResults": asked.max_results}
-    if asked.query:
-        query["q"] = asked.query
-    if asked.label:
-        query["labelIds"] = asked.label
-    found = (await account.send(Request(url=MESSAGES, query=query), _Messages)).messages
-    mails = await asyncio.gather(*(_head(account, each.id) for each in found))
-    there = [mail for mail in mails if mail is not None]
-    if not there:
+async def _list_messages(account: Account, arguments: GetGmailMessages) -> str:
+    query: QueryParams = {"maxResults": arguments.max_results}
+    if arguments.query:
+        query["q"] = arguments.query
+    if arguments.label:
+        query["labelIds"] = arguments.label
+    refs = (await account.send(ServiceRequest(url=MESSAGES, query=query), _Messages)).messages
+    mails = await asyncio.gather(*(_fetch_metadata(account, ref.id) for ref in refs))
+    existing_mails = [mail for mail in mails if mail is not None]
+    if not existing_mails:
         return "There are no such mails."
-    return told(f"{len(there)} mails:", [_entry(n, mail) for n, mail in enumerate(there, 1)])
+    return format_list(
+        f"{len(existing_mails)} mails:",
+        [_format_entry(n, mail) for n, mail in enumerate(existing_mails, 1)],
+    )
 
 
-async def _head(account: Account, message_id: str) -> _Message | None:
+async def _fetch_metadata(account: Account, message_id: str) -> _Message | None:
     """Return a mail without its body; None if it was deleted meanwhile."""
     try:
-        request = Request(url=_at(message_id), query={"format": "metadata"})
+        request = ServiceRequest(url=_build_message_url(message_id), query={"format": "metadata"})
         return await account.send(request, _Message)
-    except Missing:
+    except ServiceNotFound:
         return None
 
 
-async def _read(account: Account, asked: ReadGmailMessage) -> str:
+async def _read_message(account: Account, arguments: ReadGmailMessage) -> str:
     mail = await account.send(
-        Request(url=_at(asked.message_id), query={"format": "full"}), _Message
+        ServiceRequest(url=_build_message_url(arguments.message_id), query={"format": "full"}),
+        _Message,
     )
-    head = "\n".join(_header_lines(mail))
-    text = visible(body_of(mail.payload)).strip()
-    if len(text) > MAX_BODY:
-        text = f"{text[:MAX_BODY]}\n… {len(text) - MAX_BODY} characters left out …"
+    head = "\n".join(_format_headers(mail))
+    text = strip_invisible(extract_body(mail.payload)).strip()
+    if len(text) > MAX_BODY_CHARS:
+        text = f"{text[:MAX_BODY_CHARS]}\n… {len(text) - MAX_BODY_CHARS} characters left out …"
     return f"{head}\n\n{text or '(no text)'}"
 
 
-def body_of(part: _Part) -> str:
+def extract_body(part: _Part) -> str:
     """Return what a mail says: its plain text, or the words of its HTML."""
-    plain = [each for each in _leaves(part) if each.mimeType == "text/plain"]
+    plain = [each for each in _iterate_leaves(part) if each.mimeType == "text/plain"]
     if plain:
-        return "\n".join(_decoded(each) for each in plain)
-    html = [each for each in _leaves(part) if each.mimeType == "text/html"]
-    return "\n".join(_Words.of(_decoded(each)) for each in html)
+        return "\n".join(_decode_body(each) for each in plain)
+    html = [each for each in _iterate_leaves(part) if each.mimeType == "text/html"]
+    return "\n".join(_TextExtractor.extract(_decode_body(each)) for each in html)
 
 
-def _leaves(part: _Part) -> Iterator[_Part]:
+def _iterate_leaves(part: _Part) -> Iterator[_Part]:
     if not part.parts:
         yield part
-    for each in part.parts:
-        yield from _leaves(each)
+    for child in part.parts:
+        yield from _iterate_leaves(child)
 
 
-def _decoded(part: _Part) -> str:
+def _decode_body(part: _Part) -> str:
     try:
         return urlsafe_b64decode(part.body.data + "==").decode(errors="replace")
     except (binascii.Error, ValueError):
         return ""
 
 
-class _Words(HTMLParser):
+class _TextExtractor(HTMLParser):
     """Keeps what a person would read of HTML."""
 
     def __init__(self) -> None:
@@ -149,56 +153,64 @@ class _Words(HTMLParser):
         self._words: list[str] = []
 
     @classmethod
-    def of(cls, html: str) -> str:
+    def extract(cls, html: str) -> str:
         parser = cls()
         with suppress(AssertionError):  # it gives up on some markup; what was read counts
-            parser.feed(html[:_MAX_HTML])
+            parser.feed(html[:_MAX_HTML_CHARS])
         lines = "".join(parser._words).splitlines()
         return "\n".join(line for line in (" ".join(each.split()) for each in lines) if line)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self._hidden += tag in _UNREAD_BY_PEOPLE
+        self._hidden += tag in _INVISIBLE_TAGS
         if tag in ("br", "p", "div", "tr", "li"):
             self._words.append("\n")
 
     def handle_endtag(self, tag: str) -> None:
-        self._hidden -= tag in _UNREAD_BY_PEOPLE and self._hidden > 0
+        self._hidden -= tag in _INVISIBLE_TAGS and self._hidden > 0
 
     def handle_data(self, data: str) -> None:
         if not self._hidden:
             self._words.append(data)
 
 
-def _entry(number: int, mail: _Message) -> str:
-    head = "\n   ".join(_header_lines(mail))
-    return f"{number}. {head}\n   {line(mail.snippet)}\n   message_id {line(mail.id, 64)}"
+def _format_entry(number: int, mail: _Message) -> str:
+    head = "\n   ".join(_format_headers(mail))
+    return f"{number}. {head}\n   {to_one_line(mail.snippet)}\n   message_id {to_one_line(mail.id, 64)}"
 
 
-def _header_lines(mail: _Message) -> list[str]:
-    given = {each.name.lower(): each.value for each in mail.payload.headers}
-    return [f"{name.title()}: {line(given.get(name))}" for name in ("from", "date", "subject")]
+def _format_headers(mail: _Message) -> list[str]:
+    headers = {header.name.lower(): header.value for header in mail.payload.headers}
+    return [
+        f"{name.title()}: {to_one_line(headers.get(name))}" for name in ("from", "date", "subject")
+    ]
 
 
-def _at(message_id: str) -> str:
+def _build_message_url(message_id: str) -> str:
     return f"{MESSAGES}/{quote(message_id, safe='')}"
 
 
 INTEGRATION = Integration(
     service="gmail",
     label="Gmail",
-    consent=Consent(
+    connection=ConnectionSpec(
         provider=GOOGLE,
         scopes=("https://www.googleapis.com/auth/gmail.readonly",),
-        beside=("openid", "email"),
-        account=ACCOUNT,
-        account_name="email",
+        extra_scopes=("openid", "email"),
+        account_url=ACCOUNT_URL,
+        account_name_path="email",
     ),
     tools=(
         ServiceTool(
-            name="get_gmail_messages", status="Checking mail", asked=GetGmailMessages, run=_get
+            name="get_gmail_messages",
+            status="Checking mail",
+            arguments_type=GetGmailMessages,
+            run=_list_messages,
         ),
         ServiceTool(
-            name="read_gmail_message", status="Reading mail", asked=ReadGmailMessage, run=_read
+            name="read_gmail_message",
+            status="Reading mail",
+            arguments_type=ReadGmailMessage,
+            run=_read_message,
         ),
     ),
 )

@@ -3,13 +3,13 @@
 from urllib.parse import urlencode
 
 from shared.domain.connection import OauthClient, Tokens
-from shared.integrations.service import Provider
+from shared.integrations.service import OAuthProvider
 from shared.ports import EgressRequest
 
-ACCOUNT = "https://openidconnect.googleapis.com/v1/userinfo"
+ACCOUNT_URL = "https://openidconnect.googleapis.com/v1/userinfo"
 
 
-def _revocation(_: OauthClient, tokens: Tokens) -> EgressRequest:
+def _build_revocation(_: OauthClient, tokens: Tokens) -> EgressRequest:
     body = urlencode({"token": tokens.refresh_token or tokens.access_token})
     return EgressRequest(
         method="POST",
@@ -19,10 +19,14 @@ def _revocation(_: OauthClient, tokens: Tokens) -> EgressRequest:
     )
 
 
-GOOGLE = Provider(
+GOOGLE = OAuthProvider(
     name="google",
     authorize_url="https://accounts.google.com/o/oauth2/v2/auth",
     token_url="https://oauth2.googleapis.com/token",  # noqa: S106 - an address
-    revocation=_revocation,
-    asks={"access_type": "offline", "prompt": "consent", "include_granted_scopes": "true"},
+    build_revocation=_build_revocation,
+    authorize_params={
+        "access_type": "offline",
+        "prompt": "consent",
+        "include_granted_scopes": "true",
+    },
 )

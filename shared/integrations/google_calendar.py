@@ -9,25 +9,25 @@ from pydantic import AwareDatetime, Field, StringConstraints, model_validator
 
 from shared.arguments import Arguments, Date
 from shared.domain.errors import ToolRefused
-from shared.integrations.google import ACCOUNT, GOOGLE
+from shared.integrations.google import ACCOUNT_URL, GOOGLE
 from shared.integrations.service import (
     Account,
-    Answer,
-    Consent,
+    ConnectionSpec,
     Duplicate,
     Integration,
-    Missing,
-    Query,
-    Request,
+    QueryParams,
+    ServiceNotFound,
+    ServiceRequest,
+    ServiceResponse,
     ServiceTool,
-    line,
-    told,
+    format_list,
+    to_one_line,
 )
 
 EVENTS = "https://www.googleapis.com/calendar/v3/calendars/primary/events"
-LOOKED_AHEAD = timedelta(days=30)
+DEFAULT_LOOKAHEAD = timedelta(days=30)
 """Where a title is looked for when no end is given."""
-MOST_MATCHES = 250
+MAX_MATCHES = 250
 
 Text = Annotated[str, StringConstraints(strip_whitespace=True, max_length=4_000)]
 Title = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=300)]
@@ -59,7 +59,7 @@ class CreateCalendarEvent(Arguments):
     attendees: Addresses = ()
 
     @model_validator(mode="after")
-    def _in_order(self) -> "CreateCalendarEvent":
+    def _check_order(self) -> "CreateCalendarEvent":
         if self.end_time <= self.start_time:
             raise ValueError("end_time must be after start_time")
         return self
@@ -91,225 +91,242 @@ class DeleteCalendarEvent(Arguments):
     end_date: Date = None
 
 
-class _When(Answer):
+class _EventTime(ServiceResponse):
     dateTime: str | None = None  # noqa: N815 - as Google calls it
     date: str | None = None
 
 
-class _Person(Answer):
+class _Person(ServiceResponse):
     email: str = ""
 
 
-class _Event(Answer):
+class _Event(ServiceResponse):
     id: str
     status: str = "confirmed"
     summary: str = ""
     description: str | None = None
     location: str | None = None
-    start: _When = _When()
-    end: _When = _When()
+    start: _EventTime = _EventTime()
+    end: _EventTime = _EventTime()
     attendees: tuple[_Person, ...] = ()
 
 
-class _Events(Answer):
+class _Events(ServiceResponse):
     items: tuple[_Event, ...] = ()
     nextPageToken: str | None = None  # noqa: N815 - as Google calls it
 
 
-class _Nothing(Answer):
+class _EmptyResponse(ServiceResponse):
     pass
 
 
-async def _get(account: Account, asked: GetCalendarEvents) -> str:
-    start = asked.start_date or account.now
-    end = asked.end_date or start + LOOKED_AHEAD
-    page = await _events(account, start, end, asked.search_query, asked.max_results)
-    if not (found := page.items):
+async def _list_events(account: Account, arguments: GetCalendarEvents) -> str:
+    start = arguments.start_date or account.now
+    end = arguments.end_date or start + DEFAULT_LOOKAHEAD
+    page = await _fetch_events(account, start, end, arguments.search_query, arguments.max_results)
+    if not (events := page.items):
         return "There are no such events in the calendar."
-    return told(f"{len(found)} events:", [_entry(n, e) for n, e in enumerate(found, 1)])
+    return format_list(
+        f"{len(events)} events:", [_format_entry(n, e) for n, e in enumerate(events, 1)]
+    )
 
 
-async def _create(account: Account, asked: CreateCalendarEvent) -> str:
+async def _create_event(account: Account, arguments: CreateCalendarEvent) -> str:
     event: dict[str, Any] = {
-        "id": _event_id(account.call_id),
-        "summary": asked.title,
-        "start": {"dateTime": asked.start_time.isoformat()},
-        "end": {"dateTime": asked.end_time.isoformat()},
-        **_given(description=asked.description, location=asked.location),
-        **_given(attendees=[{"email": each} for each in asked.attendees]),
+        "id": _build_event_id(account.call_id),
+        "summary": arguments.title,
+        "start": {"dateTime": arguments.start_time.isoformat()},
+        "end": {"dateTime": arguments.end_time.isoformat()},
+        **_drop_empty(description=arguments.description, location=arguments.location),
+        **_drop_empty(attendees=[{"email": email} for email in arguments.attendees]),
     }
-    request = Request(method="POST", url=EVENTS, query={"sendUpdates": "all"}, body=event)
+    request = ServiceRequest(method="POST", url=EVENTS, query={"sendUpdates": "all"}, body=event)
     try:
-        created = await account.send(request, _Event)
+        created_event = await account.send(request, _Event)
     except Duplicate:  # the call was repeated
-        created = await account.send(Request(url=_at(event["id"])), _Event)
-    return f"Created:\n{_entry(1, created)}"
+        created_event = await account.send(
+            ServiceRequest(url=_build_event_url(event["id"])), _Event
+        )
+    return f"Created:\n{_format_entry(1, created_event)}"
 
 
-async def _update(account: Account, asked: UpdateCalendarEvent) -> str:
-    found = await _named(account, asked)
-    if len(found) != 1:
-        return _which(found, "change")
-    [event] = found
-    changes = _changes(asked, event)
+async def _update_event(account: Account, arguments: UpdateCalendarEvent) -> str:
+    matches = await _resolve_events(account, arguments)
+    if len(matches) != 1:
+        return _format_choices(matches, "change")
+    [event] = matches
+    changes = _build_changes(arguments, event)
     if not changes:
         raise ToolRefused("update_calendar_event was told nothing to change.")
-    changed = await account.send(
-        Request(method="PATCH", url=_at(event.id), query={"sendUpdates": "all"}, body=changes),
+    changed_event = await account.send(
+        ServiceRequest(
+            method="PATCH",
+            url=_build_event_url(event.id),
+            query={"sendUpdates": "all"},
+            body=changes,
+        ),
         _Event,
     )
-    return f"Changed:\n{_entry(1, changed)}"
+    return f"Changed:\n{_format_entry(1, changed_event)}"
 
 
-async def _delete(account: Account, asked: DeleteCalendarEvent) -> str:
+async def _delete_event(account: Account, arguments: DeleteCalendarEvent) -> str:
     """Delete one event, never several: of several, the owner chooses."""
-    found = await _named(account, asked)
-    if len(found) != 1:
-        return _which(found, "delete")
-    [event] = found
+    matches = await _resolve_events(account, arguments)
+    if len(matches) != 1:
+        return _format_choices(matches, "delete")
+    [event] = matches
     try:
-        request = Request(method="DELETE", url=_at(event.id), query={"sendUpdates": "all"})
-        await account.send(request, _Nothing)
-    except Missing:
-        return f"It was deleted already:\n{_entry(1, event)}"
-    return f"Deleted:\n{_entry(1, event)}"
+        request = ServiceRequest(
+            method="DELETE", url=_build_event_url(event.id), query={"sendUpdates": "all"}
+        )
+        await account.send(request, _EmptyResponse)
+    except ServiceNotFound:
+        return f"It was deleted already:\n{_format_entry(1, event)}"
+    return f"Deleted:\n{_format_entry(1, event)}"
 
 
-async def _named(
-    account: Account, asked: UpdateCalendarEvent | DeleteCalendarEvent
+async def _resolve_events(
+    account: Account, arguments: UpdateCalendarEvent | DeleteCalendarEvent
 ) -> list[_Event]:
     """Return the events that are meant: one by its id, or those that bear the title."""
-    if asked.event_id:
+    if arguments.event_id:
         try:
-            event = await account.send(Request(url=_at(asked.event_id)), _Event)
-        except Missing:
+            event = await account.send(
+                ServiceRequest(url=_build_event_url(arguments.event_id)), _Event
+            )
+        except ServiceNotFound:
             return []
         return [event] if event.status != "cancelled" else []
-    if not asked.event_title:
+    if not arguments.event_title:
         raise ToolRefused("Give event_id or event_title; get_calendar_events tells the ids.")
-    start = asked.start_date or account.now
-    end = asked.end_date or start + LOOKED_AHEAD
-    page = await _events(account, start, end, asked.event_title, MOST_MATCHES)
+    start = arguments.start_date or account.now
+    end = arguments.end_date or start + DEFAULT_LOOKAHEAD
+    page = await _fetch_events(account, start, end, arguments.event_title, MAX_MATCHES)
     if page.nextPageToken:
         raise ToolRefused("Too many events match: give start_date and end_date, or event_id.")
-    wanted = asked.event_title.casefold()
-    return [event for event in page.items if wanted in event.summary.casefold()]
+    title = arguments.event_title.casefold()
+    return [event for event in page.items if title in event.summary.casefold()]
 
 
-async def _events(
+async def _fetch_events(
     account: Account, start: datetime, end: datetime, query: str | None, limit: int
 ) -> _Events:
-    asked: Query = {
+    params: QueryParams = {
         "timeMin": start.isoformat(),
         "timeMax": end.isoformat(),
         "singleEvents": "true",
         "orderBy": "startTime",
         "maxResults": limit,
-        **_given(q=query),
+        **_drop_empty(q=query),
     }
-    return await account.send(Request(url=EVENTS, query=asked), _Events)
+    return await account.send(ServiceRequest(url=EVENTS, query=params), _Events)
 
 
-def _changes(asked: UpdateCalendarEvent, event: _Event) -> dict[str, Any]:
-    attendees = _attendees(asked, event)
+def _build_changes(arguments: UpdateCalendarEvent, event: _Event) -> dict[str, Any]:
+    attendees = _build_attendees(arguments, event)
     return {
-        **({"summary": asked.title} if asked.title else {}),
-        **({"start": {"dateTime": asked.start_time.isoformat()}} if asked.start_time else {}),
-        **({"end": {"dateTime": asked.end_time.isoformat()}} if asked.end_time else {}),
-        **({"description": asked.description} if asked.description is not None else {}),
-        **({"location": asked.location} if asked.location is not None else {}),
+        **({"summary": arguments.title} if arguments.title else {}),
+        **(
+            {"start": {"dateTime": arguments.start_time.isoformat()}}
+            if arguments.start_time
+            else {}
+        ),
+        **({"end": {"dateTime": arguments.end_time.isoformat()}} if arguments.end_time else {}),
+        **({"description": arguments.description} if arguments.description is not None else {}),
+        **({"location": arguments.location} if arguments.location is not None else {}),
         **({"attendees": attendees} if attendees is not None else {}),
     }
 
 
-def _attendees(asked: UpdateCalendarEvent, event: _Event) -> list[dict[str, str]] | None:
+def _build_attendees(arguments: UpdateCalendarEvent, event: _Event) -> list[dict[str, str]] | None:
     """Return all who are invited afterwards; None where that does not change."""
-    if asked.set_attendees is not None:
-        return [{"email": each} for each in asked.set_attendees]
-    if not asked.add_attendees and not asked.remove_attendees:
+    if arguments.set_attendees is not None:
+        return [{"email": each} for each in arguments.set_attendees]
+    if not arguments.add_attendees and not arguments.remove_attendees:
         return None
-    invited = dict.fromkeys([*(each.email for each in event.attendees), *asked.add_attendees])
-    gone = {each.casefold() for each in asked.remove_attendees}
-    return [{"email": each} for each in invited if each.casefold() not in gone]
+    invited = dict.fromkeys([*(each.email for each in event.attendees), *arguments.add_attendees])
+    removed_emails = {each.casefold() for each in arguments.remove_attendees}
+    return [{"email": each} for each in invited if each.casefold() not in removed_emails]
 
 
-def _which(found: list[_Event], act: str) -> str:
+def _format_choices(matches: list[_Event], act: str) -> str:
     """Let the owner choose among several; nothing was done."""
-    if not found:
+    if not matches:
         return "There is no such event; get_calendar_events shows what there is."
     head = (
-        f"{len(found)} events match, so nothing was done. Ask the owner which one to {act},"
+        f"{len(matches)} events match, so nothing was done. Ask the owner which one to {act},"
         " then call again with its event_id:"
     )
-    return told(head, [_entry(n, event) for n, event in enumerate(found, 1)])
+    return format_list(head, [_format_entry(n, event) for n, event in enumerate(matches, 1)])
 
 
-def _entry(number: int, event: _Event) -> str:
-    people = ", ".join(line(each.email, 100) for each in event.attendees[:20])
+def _format_entry(number: int, event: _Event) -> str:
+    people = ", ".join(to_one_line(person.email, 100) for person in event.attendees[:20])
     parts = [
-        f"{number}. {line(event.summary) or '(no title)'}",
-        f"   {_time(event.start)} to {_time(event.end)}",
-        f"   at {line(event.location)}" if event.location else "",
+        f"{number}. {to_one_line(event.summary) or '(no title)'}",
+        f"   {_format_time(event.start)} to {_format_time(event.end)}",
+        f"   at {to_one_line(event.location)}" if event.location else "",
         f"   with {people}" if people else "",
-        f"   {line(event.description, 500)}" if event.description else "",
-        f"   event_id {line(event.id, 1_024)}",
+        f"   {to_one_line(event.description, 500)}" if event.description else "",
+        f"   event_id {to_one_line(event.id, 1_024)}",
     ]
     return "\n".join(filter(None, parts))
 
 
-def _time(when: _When) -> str:
-    return line(when.dateTime or when.date, 40)
+def _format_time(when: _EventTime) -> str:
+    return to_one_line(when.dateTime or when.date, 40)
 
 
-def _at(event_id: str) -> str:
+def _build_event_url(event_id: str) -> str:
     return f"{EVENTS}/{quote(event_id, safe='')}"
 
 
-def _event_id(call_id: str) -> str:
+def _build_event_id(call_id: str) -> str:
     """Name a new event by the call that asks for it, so that a repeated call is the same event."""
     return sha256(call_id.encode()).hexdigest()[:32]
 
 
-def _given(**fields: Any) -> dict[str, Any]:
-    return {name: given for name, given in fields.items() if given}
+def _drop_empty(**fields: Any) -> dict[str, Any]:
+    return {name: content for name, content in fields.items() if content}
 
 
 INTEGRATION = Integration(
     service="google_calendar",
     label="Google Calendar",
-    consent=Consent(
+    connection=ConnectionSpec(
         provider=GOOGLE,
         scopes=("https://www.googleapis.com/auth/calendar.events",),
-        beside=("openid", "email"),
-        account=ACCOUNT,
-        account_name="email",
+        extra_scopes=("openid", "email"),
+        account_url=ACCOUNT_URL,
+        account_name_path="email",
     ),
     tools=(
         ServiceTool(
             name="get_calendar_events",
             status="Checking calendar",
-            asked=GetCalendarEvents,
-            run=_get,
+            arguments_type=GetCalendarEvents,
+            run=_list_events,
         ),
         ServiceTool(
             name="create_calendar_event",
             status="Creating calendar event",
-            asked=CreateCalendarEvent,
-            run=_create,
+            arguments_type=CreateCalendarEvent,
+            run=_create_event,
             side_effect=True,
         ),
         ServiceTool(
             name="update_calendar_event",
             status="Updating calendar event",
-            asked=UpdateCalendarEvent,
-            run=_update,
+            arguments_type=UpdateCalendarEvent,
+            run=_update_event,
             side_effect=True,
         ),
         ServiceTool(
             name="delete_calendar_event",
             status="Deleting calendar event",
-            asked=DeleteCalendarEvent,
-            run=_delete,
+            arguments_type=DeleteCalendarEvent,
+            run=_delete_event,
             side_effect=True,
         ),
     ),

@@ -9,15 +9,15 @@ from shared.arguments import Arguments
 from shared.domain.connection import OauthClient, Tokens
 from shared.integrations.service import (
     Account,
-    Answer,
-    Consent,
+    ConnectionSpec,
     Integration,
-    Provider,
-    Request,
+    OAuthProvider,
+    ServiceRequest,
+    ServiceResponse,
     ServiceTool,
-    basic,
-    line,
-    told,
+    build_basic_auth,
+    format_list,
+    to_one_line,
 )
 from shared.ports import EgressRequest
 
@@ -32,18 +32,18 @@ class SearchNotion(Arguments):
     limit: Annotated[int, Field(ge=1, le=50)] = 10
 
 
-class _Text(Answer):
+class _Text(ServiceResponse):
     plain_text: str = ""
 
 
-class _Property(Answer):
+class _Property(ServiceResponse):
     """A page's value, or how a database describes one: there, `title` is no text."""
 
     type: str = ""
     title: tuple[_Text, ...] | dict[str, Any] = ()
 
 
-class _Found(Answer):
+class _SearchHit(ServiceResponse):
     object: str
     id: str
     url: str = ""
@@ -52,41 +52,45 @@ class _Found(Answer):
     properties: dict[str, _Property] = Field(default_factory=dict)
 
 
-class _Results(Answer):
-    results: tuple[_Found, ...] = ()
+class _Results(ServiceResponse):
+    results: tuple[_SearchHit, ...] = ()
 
 
-async def _search(account: Account, asked: SearchNotion) -> str:
+async def _search(account: Account, arguments: SearchNotion) -> str:
     body = {
-        "query": asked.query,
-        "page_size": asked.limit,
+        "query": arguments.query,
+        "page_size": arguments.limit,
         "sort": {"direction": "descending", "timestamp": "last_edited_time"},
     }
-    request = Request(method="POST", url=f"{API}/search", body=body)
-    found = (await account.send(request, _Results)).results
-    if not found:
+    request = ServiceRequest(method="POST", url=f"{API}/search", body=body)
+    hits = (await account.send(request, _Results)).results
+    if not hits:
         return "Notion has nothing that matches, or nothing that was shared with Keepsake."
-    entries = [_entry(n, each) for n, each in enumerate(found, 1)]
-    return told(f"{len(entries)} results:", entries)
+    entries = [_format_entry(n, hit) for n, hit in enumerate(hits, 1)]
+    return format_list(f"{len(entries)} results:", entries)
 
 
-def _entry(number: int, found: _Found) -> str:
-    head = f"{number}. {_title(found)} ({line(found.object, 20)})"
-    return f"{head}\n   edited {line(found.last_edited_time, 40)}\n   {line(found.url)}"
+def _format_entry(number: int, hit: _SearchHit) -> str:
+    head = f"{number}. {_format_title(hit)} ({to_one_line(hit.object, 20)})"
+    return f"{head}\n   edited {to_one_line(hit.last_edited_time, 40)}\n   {to_one_line(hit.url)}"
 
 
-def _title(found: _Found) -> str:
+def _format_title(hit: _SearchHit) -> str:
     """Return the title, which a page keeps among its properties, under any name."""
-    titles = [each.title for each in found.properties.values() if each.type == "title"]
-    texts = next((each for each in (found.title, *titles) if isinstance(each, tuple) and each), ())
-    return line("".join(text.plain_text for text in texts)) or "(no title)"
+    titles = [each.title for each in hit.properties.values() if each.type == "title"]
+    texts = next((each for each in (hit.title, *titles) if isinstance(each, tuple) and each), ())
+    return to_one_line("".join(text.plain_text for text in texts)) or "(no title)"
 
 
-def _revocation(client: OauthClient, tokens: Tokens) -> EgressRequest:
+def _build_revocation(client: OauthClient, tokens: Tokens) -> EgressRequest:
     return EgressRequest(
         method="POST",
         url=f"{API}/oauth/revoke",
-        headers={**HEADERS, "Authorization": basic(client), "Content-Type": "application/json"},
+        headers={
+            **HEADERS,
+            "Authorization": build_basic_auth(client),
+            "Content-Type": "application/json",
+        },
         body=to_json({"token": tokens.access_token}),
     )
 
@@ -95,23 +99,26 @@ INTEGRATION = Integration(
     service="notion",
     label="Notion",
     headers=HEADERS,
-    consent=Consent(
-        provider=Provider(
+    connection=ConnectionSpec(
+        provider=OAuthProvider(
             name="notion",
             authorize_url=f"{API}/oauth/authorize",
             token_url=f"{API}/oauth/token",
-            revocation=_revocation,
+            build_revocation=_build_revocation,
             client_in="header",
-            tokens_as="json",
-            asks={"owner": "user"},
+            body_format="json",
+            authorize_params={"owner": "user"},
         ),
         scopes=(),
-        account=f"{API}/users/me",
-        account_name="bot.workspace_name",
+        account_url=f"{API}/users/me",
+        account_name_path="bot.workspace_name",
     ),
     tools=(
         ServiceTool(
-            name="search_notion", status="Searching Notion", asked=SearchNotion, run=_search
+            name="search_notion",
+            status="Searching Notion",
+            arguments_type=SearchNotion,
+            run=_search,
         ),
     ),
 )

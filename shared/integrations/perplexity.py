@@ -5,19 +5,19 @@ from typing import Annotated
 from pydantic import Field
 
 from shared.arguments import Arguments
-from shared.domain.text import visible
+from shared.domain.text import strip_invisible
 from shared.integrations.service import (
     Account,
-    Answer,
     Integration,
-    Request,
+    ServiceRequest,
+    ServiceResponse,
     ServiceTool,
-    line,
+    to_one_line,
 )
 
 COMPLETIONS = "https://api.perplexity.ai/chat/completions"
 MODEL = "sonar-pro"
-MAX_ANSWER = 8_000
+MAX_ANSWER_CHARS = 8_000
 MAX_SOURCES = 20
 
 
@@ -27,32 +27,34 @@ class PerplexityWebSearch(Arguments):
     query: Annotated[str, Field(min_length=1, max_length=1_000)]
 
 
-class _Said(Answer):
+class _ChoiceMessage(ServiceResponse):
     content: str = ""
 
 
-class _Choice(Answer):
-    message: _Said = _Said()
+class _CompletionChoice(ServiceResponse):
+    message: _ChoiceMessage = _ChoiceMessage()
 
 
-class _Source(Answer):
+class _Source(ServiceResponse):
     title: str = ""
     url: str = ""
 
 
-class _Completion(Answer):
-    choices: tuple[_Choice, ...] = ()
+class _Completion(ServiceResponse):
+    choices: tuple[_CompletionChoice, ...] = ()
     search_results: tuple[_Source, ...] = ()
 
 
-async def _search(account: Account, asked: PerplexityWebSearch) -> str:
-    body = {"model": MODEL, "messages": [{"role": "user", "content": asked.query}]}
-    found = await account.send(Request(method="POST", url=COMPLETIONS, body=body), _Completion)
-    said = found.choices[0].message.content if found.choices else ""
-    answer = visible(said).strip()[:MAX_ANSWER]
+async def _search(account: Account, arguments: PerplexityWebSearch) -> str:
+    body = {"model": MODEL, "messages": [{"role": "user", "content": arguments.query}]}
+    completion = await account.send(
+        ServiceRequest(method="POST", url=COMPLETIONS, body=body), _Completion
+    )
+    text = completion.choices[0].message.content if completion.choices else ""
+    answer = strip_invisible(text).strip()[:MAX_ANSWER_CHARS]
     sources = [
-        f"- {line(source.title, 150)} {line(source.url)}"
-        for source in found.search_results[:MAX_SOURCES]
+        f"- {to_one_line(source.title, 150)} {to_one_line(source.url)}"
+        for source in completion.search_results[:MAX_SOURCES]
     ]
     return "\n".join([answer or "The web search found nothing.", "", "Sources:", *sources])
 
@@ -64,7 +66,7 @@ INTEGRATION = Integration(
         ServiceTool(
             name="perplexity_web_search",
             status="Searching the web",
-            asked=PerplexityWebSearch,
+            arguments_type=PerplexityWebSearch,
             run=_search,
         ),
     ),

@@ -12,26 +12,26 @@ from pydantic import BaseModel, ConfigDict
 from shared.arguments import Arguments
 from shared.domain.connection import OauthClient, Service, Tokens
 from shared.domain.errors import KeepsakeError
-from shared.domain.text import visible
+from shared.domain.text import strip_invisible
 from shared.domain.value import value
 from shared.ports import EgressRequest
 
-MAX_TEXT = 20_000
+MAX_TEXT_CHARS = 20_000
 """Characters a tool returns; the rest is left out, and that is said."""
-_MAX_LINE = 300
+_MAX_LINE_CHARS = 300
 
 
-class Answer(BaseModel):
+class ServiceResponse(BaseModel):
     """What a service answers, as far as we read it: it may say more, and leave out what has a default."""
 
     model_config = ConfigDict(defer_build=True, extra="ignore")
 
 
-A = TypeVar("A", bound=Answer)
-Query = dict[str, str | int]
+ServiceResponseT = TypeVar("ServiceResponseT", bound=ServiceResponse)
+QueryParams = dict[str, str | int]
 
 
-class Missing(KeepsakeError):
+class ServiceNotFound(KeepsakeError):
     """The service has no such thing."""
 
 
@@ -40,12 +40,12 @@ class Duplicate(KeepsakeError):
 
 
 @value
-class Request:
+class ServiceRequest:
     """An HTTP request to a service; `url` is whole, `body` is sent as JSON."""
 
     url: str
     method: Literal["GET", "POST", "PATCH", "DELETE"] = "GET"
-    query: Query = field(default_factory=dict)
+    query: QueryParams = field(default_factory=dict)
     body: Mapping[str, Any] | None = None
 
 
@@ -59,7 +59,9 @@ class Account(Protocol):
     def call_id(self) -> str:
         """Name the call; a repetition of it has the same name."""
 
-    async def send(self, request: Request, answer: type[A]) -> A:
+    async def send(
+        self, request: ServiceRequest, response_type: type[ServiceResponseT]
+    ) -> ServiceResponseT:
         """Raises ToolFailed; Missing and Duplicate where the service says so."""
 
 
@@ -72,13 +74,13 @@ class ServiceTool:
 
     name: str
     status: str
-    asked: type[Arguments]
+    arguments_type: type[Arguments]
     run: Callable[[Account, Any], Awaitable[str]]
     side_effect: bool = False
 
 
 @value
-class Provider:
+class OAuthProvider:
     """Where accounts are connected by OAuth 2; `name` is what its client's settings begin with.
 
     `client_in` says where it wants our name and secret, `tokens_as` how it wants to be asked for
@@ -88,25 +90,25 @@ class Provider:
     name: str
     authorize_url: str
     token_url: str
-    revocation: Callable[[OauthClient, Tokens], EgressRequest]
+    build_revocation: Callable[[OauthClient, Tokens], EgressRequest]
     client_in: Literal["body", "header"] = "body"
-    tokens_as: Literal["form", "json"] = "form"
-    asks: Mapping[str, str] = field(default_factory=dict)
-    refreshes: Mapping[str, str] = field(default_factory=dict)
+    body_format: Literal["form", "json"] = "form"
+    authorize_params: Mapping[str, str] = field(default_factory=dict)
+    refresh_params: Mapping[str, str] = field(default_factory=dict)
 
 
 @value
-class Consent:
+class ConnectionSpec:
     """What a user is asked to allow. `scopes` are needed, `beside` are not told apart afterwards.
 
     `account` answers how the account is called, at the dotted path `account_name`.
     """
 
-    provider: Provider
+    provider: OAuthProvider
     scopes: tuple[str, ...]
-    account: str
-    account_name: str
-    beside: tuple[str, ...] = ()
+    account_url: str
+    account_name_path: str
+    extra_scopes: tuple[str, ...] = ()
 
 
 @value
@@ -116,27 +118,27 @@ class Integration:
     service: Service
     label: str
     tools: tuple[ServiceTool, ...]
-    consent: Consent | None = None
+    connection: ConnectionSpec | None = None
     headers: Mapping[str, str] = field(default_factory=dict)
 
 
-def basic(client: OauthClient) -> str:
+def build_basic_auth(client: OauthClient) -> str:
     """Say who we are, as RFC 6749 encodes it."""
     pair = f"{quote(client.id, safe='')}:{quote(client.secret, safe='')}"
     return f"Basic {b64encode(pair.encode()).decode()}"
 
 
-def line(text: str | None, longest: int = _MAX_LINE) -> str:
+def to_one_line(text: str | None, max_chars: int = _MAX_LINE_CHARS) -> str:
     """Return a stranger's text as one line of bounded length, without what nobody sees."""
-    whole = " ".join(visible((text or "")[: 4 * longest]).split())
-    return whole if len(whole) <= longest else f"{whole[: longest - 1]}…"
+    single_line = " ".join(strip_invisible((text or "")[: 4 * max_chars]).split())
+    return single_line if len(single_line) <= max_chars else f"{single_line[: max_chars - 1]}…"
 
 
-def told(head: str, entries: list[str]) -> str:
+def format_list(head: str, entries: list[str]) -> str:
     """List entries below their head, within MAX_TEXT."""
-    text, left = head, len(entries)
+    text, entries_left = head, len(entries)
     for entry in entries:
-        if len(text) + len(entry) > MAX_TEXT:
-            return f"{text}\n… {left} more left out."
-        text, left = f"{text}\n{entry}", left - 1
+        if len(text) + len(entry) > MAX_TEXT_CHARS:
+            return f"{text}\n… {entries_left} more left out."
+        text, entries_left = f"{text}\n{entry}", entries_left - 1
     return text

@@ -9,21 +9,21 @@ from shared.arguments import Arguments, Date
 from shared.domain.connection import OauthClient, Tokens
 from shared.integrations.service import (
     Account,
-    Answer,
-    Consent,
+    ConnectionSpec,
     Integration,
-    Provider,
-    Query,
-    Request,
+    OAuthProvider,
+    QueryParams,
+    ServiceRequest,
+    ServiceResponse,
     ServiceTool,
-    line,
-    told,
+    format_list,
+    to_one_line,
 )
 from shared.ports import EgressRequest
 
 API = "https://api.prod.whoop.com/developer/v2"
 OAUTH = "https://api.prod.whoop.com/oauth/oauth2"
-LOOKED_BACK = timedelta(days=7)
+DEFAULT_LOOKBACK = timedelta(days=7)
 
 
 class _Period(Arguments):
@@ -44,7 +44,7 @@ class GetWhoopWorkouts(_Period):
     """List the owner's workouts, newest first, by default of the last 7 days (Whoop)."""
 
 
-class _Stages(Answer):
+class _Stages(ServiceResponse):
     total_in_bed_time_milli: int = 0
     total_awake_time_milli: int = 0
     total_light_sleep_time_milli: int = 0
@@ -52,41 +52,41 @@ class _Stages(Answer):
     total_rem_sleep_time_milli: int = 0
 
 
-class _SleepScore(Answer):
+class _SleepScore(ServiceResponse):
     stage_summary: _Stages = _Stages()
     sleep_performance_percentage: float | None = None
     sleep_efficiency_percentage: float | None = None
     respiratory_rate: float | None = None
 
 
-class _Sleep(Answer):
+class _Sleep(ServiceResponse):
     start: str
     end: str
     nap: bool = False
     score: _SleepScore | None = None
 
 
-class _Sleeps(Answer):
+class _Sleeps(ServiceResponse):
     records: tuple[_Sleep, ...] = ()
 
 
-class _RecoveryScore(Answer):
+class _RecoveryScore(ServiceResponse):
     recovery_score: float | None = None
     resting_heart_rate: float | None = None
     hrv_rmssd_milli: float | None = None
     spo2_percentage: float | None = None
 
 
-class _Recovery(Answer):
+class _Recovery(ServiceResponse):
     created_at: str
     score: _RecoveryScore | None = None
 
 
-class _Recoveries(Answer):
+class _Recoveries(ServiceResponse):
     records: tuple[_Recovery, ...] = ()
 
 
-class _WorkoutScore(Answer):
+class _WorkoutScore(ServiceResponse):
     strain: float | None = None
     average_heart_rate: float | None = None
     max_heart_rate: float | None = None
@@ -94,108 +94,112 @@ class _WorkoutScore(Answer):
     distance_meter: float | None = None
 
 
-class _Workout(Answer):
+class _Workout(ServiceResponse):
     start: str
     end: str
     sport_name: str = "workout"
     score: _WorkoutScore | None = None
 
 
-class _Workouts(Answer):
+class _Workouts(ServiceResponse):
     records: tuple[_Workout, ...] = ()
 
 
-async def _sleep(account: Account, asked: GetWhoopSleep) -> str:
-    found = await _records(account, "/activity/sleep", asked, _Sleeps)
-    return _listed("nights and naps", [_sleep_entry(each) for each in found.records])
+async def _list_sleep(account: Account, arguments: GetWhoopSleep) -> str:
+    page = await _fetch_records(account, "/activity/sleep", arguments, _Sleeps)
+    return _format_records("nights and naps", [_format_sleep(sleep) for sleep in page.records])
 
 
-async def _recovery(account: Account, asked: GetWhoopRecovery) -> str:
-    found = await _records(account, "/recovery", asked, _Recoveries)
-    return _listed("recoveries", [_recovery_entry(each) for each in found.records])
+async def _list_recoveries(account: Account, arguments: GetWhoopRecovery) -> str:
+    page = await _fetch_records(account, "/recovery", arguments, _Recoveries)
+    return _format_records("recoveries", [_format_recovery(recovery) for recovery in page.records])
 
 
-async def _workouts(account: Account, asked: GetWhoopWorkouts) -> str:
-    found = await _records(account, "/activity/workout", asked, _Workouts)
-    return _listed("workouts", [_workout_entry(each) for each in found.records])
+async def _list_workouts(account: Account, arguments: GetWhoopWorkouts) -> str:
+    page = await _fetch_records(account, "/activity/workout", arguments, _Workouts)
+    return _format_records("workouts", [_format_workout(workout) for workout in page.records])
 
 
-R = TypeVar("R", bound=Answer)
+R = TypeVar("R", bound=ServiceResponse)
 
 
-async def _records(account: Account, path: str, asked: _Period, kind: type[R]) -> R:
-    start = asked.start_date or (asked.end_date or account.now) - LOOKED_BACK
-    query: Query = {"start": start.isoformat(), "limit": asked.limit}
-    if asked.end_date:
-        query["end"] = asked.end_date.isoformat()
-    return await account.send(Request(url=API + path, query=query), kind)
+async def _fetch_records(
+    account: Account, path: str, arguments: _Period, response_type: type[R]
+) -> R:
+    start = arguments.start_date or (arguments.end_date or account.now) - DEFAULT_LOOKBACK
+    query: QueryParams = {"start": start.isoformat(), "limit": arguments.limit}
+    if arguments.end_date:
+        query["end"] = arguments.end_date.isoformat()
+    return await account.send(ServiceRequest(url=API + path, query=query), response_type)
 
 
-def _listed(what: str, entries: list[str]) -> str:
-    return told(f"{len(entries)} {what}:", entries) if entries else f"Whoop has no {what} then."
+def _format_records(noun: str, entries: list[str]) -> str:
+    return (
+        format_list(f"{len(entries)} {noun}:", entries) if entries else f"Whoop has no {noun} then."
+    )
 
 
-def _sleep_entry(sleep: _Sleep) -> str:
+def _format_sleep(sleep: _Sleep) -> str:
     kind = "Nap" if sleep.nap else "Night"
-    head = f"- {kind} {line(sleep.start, 40)} to {line(sleep.end, 40)}"
+    head = f"- {kind} {to_one_line(sleep.start, 40)} to {to_one_line(sleep.end, 40)}"
     if sleep.score is None:
         return f"{head}: not scored yet"
     stages = sleep.score.stage_summary
-    asleep = stages.total_in_bed_time_milli - stages.total_awake_time_milli
-    facts = _facts(
-        asleep=_hours(asleep),
-        light=_hours(stages.total_light_sleep_time_milli),
-        deep=_hours(stages.total_slow_wave_sleep_time_milli),
-        REM=_hours(stages.total_rem_sleep_time_milli),
-        performance=_with(sleep.score.sleep_performance_percentage, " %"),
-        efficiency=_with(sleep.score.sleep_efficiency_percentage, " %"),
-        breaths=_with(sleep.score.respiratory_rate, " a minute"),
+    asleep_ms = stages.total_in_bed_time_milli - stages.total_awake_time_milli
+    facts = _format_facts(
+        asleep=_format_hours(asleep_ms),
+        light=_format_hours(stages.total_light_sleep_time_milli),
+        deep=_format_hours(stages.total_slow_wave_sleep_time_milli),
+        REM=_format_hours(stages.total_rem_sleep_time_milli),
+        performance=_format_number(sleep.score.sleep_performance_percentage, " %"),
+        efficiency=_format_number(sleep.score.sleep_efficiency_percentage, " %"),
+        breaths=_format_number(sleep.score.respiratory_rate, " a minute"),
     )
     return f"{head}: {facts}"
 
 
-def _recovery_entry(recovery: _Recovery) -> str:
-    head, score = f"- {line(recovery.created_at, 40)}", recovery.score
+def _format_recovery(recovery: _Recovery) -> str:
+    head, score = f"- {to_one_line(recovery.created_at, 40)}", recovery.score
     if score is None:
         return f"{head}: not scored yet"
-    facts = _facts(
-        recovery=_with(score.recovery_score, " %"),
-        resting_heart_rate=_with(score.resting_heart_rate, " bpm"),
-        HRV=_with(score.hrv_rmssd_milli, " ms"),
-        blood_oxygen=_with(score.spo2_percentage, " %"),
+    facts = _format_facts(
+        recovery=_format_number(score.recovery_score, " %"),
+        resting_heart_rate=_format_number(score.resting_heart_rate, " bpm"),
+        HRV=_format_number(score.hrv_rmssd_milli, " ms"),
+        blood_oxygen=_format_number(score.spo2_percentage, " %"),
     )
     return f"{head}: {facts}"
 
 
-def _workout_entry(workout: _Workout) -> str:
-    when = f"{line(workout.start, 40)} to {line(workout.end, 40)}"
-    head, score = f"- {line(workout.sport_name, 60)} {when}", workout.score
+def _format_workout(workout: _Workout) -> str:
+    when = f"{to_one_line(workout.start, 40)} to {to_one_line(workout.end, 40)}"
+    head, score = f"- {to_one_line(workout.sport_name, 60)} {when}", workout.score
     if score is None:
         return f"{head}: not scored yet"
-    facts = _facts(
-        strain=_with(score.strain, ""),
-        average_heart_rate=_with(score.average_heart_rate, " bpm"),
-        highest_heart_rate=_with(score.max_heart_rate, " bpm"),
-        energy=_with(score.kilojoule, " kJ"),
-        distance=_with(score.distance_meter, " m"),
+    facts = _format_facts(
+        strain=_format_number(score.strain, ""),
+        average_heart_rate=_format_number(score.average_heart_rate, " bpm"),
+        highest_heart_rate=_format_number(score.max_heart_rate, " bpm"),
+        energy=_format_number(score.kilojoule, " kJ"),
+        distance=_format_number(score.distance_meter, " m"),
     )
     return f"{head}: {facts}"
 
 
-def _facts(**facts: str | None) -> str:
+def _format_facts(**facts: str | None) -> str:
     return ", ".join(f"{name.replace('_', ' ')} {fact}" for name, fact in facts.items() if fact)
 
 
-def _with(number: float | None, unit: str) -> str | None:
+def _format_number(number: float | None, unit: str) -> str | None:
     return None if number is None else f"{number:.1f}".removesuffix(".0") + unit
 
 
-def _hours(milliseconds: int) -> str:
-    minutes = milliseconds // 60_000
+def _format_hours(duration_ms: int) -> str:
+    minutes = duration_ms // 60_000
     return f"{minutes // 60} h {minutes % 60:02} min"
 
 
-def _revocation(_: OauthClient, tokens: Tokens) -> EgressRequest:
+def _build_revocation(_: OauthClient, tokens: Tokens) -> EgressRequest:
     return EgressRequest(
         method="DELETE",
         url=f"{API}/user/access",
@@ -206,34 +210,37 @@ def _revocation(_: OauthClient, tokens: Tokens) -> EgressRequest:
 INTEGRATION = Integration(
     service="whoop",
     label="Whoop",
-    consent=Consent(
-        provider=Provider(
+    connection=ConnectionSpec(
+        provider=OAuthProvider(
             name="whoop",
             authorize_url=f"{OAUTH}/auth",
             token_url=f"{OAUTH}/token",
-            revocation=_revocation,
-            refreshes={"scope": "offline"},
+            build_revocation=_build_revocation,
+            refresh_params={"scope": "offline"},
         ),
         scopes=("read:sleep", "read:recovery", "read:workout"),
-        beside=("offline", "read:profile"),
-        account=f"{API}/user/profile/basic",
-        account_name="email",
+        extra_scopes=("offline", "read:profile"),
+        account_url=f"{API}/user/profile/basic",
+        account_name_path="email",
     ),
     tools=(
         ServiceTool(
-            name="get_whoop_sleep", status="Checking sleep", asked=GetWhoopSleep, run=_sleep
+            name="get_whoop_sleep",
+            status="Checking sleep",
+            arguments_type=GetWhoopSleep,
+            run=_list_sleep,
         ),
         ServiceTool(
             name="get_whoop_recovery",
             status="Checking recovery",
-            asked=GetWhoopRecovery,
-            run=_recovery,
+            arguments_type=GetWhoopRecovery,
+            run=_list_recoveries,
         ),
         ServiceTool(
             name="get_whoop_workouts",
             status="Checking workouts",
-            asked=GetWhoopWorkouts,
-            run=_workouts,
+            arguments_type=GetWhoopWorkouts,
+            run=_list_workouts,
         ),
     ),
 )

@@ -9,24 +9,24 @@ from shared.arguments import Arguments
 from shared.domain.connection import OauthClient, Tokens
 from shared.integrations.service import (
     Account,
-    Answer,
-    Consent,
+    ConnectionSpec,
     Integration,
-    Provider,
-    Query,
-    Request,
+    OAuthProvider,
+    QueryParams,
+    ServiceRequest,
+    ServiceResponse,
     ServiceTool,
-    basic,
-    line,
-    told,
+    build_basic_auth,
+    format_list,
+    to_one_line,
 )
 from shared.ports import EgressRequest
 
 API = "https://api.x.com/2"
-_SHOWN = {"tweet.fields": "created_at,author_id,public_metrics"}
-_LEAST_FOUND = 10
+_POST_FIELDS = {"tweet.fields": "created_at,author_id,public_metrics"}
+_MIN_SEARCH_RESULTS = 10
 """X searches for no fewer."""
-_LEAST_LISTED = 5
+_MIN_LISTED_POSTS = 5
 
 
 class GetXPosts(Arguments):
@@ -42,22 +42,22 @@ class SearchXPosts(Arguments):
     limit: Annotated[int, Field(ge=1, le=50)] = 10
 
 
-class _User(Answer):
+class _XUser(ServiceResponse):
     id: str
     username: str = ""
 
 
-class _Me(Answer):
-    data: _User
+class _Me(ServiceResponse):
+    data: _XUser
 
 
-class _Metrics(Answer):
+class _Metrics(ServiceResponse):
     like_count: int = 0
     retweet_count: int = 0
     reply_count: int = 0
 
 
-class _Post(Answer):
+class _Post(ServiceResponse):
     id: str
     text: str = ""
     created_at: str = ""
@@ -65,59 +65,63 @@ class _Post(Answer):
     public_metrics: _Metrics = _Metrics()
 
 
-class _Users(Answer):
-    users: tuple[_User, ...] = ()
+class _Users(ServiceResponse):
+    users: tuple[_XUser, ...] = ()
 
 
-class _Posts(Answer):
+class _Posts(ServiceResponse):
     data: tuple[_Post, ...] = ()
     includes: _Users = _Users()
 
 
-async def _own(account: Account, asked: GetXPosts) -> str:
-    me = (await account.send(Request(url=f"{API}/users/me"), _Me)).data
-    query: Query = {**_SHOWN, "max_results": max(asked.limit, _LEAST_LISTED)}
+async def _list_own_posts(account: Account, arguments: GetXPosts) -> str:
+    me = (await account.send(ServiceRequest(url=f"{API}/users/me"), _Me)).data
+    query: QueryParams = {**_POST_FIELDS, "max_results": max(arguments.limit, _MIN_LISTED_POSTS)}
     url = f"{API}/users/{quote(me.id, safe='')}/tweets"
-    found = await account.send(Request(url=url, query=query), _Posts)
-    return _listed(found.data[: asked.limit], {me.id: me.username})
+    page = await account.send(ServiceRequest(url=url, query=query), _Posts)
+    return _format_posts(page.data[: arguments.limit], {me.id: me.username})
 
 
-async def _search(account: Account, asked: SearchXPosts) -> str:
-    query: Query = {
-        **_SHOWN,
-        "query": asked.query,
-        "max_results": max(asked.limit, _LEAST_FOUND),
+async def _search(account: Account, arguments: SearchXPosts) -> str:
+    query: QueryParams = {
+        **_POST_FIELDS,
+        "query": arguments.query,
+        "max_results": max(arguments.limit, _MIN_SEARCH_RESULTS),
         "expansions": "author_id",
         "user.fields": "username",
     }
-    found = await account.send(Request(url=f"{API}/tweets/search/recent", query=query), _Posts)
-    names = {user.id: user.username for user in found.includes.users}
-    return _listed(found.data[: asked.limit], names)
+    page = await account.send(
+        ServiceRequest(url=f"{API}/tweets/search/recent", query=query), _Posts
+    )
+    names = {user.id: user.username for user in page.includes.users}
+    return _format_posts(page.data[: arguments.limit], names)
 
 
-def _listed(posts: tuple[_Post, ...], names: dict[str, str]) -> str:
+def _format_posts(posts: tuple[_Post, ...], names: dict[str, str]) -> str:
     if not posts:
         return "There are no such posts."
-    entries = [_entry(n, post, names.get(post.author_id, "")) for n, post in enumerate(posts, 1)]
-    return told(f"{len(posts)} posts:", entries)
+    entries = [
+        _format_entry(n, post, names.get(post.author_id, "")) for n, post in enumerate(posts, 1)
+    ]
+    return format_list(f"{len(posts)} posts:", entries)
 
 
-def _entry(number: int, post: _Post, name: str) -> str:
+def _format_entry(number: int, post: _Post, name: str) -> str:
     counts = post.public_metrics
     return (
-        f"{number}. @{line(name, 50) or 'unknown'} {line(post.created_at, 40)}:"
-        f" {line(post.text, 1_000)}\n"
+        f"{number}. @{to_one_line(name, 50) or 'unknown'} {to_one_line(post.created_at, 40)}:"
+        f" {to_one_line(post.text, 1_000)}\n"
         f"   {counts.like_count} likes, {counts.retweet_count} reposts,"
-        f" {counts.reply_count} replies, https://x.com/i/status/{line(post.id, 30)}"
+        f" {counts.reply_count} replies, https://x.com/i/status/{to_one_line(post.id, 30)}"
     )
 
 
-def _revocation(client: OauthClient, tokens: Tokens) -> EgressRequest:
+def _build_revocation(client: OauthClient, tokens: Tokens) -> EgressRequest:
     return EgressRequest(
         method="POST",
         url=f"{API}/oauth2/revoke",
         headers={
-            "Authorization": basic(client),
+            "Authorization": build_basic_auth(client),
             "Content-Type": "application/x-www-form-urlencoded",
         },
         body=urlencode({"token": tokens.refresh_token or tokens.access_token}).encode(),
@@ -127,21 +131,28 @@ def _revocation(client: OauthClient, tokens: Tokens) -> EgressRequest:
 INTEGRATION = Integration(
     service="x",
     label="X",
-    consent=Consent(
-        provider=Provider(
+    connection=ConnectionSpec(
+        provider=OAuthProvider(
             name="x",
             authorize_url="https://x.com/i/oauth2/authorize",
             token_url=f"{API}/oauth2/token",
-            revocation=_revocation,
+            build_revocation=_build_revocation,
             client_in="header",
         ),
         scopes=("tweet.read", "users.read"),
-        beside=("offline.access",),
-        account=f"{API}/users/me",
-        account_name="data.username",
+        extra_scopes=("offline.access",),
+        account_url=f"{API}/users/me",
+        account_name_path="data.username",
     ),
     tools=(
-        ServiceTool(name="get_x_posts", status="Checking posts", asked=GetXPosts, run=_own),
-        ServiceTool(name="search_x_posts", status="Searching X", asked=SearchXPosts, run=_search),
+        ServiceTool(
+            name="get_x_posts",
+            status="Checking posts",
+            arguments_type=GetXPosts,
+            run=_list_own_posts,
+        ),
+        ServiceTool(
+            name="search_x_posts", status="Searching X", arguments_type=SearchXPosts, run=_search
+        ),
     ),
 )

@@ -15,24 +15,24 @@ class SlotMismatch(KeyError):
 
 def render(name: str, /, **values: str) -> str:
     """Fill the slots of the prompt `<function>/<name>`. Raises SlotMismatch."""
-    if slots(name) != values.keys():
-        differ = ", ".join(sorted(slots(name) ^ values.keys()))
-        raise SlotMismatch(f"{name}: {differ}")
-    return _SLOT.sub(lambda slot: values[slot[1]], _text(name))
+    if list_slots(name) != values.keys():
+        mismatch = ", ".join(sorted(list_slots(name) ^ values.keys()))
+        raise SlotMismatch(f"{name}: {mismatch}")
+    return _SLOT.sub(lambda slot: values[slot[1]], _read_text(name))
 
 
 @cache
-def slots(name: str) -> frozenset[str]:
+def list_slots(name: str) -> frozenset[str]:
     """Name the slots of a prompt."""
-    return frozenset(_SLOT.findall(_text(name)))
+    return frozenset(_SLOT.findall(_read_text(name)))
 
 
 @cache
-def version(name: str) -> str:
+def compute_version(name: str) -> str:
     """Return a short hash of the prompt's file; logged with every model call."""
-    return hashlib.sha256(_text(name).encode()).hexdigest()[:12]
+    return hashlib.sha256(_read_text(name).encode()).hexdigest()[:12]
 
 
 @cache
-def _text(name: str) -> str:
+def _read_text(name: str) -> str:
     return (FOLDER / f"{name}.md").read_text(encoding="utf-8").strip()

@@ -7,9 +7,9 @@ from itertools import chain
 from shared.domain.conversation import Segment
 from shared.domain.value import value
 
-PIECE_CHARS = 1_000
+MAX_PIECE_CHARS = 1_000
 """A longer turn is cut, so that a monologue is found as closely as a dialogue."""
-OWNER = "User"
+OWNER_LABEL = "User"
 
 
 @value
@@ -21,22 +21,26 @@ class Chunk:
     text: str
 
 
-def chunks(segments: Sequence[Segment]) -> list[Chunk]:
+def split_into_chunks(segments: Sequence[Segment]) -> list[Chunk]:
     """Give each turn a chunk of its own; every word stands in one."""
-    return list(chain.from_iterable(_pieces(n, segment) for n, segment in enumerate(segments)))
+    return list(chain.from_iterable(_split_turn(n, segment) for n, segment in enumerate(segments)))
 
 
-def line(segment: Segment) -> str:
+def format_turn(segment: Segment) -> str:
     """Write a turn as people read it: who, then what."""
-    return f"{speaker(segment)}: {segment.text.strip()}"
+    return f"{get_speaker_label(segment)}: {segment.text.strip()}"
 
 
-def speaker(segment: Segment) -> str:
-    return OWNER if segment.is_user else segment.speaker
+def get_speaker_label(segment: Segment) -> str:
+    return OWNER_LABEL if segment.is_user else segment.speaker
 
 
-def _pieces(number: int, segment: Segment) -> Iterator[Chunk]:
-    said = segment.text.strip()
-    pieces = [said] if 0 < len(said) <= PIECE_CHARS else textwrap.wrap(said, PIECE_CHARS)
+def _split_turn(number: int, segment: Segment) -> Iterator[Chunk]:
+    turn_text = segment.text.strip()
+    pieces = (
+        [turn_text]
+        if 0 < len(turn_text) <= MAX_PIECE_CHARS
+        else textwrap.wrap(turn_text, MAX_PIECE_CHARS)
+    )
     for text in pieces:
-        yield Chunk(segment=number, speaker=speaker(segment), text=text)
+        yield Chunk(segment=number, speaker=get_speaker_label(segment), text=text)

@@ -7,12 +7,12 @@ outweighs "the". The bands are general; they know nothing of any user.
 from collections.abc import Mapping
 from functools import cache
 
-from shared.retrieval.terms import terms
+from shared.retrieval.terms import tokenize
 
-FUNCTION, EVERYDAY, FREQUENT, TELLING = 0.0, 2.0, 3.5, 6.0
+FUNCTION_WEIGHT, EVERYDAY_WEIGHT, FREQUENT_WEIGHT, RARE_WEIGHT = 0.0, 2.0, 3.5, 6.0
 """Weights, about the logarithm of how many passages there are for one that holds the word."""
 
-_FUNCTION = """
+_FUNCTION_WORDS = """
 a an the this that these those some any each every all both either neither no nor not
 i me my mine myself you your yours yourself he him his himself she her hers herself it its itself
 we us our ours ourselves they them their theirs themselves who whom whose which what when where why
@@ -45,7 +45,7 @@ de het een en of maar ik jij je hij zij ze wij we jullie is zijn was heb hebt he
 ook naar op voor wat wie waar wanneer hoe dat dit
 """
 
-_EVERYDAY = """
+_EVERYDAY_WORDS = """
 time day like know think go get come see say tell said talk make take want need look good great way
 thing things really well much many lot something anything nothing someone people one two first new
 back now today up down more most other even still never always maybe right sure little bit long last
@@ -54,7 +54,7 @@ wow nice glad happy amazing awesome cool sounds keep start help since ever aroun
 """
 
 # The last line says little in one language and names somebody or something in another.
-_FREQUENT = """
+_FREQUENT_WORDS = """
 ask call find leave put show turn move live believe hear play run meet plan talk speak share enjoy
 learn remember hope wish miss wait stay stop begin end finish change happen become seem bring buy pay
 send spend write read watch listen eat drink cook sleep walk drive visit travel pick set sit stand
@@ -74,16 +74,20 @@ ben bin dan den die ela ella elle hat met mia son uma una van war will
 """
 
 
-def weight(term: str) -> float:
+def get_term_weight(term: str) -> float:
     """Say how much it means that a question and a passage share `term`."""
-    return _weights().get(term, TELLING)
+    return _build_weights().get(term, RARE_WEIGHT)
 
 
 @cache
-def _weights() -> Mapping[str, float]:
+def _build_weights() -> Mapping[str, float]:
     """Stemmed at first use, which a function's start need not wait for."""
     return {
         term: band
-        for band, words in ((FREQUENT, _FREQUENT), (EVERYDAY, _EVERYDAY), (FUNCTION, _FUNCTION))
-        for term in terms(words)
+        for band, words in (
+            (FREQUENT_WEIGHT, _FREQUENT_WORDS),
+            (EVERYDAY_WEIGHT, _EVERYDAY_WORDS),
+            (FUNCTION_WEIGHT, _FUNCTION_WORDS),
+        )
+        for term in tokenize(words)
     }

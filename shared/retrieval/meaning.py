@@ -4,28 +4,28 @@ import hashlib
 import math
 from collections.abc import Mapping, Sequence
 
-from shared.retrieval.sparse import NEAR
+from shared.retrieval.sparse import NEIGHBOUR_WEIGHTS
 
 Recipe = tuple[tuple[str, float], ...]
 """Texts, and how much each counts; the first is the row's own."""
-Dense = Sequence[float]
+Embedding = Sequence[float]
 
 
-def of_text(text: str) -> Recipe:
+def build_text_recipe(text: str) -> Recipe:
     return ((text, 1.0),)
 
 
-def of_lines(lines: Sequence[str]) -> list[Recipe]:
+def build_line_recipes(lines: Sequence[str]) -> list[Recipe]:
     """Let each line mean what it says among its neighbours, the less the farther they stand."""
-    return [_among(lines, n) for n in range(len(lines))]
+    return [_build_line_recipe(lines, n) for n in range(len(lines))]
 
 
-def named(recipe: Recipe, embedder: str) -> str:
+def build_recipe_name(recipe: Recipe, embedder: str) -> str:
     """Name what a recipe gives with an embedder: the same name, the same vector."""
     return hashlib.sha256(repr((embedder, recipe)).encode()).hexdigest()[:16]
 
 
-def blended(recipe: Recipe, vectors: Mapping[str, Dense]) -> tuple[float, ...]:
+def blend_vectors(recipe: Recipe, vectors: Mapping[str, Embedding]) -> tuple[float, ...]:
     """Blend the vectors of a recipe's texts, each of unit length."""
     parts = [[share * x for x in vectors[text]] for text, share in recipe]
     total = [sum(column) for column in zip(*parts, strict=True)]
@@ -33,6 +33,8 @@ def blended(recipe: Recipe, vectors: Mapping[str, Dense]) -> tuple[float, ...]:
     return tuple(x / length for x in total)
 
 
-def _among(lines: Sequence[str], n: int) -> Recipe:
-    near = [(n + offset, share) for offset, share in NEAR if 0 <= n + offset < len(lines)]
-    return ((lines[n], 1.0), *((lines[m], share) for m, share in near))
+def _build_line_recipe(lines: Sequence[str], n: int) -> Recipe:
+    neighbours = [
+        (n + offset, share) for offset, share in NEIGHBOUR_WEIGHTS if 0 <= n + offset < len(lines)
+    ]
+    return ((lines[n], 1.0), *((lines[m], share) for m, share in neighbours))

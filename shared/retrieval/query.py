@@ -6,21 +6,26 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from shared.domain.value import value
 from shared.domain.vectors import Hit, SparseVector
-from shared.retrieval.chunking import OWNER
-from shared.retrieval.frequencies import EVERYDAY, FREQUENT, TELLING, weight
-from shared.retrieval.related import related
-from shared.retrieval.sparse import TIMED, by, vector
-from shared.retrieval.terms import term_id, terms
+from shared.retrieval.chunking import OWNER_LABEL
+from shared.retrieval.frequencies import (
+    EVERYDAY_WEIGHT,
+    FREQUENT_WEIGHT,
+    RARE_WEIGHT,
+    get_term_weight,
+)
+from shared.retrieval.related import list_synonyms
+from shared.retrieval.sparse import TIME_MARKER, build_vector, speaker_term
+from shared.retrieval.terms import term_id, tokenize
 
-STAND_IN = 0.5
+SYNONYM_WEIGHT = 0.5
 """What a related word counts for beside the one that was asked for."""
 
-_WHEN = frozenset(terms("when wann quand cuando quando"))
-_OWN = frozenset(terms("i me my mine myself"))
+_WHEN_WORDS = frozenset(tokenize("when wann quand cuando quando"))
+_OWNER_WORDS = frozenset(tokenize("i me my mine myself"))
 
 
 @value
-class Wanted:
+class QueryTerm:
     """Something asked for: what it weighs by how rare it is, and the terms that show it."""
 
     weight: float
@@ -28,75 +33,98 @@ class Wanted:
 
 
 @value
-class Query:
+class ParsedQuery:
     """Everything that a question asks for."""
 
-    wanted: tuple[Wanted, ...]
+    query_terms: tuple[QueryTerm, ...]
 
     @property
     def vector(self) -> SparseVector:
         """Everything in one: the index adds up what stands in a row."""
         weights = defaultdict[str, float](float)
-        for one in self.wanted:
-            for term, share in one.shares.items():
-                weights[term] += one.weight * share
-        return vector(weights)
+        for query_term in self.query_terms:
+            for term, share in query_term.shares.items():
+                weights[term] += query_term.weight * share
+        return build_vector(weights)
 
 
-def parse(text: str) -> Query:
+def parse_query(text: str) -> ParsedQuery:
     """Ask for each word once, said by somebody of that name or about it.
 
     Words of no weight count only where a question has no others.
     """
-    asked = dict.fromkeys(terms(text))
-    telling = [term for term in asked if weight(term) > 0]
-    words = [Wanted(weight=weight(t), shares=_shares(t, telling)) for t in telling]
-    plain = [Wanted(weight=1.0, shares={term: 1.0}) for term in asked]
-    speakers = [Wanted(weight=weight(t), shares={by(t): 1.0}) for t in telling]
-    return Query(wanted=(*(words or plain), *speakers, *_implied(asked)))
+    question_terms = dict.fromkeys(tokenize(text))
+    content_terms = [term for term in question_terms if get_term_weight(term) > 0]
+    word_terms = [
+        QueryTerm(weight=get_term_weight(t), shares=_build_term_shares(t, content_terms))
+        for t in content_terms
+    ]
+    plain_terms = [QueryTerm(weight=1.0, shares={term: 1.0}) for term in question_terms]
+    speakers = [
+        QueryTerm(weight=get_term_weight(t), shares={speaker_term(t): 1.0}) for t in content_terms
+    ]
+    return ParsedQuery(
+        query_terms=(*(word_terms or plain_terms), *speakers, *_list_implied_terms(question_terms))
+    )
 
 
-def ranked(query: Query, hits: Sequence[Hit]) -> list[Hit]:
+def rescore(query: ParsedQuery, hits: Sequence[Hit]) -> list[Hit]:
     """Score hits of `query.vector` anew; best first, equal ones in the order they came.
 
     What is wanted counts once in a row, by its best term, and weighs more the fewer of the hits
     hold it: how rare a word is in this library, beside how rare it is in general.
     """
     columns = dict(
-        zip(query.vector.indices, zip(*(hit.matched for hit in hits), strict=True), strict=False)
+        zip(
+            query.vector.indices,
+            zip(*(hit.term_weights for hit in hits), strict=True),
+            strict=False,
+        )
     )
     totals = [0.0] * len(hits)
-    for one in query.wanted:
-        held = [(columns.get(term_id(term), ()), share) for term, share in one.shares.items()]
-        shown = [[weight * share for weight in column] for column, share in held if any(column)]
-        found = [max(each) for each in zip(*shown, strict=True)]
-        worth = one.weight + _rarity(sum(map(bool, found)), len(hits))
-        if found:
-            totals = [total + worth * each for total, each in zip(totals, found, strict=True)]
-    rescored = [hit.scored(total) for hit, total in zip(hits, totals, strict=True)]
+    for query_term in query.query_terms:
+        matched_columns = [
+            (columns.get(term_id(term), ()), share) for term, share in query_term.shares.items()
+        ]
+        weighted_columns = [
+            [weight * share for weight in column]
+            for column, share in matched_columns
+            if any(column)
+        ]
+        best_scores = [max(scores) for scores in zip(*weighted_columns, strict=True)]
+        term_weight = query_term.weight + _compute_idf(sum(map(bool, best_scores)), len(hits))
+        if best_scores:
+            totals = [
+                total + term_weight * scores
+                for total, scores in zip(totals, best_scores, strict=True)
+            ]
+    rescored = [hit.with_score(total) for hit, total in zip(hits, totals, strict=True)]
     return sorted(rescored, key=lambda hit: -hit.score)
 
 
-def favoured(hits: Sequence[Hit], fitting: set[str]) -> list[Hit]:
+def boost(hits: Sequence[Hit], boosted_ids: set[str]) -> list[Hit]:
     """Let hits that fit in another way gain what a telling word in them would; best first."""
-    worth = TELLING + _rarity(len(fitting), len(hits))
-    scored = [hit.scored(hit.score + worth) if hit.id in fitting else hit for hit in hits]
+    gain = RARE_WEIGHT + _compute_idf(len(boosted_ids), len(hits))
+    scored = [hit.with_score(hit.score + gain) if hit.id in boosted_ids else hit for hit in hits]
     return sorted(scored, key=lambda hit: -hit.score)
 
 
-def _rarity(holding: int, count: int) -> float:
+def _compute_idf(matching: int, count: int) -> float:
     """BM25's inverse document frequency."""
-    return math.log(1 + (count - holding + 0.5) / (holding + 0.5))
+    return math.log(1 + (count - matching + 0.5) / (matching + 0.5))
 
 
-def _shares(term: str, asked: Sequence[str]) -> Mapping[str, float]:
+def _build_term_shares(term: str, question_terms: Sequence[str]) -> Mapping[str, float]:
     """What is asked for by itself stands in for nothing else."""
-    others = (other for other in related(term) if other not in asked)
-    return {term: 1.0, **dict.fromkeys(others, STAND_IN)}
+    others = (other for other in list_synonyms(term) if other not in question_terms)
+    return {term: 1.0, **dict.fromkeys(others, SYNONYM_WEIGHT)}
 
 
-def _implied(asked: Mapping[str, None]) -> Iterator[Wanted]:
-    if not _OWN.isdisjoint(asked):
-        yield Wanted(weight=FREQUENT, shares={by(name): 1.0 for name in terms(OWNER)})
-    if not _WHEN.isdisjoint(asked):
-        yield Wanted(weight=EVERYDAY, shares={TIMED: 1.0})
+def _list_implied_terms(question_terms: Mapping[str, None]) -> Iterator[QueryTerm]:
+    if not _OWNER_WORDS.isdisjoint(question_terms):
+        yield QueryTerm(
+            weight=FREQUENT_WEIGHT,
+            shares={speaker_term(name): 1.0 for name in tokenize(OWNER_LABEL)},
+        )
+    if not _WHEN_WORDS.isdisjoint(question_terms):
+        yield QueryTerm(weight=EVERYDAY_WEIGHT, shares={TIME_MARKER: 1.0})

@@ -7,9 +7,9 @@ The lists are general English; what they miss, an embedder finds.
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 
-from shared.retrieval.terms import terms
+from shared.retrieval.terms import tokenize
 
-_ALIKE = """
+_SYNONYM_GROUPS = """
 child kid|movie film|photo picture pic image|mother mom mum|father dad|begin start|buy purchase
 vacation holiday trip|job career profession occupation work|present gift|big large huge
 small little tiny|ill sick|happy glad|scared afraid|contest competition tournament|win victory
@@ -23,7 +23,7 @@ attend go join|participate join|reside live|relocate move|teach instruct|volunte
 break destroy damage|relax unwind|country nation|angry upset mad|quick fast|dinner supper
 flat apartment|mobile phone|bike bicycle|laptop computer|pupil student|boss manager
 """
-_KINDS = """
+_CATEGORY_MEMBERS = """
 pet: dog cat puppy kitten hamster rabbit parrot turtle fish
 animal: dog cat horse bird puppy kitten
 child: son daughter baby boy girl
@@ -76,27 +76,27 @@ author: book write
 """
 
 
-def related(term: str) -> tuple[str, ...]:
+def list_synonyms(term: str) -> tuple[str, ...]:
     """Return the terms that would do in place of a term, none twice, in a fixed order."""
-    return _table().get(term, ())
+    return _build_table().get(term, ())
 
 
 @cache
-def _table() -> Mapping[str, tuple[str, ...]]:
+def _build_table() -> Mapping[str, tuple[str, ...]]:
     table: dict[str, dict[str, None]] = {}
-    for word, others in [*_alike(), *_kinds()]:
-        found = table.setdefault(word, {})
-        found.update(dict.fromkeys(other for other in others if other != word))
-    return {word: tuple(found) for word, found in table.items()}
+    for word, others in [*_parse_synonym_groups(), *_parse_categories()]:
+        synonyms = table.setdefault(word, {})
+        synonyms.update(dict.fromkeys(other for other in others if other != word))
+    return {word: tuple(synonyms) for word, synonyms in table.items()}
 
 
-def _alike() -> Iterator[tuple[str, Iterable[str]]]:
-    for group in _ALIKE.replace("\n", "|").split("|"):
-        alike = terms(group)
-        yield from ((word, alike) for word in alike)
+def _parse_synonym_groups() -> Iterator[tuple[str, Iterable[str]]]:
+    for group in _SYNONYM_GROUPS.replace("\n", "|").split("|"):
+        group_terms = tokenize(group)
+        yield from ((word, group_terms) for word in group_terms)
 
 
-def _kinds() -> Iterator[tuple[str, Iterable[str]]]:
-    for line in _KINDS.strip().splitlines():
-        kind, members = line.split(":")
-        yield terms(kind)[0], terms(members)
+def _parse_categories() -> Iterator[tuple[str, Iterable[str]]]:
+    for line in _CATEGORY_MEMBERS.strip().splitlines():
+        category, members = line.split(":")
+        yield tokenize(category)[0], tokenize(members)

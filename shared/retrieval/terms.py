@@ -19,12 +19,12 @@ _ACCENTS = re.compile("[\u0300-\u036f\u0591-\u05bd\u064b-\u065f]")  # vowel poin
 _APOSTROPHES = str.maketrans("’‘ʼ`", "''''")
 
 
-def terms(text: str) -> list[str]:
+def tokenize(text: str) -> list[str]:
     """Split into terms, in order: casefolded, accents folded, stemmed, numbers kept.
 
     Scripts written without spaces give each character and each pair of neighbours.
     """
-    return [term for match in _TOKEN.finditer(fold(text)) for term in _of(*match.groups())]
+    return [term for match in _TOKEN.finditer(fold(text)) for term in _split_token(*match.groups())]
 
 
 def fold(text: str) -> str:
@@ -33,7 +33,7 @@ def fold(text: str) -> str:
     return unicodedata.normalize("NFC", _ACCENTS.sub("", decomposed))
 
 
-def _of(unspaced: str | None, word: str | None) -> Iterator[str]:
+def _split_token(unspaced: str | None, word: str | None) -> Iterator[str]:
     if word and (bare := word.removesuffix("'s").replace("'", "")):
         yield stem(bare)
     if unspaced:

@@ -8,30 +8,30 @@ from typing import Any
 
 import pytest
 
-from infra.emulators.node import found, installed
+from infra.emulators.node import find_command, install_packages
 from infra.emulators.process import CannotRunError
 
 HERE = Path(__file__).parent
-MAJORS = ("5", "6", "7")
+MAJOR_VERSIONS = ("5", "6", "7")
 """The package's versions that speak version 1 of the stream."""
-LIMIT_S = 60
+TIMEOUT_S = 60
 
 
-def read(major: str, how: str, origin: str, *, token: str = "", argument: str = "") -> Any:
+def run_client(major: str, mode: str, origin: str, *, token: str = "", argument: str = "") -> Any:
     """Run read.mjs; skip where there is no Node.js, unless REQUIRE_ALL=1 says that there must be."""
     try:
-        folder, node = installed(HERE, "ai-sdk"), found("node")
-    except CannotRunError as missing:
+        folder, node = install_packages(HERE, "ai-sdk"), find_command("node")
+    except CannotRunError as error:
         if os.environ.get("REQUIRE_ALL") == "1":
-            pytest.fail(str(missing))
-        pytest.skip(str(missing))
-    ended = subprocess.run(
-        [node, "--input-type=module", "-", major, how, origin, token, argument],
+            pytest.fail(str(error))
+        pytest.skip(str(error))
+    process = subprocess.run(
+        [node, "--input-type=module", "-", major, mode, origin, token, argument],
         cwd=folder,
         input=(HERE / "read.mjs").read_bytes(),
         capture_output=True,
-        timeout=LIMIT_S,
+        timeout=TIMEOUT_S,
         check=False,
     )
-    assert ended.returncode == 0, ended.stderr.decode()
-    return json.loads(ended.stdout)
+    assert process.returncode == 0, process.stderr.decode()
+    return json.loads(process.stdout)

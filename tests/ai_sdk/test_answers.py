@@ -8,40 +8,45 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.ai_sdk import MAJORS, read
+from tests.ai_sdk import MAJOR_VERSIONS, run_client
 from tests.servers.openai import Script, ScriptedCall, ScriptedOpenai, scripted_openai
-from tests.worlds.product import conversation, keep, product, with_model
+from tests.worlds.product import (
+    add_conversation,
+    build_conversation_body,
+    build_model_environment,
+    run_product,
+)
 
-STREAM = {"protocol": "ui-message-stream"}
-SEARCH = ScriptedCall(name="search_conversations", arguments='{"query": "Lisbon offsite"}')
-TURN = (
-    Script(reasoning="Let me look.", tool_calls=(SEARCH,)),
+STREAM_PARAMS = {"protocol": "ui-message-stream"}
+SEARCH_CALL = ScriptedCall(name="search_conversations", arguments='{"query": "Lisbon offsite"}')
+TURN_SCRIPTS = (
+    Script(reasoning="Let me look.", tool_calls=(SEARCH_CALL,)),
     Script(text="It moves to Friday [1]. Nobody said more [7], see `x[1]`."),
 )
-SAID = "It moves to Friday[1]. Nobody said more, see `x[1]`."
+ANSWER_TEXT = "It moves to Friday[1]. Nobody said more, see `x[1]`."
 
 
 @dataclass
-class Asker:
+class SdkFixture:
     """Alice at a product that knows one conversation, with a scripted model."""
 
     http: httpx.Client
     model: ScriptedOpenai
 
-    def read(self, major: str, how: str, argument: str) -> Any:
+    def run_client(self, major: str, mode: str, argument: str) -> Any:
         token = self.http.headers["authorization"].removeprefix("Bearer ")
-        return read(major, how, str(self.http.base_url), token=token, argument=argument)
+        return run_client(major, mode, str(self.http.base_url), token=token, argument=argument)
 
-    def answer(self) -> None:
+    def answer_once(self) -> None:
         """Have the model answer well: after five failures in a row it would be left alone."""
         self.model.play(Script(text="Hello."))
-        self.http.post("/v2/messages", params=STREAM, json={"text": "Hi"})
+        self.http.post("/v2/messages", params=STREAM_PARAMS, json={"text": "Hi"})
 
-    def begin(self, *scripts: Script) -> str:
+    def begin_run(self, *scripts: Script) -> str:
         """Ask, read the first piece of the answer, go away; return the run's id."""
         self.model.play(*scripts)
         body = {"text": "Hello"}
-        with self.http.stream("POST", "/v2/messages", params=STREAM, json=body) as answer:
+        with self.http.stream("POST", "/v2/messages", params=STREAM_PARAMS, json=body) as answer:
             for line in answer.iter_lines():
                 if "text-delta" in line:
                     break
@@ -49,25 +54,27 @@ class Asker:
 
 
 @pytest.fixture(scope="module")
-def asker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Asker]:
+def asker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SdkFixture]:
     folder = tmp_path_factory.mktemp("answers")
-    with product(folder) as offline, offline.client("alice") as http:
-        keep(http, conversation("offsite", "The Lisbon offsite moves to Friday."))
+    with run_product(folder) as offline, offline.client("alice") as http:
+        add_conversation(
+            http, build_conversation_body("offsite", "The Lisbon offsite moves to Friday.")
+        )
     with (
         scripted_openai() as model,
-        product(folder, **with_model(model.url)) as started,
-        started.client("alice") as http,
+        run_product(folder, **build_model_environment(model.url)) as started_product,
+        started_product.client("alice") as http,
     ):
-        yield Asker(http, model)
+        yield SdkFixture(http, model)
 
 
-def test_x36_wherever_a_client_is_cut_off_it_is_sent_the_very_bytes_it_missed(
-    asker: Asker,
+def test_a_disconnected_client_resumes_with_the_exact_missing_bytes_x36(
+    asker: SdkFixture,
 ) -> None:
-    asker.model.forget()
-    asker.model.play(*TURN)
-    asked = asker.http.post("/v2/messages", params=STREAM, json={"text": "Hello"})
-    stream = f"/v2/messages/{asked.headers['x-run-id']}/stream"
+    asker.model.reset()
+    asker.model.play(*TURN_SCRIPTS)
+    response = asker.http.post("/v2/messages", params=STREAM_PARAMS, json={"text": "Hello"})
+    stream = f"/v2/messages/{response.headers['x-run-id']}/stream"
     whole = asker.http.get(stream).content
     ends = [match.end() for match in re.finditer(rb"\nid: (\d+)\n\n", whole)]
 
@@ -80,119 +87,121 @@ def test_x36_wherever_a_client_is_cut_off_it_is_sent_the_very_bytes_it_missed(
     assert len(ends) > 10
 
 
-@pytest.fixture(params=MAJORS)
-def major(request: pytest.FixtureRequest, asker: Asker) -> str:
-    asker.model.forget()
+@pytest.fixture(params=MAJOR_VERSIONS)
+def major(request: pytest.FixtureRequest, asker: SdkFixture) -> str:
+    asker.model.reset()
     chosen: str = request.param
     return chosen
 
 
-def parts(found: Any, kind: str) -> list[Any]:
-    return [part for part in found["message"]["parts"] if part["type"] == kind]
+def select_parts(result: Any, kind: str) -> list[Any]:
+    return [part for part in result["message"]["parts"] if part["type"] == kind]
 
 
-def text(found: Any) -> str:
-    return "".join(part["text"] for part in parts(found, "text"))
+def join_text(result: Any) -> str:
+    return "".join(part["text"] for part in select_parts(result, "text"))
 
 
-def test_x40_an_answer_cites_what_is_stored_with_it(asker: Asker, major: str) -> None:
-    asker.model.play(*TURN)
+def test_an_answer_cites_its_stored_sources_x40(asker: SdkFixture, major: str) -> None:
+    asker.model.play(*TURN_SCRIPTS)
 
-    found = asker.read(major, "ask", "When is the offsite?")
+    result = asker.run_client(major, "ask", "When is the offsite?")
 
-    (stored,) = parts(found, "data-message")
+    (stored,) = select_parts(result, "data-message")
     newest = asker.http.get("/v2/messages").json()[0]
-    (source,) = parts(found, "source-document")
-    (tool,) = parts(found, "dynamic-tool")
-    assert found["errors"] == []
-    assert text(found) == stored["data"]["metadata"]["marked_text"] == SAID
+    (source,) = select_parts(result, "source-document")
+    (tool,) = select_parts(result, "dynamic-tool")
+    assert result["errors"] == []
+    assert join_text(result) == stored["data"]["metadata"]["marked_text"] == ANSWER_TEXT
     assert stored["data"] == newest
-    assert stored["data"]["text"] == SAID.replace("Friday[1]", "Friday")
+    assert stored["data"]["text"] == ANSWER_TEXT.replace("Friday[1]", "Friday")
     assert [source["sourceId"]] == stored["data"]["memories_id"] == ["offsite"]
-    assert [part["text"] for part in parts(found, "reasoning")] == ["Let me look."]
+    assert [part["text"] for part in select_parts(result, "reasoning")] == ["Let me look."]
     assert (tool["toolName"], tool["state"]) == ("search_conversations", "output-available")
-    assert found["message"]["id"] == stored["data"]["id"]
-    assert found["chunks"][-1]["type"] == "finish"
+    assert result["message"]["id"] == stored["data"]["id"]
+    assert result["chunks"][-1]["type"] == "finish"
 
 
-def test_x36_a_finished_answer_is_resumed_as_it_was_told(asker: Asker, major: str) -> None:
-    asker.model.play(*TURN)
-    asked = asker.read(major, "ask", "When is the offsite?")
+def test_a_finished_answer_is_resumed_as_it_was_streamed_x36(asker: SdkFixture, major: str) -> None:
+    asker.model.play(*TURN_SCRIPTS)
+    first = asker.run_client(major, "ask", "When is the offsite?")
 
-    resumed = asker.read(major, "resume", asked["message"]["id"])
+    resumed = asker.run_client(major, "resume", first["message"]["id"])
 
-    assert text(resumed) == text(asked)
-    assert resumed["chunks"][-1] == asked["chunks"][-1]
+    assert join_text(resumed) == join_text(first)
+    assert resumed["chunks"][-1] == first["chunks"][-1]
     for kind in ("reasoning", "dynamic-tool", "source-document", "data-message"):
-        assert parts(resumed, kind) == parts(asked, kind)
+        assert select_parts(resumed, kind) == select_parts(first, kind)
 
 
-def test_x36_an_answer_in_progress_is_resumed_from_its_beginning(asker: Asker, major: str) -> None:
+def test_an_answer_in_progress_is_resumed_from_its_beginning_x36(
+    asker: SdkFixture, major: str
+) -> None:
     words = Script(tokens=60, token_ms=10)
-    run_id = asker.begin(words)
+    run_id = asker.begin_run(words)
 
-    resumed = asker.read(major, "resume", run_id)
+    resumed = asker.run_client(major, "resume", run_id)
 
-    (stored,) = parts(resumed, "data-message")
-    assert len(text(resumed).split()) == 60
-    assert text(resumed) == stored["data"]["text"]
+    (stored,) = select_parts(resumed, "data-message")
+    assert len(join_text(resumed).split()) == 60
+    assert join_text(resumed) == stored["data"]["text"]
     assert resumed["chunks"][-1]["type"] == "finish"
 
 
-def test_x36_what_use_chat_stands_on_asks_and_resumes(asker: Asker, major: str) -> None:
-    asker.model.play(*TURN)
+def test_the_core_of_use_chat_asks_and_resumes_x36(asker: SdkFixture, major: str) -> None:
+    asker.model.play(*TURN_SCRIPTS)
 
-    first, second = asker.read(major, "chat", "When is the offsite?")
+    first, second = asker.run_client(major, "chat", "When is the offsite?")
 
     assert (first["status"], second["status"]) == ("ready", "ready")
-    assert text({"message": first["messages"][1]}) == SAID
+    assert join_text({"message": first["messages"][1]}) == ANSWER_TEXT
     assert second["messages"][1]["parts"] == first["messages"][1]["parts"]
 
 
-def test_x34_a_stopped_answer_ends_in_an_abort_and_keeps_its_words(
-    asker: Asker, major: str
+def test_a_stopped_answer_ends_in_an_abort_and_keeps_its_text_x34(
+    asker: SdkFixture, major: str
 ) -> None:
-    run_id = asker.begin(Script(text="Half of it", stall_after=2))
+    run_id = asker.begin_run(Script(text="Half of it", stall_after=2))
     stopping = asker.http.post(f"/v2/messages/{run_id}/stop")
 
-    resumed = asker.read(major, "resume", run_id)
+    resumed = asker.run_client(major, "resume", run_id)
 
-    (stored,) = parts(resumed, "data-message")
+    (stored,) = select_parts(resumed, "data-message")
     assert stopping.status_code in (200, 202)
     assert resumed["chunks"][-1] == {"type": "abort", "reason": "user_cancelled"}
-    assert text(resumed) == stored["data"]["text"]
-    assert "Half of it".startswith(text(resumed))
+    assert join_text(resumed) == stored["data"]["text"]
+    assert "Half of it".startswith(join_text(resumed))
     assert resumed["errors"] == []
 
 
-def test_a_model_that_fails_is_one_error(asker: Asker, major: str) -> None:
-    asker.answer()
+def test_a_model_that_fails_is_one_error(asker: SdkFixture, major: str) -> None:
+    asker.answer_once()
     asker.model.play(Script(text="Half of it", break_after=2))
 
-    found = asker.read(major, "ask", "Hello")
+    result = asker.run_client(major, "ask", "Hello")
 
-    terminals = [c for c in found["chunks"] if c["type"] in ("finish", "abort", "error")]
+    terminals = [c for c in result["chunks"] if c["type"] in ("finish", "abort", "error")]
     assert [terminal["type"] for terminal in terminals] == ["error"]
-    assert len(found["errors"]) == 1
-    assert text(found).startswith("Half of")
+    assert len(result["errors"]) == 1
+    assert join_text(result).startswith("Half of")
 
 
-def test_a_refusal_is_a_problem_and_reaches_no_model(asker: Asker, major: str) -> None:
-    refused = asker.read(major, "ask", " ")
+def test_a_refusal_is_a_problem_and_reaches_no_model(asker: SdkFixture, major: str) -> None:
+    result = asker.run_client(major, "ask", " ")
 
-    assert "empty" in refused["refused"]
+    assert "empty" in result["refused"]
     assert asker.model.requests == []
 
 
-def test_a_failed_answer_leaves_use_chat_in_error(asker: Asker, major: str) -> None:
-    asker.answer()
+def test_a_failed_answer_leaves_use_chat_in_error(asker: SdkFixture, major: str) -> None:
+    asker.answer_once()
     asker.model.play(Script(text="Half of it", break_after=2))
 
-    first, _ = asker.read(major, "chat", "Hello")
+    first, _ = asker.run_client(major, "chat", "Hello")
 
     assert (first["status"], first["error"]) == ("error", "The answer failed.")
-    assert text({"message": first["messages"][1]}).startswith("Half of")
+    assert join_text({"message": first["messages"][1]}).startswith("Half of")
 
 
-def test_an_unknown_answer_cannot_be_resumed(asker: Asker, major: str) -> None:
-    assert "refused" in asker.read(major, "resume", "nosuchrun")
+def test_an_unknown_answer_cannot_be_resumed(asker: SdkFixture, major: str) -> None:
+    assert "refused" in asker.run_client(major, "resume", "nosuchrun")

@@ -9,11 +9,11 @@ from starlette.requests import Request
 from starlette.routing import Route
 
 from shared.domain.run import (
+    AnswerText,
     CitationShown,
-    Ended,
-    Numbered,
-    Reasoned,
-    Said,
+    ReasoningText,
+    RunEnded,
+    SequencedEvent,
     Stage,
     Status,
     ToolEnded,
@@ -21,15 +21,15 @@ from shared.domain.run import (
 )
 from shared.edge.event_stream import EventStream
 from shared.edge.ui_messages import HEADERS, HEARTBEAT, encode
-from tests.ai_sdk import MAJORS, read
-from tests.servers import running
-from tests.shared.edge.test_ui_messages import CARD, MESSAGE, message_json, numbered
+from tests.ai_sdk import MAJOR_VERSIONS, run_client
+from tests.servers import run_server
+from tests.shared.edge.test_ui_messages import CARD, MESSAGE, message_json, number_events
 
-pytestmark = pytest.mark.parametrize("major", MAJORS)
+pytestmark = pytest.mark.parametrize("major", MAJOR_VERSIONS)
 
-WORK = (
+EVENTS = (
     Stage("thinking"),
-    Reasoned("Let me look."),
+    ReasoningText("Let me look."),
     Stage("using_tools"),
     Status("Searching conversations"),
     ToolStarted(call_id="c1", tool="search", arguments='{"query":"offsite"}'),
@@ -40,27 +40,27 @@ WORK = (
     ),
     Stage("thinking"),
     Stage("answering"),
-    Said("On "),
+    AnswerText("On "),
     CitationShown(number=1, card=CARD),
-    Said('Friday[1].\n\n🚆 \u2028 \\ "'),
+    AnswerText('Friday[1].\n\n🚆 \u2028 \\ "'),
 )
 RUNS = {
-    "completed": numbered([*WORK, Stage("response_ready"), Ended(MESSAGE, "completed")]),
-    "stopped": numbered([*WORK[:6], Ended(MESSAGE, "stopped")]),
-    "failed": numbered([*WORK, Ended(MESSAGE, "failed")]),
+    "completed": number_events([*EVENTS, Stage("response_ready"), RunEnded(MESSAGE, "completed")]),
+    "stopped": number_events([*EVENTS[:6], RunEnded(MESSAGE, "stopped")]),
+    "failed": number_events([*EVENTS, RunEnded(MESSAGE, "failed")]),
 }
 
 
-async def served(request: Request) -> EventStream:
+async def stream_run(request: Request) -> EventStream:
     """Answer with a run, and with a heartbeat wherever one may stand."""
 
-    async def told() -> AsyncGenerator[Numbered, None]:
+    async def stream_events() -> AsyncGenerator[SequencedEvent, None]:
         for event in RUNS[request.path_params["run"]]:
             yield event
 
     async def frames() -> AsyncGenerator[bytes, None]:
         yield HEARTBEAT
-        async for frame in encode(told(), run_id="run1", message_json=message_json):
+        async for frame in encode(stream_events(), run_id="run1", message_json=message_json):
             yield frame
             yield HEARTBEAT
 
@@ -69,20 +69,20 @@ async def served(request: Request) -> EventStream:
 
 @pytest.fixture(scope="module")
 def origin() -> Iterator[str]:
-    with running(Starlette(routes=[Route("/{run}", served)])) as url:
+    with run_server(Starlette(routes=[Route("/{run}", stream_run)])) as url:
         yield url
 
 
-def seen(major: str, url: str) -> tuple[Any, list[Any]]:
+def read_message(major: str, url: str) -> tuple[Any, list[Any]]:
     """Return the message that a client shows, and the errors it was told."""
-    found = read(major, "chunks", url)
-    return found["message"], found["errors"]
+    result = run_client(major, "chunks", url)
+    return result["message"], result["errors"]
 
 
 def test_an_answer_becomes_a_message_of_steps_tools_sources_and_text(
     major: str, origin: str
 ) -> None:
-    message, errors = seen(major, f"{origin}/completed")
+    message, errors = read_message(major, f"{origin}/completed")
 
     first, second = [n for n, part in enumerate(message["parts"]) if part["type"] == "step-start"]
     reasoning, search, shop, connect = message["parts"][first + 1 : second]
@@ -106,25 +106,27 @@ def test_an_answer_becomes_a_message_of_steps_tools_sources_and_text(
 
 
 def test_a_stopped_answer_leaves_no_tool_running(major: str, origin: str) -> None:
-    found = read(major, "chunks", f"{origin}/stopped")
+    result = run_client(major, "chunks", f"{origin}/stopped")
 
-    tools = [part for part in found["message"]["parts"] if part["type"] == "dynamic-tool"]
-    assert found["errors"] == []
-    assert found["chunks"][-1] == {"type": "abort", "reason": "user_cancelled"}
+    tools = [part for part in result["message"]["parts"] if part["type"] == "dynamic-tool"]
+    assert result["errors"] == []
+    assert result["chunks"][-1] == {"type": "abort", "reason": "user_cancelled"}
     assert [tool["state"] for tool in tools] == ["output-error", "output-error"]
 
 
-def test_a_failed_answer_is_one_error_and_keeps_its_words(major: str, origin: str) -> None:
-    message, errors = seen(major, f"{origin}/failed")
+def test_a_failed_answer_is_one_error_and_keeps_its_text(major: str, origin: str) -> None:
+    message, errors = read_message(major, f"{origin}/failed")
 
     assert errors == ["The answer failed."]
     assert message["parts"][-1]["data"]["text"] == "On Friday."
 
 
-def test_stages_and_statuses_are_told_and_leave_nothing_behind(major: str, origin: str) -> None:
-    found = read(major, "chunks", f"{origin}/completed")
+def test_stages_and_statuses_are_streamed_but_not_part_of_the_message(
+    major: str, origin: str
+) -> None:
+    result = run_client(major, "chunks", f"{origin}/completed")
 
-    stages = [c["data"]["name"] for c in found["chunks"] if c["type"] == "data-stage"]
-    kept = {part["type"] for part in found["message"]["parts"]}
+    stages = [c["data"]["name"] for c in result["chunks"] if c["type"] == "data-stage"]
+    part_types = {part["type"] for part in result["message"]["parts"]}
     assert stages == ["thinking", "using_tools", "thinking", "answering", "response_ready"]
-    assert kept.isdisjoint({"data-stage", "data-status"})
+    assert part_types.isdisjoint({"data-stage", "data-status"})

@@ -13,7 +13,7 @@ from shared.adapters.system_clock import SystemClock
 from shared.domain.errors import ModelFailed
 from shared.domain.model import (
     AssistantTurn,
-    Finished,
+    ModelCallFinished,
     ModelEvent,
     ModelMessage,
     Prompt,
@@ -34,12 +34,12 @@ SEARCH = ToolSpec(
 )
 HELLO: list[ModelMessage] = [SystemText(text="You are Keepsake."), UserText(text="Hello!")]
 QUESTION: list[ModelMessage] = [UserText(text="What did Anna say about the tulips?")]
-FOUND = json.dumps(
+SEARCH_RESULT = json.dumps(
     {"results": [{"document": 1, "title": "Garden", "passages": ["Anna: The tulips come Friday."]}]}
 )
 
 
-class Nothing(BaseModel):
+class UnknownOutput(BaseModel):
     """A schema whose prompt nobody knows."""
 
     number: int
@@ -54,16 +54,16 @@ async def model(request: pytest.FixtureRequest) -> AsyncIterator[ChatModel]:
         query = ScriptedCall(name="search_conversations", arguments='{"query": "tulips"}')
         if "tool" in request.node.name:
             server.play(Script(tool_calls=(query,)))
-        opened = OpenaiModel(
+        openai_model = OpenaiModel(
             api_key="key",
             base_url=server.url,
             models={"agent": "scripted", "fast": "scripted"},
         )
-        yield ResilientModel({"agent": [opened], "fast": [opened]}, SystemClock())
-        await opened.aclose()
+        yield ResilientModel({"agent": [openai_model], "fast": [openai_model]}, SystemClock())
+        await openai_model.aclose()
 
 
-async def _events(
+async def _collect_events(
     model: ChatModel, messages: list[ModelMessage], tools: tuple[ToolSpec, ...] = ()
 ) -> list[ModelEvent]:
     async with model.stream("agent", messages, tools) as events:
@@ -71,32 +71,32 @@ async def _events(
 
 
 async def test_an_answer_streams_in_pieces_and_ends_once(model):
-    *pieces, last = await _events(model, HELLO)
+    *pieces, last = await _collect_events(model, HELLO)
 
     assert len(pieces) > 1
     assert all(isinstance(piece, TextDelta) for piece in pieces)
-    assert isinstance(last, Finished)
+    assert isinstance(last, ModelCallFinished)
     assert last.reason == "stop"
     assert last.model
 
 
 async def test_a_wanted_tool_is_one_complete_call_before_the_end(model):
-    *before, last = await _events(model, QUESTION, (SEARCH,))
+    *before, last = await _collect_events(model, QUESTION, (SEARCH,))
 
     calls = [event.call for event in before if isinstance(event, ToolCallRequested)]
     assert [call.name for call in calls] == ["search_conversations"]
     assert "query" in json.loads(calls[0].arguments)
-    assert isinstance(last, Finished)
+    assert isinstance(last, ModelCallFinished)
     assert last.reason == "tool_calls"
 
 
 async def test_the_tool_result_leads_to_a_cited_answer(model):
-    events = await _events(model, QUESTION, (SEARCH,))
+    events = await _collect_events(model, QUESTION, (SEARCH,))
     calls = tuple(event.call for event in events if isinstance(event, ToolCallRequested))
-    results = [ToolResult(call_id=call.id, text=FOUND) for call in calls]
+    results = [ToolResult(call_id=call.id, text=SEARCH_RESULT) for call in calls]
 
-    again = [*QUESTION, AssistantTurn(text="", tool_calls=calls), *results]
-    *pieces, _ = await _events(model, again, (SEARCH,))
+    messages = [*QUESTION, AssistantTurn(text="", tool_calls=calls), *results]
+    *pieces, _ = await _collect_events(model, messages, (SEARCH,))
 
     text = "".join(piece.text for piece in pieces if isinstance(piece, TextDelta))
     assert "tulips come Friday." in text
@@ -110,11 +110,11 @@ async def test_a_stream_may_be_left_before_its_end(model):
     assert isinstance(first, TextDelta)
 
 
-async def test_what_does_not_fit_the_schema_fails(model):
+async def test_an_answer_that_does_not_fit_the_schema_fails(model):
     prompt = Prompt(name="unknown", version="1", instructions="Count.", data={})
 
     with pytest.raises(ModelFailed):
-        await model.structured("fast", prompt, Nothing)
+        await model.complete_structured("fast", prompt, UnknownOutput)
 
 
 async def test_every_role_has_a_name(model):

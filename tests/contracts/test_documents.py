@@ -25,7 +25,7 @@ from shared.domain.documents import (
     Set,
     Update,
     Where,
-    cursor,
+    build_cursor,
 )
 from shared.domain.errors import AlreadyExists, Invalid, PreconditionFailed
 from shared.domain.ids import UserId
@@ -50,14 +50,14 @@ async def documents(
     if request.param == "firestore":
         address = request.getfixturevalue("firestore_emulator")
         monkeypatch.setenv("FIRESTORE_EMULATOR_HOST", address)
-        yield firestore_documents()
+        yield build_firestore_documents()
         return
     database = SqliteDatabase(tmp_path / "keepsake.db")
     yield SqliteDocuments(database, INDEXES)
     database.close()
 
 
-def firestore_documents() -> Documents:
+def build_firestore_documents() -> Documents:
     from google.cloud.firestore import AsyncClient
 
     from shared.adapters.firestore_documents import FirestoreDocuments
@@ -65,17 +65,17 @@ def firestore_documents() -> Documents:
     return FirestoreDocuments(AsyncClient(project=f"test-{uuid4().hex[:12]}"))
 
 
-async def fields(documents: Documents, path: str) -> Any:
+async def read_fields(documents: Documents, path: str) -> Any:
     document = await documents.get(path)
     return None if document is None else document.fields
 
 
-async def ids(documents: Documents, **query: Any) -> list[str]:
-    found = await documents.query(Query(collection=NOTES, **query))
-    return [document.id for document in found]
+async def query_ids(documents: Documents, **query: Any) -> list[str]:
+    documents_found = await documents.query(Query(collection=NOTES, **query))
+    return [document.id for document in documents_found]
 
 
-async def store(documents: Documents, notes: dict[str, dict[str, Any]]) -> None:
+async def store_notes(documents: Documents, notes: dict[str, dict[str, Any]]) -> None:
     await documents.write(*(Set(f"{NOTES}/{name}", note) for name, note in notes.items()))
 
 
@@ -91,67 +91,71 @@ async def test_every_kind_of_value_comes_back_as_it_was(documents: Documents):
 
     await documents.write(Set("users/ann", note))
 
-    assert await fields(documents, "users/ann") == note
+    assert await read_fields(documents, "users/ann") == note
 
 
 async def test_true_is_not_one(documents: Documents):
     await documents.write(Set("users/ann", {"yes": True, "one": 1, "half": 1.0}))
 
-    found = await fields(documents, "users/ann")
+    stored_fields = await read_fields(documents, "users/ann")
 
-    assert [type(found[name]) for name in ("yes", "one", "half")] == [bool, int, float]
-
-
-async def test_a_time_elsewhere_comes_back_as_the_same_moment_in_utc(documents: Documents):
-    there = NOON.astimezone(timezone(timedelta(hours=5, minutes=30)))
-
-    await documents.write(Set("users/ann", {"at": there}))
-
-    found = await fields(documents, "users/ann")
-    assert found["at"] == NOON
-    assert found["at"].utcoffset() == timedelta(0)
+    assert [type(stored_fields[name]) for name in ("yes", "one", "half")] == [bool, int, float]
 
 
-async def test_there_is_nothing_where_nothing_was_written(documents: Documents):
+async def test_a_time_of_another_zone_comes_back_in_utc(documents: Documents):
+    local_time = NOON.astimezone(timezone(timedelta(hours=5, minutes=30)))
+
+    await documents.write(Set("users/ann", {"at": local_time}))
+
+    stored_fields = await read_fields(documents, "users/ann")
+    assert stored_fields["at"] == NOON
+    assert stored_fields["at"].utcoffset() == timedelta(0)
+
+
+async def test_a_missing_document_is_none(documents: Documents):
     assert await documents.get("users/nobody") is None
 
 
-async def test_many_come_back_in_the_order_of_their_paths(documents: Documents):
-    await store(documents, {"a": {"n": 1}, "b": {"n": 2}})
+async def test_get_many_keeps_the_order_of_the_paths(documents: Documents):
+    await store_notes(documents, {"a": {"n": 1}, "b": {"n": 2}})
 
-    found = await documents.get_many([f"{NOTES}/{name}" for name in ("b", "x", "a", "b")])
+    stored_documents = await documents.get_many(
+        [f"{NOTES}/{name}" for name in ("b", "x", "a", "b")]
+    )
 
-    assert [document and document.fields["n"] for document in found] == [2, None, 1, 2]
+    assert [document and document.fields["n"] for document in stored_documents] == [2, None, 1, 2]
     assert await documents.get_many([]) == []
 
 
 async def test_a_transaction_may_read_and_write_nothing(documents: Documents):
     async def work(transaction: Transaction) -> list[Document | None]:
-        found = await transaction.get_many([])
+        stored_documents = await transaction.get_many([])
         transaction.write()
-        return found
+        return stored_documents
 
     assert await documents.transaction(work) == []
     await documents.write()
 
 
-async def test_create_refuses_what_is_there(documents: Documents):
+async def test_create_refuses_an_existing_document(documents: Documents):
     await documents.write(Create("users/ann", {"n": 1}))
 
     with pytest.raises(AlreadyExists):
         await documents.write(Create("users/ann", {"n": 2}))
 
-    assert await fields(documents, "users/ann") == {"n": 1}
+    assert await read_fields(documents, "users/ann") == {"n": 1}
 
 
 async def test_set_replaces_the_whole_document(documents: Documents):
     await documents.write(Set("users/ann", {"old": 1}))
     await documents.write(Set("users/ann", {"new": 1}))
 
-    assert await fields(documents, "users/ann") == {"new": 1}
+    assert await read_fields(documents, "users/ann") == {"new": 1}
 
 
-async def test_a_deleted_document_is_gone_and_deleting_nothing_is_no_error(documents: Documents):
+async def test_a_deleted_document_is_missing_and_deleting_a_missing_one_is_no_error(
+    documents: Documents,
+):
     await documents.write(Set("users/ann", {"n": 1}))
 
     await documents.write(Delete("users/ann"), Delete("users/nobody"))
@@ -172,14 +176,14 @@ async def test_an_update_changes_named_fields_and_keeps_the_others(documents: Do
         )
     )
 
-    assert await fields(documents, "users/ann") == {
+    assert await read_fields(documents, "users/ann") == {
         "keep": 1,
         "map": {"keep": 1, "old": 2},
         "made": {"on-the": {"way": 3}},
     }
 
 
-async def test_an_update_of_nothing_is_refused(documents: Documents):
+async def test_an_update_of_a_missing_document_is_refused(documents: Documents):
     with pytest.raises(PreconditionFailed):
         await documents.write(Update("users/nobody", {"n": 1}))
     with pytest.raises(Invalid):
@@ -201,7 +205,7 @@ async def test_an_increment_adds(documents: Documents, before: dict[str, Any], b
 
     await documents.write(Update("users/ann", {"n": Increment(by)}))
 
-    assert await fields(documents, "users/ann") == {"n": after}
+    assert await read_fields(documents, "users/ann") == {"n": after}
 
 
 @pytest.mark.parametrize(
@@ -214,34 +218,34 @@ async def test_an_increment_adds(documents: Documents, before: dict[str, Any], b
         ({"list": [{"x": 1, "y": 2}]}, ({"y": 2, "x": 1}, {"x": 1}), [{"x": 1, "y": 2}, {"x": 1}]),
     ],
 )
-async def test_an_array_union_appends_what_is_not_there(
+async def test_an_array_union_appends_missing_values(
     documents: Documents, before: dict[str, Any], added: tuple[Any, ...], after: list[Any]
 ):
     await documents.write(Set("users/ann", before))
 
     await documents.write(Update("users/ann", {"list": ArrayUnion(added)}))
 
-    found = (await fields(documents, "users/ann"))["list"]
-    assert [(type(item), item) for item in found] == [(type(item), item) for item in after]
+    stored_list = (await read_fields(documents, "users/ann"))["list"]
+    assert [(type(item), item) for item in stored_list] == [(type(item), item) for item in after]
 
 
-async def test_a_write_that_names_a_version_fails_once_another_wrote(documents: Documents):
+async def test_a_write_with_a_stale_version_fails(documents: Documents):
     await documents.write(Set("users/ann", {"n": 1}))
-    seen = await documents.get("users/ann")
-    assert seen is not None
+    document = await documents.get("users/ann")
+    assert document is not None
 
-    await documents.write(Update("users/ann", {"n": 2}, version=seen.version))
+    await documents.write(Update("users/ann", {"n": 2}, version=document.version))
 
     with pytest.raises(PreconditionFailed):
-        await documents.write(Update("users/ann", {"n": 3}, version=seen.version))
+        await documents.write(Update("users/ann", {"n": 3}, version=document.version))
     with pytest.raises(PreconditionFailed):
-        await documents.write(Delete("users/ann", version=seen.version))
+        await documents.write(Delete("users/ann", version=document.version))
     with pytest.raises(PreconditionFailed):
-        await documents.write(Delete("users/nobody", version=seen.version))
-    assert await fields(documents, "users/ann") == {"n": 2}
+        await documents.write(Delete("users/nobody", version=document.version))
+    assert await read_fields(documents, "users/ann") == {"n": 2}
 
 
-async def test_of_several_writes_all_happen_or_none(documents: Documents):
+async def test_writes_are_applied_all_or_none(documents: Documents):
     with pytest.raises(PreconditionFailed):
         await documents.write(Set("users/ann", {"n": 1}), Update("users/nobody", {"n": 1}))
 
@@ -251,18 +255,18 @@ async def test_of_several_writes_all_happen_or_none(documents: Documents):
 async def test_later_writes_of_a_batch_see_earlier_ones(documents: Documents):
     await documents.write(Create("users/ann", {"n": 1}), Update("users/ann", {"n": Increment(1)}))
 
-    assert await fields(documents, "users/ann") == {"n": 2}
+    assert await read_fields(documents, "users/ann") == {"n": 2}
 
 
-async def test_two_hundred_who_want_one_of_ten_places_get_exactly_ten(documents: Documents):
+async def test_two_hundred_callers_at_once_get_exactly_ten_of_ten_places(documents: Documents):
     limits = HourlyLimits(documents)
 
     async def take(caller: int) -> int | None:
-        return await limits.take(ANN, "notes", hour=NOON, limit=10, taker=str(caller))
+        return await limits.consume(ANN, "notes", hour=NOON, limit=10, consumer=str(caller))
 
-    left = await asyncio.gather(*(take(caller) for caller in range(200)))
+    remaining_counts = await asyncio.gather(*(take(caller) for caller in range(200)))
 
-    assert sum(free is not None for free in left) == 10
+    assert sum(remaining is not None for remaining in remaining_counts) == 10
 
 
 # Queries
@@ -278,7 +282,9 @@ ORDERED = {
 
 async def test_values_sort_by_type_and_then_by_value(documents: Documents):
     values = list(ORDERED.values())
-    await store(documents, {f"n{n * 7 % 25:02d}": {"v": v, "n": n} for n, v in enumerate(values)})
+    await store_notes(
+        documents, {f"n{n * 7 % 25:02d}": {"v": v, "n": n} for n, v in enumerate(values)}
+    )
 
     up = await documents.query(Query(collection=NOTES, order_by=(Order("v"),)))
     down = await documents.query(Query(collection=NOTES, order_by=(Order("v", "desc"),)))
@@ -288,29 +294,31 @@ async def test_values_sort_by_type_and_then_by_value(documents: Documents):
 
 
 async def test_an_order_drops_documents_without_the_field(documents: Documents):
-    await store(
+    await store_notes(
         documents, {"a": {"rank": 1}, "b": {}, "c": {"rank": None}, "d": {"rank": {"x": 1}}}
     )
 
-    assert await ids(documents, order_by=(Order("rank.x"),)) == ["d"]
-    assert await ids(documents, where=(Where("rank", "==", None),)) == ["c"]
+    assert await query_ids(documents, order_by=(Order("rank.x"),)) == ["d"]
+    assert await query_ids(documents, where=(Where("rank", "==", None),)) == ["c"]
 
 
 @pytest.mark.parametrize(("direction", "expected"), [("asc", "xabZ"), ("desc", "Zbax")])
 async def test_the_id_breaks_ties_in_the_last_direction(
     documents: Documents, direction: Any, expected: str
 ):
-    await store(documents, {"b": {"r": 1}, "a": {"r": 1}, "x": {"r": 0}, "Z": {"r": 2}})
+    await store_notes(documents, {"b": {"r": 1}, "a": {"r": 1}, "x": {"r": 0}, "Z": {"r": 2}})
 
-    found = await ids(documents, order_by=(Order("r", direction),))
+    found_ids = await query_ids(documents, order_by=(Order("r", direction),))
 
-    assert found == list(expected)
+    assert found_ids == list(expected)
 
 
 async def test_without_an_order_the_id_decides_by_its_bytes(documents: Documents):
-    await store(documents, {name: {} for name in ("b", "a", "Z", "ä", "10", "9", "𐍈", "\uffee")})
+    await store_notes(
+        documents, {name: {} for name in ("b", "a", "Z", "ä", "10", "9", "𐍈", "\uffee")}
+    )
 
-    assert await ids(documents) == ["10", "9", "Z", "a", "b", "ä", "\uffee", "𐍈"]
+    assert await query_ids(documents) == ["10", "9", "Z", "a", "b", "ä", "\uffee", "𐍈"]
 
 
 @pytest.mark.parametrize(
@@ -334,7 +342,7 @@ async def test_without_an_order_the_id_decides_by_its_bytes(documents: Documents
 async def test_filters_compare_values_of_one_type(
     documents: Documents, where: list[Where], expected: str
 ):
-    await store(
+    await store_notes(
         documents,
         {
             "a": {"rank": 1, "kind": "x", "tags": ["new", "old"]},
@@ -346,14 +354,14 @@ async def test_filters_compare_values_of_one_type(
         },
     )
 
-    found = await documents.query(Query(collection=NOTES, where=tuple(where)))
+    matching_documents = await documents.query(Query(collection=NOTES, where=tuple(where)))
 
-    assert sorted(document.id for document in found) == list(expected)
+    assert sorted(document.id for document in matching_documents) == list(expected)
     assert await documents.count(Query(collection=NOTES, where=tuple(where))) == len(expected)
 
 
-async def test_pages_joined_are_the_whole(documents: Documents):
-    await store(
+async def test_pages_together_equal_the_whole_query(documents: Documents):
+    await store_notes(
         documents, {f"n{n}": {"kind": "x", "rank": n // 3, "size": -(n % 2)} for n in range(11)}
     )
     for order in (
@@ -362,17 +370,19 @@ async def test_pages_joined_are_the_whole(documents: Documents):
         (),
     ):
         query = Query(collection=NOTES, where=(Where("kind", "==", "x"),), order_by=order)
-        whole = await documents.query(query)
+        all_documents = await documents.query(query)
 
-        paged = await pages(documents, query, limit=4)
+        paged_documents = await query_pages(documents, query, limit=4)
 
-        assert len(whole) == 11
-        assert [document.id for document in paged] == [document.id for document in whole]
+        assert len(all_documents) == 11
+        assert [document.id for document in paged_documents] == [
+            document.id for document in all_documents
+        ]
 
 
-async def pages(documents: Documents, query: Query, *, limit: int) -> list[Document]:
-    found: list[Document] = []
-    after = None
+async def query_pages(documents: Documents, query: Query, *, limit: int) -> list[Document]:
+    documents_found: list[Document] = []
+    start_after = None
     while True:
         page = await documents.query(
             Query(
@@ -380,32 +390,34 @@ async def pages(documents: Documents, query: Query, *, limit: int) -> list[Docum
                 where=query.where,
                 order_by=query.order_by,
                 limit=limit,
-                start_after=after,
+                start_after=start_after,
             )
         )
-        found += page
+        documents_found += page
         if len(page) < limit:
-            return found
-        after = cursor(page[-1], query)
+            return documents_found
+        start_after = build_cursor(page[-1], query)
 
 
 async def test_a_query_stays_in_its_collection(documents: Documents):
-    await store(documents, {"a": {}})
+    await store_notes(documents, {"a": {}})
     await documents.write(Set("users/bob/notes/b", {}), Set(f"{NOTES}/a/notes/c", {}))
 
-    assert await ids(documents) == ["a"]
+    assert await query_ids(documents) == ["a"]
 
 
 async def test_a_query_may_read_only_some_fields(documents: Documents):
-    await store(documents, {"a": {"map": {"x": 1, "y": 2}, "n": None, "text": "long"}})
+    await store_notes(documents, {"a": {"map": {"x": 1, "y": 2}, "n": None, "text": "long"}})
 
-    [found] = await documents.query(Query(collection=NOTES, fields=("map.x", "n", "never.there")))
+    [document] = await documents.query(
+        Query(collection=NOTES, fields=("map.x", "n", "never.there"))
+    )
 
-    assert found.fields == {"map": {"x": 1}, "n": None}
+    assert document.fields == {"map": {"x": 1}, "n": None}
 
 
 async def test_a_count_obeys_the_limit(documents: Documents):
-    await store(documents, {"a": {}, "b": {}, "c": {}})
+    await store_notes(documents, {"a": {}, "b": {}, "c": {}})
 
     assert await documents.count(Query(collection=NOTES)) == 3
     assert await documents.count(Query(collection=NOTES, limit=2)) == 2
@@ -414,20 +426,20 @@ async def test_a_count_obeys_the_limit(documents: Documents):
 # Transactions
 
 
-async def test_a_transaction_writes_what_it_decided_from_what_it_read(documents: Documents):
-    await store(documents, {"a": {"n": 1}})
+async def test_a_transaction_writes_from_what_it_read(documents: Documents):
+    await store_notes(documents, {"a": {"n": 1}})
 
     async def copy(transaction: Transaction) -> int:
-        found, missing = await transaction.get_many([f"{NOTES}/a", f"{NOTES}/b"])
-        assert found is not None
+        document, missing = await transaction.get_many([f"{NOTES}/a", f"{NOTES}/b"])
+        assert document is not None
         assert missing is None
-        transaction.write(Create(f"{NOTES}/b", found.fields), Update(found.path, {"n": 2}))
-        n: int = found.fields["n"]
+        transaction.write(Create(f"{NOTES}/b", document.fields), Update(document.path, {"n": 2}))
+        n: int = document.fields["n"]
         return n
 
     assert await documents.transaction(copy) == 1
-    assert await fields(documents, f"{NOTES}/a") == {"n": 2}
-    assert await fields(documents, f"{NOTES}/b") == {"n": 1}
+    assert await read_fields(documents, f"{NOTES}/a") == {"n": 2}
+    assert await read_fields(documents, f"{NOTES}/b") == {"n": 1}
 
 
 async def test_a_transaction_that_fails_writes_nothing(documents: Documents):
@@ -443,12 +455,12 @@ async def test_a_transaction_that_fails_writes_nothing(documents: Documents):
 
 
 async def test_a_transaction_reads_before_it_writes(documents: Documents):
-    async def late(transaction: Transaction) -> None:
+    async def read_after_write(transaction: Transaction) -> None:
         transaction.write(Set("users/ann", {}))
         await transaction.get("users/ann")
 
     with pytest.raises(Invalid, match="reads before it writes"):
-        await documents.transaction(late)
+        await documents.transaction(read_after_write)
 
     assert await documents.get("users/ann") is None
 
@@ -457,13 +469,13 @@ async def test_transactions_at_once_lose_no_update(documents: Documents):
     await documents.write(Set("users/ann", {"n": 0}))
 
     async def add(transaction: Transaction) -> None:
-        found = await transaction.get("users/ann")
-        assert found is not None
-        transaction.write(Update("users/ann", {"n": found.fields["n"] + 1}))
+        document = await transaction.get("users/ann")
+        assert document is not None
+        transaction.write(Update("users/ann", {"n": document.fields["n"] + 1}))
 
     await asyncio.gather(documents.transaction(add), documents.transaction(add))
 
-    assert await fields(documents, "users/ann") == {"n": 2}
+    assert await read_fields(documents, "users/ann") == {"n": 2}
 
 
 # Trees
@@ -472,18 +484,18 @@ async def test_transactions_at_once_lose_no_update(documents: Documents):
 async def test_delete_tree_deletes_a_document_and_all_below_and_nothing_beside(
     documents: Documents,
 ):
-    inside = ["users/ann", f"{NOTES}/a", f"{NOTES}/a/parts/1", "users/ann/files/f/pages/deep"]
-    beside = ["users/anna", "users/ann.", "users/an", "users/anna/notes/a", "users/ann0/notes/a"]
-    await documents.write(*(Set(path, {}) for path in inside + beside))
+    tree_paths = ["users/ann", f"{NOTES}/a", f"{NOTES}/a/parts/1", "users/ann/files/f/pages/deep"]
+    siblings = ["users/anna", "users/ann.", "users/an", "users/anna/notes/a", "users/ann0/notes/a"]
+    await documents.write(*(Set(path, {}) for path in tree_paths + siblings))
 
     deleted = await documents.delete_tree("users/ann")
 
-    assert deleted == len(inside)
-    assert await documents.get_many(inside) == [None] * len(inside)
-    assert None not in await documents.get_many(beside)
+    assert deleted == len(tree_paths)
+    assert await documents.get_many(tree_paths) == [None] * len(tree_paths)
+    assert None not in await documents.get_many(siblings)
 
 
-async def test_delete_tree_takes_more_than_a_batch(documents: Documents):
+async def test_delete_tree_deletes_more_than_one_batch(documents: Documents):
     for start in (0, 300):
         await documents.write(*(Set(f"{NOTES}/{n}", {}) for n in range(start, start + 300)))
 
@@ -505,7 +517,7 @@ MIXED = {
 MIXED_BYTES = 53 + 1 + 1 + 8 + 8 + 8 + 2 + 3 + 1 + 1 + (2 + 8) + (8 + 2)  # names, then values
 
 
-def of_size(path: str, size_bytes: int) -> dict[str, Any]:
+def build_fields_of_size(path: str, size_bytes: int) -> dict[str, Any]:
     """Return fields that make a document at `path` exactly so large."""
     name = sum(len(part) + 1 for part in path.split("/")) + 16
     half = 500_000
@@ -517,18 +529,18 @@ def of_size(path: str, size_bytes: int) -> dict[str, Any]:
     [
         DEEP,
         {"n": -(2**63)},
-        of_size("users/ann", 1_048_576),
+        build_fields_of_size("users/ann", 1_048_576),
         {"a.b `c": 1},
         {"_": 1},
         {"t": "x" * 1_048_487},
-        {**of_size("users/ann", 1_048_576 - MIXED_BYTES), **MIXED},
+        {**build_fields_of_size("users/ann", 1_048_576 - MIXED_BYTES), **MIXED},
     ],
     ids=["depth", "int", "size", "name", "underscore", "long text", "size of all kinds"],
 )
-async def test_what_is_just_within_the_limits_is_stored(documents: Documents, accepted: Any):
+async def test_a_document_just_within_the_limits_is_stored(documents: Documents, accepted: Any):
     await documents.write(Set("users/ann", accepted))
 
-    assert await fields(documents, "users/ann") == accepted
+    assert await read_fields(documents, "users/ann") == accepted
 
 
 @pytest.mark.parametrize(
@@ -536,8 +548,8 @@ async def test_what_is_just_within_the_limits_is_stored(documents: Documents, ac
     [
         {"a": DEEP}, {"n": 2**63}, {"n": -(2**63) - 1}, {"t": datetime(2026, 3, 2)},  # noqa: DTZ001
         {"t": datetime(1, 1, 1, tzinfo=timezone(timedelta(hours=1)))},
-        {"list": [[1]]}, of_size("users/ann", 1_048_577),
-        {**of_size("users/ann", 1_048_577 - MIXED_BYTES), **MIXED},
+        {"list": [[1]]}, build_fields_of_size("users/ann", 1_048_577),
+        {**build_fields_of_size("users/ann", 1_048_577 - MIXED_BYTES), **MIXED},
         {"t": "x" * 1_048_488}, {"b": b"x" * 1_048_488}, {"__x__": 1}, {"": 1}, {"a": {"__x__": 1}},
         {"a" * 1501: 1}, {"o": object()}, {"t": "half \ud800"}, {1: "x"},
     ],
@@ -547,7 +559,7 @@ async def test_what_is_just_within_the_limits_is_stored(documents: Documents, ac
         "empty name", "reserved name below", "long name", "object", "surrogate", "no text name",
     ],
 )  # fmt: skip
-async def test_what_breaks_a_limit_is_refused(documents: Documents, refused: Any):
+async def test_a_document_over_a_limit_is_refused(documents: Documents, refused: Any):
     with pytest.raises(Invalid):
         await documents.write(Set("users/ann", refused))
 
@@ -573,7 +585,7 @@ async def test_a_path_that_names_no_document_is_refused(documents: Documents, pa
 async def test_odd_ids_are_ids(documents: Documents, name: str):
     await documents.write(Set(f"users/{name}", {"n": 1}))
 
-    assert await fields(documents, f"users/{name}") == {"n": 1}
+    assert await read_fields(documents, f"users/{name}") == {"n": 1}
     assert await documents.delete_tree(f"users/{name}") == 1
 
 
@@ -596,7 +608,7 @@ async def test_a_batch_has_at_most_seven_million_bytes(documents: Documents):
 
 
 async def test_an_update_may_not_grow_a_document_beyond_the_limit(documents: Documents):
-    await documents.write(Set("users/ann", of_size("users/ann", 1_048_000)))
+    await documents.write(Set("users/ann", build_fields_of_size("users/ann", 1_048_000)))
 
     with pytest.raises(Invalid):
         await documents.write(Update("users/ann", {"more": "x" * 1000}))

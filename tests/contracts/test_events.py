@@ -10,17 +10,17 @@ import httpx
 import pytest
 
 from infra.emulators.eventarc import add_topic
-from infra.local.pump import HttpDelivery, Pump
+from infra.local.pump import HttpDelivery, QueueWorker
 from shared import telemetry
 from shared.adapters.local_identity import LocalServiceIdentity
 from shared.adapters.pubsub_events import PubsubEvents
 from shared.adapters.sqlite_database import SqliteDatabase
 from shared.adapters.sqlite_queue import SqliteEvents, SqliteQueue
 from shared.domain.errors import Unavailable
-from shared.edge.cloudevents import pubsub_event
+from shared.edge.cloudevents import parse_pubsub_event
 from shared.ports import Events
 from tests.doubles import FixedClock
-from tests.servers import running
+from tests.servers import run_server
 from tests.servers.receiver import Receiver
 
 TOPIC = "conversation.changed"
@@ -28,7 +28,7 @@ TARGETS = ["process", "tell"]
 
 
 @dataclass
-class World:
+class EventsFixture:
     """The port, and a way to let time pass until deliveries have been tried."""
 
     events: Events
@@ -47,14 +47,14 @@ async def world(
     receiver_url: str,
     request: pytest.FixtureRequest,
     monkeypatch: pytest.MonkeyPatch,
-) -> AsyncIterator[World]:
+) -> AsyncIterator[EventsFixture]:
     if kind == "sqlite":
         async with httpx.AsyncClient(trust_env=False) as client:
-            yield _embedded(tmp_path, client, receiver_url)
+            yield _build_embedded(tmp_path, client, receiver_url)
     else:
         emulator = request.getfixturevalue("pubsub_emulator")
         monkeypatch.setenv("PUBSUB_EMULATOR_HOST", emulator)
-        yield await _emulated(emulator, receiver_url)
+        yield await _build_emulated(emulator, receiver_url)
 
 
 @pytest.fixture
@@ -64,57 +64,59 @@ def receiver() -> Receiver:
 
 @pytest.fixture
 def receiver_url(receiver: Receiver) -> Iterator[str]:
-    with running(receiver.app) as url:
+    with run_server(receiver.app) as url:
         yield url
 
 
-async def test_an_event_comes_again_after_a_refusal_and_reaches_every_subscriber(
-    world: World, receiver: Receiver
+async def test_an_event_is_redelivered_after_a_failure_and_reaches_every_subscriber(
+    world: EventsFixture, receiver: Receiver
 ) -> None:
     await world.events.publish(TOPIC, {"conversation_id": "c1", "hash": "h"})
     await world.deliver()
 
-    arrived = [await receiver.next() for _ in range(len(TARGETS) + 1)]
+    requests = [await receiver.wait_for_request() for _ in range(len(TARGETS) + 1)]
 
-    assert [pubsub_event(*request) for request in arrived] == [
+    assert [parse_pubsub_event(*request) for request in requests] == [
         {"conversation_id": "c1", "hash": "h"}
     ] * 3
-    subscribers = {pubsub_subscription(body) for _, body in arrived}
+    subscribers = {get_subscription(body) for _, body in requests}
     assert len(subscribers) == len(TARGETS)
 
 
 async def test_a_redelivered_event_has_the_same_message_id(
-    world: World, receiver: Receiver
+    world: EventsFixture, receiver: Receiver
 ) -> None:
     await world.events.publish(TOPIC, {"conversation_id": "c1"})
     await world.deliver()
 
-    arrived = [await receiver.next() for _ in range(len(TARGETS) + 1)]
+    requests = [await receiver.wait_for_request() for _ in range(len(TARGETS) + 1)]
 
-    refused, *_ = arrived
-    same = [b for _, b in arrived if pubsub_subscription(b) == pubsub_subscription(refused[1])]
-    assert len({message_id(body) for body in same}) == 1
-    assert len(same) == 2
+    first_request, *_ = requests
+    same_subscriber = [
+        b for _, b in requests if get_subscription(b) == get_subscription(first_request[1])
+    ]
+    assert len({get_message_id(body) for body in same_subscriber}) == 1
+    assert len(same_subscriber) == 2
 
 
-async def test_c75_an_event_carries_the_trace_of_who_published_it(
-    world: World, receiver: Receiver
+async def test_an_event_carries_the_trace_of_its_publisher_c75(
+    world: EventsFixture, receiver: Receiver
 ) -> None:
-    with telemetry.request("publisher"):
-        published_in = telemetry.trace()
+    with telemetry.log_request("publisher"):
+        publisher_trace = telemetry.get_trace_headers()
         await world.events.publish(TOPIC, {"conversation_id": "c1"})
     await world.deliver()
 
-    headers, body = await receiver.next()
+    headers, body = await receiver.wait_for_request()
 
-    with telemetry.request("subscriber", carried=headers):
-        pubsub_event(headers, body)
-        read_in = telemetry.trace()
-    assert trace_of(read_in) == trace_of(published_in)
-    assert read_in["x-request-id"] == published_in["x-request-id"]
+    with telemetry.log_request("subscriber", trace_headers=headers):
+        parse_pubsub_event(headers, body)
+        subscriber_trace = telemetry.get_trace_headers()
+    assert get_trace_id(subscriber_trace) == get_trace_id(publisher_trace)
+    assert subscriber_trace["x-request-id"] == publisher_trace["x-request-id"]
 
 
-async def test_pubsub_that_does_not_take_the_event_is_unavailable(
+async def test_pubsub_refusing_an_event_is_unavailable(
     pubsub_emulator: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PUBSUB_EMULATOR_HOST", pubsub_emulator)
@@ -130,38 +132,38 @@ async def test_an_undeclared_topic_is_a_bug(tmp_path: Path) -> None:
         await SqliteEvents(queue, {}).publish("no-such-topic", {})
 
 
-def trace_of(carried: Mapping[str, str]) -> str:
-    return carried["traceparent"].split("-")[1]
+def get_trace_id(headers: Mapping[str, str]) -> str:
+    return headers["traceparent"].split("-")[1]
 
 
-def pubsub_subscription(body: bytes) -> str:
+def get_subscription(body: bytes) -> str:
     return str(json.loads(body)["subscription"])
 
 
-def message_id(body: bytes) -> str:
+def get_message_id(body: bytes) -> str:
     return str(json.loads(body)["message"]["messageId"])
 
 
-def _embedded(data_dir: Path, client: httpx.AsyncClient, url: str) -> World:
+def _build_embedded(data_dir: Path, client: httpx.AsyncClient, url: str) -> EventsFixture:
     clock = FixedClock()
     queue = SqliteQueue(SqliteDatabase(data_dir / "keepsake.db"), clock)
     services = LocalServiceIdentity(b"s" * 32)
     delivery = HttpDelivery(client, services, url=f"{url}/{{}}".format, project="demo")
-    pump = Pump(queue, delivery)
+    pump = QueueWorker(queue, delivery)
 
     async def deliver() -> None:
         await pump.drain()
-        clock.pass_(seconds=1)
+        clock.advance(seconds=1)
         await pump.drain()
 
-    return World(SqliteEvents(queue, {TOPIC: TARGETS}), deliver)
+    return EventsFixture(SqliteEvents(queue, {TOPIC: TARGETS}), deliver)
 
 
-async def _emulated(emulator: str, url: str) -> World:
+async def _build_emulated(emulator: str, url: str) -> EventsFixture:
     project = f"demo-{uuid4().hex[:8]}"
     await add_topic(emulator, project=project, topic=TOPIC, targets=TARGETS, relay=url)
 
     async def deliver() -> None:
         """Pub/Sub pushes by itself."""
 
-    return World(PubsubEvents(project=project), deliver)
+    return EventsFixture(PubsubEvents(project=project), deliver)

@@ -21,42 +21,44 @@ Issue = Callable[[str], Awaitable[str]]
 
 
 @dataclass
-class World:
+class IdentityFixture:
     """The port, and what issues tokens for it and for somewhere else."""
 
     identity: Identity
     issue: Issue
-    issue_elsewhere: Issue
+    issue_for_other_system: Issue
 
 
 @pytest.fixture(params=["local", pytest.param("firebase", marks=pytest.mark.emulators)])
-def world(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> World:
+def world(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> IdentityFixture:
     if request.param == "local":
-        return World(LocalIdentity(b"a" * 32), _local(b"a" * 32), _local(b"b" * 32))
+        return IdentityFixture(
+            LocalIdentity(b"a" * 32), _build_local_issuer(b"a" * 32), _build_local_issuer(b"b" * 32)
+        )
     emulator = request.getfixturevalue("auth_emulator")
     monkeypatch.setenv("FIREBASE_AUTH_EMULATOR_HOST", emulator)
-    return World(
+    return IdentityFixture(
         FirebaseIdentity(project=PROJECT),
-        _firebase(emulator, PROJECT),
-        _firebase(emulator, "demo-other"),
+        _build_firebase_issuer(emulator, PROJECT),
+        _build_firebase_issuer(emulator, "demo-other"),
     )
 
 
-async def test_a_token_tells_whose_it_is(world: World) -> None:
+async def test_a_token_identifies_its_user(world: IdentityFixture) -> None:
     token = await world.issue("alice")
 
     assert await world.identity.verify(token) == "alice"
 
 
-async def test_a_token_of_another_system_is_refused(world: World) -> None:
-    token = await world.issue_elsewhere("alice")
+async def test_a_token_of_another_system_is_refused(world: IdentityFixture) -> None:
+    token = await world.issue_for_other_system("alice")
 
     with pytest.raises(NotAuthenticated, match=r"^Invalid authorization token$"):
         await world.identity.verify(token)
 
 
 @pytest.mark.parametrize("token", ["", "x", "a.b.c", "é", "\x00", "e30.e30.", "x" * 10_000])
-async def test_what_is_no_token_is_refused(world: World, token: str) -> None:
+async def test_a_malformed_token_is_refused(world: IdentityFixture, token: str) -> None:
     with pytest.raises(NotAuthenticated, match=r"^Invalid authorization token$"):
         await world.identity.verify(token)
 
@@ -79,30 +81,32 @@ async def test_a_firebase_user_whose_id_is_unsafe_in_a_path_is_refused(
     auth_emulator: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("FIREBASE_AUTH_EMULATOR_HOST", auth_emulator)
-    token = await _firebase(auth_emulator, PROJECT)("alice/conversations")
+    token = await _build_firebase_issuer(auth_emulator, PROJECT)("alice/conversations")
 
     with pytest.raises(NotAuthenticated):
         await FirebaseIdentity(project=PROJECT).verify(token)
 
 
-def _local(secret: bytes) -> Issue:
+def _build_local_issuer(secret: bytes) -> Issue:
     async def issue(uid: str) -> str:
         return LocalIdentity(secret).issue(UserId(uid))
 
     return issue
 
 
-def _firebase(emulator: str, project: str) -> Issue:
+def _build_firebase_issuer(emulator: str, project: str) -> Issue:
     """Sign users in by custom tokens, which the emulator takes unsigned."""
 
     async def issue(uid: str) -> str:
-        custom = jwt.encode({"uid": uid, "aud": CUSTOM_TOKEN_AUDIENCE}, key="", algorithm="none")
+        custom_token = jwt.encode(
+            {"uid": uid, "aud": CUSTOM_TOKEN_AUDIENCE}, key="", algorithm="none"
+        )
         url = f"http://{emulator}/identitytoolkit.googleapis.com/v1"
         async with httpx.AsyncClient(trust_env=False) as client:
             answer = await client.post(
                 f"{url}/accounts:signInWithCustomToken?key=any",
                 headers={"authorization": "Bearer owner"},
-                json={"token": custom, "returnSecureToken": True, "targetProjectId": project},
+                json={"token": custom_token, "returnSecureToken": True, "targetProjectId": project},
             )
         assert answer.is_success, answer.text
         return str(answer.json()["idToken"])

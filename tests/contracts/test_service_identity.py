@@ -22,7 +22,7 @@ from shared.adapters.local_identity import LocalIdentity, LocalServiceIdentity
 from shared.adapters.oidc_service_identity import OidcServiceIdentity
 from shared.domain.errors import NotAuthenticated, Unavailable
 from shared.ports import ServiceIdentity
-from tests.servers import running
+from tests.servers import run_server
 
 KID = "k1"
 ACCOUNT = "functions@demo.iam.gserviceaccount.com"
@@ -30,14 +30,14 @@ Claims = dict[str, Any]
 
 
 @dataclass
-class Google:
+class FakeGoogle:
     """A certificate endpoint and the key behind it."""
 
     key: RSAPrivateKey
     certs_url: str
-    fetched: list[str]
+    fetched_paths: list[str]
 
-    def token(self, audience: str, **claims: Any) -> str:
+    def issue_token(self, audience: str, **claims: Any) -> str:
         now = datetime.now(UTC)
         standard = {
             "iss": "https://accounts.google.com",
@@ -56,53 +56,55 @@ def key() -> RSAPrivateKey:
 
 
 @pytest.fixture
-def google(key: RSAPrivateKey) -> Iterator[Google]:
-    fetched: list[str] = []
+def google(key: RSAPrivateKey) -> Iterator[FakeGoogle]:
+    fetched_paths: list[str] = []
 
     async def certs(request: Request) -> Response:
-        fetched.append(request.url.path)
-        return JSONResponse({KID: _certificate(key)}, headers={"cache-control": "max-age=3600"})
+        fetched_paths.append(request.url.path)
+        return JSONResponse(
+            {KID: _build_certificate(key)}, headers={"cache-control": "max-age=3600"}
+        )
 
-    with running(Starlette(routes=[Route("/certs", certs)])) as url:
-        yield Google(key, f"{url}/certs", fetched)
+    with run_server(Starlette(routes=[Route("/certs", certs)])) as url:
+        yield FakeGoogle(key, f"{url}/certs", fetched_paths)
 
 
 @dataclass
-class World:
+class ServiceIdentityFixture:
     """The port, and what makes tokens for it."""
 
     services: ServiceIdentity
-    token: Callable[[str], Awaitable[str]]
+    issue_token: Callable[[str], Awaitable[str]]
 
 
 @pytest.fixture(params=["local", "oidc"])
-def world(request: pytest.FixtureRequest, google: Google) -> World:
+def world(request: pytest.FixtureRequest, google: FakeGoogle) -> ServiceIdentityFixture:
     if request.param == "local":
         local = LocalServiceIdentity(b"a" * 32)
-        return World(local, local.token)
+        return ServiceIdentityFixture(local, local.get_token)
 
-    async def token(audience: str) -> str:
-        return google.token(audience)
+    async def issue_token(audience: str) -> str:
+        return google.issue_token(audience)
 
-    return World(OidcServiceIdentity(certs_url=google.certs_url), token)
-
-
-async def test_a_token_is_good_for_its_audience(world: World) -> None:
-    await world.services.verify(await world.token("tool_proxy"), "tool_proxy")
+    return ServiceIdentityFixture(OidcServiceIdentity(certs_url=google.certs_url), issue_token)
 
 
-async def test_a_token_for_another_audience_is_refused(world: World) -> None:
+async def test_a_token_is_good_for_its_audience(world: ServiceIdentityFixture) -> None:
+    await world.services.verify(await world.issue_token("tool_proxy"), "tool_proxy")
+
+
+async def test_a_token_for_another_audience_is_refused(world: ServiceIdentityFixture) -> None:
     with pytest.raises(NotAuthenticated):
-        await world.services.verify(await world.token("after_turn"), "tool_proxy")
+        await world.services.verify(await world.issue_token("after_turn"), "tool_proxy")
 
 
 @pytest.mark.parametrize("token", ["", "x", "a.b.c", "é", "e30.e30.", "x" * 10_000])
-async def test_what_is_no_token_is_refused(world: World, token: str) -> None:
+async def test_a_malformed_token_is_refused(world: ServiceIdentityFixture, token: str) -> None:
     with pytest.raises(NotAuthenticated, match=r"^Invalid authorization token$"):
         await world.services.verify(token, "tool_proxy")
 
 
-async def test_a_users_local_token_calls_no_function() -> None:
+async def test_a_users_token_is_refused_as_a_service_token() -> None:
     token = LocalIdentity(b"a" * 32).issue("tool_proxy")
 
     with pytest.raises(NotAuthenticated):
@@ -118,107 +120,111 @@ async def test_a_users_local_token_calls_no_function() -> None:
         {"email_verified": False},
     ],
 )
-async def test_an_oidc_token_of_nobody_we_trust_is_refused(google: Google, claims: Claims) -> None:
+async def test_an_untrusted_oidc_token_is_refused(google: FakeGoogle, claims: Claims) -> None:
     services = OidcServiceIdentity(certs_url=google.certs_url, accounts=[ACCOUNT])
-    await services.verify(google.token("tool_proxy"), "tool_proxy")
+    await services.verify(google.issue_token("tool_proxy"), "tool_proxy")
 
     with pytest.raises(NotAuthenticated):
-        await services.verify(google.token("tool_proxy", **claims), "tool_proxy")
+        await services.verify(google.issue_token("tool_proxy", **claims), "tool_proxy")
 
 
-async def test_an_oidc_token_signed_by_another_key_is_refused(google: Google) -> None:
-    stranger = Google(generate_private_key(public_exponent=65537, key_size=2048), "", [])
+async def test_an_oidc_token_signed_by_another_key_is_refused(google: FakeGoogle) -> None:
+    stranger = FakeGoogle(generate_private_key(public_exponent=65537, key_size=2048), "", [])
     services = OidcServiceIdentity(certs_url=google.certs_url)
 
     with pytest.raises(NotAuthenticated):
-        await services.verify(stranger.token("tool_proxy"), "tool_proxy")
+        await services.verify(stranger.issue_token("tool_proxy"), "tool_proxy")
 
 
-async def test_a_function_may_have_its_url_as_audience(google: Google) -> None:
+async def test_a_function_may_have_its_url_as_audience(google: FakeGoogle) -> None:
     services = OidcServiceIdentity(
         certs_url=google.certs_url, audiences={"tool_proxy": "https://proxy.example"}
     )
 
-    await services.verify(google.token("https://proxy.example"), "tool_proxy")
+    await services.verify(google.issue_token("https://proxy.example"), "tool_proxy")
     with pytest.raises(NotAuthenticated):
-        await services.verify(google.token("tool_proxy"), "tool_proxy")
+        await services.verify(google.issue_token("tool_proxy"), "tool_proxy")
 
 
-async def test_behind_the_platforms_check_a_token_comes_without_its_signature(
-    google: Google,
+async def test_behind_iam_a_token_without_its_signature_is_accepted(
+    google: FakeGoogle,
 ) -> None:
     services = OidcServiceIdentity(certs_url="", accounts=[ACCOUNT], behind_iam=True)
 
-    await services.verify(redacted(google.token("https://proxy.example")), "tool_proxy")
+    await services.verify(
+        redact_signature(google.issue_token("https://proxy.example")), "tool_proxy"
+    )
     with pytest.raises(NotAuthenticated):
-        await services.verify(redacted(google.token("x", email="someone@else")), "tool_proxy")
+        await services.verify(
+            redact_signature(google.issue_token("x", email="someone@else")), "tool_proxy"
+        )
     for malformed in ("x.SIGNATURE_REMOVED_BY_GOOGLE", "é.e30.SIGNATURE_REMOVED_BY_GOOGLE"):
         with pytest.raises(NotAuthenticated):
             await services.verify(malformed, "tool_proxy")
 
 
-async def test_elsewhere_a_token_without_its_signature_is_refused(google: Google) -> None:
+async def test_without_iam_a_token_without_its_signature_is_refused(google: FakeGoogle) -> None:
     services = OidcServiceIdentity(certs_url=google.certs_url)
 
     with pytest.raises(NotAuthenticated):
-        await services.verify(redacted(google.token("tool_proxy")), "tool_proxy")
+        await services.verify(redact_signature(google.issue_token("tool_proxy")), "tool_proxy")
 
 
-def redacted(token: str) -> str:
+def redact_signature(token: str) -> str:
     """Return the token as Cloud Run hands it on."""
     return f"{token.rpartition('.')[0]}.SIGNATURE_REMOVED_BY_GOOGLE"
 
 
-async def test_a_fetched_oidc_token_is_good_for_its_audience_and_kept(
-    google: Google, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+async def test_a_fetched_oidc_token_is_good_for_its_audience_and_cached(
+    google: FakeGoogle, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     account = tmp_path / "account.json"
     monkeypatch.setenv("GOOGLE_APPLICATION_CREDENTIALS", str(account))
     services = OidcServiceIdentity(certs_url=google.certs_url)
-    asked: list[str] = []
+    audiences: list[str] = []
 
     async def exchange(request: Request) -> Response:
         [assertion] = parse_qs((await request.body()).decode())["assertion"]
         claims = jwt.decode(assertion, options={"verify_signature": False})
-        asked.append(claims["target_audience"])
-        return JSONResponse({"id_token": google.token(claims["target_audience"])})
+        audiences.append(claims["target_audience"])
+        return JSONResponse({"id_token": google.issue_token(claims["target_audience"])})
 
-    with running(Starlette(routes=[Route("/token", exchange, methods=["POST"])])) as url:
-        account.write_text(json.dumps(_account(google.key, f"{url}/token")))
+    with run_server(Starlette(routes=[Route("/token", exchange, methods=["POST"])])) as url:
+        account.write_text(json.dumps(_build_account(google.key, f"{url}/token")))
         for audience in ("tool_proxy", "tool_proxy", "after_turn"):
-            await services.verify(await services.token(audience), audience)
+            await services.verify(await services.get_token(audience), audience)
 
-    assert asked == ["tool_proxy", "after_turn"]
+    assert audiences == ["tool_proxy", "after_turn"]
 
 
-async def test_without_a_token_endpoint_no_service_token_can_be_had(
+async def test_an_unreachable_token_endpoint_is_unavailable(
     key: RSAPrivateKey, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     account = tmp_path / "account.json"
-    account.write_text(json.dumps(_account(key, "http://127.0.0.1:1/token")))
+    account.write_text(json.dumps(_build_account(key, "http://127.0.0.1:1/token")))
     monkeypatch.setenv("GOOGLE_APPLICATION_CREDENTIALS", str(account))
 
     with pytest.raises(Unavailable):
-        await OidcServiceIdentity().token("tool_proxy")
+        await OidcServiceIdentity().get_token("tool_proxy")
 
 
-async def test_certificates_are_fetched_once(google: Google) -> None:
+async def test_certificates_are_fetched_once(google: FakeGoogle) -> None:
     services = OidcServiceIdentity(certs_url=google.certs_url)
 
     for _ in range(3):
-        await services.verify(google.token("tool_proxy"), "tool_proxy")
+        await services.verify(google.issue_token("tool_proxy"), "tool_proxy")
 
-    assert google.fetched == ["/certs"]
+    assert google.fetched_paths == ["/certs"]
 
 
-async def test_without_certificates_a_token_is_neither_good_nor_bad(google: Google) -> None:
+async def test_missing_certificates_are_unavailable(google: FakeGoogle) -> None:
     services = OidcServiceIdentity(certs_url=google.certs_url + "/missing")
 
     with pytest.raises(Unavailable):
-        await services.verify(google.token("tool_proxy"), "tool_proxy")
+        await services.verify(google.issue_token("tool_proxy"), "tool_proxy")
 
 
-def _account(key: RSAPrivateKey, token_uri: str) -> dict[str, str]:
+def _build_account(key: RSAPrivateKey, token_uri: str) -> dict[str, str]:
     pem = key.private_bytes(
         serialization.Encoding.PEM,
         serialization.PrivateFormat.PKCS8,
@@ -232,7 +238,7 @@ def _account(key: RSAPrivateKey, token_uri: str) -> dict[str, str]:
     }
 
 
-def _certificate(key: RSAPrivateKey) -> str:
+def _build_certificate(key: RSAPrivateKey) -> str:
     name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "test")])
     now = datetime.now(UTC)
     certificate = (

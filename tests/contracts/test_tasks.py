@@ -9,7 +9,7 @@ from pathlib import Path
 import grpc
 import pytest
 
-from infra.local.pump import Pump
+from infra.local.pump import QueueWorker
 from shared import telemetry
 from shared.adapters.google_tasks import GoogleTasks
 from shared.adapters.sqlite_database import SqliteDatabase
@@ -24,12 +24,12 @@ Calls = list[tuple[str, object]]
 
 
 @dataclass
-class World:
+class TasksFixture:
     """The port; `calls` runs what is due and tells of all that ran; how long an ended task's name is kept."""
 
     tasks: Tasks
-    calls: Callable[[], Awaitable[Calls]]
-    name_kept: timedelta
+    run_due: Callable[[], Awaitable[Calls]]
+    name_ttl: timedelta
 
 
 @pytest.fixture
@@ -44,74 +44,76 @@ def cloud(clock: FixedClock) -> Iterator[FakeCloudTasks]:
 
 
 @pytest.fixture(params=["sqlite", "google"])
-def world(request: pytest.FixtureRequest, clock: FixedClock, tmp_path: Path) -> World:
+def world(request: pytest.FixtureRequest, clock: FixedClock, tmp_path: Path) -> TasksFixture:
     if request.param == "google":
-        return _google(request.getfixturevalue("cloud"))
-    return _sqlite(SqliteQueue(SqliteDatabase(tmp_path / "keepsake.db"), clock))
+        return _build_google(request.getfixturevalue("cloud"))
+    return _build_sqlite(SqliteQueue(SqliteDatabase(tmp_path / "keepsake.db"), clock))
 
 
-async def test_a_task_calls_its_target_with_its_body(world: World) -> None:
+async def test_a_task_calls_its_target_with_its_body(world: TasksFixture) -> None:
     await world.tasks.create("deliver", "n1", {"ids": ["a", "b"], "count": 2})
 
-    assert await world.calls() == [("deliver", {"ids": ["a", "b"], "count": 2})]
+    assert await world.run_due() == [("deliver", {"ids": ["a", "b"], "count": 2})]
 
 
-async def test_a_task_waits_for_its_time(world: World, clock: FixedClock) -> None:
+async def test_a_task_waits_for_its_time(world: TasksFixture, clock: FixedClock) -> None:
     await world.tasks.create("deliver", "n1", {}, at=clock.now() + timedelta(minutes=5))
 
-    clock.pass_(seconds=299)
-    early = await world.calls()
-    clock.pass_(seconds=1)
+    clock.advance(seconds=299)
+    early_calls = await world.run_due()
+    clock.advance(seconds=1)
 
-    assert early == []
-    assert len(await world.calls()) == 1
+    assert early_calls == []
+    assert len(await world.run_due()) == 1
 
 
-async def test_a_name_is_taken_while_its_task_waits(world: World, clock: FixedClock) -> None:
+async def test_a_task_name_is_reserved_while_its_task_waits(
+    world: TasksFixture, clock: FixedClock
+) -> None:
     await world.tasks.create("deliver", "n1", {}, at=clock.now() + timedelta(hours=3))
 
-    clock.pass_(hours=2)
+    clock.advance(hours=2)
     await world.tasks.create("deliver", "n1", {})
 
-    assert await world.calls() == []
+    assert await world.run_due() == []
 
 
-async def test_a_name_is_taken_for_an_hour_or_more_after_its_task_ran(
-    world: World, clock: FixedClock
+async def test_a_task_name_stays_reserved_for_an_hour_after_its_task_ran(
+    world: TasksFixture, clock: FixedClock
 ) -> None:
     await world.tasks.create("deliver", "n1", {"n": 1})
-    await world.calls()
+    await world.run_due()
 
-    clock.pass_(minutes=59)
+    clock.advance(minutes=59)
     await world.tasks.create("deliver", "n1", {"n": 2})
-    await world.calls()
-    clock.pass_(seconds=(world.name_kept - timedelta(minutes=59)).total_seconds())
+    await world.run_due()
+    clock.advance(seconds=(world.name_ttl - timedelta(minutes=59)).total_seconds())
     await world.tasks.create("deliver", "n1", {"n": 3})
 
-    assert [body for _, body in await world.calls()] == [{"n": 1}, {"n": 3}]
+    assert [body for _, body in await world.run_due()] == [{"n": 1}, {"n": 3}]
 
 
-async def test_a_name_is_taken_for_one_target_only(world: World) -> None:
+async def test_a_task_name_is_reserved_for_one_target_only(world: TasksFixture) -> None:
     await world.tasks.create("deliver", "n1", {})
     await world.tasks.create("close_run", "n1", {})
 
-    assert sorted(target for target, _ in await world.calls()) == ["close_run", "deliver"]
+    assert sorted(target for target, _ in await world.run_due()) == ["close_run", "deliver"]
 
 
-async def test_any_text_names_a_task(world: World) -> None:
+async def test_any_text_can_name_a_task(world: TasksFixture) -> None:
     await world.tasks.create("deliver", "a/b c: é", {})
 
-    assert len(await world.calls()) == 1
+    assert len(await world.run_due()) == 1
 
 
-async def test_t16_cloud_tasks_calls_as_the_caller_for_the_function_s_audience(
+async def test_cloud_tasks_calls_as_the_caller_for_the_function_s_audience_t16(
     cloud: FakeCloudTasks,
 ) -> None:
-    tasks = _google_tasks(cloud, audiences={"close_run": "https://close-run.example"})
+    tasks = _build_google_tasks(cloud, audiences={"close_run": "https://close-run.example"})
     await tasks.create("deliver", "n1", {})
     await tasks.create("close_run", "n1", {})
 
-    tokens = [task.http_request.oidc_token for task in cloud.take_due()]
+    tokens = [task.http_request.oidc_token for task in cloud.finish_due_tasks()]
 
     assert [(token.service_account_email, token.audience) for token in tokens] == [
         (CALLER, "deliver"),
@@ -119,24 +121,24 @@ async def test_t16_cloud_tasks_calls_as_the_caller_for_the_function_s_audience(
     ]
 
 
-async def test_c75_cloud_tasks_carries_the_trace_of_who_created_the_task(
+async def test_a_cloud_task_carries_the_trace_of_its_creator_c75(
     cloud: FakeCloudTasks,
 ) -> None:
-    with telemetry.request("notifications"):
-        trace = telemetry.trace()
-        await _google_tasks(cloud).create("deliver", "n1", {})
+    with telemetry.log_request("notifications"):
+        trace = telemetry.get_trace_headers()
+        await _build_google_tasks(cloud).create("deliver", "n1", {})
 
-    (task,) = cloud.take_due()
+    (task,) = cloud.finish_due_tasks()
 
     assert task.http_request.headers.items() >= trace.items()
 
 
-async def test_tasks_with_names_in_sequence_are_spread(cloud: FakeCloudTasks) -> None:
-    tasks = _google_tasks(cloud)
+async def test_ids_of_sequential_task_names_are_spread(cloud: FakeCloudTasks) -> None:
+    tasks = _build_google_tasks(cloud)
     for n in range(20):
         await tasks.create("deliver", f"notification-{n}", {})
 
-    ids = [task.name.rpartition("/")[2] for task in cloud.take_due()]
+    ids = [task.name.rpartition("/")[2] for task in cloud.finish_due_tasks()]
 
     assert len({task_id[:2] for task_id in ids}) > 10
     assert ids != sorted(ids)
@@ -151,41 +153,43 @@ async def test_tasks_with_names_in_sequence_are_spread(cloud: FakeCloudTasks) ->
         grpc.StatusCode.NOT_FOUND,
     ],
 )
-async def test_cloud_tasks_that_takes_no_task_is_unavailable(
+async def test_cloud_tasks_refusing_a_task_is_unavailable(
     cloud: FakeCloudTasks, failure: grpc.StatusCode
 ) -> None:
     cloud.failure = failure
 
     with pytest.raises(Unavailable):
-        await _google_tasks(cloud).create("deliver", "n1", {})
+        await _build_google_tasks(cloud).create("deliver", "n1", {})
 
 
-def _sqlite(queue: SqliteQueue) -> World:
-    made: Calls = []
+def _build_sqlite(queue: SqliteQueue) -> TasksFixture:
+    recorded_calls: Calls = []
 
-    async def take(job: Job) -> None:
-        made.append((job.target, job.body))
+    async def record_call(job: Job) -> None:
+        recorded_calls.append((job.target, job.body))
 
-    async def calls() -> Calls:
-        await Pump(queue, take).drain()
-        return made
+    async def run_due() -> Calls:
+        await QueueWorker(queue, record_call).drain()
+        return recorded_calls
 
-    return World(SqliteTasks(queue), calls, name_kept=timedelta(hours=1))
+    return TasksFixture(SqliteTasks(queue), run_due, name_ttl=timedelta(hours=1))
 
 
-def _google(cloud: FakeCloudTasks) -> World:
-    made: Calls = []
+def _build_google(cloud: FakeCloudTasks) -> TasksFixture:
+    recorded_calls: Calls = []
 
-    async def calls() -> Calls:
-        for task in cloud.take_due():
+    async def run_due() -> Calls:
+        for task in cloud.finish_due_tasks():
             target = task.http_request.url.removeprefix("https://demo.example/")
-            made.append((target, json.loads(task.http_request.body)))
-        return made
+            recorded_calls.append((target, json.loads(task.http_request.body)))
+        return recorded_calls
 
-    return World(_google_tasks(cloud), calls, name_kept=timedelta(hours=24))
+    return TasksFixture(_build_google_tasks(cloud), run_due, name_ttl=timedelta(hours=24))
 
 
-def _google_tasks(cloud: FakeCloudTasks, audiences: dict[str, str] | None = None) -> GoogleTasks:
+def _build_google_tasks(
+    cloud: FakeCloudTasks, audiences: dict[str, str] | None = None
+) -> GoogleTasks:
     return GoogleTasks(
         queue=QUEUE,
         url="https://demo.example/{}".format,

@@ -24,7 +24,7 @@ ADAPTERS = ["sqlite", "pinecone"]
 
 
 @asynccontextmanager
-async def opened(kind: str) -> AsyncIterator[Vectors]:
+async def open_vectors(kind: str) -> AsyncIterator[Vectors]:
     async with AsyncExitStack() as stack:
         if kind == "sqlite":
             folder = stack.enter_context(TemporaryDirectory())
@@ -36,51 +36,55 @@ async def opened(kind: str) -> AsyncIterator[Vectors]:
             pinecone = PineconeVectors(
                 api_key=API_KEY, sparse_host=sparse.url, dense_host=dense.url
             )
-            stack.push_async_callback(pinecone.close)
+            stack.push_async_callback(pinecone.aclose)
             yield pinecone
 
 
 @pytest.fixture(params=ADAPTERS)
 async def vectors(request: pytest.FixtureRequest) -> AsyncIterator[Vectors]:
-    async with opened(request.param) as vectors:
+    async with open_vectors(request.param) as vectors:
         yield vectors
 
 
-def row(row_id: str, terms: dict[int, float], **metadata: MetadataValue) -> Row:
-    return Row(id=row_id, sparse=sparse(terms), metadata=metadata)
+def build_row(row_id: str, terms: dict[int, float], **metadata: MetadataValue) -> Row:
+    return Row(id=row_id, sparse=build_sparse(terms), metadata=metadata)
 
 
-def meaning(row_id: str, *dense: float, **metadata: MetadataValue) -> Row:
+def build_dense_row(row_id: str, *dense: float, **metadata: MetadataValue) -> Row:
     return Row(id=row_id, sparse=ANY_TERM, dense=dense, metadata=metadata)
 
 
-def sparse(terms: dict[int, float]) -> SparseVector:
+def build_sparse(terms: dict[int, float]) -> SparseVector:
     ordered = sorted(terms)
     return SparseVector(tuple(ordered), tuple(terms[index] for index in ordered))
 
 
-async def found(
+async def search_ids(
     vectors: Vectors, namespace: str, terms: dict[int, float], where: Filter | None = None
 ) -> list[str]:
-    hits = await vectors.query_sparse(namespace, sparse(terms), limit=100, where=where)
+    hits = await vectors.query_sparse(namespace, build_sparse(terms), limit=100, where=where)
     return [hit.id for hit in hits]
 
 
 async def test_rows_come_best_first_with_their_dot_product(vectors: Vectors):
-    await vectors.upsert("a", [row("weak", {1: 0.5, 9: 3.0}), row("strong", {1: 1.5, 2: 0.25})])
+    await vectors.upsert(
+        "a", [build_row("weak", {1: 0.5, 9: 3.0}), build_row("strong", {1: 1.5, 2: 0.25})]
+    )
 
-    hits = await vectors.query_sparse("a", sparse({1: 2.0, 2: 4.0}), limit=10)
+    hits = await vectors.query_sparse("a", build_sparse({1: 2.0, 2: 4.0}), limit=10)
 
     assert [(hit.id, hit.score) for hit in hits] == [("strong", 4.0), ("weak", 1.0)]
 
 
-async def test_p11_a_hit_tells_what_each_term_of_the_query_weighs_in_it(vectors: Vectors):
-    await vectors.upsert("a", [row("both", {1: 1.5, 3: 0.25}), row("one", {3: 2.0, 9: 1.0})])
-    await vectors.upsert("a", [row("late", {2: 0.5}), row("one", {3: 1.0})])
+async def test_a_hit_lists_the_weight_of_each_query_term_p11(vectors: Vectors):
+    await vectors.upsert(
+        "a", [build_row("both", {1: 1.5, 3: 0.25}), build_row("one", {3: 2.0, 9: 1.0})]
+    )
+    await vectors.upsert("a", [build_row("late", {2: 0.5}), build_row("one", {3: 1.0})])
 
-    hits = await vectors.query_sparse("a", sparse({1: 2.0, 2: 1.0, 3: 1.0}), limit=10)
+    hits = await vectors.query_sparse("a", build_sparse({1: 2.0, 2: 1.0, 3: 1.0}), limit=10)
 
-    assert {hit.id: hit.matched for hit in hits} == {
+    assert {hit.id: hit.term_weights for hit in hits} == {
         "both": (1.5, 0.0, 0.25),
         "one": (0.0, 0.0, 1.0),
         "late": (0.0, 0.5, 0.0),
@@ -88,55 +92,55 @@ async def test_p11_a_hit_tells_what_each_term_of_the_query_weighs_in_it(vectors:
 
 
 async def test_rows_that_share_no_term_are_not_found(vectors: Vectors):
-    await vectors.upsert("a", [row("r", {1: 1.0})])
+    await vectors.upsert("a", [build_row("r", {1: 1.0})])
 
-    assert await found(vectors, "a", {2: 1.0}) == []
-    assert await found(vectors, "a", {}) == []
-    assert await found(vectors, "never written", {1: 1.0}) == []
+    assert await search_ids(vectors, "a", {2: 1.0}) == []
+    assert await search_ids(vectors, "a", {}) == []
+    assert await search_ids(vectors, "never written", {1: 1.0}) == []
 
 
 async def test_a_limit_keeps_the_best(vectors: Vectors):
-    await vectors.upsert("a", [row(f"r{n}", {1: float(n)}) for n in range(1, 8)])
+    await vectors.upsert("a", [build_row(f"r{n}", {1: float(n)}) for n in range(1, 8)])
 
-    hits = await vectors.query_sparse("a", sparse({1: 1.0}), limit=2)
+    hits = await vectors.query_sparse("a", build_sparse({1: 1.0}), limit=2)
 
     assert [hit.id for hit in hits] == ["r7", "r6"]
 
 
 async def test_a_row_is_replaced_as_a_whole(vectors: Vectors):
-    await vectors.upsert("a", [row("r", {1: 1.0}, kind="old")])
-    assert await found(vectors, "a", {1: 1.0}) == ["r"]
+    await vectors.upsert("a", [build_row("r", {1: 1.0}, kind="old")])
+    assert await search_ids(vectors, "a", {1: 1.0}) == ["r"]
 
-    await vectors.upsert("a", [row("r", {2: 1.0}, kind="new")])
+    await vectors.upsert("a", [build_row("r", {2: 1.0}, kind="new")])
 
-    assert await found(vectors, "a", {1: 1.0}) == []
-    [hit] = await vectors.query_sparse("a", sparse({2: 1.0}), limit=10)
+    assert await search_ids(vectors, "a", {1: 1.0}) == []
+    [hit] = await vectors.query_sparse("a", build_sparse({2: 1.0}), limit=10)
     assert hit.metadata == {"kind": "new"}
 
 
-async def test_deleted_rows_are_gone_and_the_others_stay(vectors: Vectors):
-    await vectors.upsert("a", [row("r1", {1: 1.0}), row("r2", {1: 2.0})])
-    assert await found(vectors, "a", {1: 1.0}) == ["r2", "r1"]
+async def test_deleted_rows_are_not_found_and_the_others_stay(vectors: Vectors):
+    await vectors.upsert("a", [build_row("r1", {1: 1.0}), build_row("r2", {1: 2.0})])
+    assert await search_ids(vectors, "a", {1: 1.0}) == ["r2", "r1"]
 
     await vectors.delete("a", ["r2", "was never there"])
 
-    assert await found(vectors, "a", {1: 1.0}) == ["r1"]
+    assert await search_ids(vectors, "a", {1: 1.0}) == ["r1"]
 
 
 async def test_a_deleted_namespace_is_empty_and_may_be_written_again(vectors: Vectors):
-    await vectors.upsert("a", [row("r1", {1: 1.0})])
-    await vectors.upsert("b", [row("r1", {1: 1.0})])
-    assert await found(vectors, "a", {1: 1.0}) == ["r1"]
+    await vectors.upsert("a", [build_row("r1", {1: 1.0})])
+    await vectors.upsert("b", [build_row("r1", {1: 1.0})])
+    assert await search_ids(vectors, "a", {1: 1.0}) == ["r1"]
 
     await vectors.delete_namespace("a")
-    assert await found(vectors, "a", {1: 1.0}) == []
-    assert await found(vectors, "b", {1: 1.0}) == ["r1"]
+    assert await search_ids(vectors, "a", {1: 1.0}) == []
+    assert await search_ids(vectors, "b", {1: 1.0}) == ["r1"]
 
-    await vectors.upsert("a", [row("r2", {1: 1.0})])
-    assert await found(vectors, "a", {1: 1.0}) == ["r2"]
+    await vectors.upsert("a", [build_row("r2", {1: 1.0})])
+    assert await search_ids(vectors, "a", {1: 1.0}) == ["r2"]
 
 
-async def test_deleting_where_nothing_is_is_no_error(vectors: Vectors):
+async def test_deleting_from_an_unknown_namespace_is_no_error(vectors: Vectors):
     await vectors.delete("nowhere", ["r"])
     await vectors.delete("nowhere", [])
     await vectors.delete_namespace("nowhere")
@@ -147,9 +151,9 @@ async def test_writing_nothing_is_no_error(vectors: Vectors):
 
 
 async def test_many_rows_are_written_in_one_call(vectors: Vectors):
-    await vectors.upsert("a", [row(f"r{n:03}", {n: 1.0, 9999: 1.0}) for n in range(230)])
+    await vectors.upsert("a", [build_row(f"r{n:03}", {n: 1.0, 9999: 1.0}) for n in range(230)])
 
-    hits = await vectors.query_sparse("a", sparse({9999: 1.0}), limit=1000)
+    hits = await vectors.query_sparse("a", build_sparse({9999: 1.0}), limit=1000)
 
     assert {hit.id for hit in hits} == {f"r{n:03}" for n in range(230)}
 
@@ -163,9 +167,9 @@ async def test_metadata_comes_back_as_it_was_written(vectors: Vectors):
         "people": ["Ada", "Zoë"],
         "none": [],
     }
-    await vectors.upsert("a", [Row(id="r", sparse=sparse({1: 1.0}), metadata=metadata)])
+    await vectors.upsert("a", [Row(id="r", sparse=build_sparse({1: 1.0}), metadata=metadata)])
 
-    [hit] = await vectors.query_sparse("a", sparse({1: 1.0}), limit=1)
+    [hit] = await vectors.query_sparse("a", build_sparse({1: 1.0}), limit=1)
 
     assert hit.metadata == metadata
     assert isinstance(hit.metadata["created_at"], int)
@@ -201,43 +205,45 @@ async def test_filters_mean_what_pinecone_says(vectors: Vectors, where: Filter, 
     await vectors.upsert(
         "u",
         [
-            row("a", {1: 3.0}, kind="chunk", at=1, people=["Ada", "Bob"]),
-            row("b", {1: 2.0}, kind="chunk", at=2, people=[]),
-            row("c", {1: 1.0}, kind="summary", at=3, people=["Eve"]),
+            build_row("a", {1: 3.0}, kind="chunk", at=1, people=["Ada", "Bob"]),
+            build_row("b", {1: 2.0}, kind="chunk", at=2, people=[]),
+            build_row("c", {1: 1.0}, kind="summary", at=3, people=["Eve"]),
         ],
     )
 
-    assert "".join(await found(vectors, "u", {1: 1.0}, where)) == expected
+    assert "".join(await search_ids(vectors, "u", {1: 1.0}, where)) == expected
 
 
-async def test_a_filter_finds_what_ranks_far_below(vectors: Vectors):
-    many = [row(f"r{n}", {1: 2.0}, kind="chunk") for n in range(40)]
-    await vectors.upsert("a", [*many, row("low", {1: 0.5}, kind="memory")])
+async def test_a_filter_finds_rows_that_rank_far_below(vectors: Vectors):
+    many = [build_row(f"r{n}", {1: 2.0}, kind="chunk") for n in range(40)]
+    await vectors.upsert("a", [*many, build_row("low", {1: 0.5}, kind="memory")])
 
-    hits = await vectors.query_sparse("a", sparse({1: 1.0}), limit=3, where={"kind": "memory"})
+    hits = await vectors.query_sparse(
+        "a", build_sparse({1: 1.0}), limit=3, where={"kind": "memory"}
+    )
 
     assert [hit.id for hit in hits] == ["low"]
 
 
 @pytest.mark.parametrize("where", [{"at": {"$near": 1}}, {"at": {"$gt": "yesterday"}}])
-async def test_a_filter_that_means_nothing_is_refused(vectors: Vectors, where: Filter):
-    await vectors.upsert("a", [row("r", {1: 1.0}, at=1)])
+async def test_an_invalid_filter_is_refused(vectors: Vectors, where: Filter):
+    await vectors.upsert("a", [build_row("r", {1: 1.0}, at=1)])
 
     with pytest.raises(Invalid):
-        await vectors.query_sparse("a", sparse({1: 1.0}), limit=1, where=where)
+        await vectors.query_sparse("a", build_sparse({1: 1.0}), limit=1, where=where)
 
 
 @pytest.mark.parametrize(
     "refused",
     [
-        row("too-many-terms", dict.fromkeys(range(1001), 1.0)),
-        row("no-terms", {}),
-        row("not-32-bits", {2**32: 1.0}),
-        row("ï", {1: 1.0}),
-        row("r" * 513, {1: 1.0}),
-        row("", {1: 1.0}),
-        row("large", {1: 1.0}, topics=["x" * 100] * 410),
-        Row(id="nested", sparse=sparse({1: 1.0}), metadata={"map": {"a": 1}}),  # type: ignore[dict-item]
+        build_row("too-many-terms", dict.fromkeys(range(1001), 1.0)),
+        build_row("no-terms", {}),
+        build_row("not-32-bits", {2**32: 1.0}),
+        build_row("ï", {1: 1.0}),
+        build_row("r" * 513, {1: 1.0}),
+        build_row("", {1: 1.0}),
+        build_row("large", {1: 1.0}, topics=["x" * 100] * 410),
+        Row(id="nested", sparse=build_sparse({1: 1.0}), metadata={"map": {"a": 1}}),  # type: ignore[dict-item]
     ],
     ids=lambda refused: refused.id[:20],
 )
@@ -245,31 +251,37 @@ async def test_a_row_beyond_the_limits_is_refused_and_nothing_written(
     vectors: Vectors, refused: Row
 ):
     with pytest.raises(Invalid):
-        await vectors.upsert("a", [row("fine", {1: 1.0}), refused])
+        await vectors.upsert("a", [build_row("fine", {1: 1.0}), refused])
 
-    assert await found(vectors, "a", {1: 1.0}) == []
+    assert await search_ids(vectors, "a", {1: 1.0}) == []
 
 
-async def test_a_row_at_the_limits_is_kept(vectors: Vectors):
-    await vectors.upsert("a", [row("r" * 512, dict.fromkeys(range(2**32 - 1000, 2**32), 1.0))])
+async def test_a_row_at_the_limits_is_stored(vectors: Vectors):
+    await vectors.upsert(
+        "a", [build_row("r" * 512, dict.fromkeys(range(2**32 - 1000, 2**32), 1.0))]
+    )
 
-    assert await found(vectors, "a", {2**32 - 1: 1.0}) == ["r" * 512]
+    assert await search_ids(vectors, "a", {2**32 - 1: 1.0}) == ["r" * 512]
 
 
 @pytest.mark.parametrize("dense", [(), (0.0, 0.0), (1.0, float("nan")), (float("inf"),)])
 async def test_a_vector_that_has_no_cosine_is_refused(vectors: Vectors, dense: tuple[float, ...]):
     with pytest.raises(Invalid):
-        await vectors.upsert("a", [meaning("r", *dense)])
+        await vectors.upsert("a", [build_dense_row("r", *dense)])
     with pytest.raises(Invalid):
         await vectors.query_dense("a", dense, limit=1)
 
-    assert await found(vectors, "a", {1: 1.0}) == []
+    assert await search_ids(vectors, "a", {1: 1.0}) == []
 
 
-async def test_meanings_come_nearest_first_with_their_cosine(vectors: Vectors):
+async def test_dense_rows_come_nearest_first_with_their_cosine(vectors: Vectors):
     await vectors.upsert(
         "a",
-        [meaning("across", 0.0, 2.0), meaning("against", -3.0, 0.0), meaning("along", 5.0, 0.0)],
+        [
+            build_dense_row("across", 0.0, 2.0),
+            build_dense_row("against", -3.0, 0.0),
+            build_dense_row("along", 5.0, 0.0),
+        ],
     )
 
     hits = await vectors.query_dense("a", (0.5, 0.0), limit=10)
@@ -279,49 +291,51 @@ async def test_meanings_come_nearest_first_with_their_cosine(vectors: Vectors):
 
 
 async def test_rows_without_dense_values_are_found_by_words_alone(vectors: Vectors):
-    await vectors.upsert("a", [row("words", {1: 1.0}), meaning("both", 1.0, 1.0)])
+    await vectors.upsert("a", [build_row("words", {1: 1.0}), build_dense_row("both", 1.0, 1.0)])
 
     hits = await vectors.query_dense("a", (1.0, 0.0), limit=10)
 
     assert [hit.id for hit in hits] == ["both"]
-    assert set(await found(vectors, "a", {1: 1.0})) == {"words", "both"}
+    assert set(await search_ids(vectors, "a", {1: 1.0})) == {"words", "both"}
 
 
 async def test_a_row_written_again_without_dense_values_has_none(vectors: Vectors):
-    await vectors.upsert("a", [meaning("r", 1.0, 0.0)])
+    await vectors.upsert("a", [build_dense_row("r", 1.0, 0.0)])
     assert len(await vectors.query_dense("a", (1.0, 0.0), limit=10)) == 1
 
-    await vectors.upsert("a", [row("r", {1: 1.0})])
+    await vectors.upsert("a", [build_row("r", {1: 1.0})])
 
     assert await vectors.query_dense("a", (1.0, 0.0), limit=10) == []
 
 
-async def test_p30_a_deleted_row_is_found_neither_by_words_nor_by_meaning(vectors: Vectors):
-    await vectors.upsert("a", [meaning("gone", 1.0, 0.0), meaning("stays", 0.5, 0.5)])
+async def test_a_deleted_row_is_found_by_neither_query_p30(vectors: Vectors):
+    await vectors.upsert(
+        "a", [build_dense_row("gone", 1.0, 0.0), build_dense_row("stays", 0.5, 0.5)]
+    )
     assert len(await vectors.query_dense("a", (1.0, 0.0), limit=10)) == 2
 
     await vectors.delete("a", ["gone"])
 
     assert [hit.id for hit in await vectors.query_dense("a", (1.0, 0.0), limit=10)] == ["stays"]
-    assert await found(vectors, "a", {1: 1.0}) == ["stays"]
+    assert await search_ids(vectors, "a", {1: 1.0}) == ["stays"]
     assert await vectors.fetch("a", ["gone"]) == {}
 
 
-async def test_p30_an_erased_namespace_holds_nothing(vectors: Vectors):
-    await vectors.upsert("a", [meaning("r", 1.0, 0.0)])
+async def test_an_erased_namespace_holds_nothing_p30(vectors: Vectors):
+    await vectors.upsert("a", [build_dense_row("r", 1.0, 0.0)])
     await vectors.delete_namespace("a")
 
     assert await vectors.query_dense("a", (1.0, 0.0), limit=10) == []
     assert await vectors.fetch("a", ["r"]) == {}
 
 
-async def test_p11_dates_and_kind_filter_meanings_too(vectors: Vectors):
+async def test_dates_and_kind_filter_dense_queries_too_p11(vectors: Vectors):
     await vectors.upsert(
         "a",
         [
-            meaning("old", 1.0, 0.0, kind="chunk", created_at=10),
-            meaning("new", 1.0, 0.1, kind="chunk", created_at=20),
-            meaning("memory", 1.0, 0.0, kind="memory", created_at=20),
+            build_dense_row("old", 1.0, 0.0, kind="chunk", created_at=10),
+            build_dense_row("new", 1.0, 0.1, kind="chunk", created_at=20),
+            build_dense_row("memory", 1.0, 0.0, kind="memory", created_at=20),
         ],
     )
     where: Filter = {"kind": {"$eq": "chunk"}, "created_at": {"$gte": 15}}
@@ -332,52 +346,56 @@ async def test_p11_dates_and_kind_filter_meanings_too(vectors: Vectors):
 
 
 async def test_equal_scores_keep_their_order_whatever_the_limit(vectors: Vectors):
-    await vectors.upsert("a", [meaning(f"r{n}", 1.0, 2.0) for n in range(30)])
+    await vectors.upsert("a", [build_dense_row(f"r{n}", 1.0, 2.0) for n in range(30)])
 
-    by_words = await found(vectors, "a", {1: 1.0})
-    few = await vectors.query_sparse("a", ANY_TERM, limit=7)
-    by_meaning = await vectors.query_dense("a", (1.0, 0.0), limit=30)
-    nearest = await vectors.query_dense("a", (1.0, 0.0), limit=7)
+    all_sparse_ids = await search_ids(vectors, "a", {1: 1.0})
+    few_sparse_hits = await vectors.query_sparse("a", ANY_TERM, limit=7)
+    all_dense_hits = await vectors.query_dense("a", (1.0, 0.0), limit=30)
+    few_dense_hits = await vectors.query_dense("a", (1.0, 0.0), limit=7)
 
-    assert [hit.id for hit in few] == by_words[:7]
-    assert nearest == by_meaning[:7]
+    assert [hit.id for hit in few_sparse_hits] == all_sparse_ids[:7]
+    assert few_dense_hits == all_dense_hits[:7]
 
 
 async def test_rows_are_fetched_as_they_were_written(vectors: Vectors):
-    rows = [meaning("both", 0.5, -0.25, kind="chunk", at=7), row("words", {2: 1.5, 9: 0.5})]
+    rows = [
+        build_dense_row("both", 0.5, -0.25, kind="chunk", at=7),
+        build_row("words", {2: 1.5, 9: 0.5}),
+    ]
     await vectors.upsert("a", rows)
-    await vectors.upsert("b", [row("theirs", {1: 1.0})])
+    await vectors.upsert("b", [build_row("theirs", {1: 1.0})])
 
-    fetched = await vectors.fetch("a", ["words", "both", "theirs", "never written"])
+    stored_rows = await vectors.fetch("a", ["words", "both", "theirs", "never written"])
 
-    assert fetched == {row.id: row for row in rows}
+    assert stored_rows == {row.id: row for row in rows}
 
 
 async def test_fetching_many_and_nothing(vectors: Vectors):
-    await vectors.upsert("a", [row(f"r{n}", {1: 1.0}) for n in range(130)])
+    await vectors.upsert("a", [build_row(f"r{n}", {1: 1.0}) for n in range(130)])
 
     assert len(await vectors.fetch("a", [f"r{n}" for n in range(130)])) == 130
     assert await vectors.fetch("a", []) == {}
     assert await vectors.fetch("nowhere", ["r"]) == {}
 
 
-grain = st.integers(1, 2000).map(lambda n: n / 256)
-term_weights = st.dictionaries(st.integers(0, 6), grain, min_size=1)
-libraries = st.dictionaries(
-    st.tuples(st.sampled_from(["ann", "bob", "ann-"]), st.sampled_from("abcdef")), term_weights
+weight_strategy = st.integers(1, 2000).map(lambda n: n / 256)
+term_weights_strategy = st.dictionaries(st.integers(0, 6), weight_strategy, min_size=1)
+library_strategy = st.dictionaries(
+    st.tuples(st.sampled_from(["ann", "bob", "ann-"]), st.sampled_from("abcdef")),
+    term_weights_strategy,
 )
 
 
 @pytest.mark.parametrize("kind", ADAPTERS)
 @settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-@given(libraries, term_weights)
-async def test_p11_every_row_found_is_the_callers_with_the_plain_dot_product(
+@given(library_strategy, term_weights_strategy)
+async def test_sparse_hits_are_the_callers_own_with_their_dot_product_p11(
     kind: str, library: dict[tuple[str, str], dict[int, float]], query: dict[int, float]
 ):
-    async with opened(kind) as vectors:
+    async with open_vectors(kind) as vectors:
         for (uid, name), terms in library.items():
-            await vectors.upsert(uid, [row(f"{uid}-{name}", terms, uid=uid)])
-        hits = await vectors.query_sparse("ann", sparse(query), limit=100)
+            await vectors.upsert(uid, [build_row(f"{uid}-{name}", terms, uid=uid)])
+        hits = await vectors.query_sparse("ann", build_sparse(query), limit=100)
 
     expected = {
         f"{uid}-{name}": sum(terms.get(index, 0.0) * weight for index, weight in query.items())
@@ -389,23 +407,26 @@ async def test_p11_every_row_found_is_the_callers_with_the_plain_dot_product(
     assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
 
 
-meanings = st.tuples(grain, st.one_of(grain, grain.map(lambda n: -n)))
+dense_vector_strategy = st.tuples(
+    weight_strategy, st.one_of(weight_strategy, weight_strategy.map(lambda n: -n))
+)
 
 
 @pytest.mark.parametrize("kind", ADAPTERS)
 @settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     st.dictionaries(
-        st.tuples(st.sampled_from(["ann", "bob", "ann-"]), st.sampled_from("abcdef")), meanings
+        st.tuples(st.sampled_from(["ann", "bob", "ann-"]), st.sampled_from("abcdef")),
+        dense_vector_strategy,
     ),
-    meanings,
+    dense_vector_strategy,
 )
-async def test_p11_every_meaning_found_is_the_callers_with_its_cosine(
+async def test_dense_hits_are_the_callers_own_with_their_cosine_p11(
     kind: str, library: dict[tuple[str, str], tuple[float, float]], query: tuple[float, float]
 ):
-    async with opened(kind) as vectors:
+    async with open_vectors(kind) as vectors:
         for (uid, name), dense in library.items():
-            await vectors.upsert(uid, [meaning(f"{uid}-{name}", *dense)])
+            await vectors.upsert(uid, [build_dense_row(f"{uid}-{name}", *dense)])
         hits = await vectors.query_dense("ann", query, limit=100)
 
     expected = {
@@ -417,7 +438,7 @@ async def test_p11_every_meaning_found_is_the_callers_with_its_cosine(
     assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
 
 
-def test_the_weights_of_the_property_are_exact_in_32_bits():
+def test_the_generated_weights_are_exact_in_32_bits():
     weights = [n / 256 for n in range(1, 2001)]
 
     assert array("f", weights).tolist() == weights

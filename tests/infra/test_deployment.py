@@ -41,9 +41,11 @@ def test_each_index_and_override_is_listed_once():
     """Terraform plans nothing where two have one key."""
     file = json.loads((ROOT / "infra/firestore.indexes.json").read_text())
     listed = [*map(json.dumps, file["indexes"])]
-    listed += [f"{one['collectionGroup']}.{one['fieldPath']}" for one in file["fieldOverrides"]]
+    listed += [
+        f"{entry['collectionGroup']}.{entry['fieldPath']}" for entry in file["fieldOverrides"]
+    ]
 
-    assert [one for one, times in Counter(listed).items() if times > 1] == []
+    assert [entry for entry, times in Counter(listed).items() if times > 1] == []
 
 
 def test_every_entry_point_is_a_function_of_the_file_that_routes_name():
@@ -56,7 +58,7 @@ def test_every_entry_point_is_a_function_of_the_file_that_routes_name():
     assert missing == []
 
 
-def test_terraform_grants_secrets_to_functions_that_there_are():
+def test_terraform_grants_secrets_only_to_existing_functions():
     secrets = (TERRAFORM / "secrets.tf").read_text()
     readers = {
         name
@@ -73,7 +75,7 @@ def test_terraform_files_parse_and_are_formatted():
     if terraform is None:
         pytest.skip("terraform is not installed")
 
-    checked = subprocess.run(
+    result = subprocess.run(
         [terraform, "fmt", "-check", "-diff", TERRAFORM],
         capture_output=True,
         text=True,
@@ -81,12 +83,12 @@ def test_terraform_files_parse_and_are_formatted():
         check=False,
     )
 
-    assert checked.returncode == 0, checked.stdout + checked.stderr
+    assert result.returncode == 0, result.stdout + result.stderr
 
 
-def test_gcloud_and_terraform_leave_out_the_same():
-    listed = re.search(r"excludes = \[(.*?)\]", (TERRAFORM / "functions.tf").read_text(), re.DOTALL)
+def test_gcloud_and_terraform_exclude_the_same_files():
+    match = re.search(r"excludes = \[(.*?)\]", (TERRAFORM / "functions.tf").read_text(), re.DOTALL)
     ignored = (ROOT / ".gcloudignore").read_text().splitlines()[1:]
 
-    assert listed is not None
-    assert re.findall(r'"([^"]+)"', listed[1]) == ignored
+    assert match is not None
+    assert re.findall(r'"([^"]+)"', match[1]) == ignored

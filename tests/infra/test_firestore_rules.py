@@ -15,9 +15,9 @@ from shared.domain.ids import is_id
 
 pytestmark = pytest.mark.emulators
 
-ANN, BOB, NOBODY = "ann", "bob", None
+ANN, BOB, ANONYMOUS = "ann", "bob", None
 CONVERSATION = "users/ann/conversations/c1"
-SERVER_OWNED = {
+SERVER_FIELDS = {
     "status": "completed",
     "discarded": True,
     "structured": {"title": "forged"},
@@ -42,34 +42,41 @@ class Database:
         self._documents = f"/v1/projects/{project}/databases/(default)/documents"
 
     def read(self, caller: str | None, path: str) -> int:
-        return self._client.get(self._url(path), headers=_as(caller)).status_code
+        return self._client.get(self._url(path), headers=_build_auth_headers(caller)).status_code
 
     def create(self, caller: str | None, path: str, fields: Mapping[str, Any]) -> int:
         parent, _, name = path.rpartition("/")
         return self._client.post(
-            self._url(parent), params={"documentId": name}, json=_wire(fields), headers=_as(caller)
+            self._url(parent),
+            params={"documentId": name},
+            json=_to_wire_fields(fields),
+            headers=_build_auth_headers(caller),
         ).status_code
 
     def update(self, caller: str | None, path: str, fields: Mapping[str, Any]) -> int:
         return self._client.patch(
             self._url(path),
             params={"updateMask.fieldPaths": list(fields), "currentDocument.exists": True},
-            json=_wire({name: value for name, value in fields.items() if value is not None}),
-            headers=_as(caller),
+            json=_to_wire_fields(
+                {name: value for name, value in fields.items() if value is not None}
+            ),
+            headers=_build_auth_headers(caller),
         ).status_code
 
     def replace(self, caller: str | None, path: str, fields: Mapping[str, Any]) -> int:
         url = self._url(path)
-        return self._client.patch(url, json=_wire(fields), headers=_as(caller)).status_code
+        return self._client.patch(
+            url, json=_to_wire_fields(fields), headers=_build_auth_headers(caller)
+        ).status_code
 
     def delete(self, caller: str | None, path: str) -> int:
-        return self._client.delete(self._url(path), headers=_as(caller)).status_code
+        return self._client.delete(self._url(path), headers=_build_auth_headers(caller)).status_code
 
     def _url(self, path: str) -> str:
         return f"{self._documents}/{path}"
 
 
-def _as(caller: str | None) -> dict[str, str]:
+def _build_auth_headers(caller: str | None) -> dict[str, str]:
     if caller is None:
         return {}
     if caller == "owner":
@@ -82,20 +89,20 @@ def _as(caller: str | None) -> dict[str, str]:
     return {"Authorization": f"Bearer {token}."}
 
 
-def _wire(fields: Mapping[str, Any]) -> dict[str, Any]:
-    return {"fields": {name: _value(value) for name, value in fields.items()}}
+def _to_wire_fields(fields: Mapping[str, Any]) -> dict[str, Any]:
+    return {"fields": {name: _to_wire_value(value) for name, value in fields.items()}}
 
 
-def _value(value: Any) -> dict[str, Any]:
+def _to_wire_value(value: Any) -> dict[str, Any]:
     match value:
         case bool():
             return {"booleanValue": value}
         case int():
             return {"integerValue": str(value)}
         case dict():
-            return {"mapValue": _wire(value)}
+            return {"mapValue": _to_wire_fields(value)}
         case list():
-            return {"arrayValue": {"values": [_value(item) for item in value]}}
+            return {"arrayValue": {"values": [_to_wire_value(item) for item in value]}}
         case _:
             return {"stringValue": value}
 
@@ -107,9 +114,9 @@ def database(firestore_emulator: str):
 
 
 def test_an_owner_writes_and_reads_their_own_conversation(database: Database):
-    spoken = {"language": "en", "transcript_segments": [{"text": "hello"}]}
+    fields = {"language": "en", "transcript_segments": [{"text": "hello"}]}
 
-    assert database.create(ANN, CONVERSATION, spoken) == 200
+    assert database.create(ANN, CONVERSATION, fields) == 200
     assert database.update(ANN, CONVERSATION, {"language": "de"}) == 200
     assert database.read(ANN, CONVERSATION) == 200
     assert database.create(ANN, f"{CONVERSATION}/parts/0", {"segments": []}) == 200
@@ -117,7 +124,7 @@ def test_an_owner_writes_and_reads_their_own_conversation(database: Database):
 
 
 @pytest.mark.parametrize("segments", [[{}] * 20_001, {"a": 1}, "text"])
-def test_no_client_writes_a_transcript_that_nobody_can_read(database: Database, segments: Any):
+def test_a_client_cannot_write_an_unreadable_transcript(database: Database, segments: Any):
     part = f"{CONVERSATION}/parts/0"
     database.create("owner", CONVERSATION, {"language": "en"})
     database.create("owner", part, {"segments": []})
@@ -130,8 +137,8 @@ def test_no_client_writes_a_transcript_that_nobody_can_read(database: Database, 
     assert database.create(ANN, path, {"transcript_segments": [{}] * 20_000}) == 200
 
 
-@pytest.mark.parametrize("caller", [BOB, NOBODY])
-def test_nobody_else_does(database: Database, caller: str | None):
+@pytest.mark.parametrize("caller", [BOB, ANONYMOUS])
+def test_other_users_cannot_read_or_write_a_conversation(database: Database, caller: str | None):
     database.create("owner", CONVERSATION, {"language": "en"})
 
     assert database.read(caller, CONVERSATION) == 403
@@ -143,14 +150,14 @@ def test_nobody_else_does(database: Database, caller: str | None):
 
 
 @pytest.mark.parametrize("name", ["a b", "ä", "a.b", "a" * 65, "c1\n"])
-def test_a_client_chooses_only_names_that_processing_takes(database: Database, name: str):
+def test_a_client_cannot_choose_an_invalid_id(database: Database, name: str):
     assert not is_id(name)
     assert database.create(ANN, f"users/ann/conversations/{name}", {}) == 403
 
 
-@pytest.mark.parametrize("field", SERVER_OWNED)
-def test_what_the_server_makes_of_a_conversation_no_client_writes(database: Database, field: str):
-    forged = {field: SERVER_OWNED[field]}
+@pytest.mark.parametrize("field", SERVER_FIELDS)
+def test_a_client_cannot_write_server_fields(database: Database, field: str):
+    forged = {field: SERVER_FIELDS[field]}
     database.create("owner", CONVERSATION, {"language": "en"})
 
     assert database.create(ANN, "users/ann/conversations/c2", {"language": "en", **forged}) == 403
@@ -158,24 +165,24 @@ def test_what_the_server_makes_of_a_conversation_no_client_writes(database: Data
     assert database.replace(ANN, CONVERSATION, {"language": "de", **forged}) == 403
 
 
-@pytest.mark.parametrize("field", SERVER_OWNED)
-def test_what_the_server_made_of_a_conversation_no_client_removes(database: Database, field: str):
-    made = {field: SERVER_OWNED[field]}
-    database.create("owner", CONVERSATION, {"language": "en", **made})
+@pytest.mark.parametrize("field", SERVER_FIELDS)
+def test_a_client_cannot_change_or_remove_server_fields(database: Database, field: str):
+    server_fields = {field: SERVER_FIELDS[field]}
+    database.create("owner", CONVERSATION, {"language": "en", **server_fields})
 
     assert database.update(ANN, CONVERSATION, {field: None}) == 403
     assert database.replace(ANN, CONVERSATION, {"language": "de"}) == 403
     assert database.update(ANN, CONVERSATION, {"language": "de"}) == 200
-    assert database.replace(ANN, CONVERSATION, {"language": "fr", **made}) == 200
+    assert database.replace(ANN, CONVERSATION, {"language": "fr", **server_fields}) == 200
 
 
-def test_the_list_of_what_the_server_owns_is_complete():
+def test_the_list_of_server_fields_is_complete():
     names = [field.name for field in dataclasses.fields(Conversation)]
 
-    assert names[names.index("status") :] == list(SERVER_OWNED)
+    assert names[names.index("status") :] == list(SERVER_FIELDS)
 
 
-def test_a_client_deletes_no_conversation_because_its_vectors_would_stay(database: Database):
+def test_a_client_cannot_delete_a_conversation_whose_vectors_would_stay(database: Database):
     database.create("owner", CONVERSATION, {})
 
     assert database.delete(ANN, CONVERSATION) == 403
@@ -187,9 +194,7 @@ def test_a_client_deletes_no_conversation_because_its_vectors_would_stay(databas
      "users/ann/chat_sessions/x", "users/ann/installed_apps/x", "users/ann/people/x",
      "users/ann/inbox/x", "users/ann/connections/x"],
 )  # fmt: skip
-def test_what_the_functions_keep_for_an_owner_they_may_read_and_not_write(
-    database: Database, path: str
-):
+def test_an_owner_can_read_but_not_write_what_the_functions_store(database: Database, path: str):
     database.create("owner", path, {"n": 1})
 
     assert database.read(ANN, path) == 200
@@ -205,7 +210,7 @@ def test_what_the_functions_keep_for_an_owner_they_may_read_and_not_write(
      "users/ann/idempotency/i", "users/ann/limits/l", "users/ann/runs/r", "users/ann/devices/d",
      "users/ann/conversations/c1/answers/a", "anything/else"],
 )  # fmt: skip
-def test_what_is_ours_alone_no_client_sees(database: Database, path: str):
+def test_a_client_cannot_read_or_write_internal_documents(database: Database, path: str):
     database.create("owner", path, {"n": 1})
 
     assert database.read(ANN, path) == 403

@@ -7,16 +7,18 @@ from typing import Any
 import pytest
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
-from infra.openapi import FILE, ROOT, document, operations, text
+from infra.openapi import OPENAPI_FILE, ROOT, build_document, list_public_routes, render_document
 
 
 @pytest.fixture(scope="module")
 def api() -> Any:
-    return document()
+    return build_document()
 
 
-def test_the_committed_document_is_what_the_route_tables_give():
-    assert text() == FILE.read_text(), "run `python -m infra.openapi` and commit what it writes"
+def test_the_committed_document_matches_the_route_tables():
+    assert render_document() == OPENAPI_FILE.read_text(), (
+        "run `python -m infra.openapi` and commit what it writes"
+    )
 
 
 def test_the_document_is_valid_openapi(api: Any):
@@ -26,20 +28,23 @@ def test_the_document_is_valid_openapi(api: Any):
 def test_every_public_route_is_described_once(api: Any):
     described = [(method, path) for path, item in api["paths"].items() for method in item]
 
-    assert len(described) == len(operations()) > 0
+    assert len(described) == len(list_public_routes()) > 0
 
 
 def test_every_public_route_is_a_path_of_its_function_in_the_table():
-    lost = [
+    unrouted = [
         f"{operation.function}: {operation.row.path}"
-        for operation in operations()
-        if not any(re.fullmatch(p, operation.row.path) for p in public_paths(operation.function))
+        for operation in list_public_routes()
+        if not any(
+            re.fullmatch(p, operation.row.path)
+            for p in list_public_path_patterns(operation.function)
+        )
     ]
 
-    assert lost == []
+    assert unrouted == []
 
 
-def public_paths(folder: str) -> list[str]:
+def list_public_path_patterns(folder: str) -> list[str]:
     """Return the paths that reach the functions of a folder, as patterns."""
     table = json.loads((ROOT / "infra/routes.json").read_text())["functions"].values()
     return [
@@ -52,7 +57,7 @@ def public_paths(folder: str) -> list[str]:
 
 def test_internal_routes_are_not_published(api: Any):
     assert "/" not in api["paths"]
-    assert "DeliverRequest" not in json.dumps(api)
+    assert "DeliverIn" not in json.dumps(api)
 
 
 def test_an_apps_route_takes_its_key_and_names_its_refusals(api: Any):
@@ -87,13 +92,13 @@ def test_an_answer_that_streams_says_so(api: Any):
     assert answer["content"] == {"text/event-stream": {}}
 
 
-def test_p29_x36_headers_that_a_route_reads_and_its_other_answers_are_described(api: Any):
-    asked = api["paths"]["/v2/messages"]["post"]
-    resumed = api["paths"]["/v2/messages/{id}/stream"]["get"]
+def test_request_headers_and_other_responses_are_described_p29_x36(api: Any):
+    post_operation = api["paths"]["/v2/messages"]["post"]
+    resume_operation = api["paths"]["/v2/messages/{id}/stream"]["get"]
 
     limits = {
         parameter["name"]: (parameter["required"], parameter["schema"])
-        for operation in (asked, resumed)
+        for operation in (post_operation, resume_operation)
         for parameter in operation["parameters"]
         if parameter["in"] == "header"
     }
@@ -102,5 +107,5 @@ def test_p29_x36_headers_that_a_route_reads_and_its_other_answers_are_described(
         {"default": "", "maxLength": 255, "title": "Idempotency-Key", "type": "string"},
     )
     assert limits["Last-Event-ID"][1]["pattern"] == "^[0-9]{0,9}$"
-    assert resumed["responses"]["204"] == {"description": "Done; there is nothing to say."}
-    assert resumed["responses"]["200"]["content"] == {"text/event-stream": {}}
+    assert resume_operation["responses"]["204"] == {"description": "Done; there is nothing to say."}
+    assert resume_operation["responses"]["200"]["content"] == {"text/event-stream": {}}

@@ -29,7 +29,7 @@ INDEXES = FirestoreIndexes.read(Path(__file__).parents[2] / "infra/firestore.ind
 
 
 @dataclass
-class Library:
+class IndexedLibrary:
     documents: SqliteDocuments
     vectors: SqliteVectors
 
@@ -37,19 +37,21 @@ class Library:
         conversations, memories = Conversations(self.documents), Memories(self.documents)
         return await reindex(ANN, conversations, memories, LibraryIndex(self.vectors))
 
-    async def ids(self, question: str) -> list[str]:
-        found = await Search(self.documents, self.vectors).conversations(ANN, question, limit=9)
-        return sorted(one.conversation.id for one in found)
+    async def search_ids(self, question: str) -> list[str]:
+        hits = await Search(self.documents, self.vectors).search_conversations(
+            ANN, question, limit=9
+        )
+        return sorted(hit.conversation.id for hit in hits)
 
 
 @pytest.fixture
-async def library(tmp_path: Path) -> AsyncIterator[Library]:
+async def library(tmp_path: Path) -> AsyncIterator[IndexedLibrary]:
     database = SqliteDatabase(tmp_path / "keepsake.db")
-    yield Library(SqliteDocuments(database, INDEXES), SqliteVectors(database))
+    yield IndexedLibrary(SqliteDocuments(database, INDEXES), SqliteVectors(database))
     database.close()
 
 
-async def keep(library: Library, name: str, text: str) -> Conversation:
+async def add_conversation(library: IndexedLibrary, name: str, text: str) -> Conversation:
     conversation = Conversation(
         id=ConversationId(name),
         created_at=NOON,
@@ -65,38 +67,38 @@ async def keep(library: Library, name: str, text: str) -> Conversation:
     return replace(stored, transcript_segments=conversation.transcript_segments)
 
 
-async def test_p12_every_kept_conversation_and_memory_is_indexed_anew(library: Library):
+async def test_every_stored_conversation_and_memory_is_reindexed_p12(library: IndexedLibrary):
     for n in range(130):
-        await keep(library, f"c{n}", f"The heron {n}")
+        await add_conversation(library, f"c{n}", f"The heron {n}")
     memory = Memory(
         id=MemoryId("m"), content="Has a boat", category="system", created_at=NOON, updated_at=NOON
     )
     await library.documents.write(Set(memory_path(ANN, memory.id), dump(memory)))
-    assert await library.ids("heron") == []
+    assert await library.search_ids("heron") == []
 
     assert await library.reindex() == 130
 
-    assert len(await library.ids("heron")) == 9
-    assert await library.ids("heron 129") != []
-    assert await Search(library.documents, library.vectors).memories(ANN, "boat", limit=1)
+    assert len(await library.search_ids("heron")) == 9
+    assert await library.search_ids("heron 129") != []
+    assert await Search(library.documents, library.vectors).search_memories(ANN, "boat", limit=1)
 
 
-async def test_rows_of_an_older_form_count_again_afterwards(library: Library):
-    conversation = await keep(library, "c", "The heron")
+async def test_rows_of_an_older_index_version_are_found_after_a_reindex(library: IndexedLibrary):
+    conversation = await add_conversation(library, "c", "The heron")
     await LibraryIndex(library.vectors).put(ANN, conversation)
     rows = await library.vectors.fetch(ANN, ["ann-c", "ann-c#0"])
-    await library.vectors.upsert(ANN, [_older(row) for row in rows.values()])
-    assert await library.ids("heron") == []
+    await library.vectors.upsert(ANN, [_with_older_version(row) for row in rows.values()])
+    assert await library.search_ids("heron") == []
 
     await library.reindex()
     await library.reindex()
 
-    assert await library.ids("heron") == ["c"]
+    assert await library.search_ids("heron") == ["c"]
 
 
-async def test_what_is_deleted_or_discarded_is_not_indexed(library: Library):
-    await keep(library, "gone", "The heron")
-    await keep(library, "discarded", "The heron")
+async def test_deleted_and_discarded_conversations_are_not_indexed(library: IndexedLibrary):
+    await add_conversation(library, "gone", "The heron")
+    await add_conversation(library, "discarded", "The heron")
     await library.documents.write(
         Delete(conversation_path(ANN, ConversationId("gone"))),
         Update(conversation_path(ANN, ConversationId("discarded")), {"discarded": True}),
@@ -106,5 +108,5 @@ async def test_what_is_deleted_or_discarded_is_not_indexed(library: Library):
     assert await library.vectors.fetch(ANN, ["ann-gone", "ann-discarded"]) == {}
 
 
-def _older(row: Row) -> Row:
+def _with_older_version(row: Row) -> Row:
     return replace(row, metadata={**row.metadata, "index_version": INDEX_VERSION - 1})

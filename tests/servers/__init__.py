@@ -10,21 +10,21 @@ from starlette.types import ASGIApp
 
 
 @contextmanager
-def running(app: ASGIApp) -> Iterator[str]:
+def run_server(app: ASGIApp) -> Iterator[str]:
     """Serve `app` on a free port in a thread; yields its url, `http://127.0.0.1:<port>`."""
-    with running_at(lambda _: app) as url:
+    with run_server_with_url(lambda _: app) as url:
         yield url
 
 
 @contextmanager
-def running_at(app: Callable[[str], ASGIApp]) -> Iterator[str]:
+def run_server_with_url(app: Callable[[str], ASGIApp]) -> Iterator[str]:
     """Serve an app that has to know its url.
 
     The port listens before the server runs, so that an early request waits instead of failing.
     """
-    with socket.create_server(("127.0.0.1", 0), backlog=256) as listening:
-        listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        url = f"http://127.0.0.1:{listening.getsockname()[1]}"
+    with socket.create_server(("127.0.0.1", 0), backlog=256) as listener:
+        listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        url = f"http://127.0.0.1:{listener.getsockname()[1]}"
         server = uvicorn.Server(
             uvicorn.Config(
                 app(url),
@@ -34,7 +34,7 @@ def running_at(app: Callable[[str], ASGIApp]) -> Iterator[str]:
                 timeout_graceful_shutdown=1,
             )
         )
-        thread = Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
+        thread = Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
         thread.start()
         try:
             yield url

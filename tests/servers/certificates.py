@@ -11,13 +11,13 @@ from cryptography.hazmat.primitives.asymmetric import ec
 _NOW = datetime.now(UTC)
 
 
-class Authority:
+class CertificateAuthority:
     """Keeps the certificates it signs in `folder`."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._key = ec.generate_private_key(ec.SECP256R1())
-        self._name = _named("Test authority")
+        self._name = _build_name("Test authority")
         usage = x509.KeyUsage(
             digital_signature=True,
             key_cert_sign=True,
@@ -30,34 +30,34 @@ class Authority:
             decipher_only=False,
         )
         self._certificate = (
-            self._builder(self._name, self._key, valid_days=2)
+            self._prepare_certificate(self._name, self._key, valid_days=2)
             .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
             .add_extension(usage, critical=True)
             .sign(self._key, hashes.SHA256())
         )
 
-    def server(self, name: str, *, valid_days: int = 1) -> ssl.SSLContext:
+    def build_server_context(self, name: str, *, valid_days: int = 1) -> ssl.SSLContext:
         """Return what a server needs to speak as `name`; with days below zero it has expired."""
         key = ec.generate_private_key(ec.SECP256R1())
         signer = x509.AuthorityKeyIdentifier.from_issuer_public_key(self._key.public_key())
         certificate = (
-            self._builder(_named(name), key, valid_days=valid_days)
+            self._prepare_certificate(_build_name(name), key, valid_days=valid_days)
             .add_extension(x509.SubjectAlternativeName([x509.DNSName(name)]), critical=False)
             .add_extension(signer, critical=False)
             .sign(self._key, hashes.SHA256())
         )
         path = self._folder / f"{name}.pem"
-        path.write_bytes(certificate.public_bytes(serialization.Encoding.PEM) + _pem(key))
+        path.write_bytes(certificate.public_bytes(serialization.Encoding.PEM) + _to_pem(key))
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(path)
         return context
 
-    def trusting(self) -> ssl.SSLContext:
+    def build_client_context(self) -> ssl.SSLContext:
         """Return what a client needs to believe this authority, and nobody else."""
         pem = self._certificate.public_bytes(serialization.Encoding.PEM)
         return ssl.create_default_context(cadata=pem.decode())
 
-    def _builder(
+    def _prepare_certificate(
         self, subject: x509.Name, key: ec.EllipticCurvePrivateKey, *, valid_days: int
     ) -> x509.CertificateBuilder:
         identifier = x509.SubjectKeyIdentifier.from_public_key(key.public_key())
@@ -71,11 +71,11 @@ class Authority:
         ).add_extension(identifier, critical=False)
 
 
-def _named(name: str) -> x509.Name:
+def _build_name(name: str) -> x509.Name:
     return x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, name)])
 
 
-def _pem(key: ec.EllipticCurvePrivateKey) -> bytes:
+def _to_pem(key: ec.EllipticCurvePrivateKey) -> bytes:
     return key.private_bytes(
         serialization.Encoding.PEM,
         serialization.PrivateFormat.PKCS8,

@@ -14,8 +14,8 @@ from google.cloud.tasks_v2.types import CreateTaskRequest, Task
 from tests.doubles import FixedClock
 
 QUEUE = "projects/demo/locations/us-central1/queues/keepsake"
-NAME = re.compile(rf"{QUEUE}/tasks/[A-Za-z0-9_-]{{1,500}}")
-NAME_KEPT = timedelta(hours=24)
+NAME_PATTERN = re.compile(rf"{QUEUE}/tasks/[A-Za-z0-9_-]{{1,500}}")
+NAME_TTL = timedelta(hours=24)
 MAX_DELAY = timedelta(days=30)
 
 
@@ -24,38 +24,38 @@ class FakeCloudTasks:
     """Tasks that wait, and names with the time since which they are free. `failure` refuses all."""
 
     clock: FixedClock
-    waiting: list[Task] = field(default_factory=list)
-    ended: dict[str, Any] = field(default_factory=dict)
+    pending_tasks: list[Task] = field(default_factory=list)
+    end_times: dict[str, Any] = field(default_factory=dict)
     failure: grpc.StatusCode | None = None
     address: str = ""
 
-    def take_due(self) -> list[Task]:
+    def finish_due_tasks(self) -> list[Task]:
         """End what is due, as if each target had answered."""
         now = self.clock.now()
-        due = [task for task in self.waiting if task.schedule_time <= now]
-        self.waiting = [task for task in self.waiting if task.schedule_time > now]
-        self.ended |= {task.name: now for task in due}
+        due = [task for task in self.pending_tasks if task.schedule_time <= now]
+        self.pending_tasks = [task for task in self.pending_tasks if task.schedule_time > now]
+        self.end_times |= {task.name: now for task in due}
         return due
 
     def create(self, request: CreateTaskRequest, context: grpc.ServicerContext) -> Task:
         task = request.task
         if self.failure:
             context.abort(self.failure, "as the test wants it")
-        if request.parent != QUEUE or not NAME.fullmatch(task.name):
+        if request.parent != QUEUE or not NAME_PATTERN.fullmatch(task.name):
             context.abort(grpc.StatusCode.INVALID_ARGUMENT, "the name is malformed")
-        if self._is_taken(task.name):
+        if self._is_name_used(task.name):
             context.abort(grpc.StatusCode.ALREADY_EXISTS, "Requested entity already exists")
         if "schedule_time" not in task:
             task.schedule_time = self.clock.now()
         if task.schedule_time > self.clock.now() + MAX_DELAY:
             context.abort(grpc.StatusCode.INVALID_ARGUMENT, "too far in the future")
-        self.waiting.append(task)
+        self.pending_tasks.append(task)
         return task
 
-    def _is_taken(self, name: str) -> bool:
-        ended = self.ended.get(name)
-        return name in [task.name for task in self.waiting] or (
-            ended is not None and self.clock.now() < ended + NAME_KEPT
+    def _is_name_used(self, name: str) -> bool:
+        end_time = self.end_times.get(name)
+        return name in [task.name for task in self.pending_tasks] or (
+            end_time is not None and self.clock.now() < end_time + NAME_TTL
         )
 
 

@@ -10,39 +10,44 @@ from pathlib import Path
 from threading import Thread
 from typing import Any
 
-ACCESS = "access-of-the-test"
-FCM_ERROR = "type.googleapis.com/google.firebase.fcm.v1.FcmError"
-TOKENS = ("oauth2.googleapis.com", "/token")
-SEND = ("fcm.googleapis.com", "/v1/projects/demo/messages:send")
-Answer = tuple[int, bytes]
+ACCESS_TOKEN = "access-of-the-test"
+FCM_ERROR_TYPE = "type.googleapis.com/google.firebase.fcm.v1.FcmError"
+TOKEN_ENDPOINT = ("oauth2.googleapis.com", "/token")
+SEND_ENDPOINT = ("fcm.googleapis.com", "/v1/projects/demo/messages:send")
+FcmAnswer = tuple[int, bytes]
 
 
 @dataclass
 class FakeFcm:
     """What was sent, and how each token is answered, in turn; others are reached."""
 
-    sent: list[dict[str, Any]] = field(default_factory=list)
-    answers: dict[str, list[Answer]] = field(default_factory=dict)
+    messages: list[dict[str, Any]] = field(default_factory=list)
+    answers: dict[str, list[FcmAnswer]] = field(default_factory=dict)
     proxy: str = ""
 
-    def answer(self, handler: BaseHTTPRequestHandler) -> Answer:
+    def answer(self, handler: BaseHTTPRequestHandler) -> FcmAnswer:
         body = handler.rfile.read(int(handler.headers["content-length"]))
-        asked = (handler.headers["host"], handler.path)
-        if asked == TOKENS:
-            return 200, json.dumps({"access_token": ACCESS, "expires_in": 3600}).encode()
-        if asked != SEND or handler.headers["authorization"] != f"Bearer {ACCESS}":
+        endpoint = (handler.headers["host"], handler.path)
+        if endpoint == TOKEN_ENDPOINT:
+            return 200, json.dumps({"access_token": ACCESS_TOKEN, "expires_in": 3600}).encode()
+        if (
+            endpoint != SEND_ENDPOINT
+            or handler.headers["authorization"] != f"Bearer {ACCESS_TOKEN}"
+        ):
             return 400, b"the test does not know this request"
         return self._send(json.loads(body)["message"])
 
-    def _send(self, message: dict[str, Any]) -> Answer:
-        self.sent.append(message)
+    def _send(self, message: dict[str, Any]) -> FcmAnswer:
+        self.messages.append(message)
         answers = self.answers.get(message["token"])
         return answers.pop(0) if answers else (200, b'{"name": "projects/demo/messages/1"}')
 
 
-def refusal(http: int, status: str, code: str | None = None, message: str = "no") -> Answer:
+def build_refusal(
+    http: int, status: str, code: str | None = None, message: str = "no"
+) -> FcmAnswer:
     """Answer as FCM refuses: google.rpc.Status, with FCM's own code in its details."""
-    details = [{"@type": FCM_ERROR, "errorCode": code}] if code else []
+    details = [{"@type": FCM_ERROR_TYPE, "errorCode": code}] if code else []
     error = {"code": http, "message": message, "status": status, "details": details}
     return http, json.dumps({"error": error}).encode()
 
@@ -50,7 +55,7 @@ def refusal(http: int, status: str, code: str | None = None, message: str = "no"
 @contextmanager
 def fake_fcm(certificate: Path) -> Iterator[FakeFcm]:
     fcm = FakeFcm()
-    with ThreadingHTTPServer(("127.0.0.1", 0), _handler(fcm, certificate)) as server:
+    with ThreadingHTTPServer(("127.0.0.1", 0), _build_handler(fcm, certificate)) as server:
         fcm.proxy = f"http://127.0.0.1:{server.server_port}"
         thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
         thread.start()
@@ -61,7 +66,7 @@ def fake_fcm(certificate: Path) -> Iterator[FakeFcm]:
             thread.join()
 
 
-def _handler(fcm: FakeFcm, certificate: Path) -> type[BaseHTTPRequestHandler]:
+def _build_handler(fcm: FakeFcm, certificate: Path) -> type[BaseHTTPRequestHandler]:
     tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     tls.load_cert_chain(certificate)
 

@@ -31,16 +31,16 @@ class FakeKms:
         self._check(request.name, context)
         if len(request.plaintext) > 65_536:
             context.abort(grpc.StatusCode.INVALID_ARGUMENT, "The plaintext is over 64 KiB.")
-        nonce, beside = secrets.token_bytes(12), request.additional_authenticated_data
-        sealed = AESGCM(self.key).encrypt(nonce, request.plaintext, beside)
-        return EncryptResponse(name=f"{KEY}/cryptoKeyVersions/1", ciphertext=nonce + sealed)
+        nonce, associated_data = secrets.token_bytes(12), request.additional_authenticated_data
+        ciphertext = AESGCM(self.key).encrypt(nonce, request.plaintext, associated_data)
+        return EncryptResponse(name=f"{KEY}/cryptoKeyVersions/1", ciphertext=nonce + ciphertext)
 
     def decrypt(self, request: DecryptRequest, context: grpc.ServicerContext) -> DecryptResponse:
         self._check(request.name, context)
-        nonce, sealed = request.ciphertext[:12], request.ciphertext[12:]
+        nonce, ciphertext = request.ciphertext[:12], request.ciphertext[12:]
         try:
-            beside = request.additional_authenticated_data
-            plaintext = AESGCM(self.key).decrypt(nonce, sealed, beside)
+            associated_data = request.additional_authenticated_data
+            plaintext = AESGCM(self.key).decrypt(nonce, ciphertext, associated_data)
         except (InvalidTag, ValueError):
             context.abort(
                 grpc.StatusCode.INVALID_ARGUMENT,

@@ -17,19 +17,21 @@ from mcp.server.lowlevel import Server
 from mcp.shared.auth import OAuthClientInformationFull, OAuthToken
 from starlette.types import ASGIApp
 
-from tests.servers.mcp_server import NotesMcp, Seen
+from tests.servers.mcp_server import NotesMcp, RequestRecorder
 
 
 @dataclass
-class Provider(OAuthAuthorizationServerProvider[AuthorizationCode, RefreshToken, AccessToken]):
+class FakeMcpProvider(
+    OAuthAuthorizationServerProvider[AuthorizationCode, RefreshToken, AccessToken]
+):
     """Gives whoever asks a code; tokens last `lasts_s`, and a refresh token is good once."""
 
-    lasts_s: int = 3_600
+    token_ttl_s: int = 3_600
     clients: dict[str, OAuthClientInformationFull] = field(default_factory=dict)
     codes: dict[str, AuthorizationCode] = field(default_factory=dict)
-    access: dict[str, AccessToken] = field(default_factory=dict)
-    refresh: dict[str, RefreshToken] = field(default_factory=dict)
-    given: int = 0
+    access_tokens: dict[str, AccessToken] = field(default_factory=dict)
+    refresh_tokens: dict[str, RefreshToken] = field(default_factory=dict)
+    tokens_issued: int = 0
 
     async def get_client(self, client_id: str) -> OAuthClientInformationFull | None:
         return self.clients.get(client_id)
@@ -62,40 +64,40 @@ class Provider(OAuthAuthorizationServerProvider[AuthorizationCode, RefreshToken,
         self, client: OAuthClientInformationFull, authorization_code: AuthorizationCode
     ) -> OAuthToken:
         del self.codes[authorization_code.code]
-        return self._token(client, authorization_code.scopes, authorization_code.resource)
+        return self._issue_token(client, authorization_code.scopes, authorization_code.resource)
 
     async def load_refresh_token(
         self, client: OAuthClientInformationFull, refresh_token: str
     ) -> RefreshToken | None:
-        return self.refresh.get(refresh_token)
+        return self.refresh_tokens.get(refresh_token)
 
     async def exchange_refresh_token(
         self, client: OAuthClientInformationFull, refresh_token: RefreshToken, scopes: list[str]
     ) -> OAuthToken:
-        del self.refresh[refresh_token.token]
-        return self._token(client, scopes, refresh_token.resource)
+        del self.refresh_tokens[refresh_token.token]
+        return self._issue_token(client, scopes, refresh_token.resource)
 
     async def load_access_token(self, token: str) -> AccessToken | None:
-        return self.access.get(token)
+        return self.access_tokens.get(token)
 
     async def revoke_token(self, token: AccessToken | RefreshToken) -> None:
         """Nobody asks for it."""
 
-    def _token(
+    def _issue_token(
         self, client: OAuthClientInformationFull, scopes: list[str], resource: str | None
     ) -> OAuthToken:
-        self.given += 1
-        access, refresh = f"access-{self.given}", f"refresh-{self.given}"
-        self.access[access] = AccessToken(
+        self.tokens_issued += 1
+        access, refresh = f"access-{self.tokens_issued}", f"refresh-{self.tokens_issued}"
+        self.access_tokens[access] = AccessToken(
             token=access, client_id=client.client_id, scopes=scopes, resource=resource
         )
-        self.refresh[refresh] = RefreshToken(
+        self.refresh_tokens[refresh] = RefreshToken(
             token=refresh, client_id=client.client_id, scopes=scopes, resource=resource
         )
-        return OAuthToken(access_token=access, refresh_token=refresh, expires_in=self.lasts_s)
+        return OAuthToken(access_token=access, refresh_token=refresh, expires_in=self.token_ttl_s)
 
 
-def guarded_app(notes: NotesMcp, provider: Provider, url: str) -> ASGIApp:
+def build_guarded_app(notes: NotesMcp, provider: FakeMcpProvider, url: str) -> ASGIApp:
     """Serve `notes` to whoever has a token for `{url}/mcp` and no other."""
     auth = AuthSettings.model_validate(
         {
@@ -108,8 +110,8 @@ def guarded_app(notes: NotesMcp, provider: Provider, url: str) -> ASGIApp:
             ),
         }
     )
-    server: Server[Any] = notes.server()
+    server: Server[Any] = notes.build_server()
     app = server.streamable_http_app(
         auth=auth, auth_server_provider=provider, token_verifier=ProviderTokenVerifier(provider)
     )
-    return Seen(app, notes)
+    return RequestRecorder(app, notes)

@@ -26,11 +26,11 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
-from tests.servers import running
+from tests.servers import run_server
 
-_MARKER = re.compile(r"\[\[script (\{.*?\}|\[.*?\])\]\]", re.DOTALL)
+_SCRIPT_MARKER = re.compile(r"\[\[script (\{.*?\}|\[.*?\])\]\]", re.DOTALL)
 _WORDS = ("what ", "was ", "said ", "about ", "the ", "garden ", "in ", "spring ")
-_PIECE = 5
+_PIECE_CHARS = 5
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,7 +72,7 @@ class Script:
 
 
 @dataclass(kw_only=True)
-class Asked:
+class RecordedRequest:
     """A request: its body, from which connection, how many had ended when it came, how it ended."""
 
     body: dict[str, Any]
@@ -83,7 +83,7 @@ class Asked:
     closed_early: bool = False
     ended: Event = field(default_factory=Event)
 
-    def as_json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         return {**vars(self), "ended": self.ended.is_set()}
 
 
@@ -92,14 +92,14 @@ class ScriptedOpenai:
 
     def __init__(self, default: Script | None = None) -> None:
         self.url = ""
-        self.requests: list[Asked] = []
+        self.requests: list[RecordedRequest] = []
         self._default = default or Script(text="Hello there.")
         self._queue: list[Script] = []
         self._control = Starlette(
             routes=[
                 Route("/script", self._post_script, methods=["POST"]),
                 Route("/requests", self._get_requests, methods=["GET"]),
-                Route("/requests", self._forget, methods=["DELETE"]),
+                Route("/requests", self._delete_requests, methods=["DELETE"]),
             ]
         )
 
@@ -107,7 +107,7 @@ class ScriptedOpenai:
         """Queue scripts; each answers one request of its schema, in order."""
         self._queue += scripts
 
-    def forget(self) -> None:
+    def reset(self) -> None:
         """Forget what was asked and what was still to be played."""
         self.requests.clear()
         self._queue.clear()
@@ -120,21 +120,23 @@ class ScriptedOpenai:
 
     async def _complete(self, scope: Scope, receive: Receive, send: Send) -> None:
         request = Request(scope, receive)
-        asked = Asked(
+        record = RecordedRequest(
             body=await request.json(),
             authorization=request.headers.get("authorization", ""),
             client=scope["client"],
             after=sum(earlier.ended.is_set() for earlier in self.requests),
         )
-        self.requests.append(asked)
+        self.requests.append(record)
         try:
-            asked.closed_early = not await _answer(self._script(asked.body), asked, receive, send)
+            record.closed_early = not await _answer(
+                self._select_script(record.body), record, receive, send
+            )
         finally:
-            asked.ended.set()
+            record.ended.set()
 
-    def _script(self, body: dict[str, Any]) -> Script:
-        if "response_format" not in body and (marked := _marked(body["messages"])):
-            return marked
+    def _select_script(self, body: dict[str, Any]) -> Script:
+        if "response_format" not in body and (marker_script := _parse_marker(body["messages"])):
+            return marker_script
         schema = body.get("response_format", {}).get("json_schema", {}).get("name", "")
         for script in self._queue:
             if script.schema == schema:
@@ -148,31 +150,33 @@ class ScriptedOpenai:
         return Response(status_code=204)
 
     async def _get_requests(self, _: Request) -> Response:
-        return JSONResponse([asked.as_json() for asked in self.requests])
+        return JSONResponse([record.to_dict() for record in self.requests])
 
-    async def _forget(self, _: Request) -> Response:
-        self.forget()
+    async def _delete_requests(self, _: Request) -> Response:
+        self.reset()
         return Response(status_code=204)
 
 
-_SCRIPTS: TypeAdapter[Script | list[Script]] = TypeAdapter(Script | list[Script])
+_SCRIPTS_ADAPTER: TypeAdapter[Script | list[Script]] = TypeAdapter(Script | list[Script])
 
 
-def _marked(messages: Sequence[Mapping[str, Any]]) -> Script | None:
+def _parse_marker(messages: Sequence[Mapping[str, Any]]) -> Script | None:
     """Return what the newest question wants of the call that follows these messages."""
-    asked = max((n for n, message in enumerate(messages) if message["role"] == "user"), default=0)
-    marked = _MARKER.search(str(messages[asked]["content"]))
-    if marked is None:
+    question_index = max(
+        (n for n, message in enumerate(messages) if message["role"] == "user"), default=0
+    )
+    match = _SCRIPT_MARKER.search(str(messages[question_index]["content"]))
+    if match is None:
         return None
-    told = _SCRIPTS.validate_json(marked[1])
-    scripts = told if isinstance(told, list) else [told]
-    answered = sum(message["role"] == "assistant" for message in messages[asked:])
-    return scripts[answered] if answered < len(scripts) else None
+    parsed_script = _SCRIPTS_ADAPTER.validate_json(match[1])
+    scripts = parsed_script if isinstance(parsed_script, list) else [parsed_script]
+    answer_count = sum(message["role"] == "assistant" for message in messages[question_index:])
+    return scripts[answer_count] if answer_count < len(scripts) else None
 
 
-async def _answer(script: Script, asked: Asked, receive: Receive, send: Send) -> bool:
+async def _answer(script: Script, record: RecordedRequest, receive: Receive, send: Send) -> bool:
     """Send the answer; False when the client left before its end."""
-    finished = False
+    is_finished = False
     async with anyio.create_task_group() as tasks:
 
         async def leave_with_client() -> None:
@@ -182,17 +186,17 @@ async def _answer(script: Script, asked: Asked, receive: Receive, send: Send) ->
 
         tasks.start_soon(leave_with_client)
         await anyio.sleep(script.first_token_ms / 1000)
-        if asked.body.get("stream") and script.status == 200:
-            await _stream(script, asked, send)
+        if record.body.get("stream") and script.status == 200:
+            await _stream(script, record, send)
         else:
             await _send_json(script, send)
-        finished = True
+        is_finished = True
         tasks.cancel_scope.cancel()
-    return finished
+    return is_finished
 
 
 async def _send_json(script: Script, send: Send) -> None:
-    content = _completion(script) if script.status == 200 else _error(script)
+    content = _build_completion(script) if script.status == 200 else _build_error(script)
     headers = [(b"content-type", b"application/json")]
     if script.retry_after:
         headers.append((b"retry-after", script.retry_after.encode()))
@@ -201,74 +205,78 @@ async def _send_json(script: Script, send: Send) -> None:
     await send({"type": "http.response.body", "body": body})
 
 
-async def _stream(script: Script, asked: Asked, send: Send) -> None:
+async def _stream(script: Script, record: RecordedRequest, send: Send) -> None:
     """Send frame by frame. Returning before the end makes the server close the connection."""
     headers = [(b"content-type", b"text/event-stream; charset=utf-8")]
     await send({"type": "http.response.start", "status": 200, "headers": headers})
-    async for frame in _paced(script):
-        if asked.sent_tokens == script.break_after:
+    async for frame in _pace_frames(script):
+        if record.sent_tokens == script.break_after:
             return
-        if asked.sent_tokens == script.stall_after:
+        if record.sent_tokens == script.stall_after:
             await anyio.sleep_forever()
         await send({"type": "http.response.body", "body": frame, "more_body": True})
-        asked.sent_tokens += 1
+        record.sent_tokens += 1
     await send({"type": "http.response.body", "body": b"data: [DONE]\n\n", "more_body": False})
 
 
-async def _paced(script: Script) -> AsyncIterator[bytes]:
-    frames = _frames(script)
+async def _pace_frames(script: Script) -> AsyncIterator[bytes]:
+    frames = _build_frames(script)
     for frame in cycle(frames[:-2]) if script.endless else frames:
         yield frame
         await anyio.sleep(script.token_ms / 1000)  # also at 0, so that a disconnect is heard
 
 
 @lru_cache
-def _frames(script: Script) -> tuple[bytes, ...]:
+def _build_frames(script: Script) -> tuple[bytes, ...]:
     """Encode a whole stream beforehand: benches measure against this server."""
-    deltas: list[dict[str, Any]] = [{"reasoning_content": w} for w in _words(script.reasoning)]
-    deltas += [{"content": word} for word in _said(script)]
-    deltas += [{"refusal": word} for word in _words(script.refusal)]
-    deltas += _call_deltas(script.tool_calls)
-    frames = [_frame(choices=[_choice(delta)]) for delta in deltas]
+    deltas: list[dict[str, Any]] = [
+        {"reasoning_content": w} for w in _split_words(script.reasoning)
+    ]
+    deltas += [{"content": word} for word in _select_words(script)]
+    deltas += [{"refusal": word} for word in _split_words(script.refusal)]
+    deltas += _build_call_deltas(script.tool_calls)
+    frames = [_build_frame(choices=[_build_choice(delta)]) for delta in deltas]
     if script.malformed:
         frames.append(b'data: {"choices": [{"delta": {"cont\n\n')
-    frames.append(_frame(choices=[_choice({}, _reason(script))]))
-    frames.append(_frame(choices=[], usage=_usage(script)))
+    frames.append(_build_frame(choices=[_build_choice({}, _get_finish_reason(script))]))
+    frames.append(_build_frame(choices=[], usage=_build_usage(script)))
     return tuple(frames)
 
 
-def _words(text: str) -> list[str]:
+def _split_words(text: str) -> list[str]:
     return re.findall(r"\s*\S+|\s+", text)
 
 
-def _said(script: Script) -> list[str]:
-    return list(islice(cycle(_WORDS), script.tokens)) if script.tokens else _words(script.text)
+def _select_words(script: Script) -> list[str]:
+    return (
+        list(islice(cycle(_WORDS), script.tokens)) if script.tokens else _split_words(script.text)
+    )
 
 
-def _call_deltas(calls: tuple[ScriptedCall, ...]) -> list[dict[str, Any]]:
+def _build_call_deltas(calls: tuple[ScriptedCall, ...]) -> list[dict[str, Any]]:
     """Interleave the calls' pieces, as providers may."""
-    streams = [list(_call_pieces(index, call)) for index, call in enumerate(calls)]
-    together = zip_longest(*streams)
-    return [{"tool_calls": [piece]} for round_ in together for piece in round_ if piece]
+    streams = [list(_split_call(index, call)) for index, call in enumerate(calls)]
+    rounds = zip_longest(*streams)
+    return [{"tool_calls": [piece]} for round_ in rounds for piece in round_ if piece]
 
 
-def _call_pieces(index: int, call: ScriptedCall) -> Iterator[dict[str, Any]]:
+def _split_call(index: int, call: ScriptedCall) -> Iterator[dict[str, Any]]:
     first = {"index": index, "type": "function", "function": {"name": call.name, "arguments": ""}}
     yield {**first, "id": call.id} if call.id else first
-    for start in range(0, len(call.arguments), _PIECE):
-        piece = call.arguments[start : start + _PIECE]
+    for start in range(0, len(call.arguments), _PIECE_CHARS):
+        piece = call.arguments[start : start + _PIECE_CHARS]
         yield {"index": index, "function": {"arguments": piece}}
 
 
-def _reason(script: Script) -> str:
+def _get_finish_reason(script: Script) -> str:
     return script.finish_reason or ("tool_calls" if script.tool_calls else "stop")
 
 
-def _choice(delta: dict[str, Any], finish_reason: str | None = None) -> dict[str, Any]:
+def _build_choice(delta: dict[str, Any], finish_reason: str | None = None) -> dict[str, Any]:
     return {"index": 0, "delta": delta, "logprobs": None, "finish_reason": finish_reason}
 
 
-def _frame(**fields: Any) -> bytes:
+def _build_frame(**fields: Any) -> bytes:
     chunk = {
         "id": "chatcmpl-1",
         "object": "chat.completion.chunk",
@@ -281,16 +289,16 @@ def _frame(**fields: Any) -> bytes:
     return f"data: {json.dumps(chunk, separators=(',', ':'))}\n\n".encode()
 
 
-def _usage(script: Script) -> dict[str, Any]:
+def _build_usage(script: Script) -> dict[str, Any]:
     return {
         "prompt_tokens": 100,
-        "completion_tokens": len(_said(script)),
-        "total_tokens": 100 + len(_said(script)),
+        "completion_tokens": len(_select_words(script)),
+        "total_tokens": 100 + len(_select_words(script)),
         "prompt_tokens_details": {"cached_tokens": 64},
     }
 
 
-def _completion(script: Script) -> dict[str, Any]:
+def _build_completion(script: Script) -> dict[str, Any]:
     calls = [
         {
             "id": call.id,
@@ -301,7 +309,7 @@ def _completion(script: Script) -> dict[str, Any]:
     ]
     message = {
         "role": "assistant",
-        "content": "".join(_said(script)),
+        "content": "".join(_select_words(script)),
         "refusal": script.refusal or None,
         "tool_calls": calls or None,
     }
@@ -310,12 +318,12 @@ def _completion(script: Script) -> dict[str, Any]:
         "object": "chat.completion",
         "created": 1772452800,
         "model": "scripted-1",
-        "choices": [{"index": 0, "message": message, "finish_reason": _reason(script)}],
-        "usage": _usage(script),
+        "choices": [{"index": 0, "message": message, "finish_reason": _get_finish_reason(script)}],
+        "usage": _build_usage(script),
     }
 
 
-def _error(script: Script) -> dict[str, Any]:
+def _build_error(script: Script) -> dict[str, Any]:
     return {"error": {"message": "scripted", "type": "scripted", "code": script.error_code}}
 
 
@@ -323,7 +331,7 @@ def _error(script: Script) -> dict[str, Any]:
 def scripted_openai(default: Script | None = None) -> Iterator[ScriptedOpenai]:
     """Serve on a free port; `server.url` is the base url a client wants."""
     server = ScriptedOpenai(default)
-    with running(server) as origin:
+    with run_server(server) as origin:
         server.url = f"{origin}/v1"
         yield server
 

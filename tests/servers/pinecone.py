@@ -15,7 +15,7 @@ from starlette.routing import Route
 from shared.adapters.pinecone_rules import check_dense, check_row, matches
 from shared.domain.errors import Invalid
 from shared.domain.vectors import Row, SparseVector
-from tests.servers import running
+from tests.servers import run_server
 
 API_KEY = "pinecone-test-key"
 MAX_REQUEST_BYTES = 2_000_000
@@ -34,7 +34,7 @@ class FakePinecone:
     status: int | None = None
     url: str = ""
 
-    def app(self) -> Starlette:
+    def build_app(self) -> Starlette:
         return Starlette(
             routes=[
                 Route("/vectors/upsert", self._upsert, methods=["POST"]),
@@ -43,14 +43,14 @@ class FakePinecone:
                 Route("/vectors/delete", self._delete, methods=["POST"]),
                 Route("/namespaces/{name}", self._delete_namespace, methods=["DELETE"]),
             ],
-            exception_handlers={Invalid: _bad_request},
+            exception_handlers={Invalid: _reject_invalid},
         )
 
     async def _upsert(self, request: Request) -> Response:
         body = await self._read(request)
         if len(await request.body()) > MAX_REQUEST_BYTES or len(body["vectors"]) > 1_000:
-            return _refusal(400, "The request is too large")
-        rows = [_row(vector) for vector in body["vectors"]]
+            return _build_refusal(400, "The request is too large")
+        rows = [_to_row(vector) for vector in body["vectors"]]
         for row in rows:
             _check(row)
         self.namespaces.setdefault(body["namespace"], {}).update({row.id: row for row in rows})
@@ -58,29 +58,29 @@ class FakePinecone:
 
     async def _fetch(self, request: Request) -> Response:
         await self._read(request)
-        asked = request.query_params
-        held = self.namespaces.get(asked["namespace"], {})
-        vectors = {i: _vector(held[i]) for i in asked.getlist("ids") if i in held}
-        return JSONResponse({"vectors": vectors, "namespace": asked["namespace"]})
+        params = request.query_params
+        rows = self.namespaces.get(params["namespace"], {})
+        vectors = {i: _to_vector(rows[i]) for i in params.getlist("ids") if i in rows}
+        return JSONResponse({"vectors": vectors, "namespace": params["namespace"]})
 
     async def _query(self, request: Request) -> Response:
         body = await self._read(request)
-        held = self.namespaces.get(body["namespace"], {}).values()
-        scored = [
+        rows = self.namespaces.get(body["namespace"], {}).values()
+        scored_rows = [
             (score, row)
-            for row in held
+            for row in rows
             if matches(body.get("filter", {}), row.metadata)
             and (score := _score(row, body)) is not None
         ]
-        best = sorted(scored, key=lambda s: -s[0])[: body["topK"]]
+        best_rows = sorted(scored_rows, key=lambda s: -s[0])[: body["topK"]]
         values = body.get("includeValues", False)
-        found = [_match(*each, values=values) for each in best]
-        return JSONResponse({"matches": found, "namespace": body["namespace"]})
+        results = [_to_match(*scored_row, values=values) for scored_row in best_rows]
+        return JSONResponse({"matches": results, "namespace": body["namespace"]})
 
     async def _delete(self, request: Request) -> Response:
         body = await self._read(request)
         if body["namespace"] not in self.namespaces:
-            return _refusal(404, "Namespace not found")
+            return _build_refusal(404, "Namespace not found")
         for row_id in body["ids"]:
             self.namespaces[body["namespace"]].pop(row_id, None)
         return JSONResponse({})
@@ -88,7 +88,7 @@ class FakePinecone:
     async def _delete_namespace(self, request: Request) -> Response:
         await self._read(request)
         if self.namespaces.pop(request.path_params["name"], None) is None:
-            return _refusal(404, "Namespace not found")
+            return _build_refusal(404, "Namespace not found")
         return JSONResponse({})
 
     async def _read(self, request: Request) -> Any:
@@ -101,17 +101,17 @@ class FakePinecone:
 @contextmanager
 def fake_pinecone() -> Iterator[FakePinecone]:
     server = FakePinecone()
-    app = server.app()
+    app = server.build_app()
 
-    async def refusing(scope: Any, receive: Any, send: Any) -> None:
-        failing = server.status and _refusal(server.status, "as the test wants it")
-        await (failing or app)(scope, receive, send)
+    async def serve_or_fail(scope: Any, receive: Any, send: Any) -> None:
+        failure_response = server.status and _build_refusal(server.status, "as the test wants it")
+        await (failure_response or app)(scope, receive, send)
 
-    with running(refusing) as server.url:
+    with run_server(serve_or_fail) as server.url:
         yield server
 
 
-def _row(vector: dict[str, Any]) -> Row:
+def _to_row(vector: dict[str, Any]) -> Row:
     """Keep numbers as Pinecone does: weights in 32 bits, metadata in floats."""
     sparse = vector.get("sparseValues", {"indices": [], "values": []})
     metadata = {
@@ -131,40 +131,40 @@ def _check(row: Row) -> None:
     check_row(replace(row, sparse=row.sparse if row.dense is None else ANY_TERM))
 
 
-def _score(row: Row, asked: dict[str, Any]) -> float | None:
-    if "sparseVector" in asked:
-        return _dot(row.sparse, asked["sparseVector"]) or None
-    check_dense(asked["vector"])
+def _score(row: Row, query: dict[str, Any]) -> float | None:
+    if "sparseVector" in query:
+        return _compute_dot_product(row.sparse, query["sparseVector"]) or None
+    check_dense(query["vector"])
     dense = row.dense or ()
-    if len(dense) != len(asked["vector"]):
+    if len(dense) != len(query["vector"]):
         raise Invalid("Vector dimension does not match the dimension of the index")
-    dot = math.fsum(a * b for a, b in zip(dense, asked["vector"], strict=True))
-    return dot / math.hypot(*dense) / math.hypot(*asked["vector"])
+    dot = math.fsum(a * b for a, b in zip(dense, query["vector"], strict=True))
+    return dot / math.hypot(*dense) / math.hypot(*query["vector"])
 
 
-def _dot(row: SparseVector, query: dict[str, Any]) -> float:
+def _compute_dot_product(row: SparseVector, query: dict[str, Any]) -> float:
     weights = dict(zip(row.indices, row.values, strict=True))
-    asked = zip(query["indices"], query["values"], strict=True)
-    return float(sum(weights.get(index, 0.0) * value for index, value in asked))
+    query_terms = zip(query["indices"], query["values"], strict=True)
+    return float(sum(weights.get(index, 0.0) * value for index, value in query_terms))
 
 
-def _vector(row: Row) -> dict[str, Any]:
-    told = {"values": row.dense} if row.dense else {"sparseValues": _terms(row)}
-    return {"id": row.id, "metadata": row.metadata, **told}
+def _to_vector(row: Row) -> dict[str, Any]:
+    vector_values = {"values": row.dense} if row.dense else {"sparseValues": _to_sparse_values(row)}
+    return {"id": row.id, "metadata": row.metadata, **vector_values}
 
 
-def _terms(row: Row) -> dict[str, Any]:
+def _to_sparse_values(row: Row) -> dict[str, Any]:
     return {"indices": row.sparse.indices, "values": row.sparse.values}
 
 
-def _match(score: float, row: Row, *, values: bool) -> dict[str, Any]:
-    told = {"sparseValues": _terms(row)} if values and row.dense is None else {}
-    return {"id": row.id, "score": score, "values": [], "metadata": row.metadata, **told}
+def _to_match(score: float, row: Row, *, values: bool) -> dict[str, Any]:
+    sparse_values = {"sparseValues": _to_sparse_values(row)} if values and row.dense is None else {}
+    return {"id": row.id, "score": score, "values": [], "metadata": row.metadata, **sparse_values}
 
 
-def _refusal(status: int, message: str) -> Response:
+def _build_refusal(status: int, message: str) -> Response:
     return JSONResponse({"code": status, "message": message, "details": []}, status)
 
 
-async def _bad_request(_: Request, error: Exception) -> Response:
-    return _refusal(400, str(error))
+async def _reject_invalid(_: Request, error: Exception) -> Response:
+    return _build_refusal(400, str(error))

@@ -14,10 +14,10 @@ from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 CLIENT_ID, CLIENT_SECRET = "keepsake-client", "s3cret/+"
-Answer = Callable[[Request], Awaitable[Response]]
+ProviderAnswer = Callable[[Request], Awaitable[Response]]
 
 
-WAYS: Mapping[str, Mapping[str, Any]] = {
+PROVIDER_OPTIONS: Mapping[str, Mapping[str, Any]] = {
     "google_calendar": {},
     "gmail": {},
     "whoop": {
@@ -53,7 +53,7 @@ WAYS: Mapping[str, Mapping[str, Any]] = {
 
 
 @dataclass
-class Asked:
+class ProviderRequest:
     """A request to the service behind the provider, as it came."""
 
     method: str
@@ -78,24 +78,24 @@ class FakeProvider:
     tokens_as: str = "form"
     rotates: bool = False
     lasts_s: int | None = 3600
-    grants_scope: str | None = None
+    granted_scope: str | None = None
     answers: dict[str, list[tuple[int, Any]]] = field(default_factory=dict)
-    asked: list[Asked] = field(default_factory=list)
-    refreshes: int = 0
-    revoked: list[str] = field(default_factory=list)
+    requests: list[ProviderRequest] = field(default_factory=list)
+    refresh_count: int = 0
+    revoked_tokens: list[str] = field(default_factory=list)
     access_tokens: set[str] = field(default_factory=set)
     refresh_tokens: set[str] = field(default_factory=set)
-    broken: int | None = None
-    refusal: str | None = None
+    failure_status: int | None = None
+    refresh_error: str | None = None
     codes: dict[str, dict[str, str]] = field(default_factory=dict)
-    made: int = 0
+    tokens_issued: int = 0
 
     @property
     def app(self) -> Starlette:
         return Starlette(
             routes=[
                 Route(self.authorize_path, self._authorize, methods=["GET"]),
-                Route(self.token_path, self._token, methods=["POST"]),
+                Route(self.token_path, self._exchange_token, methods=["POST"]),
                 Route(self.revoke_path, self._revoke, methods=["POST", "DELETE"]),
                 Route("/{path:path}", self._serve, methods=["GET", "POST", "PATCH", "DELETE"]),
             ]
@@ -103,48 +103,48 @@ class FakeProvider:
 
     def issue(self) -> dict[str, Any]:
         """Give tokens as the provider's answer."""
-        self.made += 1
-        access, refresh = f"access-{self.made}", f"refresh-{self.made}"
+        self.tokens_issued += 1
+        access, refresh = f"access-{self.tokens_issued}", f"refresh-{self.tokens_issued}"
         self.access_tokens.add(access)
         self.refresh_tokens.add(refresh)
-        scope = {} if self.grants_scope is None else {"scope": self.grants_scope}
-        lasts = {} if self.lasts_s is None else {"expires_in": self.lasts_s}
+        scope = {} if self.granted_scope is None else {"scope": self.granted_scope}
+        expiry = {} if self.lasts_s is None else {"expires_in": self.lasts_s}
         return {
             "access_token": access,
             "refresh_token": refresh,
             "token_type": "Bearer",
-            **lasts,
+            **expiry,
             **scope,
         }
 
     async def _authorize(self, request: Request) -> Response:
         """Be a user who allows everything at once."""
-        asked = dict(request.query_params)
-        assert asked["response_type"] == "code"
-        assert asked["client_id"] == CLIENT_ID
-        assert asked["code_challenge_method"] == "S256"
+        params = dict(request.query_params)
+        assert params["response_type"] == "code"
+        assert params["client_id"] == CLIENT_ID
+        assert params["code_challenge_method"] == "S256"
         code = f"code-{len(self.codes)}"
-        self.codes[code] = asked
-        back = urlencode({"code": code, "state": asked["state"]})
-        return RedirectResponse(f"{asked['redirect_uri']}?{back}")
+        self.codes[code] = params
+        callback_query = urlencode({"code": code, "state": params["state"]})
+        return RedirectResponse(f"{params['redirect_uri']}?{callback_query}")
 
-    async def _token(self, request: Request) -> Response:
-        if self.broken:
-            return Response("<html>oops", status_code=self.broken)
-        given = self._given(request, (await request.body()).decode())
-        if not self._is_our_client(request, given):
+    async def _exchange_token(self, request: Request) -> Response:
+        if self.failure_status:
+            return Response("<html>oops", status_code=self.failure_status)
+        form = self._parse_form(request, (await request.body()).decode())
+        if not self._is_our_client(request, form):
             return JSONResponse({"error": "invalid_client"}, status_code=401)
-        if given["grant_type"] == "refresh_token":
-            return self._refresh(given["refresh_token"])
-        asked = self.codes.pop(given["code"], None)
-        if asked is None or not _fits(asked, given):
+        if form["grant_type"] == "refresh_token":
+            return self._refresh(form["refresh_token"])
+        authorization = self.codes.pop(form["code"], None)
+        if authorization is None or not _is_same_client(authorization, form):
             return JSONResponse({"error": "invalid_grant"}, status_code=400)
         return JSONResponse(self.issue())
 
     def _refresh(self, token: str) -> Response:
-        self.refreshes += 1
-        if self.refusal:
-            return JSONResponse({"error": self.refusal}, status_code=400)
+        self.refresh_count += 1
+        if self.refresh_error:
+            return JSONResponse({"error": self.refresh_error}, status_code=400)
         if token not in self.refresh_tokens:
             return JSONResponse({"error": "invalid_grant"}, status_code=400)
         answer = self.issue()
@@ -154,48 +154,51 @@ class FakeProvider:
             self.refresh_tokens.discard(answer.pop("refresh_token"))
         return JSONResponse(answer)
 
-    def _given(self, request: Request, body: str) -> dict[str, str]:
+    def _parse_form(self, request: Request, body: str) -> dict[str, str]:
         kind = {"form": "application/x-www-form-urlencoded", "json": "application/json"}
         assert request.headers["content-type"] == kind[self.tokens_as]
         assert request.headers["accept"] == "application/json"
         return dict(parse_qsl(body)) if self.tokens_as == "form" else json.loads(body)
 
-    def _is_our_client(self, request: Request, given: Mapping[str, str]) -> bool:
+    def _is_our_client(self, request: Request, form: Mapping[str, str]) -> bool:
         if self.client_in == "body":
-            return (given["client_id"], given["client_secret"]) == (CLIENT_ID, CLIENT_SECRET)
+            return (form["client_id"], form["client_secret"]) == (CLIENT_ID, CLIENT_SECRET)
         pair = b64decode(request.headers["authorization"].removeprefix("Basic ")).decode()
         return [unquote(part) for part in pair.split(":")] == [CLIENT_ID, CLIENT_SECRET]
 
     async def _revoke(self, request: Request) -> Response:
-        if self.broken:
-            return Response(status_code=self.broken)
+        if self.failure_status:
+            return Response(status_code=self.failure_status)
         body = (await request.body()).decode()
-        given = json.loads(body) if body.startswith("{") else dict(parse_qsl(body))
+        form = json.loads(body) if body.startswith("{") else dict(parse_qsl(body))
         bearer = request.headers.get("authorization", "").removeprefix("Bearer ")
-        self.revoked.append(given.get("token") or given.get("access_token") or bearer)
+        self.revoked_tokens.append(form.get("token") or form.get("access_token") or bearer)
         return Response(status_code=200 if request.method == "POST" else 204)
 
     async def _serve(self, request: Request) -> Response:
         body = await request.body()
-        asked = Asked(
+        recorded_request = ProviderRequest(
             method=request.method,
             path=request.url.path,
             query=dict(request.query_params),
             body=json.loads(body) if body else None,
             headers=request.headers,
         )
-        self.asked.append(asked)
+        self.requests.append(recorded_request)
         if request.headers.get("authorization", "")[7:] not in self.access_tokens:
             return JSONResponse({"error": {"code": 401}}, status_code=401)
-        answers = self.answers.get(f"{asked.method} {asked.path}")
+        answers = self.answers.get(f"{recorded_request.method} {recorded_request.path}")
         if answers is None:
             return JSONResponse({"error": {"code": 404}}, status_code=404)
         status, answer = answers.pop(0) if len(answers) > 1 else answers[0]
         return Response(status_code=204) if status == 204 else JSONResponse(answer, status)
 
 
-def _fits(asked: Mapping[str, str], given: Mapping[str, str]) -> bool:
+def _is_same_client(authorization: Mapping[str, str], form: Mapping[str, str]) -> bool:
     """Tell whether who asks for tokens is who sent the user (RFC 7636, 4.6)."""
-    hashed = hashlib.sha256(given["code_verifier"].encode()).digest()
-    challenge = urlsafe_b64encode(hashed).decode().rstrip("=")
-    return asked["code_challenge"] == challenge and asked["redirect_uri"] == given["redirect_uri"]
+    digest = hashlib.sha256(form["code_verifier"].encode()).digest()
+    challenge = urlsafe_b64encode(digest).decode().rstrip("=")
+    return (
+        authorization["code_challenge"] == challenge
+        and authorization["redirect_uri"] == form["redirect_uri"]
+    )

@@ -11,7 +11,7 @@ from typing import Any
 import httpcore
 import httpx
 
-Script = Callable[[Event], Iterable[bytes]]
+RawScript = Callable[[Event], Iterable[bytes]]
 """What to say, piece by piece; the event is set once the server stops."""
 
 
@@ -20,49 +20,51 @@ class RawServer:
     """Listens on loopback; `heard` holds the first bytes of each connection, `names` their SNI."""
 
     port: int
-    heard: list[bytes] = field(default_factory=list)
-    names: list[str | None] = field(default_factory=list)
+    requests: list[bytes] = field(default_factory=list)
+    sni_names: list[str | None] = field(default_factory=list)
 
     @property
     def url(self) -> str:
         return f"http://127.0.0.1:{self.port}"
 
 
-def saying(*pieces: bytes) -> Script:
+def script_bytes(*pieces: bytes) -> RawScript:
     return lambda _: pieces
 
 
 @contextmanager
-def answering(script: Script, *, tls: ssl.SSLContext | None = None) -> Iterator[RawServer]:
+def run_raw_server(script: RawScript, *, tls: ssl.SSLContext | None = None) -> Iterator[RawServer]:
     """Serve every connection by `script`, in a thread; a client may leave at any time."""
-    stopped = Event()
-    with socket.create_server(("127.0.0.1", 0)) as listening:
-        server = RawServer(port=listening.getsockname()[1])
+    stop_event = Event()
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        server = RawServer(port=listener.getsockname()[1])
         if tls is not None:
-            tls.sni_callback = lambda _, name, __: server.names.append(name)
-        thread = Thread(target=_serve, args=(listening, server, script, tls, stopped), daemon=True)
+            tls.sni_callback = lambda _, name, __: server.sni_names.append(name)
+        thread = Thread(
+            target=_serve, args=(listener, server, script, tls, stop_event), daemon=True
+        )
         thread.start()
         try:
             yield server
         finally:
-            stopped.set()
+            stop_event.set()
             with suppress(OSError):
-                listening.shutdown(socket.SHUT_RDWR)
+                listener.shutdown(socket.SHUT_RDWR)
             thread.join()
 
 
 def _serve(
-    listening: socket.socket,
+    listener: socket.socket,
     server: RawServer,
-    script: Script,
+    script: RawScript,
     tls: ssl.SSLContext | None,
-    stopped: Event,
+    stop_event: Event,
 ) -> None:
-    while not stopped.is_set():
+    while not stop_event.is_set():
         with suppress(OSError):  # the client left, or the port closed
-            client, _ = listening.accept()
+            client, _ = listener.accept()
             with client:
-                _answer(client, server, script(stopped), tls)
+                _answer(client, server, script(stop_event), tls)
 
 
 def _answer(
@@ -71,7 +73,7 @@ def _answer(
     if tls is not None:
         client = tls.wrap_socket(client, server_side=True)
     with client:
-        server.heard.append(client.recv(65_536))
+        server.requests.append(client.recv(65_536))
         for piece in pieces:
             client.sendall(piece)
         client.shutdown(socket.SHUT_WR)
@@ -79,18 +81,18 @@ def _answer(
             pass
 
 
-def internet(
-    servers: Mapping[str, RawServer], *, trusting: ssl.SSLContext | None = None
+def build_routed_transport(
+    servers: Mapping[str, RawServer], *, tls_context: ssl.SSLContext | None = None
 ) -> httpx.AsyncHTTPTransport:
     """Return a transport over which each address leads to its server here, and others nowhere."""
     transport = httpx.AsyncHTTPTransport()
     transport._pool = httpcore.AsyncConnectionPool(
-        ssl_context=trusting, network_backend=_Roads(servers)
+        ssl_context=tls_context, network_backend=_RoutedBackend(servers)
     )
     return transport
 
 
-class _Roads(httpcore.AnyIOBackend):
+class _RoutedBackend(httpcore.AnyIOBackend):
     def __init__(self, servers: Mapping[str, RawServer]) -> None:
         self._servers = servers
 

@@ -9,7 +9,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-PATIENCE_S = 30.0
+RECEIVE_TIMEOUT_S = 30.0
 
 
 class Receiver:
@@ -17,19 +17,19 @@ class Receiver:
 
     def __init__(self, *, refusals: int = 0) -> None:
         self._refusals = refusals
-        self._arrived: SimpleQueue[tuple[Headers, bytes]] = SimpleQueue()
+        self._requests: SimpleQueue[tuple[Headers, bytes]] = SimpleQueue()
         self.app = Starlette(routes=[Route("/{path:path}", self._receive, methods=["POST"])])
 
-    async def next(self) -> tuple[Headers, bytes]:
+    async def wait_for_request(self) -> tuple[Headers, bytes]:
         """Wait for the next request: its headers and body."""
-        return await anyio.to_thread.run_sync(lambda: self._arrived.get(timeout=PATIENCE_S))
+        return await anyio.to_thread.run_sync(lambda: self._requests.get(timeout=RECEIVE_TIMEOUT_S))
 
     @property
     def is_empty(self) -> bool:
-        return self._arrived.empty()
+        return self._requests.empty()
 
     async def _receive(self, request: Request) -> Response:
-        self._arrived.put((request.headers, await request.body()))
+        self._requests.put((request.headers, await request.body()))
         if self._refusals:
             self._refusals -= 1
             return Response(status_code=500)

@@ -2,18 +2,18 @@
 
 import pytest
 
-from shared.prompts import FOLDER, SlotMismatch, render, slots, version
+from shared.prompts import FOLDER, SlotMismatch, compute_version, list_slots, render
 
 NAMES = sorted(str(file.relative_to(FOLDER).with_suffix("")) for file in FOLDER.rglob("*.md"))
 
 
-def values(name):
-    return {slot: f"<{slot}>" for slot in slots(name)}
+def build_values(name):
+    return {slot: f"<{slot}>" for slot in list_slots(name)}
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_prompt_renders_whole_and_repeats_no_slot_marks(name):
-    text = render(name, **values(name))
+    text = render(name, **build_values(name))
 
     assert len(text) > 20
     assert "{{" not in text
@@ -22,18 +22,18 @@ def test_a_prompt_renders_whole_and_repeats_no_slot_marks(name):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_value_stands_in_the_text(name):
-    text = render(name, **values(name))
+    text = render(name, **build_values(name))
 
-    assert all(value in text for value in values(name).values())
+    assert all(value in text for value in build_values(name).values())
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_an_unknown_slot_is_refused(name):
     with pytest.raises(SlotMismatch, match="surprise"):
-        render(name, **values(name), surprise="!")
+        render(name, **build_values(name), surprise="!")
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if slots(name)])
+@pytest.mark.parametrize("name", [name for name in NAMES if list_slots(name)])
 def test_a_missing_slot_is_refused(name):
     with pytest.raises(SlotMismatch):
         render(name)
@@ -42,12 +42,14 @@ def test_a_missing_slot_is_refused(name):
 def test_a_value_that_looks_like_a_slot_stays_as_it_is():
     name = "process_conversation/structure"
 
-    assert "{{categories}}" in render(name, **{**values(name), "categories": "{{categories}}"})
+    assert "{{categories}}" in render(
+        name, **{**build_values(name), "categories": "{{categories}}"}
+    )
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_version_is_short_and_its_own(name):
-    others = {version(other) for other in NAMES if other != name}
+def test_a_version_is_short_and_unique(name):
+    others = {compute_version(other) for other in NAMES if other != name}
 
-    assert len(version(name)) == 12
-    assert version(name) not in others
+    assert len(compute_version(name)) == 12
+    assert compute_version(name) not in others

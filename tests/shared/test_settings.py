@@ -3,7 +3,7 @@
 import pytest
 
 from shared.domain.connection import OauthClient
-from shared.settings import MODELS, Settings, SettingsError
+from shared.settings import DEFAULT_MODELS, Settings, SettingsError
 
 
 def test_unsigned_tokens_of_the_auth_emulator_are_never_let_in_on_cloud_run() -> None:
@@ -17,17 +17,17 @@ def test_unsigned_tokens_of_the_auth_emulator_are_never_let_in_on_cloud_run() ->
         Settings.from_env(environment)
 
 
-def test_what_the_cloud_cannot_guess_is_asked_for_on_cloud_run() -> None:
-    with pytest.raises(SettingsError) as told:
+def test_cloud_run_requires_the_settings_that_have_no_default() -> None:
+    with pytest.raises(SettingsError) as error:
         Settings.from_env({"KEEPSAKE_WORLD": "cloud", "K_SERVICE": "chat"})
 
-    assert [line.split(" ")[0] for line in str(told.value).splitlines()] == [
+    assert [line.split(" ")[0] for line in str(error.value).splitlines()] == [
         "GOOGLE_CLOUD_PROJECT",
         "TOOL_PROXY_URL",
     ]
 
 
-def test_a_function_may_be_called_by_another_audience_than_its_name() -> None:
+def test_a_function_can_have_an_audience_other_than_its_name() -> None:
     url = "https://on-conversation-written-1.us-central1.run.app"
     settings = Settings.from_env({"SERVICE_AUDIENCES": f"on_conversation_written={url}"})
 
@@ -35,18 +35,18 @@ def test_a_function_may_be_called_by_another_audience_than_its_name() -> None:
 
 
 @pytest.mark.parametrize("name", ["SERVICE_AUDIENCES", "FUNCTION_URLS"])
-def test_what_stands_without_its_function_is_told(name: str) -> None:
+def test_a_pair_without_its_function_is_an_error(name: str) -> None:
     with pytest.raises(SettingsError, match=name):
         Settings.from_env({name: "https://somewhere.example"})
 
 
-def test_a_task_s_target_has_its_url_and_an_unknown_one_is_told() -> None:
+def test_a_task_target_has_its_url_and_an_unknown_target_is_an_error() -> None:
     url = "https://deliver-notification-1.us-central1.run.app"
     settings = Settings.from_env({"FUNCTION_URLS": f"deliver_notification={url}"})
 
-    assert settings.function_url("deliver_notification") == url
+    assert settings.get_function_url("deliver_notification") == url
     with pytest.raises(SettingsError, match="FUNCTION_URLS names no url of close_run"):
-        settings.function_url("close_run")
+        settings.get_function_url("close_run")
 
 
 def test_the_auth_emulator_may_be_used_elsewhere() -> None:
@@ -55,18 +55,18 @@ def test_the_auth_emulator_may_be_used_elsewhere() -> None:
     assert Settings.from_env(environment).world == "cloud"
 
 
-def test_everything_wrong_is_told_at_once() -> None:
-    with pytest.raises(SettingsError) as told:
+def test_all_errors_are_reported_at_once() -> None:
+    with pytest.raises(SettingsError) as error:
         Settings.from_env({"KEEPSAKE_WORLD": "moon", "PORT": "x", "MODEL_GURU": "m"})
 
-    assert [line.split("=")[0].split(":")[0] for line in str(told.value).splitlines()] == [
+    assert [line.split("=")[0].split(":")[0] for line in str(error.value).splitlines()] == [
         "KEEPSAKE_WORLD",
         "PORT",
         "MODEL_GURU",
     ]
 
 
-def test_p19_every_role_has_its_model() -> None:
+def test_every_role_has_its_model_p19() -> None:
     assert Settings.from_env({}).models == {
         "fast": "gpt-4.1-mini",
         "standard": "gpt-4.1",
@@ -77,25 +77,25 @@ def test_p19_every_role_has_its_model() -> None:
     }
 
 
-@pytest.mark.parametrize("role", MODELS)
-def test_p19_each_role_can_be_given_another_model(role: str) -> None:
+@pytest.mark.parametrize("role", DEFAULT_MODELS)
+def test_each_role_can_be_given_another_model_p19(role: str) -> None:
     models = Settings.from_env({f"MODEL_{role.upper()}": "mine"}).models
 
-    assert models == {**MODELS, role: "mine"}
+    assert models == {**DEFAULT_MODELS, role: "mine"}
 
 
-def test_p19_an_unknown_role_fails_at_start() -> None:
+def test_an_unknown_role_fails_at_start_p19() -> None:
     with pytest.raises(
         SettingsError, match=r"^MODEL_GURU: unknown model role; known are MODEL_AGENT"
     ):
         Settings.from_env({"MODEL_GURU": "m"})
 
 
-def test_c57_no_model_stands_in_for_another_unless_it_is_told() -> None:
+def test_there_are_no_fallback_models_by_default_c57() -> None:
     assert Settings.from_env({}).fallback_models == {}
 
 
-def test_c57_a_role_can_be_given_a_stand_in_at_another_provider() -> None:
+def test_a_role_can_have_a_fallback_at_another_provider_c57() -> None:
     settings = Settings.from_env(
         {
             "FALLBACK_MODELS": "agent=gpt-4.1, persona=mistral-small",
@@ -120,14 +120,12 @@ def test_c57_a_role_can_be_given_a_stand_in_at_another_provider() -> None:
         ({"FALLBACK_BASE_URL": "https://models.example"}, "FALLBACK_API_KEY is missing"),
     ],
 )
-def test_c57_a_stand_in_that_cannot_be_asked_fails_at_start(
-    environment: dict[str, str], told: str
-) -> None:
+def test_an_unusable_fallback_fails_at_start_c57(environment: dict[str, str], told: str) -> None:
     with pytest.raises(SettingsError, match=told):
         Settings.from_env(environment)
 
 
-def test_c58_an_embedder_is_one_of_two_or_none() -> None:
+def test_an_embedder_is_one_of_two_or_none_c58() -> None:
     assert Settings.from_env({}).embedder is None
     assert Settings.from_env({"EMBEDDER": "local"}).embedder == "local"
     with pytest.raises(SettingsError, match="EMBEDDER='elsewhere'"):
@@ -137,7 +135,7 @@ def test_c58_an_embedder_is_one_of_two_or_none() -> None:
 GOOGLE = {"GOOGLE_CLIENT_ID": "us", "GOOGLE_CLIENT_SECRET": "secret"}
 
 
-def test_p6_a_provider_is_set_up_by_its_client() -> None:
+def test_a_provider_is_set_up_by_its_client_p6() -> None:
     settings = Settings.from_env({**GOOGLE, "PERPLEXITY_API_KEY": "pplx", "PORT": "9000"})
 
     assert settings.oauth_clients == {
@@ -156,7 +154,7 @@ def test_p6_a_provider_is_set_up_by_its_client() -> None:
         ({**GOOGLE, "KEEPSAKE_WORLD": "cloud", "PUBLIC_URL": "u"}, "KMS_KEY is missing"),
     ],
 )
-def test_p6_accounts_that_could_not_be_connected_fail_at_start(
+def test_accounts_that_could_not_be_connected_fail_at_start_p6(
     environment: dict[str, str], told: str
 ) -> None:
     with pytest.raises(SettingsError, match=told):

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.tracing import continued
+from shared.tracing import parse_trace
 
 TRACE = "4bf92f3577b34da6a3ce929d0e0e4736"
 PARENT = f"00-{TRACE}-00f067aa0ba902b7-01"
@@ -23,8 +23,8 @@ PARENT = f"00-{TRACE}-00f067aa0ba902b7-01"
     ],
     ids=str,
 )
-def test_c75_a_trace_that_is_sent_goes_on_in_a_span_of_our_own(carried: dict[str, str]) -> None:
-    trace = continued(carried)
+def test_an_incoming_trace_continues_in_a_new_span_c75(carried: dict[str, str]) -> None:
+    trace = parse_trace(carried)
 
     assert trace.trace_id == TRACE
     assert trace.span_id != "00f067aa0ba902b7"
@@ -34,31 +34,34 @@ def test_c75_a_trace_that_is_sent_goes_on_in_a_span_of_our_own(carried: dict[str
 @pytest.mark.parametrize(
     "sent", ["", "x", f"ff-{TRACE}-00f067aa0ba902b7-01", f"00-{'0' * 32}-00f067aa0ba902b7-01"]
 )
-def test_c75_what_names_no_trace_begins_one(sent: str) -> None:
-    first, second = continued({"traceparent": sent}), continued({"traceparent": sent})
+def test_an_invalid_trace_header_starts_a_new_trace_c75(sent: str) -> None:
+    first, second = parse_trace({"traceparent": sent}), parse_trace({"traceparent": sent})
 
     assert first.trace_id != second.trace_id
     assert first.trace_id not in sent
 
 
 @given(sent=st.text())
-def test_c75_no_request_id_breaks_out_of_a_header_or_a_line(sent: str) -> None:
-    kept = continued({"x-request-id": sent}).request_id
+def test_a_request_id_cannot_inject_into_a_header_or_log_line_c75(sent: str) -> None:
+    request_id = parse_trace({"x-request-id": sent}).request_id
 
-    assert kept.isascii()
-    assert kept.isprintable()
-    assert " " not in kept
-    assert 1 <= len(kept) <= 64
+    assert request_id.isascii()
+    assert request_id.isprintable()
+    assert " " not in request_id
+    assert 1 <= len(request_id) <= 64
 
 
 @given(sent=st.text())
-def test_c75_whatever_is_sent_what_we_carry_on_reads_as_it_was(sent: str) -> None:
-    trace = continued({"traceparent": sent, "x-cloud-trace-context": sent, "x-request-id": sent})
+def test_forwarded_trace_headers_parse_to_the_same_trace_c75(sent: str) -> None:
+    trace = parse_trace({"traceparent": sent, "x-cloud-trace-context": sent, "x-request-id": sent})
 
-    again = continued(trace.headers)
+    forwarded_trace = parse_trace(trace.headers)
 
-    assert (again.trace_id, again.request_id) == (trace.trace_id, trace.request_id)
+    assert (forwarded_trace.trace_id, forwarded_trace.request_id) == (
+        trace.trace_id,
+        trace.request_id,
+    )
 
 
-def test_c75_a_clients_request_id_is_kept() -> None:
-    assert continued({"x-request-id": "build-7.2_a"}).request_id == "build-7.2_a"
+def test_a_valid_client_request_id_is_preserved_c75() -> None:
+    assert parse_trace({"x-request-id": "build-7.2_a"}).request_id == "build-7.2_a"

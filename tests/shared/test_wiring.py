@@ -29,7 +29,7 @@ TASKS = {
 }
 
 
-def built(
+def run_program(
     program: str = TASKS_AND_PUSH, *arguments: str, **environment: str
 ) -> subprocess.CompletedProcess[str]:
     """Build in a process of its own: a process builds once."""
@@ -43,30 +43,30 @@ def built(
     )
 
 
-def test_t16_in_the_cloud_notifications_go_by_cloud_tasks_and_fcm() -> None:
-    assert built(**TASKS).stdout.split() == ["GoogleTasks", "FcmPush"]
+def test_in_the_cloud_notifications_go_by_cloud_tasks_and_fcm_t16() -> None:
+    assert run_program(**TASKS).stdout.split() == ["GoogleTasks", "FcmPush"]
 
 
-def test_in_the_cloud_no_queue_is_guessed() -> None:
-    ended = built()
+def test_the_cloud_requires_a_task_queue() -> None:
+    process = run_program()
 
-    assert ended.returncode != 0
-    assert "TASKS_QUEUE is missing: the cloud world needs it" in ended.stderr
+    assert process.returncode != 0
+    assert "TASKS_QUEUE is missing: the cloud world needs it" in process.stderr
 
 
 KEYS = "from shared import wiring; print(type(wiring.keys()).__name__)"
 
 
-def test_p6_in_the_cloud_tokens_are_wrapped_by_kms_and_by_no_key_of_ours() -> None:
-    without = built(KEYS)
+def test_the_cloud_wraps_tokens_with_kms_only_p6() -> None:
+    process = run_program(KEYS)
 
-    assert built(KEYS, KMS_KEY="projects/p/…/tokens").stdout.split() == ["KmsKeys"]
-    assert without.returncode != 0
-    assert "KMS_KEY is missing: the cloud world needs it" in without.stderr
+    assert run_program(KEYS, KMS_KEY="projects/p/…/tokens").stdout.split() == ["KmsKeys"]
+    assert process.returncode != 0
+    assert "KMS_KEY is missing: the cloud world needs it" in process.stderr
 
 
-def asked(server: ScriptedOpenai) -> list[tuple[str, str]]:
-    return [(each.body["model"], each.authorization) for each in server.requests]
+def list_requests(server: ScriptedOpenai) -> list[tuple[str, str]]:
+    return [(request.body["model"], request.authorization) for request in server.requests]
 
 
 @pytest.mark.parametrize(
@@ -78,14 +78,14 @@ def asked(server: ScriptedOpenai) -> list[tuple[str, str]]:
         ("persona", True, ("stand-in", "Bearer their-key")),
     ],
 )
-def test_c57_a_stand_in_is_asked_where_it_is_with_the_key_that_belongs_there(
+def test_a_fallback_is_called_at_its_provider_with_its_own_key_c57(
     role: str, *, elsewhere: bool, expected: tuple[str, str]
 ) -> None:
     down = Script(status=503)
     with scripted_openai() as ours, scripted_openai() as theirs:
         ours.play(down, down)
-        there = {"FALLBACK_BASE_URL": theirs.url, "FALLBACK_API_KEY": "their-key"}
-        ended = built(
+        fallback_settings = {"FALLBACK_BASE_URL": theirs.url, "FALLBACK_API_KEY": "their-key"}
+        process = run_program(
             ASK,
             role,
             OPENAI_API_KEY="our-key",
@@ -93,9 +93,9 @@ def test_c57_a_stand_in_is_asked_where_it_is_with_the_key_that_belongs_there(
             OPENROUTER_API_KEY="router-key",
             OPENROUTER_BASE_URL=ours.url,
             FALLBACK_MODELS=f"{role}=stand-in",
-            **(there if elsewhere else {}),
+            **(fallback_settings if elsewhere else {}),
         )
 
-    assert ended.returncode == 0, ended.stderr
-    assert (asked(ours) + asked(theirs))[2:] == [expected]
-    assert len(asked(theirs)) == elsewhere
+    assert process.returncode == 0, process.stderr
+    assert (list_requests(ours) + list_requests(theirs))[2:] == [expected]
+    assert len(list_requests(theirs)) == elsewhere

@@ -11,10 +11,10 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 
-from tests.servers import running
+from tests.servers import run_server
 from tests.web.console import Console
 
-LOOK = {
+LOOK_TOOL = {
     "name": "look_up",
     "description": "Look something up",
     "endpoint": "/look",
@@ -23,7 +23,13 @@ LOOK = {
     "auth_required": False,
     "parameters": {"properties": {"q": {"type": "string"}}, "required": ["q"]},
 }
-ORDER = {**LOOK, "name": "order", "description": "Order it", "method": "POST", "read_only": False}
+ORDER_TOOL = {
+    **LOOK_TOOL,
+    "name": "order",
+    "description": "Order it",
+    "method": "POST",
+    "read_only": False,
+}
 
 
 @dataclass
@@ -31,38 +37,38 @@ class AppServer:
     """`declare(name, tools)` serves a manifest; an app that was not declared answers 404, a failing one 500."""
 
     url: str = ""
-    declared: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
-    failing: set[str] = field(default_factory=set)
-    called: list[str] = field(default_factory=list)
+    tools_by_app: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
+    failing_apps: set[str] = field(default_factory=set)
+    calls: list[str] = field(default_factory=list)
 
     def declare(self, name: str, *tools: dict[str, Any]) -> str:
         """Return the address of the manifest."""
-        self.declared[name] = [{**tool, "endpoint": "/call"} for tool in tools]
+        self.tools_by_app[name] = [{**tool, "endpoint": "/call"} for tool in tools]
         return f"{self.url}/{name}/tools.json"
 
     async def manifest(self, request: Request) -> JSONResponse:
-        tools = self.declared.get(request.path_params["name"])
+        tools = self.tools_by_app.get(request.path_params["name"])
         return JSONResponse({"tools": tools}, status_code=404 if tools is None else 200)
 
     async def call(self, request: Request) -> JSONResponse:
         name = request.path_params["name"]
-        self.called.append(name)
-        status = 500 if name in self.failing else 200
+        self.calls.append(name)
+        status = 500 if name in self.failing_apps else 200
         return JSONResponse({"result": "It is done."}, status_code=status)
 
 
 @contextmanager
-def app_serving() -> Iterator[AppServer]:
+def run_app_server() -> Iterator[AppServer]:
     server = AppServer()
     routes = [
         Route("/{name}/tools.json", server.manifest),
         Route("/{name}/call", server.call, methods=["GET", "POST"]),
     ]
-    with running(Starlette(routes=routes)) as server.url:
+    with run_server(Starlette(routes=routes)) as server.url:
         yield server
 
 
-def register(
+def register_app(
     console: Console, context: BrowserContext, uid: str, manifest: str, **more: Any
 ) -> dict[str, Any]:
     """Register an app for `uid`, beside the page; returns it as its developer sees it."""
@@ -72,8 +78,8 @@ def register(
         **more.pop("integration", {}),
     }
     app = {"capabilities": ["external_integration"], "external_integration": integration, **more}
-    owner = console.owner(context, uid)
-    made = context.request.post(f"{console.origin}/v1/apps", data=app, headers=owner)
-    assert made.ok, made.text()
-    registered: dict[str, Any] = made.json()
+    owner = console.sign_in_beside(context, uid)
+    response = context.request.post(f"{console.origin}/v1/apps", data=app, headers=owner)
+    assert response.ok, response.text()
+    registered: dict[str, Any] = response.json()
     return registered

@@ -8,50 +8,50 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from infra.emulators.process import CannotRunError
-from infra.local.browser import chromium, product
-from tests.servers import running, running_at
-from tests.servers.mcp_authorization import Provider as McpProvider
-from tests.servers.mcp_authorization import guarded_app
+from infra.local.browser import run_chromium, run_product
+from tests.servers import run_server, run_server_with_url
+from tests.servers.mcp_authorization import FakeMcpProvider as McpProvider
+from tests.servers.mcp_authorization import build_guarded_app
 from tests.servers.mcp_server import NotesMcp
 from tests.servers.openai import ScriptedOpenai, scripted_openai
 from tests.servers.provider import CLIENT_ID, CLIENT_SECRET, FakeProvider
-from tests.web.app_server import AppServer, app_serving
+from tests.web.app_server import AppServer, run_app_server
 from tests.web.console import Console
-from tests.web.served import Served
+from tests.web.served import ProductServer
 
-PATIENCE_MS = 15_000
+TIMEOUT_MS = 15_000
 
 
 @pytest.fixture(scope="package")
 def browser() -> Iterator[Browser]:
     """Skip where there is no Chromium, unless REQUIRE_ALL=1 says that there must be."""
-    expect.set_options(timeout=PATIENCE_MS)
+    expect.set_options(timeout=TIMEOUT_MS)
     try:
-        with chromium() as started:
-            yield started
-    except CannotRunError as missing:
+        with run_chromium() as running_browser:
+            yield running_browser
+    except CannotRunError as error:
         if os.environ.get("REQUIRE_ALL") == "1":
-            pytest.fail(str(missing))
-        pytest.skip(str(missing))
+            pytest.fail(str(error))
+        pytest.skip(str(error))
 
 
 @pytest.fixture(scope="package")
 def app_server() -> Iterator[AppServer]:
-    with app_serving() as server:
+    with run_app_server() as server:
         yield server
 
 
 @pytest.fixture(scope="package")
 def mcp_server() -> Iterator[str]:
     """Serve an MCP server with one tool; gives its address."""
-    with running(NotesMcp().app()) as url:
+    with run_server(NotesMcp().build_app()) as url:
         yield f"{url}/mcp"
 
 
 @pytest.fixture(scope="package")
 def guarded_mcp_server() -> Iterator[str]:
     """Serve an MCP server that wants its users to sign in at its side, and lets them all in."""
-    with running_at(lambda url: guarded_app(NotesMcp(), McpProvider(), url)) as url:
+    with run_server_with_url(lambda url: build_guarded_app(NotesMcp(), McpProvider(), url)) as url:
         yield f"{url}/mcp"
 
 
@@ -69,7 +69,7 @@ def origin(
     guarded_mcp_server: str,
     provider: FakeProvider,
 ) -> Iterator[str]:
-    with running(provider.app) as google:
+    with run_server(provider.app) as google:
         servers = (mcp_server.removesuffix("/mcp"), guarded_mcp_server.removesuffix("/mcp"))
         reached = (app_server.url, google, *servers)
         settings = {
@@ -78,14 +78,14 @@ def origin(
             "GOOGLE_CLIENT_SECRET": CLIENT_SECRET,
             "GOOGLE_BASE_URL": google,
         }
-        with product(tmp_path_factory.mktemp("console"), **settings) as address:
+        with run_product(tmp_path_factory.mktemp("console"), **settings) as address:
             yield address
 
 
 @pytest.fixture
 def context(browser: Browser) -> Iterator[BrowserContext]:
     context = browser.new_context(viewport={"width": 1280, "height": 800}, locale="en-GB")
-    context.set_default_timeout(PATIENCE_MS)
+    context.set_default_timeout(TIMEOUT_MS)
     yield context
     context.close()
 
@@ -95,7 +95,7 @@ def console(context: BrowserContext, origin: str) -> Console:
     page = context.new_page()
     console = Console(page, origin, [], [])
     page.on("request", lambda request: console.requests.append(request.url))
-    page.on("pageerror", lambda error: console.complaints.append(str(error)))
+    page.on("pageerror", lambda error: console.page_errors.append(str(error)))
     return console
 
 
@@ -115,6 +115,6 @@ def model() -> Iterator[ScriptedOpenai]:
 
 
 @pytest.fixture
-def served(tmp_path: Path, model: ScriptedOpenai, app_server: AppServer) -> Served:
+def product_server(tmp_path: Path, model: ScriptedOpenai, app_server: AppServer) -> ProductServer:
     """Give the product with a model that is played; a test starts it itself."""
-    return Served(tmp_path, model, EGRESS_DEV_ORIGINS=app_server.url)
+    return ProductServer(tmp_path, model, EGRESS_DEV_ORIGINS=app_server.url)

@@ -15,7 +15,7 @@ class Console:
     page: Page
     origin: str
     requests: list[str]
-    complaints: list[str]
+    page_errors: list[str]
 
     def sign_in(self, uid: str) -> None:
         self.page.goto(self.origin)
@@ -23,12 +23,12 @@ class Console:
         self.page.get_by_role("button", name="Sign in").click()
         self.greeting.wait_for()
 
-    def owner(self, context: BrowserContext, uid: str) -> dict[str, str]:
+    def sign_in_beside(self, context: BrowserContext, uid: str) -> dict[str, str]:
         """Sign in beside the page; returns the headers that say so."""
         answer = context.request.post(f"{self.origin}/local/token", data={"uid": uid})
         return {"Authorization": f"Bearer {answer.json()['token']}"}
 
-    def keep(self, transcript: str) -> Locator:
+    def add_transcript(self, transcript: str) -> Locator:
         """Paste a transcript; returns its card once it is processed."""
         self.page.get_by_label("Transcript", exact=True).fill(transcript)
         self.page.get_by_role("button", name="Keep it").click()
@@ -39,25 +39,25 @@ class Console:
     def ask(self, question: str) -> Locator:
         """Ask; returns the answer once it is complete."""
         before = self.answers.count()
-        self.put(question)
+        self.start_question(question)
         answer = self.answers.nth(before)
         answer.wait_for()
         return answer
 
-    def put(self, question: str) -> Locator:
+    def start_question(self, question: str) -> Locator:
         """Ask; returns the answer that is being given."""
         self.page.get_by_label("Your question").fill(question)
         self.page.keyboard.press("Enter")
         return self.page.locator(".message.ai").last
 
-    def show(self, view: str) -> None:
+    def show_view(self, view: str) -> None:
         self.page.locator(f"#views [data-to={view}]").click()
 
-    def app(self, name: str) -> Locator:
+    def find_app(self, name: str) -> Locator:
         """Return an app's entry in the directory."""
         return self.page.locator("#apps .groups li[data-id]").filter(has_text=name)
 
-    def section(self, title: str) -> Locator:
+    def find_section(self, title: str) -> Locator:
         """Return a section of the developer page."""
         heading = self.page.get_by_role("heading", name=title)
         return self.page.locator("#developer section").filter(has=heading)
@@ -78,7 +78,7 @@ class Console:
     def foreign_requests(self) -> list[str]:
         return [url for url in self.requests if not url.startswith(f"{self.origin}/")]
 
-    def cut_streams(self) -> None:
+    def make_streams_cuttable(self) -> None:
         """From now on, let answers be cut: `cut()` breaks off the one that streams, as a network does."""
         self.page.evaluate(
             """() => {
@@ -97,11 +97,11 @@ class Console:
             }"""
         )
 
-    def cut(self) -> None:
+    def cut_stream(self) -> None:
         self.page.evaluate("cutNow()")
 
     @property
-    def resumed_after(self) -> list[int]:
+    def resume_positions(self) -> list[int]:
         """The numbers of the last events that the page had when it asked for the rest."""
         numbers: list[int] = self.page.evaluate("resumedAfter")
         return numbers

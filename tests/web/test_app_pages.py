@@ -6,56 +6,56 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import BrowserContext, expect
 
-from infra.local.browser import product
+from infra.local.browser import run_product
 from tests.web.console import Console
 
 pytestmark = pytest.mark.browser
 
-MAKERS, EACH = 7, 16
-PAGE = 100
+MAKER_COUNT, APPS_PER_MAKER = 7, 16
+PAGE_SIZE = 100
 
 
 @pytest.fixture
 def origin(tmp_path: Path) -> Iterator[str]:
-    with product(tmp_path) as address:
+    with run_product(tmp_path) as address:
         yield address
 
 
-def publish(console: Console, context: BrowserContext) -> None:
+def publish_apps(console: Console, context: BrowserContext) -> None:
     """Let several makers publish apps, App 1 first."""
-    for maker in range(MAKERS):
-        owner = console.owner(context, f"maker{maker}")
-        for n in range(1, EACH + 1):
-            app = {"name": f"App {maker * EACH + n}.", "private": False}
-            made = context.request.post(f"{console.origin}/v1/apps", data=app, headers=owner)
-            assert made.ok, made.text()
+    for maker in range(MAKER_COUNT):
+        owner = console.sign_in_beside(context, f"maker{maker}")
+        for n in range(1, APPS_PER_MAKER + 1):
+            app = {"name": f"App {maker * APPS_PER_MAKER + n}.", "private": False}
+            response = context.request.post(f"{console.origin}/v1/apps", data=app, headers=owner)
+            assert response.ok, response.text()
 
 
-def test_t4_older_apps_are_shown_and_installed_by_keyboard(
+def test_the_next_page_of_apps_is_shown_and_installed_by_keyboard_t4(
     console: Console, context: BrowserContext
 ) -> None:
-    publish(console, context)
+    publish_apps(console, context)
     console.sign_in("reader")
     page = console.page
-    console.show("apps")
+    console.show_view("apps")
     rows, status = page.locator("#apps .groups li[data-id]"), page.locator("#apps > [role=status]")
-    expect(rows).to_have_count(PAGE)
-    expect(console.app("App 1.")).to_have_count(0)
+    expect(rows).to_have_count(PAGE_SIZE)
+    expect(console.find_app("App 1.")).to_have_count(0)
 
     page.get_by_role("button", name="Show more apps").press("Enter")
 
-    expect(rows).to_have_count(MAKERS * EACH)
-    expect(status).to_have_text(f"{MAKERS * EACH - PAGE} more apps are shown.")
-    expect(rows.nth(PAGE)).to_be_focused()
-    expect(rows.nth(PAGE)).to_contain_text("App 1.")
+    expect(rows).to_have_count(MAKER_COUNT * APPS_PER_MAKER)
+    expect(status).to_have_text(f"{MAKER_COUNT * APPS_PER_MAKER - PAGE_SIZE} more apps are shown.")
+    expect(rows.nth(PAGE_SIZE)).to_be_focused()
+    expect(rows.nth(PAGE_SIZE)).to_contain_text("App 1.")
     expect(page.get_by_role("button", name="Show more apps")).to_be_hidden()
 
     page.keyboard.press("Tab")
     page.keyboard.press("Enter")
 
     expect(page.get_by_role("button", name="Uninstall App 1.")).to_be_focused()
-    expect(rows).to_have_count(MAKERS * EACH)
+    expect(rows).to_have_count(MAKER_COUNT * APPS_PER_MAKER)
     page.keyboard.press("Enter")
     expect(page.get_by_role("button", name="Install App 1.", exact=True)).to_be_focused()
-    expect(rows).to_have_count(MAKERS * EACH)
-    assert console.complaints == []
+    expect(rows).to_have_count(MAKER_COUNT * APPS_PER_MAKER)
+    assert console.page_errors == []

@@ -3,25 +3,25 @@
 import pytest
 from playwright.sync_api import BrowserContext, expect
 
-from tests.web.app_server import LOOK, ORDER, AppServer, register
+from tests.web.app_server import LOOK_TOOL, ORDER_TOOL, AppServer, register_app
 from tests.web.console import Console
 
 pytestmark = pytest.mark.browser
 
-HOSTILE = "<img src=x onerror='window.owned=1'>"
+HOSTILE_TEXT = "<img src=x onerror='window.owned=1'>"
 
 
-def test_t4_an_app_is_looked_into_installed_and_uninstalled_by_keyboard(
+def test_an_app_is_inspected_installed_and_uninstalled_by_keyboard_t4(
     console: Console, context: BrowserContext, app_server: AppServer
 ) -> None:
-    manifest = app_server.declare("grocer", LOOK, ORDER)
+    manifest = app_server.declare("grocer", LOOK_TOOL, ORDER_TOOL)
     steps = {"auth_steps": [{"name": "Sign in at the grocer", "url": "https://grocer.example"}]}
     reads = {"actions": [{"action": "read_memories"}]}
-    register(console, context, "maker", manifest, name="Grocer", integration={**steps, **reads})
+    register_app(console, context, "maker", manifest, name="Grocer", integration={**steps, **reads})
     console.sign_in("buyer")
     page = console.page
-    console.show("apps")
-    grocer = console.app("Grocer")
+    console.show_view("apps")
+    grocer = console.find_app("Grocer")
 
     grocer.get_by_text("What it may do").press("Enter")
     may = grocer.locator(".may > li")
@@ -37,52 +37,60 @@ def test_t4_an_app_is_looked_into_installed_and_uninstalled_by_keyboard(
         "rel", "noopener noreferrer"
     )
     page.reload()
-    console.show("apps")
+    console.show_view("apps")
     page.get_by_role("button", name="Uninstall Grocer").press("Enter")
     expect(page.get_by_role("button", name="Install Grocer")).to_be_focused()
-    assert console.complaints == []
+    assert console.page_errors == []
 
 
-def test_t4_what_an_app_asks_for_later_is_shown_and_waits_to_be_allowed(
+def test_a_permission_requested_later_waits_to_be_allowed_t4(
     console: Console, context: BrowserContext, app_server: AppServer
 ) -> None:
-    made = register(console, context, "maker2", app_server.declare("baker", LOOK), name="Baker")
+    app = register_app(
+        console, context, "maker2", app_server.declare("baker", LOOK_TOOL), name="Baker"
+    )
     console.sign_in("eater")
     page = console.page
-    console.show("apps")
+    console.show_view("apps")
     page.get_by_role("button", name="Install Baker").click()
     expect(page.get_by_role("button", name="Uninstall Baker")).to_be_focused()
     more = {"external_integration": {"actions": [{"action": "read_memories"}]}}
-    address, owner = f"{console.origin}/v1/apps/{made['id']}", console.owner(context, "maker2")
+    address, owner = (
+        f"{console.origin}/v1/apps/{app['id']}",
+        console.sign_in_beside(context, "maker2"),
+    )
     assert context.request.patch(address, data=more, headers=owner).ok
 
     page.reload()
-    console.show("apps")
-    baker = console.app("Baker")
+    console.show_view("apps")
+    baker = console.find_app("Baker")
     expect(baker).to_contain_text("Not allowed yet: it reads your memories.")
     page.get_by_role("button", name="Allow Baker that").press("Enter")
 
     expect(page.locator("#apps > [role=status]")).to_have_text("Baker may do that from now on.")
     expect(page.get_by_role("button", name="Uninstall Baker")).to_be_focused()
     expect(baker).not_to_contain_text("Not allowed yet")
-    assert console.complaints == []
+    assert console.page_errors == []
 
 
-def test_t4_what_an_app_asks_for_while_its_user_reads_is_not_allowed_with_the_rest(
+def test_a_permission_requested_while_the_user_reads_is_not_granted_on_install_t4(
     console: Console, context: BrowserContext, app_server: AppServer
 ) -> None:
     reads = {"actions": [{"action": "read_memories"}]}
-    manifest = app_server.declare("fishmonger", LOOK)
-    named = {"name": "Fishmonger", "capabilities": ["chat"]}
-    made = register(console, context, "maker3", manifest, integration=reads, **named)
+    manifest = app_server.declare("fishmonger", LOOK_TOOL)
+    fields = {"name": "Fishmonger", "capabilities": ["chat"]}
+    registered_app = register_app(console, context, "maker3", manifest, integration=reads, **fields)
     console.sign_in("fisher")
     page = console.page
-    console.show("apps")
-    app = console.app("Fishmonger")
+    console.show_view("apps")
+    app = console.find_app("Fishmonger")
     app.get_by_text("What it may do").click()
     expect(app.locator(".may")).to_contain_text("may send you notifications")
     more = {"external_integration": {"actions": [*reads["actions"], {"action": "read_tasks"}]}}
-    address, owner = f"{console.origin}/v1/apps/{made['id']}", console.owner(context, "maker3")
+    address, owner = (
+        f"{console.origin}/v1/apps/{registered_app['id']}",
+        console.sign_in_beside(context, "maker3"),
+    )
     assert context.request.patch(address, data=more, headers=owner).ok
 
     page.get_by_role("button", name="Install Fishmonger").click()
@@ -90,33 +98,33 @@ def test_t4_what_an_app_asks_for_while_its_user_reads_is_not_allowed_with_the_re
     expect(app).to_contain_text("Not allowed yet: it reads your tasks.")
     page.get_by_role("button", name="Allow Fishmonger that").click()
     expect(app).not_to_contain_text("Not allowed yet")
-    assert console.complaints == []
+    assert console.page_errors == []
 
 
-def test_t4_a_private_app_is_marked_for_its_maker_and_hidden_from_others(
+def test_a_private_app_is_marked_for_its_maker_and_hidden_from_others_t4(
     console: Console, context: BrowserContext, app_server: AppServer
 ) -> None:
-    manifest = app_server.declare("diary", LOOK)
-    register(console, context, "diarist", manifest, name="Diary", private=True)
-    register(console, context, "diarist", manifest, name="Almanac")
+    manifest = app_server.declare("diary", LOOK_TOOL)
+    register_app(console, context, "diarist", manifest, name="Diary", private=True)
+    register_app(console, context, "diarist", manifest, name="Almanac")
 
     console.sign_in("diarist")
-    console.show("apps")
-    expect(console.app("Diary").locator(".badge").first).to_have_text("private")
+    console.show_view("apps")
+    expect(console.find_app("Diary").locator(".badge").first).to_have_text("private")
     console.page.get_by_role("button", name="Sign out").click()
     console.sign_in("stranger")
-    console.show("apps")
+    console.show_view("apps")
 
-    expect(console.app("Almanac")).to_be_visible()
-    expect(console.app("Diary")).to_have_count(0)
+    expect(console.find_app("Almanac")).to_be_visible()
+    expect(console.find_app("Diary")).to_have_count(0)
 
 
-def test_t19_an_mcp_server_becomes_an_app_and_is_asked_for_its_tools_again(
+def test_an_mcp_server_becomes_an_app_whose_tools_can_be_refreshed_t19(
     console: Console, mcp_server: str
 ) -> None:
     console.sign_in("notetaker")
     page = console.page
-    console.show("apps")
+    console.show_view("apps")
     page.get_by_text("Add an MCP server").press("Enter")
     page.get_by_label("Name of the server").fill("Notes")
     page.get_by_label("Address of the server").fill(mcp_server)
@@ -125,20 +133,20 @@ def test_t19_an_mcp_server_becomes_an_app_and_is_asked_for_its_tools_again(
     expect(page.locator("#mcp").get_by_role("status")).to_have_text(
         "Notes is added with 1 tool: install it to use them."
     )
-    console.app("Notes").get_by_role("button", name="Develop").click()
-    server = console.section("MCP server")
+    console.find_app("Notes").get_by_role("button", name="Develop").click()
+    server = console.find_section("MCP server")
     expect(server).to_contain_text("acts")
     server.get_by_role("button", name="Check again").press("Enter")
     expect(server.get_by_role("button")).to_be_focused()
-    assert console.complaints == []
+    assert console.page_errors == []
 
 
-def test_t19_an_mcp_server_is_signed_in_at_in_another_window(
+def test_signing_in_to_an_mcp_server_opens_another_window_t19(
     console: Console, context: BrowserContext, guarded_mcp_server: str
 ) -> None:
     console.sign_in("vaultkeeper")
     page = console.page
-    console.show("apps")
+    console.show_view("apps")
     page.get_by_text("Add an MCP server").press("Enter")
     page.get_by_label("Name of the server").fill("Vault")
     page.get_by_label("Address of the server").fill(guarded_mcp_server)
@@ -151,12 +159,14 @@ def test_t19_an_mcp_server_is_signed_in_at_in_another_window(
     expect(page.locator("#mcp").get_by_role("status")).to_have_text(
         "Vault is added with 1 tool: install it to use them."
     )
-    assert console.complaints == []
+    assert console.page_errors == []
 
 
-def test_t19_an_mcp_server_that_is_none_says_why(console: Console, app_server: AppServer) -> None:
+def test_an_address_without_an_mcp_server_says_why_t19(
+    console: Console, app_server: AppServer
+) -> None:
     console.sign_in("mistaken2")
-    console.show("apps")
+    console.show_view("apps")
     console.page.get_by_text("Add an MCP server").click()
     console.page.get_by_label("Name of the server").fill("Nothing")
     console.page.get_by_label("Address of the server").fill(f"{app_server.url}/nothing")
@@ -167,29 +177,35 @@ def test_t19_an_mcp_server_that_is_none_says_why(console: Console, app_server: A
     expect(console.page.get_by_label("Name of the server")).to_have_value("Nothing")
 
 
-def test_t20_hostile_words_of_an_app_stay_words(
+def test_hostile_text_of_an_app_stays_text_t20(
     console: Console, context: BrowserContext, app_server: AppServer
 ) -> None:
-    tool = {**LOOK, "name": HOSTILE[:60], "description": HOSTILE}
-    manifest = app_server.declare("hostile", tool, {"name": HOSTILE})
+    tool = {**LOOK_TOOL, "name": HOSTILE_TEXT[:60], "description": HOSTILE_TEXT}
+    manifest = app_server.declare("hostile", tool, {"name": HOSTILE_TEXT})
     steps = {"auth_steps": [{"name": "Click me", "url": "javascript:window.owned=1"}]}
-    made = register(
-        console, context, "mallory", manifest, name=HOSTILE, description=HOSTILE, integration=steps
+    registered_app = register_app(
+        console,
+        context,
+        "mallory",
+        manifest,
+        name=HOSTILE_TEXT,
+        description=HOSTILE_TEXT,
+        integration=steps,
     )
     console.sign_in("mallory")
     page = console.page
-    console.show("apps")
-    page.get_by_role("button", name=f"Install {HOSTILE}").click()
-    app = page.locator(f"[data-id='{made['id']}']")
+    console.show_view("apps")
+    page.get_by_role("button", name=f"Install {HOSTILE_TEXT}").click()
+    app = page.locator(f"[data-id='{registered_app['id']}']")
     app.get_by_text("What it may do").click()
-    expect(app.locator(".may")).to_contain_text(HOSTILE)
+    expect(app.locator(".may")).to_contain_text(HOSTILE_TEXT)
     expect(app).to_contain_text("Click me")
     expect(app.get_by_role("link")).to_have_count(0)
 
     app.get_by_role("button", name="Develop").click()
-    expect(page.get_by_label("Refused tools")).to_contain_text(HOSTILE[:40])
+    expect(page.get_by_label("Refused tools")).to_contain_text(HOSTILE_TEXT[:40])
 
     assert page.evaluate("window.owned") is None
     assert page.locator("#apps img, #developer img").count() == 0
     assert console.foreign_requests == []
-    assert console.complaints == []
+    assert console.page_errors == []

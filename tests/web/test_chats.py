@@ -12,7 +12,7 @@ def show_chats(page: Page) -> None:
     page.get_by_role("button", name="Chats", exact=True).click()
 
 
-def begin(console: Console, question: str) -> None:
+def begin_chat(console: Console, question: str) -> None:
     console.page.get_by_role("button", name="New chat", exact=True).click()
     expect(console.page.locator(".message.human")).to_have_count(0)
     expect(console.answers).to_have_count(1)
@@ -20,11 +20,11 @@ def begin(console: Console, question: str) -> None:
     console.ask(question)
 
 
-def test_p15_every_chat_keeps_its_own_history(console: Console) -> None:
+def test_every_chat_keeps_its_own_history_p15(console: Console) -> None:
     console.sign_in("talker")
     console.ask("What about tulips?")
     show_chats(console.page)
-    begin(console, "What about ferries?")
+    begin_chat(console, "What about ferries?")
 
     expect(console.page.locator(".message.human")).to_have_text("What about ferries?")
     console.page.reload()
@@ -37,10 +37,10 @@ def test_p15_every_chat_keeps_its_own_history(console: Console) -> None:
     expect(console.page.locator(".pick[aria-current=true]")).to_have_count(1)
 
 
-def test_p15_a_chat_is_renamed_starred_and_deleted(console: Console) -> None:
+def test_a_chat_is_renamed_starred_and_deleted_p15(console: Console) -> None:
     console.sign_in("tidy")
     show_chats(console.page)
-    begin(console, "What about ferries?")
+    begin_chat(console, "What about ferries?")
     page = console.page
 
     row = page.locator("#chat-list li").filter(has=page.locator("[aria-current]"))
@@ -60,7 +60,7 @@ def test_p15_a_chat_is_renamed_starred_and_deleted(console: Console) -> None:
     page.get_by_role("button", name="Delete Ferries").click()
     expect(page.locator("#chat-list .title").filter(has_text="Ferries")).to_have_count(0)
     expect(page.locator(".message.human")).to_have_count(0)
-    assert console.complaints == []
+    assert console.page_errors == []
 
 
 def test_escape_leaves_a_title_as_it_was(console: Console) -> None:

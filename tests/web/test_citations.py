@@ -5,13 +5,13 @@ from playwright.sync_api import Page
 
 pytestmark = pytest.mark.browser
 
-SAID = [
+SEGMENT_TEXTS = [
     "Is Theo still allergic?",
     "Yes. Walnuts and  pecans are out.",
     "Yes.",
     "See you on Sunday!",
 ]
-CITED = """
+CITED_CODE = """
 async ([said, passages, answer]) => {
   const { citedSegments } = await import("/citations.js");
   const segments = said.map((text) => ({ text }));
@@ -29,13 +29,13 @@ async ([said, passages, answer]) => {
         ("", [0, 1, 2]),
     ],
 )
-def test_quoted_words_are_marked_else_the_passage(
+def test_quoted_words_are_marked_or_else_the_passage(
     module_page: Page, answer: str, cited: list[int]
 ) -> None:
     passages = [{"first_segment": 0, "last_segment": 2}]
 
-    assert module_page.evaluate(CITED, [SAID, passages, answer]) == cited
+    assert module_page.evaluate(CITED_CODE, [SEGMENT_TEXTS, passages, answer]) == cited
 
 
-def test_nothing_is_marked_where_nothing_was_found(module_page: Page) -> None:
-    assert module_page.evaluate(CITED, [SAID, [], SAID[0]]) == []
+def test_nothing_is_marked_without_a_passage(module_page: Page) -> None:
+    assert module_page.evaluate(CITED_CODE, [SEGMENT_TEXTS, [], SEGMENT_TEXTS[0]]) == []

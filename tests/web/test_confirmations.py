@@ -7,66 +7,70 @@ import pytest
 from playwright.sync_api import BrowserContext, Locator, expect
 
 from tests.servers.openai import Script, ScriptedCall, ScriptedOpenai
-from tests.web.app_server import LOOK, ORDER, AppServer, register
+from tests.web.app_server import LOOK_TOOL, ORDER_TOOL, AppServer, register_app
 from tests.web.console import Console
-from tests.web.served import Served
+from tests.web.served import ProductServer
 
 pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("owner")]
 
-HOSTILE = "<img src=x onerror='window.owned=1'> \u202eto\u200b Mallory"
+HOSTILE_TEXT = "<img src=x onerror='window.owned=1'> \u202eto\u200b Mallory"
 
 
 @pytest.fixture
-def origin(served: Served) -> Iterator[str]:
+def origin(product_server: ProductServer) -> Iterator[str]:
     """Serve these tests at an address of their own."""
-    with served.start():
-        yield served.origin
+    with product_server.start():
+        yield product_server.origin
 
 
 @pytest.fixture
 def owner(console: Console, context: BrowserContext, app_server: AppServer) -> None:
     """Sign in somebody who has an app that looks things up, and another that orders them."""
     uid = "careful"
-    headers = console.owner(context, uid)
-    for name, tool in (("Library", LOOK), ("Grocer", ORDER)):
-        app = register(console, context, uid, app_server.declare(name, tool), name=name)
+    headers = console.sign_in_beside(context, uid)
+    for name, tool in (("Library", LOOK_TOOL), ("Grocer", ORDER_TOOL)):
+        app = register_app(console, context, uid, app_server.declare(name, tool), name=name)
         enable = f"{console.origin}/v1/apps/enable?app_id={app['id']}"
         assert context.request.post(enable, headers=headers).ok
     console.sign_in(uid)
     console.ask("Which tools are there?")
 
 
-def call(model: ScriptedOpenai, tool: str, **arguments: object) -> Script:
+def script_call(model: ScriptedOpenai, tool: str, **arguments: object) -> Script:
     """Let the model call a tool by the name that it was offered last."""
-    asked = [one.body for one in model.requests if "tools" in one.body]
-    offered = [one["function"]["name"] for one in asked[-1]["tools"]]
+    bodies = [request.body for request in model.requests if "tools" in request.body]
+    offered = [request["function"]["name"] for request in bodies[-1]["tools"]]
     name = next(name for name in offered if name.startswith(tool))
     return Script(tool_calls=(ScriptedCall(name=name, arguments=json.dumps(arguments)),))
 
 
-def put(console: Console, model: ScriptedOpenai, *, what: str = "ten melons") -> Locator:
+def ask_for_order(console: Console, model: ScriptedOpenai, *, what: str = "ten melons") -> Locator:
     """Ask for something to read that ends in an order nobody asked for; returns the card."""
     model.play(
-        call(model, "look_up", q="melons"), call(model, "order", q=what), Script(text="So be it.")
+        script_call(model, "look_up", q="melons"),
+        script_call(model, "order", q=what),
+        Script(text="So be it."),
     )
-    return console.put("What does the library say about melons?").locator(".confirmation")
+    return console.start_question("What does the library say about melons?").locator(
+        ".confirmation"
+    )
 
 
-def called(app_server: AppServer) -> int:
-    return app_server.called.count("Grocer")
+def count_orders(app_server: AppServer) -> int:
+    return app_server.calls.count("Grocer")
 
 
-def test_t11_a_call_runs_once_its_owner_confirms_it_by_keyboard(
+def test_a_call_runs_once_its_owner_confirms_it_by_keyboard_t11(
     console: Console, model: ScriptedOpenai, app_server: AppServer
 ) -> None:
-    before = called(app_server)
+    before = count_orders(app_server)
 
-    card = put(console, model)
+    card = ask_for_order(console, model)
 
     expect(card).to_be_focused()
     expect(card.get_by_role("heading")).to_have_text("Grocer wants to: order")
     expect(card.locator("dd")).to_have_text("ten melons")
-    assert called(app_server) == before
+    assert count_orders(app_server) == before
     console.page.keyboard.press("Tab")
     expect(card.get_by_role("button", name="Confirm")).to_be_focused()
     console.page.keyboard.press("Enter")
@@ -74,28 +78,28 @@ def test_t11_a_call_runs_once_its_owner_confirms_it_by_keyboard(
     expect(card).to_contain_text("You confirmed this.")
     expect(console.page.get_by_label("Your question")).to_be_focused()
     expect(console.answers.last).to_contain_text("So be it.")
-    assert called(app_server) == before + 1
-    assert console.complaints == []
+    assert count_orders(app_server) == before + 1
+    assert console.page_errors == []
 
 
-def test_t11_a_call_that_is_refused_is_never_made(
+def test_a_call_that_is_refused_is_never_made_t11(
     console: Console, model: ScriptedOpenai, app_server: AppServer
 ) -> None:
-    before = called(app_server)
+    before = count_orders(app_server)
 
-    card = put(console, model)
+    card = ask_for_order(console, model)
     card.get_by_role("button", name="Refuse").click()
 
     expect(card).to_contain_text("You refused this")
     expect(console.answers.last).to_contain_text("So be it.")
-    assert called(app_server) == before
+    assert count_orders(app_server) == before
 
 
-def test_t11_a_question_outlives_a_reload(
+def test_a_pending_confirmation_survives_a_reload_t11(
     console: Console, model: ScriptedOpenai, app_server: AppServer
 ) -> None:
-    before = called(app_server)
-    put(console, model).wait_for()
+    before = count_orders(app_server)
+    ask_for_order(console, model).wait_for()
 
     console.page.reload()
     card = console.page.locator(".confirmation")
@@ -103,14 +107,14 @@ def test_t11_a_question_outlives_a_reload(
 
     expect(card).to_contain_text("You confirmed this.")
     expect(console.answers.last).to_contain_text("So be it.")
-    assert called(app_server) == before + 1
+    assert count_orders(app_server) == before + 1
 
 
-def test_t11_whoever_is_writing_is_not_interrupted(console: Console) -> None:
+def test_a_confirmation_does_not_take_the_focus_while_the_user_types_t11(console: Console) -> None:
     """The Enter that was meant for the next question would confirm the call."""
     console.page.get_by_label("Your question").fill("And what about")
 
-    focused = console.page.evaluate(
+    focused_id = console.page.evaluate(
         """async () => {
           const { Confirmations } = await import("/views/confirmation.js");
           const shown = new Confirmations({});
@@ -123,13 +127,13 @@ def test_t11_whoever_is_writing_is_not_interrupted(console: Console) -> None:
     )
 
     expect(console.page.locator(".confirmation")).to_be_visible()
-    assert focused == "question"
+    assert focused_id == "question"
 
 
-def test_t11_hostile_arguments_are_shown_as_text_that_hides_nothing(
+def test_hostile_arguments_are_shown_as_visible_text_t11(
     console: Console, model: ScriptedOpenai
 ) -> None:
-    card = put(console, model, what=HOSTILE)
+    card = ask_for_order(console, model, what=HOSTILE_TEXT)
 
     expect(card.locator("dd")).to_have_text("<img src=x onerror='window.owned=1'> to Mallory")
     card.get_by_role("button", name="Refuse").click()
@@ -138,25 +142,25 @@ def test_t11_hostile_arguments_are_shown_as_text_that_hides_nothing(
     assert console.foreign_requests == []
 
 
-def test_t11_a_question_that_has_expired_says_so_and_cannot_be_confirmed(
+def test_an_expired_confirmation_says_so_and_cannot_be_confirmed_t11(
     console: Console, model: ScriptedOpenai, app_server: AppServer
 ) -> None:
-    before = called(app_server)
-    card = put(console, model)
+    before = count_orders(app_server)
+    card = ask_for_order(console, model)
     card.wait_for()
 
     console.page.get_by_role("button", name="Stop", exact=True).click()
 
     expect(card).to_contain_text("Not confirmed in time")
     expect(card.get_by_role("button")).to_have_count(0)
-    assert called(app_server) == before
+    assert count_orders(app_server) == before
 
 
-def test_t11_a_word_that_is_not_taken_says_why_and_may_be_given_again(
+def test_a_failed_decision_says_why_and_can_be_repeated_t11(
     console: Console, model: ScriptedOpenai, app_server: AppServer
 ) -> None:
-    before = called(app_server)
-    card = put(console, model)
+    before = count_orders(app_server)
+    card = ask_for_order(console, model)
     address = "**/confirmations/*"
     console.page.route(address, lambda route: route.fulfill(status=410, json={"detail": "Late."}))
     card.get_by_role("button", name="Confirm").click()
@@ -167,4 +171,4 @@ def test_t11_a_word_that_is_not_taken_says_why_and_may_be_given_again(
 
     expect(card).to_contain_text("You confirmed this.")
     expect(console.answers.last).to_contain_text("So be it.")
-    assert called(app_server) == before + 1
+    assert count_orders(app_server) == before + 1

@@ -15,13 +15,13 @@ Me: Yes, Theo is allergic to walnuts and pecans. Almonds are fine.
 Nora: Then I will bake the lemon cake with almonds.
 Me: I need to book the ferry by Friday."""
 
-HOSTILE = """Mallory: <img src=x onerror="window.owned = 1"> <script>window.owned = 1</script>
+HOSTILE_TRANSCRIPT = """Mallory: <img src=x onerror="window.owned = 1"> <script>window.owned = 1</script>
 Mallory: The tulip auction ![](https://evil.example/pixel.png) starts at noon.
 Mallory: [the tulip auction](javascript:window.owned=1) <svg onload="window.owned = 1">
 Mallory: <iframe src="https://evil.example"></iframe> bids for tulip bulbs are due."""
 
 
-def stored(text: str, **fields: object) -> dict[str, object]:
+def build_message_chunk(text: str, **fields: object) -> dict[str, object]:
     message = {"id": "m1", "text": text, "sender": "ai", "memories": [], **fields}
     return {"type": "data-message", "id": "m1", "data": message}
 
@@ -29,7 +29,7 @@ def stored(text: str, **fields: object) -> dict[str, object]:
 def test_a_pasted_transcript_becomes_a_cited_answer_that_opens_it(console: Console) -> None:
     console.sign_in("keeper")
 
-    card = console.keep(TRANSCRIPT)
+    card = console.add_transcript(TRANSCRIPT)
     title = card.locator(".title").inner_text()
     answer = console.ask("What is Theo allergic to?")
 
@@ -47,12 +47,12 @@ def test_a_pasted_transcript_becomes_a_cited_answer_that_opens_it(console: Conso
     console.page.keyboard.press("Escape")
     expect(reader).to_be_hidden()
     expect(answer.locator(".source").first).to_be_focused()
-    assert console.complaints == []
+    assert console.page_errors == []
 
 
-def test_what_was_said_is_still_there_after_a_reload(console: Console) -> None:
+def test_messages_and_conversations_survive_a_reload(console: Console) -> None:
     console.sign_in("returner")
-    card = console.keep(TRANSCRIPT)
+    card = console.add_transcript(TRANSCRIPT)
     title = card.locator(".title").inner_text()
     console.ask("What is Theo allergic to?")
 
@@ -99,10 +99,10 @@ def test_a_file_can_be_dropped(console: Console) -> None:
     expect(console.page.get_by_label("Transcript", exact=True)).to_have_value(TRANSCRIPT)
 
 
-def test_hostile_transcripts_run_nothing_and_reach_no_other_origin(console: Console) -> None:
+def test_hostile_transcripts_run_no_code_and_reach_no_other_origin(console: Console) -> None:
     console.sign_in("victim")
 
-    console.keep(HOSTILE).click()
+    console.add_transcript(HOSTILE_TRANSCRIPT).click()
     expect(console.page.locator("#reader .transcript")).to_contain_text("<script>window.owned")
     answer = console.ask("When does the tulip auction start?")
     expect(answer).to_contain_text("tulip")
@@ -112,10 +112,10 @@ def test_hostile_transcripts_run_nothing_and_reach_no_other_origin(console: Cons
     assert console.page.evaluate("window.owned") is None
     assert console.page.locator("img:not([src='/favicon.svg']), iframe, a[href^=java]").count() == 0
     assert console.foreign_requests == []
-    assert console.complaints == []
+    assert console.page_errors == []
 
 
-def test_a_hostile_answer_runs_nothing_while_it_streams_and_when_it_is_done(
+def test_a_hostile_answer_runs_no_code_while_it_streams_and_when_it_is_done(
     console: Console,
 ) -> None:
     console.sign_in("streamed")
@@ -125,14 +125,22 @@ def test_a_hostile_answer_runs_nothing_while_it_streams_and_when_it_is_done(
         "structured": {"title": "<img src=x onerror='window.owned=1'>", "emoji": "<b>"},
     }
     console.answer_with(
-        {"type": "data-status", "data": {"text": HOSTILE.splitlines()[0]}},
+        {"type": "data-status", "data": {"text": HOSTILE_TRANSCRIPT.splitlines()[0]}},
         {"type": "reasoning-start"},
-        {"type": "reasoning-delta", "delta": HOSTILE},
-        {"type": "tool-input-available", "toolCallId": "1", "toolName": HOSTILE, "input": HOSTILE},
-        {"type": "tool-output-error", "toolCallId": "1", "errorText": HOSTILE},
-        {"type": "data-connect", "data": {"url": "javascript:window.owned=1", "name": HOSTILE}},
-        {"type": "text-delta", "delta": HOSTILE},
-        stored(f"{HOSTILE} [1]", memories=[card], memories_id=[card["id"]]),
+        {"type": "reasoning-delta", "delta": HOSTILE_TRANSCRIPT},
+        {
+            "type": "tool-input-available",
+            "toolCallId": "1",
+            "toolName": HOSTILE_TRANSCRIPT,
+            "input": HOSTILE_TRANSCRIPT,
+        },
+        {"type": "tool-output-error", "toolCallId": "1", "errorText": HOSTILE_TRANSCRIPT},
+        {
+            "type": "data-connect",
+            "data": {"url": "javascript:window.owned=1", "name": HOSTILE_TRANSCRIPT},
+        },
+        {"type": "text-delta", "delta": HOSTILE_TRANSCRIPT},
+        build_message_chunk(f"{HOSTILE_TRANSCRIPT} [1]", memories=[card], memories_id=[card["id"]]),
         {"type": "finish"},
     )
 
@@ -145,11 +153,13 @@ def test_a_hostile_answer_runs_nothing_while_it_streams_and_when_it_is_done(
     assert console.foreign_requests == []
 
 
-def test_t7_an_answer_offers_the_way_to_the_account_that_a_tool_lacked(console: Console) -> None:
+def test_an_answer_links_to_the_account_that_a_tool_needs_t7(console: Console) -> None:
     console.sign_in("unconnected")
     connect = {"url": "https://grocer.example/connect?uid=unconnected", "name": "Grocer"}
     console.answer_with(
-        {"type": "data-connect", "data": connect}, stored("Please connect."), {"type": "finish"}
+        {"type": "data-connect", "data": connect},
+        build_message_chunk("Please connect."),
+        {"type": "finish"},
     )
 
     link = console.ask("Buy melons").get_by_role("link", name="Connect your account at Grocer")
@@ -165,7 +175,7 @@ def test_every_page_forbids_foreign_content(console: Console) -> None:
     assert "default-src 'self'" in response.headers["content-security-policy"]
 
 
-def test_an_inline_script_that_slipped_through_would_not_run(console: Console) -> None:
+def test_an_inline_script_does_not_run(console: Console) -> None:
     """The policy holds by itself, also where a sanitiser would fail."""
     console.page.goto(console.origin)
 
@@ -182,27 +192,25 @@ def test_an_inline_script_that_slipped_through_would_not_run(console: Console) -
     assert console.page.evaluate("window.owned") is None
 
 
-def test_what_is_asked_without_a_connection_is_sent_when_it_is_back(
+def test_a_question_asked_offline_is_sent_when_the_connection_is_back(
     console: Console, context: BrowserContext
 ) -> None:
     console.sign_in("offline")
     context.set_offline(True)
 
-    answer = console.put("Anything?")
+    answer = console.start_question("Anything?")
     expect(answer.get_by_role("status")).to_have_text("No connection. Trying again…")
     context.set_offline(False)
 
     expect(console.answers).to_have_count(2)
     expect(console.page.locator(".message.human")).to_have_text("Anything?")
-    assert console.complaints == []
+    assert console.page_errors == []
 
 
-def test_a_question_that_never_left_can_be_taken_back(
-    console: Console, context: BrowserContext
-) -> None:
+def test_an_unsent_question_can_be_withdrawn(console: Console, context: BrowserContext) -> None:
     console.sign_in("doubtful")
     context.set_offline(True)
-    console.put("Anything?")
+    console.start_question("Anything?")
 
     console.page.get_by_role("button", name="Stop", exact=True).click()
 
@@ -210,11 +218,11 @@ def test_a_question_that_never_left_can_be_taken_back(
     expect(console.page.locator(".message.human")).to_have_count(0)
 
 
-def test_a_question_that_is_refused_goes_back_to_where_it_was_written(console: Console) -> None:
+def test_a_refused_question_returns_to_the_input(console: Console) -> None:
     console.sign_in("longwinded")
     question = "Why? " * 5_000
 
-    console.put(question)
+    console.start_question(question)
 
     expect(console.problem).to_be_visible()
     expect(console.page.get_by_label("Your question")).to_have_value(question.strip())
@@ -233,9 +241,9 @@ def test_a_refusal_is_shown_in_the_servers_words(console: Console) -> None:
     expect(console.page.get_by_label("Transcript", exact=True)).to_have_value(TRANSCRIPT)
 
 
-def test_p23_an_answer_is_rated_reported_and_the_chat_cleared(console: Console) -> None:
+def test_an_answer_is_rated_reported_and_the_chat_cleared_p23(console: Console) -> None:
     console.sign_in("critic")
-    console.keep(TRANSCRIPT)
+    console.add_transcript(TRANSCRIPT)
     answer = console.ask("What is Theo allergic to?")
 
     answer.get_by_role("button", name="Bad answer").click()
@@ -256,16 +264,18 @@ def test_p23_an_answer_is_rated_reported_and_the_chat_cleared(console: Console) 
     expect(console.page.locator(".message.ai")).to_have_count(1)
 
 
-def test_the_library_goes_on_where_a_page_ends(console: Console, context: BrowserContext) -> None:
-    owner = console.owner(context, "collector")
+def test_show_more_adds_the_next_page_of_the_library(
+    console: Console, context: BrowserContext
+) -> None:
+    owner = console.sign_in_beside(context, "collector")
     for day in range(1, 22):
-        kept = {
+        body = {
             "started_at": f"2026-01-{day:02}T10:00:00Z",
             "finished_at": f"2026-01-{day:02}T10:05:00Z",
             "transcript_segments": [{"text": f"We walked to the lighthouse, walk number {day}."}],
         }
         url = f"{console.origin}/v1/conversations"
-        assert context.request.post(url, data=kept, headers=owner).ok
+        assert context.request.post(url, data=body, headers=owner).ok
     console.sign_in("collector")
 
     expect(console.page.locator(".card")).to_have_count(20)
@@ -284,14 +294,14 @@ def test_a_phone_shows_one_view_at_a_time(console: Console) -> None:
 
     for view in ("Library", "Chat", "Memories", "Tasks", "People", "Apps", "Inbox"):
         console.page.get_by_role("button", name=view, exact=True).click()
-        shown = console.page.locator("#console > section:visible")
-        expect(shown).to_have_attribute("id", view.lower())
+        section = console.page.locator("#console > section:visible")
+        expect(section).to_have_attribute("id", view.lower())
     assert console.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
 def test_every_control_has_a_name(console: Console) -> None:
     console.sign_in("listener")
-    console.keep(TRANSCRIPT).click()
+    console.add_transcript(TRANSCRIPT).click()
     console.ask("What is Theo allergic to?")
 
     for view in console.page.locator("#views button:visible").all():
@@ -303,7 +313,7 @@ def test_every_control_has_a_name(console: Console) -> None:
 
 def test_signing_out_leaves_nothing_on_the_page(console: Console) -> None:
     console.sign_in("leaver")
-    console.keep(TRANSCRIPT)
+    console.add_transcript(TRANSCRIPT)
 
     console.page.get_by_role("button", name="Sign out").click()
 
@@ -312,7 +322,7 @@ def test_signing_out_leaves_nothing_on_the_page(console: Console) -> None:
     assert console.page.evaluate("sessionStorage.length") == 0
 
 
-def test_a_token_that_is_no_longer_valid_leads_to_the_door(console: Console) -> None:
+def test_an_expired_token_leads_to_the_sign_in_form(console: Console) -> None:
     console.page.goto(console.origin)
     console.page.evaluate(
         """() => sessionStorage.setItem("keepsake.session", '{"uid":"old","token":"old"}')"""

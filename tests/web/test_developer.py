@@ -5,19 +5,19 @@ import re
 import pytest
 from playwright.sync_api import BrowserContext, expect
 
-from tests.web.app_server import LOOK, ORDER, AppServer, register
+from tests.web.app_server import LOOK_TOOL, ORDER_TOOL, AppServer, register_app
 from tests.web.console import Console
 
 pytestmark = pytest.mark.browser
 
 
-def test_t20_an_app_is_registered_and_its_refused_tools_say_why(
+def test_an_app_is_registered_and_its_refused_tools_say_why_t20(
     console: Console, app_server: AppServer
 ) -> None:
-    manifest = app_server.declare("bakery", LOOK, {"name": "nameless"})
+    manifest = app_server.declare("bakery", LOOK_TOOL, {"name": "nameless"})
     console.sign_in("baker")
     page = console.page
-    console.show("apps")
+    console.show_view("apps")
     page.get_by_role("button", name="Make one").press("Enter")
     expect(page.get_by_label("App", exact=True)).to_be_focused()
 
@@ -27,29 +27,29 @@ def test_t20_an_app_is_registered_and_its_refused_tools_say_why(
     page.keyboard.press("Enter")
 
     expect(page.get_by_role("heading", name="Bakery")).to_contain_text("private")
-    expect(console.section("Manifest")).to_contain_text("1 tool is offered, 1 refused.")
+    expect(console.find_section("Manifest")).to_contain_text("1 tool is offered, 1 refused.")
     refused = page.get_by_label("Refused tools").get_by_role("listitem")
     expect(refused).to_have_text("nameless: `description` is missing")
-    expect(console.app("Bakery")).to_be_visible()
+    expect(console.find_app("Bakery")).to_be_visible()
 
-    app_server.declare("bakery", LOOK, ORDER)
-    console.section("Manifest").get_by_role("button", name="Check again").press("Enter")
-    expect(console.section("Manifest")).to_contain_text("2 tools are offered.")
-    expect(console.section("Manifest").get_by_role("button")).to_be_focused()
+    app_server.declare("bakery", LOOK_TOOL, ORDER_TOOL)
+    console.find_section("Manifest").get_by_role("button", name="Check again").press("Enter")
+    expect(console.find_section("Manifest")).to_contain_text("2 tools are offered.")
+    expect(console.find_section("Manifest").get_by_role("button")).to_be_focused()
     expect(refused).to_have_count(0)
 
-    del app_server.declared["bakery"]
-    console.section("Manifest").get_by_role("button", name="Check again").press("Enter")
+    del app_server.tools_by_app["bakery"]
+    console.find_section("Manifest").get_by_role("button", name="Check again").press("Enter")
     expect(console.problem).to_have_text("The manifest's address answered HTTP 404.")
-    assert console.complaints == []
+    assert console.page_errors == []
 
 
-def test_t20_an_app_that_cannot_be_registered_says_why_and_keeps_what_was_typed(
+def test_a_refused_registration_says_why_and_keeps_the_input_t20(
     console: Console,
 ) -> None:
     console.sign_in("unlucky")
     page = console.page
-    console.show("developer")
+    console.show_view("developer")
     page.get_by_label("Name of the app").fill("Intranet")
     page.get_by_label("Manifest address").fill("http://10.0.0.7/tools.json")
 
@@ -59,11 +59,13 @@ def test_t20_an_app_that_cannot_be_registered_says_why_and_keeps_what_was_typed(
     expect(page.get_by_label("Name of the app")).to_have_value("Intranet")
 
 
-def test_t20_who_presses_twice_registers_one_app(console: Console, app_server: AppServer) -> None:
+def test_pressing_register_twice_registers_one_app_t20(
+    console: Console, app_server: AppServer
+) -> None:
     console.sign_in("hasty")
-    console.show("developer")
+    console.show_view("developer")
     console.page.get_by_label("Name of the app").fill("Once")
-    console.page.get_by_label("Manifest address").fill(app_server.declare("once", LOOK))
+    console.page.get_by_label("Manifest address").fill(app_server.declare("once", LOOK_TOOL))
 
     console.page.evaluate(
         """() => {
@@ -75,124 +77,132 @@ def test_t20_who_presses_twice_registers_one_app(console: Console, app_server: A
 
     expect(console.page.get_by_role("heading", name="Once")).to_be_visible()
     console.page.reload()
-    console.show("developer")
+    console.show_view("developer")
     expect(console.page.get_by_label("App", exact=True).get_by_role("option")).to_have_text(
         ["Once", "Register an app…"]
     )
 
 
-def test_t1_a_key_is_shown_once_listed_and_revoked(
+def test_a_key_is_shown_once_listed_and_revoked_t1(
     console: Console, context: BrowserContext, app_server: AppServer
 ) -> None:
-    register(console, context, "locksmith", app_server.declare("locks", LOOK), name="Locks")
+    register_app(
+        console, context, "locksmith", app_server.declare("locks", LOOK_TOOL), name="Locks"
+    )
     console.sign_in("locksmith")
     page = console.page
-    console.show("developer")
+    console.show_view("developer")
 
     page.get_by_role("button", name="New key").press("Enter")
-    shown = console.section("Keys").get_by_role("status")
-    expect(shown.locator("code")).to_have_text(re.compile(r"^sk_[0-9a-f]{32}$"))
+    status = console.find_section("Keys").get_by_role("status")
+    expect(status.locator("code")).to_have_text(re.compile(r"^sk_[0-9a-f]{32}$"))
     page.reload()
-    console.show("developer")
-    expect(console.section("Keys").locator(".keys li")).to_have_count(1)
-    expect(shown).to_be_empty()
+    console.show_view("developer")
+    expect(console.find_section("Keys").locator(".keys li")).to_have_count(1)
+    expect(status).to_be_empty()
 
     page.on("dialog", lambda dialog: dialog.accept())
     page.get_by_role("button", name="Revoke sk_").press("Enter")
-    expect(console.section("Keys").locator(".keys li")).to_have_count(0)
+    expect(console.find_section("Keys").locator(".keys li")).to_have_count(0)
     expect(page.get_by_role("button", name="New key")).to_be_focused()
-    assert console.complaints == []
+    assert console.page_errors == []
 
 
-def test_t8_the_signing_secret_is_hidden_until_asked_for_and_rotated(
+def test_the_signing_secret_is_hidden_until_shown_and_can_be_rotated_t8(
     console: Console, context: BrowserContext, app_server: AppServer
 ) -> None:
-    made = register(console, context, "signer", app_server.declare("seal", LOOK), name="Seal")
+    app = register_app(
+        console, context, "signer", app_server.declare("seal", LOOK_TOOL), name="Seal"
+    )
     console.sign_in("signer")
     page = console.page
-    console.show("developer")
-    secret = console.section("Signing secret").locator("code")
+    console.show_view("developer")
+    secret = console.find_section("Signing secret").locator("code")
     expect(secret).to_be_hidden()
     page.get_by_text("Show it").press("Enter")
-    expect(secret).to_have_text(made["signing_secret"])
+    expect(secret).to_have_text(app["signing_secret"])
 
     page.on("dialog", lambda dialog: dialog.accept())
     page.get_by_role("button", name="Rotate").press("Enter")
 
-    expect(console.section("Signing secret")).to_contain_text("The one before signs as well until")
+    expect(console.find_section("Signing secret")).to_contain_text(
+        "The one before signs as well until"
+    )
     page.get_by_text("Show it").click()
     expect(secret).to_have_text(re.compile("^whsec_"))
-    expect(secret).not_to_have_text(made["signing_secret"])
+    expect(secret).not_to_have_text(app["signing_secret"])
 
 
-def test_t20_the_last_calls_and_their_errors_are_shown_to_the_maker(
+def test_the_last_calls_and_their_errors_are_shown_to_the_maker_t20(
     console: Console, context: BrowserContext, app_server: AppServer
 ) -> None:
     manifest = app_server.declare(
-        "gardener", {**LOOK, "name": "water", "description": "Water the plants in the garden"}
+        "gardener", {**LOOK_TOOL, "name": "water", "description": "Water the plants in the garden"}
     )
-    register(console, context, "gardener", manifest, name="Garden")
+    register_app(console, context, "gardener", manifest, name="Garden")
     console.sign_in("gardener")
     page = console.page
-    console.show("developer")
-    expect(console.section("Last calls")).to_contain_text("Not called in the last seven days.")
+    console.show_view("developer")
+    expect(console.find_section("Last calls")).to_contain_text("Not called in the last seven days.")
     page.get_by_role("button", name="Install Garden").click()
     expect(page.get_by_role("button", name="Uninstall Garden")).to_be_visible()
-    console.show("apps")
+    console.show_view("apps")
     console.ask("Please water the plants in the garden.")
-    app_server.failing.add("gardener")
+    app_server.failing_apps.add("gardener")
     console.ask("Please water the plants in the garden.")
 
-    console.show("developer")
+    console.show_view("developer")
 
-    calls = console.section("Last calls").locator("tbody tr")
+    calls = console.find_section("Last calls").locator("tbody tr")
     expect(calls).to_have_count(2)
     expect(calls.nth(0)).to_contain_text("water")
     expect(calls.nth(0).locator("td").last).to_have_text("HTTP 500")
     expect(calls.nth(1).locator("td").last).to_have_text("ok")
-    assert console.complaints == []
+    assert console.page_errors == []
 
 
-def test_t20_an_apps_settings_are_changed_and_its_manifest_read_again(
+def test_an_apps_settings_are_changed_and_its_manifest_read_again_t20(
     console: Console, context: BrowserContext, app_server: AppServer
 ) -> None:
-    register(console, context, "mover", app_server.declare("old", LOOK), name="Mover")
+    register_app(console, context, "mover", app_server.declare("old", LOOK_TOOL), name="Mover")
     console.sign_in("mover")
     page = console.page
-    console.show("developer")
+    console.show_view("developer")
     page.get_by_text("Change its settings").press("Enter")
     expect(page.get_by_label("Name of the app")).to_have_value("Mover")
 
-    page.get_by_label("Manifest address").fill(app_server.declare("new", LOOK, ORDER))
+    page.get_by_label("Manifest address").fill(app_server.declare("new", LOOK_TOOL, ORDER_TOOL))
     page.get_by_label("Webhook address").fill(f"{app_server.url}/hook")
     page.get_by_label("Read memories").press("Space")
     page.get_by_role("button", name="Save").press("Enter")
 
-    expect(console.section("Manifest")).to_contain_text("2 tools are offered.")
+    expect(console.find_section("Manifest")).to_contain_text("2 tools are offered.")
     expect(page.get_by_label("App", exact=True)).to_be_focused()
-    console.app("Mover").get_by_text("What it may do").click()
-    may = console.app("Mover").locator(".may")
+    console.find_app("Mover").get_by_text("What it may do").click()
+    may = console.find_app("Mover").locator(".may")
     expect(may).to_contain_text("is told of your new conversations")
     expect(may).to_contain_text("reads your memories")
 
 
-def test_t20_an_app_is_deleted(
+def test_an_app_is_deleted_t20(
     console: Console, context: BrowserContext, app_server: AppServer
 ) -> None:
-    register(console, context, "quitter", app_server.declare("gone", LOOK), name="Gone soon")
+    register_app(
+        console, context, "quitter", app_server.declare("gone", LOOK_TOOL), name="Gone soon"
+    )
     console.sign_in("quitter")
     page = console.page
-    console.show("developer")
+    console.show_view("developer")
     page.on("dialog", lambda dialog: dialog.accept())
 
     page.get_by_role("button", name="Delete this app").press("Enter")
 
     expect(page.get_by_role("button", name="Register")).to_be_visible()
-    expect(console.app("Gone soon")).to_have_count(0)
-    assert console.complaints == []
+    expect(console.find_app("Gone soon")).to_have_count(0)
+    assert console.page_errors == []
 
 
-def test_t20_a_phone_shows_the_developer_page_from_the_directory(console: Console) -> None:
+def test_a_phone_shows_the_developer_page_from_the_directory_t20(console: Console) -> None:
     page = console.page
     page.set_viewport_size({"width": 390, "height": 800})
     page.goto(console.origin)

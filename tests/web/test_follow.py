@@ -9,7 +9,7 @@ pytestmark = pytest.mark.browser
 
 # Plays one step a request: a status that refuses, or the numbers of the events that are told, "x"
 # where the stream breaks and "end" for the last event. Returns what was asked and what was told.
-PLAY = """
+PLAY_CODE = """
 async ([steps, run]) => {
   const { follow } = await import("/run.js");
   const asked = [];
@@ -67,11 +67,11 @@ async ([steps, run]) => {
         ("r", [500], [0], [500]),
     ],
 )  # fmt: skip
-def test_x36_a_broken_stream_goes_on_or_is_told_again(
+def test_a_broken_stream_resumes_or_restarts_x36(
     module_page: Page,
     run: str | None,
     steps: list[Any],
     asked: list[Any],
     told: list[Any],
 ) -> None:
-    assert module_page.evaluate(PLAY, [steps, run]) == [asked, told]
+    assert module_page.evaluate(PLAY_CODE, [steps, run]) == [asked, told]

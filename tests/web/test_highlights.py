@@ -5,7 +5,7 @@ from playwright.sync_api import Page
 
 pytestmark = pytest.mark.browser
 
-MARKS = """
+MARKS_CODE = """
 async ([text, query]) => {
   const { highlighted } = await import("/views/search.js");
   const box = document.createElement("div");
@@ -26,10 +26,10 @@ async ([text, query]) => {
         ("<img src=x> walnuts", "walnuts <img>", ["img", "walnuts"]),
     ],
 )
-def test_words_are_marked_where_they_begin(
+def test_words_are_marked_at_their_beginning(
     module_page: Page, text: str, query: str, marks: list[str]
 ) -> None:
-    shown, found = module_page.evaluate(MARKS, [text, query])
+    text_content, marked = module_page.evaluate(MARKS_CODE, [text, query])
 
-    assert shown == text
-    assert found == [f"<mark>{mark}</mark>" for mark in marks]
+    assert text_content == text
+    assert marked == [f"<mark>{mark}</mark>" for mark in marks]

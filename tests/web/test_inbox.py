@@ -6,32 +6,36 @@ from typing import Any
 import pytest
 from playwright.sync_api import BrowserContext, expect
 
-from tests.web.app_server import LOOK, AppServer, register
+from tests.web.app_server import LOOK_TOOL, AppServer, register_app
 from tests.web.console import Console
 
 pytestmark = pytest.mark.browser
 
-LONG = "Your <b>order</b> is ready:\n" + "a loaf of bread, " * 50 + "and butter."
+LONG_TEXT = "Your <b>order</b> is ready:\n" + "a loaf of bread, " * 50 + "and butter."
 
 
-def install(console: Console, context: BrowserContext, uid: str, manifest: str) -> dict[str, Any]:
-    app = register(console, context, uid, manifest, name="Grocer", private=True)
-    owner = console.owner(context, uid)
+def install_app(
+    console: Console, context: BrowserContext, uid: str, manifest: str
+) -> dict[str, Any]:
+    app = register_app(console, context, uid, manifest, name="Grocer", private=True)
+    owner = console.sign_in_beside(context, uid)
     enable = f"{console.origin}/v1/apps/enable?app_id={app['id']}"
     assert context.request.post(enable, headers=owner).ok
     return app
 
 
-def notify(console: Console, context: BrowserContext, uid: str, app: str, message: str) -> None:
+def post_notification(
+    console: Console, context: BrowserContext, uid: str, app: str, message: str
+) -> None:
     """Let the app post with a key of its own, and wait for the delivery."""
-    api, owner = context.request, console.owner(context, uid)
+    api, owner = context.request, console.sign_in_beside(context, uid)
     key = api.post(f"{console.origin}/v1/apps/{app}/keys", headers=owner).json()["secret"]
-    posted = api.post(
+    response = api.post(
         f"{console.origin}/v1/integrations/notification",
         data={"aid": app, "uid": uid, "message": message},
         headers={"Authorization": f"Bearer {key}"},
     )
-    assert posted.ok, posted.text()
+    assert response.ok, response.text()
     console.page.goto(console.origin)
     console.page.wait_for_function(
         """async (headers) => {
@@ -43,11 +47,11 @@ def notify(console: Console, context: BrowserContext, uid: str, app: str, messag
     )
 
 
-def test_t16_a_notification_arrives_whole_and_counts_until_it_is_read(
+def test_a_notification_arrives_whole_and_counts_until_it_is_read_t16(
     console: Console, context: BrowserContext, app_server: AppServer
 ) -> None:
-    app = install(console, context, "notified", app_server.declare("inbox", LOOK))
-    notify(console, context, "notified", app["id"], LONG)
+    app = install_app(console, context, "notified", app_server.declare("inbox", LOOK_TOOL))
+    post_notification(console, context, "notified", app["id"], LONG_TEXT)
     console.sign_in("notified")
     page = console.page
 
@@ -55,20 +59,20 @@ def test_t16_a_notification_arrives_whole_and_counts_until_it_is_read(
     page.get_by_role("button", name=re.compile("Inbox")).press("Enter")
 
     arrived = page.locator("#notifications li")
-    expect(arrived.locator(".whole")).to_have_text(LONG)
+    expect(arrived.locator(".whole")).to_have_text(LONG_TEXT)
     expect(arrived.locator(".badge")).to_have_text("new")
     expect(page.get_by_label("1 unread")).to_be_hidden()
     page.reload()
     page.get_by_role("button", name=re.compile("Inbox")).click()
     expect(arrived.locator(".title")).to_have_text("Grocer says")
     expect(arrived.locator(".badge")).to_have_count(0)
-    assert console.complaints == []
+    assert console.page_errors == []
 
 
-def test_t16_what_may_notify_is_kept_at_once_and_set_by_keyboard(
+def test_notification_preferences_are_set_by_keyboard_and_saved_at_once_t16(
     console: Console, context: BrowserContext, app_server: AppServer
 ) -> None:
-    app = install(console, context, "sleeper", app_server.declare("quiet", LOOK))
+    app = install_app(console, context, "sleeper", app_server.declare("quiet", LOOK_TOOL))
     console.sign_in("sleeper")
     page = console.page
     page.get_by_role("button", name=re.compile("Inbox")).click()
@@ -87,7 +91,7 @@ def test_t16_what_may_notify_is_kept_at_once_and_set_by_keyboard(
           return JSON.stringify(await kept.json()) === JSON.stringify(wanted);
         }""",
         arg=[
-            console.owner(context, "sleeper"),
+            console.sign_in_beside(context, "sleeper"),
             {
                 "enabled": True,
                 "muted_apps": [app["id"]],
@@ -105,10 +109,10 @@ def test_t16_what_may_notify_is_kept_at_once_and_set_by_keyboard(
     expect(page.get_by_label("Grocer")).not_to_be_checked()
     expect(page.get_by_label("From")).to_have_value("21:30")
     expect(page.get_by_label("What comes meanwhile is told")).to_have_value("8")
-    assert console.complaints == []
+    assert console.page_errors == []
 
 
-def test_t16_a_preference_that_is_refused_says_why(console: Console) -> None:
+def test_a_preference_that_is_refused_says_why_t16(console: Console) -> None:
     console.sign_in("timeless")
     page = console.page
     page.get_by_role("button", name=re.compile("Inbox")).click()

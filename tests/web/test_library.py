@@ -14,13 +14,13 @@ SPEAKER_01: Then I will bake the lemon cake with almonds.
 Me: I need to book the ferry by Friday."""
 
 
-def rows(page: Page, view: str) -> Locator:
+def find_rows(page: Page, view: str) -> Locator:
     return page.locator(f"#{view} .rows > li")
 
 
-def test_p4_a_search_marks_what_was_looked_for(console: Console) -> None:
+def test_a_search_marks_the_words_of_the_query_p4(console: Console) -> None:
     console.sign_in("seeker")
-    console.keep(TRANSCRIPT)
+    console.add_transcript(TRANSCRIPT)
 
     console.page.get_by_label("Search your library").fill("lemon cake")
     console.page.keyboard.press("Enter")
@@ -37,9 +37,9 @@ def test_p4_a_search_marks_what_was_looked_for(console: Console) -> None:
     expect(console.page.locator("#conversations .card")).to_be_visible()
 
 
-def test_p30_a_conversation_is_renamed_starred_and_deleted(console: Console) -> None:
+def test_a_conversation_is_renamed_starred_and_deleted_p30(console: Console) -> None:
     console.sign_in("editor")
-    card = console.keep(TRANSCRIPT)
+    card = console.add_transcript(TRANSCRIPT)
     card.click()
     page, reader = console.page, console.page.locator("#reader")
 
@@ -57,12 +57,12 @@ def test_p30_a_conversation_is_renamed_starred_and_deleted(console: Console) -> 
     page.get_by_role("button", name="Delete this conversation").click()
     expect(reader).to_be_hidden()
     expect(page.locator("#conversations .card")).to_have_count(0)
-    assert console.complaints == []
+    assert console.page_errors == []
 
 
-def test_p33_a_speaker_is_named_and_renamed(console: Console) -> None:
+def test_a_speaker_is_named_and_renamed_p33(console: Console) -> None:
     console.sign_in("introducer")
-    card = console.keep(TRANSCRIPT)
+    card = console.add_transcript(TRANSCRIPT)
     card.click()
     page, speakers = console.page, console.page.locator("#reader .speaker")
 
@@ -71,19 +71,19 @@ def test_p33_a_speaker_is_named_and_renamed(console: Console) -> None:
     page.keyboard.press("Enter")
     expect(speakers.nth(1)).to_have_text("Nora")
 
-    console.show("people")
+    console.show_view("people")
     page.get_by_role("button", name="Rename Nora").click()
     page.get_by_label("Name", exact=True).fill("Nora Weber")
     page.keyboard.press("Enter")
-    expect(rows(page, "people").locator(".content")).to_have_text("Nora Weber")
-    console.show("library")
+    expect(find_rows(page, "people").locator(".content")).to_have_text("Nora Weber")
+    console.show_view("library")
     card.click()
     expect(speakers.nth(1)).to_have_text("Nora Weber")
 
 
-def test_p33_the_name_of_a_speaker_is_taken_back_by_keyboard(console: Console) -> None:
+def test_the_name_of_a_speaker_is_removed_by_keyboard_p33(console: Console) -> None:
     console.sign_in("mistaken")
-    console.keep(TRANSCRIPT).click()
+    console.add_transcript(TRANSCRIPT).click()
     page, speaker = console.page, console.page.locator("#reader .speaker").nth(1)
     page.get_by_role("button", name="Speaker 2").click()
     page.get_by_label("Who is Speaker 2?").fill("Nora")
@@ -98,44 +98,44 @@ def test_p33_the_name_of_a_speaker_is_taken_back_by_keyboard(console: Console) -
     page.reload()
     page.locator("#conversations .card").click()
     expect(speaker).to_have_text("Speaker 2")
-    assert console.complaints == []
+    assert console.page_errors == []
 
 
-def test_p14_memories_show_their_ground_and_are_changed(console: Console) -> None:
+def test_memories_show_their_source_and_are_edited_p14(console: Console) -> None:
     console.sign_in("rememberer")
-    console.keep(TRANSCRIPT)
+    console.add_transcript(TRANSCRIPT)
     page = console.page
-    console.show("memories")
+    console.show_view("memories")
     page.get_by_label("A new memory").fill("The spare key is with the bakery.")
     page.keyboard.press("Enter")
 
-    own = rows(page, "memories").filter(has_text="spare key")
+    own = find_rows(page, "memories").filter(has_text="spare key")
     own.get_by_role("button", name="Edit").click()
     page.get_by_label("Memory", exact=True).fill("The spare key is with Nora.")
     page.keyboard.press("Enter")
-    expect(rows(page, "memories").filter(has_text="with Nora")).to_contain_text("edited")
+    expect(find_rows(page, "memories").filter(has_text="with Nora")).to_contain_text("edited")
 
-    said = rows(page, "memories").filter(has_text="allergic")
-    said.get_by_text("Why, and what before").click()
-    expect(said.locator("blockquote")).to_contain_text("allergic to walnuts")
-    said.get_by_role("button", name="Open the conversation").click()
+    extracted = find_rows(page, "memories").filter(has_text="allergic")
+    extracted.get_by_text("Why, and what before").click()
+    expect(extracted.locator("blockquote")).to_contain_text("allergic to walnuts")
+    extracted.get_by_role("button", name="Open the conversation").click()
     expect(page.locator("#reader .cited")).to_contain_text("allergic to walnuts")
 
     page.on("dialog", lambda dialog: dialog.accept())
-    said.get_by_role("button", name="Delete").click()
-    expect(said).to_have_count(0)
-    assert console.complaints == []
+    extracted.get_by_role("button", name="Delete").click()
+    expect(extracted).to_have_count(0)
+    assert console.page_errors == []
 
 
-def test_p14_memories_are_merged_in_their_owners_words_by_keyboard(console: Console) -> None:
+def test_memories_are_merged_with_an_edited_text_by_keyboard_p14(console: Console) -> None:
     console.sign_in("merger")
     page = console.page
-    console.show("memories")
+    console.show_view("memories")
     merge = page.get_by_role("button", name="Merge", exact=True)
     for text in ("Theo likes almonds.", "Theo loves marzipan.", "The ferry leaves at noon."):
         page.get_by_label("A new memory").fill(text)
         page.keyboard.press("Enter")
-        expect(rows(page, "memories").filter(has_text=text)).to_be_visible()
+        expect(find_rows(page, "memories").filter(has_text=text)).to_be_visible()
     expect(merge).to_be_disabled()
 
     page.get_by_label("Choose: Theo likes almonds.").press("Space")
@@ -148,19 +148,19 @@ def test_p14_memories_are_merged_in_their_owners_words_by_keyboard(console: Cons
     words.fill("Theo likes almonds and marzipan.")
     page.get_by_role("dialog").get_by_role("button", name="Merge").press("Enter")
 
-    expect(rows(page, "memories")).to_have_count(2)
-    merged = rows(page, "memories").filter(has_text="almonds and marzipan")
+    expect(find_rows(page, "memories")).to_have_count(2)
+    merged = find_rows(page, "memories").filter(has_text="almonds and marzipan")
     expect(merged).to_be_focused()
     merged.get_by_text("Why, and what before").click()
     expect(merged.locator(".earlier li")).to_have_count(2)
     expect(merged.locator(".earlier")).to_contain_text("Theo loves marzipan.")
-    assert console.complaints == []
+    assert console.page_errors == []
 
 
-def test_p14_what_cannot_be_merged_stays_chosen_and_says_why(console: Console) -> None:
+def test_a_refused_merge_says_why_and_keeps_the_selection_p14(console: Console) -> None:
     console.sign_in("unmerged")
     page = console.page
-    console.show("memories")
+    console.show_view("memories")
     for text in ("One.", "Two."):
         page.get_by_label("A new memory").fill(text)
         page.keyboard.press("Enter")
@@ -176,29 +176,29 @@ def test_p14_what_cannot_be_merged_stays_chosen_and_says_why(console: Console) -
 
     expect(page.get_by_role("dialog")).to_be_hidden()
     expect(page.get_by_role("button", name="Merge 2")).to_be_focused()
-    expect(rows(page, "memories")).to_have_count(2)
+    expect(find_rows(page, "memories")).to_have_count(2)
 
 
-def test_p5_tasks_are_added_completed_and_deleted(console: Console) -> None:
+def test_tasks_are_added_completed_and_deleted_p5(console: Console) -> None:
     console.sign_in("doer")
     page = console.page
-    console.show("tasks")
+    console.show_view("tasks")
     page.get_by_label("A new task").fill("Water the tulips")
     page.get_by_label("Due").fill("2030-05-01")
     page.get_by_role("button", name="Add", exact=True).click()
 
-    task = rows(page, "tasks").filter(has_text="Water the tulips")
+    task = find_rows(page, "tasks").filter(has_text="Water the tulips")
     expect(task).to_contain_text("due Wed, 1 May 2030")
     task.get_by_role("checkbox").check()
     page.reload()
-    console.show("tasks")
+    console.show_view("tasks")
     expect(task.get_by_role("checkbox")).to_be_checked()
 
     task.get_by_role("button", name="Delete").click()
     expect(task).to_have_count(0)
 
 
-def test_t19_a_key_opens_the_library_to_a_program_until_it_is_revoked(
+def test_a_key_opens_the_library_to_a_program_until_it_is_revoked_t19(
     console: Console, context: BrowserContext
 ) -> None:
     console.sign_in("opener")
@@ -209,16 +209,16 @@ def test_t19_a_key_opens_the_library_to_a_program_until_it_is_revoked(
     programs = page.locator("#account .programs")
     key = programs.get_by_role("status").locator("code").inner_text()
     expect(programs.get_by_role("listitem")).to_contain_text("My editor")
-    assert opens(console, context, key)
+    assert can_open_library(console, context, key)
 
     page.once("dialog", lambda dialog: dialog.accept())
     page.get_by_role("button", name="Revoke My editor").press("Enter")
 
     expect(programs.get_by_role("listitem")).to_have_count(0)
-    assert not opens(console, context, key)
+    assert not can_open_library(console, context, key)
 
 
-def opens(console: Console, context: BrowserContext, key: str) -> bool:
+def can_open_library(console: Console, context: BrowserContext, key: str) -> bool:
     """Tell whether the library's MCP server lets a client in with this key."""
     body = {
         "jsonrpc": "2.0",
@@ -234,18 +234,18 @@ def opens(console: Console, context: BrowserContext, key: str) -> bool:
     return context.request.post(f"{console.origin}/v1/mcp", data=body, headers=headers).ok
 
 
-def test_p30_everything_is_taken_along_and_then_erased(
+def test_everything_is_exported_and_then_erased_p30(
     console: Console, context: BrowserContext
 ) -> None:
     console.sign_in("leaver2")
-    console.keep(TRANSCRIPT)
+    console.add_transcript(TRANSCRIPT)
     page = console.page
     page.get_by_role("button", name="leaver2").click()
 
     with page.expect_download() as download:
         page.get_by_role("button", name="Export").click()
-    with zipfile.ZipFile(download.value.path()) as taken:
-        assert any("lemon cake" in taken.read(name).decode() for name in taken.namelist())
+    with zipfile.ZipFile(download.value.path()) as archive:
+        assert any("lemon cake" in archive.read(name).decode() for name in archive.namelist())
 
     page.get_by_label("Type your name to confirm").fill("somebody")
     page.get_by_role("button", name="Erase everything").click()
@@ -254,6 +254,6 @@ def test_p30_everything_is_taken_along_and_then_erased(
     page.get_by_role("button", name="Erase everything").click()
 
     expect(page.get_by_label("Who are you?")).to_be_visible()
-    owner = console.owner(context, "leaver2")
-    kept = context.request.get(f"{console.origin}/v1/conversations", headers=owner).json()
-    assert kept["conversations"] == []
+    owner = console.sign_in_beside(context, "leaver2")
+    listing = context.request.get(f"{console.origin}/v1/conversations", headers=owner).json()
+    assert listing["conversations"] == []

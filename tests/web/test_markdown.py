@@ -5,7 +5,7 @@ from playwright.sync_api import Page
 
 pytestmark = pytest.mark.browser
 
-RENDER = """
+RENDER_CODE = """
 async (text) => {
   const { render } = await import("/markdown.js");
   const box = document.createElement("div");
@@ -29,7 +29,7 @@ async (text) => {
 def test_prose_is_formatted_and_its_markers_are_linked(
     module_page: Page, text: str, html: str
 ) -> None:
-    assert module_page.evaluate(RENDER, text) == html
+    assert module_page.evaluate(RENDER_CODE, text) == html
 
 
 @pytest.mark.parametrize(
@@ -53,8 +53,8 @@ def test_prose_is_formatted_and_its_markers_are_linked(
         "<p id=console class=primary name=body>text</p>",
     ],
 )
-def test_what_could_run_or_reach_out_is_left_out(module_page: Page, text: str) -> None:
-    left = module_page.evaluate(
+def test_active_and_remote_content_is_removed(module_page: Page, text: str) -> None:
+    names = module_page.evaluate(
         """
         async (text) => {
           const { render } = await import("/markdown.js");
@@ -67,11 +67,11 @@ def test_what_could_run_or_reach_out_is_left_out(module_page: Page, text: str) -
         text,
     )
 
-    assert set(left) <= {"p", "a"}
+    assert set(names) <= {"p", "a"}
 
 
-def test_links_open_elsewhere_and_tell_nothing(module_page: Page) -> None:
-    html = module_page.evaluate(RENDER, "[docs](https://docs.example/a?b=c)")
+def test_links_open_in_a_new_tab_without_a_referrer(module_page: Page) -> None:
+    html = module_page.evaluate(RENDER_CODE, "[docs](https://docs.example/a?b=c)")
 
     assert html == (
         '<p><a href="https://docs.example/a?b=c" target="_blank" rel="noopener noreferrer">'

@@ -11,30 +11,30 @@ pytestmark = pytest.mark.browser
 Chunk = dict[str, Any]
 
 
-def event(seq: int, *chunks: Chunk | str) -> str:
-    told = [chunk if isinstance(chunk, str) else json.dumps(chunk) for chunk in chunks]
-    return "\n\n".join(f"data: {chunk}" for chunk in told) + f"\nid: {seq}\n\n"
+def build_event(seq: int, *chunks: Chunk | str) -> str:
+    payloads = [chunk if isinstance(chunk, str) else json.dumps(chunk) for chunk in chunks]
+    return "\n\n".join(f"data: {chunk}" for chunk in payloads) + f"\nid: {seq}\n\n"
 
 
 START: Chunk = {"type": "start", "messageId": "m1"}
-SAID: Chunk = {"type": "text-delta", "delta": "Grüße 👋\n\n  data: id: 7"}
+DELTA: Chunk = {"type": "text-delta", "delta": "Grüße 👋\n\n  data: id: 7"}
 FINISH: Chunk = {"type": "finish"}
 STREAM = (
     ": ping\n\n"
-    + event(1, START, SAID)
+    + build_event(1, START, DELTA)
     + ": ping\n\n"
-    + event(3, SAID)
-    + event(4, FINISH, "[DONE]")
+    + build_event(3, DELTA)
+    + build_event(4, FINISH, "[DONE]")
 )
 EVENTS = [
-    {"seq": 1, "chunks": [START, SAID]},
-    {"seq": 3, "chunks": [SAID]},
+    {"seq": 1, "chunks": [START, DELTA]},
+    {"seq": 3, "chunks": [DELTA]},
     {"seq": 4, "chunks": [FINISH]},
 ]
 
 # Splits the stream in three at every pair of positions, and once after every byte; returns each
 # distinct outcome.
-EVERY_SPLIT = """
+EVERY_SPLIT_CODE = """
 async (stream) => {
   const { EventParser } = await import("/stream.js");
   const bytes = new TextEncoder().encode(stream);
@@ -55,11 +55,11 @@ async (stream) => {
 
 
 def test_events_are_whole_for_every_byte_split(module_page: Page) -> None:
-    assert module_page.evaluate(EVERY_SPLIT, STREAM) == [EVENTS]
+    assert module_page.evaluate(EVERY_SPLIT_CODE, STREAM) == [EVENTS]
 
 
-def test_an_event_cut_short_is_never_taken_for_a_whole_one(module_page: Page) -> None:
+def test_an_incomplete_event_is_never_parsed(module_page: Page) -> None:
     """Also where some of its chunks have come: resuming tells the whole event again."""
-    cut = event(1, START) + event(2, SAID, SAID).rpartition("data")[0]
+    cut = build_event(1, START) + build_event(2, DELTA, DELTA).rpartition("data")[0]
 
-    assert module_page.evaluate(EVERY_SPLIT, cut) == [[{"seq": 1, "chunks": [START]}]]
+    assert module_page.evaluate(EVERY_SPLIT_CODE, cut) == [[{"seq": 1, "chunks": [START]}]]

@@ -7,11 +7,11 @@ from playwright.sync_api import BrowserContext, expect
 
 from tests.servers.openai import Script, ScriptedOpenai
 from tests.web.console import Console
-from tests.web.served import Served
+from tests.web.served import ProductServer
 
 pytestmark = pytest.mark.browser
 
-SAID = "2024-03-05T09:30"
+STARTED_AT = "2024-03-05T09:30"
 STRUCTURE = {
     "title": "Cake and ferry",
     "overview": "Nora bakes.",
@@ -23,19 +23,19 @@ STRUCTURE = {
 
 
 @pytest.fixture
-def origin(served: Served) -> str:
+def origin(product_server: ProductServer) -> str:
     """Serve these tests at an address of their own."""
-    return served.origin
+    return product_server.origin
 
 
-def test_p30_the_timeline_shows_each_day_with_what_was_said_comes_up_and_is_due(
-    console: Console, context: BrowserContext, served: Served, model: ScriptedOpenai
+def test_the_timeline_shows_conversations_events_and_tasks_by_day_p30(
+    console: Console, context: BrowserContext, product_server: ProductServer, model: ScriptedOpenai
 ) -> None:
-    with served.start():
+    with product_server.start():
         console.sign_in("chronicler")
         page = console.page
         task = {"description": "Water the tulips", "due_at": "2030-05-01T12:00:00Z"}
-        owner = console.owner(context, "chronicler")
+        owner = console.sign_in_beside(context, "chronicler")
         context.request.post(f"{console.origin}/v1/action-items", headers=owner, data=task)
         model.play(
             Script(schema="discard", text='{"discard": false}'),
@@ -43,10 +43,10 @@ def test_p30_the_timeline_shows_each_day_with_what_was_said_comes_up_and_is_due(
             Script(schema="memories", text='{"memories": []}'),
         )
         page.get_by_label("Transcript", exact=True).fill("Nora: I will bake a cake.")
-        page.get_by_label("When", exact=True).fill(SAID)
-        console.keep("Nora: I will bake a cake.")
+        page.get_by_label("When", exact=True).fill(STARTED_AT)
+        console.add_transcript("Nora: I will bake a cake.")
 
-        console.show("timeline")
+        console.show_view("timeline")
 
         days = page.locator("#timeline .days > li")
         expect(days.get_by_role("heading")).to_have_text(
@@ -61,21 +61,21 @@ def test_p30_the_timeline_shows_each_day_with_what_was_said_comes_up_and_is_due(
         page.keyboard.press("Escape")
         days.nth(3).get_by_role("button", name="Cake and ferry").press("Enter")
         expect(page.locator("#reader .transcript")).to_contain_text("I will bake a cake.")
-        assert console.complaints == []
+        assert console.page_errors == []
 
 
-def test_p30_older_days_come_on_demand_and_the_keyboard_goes_on_at_the_first_of_them(
-    console: Console, context: BrowserContext, served: Served
+def test_show_more_adds_older_days_and_focuses_the_first_p30(
+    console: Console, context: BrowserContext, product_server: ProductServer
 ) -> None:
-    with served.start():
+    with product_server.start():
         console.sign_in("archivist")
-        owner = console.owner(context, "archivist")
+        owner = console.sign_in_beside(context, "archivist")
         for number in range(1, 61):
             due = f"2031-01-01T{number * 7 % 60 // 3:02}:{number * 7 % 60 % 3:02}:00Z"
             task = {"description": f"Task {number}.", "due_at": due}
             context.request.post(f"{console.origin}/v1/action-items", headers=owner, data=task)
         page = console.page
-        console.show("timeline")
+        console.show_view("timeline")
         entries = page.locator("#timeline .days ul > li")
         expect(entries).to_have_count(50)
 
@@ -84,4 +84,4 @@ def test_p30_older_days_come_on_demand_and_the_keyboard_goes_on_at_the_first_of_
         expect(entries).to_have_count(60)
         expect(entries.filter(has_text="Task 8.")).to_be_focused()
         expect(page.locator("#timeline .more")).to_be_hidden()
-        assert console.complaints == []
+        assert console.page_errors == []

@@ -7,7 +7,7 @@ from playwright.sync_api import Page
 
 pytestmark = pytest.mark.browser
 
-READ = """
+READ_CODE = """
 async (text) => {
   const { conversationFrom } = await import("/transcript.js");
   return conversationFrom(text, { name: "alice", now: new Date("2026-03-02T12:00:00Z") });
@@ -15,7 +15,9 @@ async (text) => {
 """
 
 
-def segment(text: str, speaker: str, *, is_user: bool, start: int, end: int) -> dict[str, object]:
+def build_segment(
+    text: str, speaker: str, *, is_user: bool, start: int, end: int
+) -> dict[str, object]:
     return {"text": text, "speaker": speaker, "is_user": is_user, "start": start, "end": end}
 
 
@@ -23,25 +25,25 @@ def segment(text: str, speaker: str, *, is_user: bool, start: int, end: int) -> 
 def test_a_line_with_a_name_is_a_turn(module_page: Page, me: str) -> None:
     pasted = f"{me}: Where is the key?\n\nUncle Bo Ek: At the bakery:\nnext door, since 9:30\n"
 
-    kept = module_page.evaluate(READ, pasted)
+    conversation = module_page.evaluate(READ_CODE, pasted)
 
-    assert kept["transcript_segments"] == [
-        segment("Where is the key?", me, is_user=True, start=0, end=2),
-        segment(
+    assert conversation["transcript_segments"] == [
+        build_segment("Where is the key?", me, is_user=True, start=0, end=2),
+        build_segment(
             "At the bakery:\nnext door, since 9:30", "Uncle Bo Ek", is_user=False, start=2, end=5
         ),
     ]
-    assert kept["started_at"] == "2026-03-02T11:59:55.000Z"
-    assert kept["finished_at"] == "2026-03-02T12:00:00.000Z"
+    assert conversation["started_at"] == "2026-03-02T11:59:55.000Z"
+    assert conversation["finished_at"] == "2026-03-02T12:00:00.000Z"
 
 
 @pytest.mark.parametrize(
     "first", ["A plain beginning", "https://a.example is a page", "So what I told him was: no"]
 )
-def test_other_text_is_a_segment_a_paragraph(module_page: Page, first: str) -> None:
-    kept = module_page.evaluate(READ, f"{first}\nstill the first.\r\n\r\nThe second.")
+def test_each_paragraph_of_other_text_is_a_segment(module_page: Page, first: str) -> None:
+    conversation = module_page.evaluate(READ_CODE, f"{first}\nstill the first.\r\n\r\nThe second.")
 
-    texts = [piece["text"] for piece in kept["transcript_segments"]]
+    texts = [piece["text"] for piece in conversation["transcript_segments"]]
     assert texts == [f"{first}\nstill the first.", "The second."]
 
 
@@ -51,13 +53,17 @@ def test_an_exported_conversation_keeps_its_times(module_page: Page) -> None:
         "finished_at": "2026-01-01T10:05:00+01:00",
         "source": "phone",
         "language": "de",
-        "transcript_segments": [segment("Hallo", "SPEAKER_00", is_user=False, start=1, end=2)],
+        "transcript_segments": [
+            build_segment("Hallo", "SPEAKER_00", is_user=False, start=1, end=2)
+        ],
     }
 
-    assert module_page.evaluate(READ, json.dumps(exported)) == exported
+    assert module_page.evaluate(READ_CODE, json.dumps(exported)) == exported
 
 
 def test_broken_json_is_text(module_page: Page) -> None:
-    kept = module_page.evaluate(READ, '{"transcript_segments": [')
+    conversation = module_page.evaluate(READ_CODE, '{"transcript_segments": [')
 
-    assert [piece["text"] for piece in kept["transcript_segments"]] == ['{"transcript_segments": [']
+    assert [piece["text"] for piece in conversation["transcript_segments"]] == [
+        '{"transcript_segments": ['
+    ]

@@ -3,13 +3,19 @@
 import hashlib
 from pathlib import Path
 
-VENDOR = Path(__file__).parents[2] / "web/vendor"
+VENDOR_FOLDER = Path(__file__).parents[2] / "web/vendor"
 
 
 def test_every_vendored_file_has_its_recorded_sum() -> None:
-    lines = (VENDOR / "SHA256SUMS").read_text().splitlines()
-    recorded = {name: digest for digest, name in map(str.split, lines)}
+    lines = (VENDOR_FOLDER / "SHA256SUMS").read_text().splitlines()
+    expected = {name: digest for digest, name in map(str.split, lines)}
 
-    vendored = {path.name for path in VENDOR.iterdir()} - {"README.md", "SHA256SUMS", "update.sh"}
-    found = {name: hashlib.sha256((VENDOR / name).read_bytes()).hexdigest() for name in vendored}
-    assert found == recorded
+    vendored = {path.name for path in VENDOR_FOLDER.iterdir()} - {
+        "README.md",
+        "SHA256SUMS",
+        "update.sh",
+    }
+    actual = {
+        name: hashlib.sha256((VENDOR_FOLDER / name).read_bytes()).hexdigest() for name in vendored
+    }
+    assert actual == expected

@@ -10,9 +10,9 @@ from typing import Any
 
 import httpx
 
-from infra.emulators.process import free_port, started
+from infra.emulators.process import find_free_port, run_process
 from infra.local.routing import ROOT
-from tests.old_app import Shown, fixed_parser
+from tests.old_app import RenderedAnswer, parse_as_fixed_app
 from tests.worlds.waiting import wait_until
 
 
@@ -32,7 +32,7 @@ class Product:
             yield client
 
 
-def command(**environment: str) -> Sequence[str]:
+def build_command(**environment: str) -> Sequence[str]:
     """Return how `make run` starts it, without the model key of whoever runs the tests."""
     settings = [f"{name}={value}" for name, value in environment.items()]
     python = [sys.executable, "-m", "infra.local"]
@@ -40,26 +40,26 @@ def command(**environment: str) -> Sequence[str]:
 
 
 @contextmanager
-def product(folder: Path, **environment: str) -> Iterator[Product]:
+def run_product(folder: Path, **environment: str) -> Iterator[Product]:
     """Start the product on data in `folder`; a second start finds what the first one left."""
-    port = free_port()
-    told = {"PORT": str(port), "DATA_DIR": str(folder / "data"), **environment}
+    port = find_free_port()
+    variables = {"PORT": str(port), "DATA_DIR": str(folder / "data"), **environment}
     log = folder / "product.log"
-    with started(command(**told), port=port, log=log, cwd=ROOT) as process:
+    with run_process(build_command(**variables), port=port, log=log, cwd=ROOT) as process:
         yield Product(f"http://127.0.0.1:{port}", process)
 
 
-def with_model(url: str) -> dict[str, str]:
+def build_model_environment(url: str) -> dict[str, str]:
     """Return the environment in which answers come from a model at `url`."""
     return {"OPENAI_API_KEY": "test-key", "OPENAI_BASE_URL": url}
 
 
-def ask(http: httpx.Client, text: str) -> Shown:
+def ask(http: httpx.Client, text: str) -> RenderedAnswer:
     """Ask a question and read the answer as the app does."""
-    return fixed_parser([http.post("/v2/messages", json={"text": text}).content])
+    return parse_as_fixed_app([http.post("/v2/messages", json={"text": text}).content])
 
 
-def conversation(name: str, *lines: str) -> dict[str, Any]:
+def build_conversation_body(name: str, *lines: str) -> dict[str, Any]:
     """Build what a client hands in."""
     return {
         "id": name,
@@ -74,23 +74,23 @@ def conversation(name: str, *lines: str) -> dict[str, Any]:
     }
 
 
-def keep(http: httpx.Client, said: dict[str, Any]) -> dict[str, Any]:
+def add_conversation(http: httpx.Client, body: dict[str, Any]) -> dict[str, Any]:
     """Hand in a conversation and return it processed."""
-    assert http.post("/v1/conversations", json=said).status_code == 202
-    return processed(http, said["id"])
+    assert http.post("/v1/conversations", json=body).status_code == 202
+    return wait_for_processing(http, body["id"])
 
 
-def processed(http: httpx.Client, name: str, *, within_s: float = 60.0) -> dict[str, Any]:
+def wait_for_processing(http: httpx.Client, name: str, *, within_s: float = 60.0) -> dict[str, Any]:
     """Wait until a conversation is completed or failed, and return it."""
 
-    def ended() -> dict[str, Any] | None:
-        found: dict[str, Any] = http.get(f"/v1/conversations/{name}").json()
-        return found if found["status"] != "processing" else None
+    def load_if_ended() -> dict[str, Any] | None:
+        current: dict[str, Any] = http.get(f"/v1/conversations/{name}").json()
+        return current if current["status"] != "processing" else None
 
-    return wait_until(ended, within_s=within_s)
+    return wait_until(load_if_ended, within_s=within_s)
 
 
-def notify(
+def post_notification(
     http: httpx.Client, app: str, secret: str, message: str, *, key: str = ""
 ) -> httpx.Response:
     """Tell Alice something, as an app does."""
@@ -99,11 +99,11 @@ def notify(
     return http.post("/v1/integrations/notification", json=body, headers=headers)
 
 
-def delivered(http: httpx.Client, count: int) -> list[dict[str, Any]]:
+def wait_for_inbox(http: httpx.Client, count: int) -> list[dict[str, Any]]:
     """Wait until the inbox holds as many notifications, and return them."""
 
-    def there() -> list[dict[str, Any]] | None:
+    def load_if_complete() -> list[dict[str, Any]] | None:
         items: list[dict[str, Any]] = http.get("/v1/inbox").json()["items"]
         return items if len(items) >= count else None
 
-    return wait_until(there)
+    return wait_until(load_if_complete)

@@ -9,17 +9,17 @@ import httpx
 import pytest
 
 from tests.recorded import recorded
-from tests.servers import running
+from tests.servers import run_server
 from tests.servers.openai import Script, ScriptedCall, ScriptedOpenai, scripted_openai
 from tests.servers.provider import CLIENT_ID, CLIENT_SECRET, FakeProvider
-from tests.worlds.product import ask, product, with_model
+from tests.worlds.product import ask, build_model_environment, run_product
 from tests.worlds.waiting import wait_until
 
 CALENDAR = "/v1/connections/google_calendar"
 
 
 @dataclass(frozen=True)
-class World:
+class CalendarFixture:
     """Alice, Google, and the model."""
 
     alice: httpx.Client
@@ -33,13 +33,13 @@ class World:
         with httpx.Client(follow_redirects=True, cookies=self.alice.cookies) as browser:
             return browser.get(url).text
 
-    def offered(self) -> list[str]:
+    def list_offered_tools(self) -> list[str]:
         """Name the tools that the model was offered last."""
         return [tool["function"]["name"] for tool in self.model.requests[-1].body["tools"]]
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> Iterator[World]:
+def world(tmp_path: Path) -> Iterator[CalendarFixture]:
     events = [(200, recorded("google_calendar/events"))]
     google = FakeProvider(
         answers={
@@ -48,7 +48,7 @@ def world(tmp_path: Path) -> Iterator[World]:
         }
     )
     with ExitStack() as stack:
-        url = stack.enter_context(running(google.app))
+        url = stack.enter_context(run_server(google.app))
         model = stack.enter_context(scripted_openai())
         environment = {
             "EGRESS_DEV_ORIGINS": url,
@@ -56,57 +56,61 @@ def world(tmp_path: Path) -> Iterator[World]:
             "GOOGLE_CLIENT_SECRET": CLIENT_SECRET,
             "GOOGLE_BASE_URL": url,
         }
-        started = stack.enter_context(product(tmp_path, **environment, **with_model(model.url)))
-        alice = stack.enter_context(started.client("alice"))
-        yield World(alice, google, model, tmp_path / "data")
+        started_product = stack.enter_context(
+            run_product(tmp_path, **environment, **build_model_environment(model.url))
+        )
+        alice = stack.enter_context(started_product.client("alice"))
+        yield CalendarFixture(alice, google, model, tmp_path / "data")
 
 
-def test_p6_a_connected_calendar_answers_a_question(world: World) -> None:
+def test_a_connected_calendar_answers_a_question_p6(world: CalendarFixture) -> None:
     assert "Google Calendar is connected." in world.connect()
     world.model.play(
         Script(tool_calls=(ScriptedCall(name="get_calendar_events", arguments="{}"),)),
         Script(text="You meet Grace on Tuesday."),
     )
 
-    shown = ask(world.alice, "Whom do I meet?")
+    answer = ask(world.alice, "Whom do I meet?")
 
-    assert shown.text == "You meet Grace on Tuesday."
+    assert answer.text == "You meet Grace on Tuesday."
     result = world.model.requests[-1].body["messages"][-1]["content"]
     assert result.startswith('<data from="service Google Calendar">\n3 events:\n1. Sync with Grace')
     assert (world.data / "keys").stat().st_mode & 0o777 == 0o600
 
 
-def test_p6_a_disconnected_calendar_is_offered_no_more_and_its_tokens_are_revoked(
-    world: World,
+def test_a_disconnected_calendar_is_no_longer_offered_and_its_tokens_are_revoked_p6(
+    world: CalendarFixture,
 ) -> None:
     world.connect()
     ask(world.alice, "Hello")
-    with_calendar = world.offered()
+    with_calendar = world.list_offered_tools()
 
     assert world.alice.delete(CALENDAR).json() == {"status": "ok", "revoked": True}
     ask(world.alice, "Hello again")
 
-    assert set(with_calendar) - set(world.offered()) == {
+    assert set(with_calendar) - set(world.list_offered_tools()) == {
         "get_calendar_events",
         "create_calendar_event",
         "update_calendar_event",
         "delete_calendar_event",
     }
-    assert world.google.revoked == ["refresh-1"]
+    assert world.google.revoked_tokens == ["refresh-1"]
 
 
-def test_p6_who_is_erased_is_disconnected(world: World) -> None:
+def test_erasing_an_account_disconnects_its_calendar_p6(world: CalendarFixture) -> None:
     world.connect()
 
     assert world.alice.delete("/v1/users/delete-account").status_code == 202
 
-    wait_until(lambda: world.google.revoked or None)
-    assert world.google.revoked == ["refresh-1"]
+    wait_until(lambda: world.google.revoked_tokens or None)
+    assert world.google.revoked_tokens == ["refresh-1"]
 
 
-def test_what_is_not_set_up_is_not_offered(world: World) -> None:
-    shown = {each["service"]: each for each in world.alice.get("/v1/connections").json()}
+def test_a_service_without_settings_is_not_available(world: CalendarFixture) -> None:
+    services = {
+        service["service"]: service for service in world.alice.get("/v1/connections").json()
+    }
 
-    assert shown["gmail"]["available"]
-    assert not shown["whoop"]["available"]
-    assert "perplexity" not in shown
+    assert services["gmail"]["available"]
+    assert not services["whoop"]["available"]
+    assert "perplexity" not in services

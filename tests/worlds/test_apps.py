@@ -15,10 +15,10 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 
-from tests.old_app import Shown
-from tests.servers import running
+from tests.old_app import RenderedAnswer
+from tests.servers import run_server
 from tests.servers.openai import Script, ScriptedCall, ScriptedOpenai, scripted_openai
-from tests.worlds.product import ask, product, with_model
+from tests.worlds.product import ask, build_model_environment, run_product
 
 MANIFEST = {
     "tools": [
@@ -42,17 +42,17 @@ MANIFEST = {
 
 
 @dataclass
-class Garden:
+class GardenServer:
     """An app's server, which believes a call only when its signature holds."""
 
     url: str = ""
     signing_secret: str = ""
     calls: list[dict[str, Any]] = field(default_factory=list)
     is_slow: bool = False
-    waiting: SimpleQueue[str] = field(default_factory=SimpleQueue)
-    left: SimpleQueue[str] = field(default_factory=SimpleQueue)
+    pending_calls: SimpleQueue[str] = field(default_factory=SimpleQueue)
+    disconnections: SimpleQueue[str] = field(default_factory=SimpleQueue)
 
-    def app(self) -> Starlette:
+    def build_app(self) -> Starlette:
         return Starlette(
             routes=[
                 Route("/.well-known/omi-tools.json", self._manifest),
@@ -68,18 +68,18 @@ class Garden:
         Webhook(self.signing_secret).verify(body, dict(request.headers))
         self.calls.append(json.loads(body))
         if self.is_slow:
-            self.waiting.put("a call")
+            self.pending_calls.put("a call")
             await request.receive()
-            self.left.put("its caller")
+            self.disconnections.put("its caller")
         return JSONResponse({"result": "The roses are watered."})
 
 
 @dataclass(frozen=True)
-class World:
+class GardenFixture:
     """Alice, her garden's app, and the model if there is one."""
 
     alice: httpx.Client
-    garden: Garden
+    garden: GardenServer
     model: ScriptedOpenai | None
 
     def install(self) -> str:
@@ -104,38 +104,38 @@ class World:
         assert self.alice.post("/v1/apps/enable", params={"app_id": app_id}).is_success
         return app_id
 
-    def remove(self, app_id: str) -> None:
+    def uninstall(self, app_id: str) -> None:
         assert self.alice.post("/v1/apps/disable", params={"app_id": app_id}).is_success
 
 
 @pytest.fixture(scope="module", params=["model", "offline"])
 def world(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[World]:
+) -> Iterator[GardenFixture]:
     with ExitStack() as stack:
-        garden = Garden()
-        garden.url = stack.enter_context(running(garden.app()))
+        garden = GardenServer()
+        garden.url = stack.enter_context(run_server(garden.build_app()))
         environment = {"EGRESS_DEV_ORIGINS": garden.url}
         model = None
         if request.param == "model":
             model = stack.enter_context(scripted_openai())
-            environment |= with_model(model.url)
+            environment |= build_model_environment(model.url)
         folder = tmp_path_factory.mktemp("apps")
-        started = stack.enter_context(product(folder, **environment))
-        yield World(stack.enter_context(started.client("alice")), garden, model)
+        started_product = stack.enter_context(run_product(folder, **environment))
+        yield GardenFixture(stack.enter_context(started_product.client("alice")), garden, model)
 
 
-def offered(model: ScriptedOpenai) -> list[str]:
+def list_offered_tools(model: ScriptedOpenai) -> list[str]:
     """Name the tools that the model was offered last."""
     return [tool["function"]["name"] for tool in model.requests[-1].body["tools"]]
 
 
-def water(world: World) -> Shown:
+def ask_for_water(world: GardenFixture) -> RenderedAnswer:
     """Ask for water; a scripted model calls the tool and then says what it was told."""
     if world.model is None:
         return ask(world.alice, "Please water the plants in the garden.")
     ask(world.alice, "Which tools are there?")
-    name = next(name for name in offered(world.model) if name.startswith("water_plants"))
+    name = next(name for name in list_offered_tools(world.model) if name.startswith("water_plants"))
     arguments = '{"plants": "roses", "litres": null}'
     world.model.play(
         Script(tool_calls=(ScriptedCall(name=name, arguments=arguments),)),
@@ -144,65 +144,67 @@ def water(world: World) -> Shown:
     return ask(world.alice, "Please water the roses.")
 
 
-def test_t5_a_question_leads_to_one_signed_call_and_its_result_into_the_answer(
-    world: World,
+def test_a_question_makes_one_signed_call_and_its_result_is_in_the_answer_t5(
+    world: GardenFixture,
 ) -> None:
     app_id = world.install()
 
-    shown = water(world)
+    answer = ask_for_water(world)
 
-    asked = "roses" if world.model else "the plants"
+    plants = "roses" if world.model else "the plants"
     assert world.garden.calls == [
-        {"plants": asked, "uid": "alice", "app_id": app_id, "tool_name": "water_plants"}
+        {"plants": plants, "uid": "alice", "app_id": app_id, "tool_name": "water_plants"}
     ]
-    assert "The roses are watered." in shown.text
-    assert shown.statuses == [f"Watering|app_id:{app_id}"]
+    assert "The roses are watered." in answer.text
+    assert answer.statuses == [f"Watering|app_id:{app_id}"]
     if world.model is not None:
         result = world.model.requests[-1].body["messages"][-1]
-        labelled = '<data from="app Garden">\nThe roses are watered.\n</data>'
-        assert (result["role"], result["content"]) == ("tool", labelled)
-    world.remove(app_id)
+        fenced = '<data from="app Garden">\nThe roses are watered.\n</data>'
+        assert (result["role"], result["content"]) == ("tool", fenced)
+    world.uninstall(app_id)
 
 
-def test_p9_a_removed_app_is_offered_no_more(world: World) -> None:
-    world.remove(world.install())
+def test_an_uninstalled_app_is_no_longer_offered_p9(world: GardenFixture) -> None:
+    world.uninstall(world.install())
 
-    shown = ask(world.alice, "Please water the plants in the garden.")
+    answer = ask(world.alice, "Please water the plants in the garden.")
 
     assert world.garden.calls == []
-    assert not any("Watering" in status for status in shown.statuses)
+    assert not any("Watering" in status for status in answer.statuses)
     if world.model is not None:
-        assert not any(name.startswith("water_plants") for name in offered(world.model))
+        assert not any(name.startswith("water_plants") for name in list_offered_tools(world.model))
 
 
-def test_t2_only_origins_that_the_environment_names_are_called(world: World) -> None:
+def test_only_origins_that_the_environment_names_are_called_t2(world: GardenFixture) -> None:
     integration = {"chat_tools_manifest_url": "http://127.0.0.1:9/tools.json"}
 
-    refused = world.alice.post(
+    response = world.alice.post(
         "/v1/apps", json={"name": "Neighbour", "external_integration": integration}
     )
 
-    assert refused.status_code == 400
-    assert "must start with https://" in refused.json()["detail"]
+    assert response.status_code == 400
+    assert "must start with https://" in response.json()["detail"]
 
 
-def test_a_stop_reaches_the_app_that_is_being_called(world: World) -> None:
+def test_a_stop_reaches_the_app_that_is_being_called(world: GardenFixture) -> None:
     app_id = world.install()
     world.garden.is_slow = True
     world.alice.delete("/v2/messages")  # what apps said before would put the call in doubt
     if world.model is not None:
         ask(world.alice, "Which tools are there?")
-        name = next(name for name in offered(world.model) if name.startswith("water_plants"))
+        name = next(
+            name for name in list_offered_tools(world.model) if name.startswith("water_plants")
+        )
         call = ScriptedCall(name=name, arguments='{"plants": "the plants in the garden"}')
         world.model.play(Script(tool_calls=(call,)))
 
     question = {"text": "Please water the plants in the garden."}
     with world.alice.stream("POST", "/v2/messages", json=question) as answer:
-        world.garden.waiting.get(timeout=30)
+        world.garden.pending_calls.get(timeout=30)
         stopped = world.alice.post(f"/v2/messages/{answer.headers['x-run-id']}/stop")
         answer.read()
 
     assert stopped.is_success
-    assert world.garden.left.get(timeout=30) == "its caller"
+    assert world.garden.disconnections.get(timeout=30) == "its caller"
     world.garden.is_slow = False
-    world.remove(app_id)
+    world.uninstall(app_id)

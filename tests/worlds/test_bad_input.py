@@ -9,11 +9,19 @@ import httpx
 import pytest
 
 from infra.local.routing import ROOT
-from tests.old_app import fixed_parser
-from tests.worlds.product import Product, ask, conversation, delivered, keep, notify, product
+from tests.old_app import parse_as_fixed_app
+from tests.worlds.product import (
+    Product,
+    add_conversation,
+    ask,
+    build_conversation_body,
+    post_notification,
+    run_product,
+    wait_for_inbox,
+)
 
 ROUTES = json.loads((ROOT / "docs/openapi.json").read_text())["paths"]
-LISTS = (
+LIST_PATHS = (
     "/v1/conversations",
     "/v1/conversations/offsite",
     "/v2/messages",
@@ -24,38 +32,40 @@ LISTS = (
     "/v1/apps",
     "/v1/inbox",
 )
-JSON = {"content-type": "application/json"}
+JSON_HEADERS = {"content-type": "application/json"}
 SEGMENT = {"text": "hi", "speaker": "Ann", "is_user": False, "start": 0, "end": 1}
 
 
 @pytest.fixture(scope="module")
-def started(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Product]:
-    with product(tmp_path_factory.mktemp("bad_input")) as running:
+def started_product(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Product]:
+    with run_product(tmp_path_factory.mktemp("bad_input")) as running:
         yield running
 
 
 @pytest.fixture(scope="module")
-def owner(started: Product) -> Iterator[httpx.Client]:
-    with started.client("alice") as http:
+def owner(started_product: Product) -> Iterator[httpx.Client]:
+    with started_product.client("alice") as http:
         yield http
 
 
 @pytest.fixture(scope="module")
-def bob(started: Product) -> Iterator[httpx.Client]:
-    with started.client("bob") as http:
+def bob(started_product: Product) -> Iterator[httpx.Client]:
+    with started_product.client("bob") as http:
         yield http
 
 
 @pytest.fixture(scope="module")
 def theirs(owner: httpx.Client) -> dict[str, str]:
     """Fill Alice's library, and name something of hers of every kind."""
-    keep(owner, conversation("offsite", "The Lisbon offsite moves to Friday."))
+    add_conversation(
+        owner, build_conversation_body("offsite", "The Lisbon offsite moves to Friday.")
+    )
     answer = ask(owner, "When is the Lisbon offsite?")
     assert answer.done is not None
     app = owner.post("/v1/apps", json={"name": "Diary", "private": True}).json()["id"]
     owner.post("/v1/apps/enable", params={"app_id": app})
     key = owner.post(f"/v1/apps/{app}/keys").json()
-    notify(owner, app, key["secret"], "It rains.")
+    post_notification(owner, app, key["secret"], "It rains.")
     owner.post("/v3/memories", json={"id": "fact", "content": "Likes trains"})
     owner.post("/v1/action-items", json={"id": "task", "description": "Book the train"})
     owner.post("/v1/users/people", json={"id": "ann", "name": "Ann"})
@@ -69,7 +79,7 @@ def theirs(owner: httpx.Client) -> dict[str, str]:
         "app": app,
         "key": key["id"],
         "mcp_key": owner.post("/v1/mcp/keys", json={"name": "Editor"}).json()["id"],
-        "notification": delivered(owner, 1)[0]["id"],
+        "notification": wait_for_inbox(owner, 1)[0]["id"],
     }
 
 
@@ -77,18 +87,20 @@ def theirs(owner: httpx.Client) -> dict[str, str]:
 def alice(owner: httpx.Client, theirs: dict[str, str]) -> Iterator[httpx.Client]:
     """Be Alice; whatever a test sends, as her or as others, her library stays as it was."""
     assert theirs
-    before = library(owner)
+    before = load_library(owner)
     yield owner
-    assert library(owner) == before
+    assert load_library(owner) == before
 
 
-def library(http: httpx.Client) -> dict[str, Any]:
-    found = {path: http.get(path) for path in LISTS}
-    assert {path: answer.status_code for path, answer in found.items()} == dict.fromkeys(LISTS, 200)
-    return {path: answer.json() for path, answer in found.items()}
+def load_library(http: httpx.Client) -> dict[str, Any]:
+    responses = {path: http.get(path) for path in LIST_PATHS}
+    assert {path: answer.status_code for path, answer in responses.items()} == dict.fromkeys(
+        LIST_PATHS, 200
+    )
+    return {path: answer.json() for path, answer in responses.items()}
 
 
-def refusal(answer: httpx.Response) -> tuple[int, str]:
+def parse_refusal(answer: httpx.Response) -> tuple[int, str]:
     assert answer.headers["content-type"] == "application/problem+json"
     return answer.status_code, answer.json()["detail"]
 
@@ -106,13 +118,13 @@ def refusal(answer: httpx.Response) -> tuple[int, str]:
     ],
 )
 @pytest.mark.usefixtures("alice")
-def test_without_a_token_of_ours_it_is_401(
-    started: Product, header: str | None, detail: str
+def test_a_request_without_a_valid_token_is_401(
+    started_product: Product, header: str | None, detail: str
 ) -> None:
     headers = {} if header is None else {b"Authorization": header.encode("latin-1")}
-    with httpx.Client(base_url=started.origin, headers=headers) as nobody:
+    with httpx.Client(base_url=started_product.origin, headers=headers) as anonymous:
         for method, path in USER_ROUTES:
-            assert refusal(nobody.request(method, path)) == (401, detail), path
+            assert parse_refusal(anonymous.request(method, path)) == (401, detail), path
 
 
 USER_ROUTES = [
@@ -124,14 +136,14 @@ USER_ROUTES = [
 
 
 OWNER = "assign_type=is_user&value=true"
-MISSING = "Conversation not found", "Message not found", "Notification not found", "App not found"
-BY_ID = [
-    ("GET", "/v1/conversations/{conversation}", MISSING[0]),
-    ("DELETE", "/v1/conversations/{conversation}", MISSING[0]),
-    ("PATCH", "/v1/conversations/{conversation}/title?title=x", MISSING[0]),
-    ("PATCH", "/v1/conversations/{conversation}/starred?starred=true", MISSING[0]),
-    ("PATCH", f"/v1/conversations/{{conversation}}/assign-speaker/Ann?{OWNER}", MISSING[0]),
-    ("POST", "/v1/conversations/{conversation}/reprocess", MISSING[0]),
+NOT_FOUND = "Conversation not found", "Message not found", "Notification not found", "App not found"
+ID_ROUTES = [
+    ("GET", "/v1/conversations/{conversation}", NOT_FOUND[0]),
+    ("DELETE", "/v1/conversations/{conversation}", NOT_FOUND[0]),
+    ("PATCH", "/v1/conversations/{conversation}/title?title=x", NOT_FOUND[0]),
+    ("PATCH", "/v1/conversations/{conversation}/starred?starred=true", NOT_FOUND[0]),
+    ("PATCH", f"/v1/conversations/{{conversation}}/assign-speaker/Ann?{OWNER}", NOT_FOUND[0]),
+    ("POST", "/v1/conversations/{conversation}/reprocess", NOT_FOUND[0]),
     ("GET", "/v3/memories/{memory}", "Memory not found"),
     ("GET", "/v3/memories/{memory}/history", "Memory not found"),
     ("PATCH", "/v3/memories/{memory}?value=x", "Memory not found"),
@@ -146,48 +158,48 @@ BY_ID = [
     ("DELETE", "/v1/users/people/{person}", "Person not found"),
     ("GET", "/v2/chat-sessions/{session}", "Chat session not found"),
     ("DELETE", "/v2/chat-sessions/{session}", "Chat session not found"),
-    ("GET", "/v2/messages/{message}/stream", MISSING[1]),
-    ("POST", "/v2/messages/{message}/stop", MISSING[1]),
-    ("GET", "/v2/messages/{message}/diagnostics", MISSING[1]),
-    ("GET", "/v2/messages/{message}/confirmations", MISSING[1]),
-    ("POST", "/v2/messages/{message}/report", MISSING[1]),
-    ("POST", "/v1/messages/{message}/report", MISSING[1]),
-    ("POST", "/v1/users/analytics/chat_message?message_id={message}&value=1", MISSING[1]),
-    ("POST", "/v1/inbox/{notification}/read", MISSING[2]),
-    ("GET", "/v1/apps/{app}", MISSING[3]),
-    ("DELETE", "/v1/apps/{app}", MISSING[3]),
-    ("GET", "/v1/apps/{app}/calls", MISSING[3]),
-    ("GET", "/v1/apps/{app}/tools", MISSING[3]),
-    ("POST", "/v1/apps/{app}/mcp/refresh", MISSING[3]),
+    ("GET", "/v2/messages/{message}/stream", NOT_FOUND[1]),
+    ("POST", "/v2/messages/{message}/stop", NOT_FOUND[1]),
+    ("GET", "/v2/messages/{message}/diagnostics", NOT_FOUND[1]),
+    ("GET", "/v2/messages/{message}/confirmations", NOT_FOUND[1]),
+    ("POST", "/v2/messages/{message}/report", NOT_FOUND[1]),
+    ("POST", "/v1/messages/{message}/report", NOT_FOUND[1]),
+    ("POST", "/v1/users/analytics/chat_message?message_id={message}&value=1", NOT_FOUND[1]),
+    ("POST", "/v1/inbox/{notification}/read", NOT_FOUND[2]),
+    ("GET", "/v1/apps/{app}", NOT_FOUND[3]),
+    ("DELETE", "/v1/apps/{app}", NOT_FOUND[3]),
+    ("GET", "/v1/apps/{app}/calls", NOT_FOUND[3]),
+    ("GET", "/v1/apps/{app}/tools", NOT_FOUND[3]),
+    ("POST", "/v1/apps/{app}/mcp/refresh", NOT_FOUND[3]),
     ("DELETE", "/v1/mcp/keys/{mcp_key}", "Key not found"),
-    ("POST", "/v1/apps/{app}/signing-secret", MISSING[3]),
-    ("POST", "/v1/apps/{app}/refresh-manifest", MISSING[3]),
-    ("POST", "/v1/apps/{app}/keys", MISSING[3]),
-    ("GET", "/v1/apps/{app}/keys", MISSING[3]),
-    ("DELETE", "/v1/apps/{app}/keys/{key}", MISSING[3]),
-    ("POST", "/v1/apps/enable?app_id={app}", MISSING[3]),
-    ("GET", "/v2/messages?app_id={app}", MISSING[3]),
-    ("DELETE", "/v2/messages?app_id={app}", MISSING[3]),
-    ("DELETE", "/v1/messages?app_id={app}", MISSING[3]),
-    ("POST", "/v2/initial-message?app_id={app}", MISSING[3]),
-    ("POST", "/v1/initial-message?app_id={app}", MISSING[3]),
+    ("POST", "/v1/apps/{app}/signing-secret", NOT_FOUND[3]),
+    ("POST", "/v1/apps/{app}/refresh-manifest", NOT_FOUND[3]),
+    ("POST", "/v1/apps/{app}/keys", NOT_FOUND[3]),
+    ("GET", "/v1/apps/{app}/keys", NOT_FOUND[3]),
+    ("DELETE", "/v1/apps/{app}/keys/{key}", NOT_FOUND[3]),
+    ("POST", "/v1/apps/enable?app_id={app}", NOT_FOUND[3]),
+    ("GET", "/v2/messages?app_id={app}", NOT_FOUND[3]),
+    ("DELETE", "/v2/messages?app_id={app}", NOT_FOUND[3]),
+    ("DELETE", "/v1/messages?app_id={app}", NOT_FOUND[3]),
+    ("POST", "/v2/initial-message?app_id={app}", NOT_FOUND[3]),
+    ("POST", "/v1/initial-message?app_id={app}", NOT_FOUND[3]),
 ]
 
 
-@pytest.mark.parametrize(("method", "path", "detail"), [c for c in BY_ID if "_id=" not in c[1]])
-def test_a_name_that_the_store_keeps_for_itself_names_nothing(
+@pytest.mark.parametrize(("method", "path", "detail"), [c for c in ID_ROUTES if "_id=" not in c[1]])
+def test_a_reserved_document_name_is_not_found(
     bob: httpx.Client, theirs: dict[str, str], method: str, path: str, detail: str
 ) -> None:
     reserved = path.format(**dict.fromkeys(theirs, "__proto__"))
 
-    assert refusal(bob.request(method, reserved)) == (404, detail)
+    assert parse_refusal(bob.request(method, reserved)) == (404, detail)
 
 
-BODY_BY_ID = [
-    ("PATCH", "/v1/conversations/{conversation}", {"title": "x"}, MISSING[0]),
+BODY_ID_ROUTES = [
+    ("PATCH", "/v1/conversations/{conversation}", {"title": "x"}, NOT_FOUND[0]),
     ("PATCH", "/v1/action-items/{task}", {"completed": True}, "Action item not found"),
     ("PATCH", "/v2/chat-sessions/{session}", {"title": "x"}, "Chat session not found"),
-    ("PATCH", "/v1/apps/{app}", {"name": "x"}, MISSING[3]),
+    ("PATCH", "/v1/apps/{app}", {"name": "x"}, NOT_FOUND[3]),
     (
         "POST",
         "/v2/messages/{message}/confirmations/c1",
@@ -197,17 +209,17 @@ BODY_BY_ID = [
 ]
 
 
-@pytest.mark.parametrize(("method", "path", "detail"), BY_ID)
+@pytest.mark.parametrize(("method", "path", "detail"), ID_ROUTES)
 @pytest.mark.usefixtures("alice")
-def test_what_is_anothers_does_not_exist(
+def test_documents_of_another_user_are_not_found(
     bob: httpx.Client, theirs: dict[str, str], method: str, path: str, detail: str
 ) -> None:
-    assert refusal(bob.request(method, path.format(**theirs))) == (404, detail)
+    assert parse_refusal(bob.request(method, path.format(**theirs))) == (404, detail)
 
 
-@pytest.mark.parametrize(("method", "path", "body", "detail"), BODY_BY_ID)
+@pytest.mark.parametrize(("method", "path", "body", "detail"), BODY_ID_ROUTES)
 @pytest.mark.usefixtures("alice")
-def test_what_is_anothers_cannot_be_changed(
+def test_documents_of_another_user_cannot_be_changed(
     bob: httpx.Client,
     theirs: dict[str, str],
     method: str,
@@ -217,33 +229,33 @@ def test_what_is_anothers_cannot_be_changed(
 ) -> None:
     answer = bob.request(method, path.format(**theirs), json=body)
 
-    assert refusal(answer) == (404, detail)
+    assert parse_refusal(answer) == (404, detail)
 
 
-def test_every_route_with_an_id_in_its_path_is_tried_with_anothers() -> None:
-    named = [row[:2] for row in BY_ID] + [row[:2] for row in BODY_BY_ID]
-    tried = {(method, unnamed(path)) for method, path in named}
+def test_every_route_with_an_id_is_tested_with_the_id_of_another_user() -> None:
+    listed_routes = [row[:2] for row in ID_ROUTES] + [row[:2] for row in BODY_ID_ROUTES]
+    tested_routes = {(method, replace_ids(path)) for method, path in listed_routes}
     routes = {
-        (method.upper(), unnamed(path))
+        (method.upper(), replace_ids(path))
         for path, methods in ROUTES.items()
         for method, route in methods.items()
         if "{" in path and route["security"] == [{"userToken": []}]
         if not path.startswith("/v1/connections/")  # services are named there, nobody's things
     }
 
-    assert routes <= tried
+    assert routes <= tested_routes
 
 
-def unnamed(path: str) -> str:
+def replace_ids(path: str) -> str:
     pieces = path.partition("?")[0].split("/")
-    named = "assign-speaker", "confirmations"  # what is behind them is named by a label
+    label_prefixes = "assign-speaker", "confirmations"  # what is behind them is named by a label
     return "/".join(
-        "{}" if piece.startswith("{") or before in named else piece
+        "{}" if piece.startswith("{") or before in label_prefixes else piece
         for before, piece in zip(["", *pieces], pieces, strict=False)
     )
 
 
-BY_KEY = {
+APP_KEY_ROUTES = {
     "/v2/integrations/{}/notification": ("POST", {"message": "x"}),
     "/v2/integrations/{}/user/conversations": ("POST", {}),
     "/v2/integrations/{}/user/memories": ("POST", {}),
@@ -255,8 +267,8 @@ BY_KEY = {
 """Routes that ask for an app's key."""
 
 
-@pytest.mark.parametrize(("path", "row"), BY_KEY.items())
-def test_t17_a_users_token_is_no_apps_key(
+@pytest.mark.parametrize(("path", "row"), APP_KEY_ROUTES.items())
+def test_a_user_token_is_not_an_app_key_t17(
     alice: httpx.Client, theirs: dict[str, str], path: str, row: tuple[str, dict[str, str]]
 ) -> None:
     method, query = row
@@ -266,10 +278,10 @@ def test_t17_a_users_token_is_no_apps_key(
         method, path.format(theirs["app"]), params={"uid": "alice", **query}, json=body
     )
 
-    assert refusal(answer) == (403, "Invalid API key")
+    assert parse_refusal(answer) == (403, "Invalid API key")
 
 
-NO_JSON = {
+INVALID_JSON = {
     "cut": b'{"text": "When is',
     "empty": b"",
     "not UTF-8": b'{"text": "\xff\xfe"}',
@@ -277,7 +289,7 @@ NO_JSON = {
     "100,000 levels": b'{"text": ' + b"[" * 100_000,
     "a number of 10,000 digits": b'{"text": ' + b"9" * 10_000 + b"}",
 }
-BODIES = [
+BODY_ROUTES = [
     ("POST", "/v1/conversations"),
     ("POST", "/v1/conversations/search"),
     ("PATCH", "/v1/conversations/{conversation_id}"),
@@ -308,15 +320,17 @@ BODIES = [
 ]
 
 
-@pytest.mark.parametrize("body", NO_JSON.values(), ids=NO_JSON.keys())
-def test_a_body_that_is_no_json_is_400(alice: httpx.Client, body: bytes) -> None:
-    for method, path in BODIES:
-        status, detail = refusal(alice.request(method, path, content=body, headers=JSON))
+@pytest.mark.parametrize("body", INVALID_JSON.values(), ids=INVALID_JSON.keys())
+def test_a_body_that_is_not_json_is_400(alice: httpx.Client, body: bytes) -> None:
+    for method, path in BODY_ROUTES:
+        status, detail = parse_refusal(
+            alice.request(method, path, content=body, headers=JSON_HEADERS)
+        )
         assert (status, detail[:27]) == (400, "The body is not valid JSON:"), path
 
 
-def test_every_route_with_a_body_is_tried() -> None:
-    assert sorted((method, path.partition("?")[0]) for method, path in BODIES) == sorted(
+def test_every_route_with_a_body_is_tested() -> None:
+    assert sorted((method, path.partition("?")[0]) for method, path in BODY_ROUTES) == sorted(
         (method.upper(), path)
         for path, methods in ROUTES.items()
         for method, route in methods.items()
@@ -348,12 +362,12 @@ def test_every_route_with_a_body_is_tried() -> None:
         ({"id": "offsite"}, 409, "Another conversation is stored under this id"),
     ],
 )
-def test_a_conversation_that_cannot_be_kept_is_refused(
+def test_an_invalid_conversation_is_refused(
     alice: httpx.Client, changes: dict[str, Any], status: int, detail: str
 ) -> None:
-    body = json.dumps({**conversation("new", "Other words."), **changes}).encode()
+    body = json.dumps({**build_conversation_body("new", "Other words."), **changes}).encode()
 
-    answer = refusal(alice.post("/v1/conversations", content=body, headers=JSON))
+    answer = parse_refusal(alice.post("/v1/conversations", content=body, headers=JSON_HEADERS))
 
     assert answer[0] == status
     assert detail in answer[1]
@@ -368,36 +382,36 @@ def test_a_conversation_that_cannot_be_kept_is_refused(
         ("unknown", "Hello?", "App not found"),
     ],
 )
-def test_a_question_that_cannot_be_taken_is_told_in_the_chat(
+def test_an_invalid_question_is_refused_in_the_chat(
     alice: httpx.Client, app_id: str, text: str, shown: str
 ) -> None:
     answer = alice.post("/v2/messages", params={"app_id": app_id}, json={"text": text})
 
-    told = fixed_parser([answer.content])
-    assert (answer.status_code, told.text, told.failed) == (200, shown, False)
-    assert told.done is not None
-    assert (told.done["text"], told.done["metadata"]) == (shown, {"outcome": "refused"})
+    rendered = parse_as_fixed_app([answer.content])
+    assert (answer.status_code, rendered.text, rendered.failed) == (200, shown, False)
+    assert rendered.done is not None
+    assert (rendered.done["text"], rendered.done["metadata"]) == (shown, {"outcome": "refused"})
 
 
 @pytest.mark.usefixtures("alice")
-def test_anothers_app_is_told_in_the_chat_as_unknown(
+def test_an_app_of_another_user_is_unknown_in_the_chat(
     bob: httpx.Client, theirs: dict[str, str]
 ) -> None:
     answer = bob.post("/v2/messages", params={"app_id": theirs["app"]}, json={"text": "Hi?"})
 
-    assert fixed_parser([answer.content]).text == "App not found"
+    assert parse_as_fixed_app([answer.content]).text == "App not found"
 
 
 def test_a_body_over_its_limit_is_413(alice: httpx.Client) -> None:
     body = b'{"text": "' + b"x" * 1_048_576 + b'"}'
 
-    answer = refusal(alice.post("/v2/messages", content=body, headers=JSON))
+    answer = parse_refusal(alice.post("/v2/messages", content=body, headers=JSON_HEADERS))
 
     assert answer == (413, "The request body is over 1048576 bytes.")
 
 
-def test_a_body_that_is_not_said_to_be_json_is_415(alice: httpx.Client) -> None:
-    answer = refusal(alice.post("/v1/conversations", content=b"{}"))
+def test_a_body_without_a_json_content_type_is_415(alice: httpx.Client) -> None:
+    answer = parse_refusal(alice.post("/v1/conversations", content=b"{}"))
 
     assert answer == (415, "Send the body as application/json.")
 
@@ -420,13 +434,13 @@ def test_a_body_that_is_not_said_to_be_json_is_415(alice: httpx.Client) -> None:
         ("/v2/messages?app_id=%00", "app_id: String should match pattern"),
     ],
 )
-def test_a_query_that_cannot_be_read_is_422(alice: httpx.Client, path: str, detail: str) -> None:
-    status, told = refusal(alice.get(path))
+def test_an_invalid_query_is_422(alice: httpx.Client, path: str, detail: str) -> None:
+    status, reason = parse_refusal(alice.get(path))
 
-    assert (status, told[: len(detail)]) == (422, detail)
+    assert (status, reason[: len(detail)]) == (422, detail)
 
 
-def test_no_path_leads_from_an_id_to_what_stands_below_it(
+def test_an_id_with_a_slash_reaches_no_document_below(
     alice: httpx.Client, theirs: dict[str, str]
 ) -> None:
     below = f"{theirs['app']}/api_keys/{theirs['key']}"
@@ -437,16 +451,20 @@ def test_no_path_leads_from_an_id_to_what_stands_below_it(
     assert alice.get(f"/v1/apps/{theirs['app']}%2Fapi_keys").status_code == 404
 
 
-def test_a_body_that_ends_early_is_not_taken(started: Product, alice: httpx.Client) -> None:
+def test_a_body_that_ends_early_is_not_stored(
+    started_product: Product, alice: httpx.Client
+) -> None:
     """Nobody is there any more to be answered: what counts is that nothing is kept of it."""
-    whole = json.dumps(conversation("cut", "Other words.")).encode()
+    whole = json.dumps(build_conversation_body("cut", "Other words.")).encode()
     head = (
         "POST /v1/conversations HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
         f"Authorization: {alice.headers['authorization']}\r\nContent-Length: {len(whole) + 1}\r\n\r\n"
     )
-    with socket.create_connection(("127.0.0.1", int(started.origin.rpartition(":")[2]))) as cut:
-        cut.sendall(head.encode() + whole)
-        cut.shutdown(socket.SHUT_WR)
-        assert cut.recv(1_024) == b""
+    with socket.create_connection(
+        ("127.0.0.1", int(started_product.origin.rpartition(":")[2]))
+    ) as connection:
+        connection.sendall(head.encode() + whole)
+        connection.shutdown(socket.SHUT_WR)
+        assert connection.recv(1_024) == b""
 
-    assert refusal(alice.get("/v1/conversations/cut")) == (404, "Conversation not found")
+    assert parse_refusal(alice.get("/v1/conversations/cut")) == (404, "Conversation not found")

@@ -6,12 +6,18 @@ import httpx
 import pytest
 
 from tests.servers.openai import Script, ScriptedCall, ScriptedOpenai, scripted_openai
-from tests.worlds.product import ask, conversation, keep, product, with_model
+from tests.worlds.product import (
+    add_conversation,
+    ask,
+    build_conversation_body,
+    build_model_environment,
+    run_product,
+)
 
 CALL = ScriptedCall(name="search_conversations", arguments='{"query": "Lisbon"}')
-STUCK = "I seem to be stuck trying to answer your question."
-BROKEN = "Something went wrong while I was answering. Please try again."
-TOO_MANY = "I'm having trouble finding all the information you need."
+STUCK_TEXT = "I seem to be stuck trying to answer your question."
+FAILED_TEXT = "Something went wrong while I was answering. Please try again."
+TOO_MANY_CALLS_TEXT = "I'm having trouble finding all the information you need."
 
 
 @pytest.fixture(scope="module")
@@ -25,14 +31,17 @@ def owner(
     model: ScriptedOpenai, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[httpx.Client]:
     folder = tmp_path_factory.mktemp("bad_model")
-    with product(folder, **with_model(model.url)) as started, started.client("alice") as http:
+    with (
+        run_product(folder, **build_model_environment(model.url)) as started_product,
+        started_product.client("alice") as http,
+    ):
         yield http
 
 
 @pytest.fixture
 def alice(owner: httpx.Client, model: ScriptedOpenai) -> Iterator[httpx.Client]:
     """Be Alice; what she can list before a test, she can list after it."""
-    model.forget()
+    model.reset()
     yield owner
     for path in ("/v2/messages", "/v1/conversations", "/v3/memories", "/v1/action-items"):
         assert owner.get(path).status_code == 200
@@ -64,29 +73,29 @@ def alice(owner: httpx.Client, model: ScriptedOpenai) -> Iterator[httpx.Client]:
     ],
     ids=lambda value: str(value)[:40],
 )
-def test_a_wrong_call_is_told_to_the_model_which_answers_then(
+def test_an_invalid_call_is_explained_to_the_model_which_then_answers(
     alice: httpx.Client, model: ScriptedOpenai, call: ScriptedCall, told: str
 ) -> None:
     model.play(Script(tool_calls=(call,)), Script(text="Then without it."))
 
-    shown = ask(alice, "What about Lisbon?")
+    answer = ask(alice, "What about Lisbon?")
 
     result = model.requests[-1].body["messages"][-1]
     assert result["role"] == "tool"
     assert told in result["content"]
-    assert (shown.text, shown.failed) == ("Then without it.", False)
+    assert (answer.text, answer.failed) == ("Then without it.", False)
 
 
 @pytest.mark.parametrize(
     ("scripts", "told", "outcome"),
     [
-        ([Script(tool_calls=(CALL,))] * 3, STUCK, "limited"),
-        ([Script(tool_calls=(CALL,) * 11)], TOO_MANY, "limited"),
+        ([Script(tool_calls=(CALL,))] * 3, STUCK_TEXT, "limited"),
+        ([Script(tool_calls=(CALL,) * 11)], TOO_MANY_CALLS_TEXT, "limited"),
         ([Script(text="On and on. ", endless=True)], "My answer was getting too long", "limited"),
-        ([Script(tokens=20, break_after=9)], BROKEN, "failed"),
-        ([Script(text="So", malformed=True)], BROKEN, "failed"),
-        ([Script(status=400)], BROKEN, "failed"),
-        ([Script(refusal="No.")], BROKEN, "failed"),
+        ([Script(tokens=20, break_after=9)], FAILED_TEXT, "failed"),
+        ([Script(text="So", malformed=True)], FAILED_TEXT, "failed"),
+        ([Script(status=400)], FAILED_TEXT, "failed"),
+        ([Script(refusal="No.")], FAILED_TEXT, "failed"),
         ([Script(text="")], "I have no answer to that.", "failed"),
     ],
     ids=[
@@ -100,17 +109,17 @@ def test_a_wrong_call_is_told_to_the_model_which_answers_then(
         "silent",
     ],
 )
-def test_an_answer_that_goes_wrong_ends_in_words_that_are_stored(
+def test_a_failed_answer_ends_with_a_notice_that_is_stored(
     alice: httpx.Client, model: ScriptedOpenai, scripts: list[Script], told: str, outcome: str
 ) -> None:
     model.play(*scripts)
 
-    shown = ask(alice, "What about Lisbon?")
+    answer = ask(alice, "What about Lisbon?")
 
-    assert told in shown.text
-    assert shown.done is not None
-    assert (shown.done["text"], shown.done["metadata"]["outcome"]) == (shown.text, outcome)
-    assert alice.get("/v2/messages").json()[0] == shown.done
+    assert told in answer.text
+    assert answer.done is not None
+    assert (answer.done["text"], answer.done["metadata"]["outcome"]) == (answer.text, outcome)
+    assert alice.get("/v2/messages").json()[0] == answer.done
 
 
 @pytest.mark.parametrize(
@@ -138,18 +147,18 @@ def test_an_answer_that_goes_wrong_ends_in_words_that_are_stored(
         "400",
     ],
 )
-def test_a_conversation_the_model_cannot_read_says_so_and_stays(
+def test_a_conversation_without_usable_model_output_fails_and_is_kept(
     alice: httpx.Client, model: ScriptedOpenai, script: Script, request: pytest.FixtureRequest
 ) -> None:
-    said = conversation(request.node.callspec.id, "The offsite moves to Friday.")
+    body = build_conversation_body(request.node.callspec.id, "The offsite moves to Friday.")
     model.play(script)
 
-    kept = keep(alice, said)
+    stored = add_conversation(alice, body)
 
-    assert (kept["status"], kept["failure"]) == (
+    assert (stored["status"], stored["failure"]) == (
         "failed",
         "The language model gave no usable answer.",
     )
-    assert [line["text"] for line in kept["transcript_segments"]] == [
+    assert [line["text"] for line in stored["transcript_segments"]] == [
         "The offsite moves to Friday."
     ]

@@ -18,7 +18,7 @@ from google.cloud.firestore import AsyncClient, Client
 from starlette.applications import Starlette
 from starlette.routing import Mount
 
-from functions.chat.endpoints import AFTER_TURN
+from functions.chat.endpoints import AFTER_TURN_ENDPOINTS
 from functions.chat.endpoints import ENDPOINTS as CHAT
 from functions.chat.guards import Limits
 from functions.chat.wiring import AfterTurnDeps, ChatDeps
@@ -26,8 +26,8 @@ from functions.process_conversation.claims import Claims
 from functions.process_conversation.endpoints import PROCESS, TRIGGER
 from functions.process_conversation.wiring import ProcessDeps, TriggerDeps
 from infra.emulators.eventarc import Eventarc, add_topic, add_trigger
-from infra.emulators.firestore import firestore
-from infra.emulators.pubsub import pubsub
+from infra.emulators.firestore import run_firestore
+from infra.emulators.pubsub import run_pubsub
 from shared.adapters.firebase_identity import FirebaseIdentity
 from shared.adapters.firestore_documents import FirestoreDocuments
 from shared.adapters.local_identity import LocalServiceIdentity
@@ -48,13 +48,13 @@ from shared.data.runs import Runs
 from shared.data.search import Search
 from shared.data.sessions import Sessions
 from shared.data.tasks import ActionItems
-from shared.edge.http import application
-from tests.conftest import ROOT, or_skip
+from shared.edge.http import build_application
+from tests.conftest import ROOT, run_or_skip
 from tests.functions.chat.conftest import RecordingTasks, RecordingToolbox
-from tests.old_app import fixed_parser
-from tests.servers import running
+from tests.old_app import parse_as_fixed_app
+from tests.servers import run_server
 from tests.servers.pinecone import API_KEY, FakePinecone
-from tests.worlds.waiting import until
+from tests.worlds.waiting import wait_until_async
 
 pytestmark = pytest.mark.emulators
 
@@ -63,7 +63,7 @@ SERVICES = LocalServiceIdentity(b"s" * 32)
 NOW = datetime(2026, 3, 2, 9, tzinfo=UTC)
 
 
-def spoken(*lines: str) -> dict[str, Any]:
+def build_client_fields(*lines: str) -> dict[str, Any]:
     """Build what a client writes: nothing but the fields it owns."""
     return {
         "created_at": NOW,
@@ -79,15 +79,15 @@ def spoken(*lines: str) -> dict[str, Any]:
 
 
 @dataclass(frozen=True)
-class Cloud:
+class CloudFixture:
     """The functions' addresses and the client's way in."""
 
     chat: str
     token: str
 
 
-def chat_app(vectors: PineconeVectors) -> Starlette:
-    documents = documents_client()
+def build_chat_app(vectors: PineconeVectors) -> Starlette:
+    documents = create_documents()
     deps = ChatDeps(
         identity=FirebaseIdentity(project=PROJECT),
         service_identity=SERVICES,
@@ -113,11 +113,11 @@ def chat_app(vectors: PineconeVectors) -> Starlette:
         connections=Connections(documents),
         limits=Limits(),
     )
-    return application("chat", CHAT, deps)
+    return build_application("chat", CHAT, deps)
 
 
-def after_turn_app(_: PineconeVectors) -> Starlette:
-    documents = documents_client()
+def build_after_turn_app(_: PineconeVectors) -> Starlette:
+    documents = create_documents()
     deps = AfterTurnDeps(
         identity=FirebaseIdentity(project=PROJECT),
         service_identity=SERVICES,
@@ -125,11 +125,11 @@ def after_turn_app(_: PineconeVectors) -> Starlette:
         messages=Messages(documents),
         sessions=Sessions(documents),
     )
-    return application("after_turn", AFTER_TURN, deps)
+    return build_application("after_turn", AFTER_TURN_ENDPOINTS, deps)
 
 
-def process_app(vectors: PineconeVectors) -> Starlette:
-    documents = documents_client()
+def build_process_app(vectors: PineconeVectors) -> Starlette:
+    documents = create_documents()
     deps = ProcessDeps(
         identity=FirebaseIdentity(project=PROJECT),
         service_identity=SERVICES,
@@ -143,46 +143,46 @@ def process_app(vectors: PineconeVectors) -> Starlette:
         profiles=Profiles(documents),
         index=LibraryIndex(vectors),
     )
-    return application("process_conversation", PROCESS, deps)
+    return build_application("process_conversation", PROCESS, deps)
 
 
-def written_app(_: PineconeVectors) -> Starlette:
+def build_trigger_app(_: PineconeVectors) -> Starlette:
     deps = TriggerDeps(
         identity=FirebaseIdentity(project=PROJECT),
         service_identity=SERVICES,
         events=PubsubEvents(project=PROJECT),
     )
-    return application("on_conversation_written", TRIGGER, deps)
+    return build_application("on_conversation_written", TRIGGER, deps)
 
 
-BUILD: dict[str, Callable[[PineconeVectors], Starlette]] = {
-    "chat": chat_app,
-    "after_turn": after_turn_app,
-    "process_conversation": process_app,
-    "on_conversation_written": written_app,
+APP_BUILDERS: dict[str, Callable[[PineconeVectors], Starlette]] = {
+    "chat": build_chat_app,
+    "after_turn": build_after_turn_app,
+    "process_conversation": build_process_app,
+    "on_conversation_written": build_trigger_app,
 }
 
 
-def functions_app(url: str) -> Starlette:
+def build_functions_app(url: str) -> Starlette:
     vectors = PineconeVectors(api_key=API_KEY, sparse_host=url)
 
     @asynccontextmanager
     async def closing(_: Starlette) -> AsyncIterator[None]:
         yield
-        await vectors.close()
+        await vectors.aclose()
 
-    routes = [Mount(f"/{name}", build(vectors)) for name, build in BUILD.items()]
+    routes = [Mount(f"/{name}", build(vectors)) for name, build in APP_BUILDERS.items()]
     return Starlette(routes=routes, lifespan=closing)
 
 
-def documents_client() -> FirestoreDocuments:
+def create_documents() -> FirestoreDocuments:
     return FirestoreDocuments(AsyncClient(project=PROJECT, credentials=AnonymousCredentials()))
 
 
 @pytest.fixture
 def pubsub_emulator(tmp_path: Path) -> Iterator[str]:
     """Run Pub/Sub for one test: its subscriptions push to that test's functions."""
-    with or_skip(lambda: pubsub(tmp_path / "pubsub.log")) as address:
+    with run_or_skip(lambda: run_pubsub(tmp_path / "pubsub.log")) as address:
         yield address
 
 
@@ -196,10 +196,10 @@ def relay(
     with ExitStack() as stack:
         urls: dict[str, str] = {}
         eventarc = Eventarc(service_identity=SERVICES, url=lambda name: urls[name])
-        relay_url = stack.enter_context(running(eventarc.application()))
+        relay_url = stack.enter_context(run_server(eventarc.build_application()))
         emulator = stack.enter_context(
-            or_skip(
-                lambda: firestore(
+            run_or_skip(
+                lambda: run_firestore(
                     tmp_path / "firestore.log",
                     rules=ROOT / "infra/firestore.rules",
                     functions=relay_url.removeprefix("http://"),
@@ -207,15 +207,17 @@ def relay(
             )
         )
         monkeypatch.setenv("FIRESTORE_EMULATOR_HOST", emulator)
-        vectors = stack.enter_context(running(FakePinecone().app()))
+        vectors = stack.enter_context(run_server(FakePinecone().build_app()))
         # One server for all: gRPC's asyncio client serves one event loop in a process.
-        functions = stack.enter_context(running(functions_app(vectors)))
-        urls.update({name: f"{functions}/{name}/" for name in BUILD})
+        functions = stack.enter_context(run_server(build_functions_app(vectors)))
+        urls.update({name: f"{functions}/{name}/" for name in APP_BUILDERS})
         yield emulator, relay_url, f"{functions}/chat"
 
 
 @pytest.fixture
-async def cloud(relay: tuple[str, str, str], pubsub_emulator: str, auth_emulator: str) -> Cloud:
+async def cloud(
+    relay: tuple[str, str, str], pubsub_emulator: str, auth_emulator: str
+) -> CloudFixture:
     emulator, relay_url, chat = relay
     await add_trigger(
         emulator,
@@ -231,7 +233,7 @@ async def cloud(relay: tuple[str, str, str], pubsub_emulator: str, auth_emulator
         await add_topic(
             pubsub_emulator, project=PROJECT, topic=topic, targets=targets, relay=relay_url
         )
-    return Cloud(chat=chat, token=await sign_up(auth_emulator))
+    return CloudFixture(chat=chat, token=await sign_up(auth_emulator))
 
 
 async def sign_up(auth_emulator: str) -> str:
@@ -242,62 +244,71 @@ async def sign_up(auth_emulator: str) -> str:
     return token
 
 
-async def cited(cloud: Cloud, question: str) -> list[str]:
+async def ask_for_citations(cloud: CloudFixture, question: str) -> list[str]:
     async with httpx.AsyncClient(timeout=30) as http:
         answer = await http.post(
             f"{cloud.chat}/v2/messages",
             json={"text": question},
             headers={"Authorization": f"Bearer {cloud.token}"},
         )
-    done = fixed_parser([answer.content]).done
+    done = parse_as_fixed_app([answer.content]).done
     assert done is not None
     ids: list[str] = done["memories_id"]
     return ids
 
 
-async def test_p28_written_is_found_edited_by_its_new_words_and_deleted_not_at_all(
-    cloud: Cloud,
+async def test_search_finds_created_and_edited_but_not_deleted_conversations_p28(
+    cloud: CloudFixture,
 ) -> None:
     uid = await FirebaseIdentity(project=PROJECT).verify(cloud.token)
     client = Client(project=PROJECT, credentials=AnonymousCredentials())
     document = client.document(f"users/{uid}/conversations/offsite")
 
-    async def completed_with(word: str) -> bool | None:
+    async def is_completed_with(word: str) -> bool | None:
         fields = document.get().to_dict() or {}
         text = str(fields.get("transcript_segments"))
         return True if fields.get("status") == "completed" and word in text else None
 
-    document.set(spoken("The offsite in Lisbon moves to Friday."))
-    await until(lambda: completed_with("Lisbon"))
-    written = await cited(cloud, "Where is the Lisbon offsite?")
+    document.set(build_client_fields("The offsite in Lisbon moves to Friday."))
+    await wait_until_async(lambda: is_completed_with("Lisbon"))
+    cited_after_create = await ask_for_citations(cloud, "Where is the Lisbon offsite?")
 
     document.update(
-        {"transcript_segments": spoken("The offsite in Porto is on Monday.")["transcript_segments"]}
+        {
+            "transcript_segments": build_client_fields("The offsite in Porto is on Monday.")[
+                "transcript_segments"
+            ]
+        }
     )
-    old_words = await cited(cloud, "What about Lisbon?")
+    cited_by_old_text = await ask_for_citations(cloud, "What about Lisbon?")
 
-    async def found_again() -> list[str] | None:
-        return await cited(cloud, "What about Porto?") or None
+    async def cite_by_new_text() -> list[str] | None:
+        return await ask_for_citations(cloud, "What about Porto?") or None
 
-    new_words = await until(found_again)
+    cited_by_new_text = await wait_until_async(cite_by_new_text)
 
     document.delete()
-    deleted = await cited(cloud, "And what about Porto now?")
+    cited_after_delete = await ask_for_citations(cloud, "And what about Porto now?")
     client.close()
 
-    assert (written, old_words, new_words, deleted) == (["offsite"], [], ["offsite"], [])
+    assert (cited_after_create, cited_by_old_text, cited_by_new_text, cited_after_delete) == (
+        ["offsite"],
+        [],
+        ["offsite"],
+        [],
+    )
 
 
-async def test_p16_a_chat_gets_its_title_by_an_event_of_pubsub(cloud: Cloud) -> None:
-    await cited(cloud, "When is the Lisbon offsite?")
+async def test_a_chat_gets_its_title_after_a_pubsub_event_p16(cloud: CloudFixture) -> None:
+    await ask_for_citations(cloud, "When is the Lisbon offsite?")
 
-    async def titled() -> str | None:
+    async def load_title() -> str | None:
         async with httpx.AsyncClient(timeout=30) as http:
-            found = await http.get(
+            response = await http.get(
                 f"{cloud.chat}/v2/chat-sessions/main",
                 headers={"Authorization": f"Bearer {cloud.token}"},
             )
-        title: str = found.json()["title"]
+        title: str = response.json()["title"]
         return title if title != "New Chat" else None
 
-    assert await until(titled) == "When is the Lisbon offsite?"
+    assert await wait_until_async(load_title) == "When is the Lisbon offsite?"

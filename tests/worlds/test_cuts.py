@@ -9,12 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shared.ports import Documents
-from tests.functions.chat.cuts.plans import random_plan
-from tests.functions.chat.cuts.play import play
+from tests.functions.chat.cuts.plans import draw_plan
+from tests.functions.chat.cuts.play import play_plan
 
 
 @pytest.mark.emulators
-def test_a_turn_survives_whatever_happens_to_its_processes_and_clients(
+def test_a_turn_survives_random_crashes_of_processes_and_clients(
     firestore_emulator: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("FIRESTORE_EMULATOR_HOST", firestore_emulator)
@@ -22,16 +22,16 @@ def test_a_turn_survives_whatever_happens_to_its_processes_and_clients(
     @settings(max_examples=12, database=None, derandomize=True)
     @given(st.randoms(use_true_random=False))
     def check(random: Random) -> None:
-        asyncio.run(on_firestore(random))
+        asyncio.run(play_on_firestore(random))
 
     check()
 
 
-async def on_firestore(random: Random) -> None:
-    await play(random_plan(random), firestore())
+async def play_on_firestore(random: Random) -> None:
+    await play_plan(draw_plan(random), connect_to_firestore())
 
 
-def firestore() -> Documents:
+def connect_to_firestore() -> Documents:
     from google.cloud.firestore import AsyncClient
 
     from shared.adapters.firestore_documents import FirestoreDocuments

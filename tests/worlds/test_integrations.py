@@ -2,38 +2,42 @@
 
 import httpx
 
-from tests.worlds.product import product
+from tests.worlds.product import run_product
 from tests.worlds.waiting import wait_until
 
 TEXT = "The Lisbon offsite moves to Friday.\n" + "We will take the early train.\n" * 20
 
 
-def test_t17_what_an_app_hands_in_is_processed_found_and_labelled_as_its_own(tmp_path):
-    with product(tmp_path) as started, started.client("alice") as alice:
-        app_id, key = install(alice)
+def test_contributions_of_an_app_are_processed_found_and_attributed_to_it_t17(tmp_path):
+    with run_product(tmp_path) as started_product, started_product.client("alice") as alice:
+        app_id, key = install_app(alice)
         with httpx.Client(
-            base_url=f"{started.origin}/v2/integrations/{app_id}",
+            base_url=f"{started_product.origin}/v2/integrations/{app_id}",
             headers={"Authorization": f"Bearer {key}"},
             params={"uid": "alice"},
         ) as app:
-            handed_in = app.post("/user/conversations", json={"text": TEXT})
-            told = app.post("/user/memories", json={"memories": [{"content": "Likes trains"}]})
+            conversation_response = app.post("/user/conversations", json={"text": TEXT})
+            memories_response = app.post(
+                "/user/memories", json={"memories": [{"content": "Likes trains"}]}
+            )
 
             wait_until(lambda: is_processed(alice))
             [item] = app.get("/conversations", params={"uid": "alice"}).json()["conversations"]
-            found = app.post("/search/conversations", json={"query": "Lisbon offsite"}).json()
+            search_result = app.post(
+                "/search/conversations", json={"query": "Lisbon offsite"}
+            ).json()
             tasks = app.get("/tasks")
         facts = alice.get("/v3/memories").json()
 
-    assert (handed_in.json(), told.json()) == ({}, {})
+    assert (conversation_response.json(), memories_response.json()) == ({}, {})
     assert (item["source"], item["app_id"]) == ("external_integration", app_id)
     assert item["transcript_segments"][0]["speaker"] == "Notes (app)"
-    assert [one["id"] for one in found["conversations"]] == [item["id"]]
+    assert [conversation["id"] for conversation in search_result["conversations"]] == [item["id"]]
     assert ("Likes trains", app_id) in [(fact["content"], fact["app_id"]) for fact in facts]
     assert tasks.json()["detail"] == "App does not have the capability to read tasks"
 
 
-def install(alice: httpx.Client) -> tuple[str, str]:
+def install_app(alice: httpx.Client) -> tuple[str, str]:
     """Register an app that may do all but read tasks, and enable it; return its id and key."""
     actions = [
         {"action": action}
@@ -47,5 +51,5 @@ def install(alice: httpx.Client) -> tuple[str, str]:
 
 def is_processed(alice: httpx.Client) -> bool | None:
     """Look as the owner does: apps are counted."""
-    found = alice.get("/v1/conversations").json()["conversations"]
-    return [one["status"] for one in found] == ["completed"] or None
+    conversations = alice.get("/v1/conversations").json()["conversations"]
+    return [conversation["status"] for conversation in conversations] == ["completed"] or None

@@ -16,19 +16,19 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 
-from infra.emulators.process import free_port, started
+from infra.emulators.process import find_free_port, run_process
 from infra.local.routing import ROOT
 from shared.adapters.local_identity import LocalIdentity, read_secret
-from tests.old_app import fixed_parser
-from tests.servers import running
+from tests.old_app import parse_as_fixed_app
+from tests.servers import run_server
 from tests.servers.openai import Script, ScriptedCall, ScriptedOpenai, scripted_openai
-from tests.worlds.product import product, with_model
+from tests.worlds.product import build_model_environment, run_product
 from tests.worlds.waiting import wait_until
 
-LIMIT_S = 30
-STALLS = Script(text="The offsite is on Friday, I think", stall_after=4)
-ENDLESS = Script(text="On and on. ", endless=True, token_ms=20)
-HANGS = {
+EXIT_TIMEOUT_S = 30
+STALLING_SCRIPT = Script(text="The offsite is on Friday, I think", stall_after=4)
+ENDLESS_SCRIPT = Script(text="On and on. ", endless=True, token_ms=20)
+HANGING_MANIFEST = {
     "tools": [
         {
             "name": "hang",
@@ -50,87 +50,92 @@ def model() -> Iterator[ScriptedOpenai]:
 
 
 @contextmanager
-def asked(http: httpx.Client) -> Iterator[httpx.Response]:
+def stream_answer(http: httpx.Client) -> Iterator[httpx.Response]:
     """Ask, and yield the answer while it streams."""
     with http.stream("POST", "/v2/messages", json={"text": "When?"}) as answer:
         yield answer
 
 
-def batches(folder: Path) -> int:
+def count_batches(folder: Path) -> int:
     with sqlite3.connect(folder / "data/keepsake.db") as database:
         like = ("%/batches",)
         sql = "SELECT count(*) FROM documents WHERE collection LIKE ?"
         return int(database.execute(sql, like).fetchone()[0])
 
 
-def test_p29_a_process_that_is_killed_loses_no_more_than_half_a_second(
+def test_a_killed_process_loses_at_most_half_a_second_p29(
     tmp_path: Path, model: ScriptedOpenai
 ) -> None:
-    model.play(STALLS)
+    model.play(STALLING_SCRIPT)
     with (
-        product(tmp_path, **with_model(model.url)) as first,
+        run_product(tmp_path, **build_model_environment(model.url)) as first,
         first.client("alice") as http,
-        asked(http) as answer,
+        stream_answer(http) as answer,
     ):
         run_id = answer.headers["x-run-id"]
         next(frame for frame in answer.iter_raw() if b"is" in frame)
-        wait_until(lambda: batches(tmp_path) or None)
+        wait_until(lambda: count_batches(tmp_path) or None)
         first.process.kill()
-    with product(tmp_path) as second, second.client("alice") as http:
+    with run_product(tmp_path) as second, second.client("alice") as http:
         resumed = http.get(f"/v2/messages/{run_id}/stream")
-        kept, question, *_ = http.get("/v2/messages").json()
+        stored_answer, question, *_ = http.get("/v2/messages").json()
 
     assert question["text"] == "When?"
-    assert kept["text"].startswith("The offsite is")
-    assert (kept["id"], kept["metadata"]["outcome"]) == (run_id, "interrupted")
+    assert stored_answer["text"].startswith("The offsite is")
+    assert (stored_answer["id"], stored_answer["metadata"]["outcome"]) == (run_id, "interrupted")
     assert resumed.text.count("data: [DONE]") == 1
-    assert kept["text"] in resumed.text
+    assert stored_answer["text"] in resumed.text
 
 
-def test_x34_stopping_closes_the_models_stream(tmp_path: Path, model: ScriptedOpenai) -> None:
-    model.play(ENDLESS)
-    with product(tmp_path, **with_model(model.url)) as started_, started_.client("alice") as http:
-        with asked(http) as answer:
+def test_stopping_closes_the_models_stream_x34(tmp_path: Path, model: ScriptedOpenai) -> None:
+    model.play(ENDLESS_SCRIPT)
+    with (
+        run_product(tmp_path, **build_model_environment(model.url)) as started_product,
+        started_product.client("alice") as http,
+    ):
+        with stream_answer(http) as answer:
             frames = answer.iter_raw()
-            said = [next(frame for frame in frames if frame.startswith(b"data: "))]
+            received = [next(frame for frame in frames if frame.startswith(b"data: "))]
             stopped = http.post(f"/v2/messages/{answer.headers['x-run-id']}/stop")
-            said += list(frames)
-        kept = http.get("/v2/messages").json()[0]
+            received += list(frames)
+        stored = http.get("/v2/messages").json()[0]
 
-    shown = fixed_parser(said)
+    rendered = parse_as_fixed_app(received)
     assert stopped.status_code == 202
     assert model.requests[0].ended.wait(2), "the upstream stream is closed within two seconds"
     assert model.requests[0].closed_early
-    assert shown.done == kept
-    assert kept["text"] == shown.text
-    assert kept["metadata"]["stop_reason"] == "user_cancelled"
+    assert rendered.done == stored
+    assert stored["text"] == rendered.text
+    assert stored["metadata"]["stop_reason"] == "user_cancelled"
 
 
-def test_x34_stopping_ends_a_tool_that_hangs(tmp_path: Path, model: ScriptedOpenai) -> None:
+def test_stopping_ends_a_tool_that_hangs_x34(tmp_path: Path, model: ScriptedOpenai) -> None:
     with (
-        running(sleepy()) as url,
-        product(tmp_path, **with_model(model.url), EGRESS_DEV_ORIGINS=url) as started_,
-        started_.client("alice") as http,
+        run_server(build_hanging_app()) as url,
+        run_product(
+            tmp_path, **build_model_environment(model.url), EGRESS_DEV_ORIGINS=url
+        ) as started_product,
+        started_product.client("alice") as http,
     ):
-        install(http, url)
+        install_app(http, url)
         http.post("/v2/messages", json={"text": "What can you do?"})
         offered = [tool["function"]["name"] for tool in model.requests[-1].body["tools"]]
         model.play(Script(tool_calls=(ScriptedCall(name=offered[-1]),)))
-        with asked(http) as answer:
+        with stream_answer(http) as answer:
             frames = answer.iter_raw()
             next(frame for frame in frames if frame.startswith(b"think: Hanging"))
             http.post(f"/v2/messages/{answer.headers['x-run-id']}/stop")
-            shown = fixed_parser(list(frames))
+            rendered = parse_as_fixed_app(list(frames))
 
-    assert shown.done is not None
-    assert shown.done["metadata"]["outcome"] == "stopped"
+    assert rendered.done is not None
+    assert rendered.done["metadata"]["outcome"] == "stopped"
 
 
-def sleepy() -> Starlette:
+def build_hanging_app() -> Starlette:
     """Serve an app whose tool never answers."""
 
     async def manifest(_: Request) -> JSONResponse:
-        return JSONResponse(HANGS)
+        return JSONResponse(HANGING_MANIFEST)
 
     async def hang(_: Request) -> JSONResponse:
         await anyio.sleep_forever()
@@ -144,7 +149,7 @@ def sleepy() -> Starlette:
     )
 
 
-def install(http: httpx.Client, url: str) -> None:
+def install_app(http: httpx.Client, url: str) -> None:
     integration = {
         "app_home_url": url,
         "chat_tools_manifest_url": f"{url}/.well-known/omi-tools.json",
@@ -159,14 +164,14 @@ def install(http: httpx.Client, url: str) -> None:
     assert http.post("/v1/apps/enable", params={"app_id": app_id}).is_success
 
 
-def test_a_function_that_is_told_to_go_keeps_what_it_was_saying(
+def test_a_function_stores_its_partial_answer_on_sigterm(
     tmp_path: Path, model: ScriptedOpenai
 ) -> None:
     """As deployed: functions-framework behind gunicorn, and SIGTERM as Cloud Run sends it."""
-    model.play(STALLS)
-    port = free_port()
+    model.play(STALLING_SCRIPT)
+    port = find_free_port()
     data = tmp_path / "data"
-    settings = {"PYTHONPATH": ".", "DATA_DIR": str(data), **with_model(model.url)}
+    settings = {"PYTHONPATH": ".", "DATA_DIR": str(data), **build_model_environment(model.url)}
     command = [
         *("env", *(f"{name}={value}" for name, value in settings.items())),
         *(sys.executable, "-W", "ignore", "-m", "functions_framework", "--target", "chat"),
@@ -174,44 +179,47 @@ def test_a_function_that_is_told_to_go_keeps_what_it_was_saying(
     ]
     token = LocalIdentity(read_secret(data)).issue("alice")
     with (
-        started(command, port=port, log=tmp_path / "chat.log", cwd=ROOT) as process,
+        run_process(command, port=port, log=tmp_path / "chat.log", cwd=ROOT) as process,
         httpx.Client(
             base_url=f"http://127.0.0.1:{port}",
             headers={"Authorization": f"Bearer {token}"},
-            timeout=LIMIT_S,
+            timeout=EXIT_TIMEOUT_S,
         ) as http,
     ):
-        with asked(http) as answer:
+        with stream_answer(http) as answer:
             frames = answer.iter_raw()
-            said = [next(frame for frame in frames if b"is" in frame)]
+            received = [next(frame for frame in frames if b"is" in frame)]
             process.send_signal(signal.SIGTERM)
-            said += list(frames)
-        process.wait(LIMIT_S)
+            received += list(frames)
+        process.wait(EXIT_TIMEOUT_S)
 
-    shown = fixed_parser(said)
-    assert shown.done is not None
-    assert shown.done["text"].startswith("The offsite is")
-    assert shown.done["metadata"]["outcome"] == "interrupted"
-    assert model.requests[0].ended.wait(LIMIT_S)
+    rendered = parse_as_fixed_app(received)
+    assert rendered.done is not None
+    assert rendered.done["text"].startswith("The offsite is")
+    assert rendered.done["metadata"]["outcome"] == "interrupted"
+    assert model.requests[0].ended.wait(EXIT_TIMEOUT_S)
 
 
-def test_x36_a_client_that_lost_its_stream_resumes_while_the_answer_goes_on(
+def test_a_disconnected_client_resumes_an_answer_in_progress_x36(
     tmp_path: Path, model: ScriptedOpenai
 ) -> None:
     model.play(Script(tokens=60, token_ms=20))
-    with product(tmp_path, **with_model(model.url)) as started_, started_.client("alice") as http:
-        with asked(http) as answer:
+    with (
+        run_product(tmp_path, **build_model_environment(model.url)) as started_product,
+        started_product.client("alice") as http,
+    ):
+        with stream_answer(http) as answer:
             run_id = answer.headers["x-run-id"]
             next(answer.iter_raw())
         path = f"/v2/messages/{run_id}/stream"
         resumed = http.get(path).text
         again = http.get(path).text
-        kept = http.get("/v2/messages").json()[0]
+        stored = http.get("/v2/messages").json()[0]
 
-    assert deltas(resumed) == deltas(again) == kept["text"]
-    assert kept["metadata"]["outcome"] == "completed"
+    assert join_deltas(resumed) == join_deltas(again) == stored["text"]
+    assert stored["metadata"]["outcome"] == "completed"
 
 
-def deltas(stream: str) -> str:
+def join_deltas(stream: str) -> str:
     chunks = [line[6:] for line in stream.split("\n") if line.startswith("data: {")]
     return "".join(json.loads(chunk).get("delta", "") for chunk in chunks)

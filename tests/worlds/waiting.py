@@ -10,7 +10,7 @@ T = TypeVar("T")
 PAUSE_S = 0.05
 
 
-async def until(ask: Callable[[], Awaitable[T | None]], *, within_s: float = 60.0) -> T:
+async def wait_until_async(ask: Callable[[], Awaitable[T | None]], *, within_s: float = 60.0) -> T:
     """Return the first answer that is not None; other processes give no other sign."""
     with anyio.fail_after(within_s):
         while (answer := await ask()) is None:  # noqa: ASYNC110 - no event crosses processes

@@ -9,35 +9,37 @@ import re
 from collections.abc import Callable
 from html import unescape
 
-_MAX_URL = 2_048
+_MAX_URL_CHARS = 2_048
 _SCHEME = r"(?<![a-z])(?:(?:https?|ftp):(?:\\?/){2}|www\.)"
 """No client begins an address within a word."""
-_URL = rf"{_SCHEME}(?:(?!{_SCHEME})[^\s<\[\]]){{0,{_MAX_URL}}}"
-_AIM = rf"\]\([^\s<>()\[\]]{{0,{_MAX_URL}}}"
+_URL = rf"{_SCHEME}(?:(?!{_SCHEME})[^\s<\[\]]){{0,{_MAX_URL_CHARS}}}"
+_TARGET = rf"\]\([^\s<>()\[\]]{{0,{_MAX_URL_CHARS}}}"
 _UNDECIDED = (
-    rf"(?:!|!\[[\d, ]{{0,40}}\]?|\]|{_AIM}|{_URL}|<|&[a-z]{{0,31}}"
+    rf"(?:!|!\[[\d, ]{{0,40}}\]?|\]|{_TARGET}|{_URL}|<|&[a-z]{{0,31}}"
     r"|(?<![a-z])(?:h|ht|htt|https?|(?:https?|ftp):\\?/?\\?|f|ft|ftp|w|ww|www))\Z"
 )
 """What the end of a text may still become."""
-_CERTAIN = (
+_DECIDABLE = (
     r"(?P<cited>!\[[\d, ]{1,40}\](?P<called>\()?)"
     r"|(?P<image>!\[)"
-    rf"|(?P<aimed>{_AIM})(?=(?P<behind>[\s\S])?)"
+    rf"|(?P<aimed>{_TARGET})(?=(?P<behind>[\s\S])?)"
     r"|(?P<definition>\]:)"
     rf"|(?P<url>{_URL})(?=(?P<next>[\s\S])?)"
     r"|(?P<markup><(?=[a-z/!?])|&(?=#|[a-z]{2,31};))"
 )
-_COMING = re.compile(rf"(?P<undecided>{_UNDECIDED})|{_CERTAIN}", re.IGNORECASE)
-_WHOLE = re.compile(rf"(?P<undecided>(?!))|{_CERTAIN}", re.IGNORECASE)
-_FOUND = re.compile(_URL, re.IGNORECASE)
-_HEAD = re.compile(r"(?P<scheme>[a-z]*)(?P<slashes>:(?:\\?/){2})?(?P<host>[^/?#&]*)", re.IGNORECASE)
-_TRAILING = ".,;:!?'\")>}*_~|`"
-_ENDS = frozenset(["", " ", "\t", "\n", "\r", "<", "]"])
+_STREAM_PATTERN = re.compile(rf"(?P<undecided>{_UNDECIDED})|{_DECIDABLE}", re.IGNORECASE)
+_WHOLE_PATTERN = re.compile(rf"(?P<undecided>(?!))|{_DECIDABLE}", re.IGNORECASE)
+_URL_PATTERN = re.compile(_URL, re.IGNORECASE)
+_URL_HEAD = re.compile(
+    r"(?P<scheme>[a-z]*)(?P<slashes>:(?:\\?/){2})?(?P<host>[^/?#&]*)", re.IGNORECASE
+)
+_TRAILING_PUNCTUATION = ".,;:!?'\")>}*_~|`"
+_URL_TERMINATORS = frozenset(["", " ", "\t", "\n", "\r", "<", "]"])
 """What no client takes for a part of the address before it."""
-_CUT = re.compile(r"[)\"'`>}]|\\[nrt\"]")
+_URL_END_PATTERN = re.compile(r"[)\"'`>}]|\\[nrt\"]")
 
 
-class Links:
+class LinkFilter:
     """Rewrites the links of a text that comes in pieces; every split of it gives the same.
 
     `is_known` tells whether an address stands in the evidence. Only what the next piece may turn
@@ -46,68 +48,68 @@ class Links:
 
     def __init__(self, is_known: Callable[[str], bool]) -> None:
         self._is_known = is_known
-        self._before = ""
-        self._held = ""
+        self._last_char = ""
+        self._pending = ""
 
     def feed(self, piece: str) -> str:
         """Take the next piece; return what is certain by now."""
-        return self._told(_COMING, self._held + piece)
+        return self._rewrite(_STREAM_PATTERN, self._pending + piece)
 
-    def end(self) -> str:
+    def flush(self) -> str:
         """Return what waits; nothing follows it that could change it."""
-        return self._told(_WHOLE, self._held)
+        return self._rewrite(_WHOLE_PATTERN, self._pending)
 
-    def _told(self, pattern: re.Pattern[str], text: str) -> str:
+    def _rewrite(self, pattern: re.Pattern[str], text: str) -> str:
         """Rewrite a text as what follows `_before`, and keep back what is undecided at its end."""
-        end = len(self._before)
-        text, told, self._held = self._before + text, [], ""
+        end = len(self._last_char)
+        text, pieces, self._pending = self._last_char + text, [], ""
         for match in pattern.finditer(text, end):
-            told.append(text[end : match.start()])
+            pieces.append(text[end : match.start()])
             end = match.end()
             if match["undecided"] is not None:
-                self._held = match[0]
+                self._pending = match[0]
             else:
-                told.append(self._rewritten(match))
-        self._before = text[: len(text) - len(self._held)][-1:]
-        return "".join([*told, text[end:]])
+                pieces.append(self._rewrite_match(match))
+        self._last_char = text[: len(text) - len(self._pending)][-1:]
+        return "".join([*pieces, text[end:]])
 
-    def _all(self, text: str) -> str:
-        return _WHOLE.sub(self._rewritten, text)
+    def _rewrite_all(self, text: str) -> str:
+        return _WHOLE_PATTERN.sub(self._rewrite_match, text)
 
-    def _rewritten(self, found: re.Match[str]) -> str:
-        if found["aimed"] is not None:
-            return self._aimed(found["aimed"].removeprefix("]("), found["behind"] or "")
-        if found["url"] is not None:
-            return self._bare(found["url"], found["next"] or "")
-        if found["cited"] is not None:
-            return f"{found[0][1:-1]} (" if found["called"] else found[0]
-        if found["image"] is not None:
+    def _rewrite_match(self, match: re.Match[str]) -> str:
+        if match["aimed"] is not None:
+            return self._rewrite_target(match["aimed"].removeprefix("]("), match["behind"] or "")
+        if match["url"] is not None:
+            return self._rewrite_bare_url(match["url"], match["next"] or "")
+        if match["cited"] is not None:
+            return f"{match[0][1:-1]} (" if match["called"] else match[0]
+        if match["image"] is not None:
             return "["
-        return "] :" if found["definition"] is not None else f"{found[0]} "
+        return "] :" if match["definition"] is not None else f"{match[0]} "
 
-    def _aimed(self, aim: str, behind: str) -> str:
+    def _rewrite_target(self, target: str, next_char: str) -> str:
         """A space between the brackets makes them text."""
-        if behind and behind in ") \t\n" and self._is_known(unescape(aim)):
-            return f"]({aim}"
-        return f"] ({self._all(aim + behind)[: -1 if behind else None]}"
+        if next_char and next_char in ") \t\n" and self._is_known(unescape(target)):
+            return f"]({target}"
+        return f"] ({self._rewrite_all(target + next_char)[: -1 if next_char else None]}"
 
-    def _bare(self, run: str, following: str) -> str:
-        url = run.rstrip(_TRAILING)
-        if following in _ENDS and self._is_known(unescape(url)):
-            return run
-        head = _HEAD.match(run)
+    def _rewrite_bare_url(self, raw_url: str, next_char: str) -> str:
+        url = raw_url.rstrip(_TRAILING_PUNCTUATION)
+        if next_char in _URL_TERMINATORS and self._is_known(unescape(url)):
+            return raw_url
+        head = _URL_HEAD.match(raw_url)
         assert head is not None
-        return _unlinked(head) + self._all(run[head.end() :])
+        return _defang(head) + self._rewrite_all(raw_url[head.end() :])
 
 
-def addresses(text: str) -> set[str]:
+def extract_urls(text: str) -> set[str]:
     """Return the addresses that stand in a text, as an answer may repeat them."""
-    runs = _FOUND.findall(text)
-    found = [*runs, *(_CUT.split(run, maxsplit=1)[0] for run in runs)]
-    return {unescape(run.rstrip(_TRAILING)) for run in found}
+    raw_urls = _URL_PATTERN.findall(text)
+    candidates = [*raw_urls, *(_URL_END_PATTERN.split(run, maxsplit=1)[0] for run in raw_urls)]
+    return {unescape(run.rstrip(_TRAILING_PUNCTUATION)) for run in candidates}
 
 
-def _unlinked(head: re.Match[str]) -> str:
+def _defang(head: re.Match[str]) -> str:
     """Write an address so that it can be read and is none: hxxps://evil(.)example."""
     scheme = head["scheme"].replace("tt", "xx").replace("TT", "XX").replace("ft", "fx")
     host = head["host"].replace(".", "(.)")

@@ -4,7 +4,7 @@ import json
 from collections.abc import Sequence
 from datetime import datetime
 
-from functions.chat.context.history import replay
+from functions.chat.context.history import to_model_messages
 from shared import prompts
 from shared.domain.app import App
 from shared.domain.chat import Message
@@ -12,7 +12,7 @@ from shared.domain.model import ModelMessage, SystemText, UserText
 from shared.domain.profile import Profile
 
 
-def build(
+def build_prompt(
     question: str,
     *,
     history: Sequence[Message],
@@ -22,16 +22,18 @@ def build(
     now: datetime,
 ) -> list[ModelMessage]:
     """Build the model's input; the part before the last message is the same from turn to turn."""
-    context = prompts.render("chat/context", context="\n".join(_facts(profile, app, now)))
+    context = prompts.render(
+        "chat/context", context="\n".join(_build_context_lines(profile, app, now))
+    )
     return [
-        SystemText(text=_system(app)),
-        *_earlier(summary),
-        *replay(history),
+        SystemText(text=_build_system_text(app)),
+        *_build_summary_messages(summary),
+        *to_model_messages(history),
         UserText(text=f"{context}\n\n{question}"),
     ]
 
 
-def _earlier(summary: str) -> list[ModelMessage]:
+def _build_summary_messages(summary: str) -> list[ModelMessage]:
     """A summary is made of what others said, too: it is told as data."""
     if not summary:
         return []
@@ -42,17 +44,17 @@ def _earlier(summary: str) -> list[ModelMessage]:
     ]
 
 
-def _system(app: App | None) -> str:
+def _build_system_text(app: App | None) -> str:
     if app is not None and app.persona_prompt is not None:
         return app.persona_prompt
     return prompts.render("chat/system")
 
 
-def _facts(profile: Profile, app: App | None, now: datetime) -> list[str]:
-    local = now.astimezone(profile.zone).replace(microsecond=0)
-    facts = [f"Current time: {local.isoformat()} ({profile.zone.key})"]
+def _build_context_lines(profile: Profile, app: App | None, now: datetime) -> list[str]:
+    local_time = now.astimezone(profile.zone).replace(microsecond=0)
+    lines = [f"Current time: {local_time.isoformat()} ({profile.zone.key})"]
     if profile.name:
-        facts.append(f"The owner's name: {profile.name}")
+        lines.append(f"The owner's name: {profile.name}")
     if app is not None and app.persona_prompt is None:
-        facts.append(f"This chat belongs to the app {app.name!r}: {app.description!r}")
-    return facts
+        lines.append(f"This chat belongs to the app {app.name!r}: {app.description!r}")
+    return lines

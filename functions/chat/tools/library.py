@@ -9,13 +9,13 @@ from typing import Annotated, TypeVar
 from pydantic import Field
 
 from functions.chat.context.citations import Citations
-from functions.chat.tools.own import own_tool
-from functions.chat.tools.toolkit import Present, Tool
+from functions.chat.tools.own import build_builtin_tool
+from functions.chat.tools.toolkit import ResultRenderer, Tool
 from functions.chat.wiring import ChatDeps
 from shared import telemetry
 from shared.arguments import Arguments, Date
 from shared.data.search import Filters
-from shared.domain.attempts import twice
+from shared.domain.attempts import retry_once
 from shared.domain.chat import Card
 from shared.domain.conversation import Conversation
 from shared.domain.errors import ToolFailed, Unavailable
@@ -24,14 +24,14 @@ from shared.domain.memory import Memory
 from shared.retrieval.dates import Span, resolve
 from shared.retrieval.packing import Passage, pack
 
-SEARCH_TOKENS = 4_000
+MAX_SEARCH_TOKENS = 4_000
 """What one search may add to a model's input in quotations, whatever was found."""
 
 SEARCH_DOWN = (
     "search is unavailable at the moment. Tell the owner that you could not search, and do not say "
     "that nothing was found."
 )
-UNFILTERED = (
+FILTERS_DROPPED = (
     "Nothing was found for these people and topics. These results were found without them and may be "
     "about others."
 )
@@ -91,122 +91,133 @@ class SearchMemories(Arguments):
     limit: Annotated[int, Field(ge=1, le=20)] = 5
 
 
-def library_tools(deps: ChatDeps, uid: UserId) -> list[Tool]:
+def build_library_tools(deps: ChatDeps, uid: UserId) -> list[Tool]:
     """Return the tools in a fixed order, which keeps the provider's prompt cache warm."""
 
-    async def get_conversations(asked: GetConversations) -> Present:
-        found = await deps.conversations.between(
+    async def get_conversations(arguments: GetConversations) -> ResultRenderer:
+        conversations = await deps.conversations.list_between(
             uid,
-            start=asked.start_date,
-            end=asked.end_date,
-            limit=asked.limit,
-            with_segments=asked.include_transcript,
+            start=arguments.start_date,
+            end=arguments.end_date,
+            limit=arguments.limit,
+            with_segments=arguments.include_transcript,
         )
-        return _conversations([(c, _transcript(c)) for c in found])
+        return _render_conversations([(c, _to_transcript_lines(c)) for c in conversations])
 
-    async def search_conversations(asked: SearchConversations) -> Present:
+    async def search_conversations(arguments: SearchConversations) -> ResultRenderer:
         search = partial(
-            deps.search.narrowed,
+            deps.search.search_with_fallback,
             uid,
-            asked.query,
-            filters=_filters(asked),
-            named=await _named(deps, uid, asked),
-            limit=asked.limit,
+            arguments.query,
+            filters=_to_filters(arguments),
+            named=await _resolve_time_span(deps, uid, arguments),
+            limit=arguments.limit,
         )
-        searched = await _found(deps, search)
-        found = searched.found
-        telemetry.count(hits=len(found))
-        packed = pack(
-            [(hit.conversation.spoken, hit.turns) for hit in found],
-            tokens=SEARCH_TOKENS,
+        search_result = await _search_with_retry(deps, search)
+        hits = search_result.conversations
+        telemetry.count(hits=len(hits))
+        packed_passages = pack(
+            [(hit.conversation.named_segments, hit.turns) for hit in hits],
+            tokens=MAX_SEARCH_TOKENS,
         )
-        shown = zip((hit.conversation for hit in found), map(_texts, packed), strict=True)
-        note = UNFILTERED if searched.fallback_without_filters else None
-        return _conversations(list(shown), note=note)
+        results = zip(
+            (hit.conversation for hit in hits), map(_list_texts, packed_passages), strict=True
+        )
+        note = FILTERS_DROPPED if search_result.fallback_without_filters else None
+        return _render_conversations(list(results), note=note)
 
-    async def get_memories(asked: GetMemories) -> Present:
-        return _memories(await deps.memories.newest(uid, limit=asked.limit, offset=asked.offset))
+    async def get_memories(arguments: GetMemories) -> ResultRenderer:
+        return _render_memories(
+            await deps.memories.list_newest(uid, limit=arguments.limit, offset=arguments.offset)
+        )
 
-    async def search_memories(asked: SearchMemories) -> Present:
-        search = partial(deps.search.memories, uid, asked.query, limit=asked.limit)
-        found = await _found(deps, search)
-        telemetry.count(hits=len(found))
-        return _memories(found)
+    async def search_memories(arguments: SearchMemories) -> ResultRenderer:
+        search = partial(deps.search.search_memories, uid, arguments.query, limit=arguments.limit)
+        memories = await _search_with_retry(deps, search)
+        telemetry.count(hits=len(memories))
+        return _render_memories(memories)
 
-    read = partial(own_tool, side_effect=False)
+    build_read_tool = partial(build_builtin_tool, side_effect=False)
     return [
-        read("get_conversations", "Searching conversations", GetConversations, get_conversations),
-        read(
+        build_read_tool(
+            "get_conversations", "Searching conversations", GetConversations, get_conversations
+        ),
+        build_read_tool(
             "search_conversations",
             "Searching conversations",
             SearchConversations,
             search_conversations,
         ),
-        read("get_memories", "Searching memories", GetMemories, get_memories),
-        read("search_memories", "Searching memories", SearchMemories, search_memories),
+        build_read_tool("get_memories", "Searching memories", GetMemories, get_memories),
+        build_read_tool("search_memories", "Searching memories", SearchMemories, search_memories),
     ]
 
 
-def _filters(asked: SearchConversations) -> Filters:
+def _to_filters(arguments: SearchConversations) -> Filters:
     return Filters(
-        start=asked.start_date, end=asked.end_date, people=asked.people, topics=asked.topics
+        start=arguments.start_date,
+        end=arguments.end_date,
+        people=arguments.people,
+        topics=arguments.topics,
     )
 
 
-async def _named(deps: ChatDeps, uid: UserId, asked: SearchConversations) -> Span | None:
+async def _resolve_time_span(
+    deps: ChatDeps, uid: UserId, arguments: SearchConversations
+) -> Span | None:
     """Read the time that a query names in the owner's zone, unless bounds say it already."""
-    if asked.start_date or asked.end_date:
+    if arguments.start_date or arguments.end_date:
         return None
     profile = await deps.profiles.get(uid)
-    return resolve(asked.query, deps.clock.now().astimezone(profile.zone))
+    return resolve(arguments.query, deps.clock.now().astimezone(profile.zone))
 
 
-async def _found(deps: ChatDeps, search: Callable[[], Awaitable[T]]) -> T:
+async def _search_with_retry(deps: ChatDeps, search: Callable[[], Awaitable[T]]) -> T:
     """Search, once more if need be. Raises ToolFailed with what the owner is to hear."""
     try:
-        return await twice(search, deps.clock.sleep)
+        return await retry_once(search, deps.clock.sleep)
     except Unavailable as error:
-        telemetry.note(retrieval_path="unavailable")
+        telemetry.add_fields(retrieval_path="unavailable")
         raise ToolFailed(SEARCH_DOWN) from error
 
 
-def _conversations(
-    found: Sequence[tuple[Conversation, Sequence[str]]], *, note: str | None = None
-) -> Present:
-    def present(citations: Citations) -> str:
+def _render_conversations(
+    hits: Sequence[tuple[Conversation, Sequence[str]]], *, note: str | None = None
+) -> ResultRenderer:
+    def render(citations: Citations) -> str:
         results = [
             {
-                "document": citations.number(_card(conversation)),
+                "document": citations.assign_number(_to_card(conversation)),
                 "conversation_id": conversation.id,
                 "title": conversation.structured.title,
-                "started_at": _iso(conversation.started_at),
+                "started_at": _to_iso(conversation.started_at),
                 "overview": conversation.structured.overview,
                 "passages": list(passages),
-                **_writer(conversation.app_id),
+                **_to_writer_fields(conversation.app_id),
             }
-            for conversation, passages in found
+            for conversation, passages in hits
         ]
         if not results:
-            return _json({"results": [], "note": "Nothing was found."})
-        return _json({"results": results, **({"note": note} if note else {})})
+            return _to_json({"results": [], "note": "Nothing was found."})
+        return _to_json({"results": results, **({"note": note} if note else {})})
 
-    return present
-
-
-def _memories(found: Sequence[Memory]) -> Present:
-    return lambda _: _json({"memories": list(map(_shown, found))})
+    return render
 
 
-def _shown(memory: Memory) -> dict[str, str]:
-    shown = {"text": memory.content, "since": _iso(memory.created_at)}
-    return {**shown, **_writer(memory.app_id)}
+def _render_memories(memories: Sequence[Memory]) -> ResultRenderer:
+    return lambda _: _to_json({"memories": list(map(_to_dict, memories))})
 
 
-def _writer(app_id: AppId | None) -> dict[str, str]:
+def _to_dict(memory: Memory) -> dict[str, str]:
+    fields = {"text": memory.content, "since": _to_iso(memory.created_at)}
+    return {**fields, **_to_writer_fields(memory.app_id)}
+
+
+def _to_writer_fields(app_id: AppId | None) -> dict[str, str]:
     return {"written_by": "an app, not the owner"} if app_id else {}
 
 
-def _card(conversation: Conversation) -> Card:
+def _to_card(conversation: Conversation) -> Card:
     return Card(
         id=conversation.id,
         created_at=conversation.created_at,
@@ -215,18 +226,18 @@ def _card(conversation: Conversation) -> Card:
     )
 
 
-def _texts(passages: Sequence[Passage]) -> list[str]:
+def _list_texts(passages: Sequence[Passage]) -> list[str]:
     return [passage.text for passage in passages]
 
 
-def _transcript(conversation: Conversation) -> list[str]:
-    lines = [f"{s.speaker}: {s.text}" for s in conversation.spoken]
+def _to_transcript_lines(conversation: Conversation) -> list[str]:
+    lines = [f"{s.speaker}: {s.text}" for s in conversation.named_segments]
     return ["\n".join(lines)] if lines else []
 
 
-def _iso(time: datetime) -> str:
+def _to_iso(time: datetime) -> str:
     return time.isoformat(timespec="seconds")
 
 
-def _json(value: object) -> str:
+def _to_json(value: object) -> str:
     return json.dumps(value, ensure_ascii=False)

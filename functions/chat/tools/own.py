@@ -3,24 +3,28 @@
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
-from functions.chat.tools.toolkit import Present, Tool
-from shared.arguments import Asked, checked, spec
+from functions.chat.tools.toolkit import ResultRenderer, Tool
+from shared.arguments import ArgumentsT, build_tool_spec, parse_arguments
 from shared.domain.provenance import LIBRARY
 
 
-def own_tool(
+def build_builtin_tool(
     name: str,
     status: str,
-    asked: type[Asked],
-    handle: Callable[[Asked], Awaitable[Present]],
+    arguments_type: type[ArgumentsT],
+    handle: Callable[[ArgumentsT], Awaitable[ResultRenderer]],
     *,
     side_effect: bool,
 ) -> Tool:
     """Offer `handle` under `name`; it gets arguments that were checked."""
 
-    async def run(arguments: Mapping[str, Any]) -> Present:
-        return await handle(checked(name, asked, arguments))
+    async def run(arguments: Mapping[str, Any]) -> ResultRenderer:
+        return await handle(parse_arguments(name, arguments_type, arguments))
 
     return Tool(
-        spec=spec(name, asked), status=status, run=run, source=LIBRARY, side_effect=side_effect
+        spec=build_tool_spec(name, arguments_type),
+        status=status,
+        run=run,
+        source=LIBRARY,
+        side_effect=side_effect,
     )

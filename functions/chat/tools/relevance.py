@@ -7,46 +7,56 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 from functions.chat.tools.toolkit import Tool
-from shared.retrieval.frequencies import weight
-from shared.retrieval.query import STAND_IN
-from shared.retrieval.related import related
-from shared.retrieval.terms import terms
+from shared.retrieval.frequencies import get_term_weight
+from shared.retrieval.query import SYNONYM_WEIGHT
+from shared.retrieval.related import list_synonyms
+from shared.retrieval.terms import tokenize
 
-IN_NAME = 2.0
+NAME_WEIGHT = 2.0
 """What a word counts for in a tool's or its app's name; in the description it counts for 1."""
-EARLIER = 0.5
+EARLIER_WEIGHT = 0.5
 """What a word of an earlier message counts for beside one of the question."""
-_MOST_READ = 4_000
-_DESCRIBED_IN = 600
-_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_MAX_TEXT_CHARS = 4_000
+_MAX_DESCRIPTION_CHARS = 600
+_CAMEL_CASE = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 
-def best(tools: Sequence[Tool], question: str, earlier: Sequence[str] = ()) -> list[Tool]:
+def rank_tools(tools: Sequence[Tool], question: str, earlier: Sequence[str] = ()) -> list[Tool]:
     """Return the tools that share telling words with what is asked, best first."""
-    wanted = _wanted(question, earlier)
-    held = [_words(f"{tool.source.name} {tool.spec.name}", tool.spec.description) for tool in tools]
-    found = Counter(term for words in held for term in words.keys() & wanted.keys())
-    worth = {t: wanted[t] * math.log(1 + len(tools) / n) for t, n in found.items()}
-    scores = [sum(words[t] * worth[t] for t in words.keys() & worth.keys()) for words in held]
+    query_weights = _weigh_query_terms(question, earlier)
+    tool_weights = [
+        _weigh_tool_terms(f"{tool.source.name} {tool.spec.name}", tool.spec.description)
+        for tool in tools
+    ]
+    tool_counts = Counter(
+        term for words in tool_weights for term in words.keys() & query_weights.keys()
+    )
+    term_weights = {
+        t: query_weights[t] * math.log(1 + len(tools) / n) for t, n in tool_counts.items()
+    }
+    scores = [
+        sum(words[t] * term_weights[t] for t in words.keys() & term_weights.keys())
+        for words in tool_weights
+    ]
     ranks = sorted(range(len(tools)), key=lambda n: -scores[n])
     return [tools[n] for n in ranks if scores[n] > 0]
 
 
-def _wanted(question: str, earlier: Sequence[str]) -> Mapping[str, float]:
+def _weigh_query_terms(question: str, earlier: Sequence[str]) -> Mapping[str, float]:
     """Weigh what is asked for, by how telling it is; words that stand in for it count for less."""
-    wanted: dict[str, float] = {}
-    for text, share in ((question, 1.0), *((text, EARLIER) for text in earlier)):
-        for term in dict.fromkeys(terms(text[:_MOST_READ])):
-            full = share * weight(term)
-            for each, part in (
-                (term, full),
-                *((other, full * STAND_IN) for other in related(term)),
+    weights: dict[str, float] = {}
+    for text, text_weight in ((question, 1.0), *((text, EARLIER_WEIGHT) for text in earlier)):
+        for term in dict.fromkeys(tokenize(text[:_MAX_TEXT_CHARS])):
+            full_weight = text_weight * get_term_weight(term)
+            for candidate, candidate_weight in (
+                (term, full_weight),
+                *((synonym, full_weight * SYNONYM_WEIGHT) for synonym in list_synonyms(term)),
             ):
-                wanted[each] = max(part, wanted.get(each, 0.0))
-    return {term: worth for term, worth in wanted.items() if worth > 0}
+                weights[candidate] = max(candidate_weight, weights.get(candidate, 0.0))
+    return {term: term_weight for term, term_weight in weights.items() if term_weight > 0}
 
 
 @lru_cache(maxsize=8_192)
-def _words(name: str, description: str) -> Mapping[str, float]:
-    described = dict.fromkeys(terms(description[:_DESCRIBED_IN]), 1.0)
-    return described | dict.fromkeys(terms(_CAMEL.sub(" ", name)), IN_NAME)
+def _weigh_tool_terms(name: str, description: str) -> Mapping[str, float]:
+    weights = dict.fromkeys(tokenize(description[:_MAX_DESCRIPTION_CHARS]), 1.0)
+    return weights | dict.fromkeys(tokenize(_CAMEL_CASE.sub(" ", name)), NAME_WEIGHT)

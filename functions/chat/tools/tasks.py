@@ -6,11 +6,11 @@ from typing import Annotated
 
 from pydantic import Field, StringConstraints
 
-from functions.chat.tools.own import own_tool
-from functions.chat.tools.toolkit import Present, Tool, say
+from functions.chat.tools.own import build_builtin_tool
+from functions.chat.tools.toolkit import ResultRenderer, Tool, render_fixed
 from functions.chat.wiring import ChatDeps
 from shared.arguments import Arguments, Date
-from shared.data.tasks import LOOKED_THROUGH
+from shared.data.tasks import MAX_SEARCHED
 from shared.domain.errors import NotFound, ToolRefused
 from shared.domain.ids import ActionItemId, UserId
 from shared.domain.task import ActionItem
@@ -47,65 +47,73 @@ class UpdateActionItem(Arguments):
     due_at: Date = None
 
 
-def task_tools(deps: ChatDeps, uid: UserId) -> list[Tool]:
+def build_task_tools(deps: ChatDeps, uid: UserId) -> list[Tool]:
     """Return the tools in a fixed order, which keeps the provider's prompt cache warm."""
 
-    async def get_action_items(asked: GetActionItems) -> Present:
-        found = await deps.action_items.newest(uid, limit=LOOKED_THROUGH)
-        return _listed([item for item in found if _is_asked_for(item, asked)][: asked.limit])
+    async def get_action_items(arguments: GetActionItems) -> ResultRenderer:
+        items = await deps.action_items.list_newest(uid, limit=MAX_SEARCHED)
+        return _render_items(
+            [item for item in items if _is_requested(item, arguments)][: arguments.limit]
+        )
 
-    async def create_action_item(asked: CreateActionItem) -> Present:
-        known = await deps.action_items.open_like(uid, asked.description)
-        if known is not None:
-            return say(f"This task is there already:\n{_line(known)}")
+    async def create_action_item(arguments: CreateActionItem) -> ResultRenderer:
+        existing_item = await deps.action_items.find_open(uid, arguments.description)
+        if existing_item is not None:
+            return render_fixed(f"This task is there already:\n{_format_item(existing_item)}")
         now = deps.clock.now()
         item = ActionItem(
             id=ActionItemId(deps.new_id()),
-            description=asked.description,
+            description=arguments.description,
             created_at=now,
             updated_at=now,
-            due_at=asked.due_at,
+            due_at=arguments.due_at,
             edited=True,
         )
-        return say(f"Created:\n{_line(await deps.action_items.add(uid, item))}")
+        return render_fixed(f"Created:\n{_format_item(await deps.action_items.add(uid, item))}")
 
-    async def update_action_item(asked: UpdateActionItem) -> Present:
+    async def update_action_item(arguments: UpdateActionItem) -> ResultRenderer:
         now = deps.clock.now()
-        changes = asked.model_dump(exclude={"action_item_id"}, exclude_none=True)
-        if asked.completed is not None:
-            changes["completed_at"] = now if asked.completed else None
+        changes = arguments.model_dump(exclude={"action_item_id"}, exclude_none=True)
+        if arguments.completed is not None:
+            changes["completed_at"] = now if arguments.completed else None
         try:
-            changed = await deps.action_items.change(
-                uid, asked.action_item_id, updated_at=now, edited=True, **changes
+            updated_item = await deps.action_items.change(
+                uid, arguments.action_item_id, updated_at=now, edited=True, **changes
             )
-        except NotFound as missing:
-            raise ToolRefused("There is no such task; get_action_items tells the ids.") from missing
-        return say(f"Changed:\n{_line(changed)}")
+        except NotFound as error:
+            raise ToolRefused("There is no such task; get_action_items tells the ids.") from error
+        return render_fixed(f"Changed:\n{_format_item(updated_item)}")
 
-    read = partial(own_tool, side_effect=False)
-    change = partial(own_tool, side_effect=True)
+    build_read_tool = partial(build_builtin_tool, side_effect=False)
+    build_change_tool = partial(build_builtin_tool, side_effect=True)
     return [
-        read("get_action_items", "Checking action items", GetActionItems, get_action_items),
-        change("create_action_item", "Creating action item", CreateActionItem, create_action_item),
-        change("update_action_item", "Updating action item", UpdateActionItem, update_action_item),
+        build_read_tool(
+            "get_action_items", "Checking action items", GetActionItems, get_action_items
+        ),
+        build_change_tool(
+            "create_action_item", "Creating action item", CreateActionItem, create_action_item
+        ),
+        build_change_tool(
+            "update_action_item", "Updating action item", UpdateActionItem, update_action_item
+        ),
     ]
 
 
-def _is_asked_for(item: ActionItem, asked: GetActionItems) -> bool:
-    if asked.completed is not None and item.completed != asked.completed:
+def _is_requested(item: ActionItem, arguments: GetActionItems) -> bool:
+    if arguments.completed is not None and item.completed != arguments.completed:
         return False
-    start, end = asked.due_start_date, asked.due_end_date
+    start, end = arguments.due_start_date, arguments.due_end_date
     if start is None and end is None:
         return True
     due = item.due_at
     return due is not None and (start is None or due >= start) and (end is None or due < end)
 
 
-def _listed(items: Sequence[ActionItem]) -> Present:
-    return say("\n".join(map(_line, items)) or "There are no such tasks.")
+def _render_items(items: Sequence[ActionItem]) -> ResultRenderer:
+    return render_fixed("\n".join(map(_format_item, items)) or "There are no such tasks.")
 
 
-def _line(item: ActionItem) -> str:
+def _format_item(item: ActionItem) -> str:
     state = "done" if item.completed else "open"
     due = f", due {item.due_at.isoformat(timespec='minutes')}" if item.due_at else ""
     return f"- {item.description} ({state}{due}, id {item.id})"

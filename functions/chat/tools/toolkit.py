@@ -13,10 +13,10 @@ from shared.domain.errors import KeepsakeError, ToolFailed, ToolRefused
 from shared.domain.ids import AppId
 from shared.domain.model import ToolCall, ToolSpec
 from shared.domain.provenance import Source
-from shared.domain.text import visible
+from shared.domain.text import strip_invisible
 from shared.domain.value import value
 
-Present = Callable[[Citations], str]
+ResultRenderer = Callable[[Citations], str]
 """Writes a tool's answer; it asks for citation numbers, so it runs in call order."""
 MAX_RESULT_CHARS = 80_000
 
@@ -26,7 +26,7 @@ MAX_SHOWN_CHARS = 2_000
 
 
 @value
-class Found:
+class ToolSearchResult:
     """A Present that brings tools along: the model may call them from its next cycle on.
 
     Its text names them and holds nothing that the tools do not tell of themselves.
@@ -49,7 +49,7 @@ class Tool:
 
     spec: ToolSpec
     status: str
-    run: Callable[[Mapping[str, Any]], Awaitable[Present]]
+    run: Callable[[Mapping[str, Any]], Awaitable[ResultRenderer]]
     source: Source
     side_effect: bool
     own_name: str = ""
@@ -65,7 +65,7 @@ class Tool:
 
 
 @value
-class Returned:
+class ToolOutcome:
     """What a call came back with; `failed` when the model is told an error.
 
     `source` is whose words the text holds, None where they are ours; `connect_url` where the owner
@@ -79,8 +79,8 @@ class Returned:
     connect_url: str | None
 
     @property
-    def shown(self) -> str:
-        return _capped(self.text, MAX_SHOWN_CHARS)
+    def display_text(self) -> str:
+        return _truncate(self.text, MAX_SHOWN_CHARS)
 
 
 class Toolkit:
@@ -99,99 +99,105 @@ class Toolkit:
         return self._tools.get(name)
 
     async def run(
-        self, calls: Sequence[ToolCall], refused: Mapping[int, str] | None = None
-    ) -> list[Returned]:
+        self, calls: Sequence[ToolCall], skip_reasons: Mapping[int, str] | None = None
+    ) -> list[ToolOutcome]:
         """Run calls side by side; the results stand in call order, whoever was first.
 
         What stands at a position of `refused` is not run: the model is told the text instead.
         """
-        answers = {position: _refusal(text) for position, text in (refused or {}).items()}
+        results = {
+            position: _build_skipped(text) for position, text in (skip_reasons or {}).items()
+        }
 
-        async def one(position: int, call: ToolCall) -> None:
-            with telemetry.tool(call.name if call.name in self._tools else "unknown") as told:
-                answers[position] = await self._run_one(call)
-                told.failed = answers[position].failed
+        async def run_call(position: int, call: ToolCall) -> None:
+            with telemetry.measure_tool_call(
+                call.name if call.name in self._tools else "unknown"
+            ) as record:
+                results[position] = await self._run_call(call)
+                record.failed = results[position].failed
 
-        with telemetry.stage("tools"):
+        with telemetry.measure_stage("tools"):
             async with anyio.create_task_group() as tasks:
                 for position, call in enumerate(calls):
-                    if position not in answers:
-                        tasks.start_soon(one, position, call)
-        return [self._returned(call, answers[position]) for position, call in enumerate(calls)]
+                    if position not in results:
+                        tasks.start_soon(run_call, position, call)
+        return [self._to_outcome(call, results[position]) for position, call in enumerate(calls)]
 
-    def _returned(self, call: ToolCall, answer: "_Answer") -> Returned:
-        text = _capped(visible(answer.present(self.citations)), MAX_RESULT_CHARS)
-        source = None if answer.ours else self._source(call, answer)
-        if isinstance(answer.present, Found):
-            self._tools |= {tool.spec.name: tool for tool in answer.present.tools}
-        return Returned(
+    def _to_outcome(self, call: ToolCall, result: "_CallResult") -> ToolOutcome:
+        text = _truncate(strip_invisible(result.render(self.citations)), MAX_RESULT_CHARS)
+        source = None if result.is_skipped else self._find_source(call, result)
+        if isinstance(result.render, ToolSearchResult):
+            self._tools |= {tool.spec.name: tool for tool in result.render.tools}
+        return ToolOutcome(
             call_id=call.id,
             text=text,
-            failed=answer.failed,
+            failed=result.failed,
             source=source,
-            connect_url=answer.connect_url,
+            connect_url=result.connect_url,
         )
 
-    def _source(self, call: ToolCall, answer: "_Answer") -> Source | None:
+    def _find_source(self, call: ToolCall, result: "_CallResult") -> Source | None:
         """A failure of our own is told in our words; a third party's may quote it.
 
         What tools say of themselves counts as it does in the list that the model is given.
         """
         tool = self._tools.get(call.name)
-        if isinstance(answer.present, Found):
+        if isinstance(result.render, ToolSearchResult):
             return None
-        if tool is None or (answer.failed and tool.source.kind == "library"):
+        if tool is None or (result.failed and tool.source.kind == "library"):
             return None
         return tool.source
 
-    async def _run_one(self, call: ToolCall) -> "_Answer":
+    async def _run_call(self, call: ToolCall) -> "_CallResult":
         try:
             with anyio.fail_after(self._timeout_s):
-                return _Answer(present=await self._known(call).run(_arguments(call)))
-        except ToolFailed as failed:
-            return replace(_failure(str(failed)), connect_url=failed.connect_url)
-        except ToolRefused as refused:
-            return _failure(str(refused))
+                return _CallResult(
+                    render=await self._require_tool(call).run(_parse_arguments(call))
+                )
+        except ToolFailed as failure:
+            return replace(_build_failure(str(failure)), connect_url=failure.connect_url)
+        except ToolRefused as refusal:
+            return _build_failure(str(refusal))
         except TimeoutError:
-            return _failure(f"{call.name} did not answer within {self._timeout_s:g} seconds.")
+            return _build_failure(f"{call.name} did not answer within {self._timeout_s:g} seconds.")
         except KeepsakeError as error:
             telemetry.warning("tool_failed", tool=call.name, error=type(error).__name__)
         except Exception:  # noqa: BLE001 - one broken tool does not end the turn
             telemetry.error("tool_broken", tool=call.name)
-        return _failure(f"{call.name} does not work at the moment.")
+        return _build_failure(f"{call.name} does not work at the moment.")
 
-    def _known(self, call: ToolCall) -> Tool:
+    def _require_tool(self, call: ToolCall) -> Tool:
         tool = self._tools.get(call.name)
         if tool is None:
-            known = ", ".join(self._tools) or "none"
-            raise ToolRefused(f"there is no tool {call.name!r}. Available: {known}.")
+            available_names = ", ".join(self._tools) or "none"
+            raise ToolRefused(f"there is no tool {call.name!r}. Available: {available_names}.")
         return tool
 
 
-def say(text: str) -> Present:
+def render_fixed(text: str) -> ResultRenderer:
     """Present a fixed text."""
     return lambda _: text
 
 
 @value
-class _Answer:
+class _CallResult:
     """`ours`: nobody was called."""
 
-    present: Present
+    render: ResultRenderer
     failed: bool = False
     connect_url: str | None = None
-    ours: bool = False
+    is_skipped: bool = False
 
 
-def _failure(text: str) -> _Answer:
-    return _Answer(present=say(f"Error: {text}"), failed=True)
+def _build_failure(text: str) -> _CallResult:
+    return _CallResult(render=render_fixed(f"Error: {text}"), failed=True)
 
 
-def _refusal(text: str) -> _Answer:
-    return _Answer(present=say(f"Error: {text}"), failed=True, ours=True)
+def _build_skipped(text: str) -> _CallResult:
+    return _CallResult(render=render_fixed(f"Error: {text}"), failed=True, is_skipped=True)
 
 
-def _arguments(call: ToolCall) -> Mapping[str, Any]:
+def _parse_arguments(call: ToolCall) -> Mapping[str, Any]:
     try:
         arguments = from_json(call.arguments or "{}", allow_inf_nan=False)
     except ValueError as error:
@@ -201,7 +207,7 @@ def _arguments(call: ToolCall) -> Mapping[str, Any]:
     return arguments
 
 
-def _capped(text: str, limit: int) -> str:
+def _truncate(text: str, limit: int) -> str:
     if len(text) <= limit:
         return text
     half = limit // 2

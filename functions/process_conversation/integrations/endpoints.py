@@ -7,36 +7,40 @@ from starlette.responses import JSONResponse, Response
 
 from functions.process_conversation.integrations import reading
 from functions.process_conversation.integrations.access import (
-    PER_HOUR,
-    permitted,
-    take_turn,
+    MAX_REQUESTS_PER_HOUR,
+    authorize_app,
+    consume_quota,
 )
 from functions.process_conversation.integrations.wire import (
+    AppMemoryOut,
+    AppTaskOut,
     ConversationsOut,
     ConversationsQuery,
+    EmptyOut,
     ExternalConversationIn,
     ExternalMemoryIn,
     ExternalSearchIn,
     MemoriesOut,
     MemoriesQuery,
-    MemoryItem,
-    Nothing,
     OwnerQuery,
     SearchOut,
     SearchQuery,
-    TaskItem,
     TasksOut,
     TasksQuery,
 )
-from functions.process_conversation.integrations.writing import Addition, add, conversation_of
+from functions.process_conversation.integrations.writing import (
+    AppContribution,
+    build_conversation,
+    store_contribution,
+)
 from functions.process_conversation.wiring import IntegrationDeps
 from shared.domain.app import App, Permission
 from shared.domain.errors import TooMany
 from shared.domain.operation import Operation
-from shared.edge.allowances import headers, over_limit
+from shared.edge.allowances import build_rate_limit_headers, too_many_requests
 from shared.edge.http import Call, Endpoint, Wire
-from shared.edge.idempotency import KeyHeader, once
-from shared.edge.problems import problem
+from shared.edge.idempotency import IdempotencyKeyHeader, run_idempotent
+from shared.edge.problems import build_problem
 
 MAX_BODY_BYTES = 8_388_608
 """Room for the longest text, escaped."""
@@ -45,101 +49,114 @@ MAX_BODY_BYTES = 8_388_608
 async def add_conversation(deps: IntegrationDeps, call: Call[ExternalConversationIn]) -> Response:
     """Store it; it is processed afterwards, as every conversation is."""
 
-    def addition(app: App, operation: Operation) -> Addition:
-        return Addition(conversation=conversation_of(app, call.body, operation))
+    def build_contribution(app: App, operation: Operation) -> AppContribution:
+        return AppContribution(conversation=build_conversation(app, call.body, operation))
 
-    return await _write(deps, call, "create_conversation", addition)
+    return await _write(deps, call, "create_conversation", build_contribution)
 
 
 async def add_memories(deps: IntegrationDeps, call: Call[ExternalMemoryIn]) -> Response:
     """Store facts as they are; facts are found in a text as in every conversation."""
-    said = call.body
+    body = call.body
 
-    def addition(app: App, operation: Operation) -> Addition:
-        facts = tuple(fact.content for fact in said.memories or ())
-        if not (said.text and said.text.strip()):
-            return Addition(facts=facts)
-        text = ExternalConversationIn(text=said.text)
-        return Addition(facts=facts, conversation=conversation_of(app, text, operation))
+    def build_contribution(app: App, operation: Operation) -> AppContribution:
+        facts = tuple(fact.content for fact in body.memories or ())
+        if not (body.text and body.text.strip()):
+            return AppContribution(facts=facts)
+        text = ExternalConversationIn(text=body.text)
+        return AppContribution(facts=facts, conversation=build_conversation(app, text, operation))
 
-    return await _write(deps, call, "create_facts", addition)
+    return await _write(deps, call, "create_facts", build_contribution)
 
 
 async def list_memories(deps: IntegrationDeps, call: Call[None]) -> Response:
     query: MemoriesQuery = call.query
 
-    async def found() -> MemoriesOut:
-        newest = await deps.memories.newest(query.uid, limit=query.limit, offset=query.offset)
-        return MemoriesOut(memories=[MemoryItem.of(query.uid, memory) for memory in newest])
+    async def load_memories() -> MemoriesOut:
+        memories = await deps.memories.list_newest(
+            query.uid, limit=query.limit, offset=query.offset
+        )
+        return MemoriesOut(memories=[AppMemoryOut.of(query.uid, memory) for memory in memories])
 
-    return await _read(deps, call, "read_memories", found)
+    return await _read(deps, call, "read_memories", load_memories)
 
 
 async def list_conversations(deps: IntegrationDeps, call: Call[None]) -> Response:
     query: ConversationsQuery = call.query
 
-    async def found() -> ConversationsOut:
-        return ConversationsOut(conversations=await reading.conversations(deps, query.uid, query))
+    async def load_conversations() -> ConversationsOut:
+        return ConversationsOut(
+            conversations=await reading.list_conversations(deps, query.uid, query)
+        )
 
-    return await _read(deps, call, "read_conversations", found)
+    return await _read(deps, call, "read_conversations", load_conversations)
 
 
 async def search_conversations(deps: IntegrationDeps, call: Call[ExternalSearchIn]) -> Response:
     query: SearchQuery = call.query
 
-    async def found() -> SearchOut:
-        return await reading.search(deps, query.uid, call.body, query.max_transcript_segments)
+    async def load_hits() -> SearchOut:
+        return await reading.search_conversations(
+            deps, query.uid, call.body, query.max_transcript_segments
+        )
 
-    return await _read(deps, call, "read_conversations", found)
+    return await _read(deps, call, "read_conversations", load_hits)
 
 
 async def list_tasks(deps: IntegrationDeps, call: Call[None]) -> Response:
     query: TasksQuery = call.query
 
-    async def found() -> TasksOut:
-        tasks = await reading.tasks(deps, query.uid, query)
-        return TasksOut(tasks=[TaskItem.model_validate(task) for task in tasks])
+    async def load_tasks() -> TasksOut:
+        tasks = await reading.list_tasks(deps, query.uid, query)
+        return TasksOut(tasks=[AppTaskOut.model_validate(task) for task in tasks])
 
-    return await _read(deps, call, "read_tasks", found)
+    return await _read(deps, call, "read_tasks", load_tasks)
 
 
 async def _write(
     deps: IntegrationDeps,
     call: Call[Any],
     action: Permission,
-    addition: Callable[[App, Operation], Addition],
+    build_contribution: Callable[[App, Operation], AppContribution],
 ) -> Response:
     """Add to the library, once for each idempotency key; what cannot be kept does not count."""
-    app, uid = await permitted(deps, call, action), call.query.uid
+    app, uid = await authorize_app(deps, call, action), call.query.uid
 
     async def work(operation: Operation) -> Response:
-        new, at = addition(app, operation), operation.begun_at
-        left = await take_turn(deps, call, action, taker=operation.name, at=at)
-        await add(deps, uid, app, new, at)
-        return JSONResponse({}, headers=headers(left))
+        contribution, at = build_contribution(app, operation), operation.begun_at
+        rate_limit = await consume_quota(deps, call, action, consumer=operation.name, at=at)
+        await store_contribution(deps, uid, app, contribution, at)
+        return JSONResponse({}, headers=build_rate_limit_headers(rate_limit))
 
     try:
-        return await once(deps, call, uid=uid, caller=app.id, work=work)
-    except TooMany as refused:
-        return over_limit(refused, limit=PER_HOUR)
+        return await run_idempotent(deps, call, uid=uid, caller=app.id, work=work)
+    except TooMany as error:
+        return too_many_requests(error, limit=MAX_REQUESTS_PER_HOUR)
 
 
 async def _read(
-    deps: IntegrationDeps, call: Call[Any], action: Permission, found: Callable[[], Awaitable[Wire]]
+    deps: IntegrationDeps,
+    call: Call[Any],
+    action: Permission,
+    load_body: Callable[[], Awaitable[Wire]],
 ) -> Response:
     """Answer with what is found, nulls left out."""
-    await permitted(deps, call, action)
+    await authorize_app(deps, call, action)
     try:
-        left = await take_turn(deps, call, action, taker=deps.new_id(), at=deps.clock.now())
-        body = (await found()).model_dump_json(exclude_none=True)
-    except TooMany as refused:
-        return over_limit(refused, limit=PER_HOUR)
-    except reading.BadDate as unread:
-        return problem(400, str(unread))
-    return Response(body, media_type="application/json", headers=headers(left))
+        rate_limit = await consume_quota(
+            deps, call, action, consumer=deps.new_id(), at=deps.clock.now()
+        )
+        body = (await load_body()).model_dump_json(exclude_none=True)
+    except TooMany as error:
+        return too_many_requests(error, limit=MAX_REQUESTS_PER_HOUR)
+    except reading.InvalidDate as error:
+        return build_problem(400, str(error))
+    return Response(
+        body, media_type="application/json", headers=build_rate_limit_headers(rate_limit)
+    )
 
 
-REFUSALS = (400, 401, 403, 404, 413, 422, 429)
+REFUSAL_STATUSES = (400, 401, 403, 404, 413, 422, 429)
 ENDPOINTS = (
     Endpoint(
         method="POST",
@@ -148,11 +165,11 @@ ENDPOINTS = (
         summary="Hand in a text as a conversation; it is processed afterwards",
         access="anyone",
         query=OwnerQuery,
-        headers=KeyHeader,
+        headers=IdempotencyKeyHeader,
         body=ExternalConversationIn,
-        response=Nothing,
+        response=EmptyOut,
         max_bytes=MAX_BODY_BYTES,
-        errors=(*REFUSALS, 409, 415),
+        errors=(*REFUSAL_STATUSES, 409, 415),
     ),
     Endpoint(
         method="POST",
@@ -161,11 +178,11 @@ ENDPOINTS = (
         summary="Add facts about the user, or a text to find some in",
         access="anyone",
         query=OwnerQuery,
-        headers=KeyHeader,
+        headers=IdempotencyKeyHeader,
         body=ExternalMemoryIn,
-        response=Nothing,
+        response=EmptyOut,
         max_bytes=MAX_BODY_BYTES,
-        errors=(*REFUSALS, 409, 415),
+        errors=(*REFUSAL_STATUSES, 409, 415),
     ),
     Endpoint(
         method="GET",
@@ -175,7 +192,7 @@ ENDPOINTS = (
         access="anyone",
         query=MemoriesQuery,
         response=MemoriesOut,
-        errors=REFUSALS,
+        errors=REFUSAL_STATUSES,
     ),
     Endpoint(
         method="GET",
@@ -185,7 +202,7 @@ ENDPOINTS = (
         access="anyone",
         query=ConversationsQuery,
         response=ConversationsOut,
-        errors=REFUSALS,
+        errors=REFUSAL_STATUSES,
     ),
     Endpoint(
         method="POST",
@@ -196,7 +213,7 @@ ENDPOINTS = (
         query=SearchQuery,
         body=ExternalSearchIn,
         response=SearchOut,
-        errors=(*REFUSALS, 415),
+        errors=(*REFUSAL_STATUSES, 415),
     ),
     Endpoint(
         method="GET",
@@ -206,6 +223,6 @@ ENDPOINTS = (
         access="anyone",
         query=TasksQuery,
         response=TasksOut,
-        errors=REFUSALS,
+        errors=REFUSAL_STATUSES,
     ),
 )

@@ -7,13 +7,13 @@ from datetime import datetime
 from typing import TypeVar
 
 from functions.process_conversation.integrations.wire import (
-    ConversationItem,
+    AppConversationOut,
     ConversationsQuery,
     ExternalSearchIn,
     SearchOut,
     TasksQuery,
-    first_moment,
-    last_moment,
+    parse_first_moment,
+    parse_last_moment,
 )
 from functions.process_conversation.wiring import IntegrationDeps
 from shared.data.paging import Page
@@ -24,30 +24,30 @@ from shared.domain.ids import UserId
 from shared.domain.task import ActionItem
 from shared.domain.value import value
 
-MAX_FOUND = 50
+MAX_SEARCH_HITS = 50
 """So many conversations a search finds, over all its pages."""
 MAX_TEXT_BYTES = 8_388_608
 """Transcripts in one answer; conversations beyond it come without theirs."""
-_PAGE = 100
-_MOST_PAGES = 100
-_AT_ONCE = 20
+_PAGE_SIZE = 100
+_MAX_PAGES = 100
+_MAX_CONCURRENT_READS = 20
 """Transcripts that are read, and held, together."""
 
 T = TypeVar("T")
 
 
-class BadDate(Invalid):
+class InvalidDate(Invalid):
     """A date that cannot be read; the message is the old product's."""
 
 
 @value
-class Range:
+class TimeRange:
     """From `start` to `end`, both included; None is open."""
 
     start: datetime | None
     end: datetime | None
 
-    def has(self, moment: datetime | None) -> bool:
+    def contains(self, moment: datetime | None) -> bool:
         if self.start is None and self.end is None:
             return True
         if moment is None:
@@ -57,139 +57,155 @@ class Range:
         )
 
 
-def range_of(start: str | None, end: str | None, *, name: str = "") -> Range:
+def parse_range(start: str | None, end: str | None, *, name: str = "") -> TimeRange:
     """Read what an app wrote of a range. Raises BadDate, which names what cannot be read."""
-    return Range(
-        start=_read(first_moment, start, f"{name}start_date"),
-        end=_read(last_moment, end, f"{name}end_date"),
+    return TimeRange(
+        start=_parse_moment(parse_first_moment, start, f"{name}start_date"),
+        end=_parse_moment(parse_last_moment, end, f"{name}end_date"),
     )
 
 
-def _read(read: Callable[[str], datetime], text: str | None, name: str) -> datetime | None:
+def _parse_moment(parse: Callable[[str], datetime], text: str | None, name: str) -> datetime | None:
     try:
-        return read(text) if text else None
+        return parse(text) if text else None
     except (ValueError, OverflowError) as error:
         message = f"Invalid {name} format. Use ISO format (YYYY-MM-DDTHH:MM:SS.sssZ) or YYYY-MM-DD"
-        raise BadDate(message) from error
+        raise InvalidDate(message) from error
 
 
-async def conversations(
+async def list_conversations(
     deps: IntegrationDeps, uid: UserId, query: ConversationsQuery
-) -> list[ConversationItem]:
-    within = range_of(query.start_date, query.end_date)
+) -> list[AppConversationOut]:
+    created_range = parse_range(query.start_date, query.end_date)
 
-    def wanted(one: Conversation) -> bool:
-        kept = query.include_discarded or not one.discarded
+    def is_match(conversation: Conversation) -> bool:
+        is_shown = query.include_discarded or not conversation.discarded
         return (
-            kept and within.has(one.created_at) and one.status in (query.statuses or [one.status])
+            is_shown
+            and created_range.contains(conversation.created_at)
+            and conversation.status in (query.statuses or [conversation.status])
         )
 
-    found = await _matching(
-        lambda after: deps.conversations.page(uid, limit=_PAGE, after=after),
-        wanted,
+    matches = await _scan_pages(
+        lambda after: deps.conversations.list_page(uid, limit=_PAGE_SIZE, after=after),
+        is_match,
         offset=query.offset,
         limit=query.limit,
     )
-    room = _Room(query.max_transcript_segments)
-    items: list[ConversationItem] = []
-    for n in range(0, len(found), _AT_ONCE):
-        some = found[n : n + _AT_ONCE]
-        items += map(room.item, await _whole(deps, uid, some) if room.is_left else some)
+    budget = _TranscriptBudget(query.max_transcript_segments)
+    items: list[AppConversationOut] = []
+    for n in range(0, len(matches), _MAX_CONCURRENT_READS):
+        batch = matches[n : n + _MAX_CONCURRENT_READS]
+        items += map(
+            budget.to_item,
+            await _load_transcripts(deps, uid, batch) if budget.has_remaining else batch,
+        )
     return items
 
 
-async def tasks(deps: IntegrationDeps, uid: UserId, query: TasksQuery) -> list[ActionItem]:
-    noted = range_of(query.start_date, query.end_date)
-    due = range_of(query.due_start_date, query.due_end_date, name="due_")
+async def list_tasks(deps: IntegrationDeps, uid: UserId, query: TasksQuery) -> list[ActionItem]:
+    created_range = parse_range(query.start_date, query.end_date)
+    due_range = parse_range(query.due_start_date, query.due_end_date, name="due_")
 
-    def wanted(one: ActionItem) -> bool:
-        of_state = query.completed in (None, one.completed)
-        of_talk = query.conversation_id in (None, one.conversation_id)
-        return of_state and of_talk and noted.has(one.created_at) and due.has(one.due_at)
+    def is_match(task: ActionItem) -> bool:
+        has_state = query.completed in (None, task.completed)
+        has_conversation = query.conversation_id in (None, task.conversation_id)
+        return (
+            has_state
+            and has_conversation
+            and created_range.contains(task.created_at)
+            and due_range.contains(task.due_at)
+        )
 
-    return await _matching(
-        lambda after: deps.action_items.page(uid, limit=_PAGE, after=after),
-        wanted,
+    return await _scan_pages(
+        lambda after: deps.action_items.list_page(uid, limit=_PAGE_SIZE, after=after),
+        is_match,
         offset=query.offset,
         limit=query.limit,
     )
 
 
-async def search(
-    deps: IntegrationDeps, uid: UserId, asked: ExternalSearchIn, most_segments: int
+async def search_conversations(
+    deps: IntegrationDeps, uid: UserId, body: ExternalSearchIn, max_segments: int
 ) -> SearchOut:
-    within = range_of(asked.start_date, asked.end_date)
-    found = await deps.search.conversations(
+    time_range = parse_range(body.start_date, body.end_date)
+    hits = await deps.search.search_conversations(
         uid,
-        asked.query,
-        filters=Filters(start=within.start, end=within.end),
-        limit=MAX_FOUND,
+        body.query,
+        filters=Filters(start=time_range.start, end=time_range.end),
+        limit=MAX_SEARCH_HITS,
     )
-    first = (asked.page - 1) * asked.per_page
-    shown = [one.conversation for one in found[first : first + asked.per_page]]
-    room = _Room(most_segments)
+    offset = (body.page - 1) * body.per_page
+    shown_conversations = [hit.conversation for hit in hits[offset : offset + body.per_page]]
+    budget = _TranscriptBudget(max_segments)
     return SearchOut(
-        conversations=[room.item(one) for one in shown],
-        total_pages=math.ceil(len(found) / asked.per_page),
-        current_page=asked.page,
-        per_page=asked.per_page,
+        conversations=[budget.to_item(hit) for hit in shown_conversations],
+        total_pages=math.ceil(len(hits) / body.per_page),
+        current_page=body.page,
+        per_page=body.per_page,
     )
 
 
-async def _matching(
-    turn: Callable[[str | None], Awaitable[Page[T]]],
-    wanted: Callable[[T], bool],
+async def _scan_pages(
+    load_page: Callable[[str | None], Awaitable[Page[T]]],
+    is_match: Callable[[T], bool],
     *,
     offset: int,
     limit: int,
 ) -> list[T]:
     """Read newest first, until enough is found or 10,000 were looked at."""
-    found: list[T] = []
+    matches: list[T] = []
     after = None
-    for _ in range(_MOST_PAGES):
-        page = await turn(after)
-        found += filter(wanted, page.items)
+    for _ in range(_MAX_PAGES):
+        page = await load_page(after)
+        matches += filter(is_match, page.items)
         after = page.next
-        if after is None or len(found) >= offset + limit:
+        if after is None or len(matches) >= offset + limit:
             break
-    return found[offset : offset + limit]
+    return matches[offset : offset + limit]
 
 
-async def _whole(
-    deps: IntegrationDeps, uid: UserId, found: Sequence[Conversation]
+async def _load_transcripts(
+    deps: IntegrationDeps, uid: UserId, conversations: Sequence[Conversation]
 ) -> list[Conversation]:
     """Read transcripts; what was deleted meanwhile is left out."""
-    read = await asyncio.gather(*(_read_whole(deps, uid, one) for one in found))
-    return [one for one in read if one is not None]
+    results = await asyncio.gather(
+        *(_load_transcript(deps, uid, conversation) for conversation in conversations)
+    )
+    return [conversation for conversation in results if conversation is not None]
 
 
-async def _read_whole(
-    deps: IntegrationDeps, uid: UserId, found: Conversation
+async def _load_transcript(
+    deps: IntegrationDeps, uid: UserId, conversation: Conversation
 ) -> Conversation | None:
     try:
-        return await deps.conversations.get(uid, found.id)
+        return await deps.conversations.get(uid, conversation.id)
     except NotFound:
         return None
     except Unavailable:  # a part of its transcript is not there yet
-        return found
+        return conversation
 
 
-class _Room:
+class _TranscriptBudget:
     """What one answer still holds of transcripts, at most so many segments of each; -1 for all."""
 
-    def __init__(self, most_segments: int) -> None:
-        self._most = most_segments
-        self._bytes = MAX_TEXT_BYTES if most_segments else 0
+    def __init__(self, max_segments: int) -> None:
+        self._max_segments = max_segments
+        self._remaining_bytes = MAX_TEXT_BYTES if max_segments else 0
 
     @property
-    def is_left(self) -> bool:
-        return self._bytes > 0
+    def has_remaining(self) -> bool:
+        return self._remaining_bytes > 0
 
-    def item(self, one: Conversation) -> ConversationItem:
-        spoken = one.spoken if self._most == -1 else one.spoken[: self._most]
-        self._bytes -= _size(spoken)
-        return ConversationItem.of(one, spoken if self._bytes >= 0 else ())
+    def to_item(self, conversation: Conversation) -> AppConversationOut:
+        segments = (
+            conversation.named_segments
+            if self._max_segments == -1
+            else conversation.named_segments[: self._max_segments]
+        )
+        self._remaining_bytes -= _count_bytes(segments)
+        return AppConversationOut.of(conversation, segments if self._remaining_bytes >= 0 else ())
 
 
-def _size(segments: Sequence[Segment]) -> int:
+def _count_bytes(segments: Sequence[Segment]) -> int:
     return sum(len(segment.text.encode()) for segment in segments)

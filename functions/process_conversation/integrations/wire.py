@@ -9,10 +9,10 @@ from pydantic import AfterValidator, ConfigDict, Field, StringConstraints, model
 
 from functions.process_conversation.library.wire import MAX_MEMORY_CHARS
 from functions.process_conversation.wire import Source, StructuredOut, Utc
-from shared.domain.conversation import Conversation, Segment, Status
+from shared.domain.conversation import Conversation, ConversationStatus, Segment
 from shared.domain.ids import UserId
 from shared.domain.memory import Memory
-from shared.domain.text import visible
+from shared.domain.text import strip_invisible
 from shared.edge.http import Wire
 
 MAX_FACTS = 50
@@ -20,20 +20,20 @@ MAX_OFFSET = 5_000
 """What is skipped is read, too."""
 
 
-def _storable(moment: datetime) -> datetime:
+def _validate_moment(moment: datetime) -> datetime:
     """Take a time without a zone as UTC, as the old product did."""
     if not 1900 < moment.year < 9000:
         raise ValueError("a year from 1901 is expected")
     return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
-Moment = Annotated[datetime, AfterValidator(_storable)]
-Text = Annotated[str, AfterValidator(visible)]
+Moment = Annotated[datetime, AfterValidator(_validate_moment)]
+Text = Annotated[str, AfterValidator(strip_invisible)]
 Spec = Annotated[str, Field(max_length=200)]
 Day = Annotated[str, Field(max_length=40)]
 Limit = Annotated[int, Field(ge=1, le=1_000)]
 Offset = Annotated[int, Field(ge=0, le=MAX_OFFSET)]
-MostSegments = Annotated[int, Field(ge=-1, le=1_000)]
+MaxSegments = Annotated[int, Field(ge=-1, le=1_000)]
 
 
 class OwnerQuery(Wire):
@@ -58,7 +58,7 @@ class FactIn(Wire):
 
     content: Annotated[
         str,
-        AfterValidator(lambda text: visible(text).strip()),
+        AfterValidator(lambda text: strip_invisible(text).strip()),
         StringConstraints(min_length=1, max_length=MAX_MEMORY_CHARS),
     ]
 
@@ -72,7 +72,7 @@ class ExternalMemoryIn(Wire):
     memories: Annotated[list[FactIn], Field(max_length=MAX_FACTS)] | None = None
 
     @model_validator(mode="after")
-    def _says_something(self) -> Self:
+    def _require_content(self) -> Self:
         if not (self.memories or (self.text and self.text.strip())):
             raise ValueError(
                 "Either text or explicit memories(facts) are required and cannot be empty"
@@ -80,7 +80,7 @@ class ExternalMemoryIn(Wire):
         return self
 
 
-class Nothing(Wire):
+class EmptyOut(Wire):
     """The old product answers with an empty object."""
 
 
@@ -96,7 +96,7 @@ class ConversationsQuery(MemoriesQuery):
     statuses: list[str] = Field(default=[], max_length=10)
     start_date: Day | None = None
     end_date: Day | None = None
-    max_transcript_segments: MostSegments = 100
+    max_transcript_segments: MaxSegments = 100
 
 
 class TasksQuery(MemoriesQuery):
@@ -111,7 +111,7 @@ class TasksQuery(MemoriesQuery):
 
 
 class SearchQuery(OwnerQuery):
-    max_transcript_segments: MostSegments = 100
+    max_transcript_segments: MaxSegments = 100
 
 
 class ExternalSearchIn(Wire):
@@ -125,11 +125,11 @@ class ExternalSearchIn(Wire):
     end_date: Day | None = None
 
 
-class _Out(Wire):
+class _AppBaseOut(Wire):
     model_config = ConfigDict(from_attributes=True)
 
 
-class MemoryItem(_Out):
+class AppMemoryOut(_AppBaseOut):
     """A memory without the words it rests on: those are a conversation's."""
 
     id: str
@@ -149,15 +149,15 @@ class MemoryItem(_Out):
 
     @classmethod
     def of(cls, uid: UserId, memory: Memory) -> Self:
-        shown = {name: getattr(memory, name) for name in cls.model_fields if hasattr(memory, name)}
-        return cls(uid=uid, **shown)
+        fields = {name: getattr(memory, name) for name in cls.model_fields if hasattr(memory, name)}
+        return cls(uid=uid, **fields)
 
 
 class MemoriesOut(Wire):
-    memories: list[MemoryItem]
+    memories: list[AppMemoryOut]
 
 
-class TaskItem(_Out):
+class AppTaskOut(_AppBaseOut):
     id: str
     description: str
     completed: bool
@@ -170,10 +170,10 @@ class TaskItem(_Out):
 
 
 class TasksOut(Wire):
-    tasks: list[TaskItem]
+    tasks: list[AppTaskOut]
 
 
-class SegmentItem(_Out):
+class AppSegmentOut(_AppBaseOut):
     text: str
     speaker: str
     is_user: bool
@@ -182,7 +182,7 @@ class SegmentItem(_Out):
     end: float
 
 
-class ConversationItem(_Out):
+class AppConversationOut(_AppBaseOut):
     """A conversation with the beginning of its transcript."""
 
     id: str
@@ -191,21 +191,21 @@ class ConversationItem(_Out):
     finished_at: Utc
     source: Source
     language: str
-    status: Status
+    status: ConversationStatus
     discarded: bool
     structured: StructuredOut
     app_id: str | None = None
-    transcript_segments: list[SegmentItem]
+    transcript_segments: list[AppSegmentOut]
 
     @classmethod
     def of(cls, conversation: Conversation, segments: Sequence[Segment] = ()) -> Self:
-        whole = cls.model_validate(replace(conversation, transcript_segments=()))
-        items = [SegmentItem.model_validate(segment) for segment in segments]
-        return whole.model_copy(update={"transcript_segments": items})
+        summary = cls.model_validate(replace(conversation, transcript_segments=()))
+        items = [AppSegmentOut.model_validate(segment) for segment in segments]
+        return summary.model_copy(update={"transcript_segments": items})
 
 
 class ConversationsOut(Wire):
-    conversations: list[ConversationItem]
+    conversations: list[AppConversationOut]
 
 
 class SearchOut(ConversationsOut):
@@ -216,12 +216,12 @@ class SearchOut(ConversationsOut):
     per_page: int
 
 
-def first_moment(text: str) -> datetime:
+def parse_first_moment(text: str) -> datetime:
     """Read a day as its first moment, or a time. Raises ValueError."""
-    return _storable(datetime.fromisoformat(text))
+    return _validate_moment(datetime.fromisoformat(text))
 
 
-def last_moment(text: str) -> datetime:
+def parse_last_moment(text: str) -> datetime:
     """Read a day as its last moment, or a time. Raises ValueError."""
-    moment = first_moment(text)
+    moment = parse_first_moment(text)
     return moment + timedelta(days=1, microseconds=-1) if len(text) == len("2026-03-02") else moment

@@ -3,16 +3,16 @@
 from datetime import datetime
 from typing import Any
 
-from functions.process_conversation.library.listing import listed
+from functions.process_conversation.library.listing import list_page
 from functions.process_conversation.library.wire import (
-    ActionItemChange,
-    ActionItemHits,
+    ActionItemChangeIn,
+    ActionItemHitsOut,
     ActionItemIn,
-    ActionItemList,
+    ActionItemListOut,
     ActionItemOut,
     CompletedQuery,
-    PageQuery,
-    SearchBody,
+    LibrarySearchIn,
+    OffsetPageQuery,
 )
 from functions.process_conversation.wiring import LibraryDeps
 from shared.domain.ids import ActionItemId, ConversationId
@@ -20,74 +20,74 @@ from shared.domain.task import ActionItem
 from shared.edge.http import Call, Endpoint
 
 
-async def list_action_items(deps: LibraryDeps, call: Call[None]) -> ActionItemList:
-    page = await listed(deps.action_items, call)
-    return ActionItemList(
-        action_items=list(map(_out, page.items)),
+async def list_action_items(deps: LibraryDeps, call: Call[None]) -> ActionItemListOut:
+    page = await list_page(deps.action_items, call)
+    return ActionItemListOut(
+        action_items=list(map(_to_response, page.items)),
         has_more=page.has_more,
         next_cursor=page.next_cursor,
     )
 
 
 async def add_action_item(deps: LibraryDeps, call: Call[ActionItemIn]) -> ActionItemOut:
-    now, said = deps.clock.now(), call.body
+    now, body = deps.clock.now(), call.body
     item = ActionItem(
-        id=ActionItemId(said.id or deps.new_id()),
-        description=said.description,
+        id=ActionItemId(body.id or deps.new_id()),
+        description=body.description,
         created_at=now,
         updated_at=now,
-        due_at=said.due_at,
-        conversation_id=ConversationId(said.conversation_id) if said.conversation_id else None,
+        due_at=body.due_at,
+        conversation_id=ConversationId(body.conversation_id) if body.conversation_id else None,
         edited=True,
-        **_completion(said.completed, now),
+        **_build_completion(body.completed, now),
     )
-    return _out(await deps.action_items.add(call.uid, item))
+    return _to_response(await deps.action_items.add(call.uid, item))
 
 
 async def get_action_item(deps: LibraryDeps, call: Call[None]) -> ActionItemOut:
-    return _out(await deps.action_items.get(call.uid, _named(call)))
+    return _to_response(await deps.action_items.get(call.uid, _path_id(call)))
 
 
-async def change_action_item(deps: LibraryDeps, call: Call[ActionItemChange]) -> ActionItemOut:
+async def change_action_item(deps: LibraryDeps, call: Call[ActionItemChangeIn]) -> ActionItemOut:
     changes = call.body.model_dump(exclude_unset=True)
-    given = {name: to for name, to in changes.items() if to is not None or name == "due_at"}
-    if "completed" in given:
-        given |= _completion(given["completed"], deps.clock.now())
-    return await _change(deps, call, **given)
+    values = {name: to for name, to in changes.items() if to is not None or name == "due_at"}
+    if "completed" in values:
+        values |= _build_completion(values["completed"], deps.clock.now())
+    return await _change(deps, call, **values)
 
 
 async def complete_action_item(deps: LibraryDeps, call: Call[None]) -> ActionItemOut:
     query: CompletedQuery = call.query
-    return await _change(deps, call, **_completion(query.completed, deps.clock.now()))
+    return await _change(deps, call, **_build_completion(query.completed, deps.clock.now()))
 
 
 async def delete_action_item(deps: LibraryDeps, call: Call[None]) -> None:
-    item = await deps.action_items.get(call.uid, _named(call))
-    await deps.action_items.forget(call.uid, item)
+    item = await deps.action_items.get(call.uid, _path_id(call))
+    await deps.action_items.delete_with_tombstone(call.uid, item)
 
 
-async def search_action_items(deps: LibraryDeps, call: Call[SearchBody]) -> ActionItemHits:
-    found = await deps.action_items.search(call.uid, call.body.query, limit=call.body.limit)
-    return ActionItemHits(action_items=list(map(_out, found)))
+async def search_action_items(deps: LibraryDeps, call: Call[LibrarySearchIn]) -> ActionItemHitsOut:
+    items = await deps.action_items.search(call.uid, call.body.query, limit=call.body.limit)
+    return ActionItemHitsOut(action_items=list(map(_to_response, items)))
 
 
 async def _change(deps: LibraryDeps, call: Call[Any], **changes: Any) -> ActionItemOut:
     now = deps.clock.now()
-    changed = await deps.action_items.change(
-        call.uid, _named(call), updated_at=now, edited=True, **changes
+    item = await deps.action_items.change(
+        call.uid, _path_id(call), updated_at=now, edited=True, **changes
     )
-    return _out(changed)
+    return _to_response(item)
 
 
-def _completion(completed: bool, now: datetime) -> dict[str, Any]:  # noqa: FBT001 - a stored value
+def _build_completion(completed: bool, now: datetime) -> dict[str, Any]:  # noqa: FBT001 - a stored value
     return {"completed": completed, "completed_at": now if completed else None}
 
 
-def _named(call: Call[Any]) -> str:
+def _path_id(call: Call[Any]) -> str:
     return call.path["action_item_id"]
 
 
-def _out(item: ActionItem) -> ActionItemOut:
+def _to_response(item: ActionItem) -> ActionItemOut:
     return ActionItemOut.model_validate(item)
 
 
@@ -97,8 +97,8 @@ ENDPOINTS = (
         path="/v1/action-items",
         handler=list_action_items,
         summary="List action items, newest first",
-        query=PageQuery,
-        response=ActionItemList,
+        query=OffsetPageQuery,
+        response=ActionItemListOut,
         errors=(401, 422),
     ),
     Endpoint(
@@ -115,8 +115,8 @@ ENDPOINTS = (
         path="/v1/action-items/search",
         handler=search_action_items,
         summary="Find action items, best first",
-        body=SearchBody,
-        response=ActionItemHits,
+        body=LibrarySearchIn,
+        response=ActionItemHitsOut,
         errors=(400, 401, 413, 415, 422),
     ),
     Endpoint(
@@ -132,7 +132,7 @@ ENDPOINTS = (
         path="/v1/action-items/{action_item_id}",
         handler=change_action_item,
         summary="Change an action item",
-        body=ActionItemChange,
+        body=ActionItemChangeIn,
         response=ActionItemOut,
         errors=(400, 401, 404, 413, 415, 422),
     ),

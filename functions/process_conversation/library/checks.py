@@ -7,11 +7,11 @@ from shared.domain.errors import Invalid, TooLarge
 
 MAX_SEGMENT_BYTES = 100_000
 MAX_TEXT_BYTES = 4_194_304
-AHEAD = timedelta(days=1)
+MAX_AHEAD = timedelta(days=1)
 """Clocks of devices are wrong by hours; by more than a day it is no recording."""
 
 
-def check(conversation: Conversation, now: datetime) -> None:
+def validate_conversation(conversation: Conversation, now: datetime) -> None:
     """Raises TooLarge, or Invalid, in the words the caller reads."""
     segments = conversation.transcript_segments
     if not segments:
@@ -21,11 +21,11 @@ def check(conversation: Conversation, now: datetime) -> None:
         raise TooLarge(f"transcript_segments: at most {MAX_SEGMENT_BYTES} bytes a segment")
     if sum(sizes) > MAX_TEXT_BYTES:
         raise TooLarge(f"transcript_segments: at most {MAX_TEXT_BYTES} bytes of text")
-    _check_times(conversation, now)
+    _validate_times(conversation, now)
 
 
-def _check_times(conversation: Conversation, now: datetime) -> None:
-    if conversation.started_at > now + AHEAD:
+def _validate_times(conversation: Conversation, now: datetime) -> None:
+    if conversation.started_at > now + MAX_AHEAD:
         raise Invalid("started_at: lies in the future")
     if conversation.finished_at < conversation.started_at:
         raise Invalid("finished_at: lies before started_at")

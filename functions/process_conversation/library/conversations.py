@@ -3,27 +3,27 @@
 from dataclasses import replace
 from typing import Any
 
-from functions.process_conversation.library.checks import check
+from functions.process_conversation.library.checks import validate_conversation
 from functions.process_conversation.library.wire import (
-    ConversationChange,
-    Ok,
+    ConversationChangeIn,
+    LibraryOkOut,
     StarredQuery,
     TitleQuery,
 )
 from functions.process_conversation.wire import (
-    Accepted,
+    AcceptedOut,
+    ConversationHitsOut,
     ConversationIn,
     ConversationOut,
-    ConversationPage,
-    ConversationSummary,
+    ConversationPageOut,
+    ConversationPageQuery,
+    ConversationSearchIn,
+    ConversationSummaryOut,
     HitOut,
-    Hits,
-    PageQuery,
     PassageOut,
-    SearchIn,
 )
 from functions.process_conversation.wiring import LibraryDeps
-from functions.process_conversation.written import CHANGED
+from functions.process_conversation.written import CONVERSATION_CHANGED_TOPIC
 from shared.data.search import Filters
 from shared.domain.conversation import Conversation, Speaker, content_hash
 from shared.domain.ids import ConversationId, PersonId, UserId, is_id
@@ -31,55 +31,55 @@ from shared.edge.http import Call, Endpoint
 
 MAX_BODY_BYTES = 8_388_608
 """Room for the longest transcript; what the parser builds takes 50 times as much at worst."""
-MAX_PEOPLE = 100
+MAX_PEOPLE_LOOKUPS = 100
 """So many people are looked up for one conversation: each is a read that costs."""
 
 
-async def add_conversation(deps: LibraryDeps, call: Call[ConversationIn]) -> Accepted:
-    conversation = call.body.conversation(deps.new_id())
-    check(conversation, deps.clock.now())
-    named = await _named_speakers(deps, call.uid, conversation)
-    return Accepted.model_validate(await deps.conversations.add(call.uid, named))
+async def add_conversation(deps: LibraryDeps, call: Call[ConversationIn]) -> AcceptedOut:
+    conversation = call.body.to_conversation(deps.new_id())
+    validate_conversation(conversation, deps.clock.now())
+    named_conversation = await _resolve_speakers(deps, call.uid, conversation)
+    return AcceptedOut.model_validate(await deps.conversations.add(call.uid, named_conversation))
 
 
-async def list_conversations(deps: LibraryDeps, call: Call[None]) -> ConversationPage:
-    query: PageQuery = call.query
-    page = await deps.conversations.page(call.uid, limit=query.limit, after=query.cursor)
-    return ConversationPage(
-        conversations=[ConversationSummary.model_validate(c) for c in page.items],
+async def list_conversations(deps: LibraryDeps, call: Call[None]) -> ConversationPageOut:
+    query: ConversationPageQuery = call.query
+    page = await deps.conversations.list_page(call.uid, limit=query.limit, after=query.cursor)
+    return ConversationPageOut(
+        conversations=[ConversationSummaryOut.model_validate(c) for c in page.items],
         next_cursor=page.next,
     )
 
 
 async def get_conversation(deps: LibraryDeps, call: Call[None]) -> ConversationOut:
-    conversation = await deps.conversations.get(call.uid, _named(call))
+    conversation = await deps.conversations.get(call.uid, _path_id(call))
     return ConversationOut.of(conversation)
 
 
-async def edit_conversation(deps: LibraryDeps, call: Call[ConversationChange]) -> ConversationOut:
-    written = call.body.model_dump(exclude_none=True, exclude={"starred"})
-    if written:
-        await deps.conversations.edit(call.uid, _named(call), **written)
+async def edit_conversation(deps: LibraryDeps, call: Call[ConversationChangeIn]) -> ConversationOut:
+    edits = call.body.model_dump(exclude_none=True, exclude={"starred"})
+    if edits:
+        await deps.conversations.edit(call.uid, _path_id(call), **edits)
     if call.body.starred is not None:
-        await deps.conversations.star(call.uid, _named(call), starred=call.body.starred)
-    return ConversationOut.of(await deps.conversations.get(call.uid, _named(call)))
+        await deps.conversations.star(call.uid, _path_id(call), starred=call.body.starred)
+    return ConversationOut.of(await deps.conversations.get(call.uid, _path_id(call)))
 
 
-async def entitle_conversation(deps: LibraryDeps, call: Call[None]) -> Ok:
+async def rename_conversation(deps: LibraryDeps, call: Call[None]) -> LibraryOkOut:
     query: TitleQuery = call.query
-    await deps.conversations.edit(call.uid, _named(call), title=query.title)
-    return Ok()
+    await deps.conversations.edit(call.uid, _path_id(call), title=query.title)
+    return LibraryOkOut()
 
 
-async def star_conversation(deps: LibraryDeps, call: Call[None]) -> Ok:
+async def star_conversation(deps: LibraryDeps, call: Call[None]) -> LibraryOkOut:
     query: StarredQuery = call.query
-    await deps.conversations.star(call.uid, _named(call), starred=query.starred)
-    return Ok()
+    await deps.conversations.star(call.uid, _path_id(call), starred=query.starred)
+    return LibraryOkOut()
 
 
-async def reprocess_conversation(deps: LibraryDeps, call: Call[None]) -> Accepted:
+async def reprocess_conversation(deps: LibraryDeps, call: Call[None]) -> AcceptedOut:
     """The document first: a message that is not sent is made up for by the next attempt."""
-    conversation_id = _named(call)
+    conversation_id = _path_id(call)
     conversation = await deps.conversations.get(call.uid, conversation_id)
     await deps.conversations.reopen(call.uid, conversation_id)
     event = {
@@ -87,53 +87,59 @@ async def reprocess_conversation(deps: LibraryDeps, call: Call[None]) -> Accepte
         "conversation_id": conversation_id,
         "content_hash": content_hash(conversation),
     }
-    await deps.events.publish(CHANGED, event)
-    return Accepted(id=conversation_id, status="processing")
+    await deps.events.publish(CONVERSATION_CHANGED_TOPIC, event)
+    return AcceptedOut(id=conversation_id, status="processing")
 
 
 async def delete_conversation(deps: LibraryDeps, call: Call[None]) -> None:
     """The document goes at once, and with it every hit; the trigger removes what was derived."""
-    await deps.conversations.delete(call.uid, _named(call))
+    await deps.conversations.delete(call.uid, _path_id(call))
 
 
-async def search_conversations(deps: LibraryDeps, call: Call[SearchIn]) -> Hits:
-    asked = call.body
+async def search_conversations(
+    deps: LibraryDeps, call: Call[ConversationSearchIn]
+) -> ConversationHitsOut:
+    body = call.body
     filters = Filters(
-        start=asked.start_date,
-        end=asked.end_date,
-        people=asked.people,
-        topics=asked.topics,
+        start=body.start_date,
+        end=body.end_date,
+        people=body.people,
+        topics=body.topics,
     )
-    searched = await deps.search.narrowed(call.uid, asked.query, filters=filters, limit=asked.limit)
-    return Hits(
-        fallback_without_filters=searched.fallback_without_filters,
+    result = await deps.search.search_with_fallback(
+        call.uid, body.query, filters=filters, limit=body.limit
+    )
+    return ConversationHitsOut(
+        fallback_without_filters=result.fallback_without_filters,
         hits=[
             HitOut(
                 conversation_id=hit.conversation.id,
                 score=hit.score,
                 passages=[PassageOut.model_validate(passage) for passage in hit.passages],
             )
-            for hit in searched.found
+            for hit in result.conversations
         ],
     )
 
 
-async def _named_speakers(
+async def _resolve_speakers(
     deps: LibraryDeps, uid: UserId, conversation: Conversation
 ) -> Conversation:
     """Name the speakers whom the recorder knows as people of the owner's."""
-    said = conversation.transcript_segments
-    known = {s.speaker: PersonId(s.person_id) for s in said if s.person_id and is_id(s.person_id)}
-    names = await deps.people.named(uid, sorted(set(known.values()))[:MAX_PEOPLE])
+    segments = conversation.transcript_segments
+    person_ids = {
+        s.speaker: PersonId(s.person_id) for s in segments if s.person_id and is_id(s.person_id)
+    }
+    names = await deps.people.load_names(uid, sorted(set(person_ids.values()))[:MAX_PEOPLE_LOOKUPS])
     speakers = {
         label: Speaker(name=names[person_id], person_id=person_id)
-        for label, person_id in known.items()
+        for label, person_id in person_ids.items()
         if person_id in names
     }
     return replace(conversation, speakers=speakers, person_ids=tuple(sorted(names)))
 
 
-def _named(call: Call[Any]) -> ConversationId:
+def _path_id(call: Call[Any]) -> ConversationId:
     return ConversationId(call.path["conversation_id"])
 
 
@@ -144,7 +150,7 @@ ENDPOINTS = (
         handler=add_conversation,
         summary="Hand in a recorded conversation; it is processed afterwards",
         body=ConversationIn,
-        response=Accepted,
+        response=AcceptedOut,
         status=202,
         max_bytes=MAX_BODY_BYTES,
         errors=(400, 401, 409, 413, 415, 422),
@@ -154,8 +160,8 @@ ENDPOINTS = (
         path="/v1/conversations",
         handler=list_conversations,
         summary="List conversations, newest first",
-        query=PageQuery,
-        response=ConversationPage,
+        query=ConversationPageQuery,
+        response=ConversationPageOut,
         errors=(401, 422),
     ),
     Endpoint(
@@ -163,8 +169,8 @@ ENDPOINTS = (
         path="/v1/conversations/search",
         handler=search_conversations,
         summary="Find conversations by what was said in them, best first",
-        body=SearchIn,
-        response=Hits,
+        body=ConversationSearchIn,
+        response=ConversationHitsOut,
         errors=(400, 401, 413, 415, 422),
     ),
     Endpoint(
@@ -180,17 +186,17 @@ ENDPOINTS = (
         path="/v1/conversations/{conversation_id}",
         handler=edit_conversation,
         summary="Write over what was made of a conversation",
-        body=ConversationChange,
+        body=ConversationChangeIn,
         response=ConversationOut,
         errors=(400, 401, 404, 413, 415, 422),
     ),
     Endpoint(
         method="PATCH",
         path="/v1/conversations/{conversation_id}/title",
-        handler=entitle_conversation,
+        handler=rename_conversation,
         summary="Give a conversation another title",
         query=TitleQuery,
-        response=Ok,
+        response=LibraryOkOut,
         errors=(401, 404, 422),
     ),
     Endpoint(
@@ -199,7 +205,7 @@ ENDPOINTS = (
         handler=star_conversation,
         summary="Star a conversation, or take the star back",
         query=StarredQuery,
-        response=Ok,
+        response=LibraryOkOut,
         errors=(401, 404, 422),
     ),
     Endpoint(
@@ -207,7 +213,7 @@ ENDPOINTS = (
         path="/v1/conversations/{conversation_id}/reprocess",
         handler=reprocess_conversation,
         summary="Have the models read a conversation again",
-        response=Accepted,
+        response=AcceptedOut,
         status=202,
         errors=(401, 404),
     ),

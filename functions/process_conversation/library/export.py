@@ -10,12 +10,12 @@ from zipfile import ZIP_DEFLATED, ZipFile
 from functions.process_conversation.wire import ConversationOut
 from functions.process_conversation.wiring import LibraryDeps
 from shared.data.codec import load_all
-from shared.data.conversations import Incomplete
+from shared.data.conversations import IncompleteTranscript
 from shared.domain.conversation import Conversation
 from shared.domain.documents import Document
 from shared.domain.ids import UserId
 
-LISTS = (
+EXPORTED_COLLECTIONS = (
     "memories",
     "action_items",
     "people",
@@ -28,60 +28,62 @@ LISTS = (
 """What is handed over beside the profile and the conversations; the rest is our own bookkeeping."""
 
 
-class _Sent(io.RawIOBase):
+class _ChunkBuffer(io.RawIOBase):
     """Where the zip is written to; holds only what was not taken yet."""
 
     def __init__(self) -> None:
-        self._waiting = bytearray()
+        self._pending = bytearray()
 
     def writable(self) -> bool:
         return True
 
     def write(self, data: Any, /) -> int:
-        self._waiting += data
+        self._pending += data
         return len(data)
 
-    def take(self) -> bytes:
-        taken = bytes(self._waiting)
-        self._waiting.clear()
-        return taken
+    def drain(self) -> bytes:
+        chunk = bytes(self._pending)
+        self._pending.clear()
+        return chunk
 
 
 async def export(deps: LibraryDeps, uid: UserId) -> AsyncIterator[bytes]:
     """Yield the zip piece by piece: a file a conversation, which can be imported again, and lists."""
-    sent = _Sent()
-    with ZipFile(sent, "w", ZIP_DEFLATED) as archive:
-        profile = await deps.accounts.profile(uid)
-        archive.writestr("profile.json", _json(profile.fields if profile else {}))
-        async for document in deps.accounts.all(uid, "conversations"):
-            archive.writestr(f"conversations/{document.id}.json", await _talk(deps, uid, document))
-            yield sent.take()
-        for name in LISTS:
+    buffer = _ChunkBuffer()
+    with ZipFile(buffer, "w", ZIP_DEFLATED) as archive:
+        profile = await deps.accounts.get_profile(uid)
+        archive.writestr("profile.json", _to_json(profile.fields if profile else {}))
+        async for document in deps.accounts.iter_documents(uid, "conversations"):
+            archive.writestr(
+                f"conversations/{document.id}.json", await _dump_conversation(deps, uid, document)
+            )
+            yield buffer.drain()
+        for name in EXPORTED_COLLECTIONS:
             with archive.open(f"{name}.json", "w") as file:
                 separator = b"["
-                async for document in deps.accounts.all(uid, name):
-                    file.write(separator + _json({"id": document.id, **document.fields}))
+                async for document in deps.accounts.iter_documents(uid, name):
+                    file.write(separator + _to_json({"id": document.id, **document.fields}))
                     separator = b",\n"
-                    yield sent.take()
+                    yield buffer.drain()
                 file.write(b"]" if separator != b"[" else b"[]")
-    yield sent.take()
+    yield buffer.drain()
 
 
-async def _talk(deps: LibraryDeps, uid: UserId, document: Document) -> bytes:
+async def _dump_conversation(deps: LibraryDeps, uid: UserId, document: Document) -> bytes:
     """Write a conversation as it is read over HTTP; what cannot be read, as it is stored."""
-    for stored in load_all(Conversation, [document]):
+    for conversation in load_all(Conversation, [document]):
         try:
-            whole = await deps.conversations.with_transcript(uid, stored)
-        except Incomplete:
+            full_conversation = await deps.conversations.load_transcript(uid, conversation)
+        except IncompleteTranscript:
             break
-        return ConversationOut.of(whole).model_dump_json(indent=2).encode()
-    return _json(document.fields)
+        return ConversationOut.of(full_conversation).model_dump_json(indent=2).encode()
+    return _to_json(document.fields)
 
 
-def _json(fields: Mapping[str, Any]) -> bytes:
-    return json.dumps({**fields}, ensure_ascii=False, default=_text).encode()
+def _to_json(fields: Mapping[str, Any]) -> bytes:
+    return json.dumps({**fields}, ensure_ascii=False, default=_to_text).encode()
 
 
-def _text(value: object) -> str:
+def _to_text(value: object) -> str:
     """Write what JSON lacks: times, and whatever else a client stored (bytes, places, references)."""
     return value.isoformat() if isinstance(value, datetime) else repr(value)

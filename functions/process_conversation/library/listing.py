@@ -5,17 +5,17 @@ from typing import Any, Generic
 
 from starlette.responses import Response
 
-from functions.process_conversation.library.wire import PageQuery
-from shared.data.codec import adapter
+from functions.process_conversation.library.wire import OffsetPageQuery
+from shared.data.codec import type_adapter
 from shared.data.records import R, Records
 from shared.domain.value import value
 from shared.edge.http import Call
 
-NEXT_CURSOR = "X-Next-Cursor"
+NEXT_CURSOR_HEADER = "X-Next-Cursor"
 
 
 @value
-class Listed(Generic[R]):
+class OffsetPage(Generic[R]):
     """One page; `next_cursor` leads to the following one, None at the end and after an offset."""
 
     items: Sequence[R]
@@ -23,17 +23,17 @@ class Listed(Generic[R]):
     next_cursor: str | None = None
 
 
-async def listed(records: Records[R], call: Call[None]) -> Listed[R]:
-    query: PageQuery = call.query
+async def list_page(records: Records[R], call: Call[None]) -> OffsetPage[R]:
+    query: OffsetPageQuery = call.query
     if query.offset:
-        found = await records.newest(call.uid, limit=query.limit + 1, offset=query.offset)
-        return Listed(items=found[: query.limit], has_more=len(found) > query.limit)
-    page = await records.page(call.uid, limit=query.limit, after=query.cursor)
-    return Listed(items=page.items, has_more=page.next is not None, next_cursor=page.next)
+        items = await records.list_newest(call.uid, limit=query.limit + 1, offset=query.offset)
+        return OffsetPage(items=items[: query.limit], has_more=len(items) > query.limit)
+    page = await records.list_page(call.uid, limit=query.limit, after=query.cursor)
+    return OffsetPage(items=page.items, has_more=page.next is not None, next_cursor=page.next)
 
 
-def array(items: Sequence[Any], kind: Any, next_cursor: str | None) -> Response:
+def build_array_response(items: Sequence[Any], kind: Any, next_cursor: str | None) -> Response:
     """Answer with a plain array, as the old app reads it; the cursor stands in a header."""
-    headers = {NEXT_CURSOR: next_cursor} if next_cursor else None
-    body = adapter(list[kind]).dump_json(list(items))
+    headers = {NEXT_CURSOR_HEADER: next_cursor} if next_cursor else None
+    body = type_adapter(list[kind]).dump_json(list(items))
     return Response(body, media_type="application/json", headers=headers)

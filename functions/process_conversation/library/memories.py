@@ -4,21 +4,21 @@ from typing import Any
 
 from starlette.responses import Response
 
-from functions.process_conversation.derived import revivals, revived
-from functions.process_conversation.identity import derived_id
-from functions.process_conversation.library.listing import array, listed
+from functions.process_conversation.derived import build_restore_writes, restore_superseded
+from functions.process_conversation.identity import build_derived_id
+from functions.process_conversation.library.listing import build_array_response, list_page
 from functions.process_conversation.library.wire import (
+    LibraryOkOut,
+    LibrarySearchIn,
     MemoryIn,
-    MemoryMerge,
+    MemoryMergeIn,
     MemoryOut,
     MemoryValueQuery,
-    Ok,
-    PageQuery,
+    OffsetPageQuery,
     ReviewQuery,
-    SearchBody,
     VisibilityQuery,
 )
-from functions.process_conversation.memory_rows import put_rows
+from functions.process_conversation.memory_rows import index_memories
 from functions.process_conversation.wiring import LibraryDeps
 from shared.domain.documents import Write
 from shared.domain.ids import MemoryId, UserId
@@ -26,13 +26,13 @@ from shared.domain.memory import Memory
 from shared.edge.http import Call, Endpoint
 
 MAX_HISTORY = 100
-DELETED_AT_ONCE = 100
+DELETE_BATCH_SIZE = 100
 
 
 async def list_memories(deps: LibraryDeps, call: Call[None]) -> Response:
-    page = await listed(deps.memories, call)
-    found = [_out(call.uid, memory) for memory in page.items]
-    return array(found, MemoryOut, page.next_cursor)
+    page = await list_page(deps.memories, call)
+    responses = [_to_response(call.uid, memory) for memory in page.items]
+    return build_array_response(responses, MemoryOut, page.next_cursor)
 
 
 async def add_memory(deps: LibraryDeps, call: Call[MemoryIn]) -> MemoryOut:
@@ -46,107 +46,117 @@ async def add_memory(deps: LibraryDeps, call: Call[MemoryIn]) -> MemoryOut:
         visibility=call.body.visibility,
         manually_added=True,
     )
-    stored = await deps.memories.add(call.uid, memory)
-    await put_rows(deps.memories, deps.index, call.uid, [stored])
-    return _out(call.uid, stored)
+    stored_memory = await deps.memories.add(call.uid, memory)
+    await index_memories(deps.memories, deps.index, call.uid, [stored_memory])
+    return _to_response(call.uid, stored_memory)
 
 
-async def merge_memories(deps: LibraryDeps, call: Call[MemoryMerge]) -> MemoryOut:
+async def merge_memories(deps: LibraryDeps, call: Call[MemoryMergeIn]) -> MemoryOut:
     """Write the new memory first; one id for the same merge, so that a second attempt goes on."""
-    merged = [await deps.memories.get(call.uid, name) for name in dict.fromkeys(call.body.ids)]
+    sources = [await deps.memories.get(call.uid, name) for name in dict.fromkeys(call.body.ids)]
     now = deps.clock.now()
-    whole = Memory(
-        id=MemoryId(derived_id("\n".join(sorted(call.body.ids)), "merge", call.body.content)),
+    merged_memory = Memory(
+        id=MemoryId(build_derived_id("\n".join(sorted(call.body.ids)), "merge", call.body.content)),
         content=call.body.content,
         category="manual",
         created_at=now,
         updated_at=now,
         manually_added=True,
     )
-    stored = await deps.memories.add(call.uid, whole)
-    for memory in merged:
+    stored_memory = await deps.memories.add(call.uid, merged_memory)
+    for memory in sources:
         await deps.memories.change(
-            call.uid, memory.id, valid_to=stored.created_at, superseded_by=stored.id
+            call.uid, memory.id, valid_to=stored_memory.created_at, superseded_by=stored_memory.id
         )
-    await deps.index.remove_memories(call.uid, [memory.id for memory in merged])
-    await put_rows(deps.memories, deps.index, call.uid, [stored])
-    return _out(call.uid, stored)
+    await deps.index.remove_memories(call.uid, [memory.id for memory in sources])
+    await index_memories(deps.memories, deps.index, call.uid, [stored_memory])
+    return _to_response(call.uid, stored_memory)
 
 
 async def get_memory(deps: LibraryDeps, call: Call[None]) -> MemoryOut:
-    return _out(call.uid, await deps.memories.get(call.uid, call.path["memory_id"]))
+    return _to_response(call.uid, await deps.memories.get(call.uid, call.path["memory_id"]))
 
 
 async def get_history(deps: LibraryDeps, call: Call[None]) -> list[MemoryOut]:
     """Follow the corrections back, as far as they are kept."""
-    found: list[Memory] = []
+    history: list[Memory] = []
     latest = [await deps.memories.get(call.uid, call.path["memory_id"])]
-    while latest and len(found) < MAX_HISTORY:
-        latest = await deps.memories.superseded_by(call.uid, [memory.id for memory in latest])
-        found += latest
-    return [_out(call.uid, memory) for memory in found]
+    while latest and len(history) < MAX_HISTORY:
+        latest = await deps.memories.list_superseded_by(call.uid, [memory.id for memory in latest])
+        history += latest
+    return [_to_response(call.uid, memory) for memory in history]
 
 
-async def edit_memory(deps: LibraryDeps, call: Call[None]) -> Ok:
+async def edit_memory(deps: LibraryDeps, call: Call[None]) -> LibraryOkOut:
     query: MemoryValueQuery = call.query
-    changed = await _change(deps, call, content=query.value, edited=True)
-    await put_rows(deps.memories, deps.index, call.uid, [changed])
-    return Ok()
+    memory = await _change(deps, call, content=query.value, edited=True)
+    await index_memories(deps.memories, deps.index, call.uid, [memory])
+    return LibraryOkOut()
 
 
-async def show_memory(deps: LibraryDeps, call: Call[None]) -> Ok:
+async def set_visibility(deps: LibraryDeps, call: Call[None]) -> LibraryOkOut:
     query: VisibilityQuery = call.query
     await _change(deps, call, visibility=query.value)
-    return Ok()
+    return LibraryOkOut()
 
 
-async def review_memory(deps: LibraryDeps, call: Call[None]) -> Ok:
+async def review_memory(deps: LibraryDeps, call: Call[None]) -> LibraryOkOut:
     query: ReviewQuery = call.query
     if query.value:
         await _change(deps, call, reviewed=True)
     else:
         await delete_memory(deps, call)
-    return Ok()
+    return LibraryOkOut()
 
 
-async def delete_memory(deps: LibraryDeps, call: Call[None]) -> Ok:
+async def delete_memory(deps: LibraryDeps, call: Call[None]) -> LibraryOkOut:
     memory = await deps.memories.get(call.uid, call.path["memory_id"])
-    await _forget(deps, call.uid, memory)
-    return Ok()
+    await _delete_with_rows(deps, call.uid, memory)
+    return LibraryOkOut()
 
 
-async def delete_all_memories(deps: LibraryDeps, call: Call[None]) -> Ok:
-    while memories := await deps.memories.any(call.uid, limit=DELETED_AT_ONCE):
+async def delete_all_memories(deps: LibraryDeps, call: Call[None]) -> LibraryOkOut:
+    while memories := await deps.memories.list_all(call.uid, limit=DELETE_BATCH_SIZE):
         await deps.index.remove_memories(call.uid, [memory.id for memory in memories])
         for memory in memories:
-            marks = _marks(deps, call.uid, memory)
-            await deps.memories.forget(call.uid, memory, beside=marks)
-    return Ok()
+            tombstones = _build_tombstones(deps, call.uid, memory)
+            await deps.memories.delete_with_tombstone(call.uid, memory, also=tombstones)
+    return LibraryOkOut()
 
 
-async def search_memories(deps: LibraryDeps, call: Call[SearchBody]) -> list[MemoryOut]:
-    found = await deps.search.memories(call.uid, call.body.query, limit=call.body.limit)
-    return [_out(call.uid, memory) for memory in found]
+async def search_memories(deps: LibraryDeps, call: Call[LibrarySearchIn]) -> list[MemoryOut]:
+    memories = await deps.search.search_memories(call.uid, call.body.query, limit=call.body.limit)
+    return [_to_response(call.uid, memory) for memory in memories]
 
 
-async def _forget(deps: LibraryDeps, uid: UserId, memory: Memory) -> None:
+async def _delete_with_rows(deps: LibraryDeps, uid: UserId, memory: Memory) -> None:
     """Delete a memory for good; what it had corrected holds again.
 
     Rows first: what is cut short here is found, and deleted, by the next attempt.
     """
-    back = revived(await deps.memories.superseded_by(uid, [memory.id]), [memory])
+    restored_memories = restore_superseded(
+        await deps.memories.list_superseded_by(uid, [memory.id]), [memory]
+    )
     await deps.index.remove_memories(uid, [memory.id])
-    await deps.index.put_memories(uid, [one for one in back if one.is_current])
-    beside = [*_marks(deps, uid, memory), *revivals(uid, back)]
-    await deps.memories.forget(uid, memory, beside=beside)
+    await deps.index.put_memories(
+        uid,
+        [restored_memory for restored_memory in restored_memories if restored_memory.is_current],
+    )
+    extra_writes = [
+        *_build_tombstones(deps, uid, memory),
+        *build_restore_writes(uid, restored_memories),
+    ]
+    await deps.memories.delete_with_tombstone(uid, memory, also=extra_writes)
 
 
-def _marks(deps: LibraryDeps, uid: UserId, memory: Memory) -> list[Write]:
+def _build_tombstones(deps: LibraryDeps, uid: UserId, memory: Memory) -> list[Write]:
     """Return what keeps the app, and the conversations that said it again, from bringing it back."""
-    apps = [deps.memories.app_mark(uid, memory.id)] if memory.app_id else []
-    return apps + [
-        deps.memories.mark(uid, heard_in, derived_id(heard_in, "memory", memory.content))
-        for heard_in in memory.seen_in
+    app_tombstones = [deps.memories.app_tombstone(uid, memory.id)] if memory.app_id else []
+    return app_tombstones + [
+        deps.memories.tombstone(
+            uid, conversation_id, build_derived_id(conversation_id, "memory", memory.content)
+        )
+        for conversation_id in memory.seen_in
     ]
 
 
@@ -155,7 +165,7 @@ async def _change(deps: LibraryDeps, call: Call[None], **changes: Any) -> Memory
     return await deps.memories.change(call.uid, call.path["memory_id"], updated_at=now, **changes)
 
 
-def _out(uid: UserId, memory: Memory) -> MemoryOut:
+def _to_response(uid: UserId, memory: Memory) -> MemoryOut:
     """The old app knows a conversation by the name of `memory_id`, too."""
     return MemoryOut(
         id=memory.id,
@@ -185,7 +195,7 @@ ENDPOINTS = (
         path="/v3/memories",
         handler=list_memories,
         summary="List memories, newest first; X-Next-Cursor leads to the next page",
-        query=PageQuery,
+        query=OffsetPageQuery,
         response=list[MemoryOut],
         errors=(401, 422),
     ),
@@ -203,7 +213,7 @@ ENDPOINTS = (
         path="/v3/memories",
         handler=delete_all_memories,
         summary="Delete all memories",
-        response=Ok,
+        response=LibraryOkOut,
         errors=(401,),
     ),
     Endpoint(
@@ -211,7 +221,7 @@ ENDPOINTS = (
         path="/v3/memories/search",
         handler=search_memories,
         summary="Find memories, best first",
-        body=SearchBody,
+        body=LibrarySearchIn,
         response=list[MemoryOut],
         errors=(400, 401, 413, 415, 422),
     ),
@@ -220,7 +230,7 @@ ENDPOINTS = (
         path="/v3/memories/merge",
         handler=merge_memories,
         summary="Make one memory of several; they become its history",
-        body=MemoryMerge,
+        body=MemoryMergeIn,
         response=MemoryOut,
         errors=(400, 401, 404, 413, 415, 422),
     ),
@@ -246,16 +256,16 @@ ENDPOINTS = (
         handler=edit_memory,
         summary="Change what a memory says",
         query=MemoryValueQuery,
-        response=Ok,
+        response=LibraryOkOut,
         errors=(401, 404, 422),
     ),
     Endpoint(
         method="PATCH",
         path="/v3/memories/{memory_id}/visibility",
-        handler=show_memory,
+        handler=set_visibility,
         summary="Change who may see a memory",
         query=VisibilityQuery,
-        response=Ok,
+        response=LibraryOkOut,
         errors=(401, 404, 422),
     ),
     Endpoint(
@@ -264,7 +274,7 @@ ENDPOINTS = (
         handler=review_memory,
         summary="Confirm a memory, or have it deleted as wrong",
         query=ReviewQuery,
-        response=Ok,
+        response=LibraryOkOut,
         errors=(401, 404, 422),
     ),
     Endpoint(
@@ -272,7 +282,7 @@ ENDPOINTS = (
         path="/v3/memories/{memory_id}",
         handler=delete_memory,
         summary="Delete a memory; it does not come back",
-        response=Ok,
+        response=LibraryOkOut,
         errors=(401, 404),
     ),
 )

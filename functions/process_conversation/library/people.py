@@ -2,11 +2,11 @@
 
 from starlette.responses import Response
 
-from functions.process_conversation.library.listing import array, listed
+from functions.process_conversation.library.listing import build_array_response, list_page
 from functions.process_conversation.library.wire import (
     AssignQuery,
-    Ok,
-    PageQuery,
+    LibraryOkOut,
+    OffsetPageQuery,
     PersonIn,
     PersonNameQuery,
     PersonOut,
@@ -20,48 +20,48 @@ from shared.edge.http import Call, Endpoint
 
 
 async def list_people(deps: LibraryDeps, call: Call[None]) -> Response:
-    page = await listed(deps.people, call)
-    return array(list(map(_out, page.items)), PersonOut, page.next_cursor)
+    page = await list_page(deps.people, call)
+    return build_array_response(list(map(_to_response, page.items)), PersonOut, page.next_cursor)
 
 
 async def add_person(deps: LibraryDeps, call: Call[PersonIn]) -> PersonOut:
     now = deps.clock.now()
     person_id = PersonId(call.body.id or deps.new_id())
     person = Person(id=person_id, name=call.body.name, created_at=now, updated_at=now)
-    return _out(await deps.people.add(call.uid, person))
+    return _to_response(await deps.people.add(call.uid, person))
 
 
 async def get_person(deps: LibraryDeps, call: Call[None]) -> PersonOut:
-    return _out(await deps.people.get(call.uid, call.path["person_id"]))
+    return _to_response(await deps.people.get(call.uid, call.path["person_id"]))
 
 
 async def rename_person(deps: LibraryDeps, call: Call[None]) -> PersonOut:
     """The person first: what is cut short here is made up for by the next attempt."""
     query: PersonNameQuery = call.query
-    renamed = await deps.people.change(
+    person = await deps.people.change(
         call.uid, call.path["person_id"], name=query.value, updated_at=deps.clock.now()
     )
-    await deps.people.spread(call.uid, renamed)
-    return _out(renamed)
+    await deps.people.propagate_name(call.uid, person)
+    return _to_response(person)
 
 
 async def delete_person(deps: LibraryDeps, call: Call[None]) -> None:
     """The conversations first: a person who is still there can be deleted again."""
     person = await deps.people.get(call.uid, call.path["person_id"])
-    await deps.people.withdraw(call.uid, person.id)
+    await deps.people.unassign(call.uid, person.id)
     await deps.people.remove(call.uid, person.id)
 
 
-async def assign_speaker(deps: LibraryDeps, call: Call[None]) -> Ok:
+async def assign_speaker(deps: LibraryDeps, call: Call[None]) -> LibraryOkOut:
     conversation_id = ConversationId(call.path["conversation_id"])
     conversation = await deps.conversations.get(call.uid, conversation_id)
-    label = _label(conversation, call.path["speaker"])
-    speaker = await _speaker(deps, call.uid, call.query)
-    await deps.conversations.assign(call.uid, conversation_id, label, speaker)
-    return Ok()
+    label = _find_label(conversation, call.path["speaker"])
+    speaker = await _resolve_speaker(deps, call.uid, call.query)
+    await deps.conversations.assign_speaker(call.uid, conversation_id, label, speaker)
+    return LibraryOkOut()
 
 
-async def _speaker(deps: LibraryDeps, uid: UserId, query: AssignQuery) -> Speaker | None:
+async def _resolve_speaker(deps: LibraryDeps, uid: UserId, query: AssignQuery) -> Speaker | None:
     if not query.value:
         return None
     if query.assign_type == "is_user":
@@ -72,17 +72,17 @@ async def _speaker(deps: LibraryDeps, uid: UserId, query: AssignQuery) -> Speake
     return Speaker(name=person.name, person_id=person.id)
 
 
-def _label(conversation: Conversation, named: str) -> str:
+def _find_label(conversation: Conversation, speaker: str) -> str:
     """Return the speaker's label; the old app counts speakers. Raises NotFound."""
     labels = {segment.speaker for segment in conversation.transcript_segments}
-    numbered = f"SPEAKER_{named:0>2}"
-    found = next((label for label in (named, numbered) if label in labels), None)
-    if found is None:
+    numbered_label = f"SPEAKER_{speaker:0>2}"
+    match_label = next((label for label in (speaker, numbered_label) if label in labels), None)
+    if match_label is None:
         raise NotFound("Nobody of this label speaks in this conversation")
-    return found
+    return match_label
 
 
-def _out(person: Person) -> PersonOut:
+def _to_response(person: Person) -> PersonOut:
     return PersonOut.model_validate(person)
 
 
@@ -92,7 +92,7 @@ ENDPOINTS = (
         path="/v1/users/people",
         handler=list_people,
         summary="List people, newest first; X-Next-Cursor leads to the next page",
-        query=PageQuery,
+        query=OffsetPageQuery,
         response=list[PersonOut],
         errors=(401, 422),
     ),
@@ -136,7 +136,7 @@ ENDPOINTS = (
         handler=assign_speaker,
         summary="Say who a speaker is; without a value, take it back",
         query=AssignQuery,
-        response=Ok,
+        response=LibraryOkOut,
         errors=(401, 404, 422),
     ),
 )

@@ -11,7 +11,7 @@ from shared.edge.http import Wire
 MAX_MEMORY_CHARS = 1_000
 MAX_TASK_CHARS = 500
 
-Named = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
+TitleText = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
 Content = Annotated[
     str, StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_MEMORY_CHARS)
 ]
@@ -19,37 +19,37 @@ Description = Annotated[
     str, StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_TASK_CHARS)
 ]
 Visibility = Literal["private", "public"]
-Asked = Annotated[str, Field(min_length=1, max_length=1_000)]
+QueryText = Annotated[str, Field(min_length=1, max_length=1_000)]
 
 
-class _Out(Wire):
+class _LibraryBaseOut(Wire):
     model_config = ConfigDict(from_attributes=True)
 
 
-class Ok(Wire):
+class LibraryOkOut(Wire):
     """What the old app expects of a change."""
 
     status: str = "ok"
 
 
-class ConversationChange(Wire):
+class ConversationChangeIn(Wire):
     """Fields left out keep their value; what the owner wrote outlives every reprocessing."""
 
-    title: Named | None = None
+    title: TitleText | None = None
     overview: Annotated[str, Field(max_length=10_000)] | None = None
     emoji: Annotated[str, Field(min_length=1, max_length=16)] | None = None
     category: str | None = None
     starred: bool | None = None
 
     @model_validator(mode="after")
-    def _known_category(self) -> Self:
+    def _validate_category(self) -> Self:
         if self.category is not None and self.category not in CATEGORIES:
             raise ValueError(f"category: one of {', '.join(CATEGORIES)}")
         return self
 
 
 class TitleQuery(Wire):
-    title: Named
+    title: TitleText
 
 
 class StarredQuery(Wire):
@@ -63,7 +63,7 @@ class AssignQuery(Wire):
     value: Annotated[str, Field(max_length=64)] | None = None
 
 
-class PageQuery(Wire):
+class OffsetPageQuery(Wire):
     """`cursor` is the X-Next-Cursor of the page before.
 
     The old app pages by offset: what it skips is read, so it is bounded.
@@ -74,8 +74,8 @@ class PageQuery(Wire):
     cursor: Annotated[str, Field(max_length=400)] | None = None
 
 
-class SearchBody(Wire):
-    query: Asked
+class LibrarySearchIn(Wire):
+    query: QueryText
     limit: Annotated[int, Field(ge=1, le=100)] = 20
 
 
@@ -87,7 +87,7 @@ class MemoryIn(Wire):
     visibility: Visibility = "private"
 
 
-class MemoryMerge(Wire):
+class MemoryMergeIn(Wire):
     """Memories that become one, in the owner's words."""
 
     ids: Annotated[list[ClientId], Field(min_length=2, max_length=30)]
@@ -108,7 +108,7 @@ class ReviewQuery(Wire):
     value: bool
 
 
-class MemoryOut(_Out):
+class MemoryOut(_LibraryBaseOut):
     """A memory as the old app reads it."""
 
     id: str
@@ -142,7 +142,7 @@ class ActionItemIn(Wire):
     conversation_id: ClientId | None = None
 
 
-class ActionItemChange(Wire):
+class ActionItemChangeIn(Wire):
     """Fields left out keep their value; `due_at: null` takes the date away."""
 
     description: Description | None = None
@@ -154,7 +154,7 @@ class CompletedQuery(Wire):
     completed: bool
 
 
-class ActionItemOut(_Out):
+class ActionItemOut(_LibraryBaseOut):
     id: str
     description: str
     completed: bool
@@ -166,19 +166,19 @@ class ActionItemOut(_Out):
     is_locked: bool = False
 
 
-class ActionItemList(Wire):
+class ActionItemListOut(Wire):
     action_items: list[ActionItemOut]
     has_more: bool
     next_cursor: str | None
 
 
-class ActionItemHits(Wire):
+class ActionItemHitsOut(Wire):
     """Best first."""
 
     action_items: list[ActionItemOut]
 
 
-class ErasureOut(_Out):
+class ErasureOut(_LibraryBaseOut):
     """How far an erasure is; `documents` were deleted so far."""
 
     status: Literal["none", "running", "done"]
@@ -195,7 +195,7 @@ class PersonNameQuery(Wire):
     value: Annotated[Label, StringConstraints(strip_whitespace=True, min_length=1)]
 
 
-class PersonOut(_Out):
+class PersonOut(_LibraryBaseOut):
     id: str
     name: str
     created_at: Utc

@@ -7,20 +7,20 @@ from functions.process_conversation.wiring import LibraryDeps
 from shared import telemetry
 from shared.data.mcp_keys import key_id
 from shared.domain.errors import NotAllowed
-from shared.edge.http import Call, Endpoint, bearer
+from shared.edge.http import Call, Endpoint, parse_bearer_token
 
 
 async def receive_message(deps: LibraryDeps, call: Call[None]) -> Response:
     """Answer one MCP message. What is no POST is refused by the router: there are no streams."""
     _check_origin(call.headers, deps.cors_origins)
-    key = bearer(call.headers)
-    uid = await deps.mcp_keys.owner(key)
-    telemetry.note(uid=telemetry.opaque(uid))
-    deps.mcp_rates.check(key_id(key), deps.clock.now())
+    key = parse_bearer_token(call.headers)
+    uid = await deps.mcp_keys.authenticate(key)
+    telemetry.add_fields(uid=telemetry.hash_id(uid))
+    deps.mcp_rate_limiter.check(key_id(key), deps.clock.now())
 
-    from functions.process_conversation.mcp_server.serving import Message
+    from functions.process_conversation.mcp_server.serving import McpResponse
 
-    return Message(deps, uid)
+    return McpResponse(deps, uid)
 
 
 def _check_origin(headers: Headers, allowed: tuple[str, ...]) -> None:

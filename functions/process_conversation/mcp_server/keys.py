@@ -4,7 +4,7 @@ import secrets
 
 from functions.process_conversation.mcp_server.wire import McpKeyIn, McpKeyOut, NewMcpKeyOut
 from functions.process_conversation.wiring import LibraryDeps
-from shared.data.mcp_keys import MAX_KEYS, PREFIX, key_id
+from shared.data.mcp_keys import KEY_PREFIX, MAX_KEYS, key_id
 from shared.domain.errors import Conflict, NotFound
 from shared.domain.ids import is_id
 from shared.domain.mcp_key import McpKey
@@ -12,22 +12,22 @@ from shared.edge.http import Call, Endpoint
 
 
 async def create_key(deps: LibraryDeps, call: Call[McpKeyIn]) -> NewMcpKeyOut:
-    if len(await deps.mcp_keys.all(call.uid)) >= MAX_KEYS:
+    if len(await deps.mcp_keys.list_all(call.uid)) >= MAX_KEYS:
         raise Conflict(f"You may have {MAX_KEYS} keys; remove one first.")
     secret = secrets.token_urlsafe(32)
-    whole = f"{PREFIX}{call.uid}.{secret}"
+    full_key = f"{KEY_PREFIX}{call.uid}.{secret}"
     key = McpKey(
-        id=key_id(whole),
+        id=key_id(full_key),
         name=call.body.name,
-        label=f"{PREFIX}…{secret[-4:]}",
+        label=f"{KEY_PREFIX}…{secret[-4:]}",
         created_at=deps.clock.now(),
     )
     await deps.mcp_keys.add(call.uid, key)
-    return NewMcpKeyOut(**dict(McpKeyOut.model_validate(key)), key=whole)
+    return NewMcpKeyOut(**dict(McpKeyOut.model_validate(key)), key=full_key)
 
 
 async def list_keys(deps: LibraryDeps, call: Call[None]) -> list[McpKeyOut]:
-    return [McpKeyOut.model_validate(key) for key in await deps.mcp_keys.all(call.uid)]
+    return [McpKeyOut.model_validate(key) for key in await deps.mcp_keys.list_all(call.uid)]
 
 
 async def delete_key(deps: LibraryDeps, call: Call[None]) -> None:

@@ -28,7 +28,7 @@ INSTRUCTIONS = (
 )
 
 
-class Message(Response):
+class McpResponse(Response):
     """Answers one message, by a server that knows one user.
 
     The platform passes no lifespan on, so nothing outlives a request: there are no sessions.
@@ -36,7 +36,7 @@ class Message(Response):
 
     def __init__(self, deps: LibraryDeps, uid: UserId) -> None:
         super().__init__()
-        self._server = _server(deps, uid)
+        self._server = _build_server(deps, uid)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         manager = StreamableHTTPSessionManager(
@@ -49,14 +49,16 @@ class Message(Response):
             await manager.handle_request(scope, receive, send)
 
 
-def _server(deps: LibraryDeps, uid: UserId) -> Server[object]:
+def _build_server(deps: LibraryDeps, uid: UserId) -> Server[object]:
     async def list_tools(*_: object) -> types.ListToolsResult:
-        return types.ListToolsResult(tools=_listed())
+        return types.ListToolsResult(tools=_build_tools())
 
-    async def call_tool(_: object, asked: types.CallToolRequestParams) -> types.CallToolResult:
-        with telemetry.tool(asked.name if asked.name in TOOLS else "unknown") as told:
-            result = await _called(deps, uid, asked)
-            told.failed = result.is_error
+    async def call_tool(_: object, request: types.CallToolRequestParams) -> types.CallToolResult:
+        with telemetry.measure_tool_call(
+            request.name if request.name in TOOLS else "unknown"
+        ) as record:
+            result = await _call_tool(deps, uid, request)
+            record.failed = result.is_error
             return result
 
     return Server(
@@ -69,7 +71,7 @@ def _server(deps: LibraryDeps, uid: UserId) -> Server[object]:
 
 
 @cache
-def _listed() -> list[types.Tool]:
+def _build_tools() -> list[types.Tool]:
     return [
         types.Tool(
             name=tool.name,
@@ -83,32 +85,32 @@ def _listed() -> list[types.Tool]:
     ]
 
 
-async def _called(
-    deps: LibraryDeps, uid: UserId, asked: types.CallToolRequestParams
+async def _call_tool(
+    deps: LibraryDeps, uid: UserId, request: types.CallToolRequestParams
 ) -> types.CallToolResult:
     """A failure is told in the result, where the client's model reads it and can adapt."""
-    tool = TOOLS.get(asked.name)
+    tool = TOOLS.get(request.name)
     if tool is None:
-        return _failure(f"There is no tool {asked.name!r}. There are: {', '.join(TOOLS)}.")
+        return _build_failure(f"There is no tool {request.name!r}. There are: {', '.join(TOOLS)}.")
     try:
-        return _text(await tool.run(deps, uid, asked.arguments or {}))
-    except ValidationError as wrong:
-        return _failure(_mend(wrong))
-    except CallerError as refused:
-        return _failure(str(refused))
+        return _build_text_result(await tool.run(deps, uid, request.arguments or {}))
+    except ValidationError as error:
+        return _build_failure(_format_validation_error(error))
+    except CallerError as error:
+        return _build_failure(str(error))
     except Exception:  # noqa: BLE001 - the SDK would tell the client, or the log, what it holds
-        telemetry.error("mcp_tool_broken", tool=asked.name)
-        return _failure(f"{asked.name} does not work at the moment.")
+        telemetry.error("mcp_tool_broken", tool=request.name)
+        return _build_failure(f"{request.name} does not work at the moment.")
 
 
-def _mend(wrong: ValidationError) -> str:
-    first = wrong.errors(include_url=False, include_context=False, include_input=False)[0]
-    return ": ".join(filter(None, (".".join(map(str, first["loc"])), first["msg"])))
+def _format_validation_error(error: ValidationError) -> str:
+    first_error = error.errors(include_url=False, include_context=False, include_input=False)[0]
+    return ": ".join(filter(None, (".".join(map(str, first_error["loc"])), first_error["msg"])))
 
 
-def _failure(text: str) -> types.CallToolResult:
-    return types.CallToolResult(content=_text(text).content, is_error=True)
+def _build_failure(text: str) -> types.CallToolResult:
+    return types.CallToolResult(content=_build_text_result(text).content, is_error=True)
 
 
-def _text(text: str) -> types.CallToolResult:
+def _build_text_result(text: str) -> types.CallToolResult:
     return types.CallToolResult(content=[types.TextContent(type="text", text=text)])

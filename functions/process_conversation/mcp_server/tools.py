@@ -15,7 +15,7 @@ from starlette.responses import Response
 from functions.process_conversation.library import action_items, conversations, memories
 from functions.process_conversation.wire import ClientId
 from functions.process_conversation.wiring import LibraryDeps
-from shared.data.codec import adapter
+from shared.data.codec import type_adapter
 from shared.domain.ids import UserId
 from shared.domain.value import value
 from shared.edge.http import Call, Endpoint, Wire
@@ -39,7 +39,7 @@ class LibraryTool:
     @property
     def schema(self) -> dict[str, Any]:
         """Describe the arguments as JSON Schema."""
-        fields: dict[str, Any] = dict.fromkeys(self._in_path, (ClientId, ...))
+        fields: dict[str, Any] = dict.fromkeys(self._path_parameters, (ClientId, ...))
         base = self.row.body or self.row.query or Wire
         schema = create_model(self.name, __base__=base, **fields).model_json_schema()
         return {name: part for name, part in schema.items() if name not in ("title", "description")}
@@ -49,91 +49,95 @@ class LibraryTool:
 
         Raises pydantic's ValidationError, and what the route's handler raises.
         """
-        result = await self.row.handler(deps, self._call(uid, arguments))
+        result = await self.row.handler(deps, self._build_call(uid, arguments))
         if isinstance(result, Response):
-            return _capped(bytes(result.body).decode())
-        return _capped(adapter(self.row.response).dump_json(result).decode())
+            return _truncate(bytes(result.body).decode())
+        return _truncate(type_adapter(self.row.response).dump_json(result).decode())
 
-    def _call(self, uid: UserId, arguments: Mapping[str, Any]) -> Call[Any]:
-        rest = {name: said for name, said in arguments.items() if name not in self._in_path}
-        named = {name: arguments.get(name) for name in self._in_path}
+    def _build_call(self, uid: UserId, arguments: Mapping[str, Any]) -> Call[Any]:
+        other_arguments = {
+            name: argument
+            for name, argument in arguments.items()
+            if name not in self._path_parameters
+        }
+        path_arguments = {name: arguments.get(name) for name in self._path_parameters}
         row = self.row
         return Call(
-            line=f"{row.method} {row.path}",
+            request_line=f"{row.method} {row.path}",
             uid=uid,
-            body=row.body and adapter(row.body).validate_json(json.dumps(rest)),
-            path=adapter(dict[str, ClientId]).validate_python(named),
-            query=row.query and row.query.model_validate(rest),
+            body=row.body and type_adapter(row.body).validate_json(json.dumps(other_arguments)),
+            path=type_adapter(dict[str, ClientId]).validate_python(path_arguments),
+            query=row.query and row.query.model_validate(other_arguments),
             headers=Headers(),
         )
 
     @property
-    def _in_path(self) -> list[str]:
+    def _path_parameters(self) -> list[str]:
         return re.findall(r"{(\w+)}", self.row.path)
 
 
-def _capped(text: str) -> str:
+def _truncate(text: str) -> str:
     if len(text) <= MAX_RESULT_CHARS:
         return text
-    left_out = len(text) - MAX_RESULT_CHARS
-    return f"{text[:MAX_RESULT_CHARS]}\n… {left_out} characters left out; ask for less …"
+    omitted_chars = len(text) - MAX_RESULT_CHARS
+    return f"{text[:MAX_RESULT_CHARS]}\n… {omitted_chars} characters left out; ask for less …"
 
 
-def _reads(name: str, description: str, route: tuple[str, str]) -> LibraryTool:
+def _read_tool(name: str, description: str, route: tuple[str, str]) -> LibraryTool:
     return LibraryTool(name=name, description=description, row=_ROWS[route], read_only=True)
 
 
-def _writes(name: str, description: str, route: tuple[str, str]) -> LibraryTool:
+def _write_tool(name: str, description: str, route: tuple[str, str]) -> LibraryTool:
     return LibraryTool(name=name, description=description, row=_ROWS[route], read_only=False)
 
 
 _TOOLS = (
-    _reads(
+    _read_tool(
         "search_conversations",
         "Find the owner's conversations by what was said in them, best first.",
         ("POST", "/v1/conversations/search"),
     ),
-    _reads(
+    _read_tool(
         "get_conversations",
         "List the owner's conversations, newest first, without their transcripts.",
         ("GET", "/v1/conversations"),
     ),
-    _reads(
+    _read_tool(
         "get_conversation",
         "Read one of the owner's conversations with its transcript.",
         ("GET", "/v1/conversations/{conversation_id}"),
     ),
-    _reads(
+    _read_tool(
         "search_memories",
         "Find facts about the owner, best first.",
         ("POST", "/v3/memories/search"),
     ),
-    _reads(
+    _read_tool(
         "get_memories",
         "List facts about the owner, newest first.",
         ("GET", "/v3/memories"),
     ),
-    _writes(
+    _write_tool(
         "create_memory",
         "Remember a fact about the owner, in one sentence.",
         ("POST", "/v3/memories"),
     ),
-    _reads(
+    _read_tool(
         "get_action_items",
         "List what the owner wants done, newest first.",
         ("GET", "/v1/action-items"),
     ),
-    _writes(
+    _write_tool(
         "create_action_item",
         "Write down something that the owner wants done.",
         ("POST", "/v1/action-items"),
     ),
-    _writes(
+    _write_tool(
         "update_action_item",
         "Change what the owner wants done; what is left out keeps its value.",
         ("PATCH", "/v1/action-items/{action_item_id}"),
     ),
-    _writes(
+    _write_tool(
         "complete_action_item",
         "Mark as done what the owner wanted done, or open it again.",
         ("PATCH", "/v1/action-items/{action_item_id}/completed"),

@@ -5,65 +5,74 @@ from starlette.responses import Response
 from functions.tool_proxy.accounts import connections
 from functions.tool_proxy.accounts.wire import (
     AuthorizeOut,
+    CallbackIn,
     ConnectionOut,
-    Disconnected,
-    Returned,
+    DisconnectOut,
 )
 from functions.tool_proxy.authorization import browser, returned
-from functions.tool_proxy.authorization.away import AUTHORIZED_WITHIN, NotConnected
+from functions.tool_proxy.authorization.away import AUTHORIZATION_TTL, NotConnected
 from functions.tool_proxy.wiring import ToolProxyDeps
 from shared.domain.errors import NotAllowed, Unavailable
 from shared.edge.http import Call, Endpoint
 
 
 async def list_connections(deps: ToolProxyDeps, call: Call[None]) -> list[ConnectionOut]:
-    return [ConnectionOut.of(each) for each in await connections.offers(deps.services, call.uid)]
+    return [
+        ConnectionOut.of(connectable)
+        for connectable in await connections.list_connectable(deps.services, call.uid)
+    ]
 
 
 async def get_connection(deps: ToolProxyDeps, call: Call[None]) -> ConnectionOut:
-    offer = await connections.offer(deps.services, call.uid, call.path["service"])
-    return ConnectionOut.of(offer)
+    connectable = await connections.get_connectable(deps.services, call.uid, call.path["service"])
+    return ConnectionOut.of(connectable)
 
 
 async def authorize(deps: ToolProxyDeps, call: Call[None]) -> Response:
     """Let this browser come back, and no other: who is talked into opening the link cannot."""
-    sent = await connections.authorize(deps.services, call.uid, call.path["service"])
-    answer = Response(AuthorizeOut(url=sent.url).model_dump_json(), media_type="application/json")
-    return browser.remember(
+    redirect = await connections.authorize(deps.services, call.uid, call.path["service"])
+    answer = Response(
+        AuthorizeOut(url=redirect.url).model_dump_json(), media_type="application/json"
+    )
+    return browser.set_binding_cookie(
         answer,
-        sent.authorization_id,
+        redirect.authorization_id,
         path="/v1/connections",
-        back_to=deps.services.redirect_uri,
-        within=AUTHORIZED_WITHIN,
+        return_url=deps.services.redirect_uri,
+        ttl=AUTHORIZATION_TTL,
     )
 
 
-async def come_back(deps: ToolProxyDeps, call: Call[None]) -> Response:
-    query: Returned = call.query
+async def handle_callback(deps: ToolProxyDeps, call: Call[None]) -> Response:
+    query: CallbackIn = call.query
     try:
-        who = await connections.returning(deps.services, query.state)
-        if not browser.began_here(call.headers, who.authorization_id):
-            return returned.not_connected(browser.begun_elsewhere(deps.services.redirect_uri))
-        service = await connections.complete(deps.services, who, query.code)
-    except NotConnected as refused:
-        return returned.not_connected(str(refused))
+        callback = await connections.verify_state(deps.services, query.state)
+        if not browser.is_same_browser(call.headers, callback.authorization_id):
+            return returned.render_not_connected(
+                browser.build_wrong_browser_text(deps.services.redirect_uri)
+            )
+        service = await connections.complete(deps.services, callback, query.code)
+    except NotConnected as refusal:
+        return returned.render_not_connected(str(refusal))
     except Unavailable:
-        return returned.not_connected("The service does not answer. Please start again.")
-    return returned.connected(service.label)
+        return returned.render_not_connected("The service does not answer. Please start again.")
+    return returned.render_connected(service.label)
 
 
-async def complete(deps: ToolProxyDeps, call: Call[Returned]) -> ConnectionOut:
+async def complete(deps: ToolProxyDeps, call: Call[CallbackIn]) -> ConnectionOut:
     """Finish in an app that the system opens in the place of our page: it knows its user."""
-    who = await connections.returning(deps.services, call.body.state)
-    if who.uid != call.uid:
+    callback = await connections.verify_state(deps.services, call.body.state)
+    if callback.uid != call.uid:
         raise NotAllowed("This was begun by another user.")
-    service = await connections.complete(deps.services, who, call.body.code)
-    return ConnectionOut.of(await connections.offer(deps.services, call.uid, service.service))
+    service = await connections.complete(deps.services, callback, call.body.code)
+    return ConnectionOut.of(
+        await connections.get_connectable(deps.services, call.uid, service.service)
+    )
 
 
-async def disconnect(deps: ToolProxyDeps, call: Call[None]) -> Disconnected:
-    revoked = await connections.disconnect(deps.services, call.uid, call.path["service"])
-    return Disconnected(revoked=revoked)
+async def disconnect(deps: ToolProxyDeps, call: Call[None]) -> DisconnectOut:
+    is_revoked = await connections.disconnect(deps.services, call.uid, call.path["service"])
+    return DisconnectOut(revoked=is_revoked)
 
 
 CONNECTIONS = (
@@ -77,10 +86,10 @@ CONNECTIONS = (
     Endpoint(
         method="GET",
         path="/v1/connections/callback",
-        handler=come_back,
+        handler=handle_callback,
         summary="Come back from a service that was asked for access",
         access="anyone",
-        query=Returned,
+        query=CallbackIn,
         media_type="text/html",
     ),
     Endpoint(
@@ -88,7 +97,7 @@ CONNECTIONS = (
         path="/v1/connections/complete",
         handler=complete,
         summary="Come back into an app instead of a browser",
-        body=Returned,
+        body=CallbackIn,
         response=ConnectionOut,
         errors=(403, 409, 503),
     ),
@@ -113,7 +122,7 @@ CONNECTIONS = (
         path="/v1/connections/{service}",
         handler=disconnect,
         summary="Disconnect a service's account and revoke its tokens",
-        response=Disconnected,
+        response=DisconnectOut,
         errors=(404,),
     ),
 )

@@ -14,11 +14,11 @@ from pydantic_core import to_json
 
 from functions.tool_proxy.accounts import grants
 from functions.tool_proxy.authorization import oauth
-from functions.tool_proxy.calls.noted import noted
+from functions.tool_proxy.calls.noted import run_best_effort
 from functions.tool_proxy.calls.quota import check_quota
 from functions.tool_proxy.wiring import ServicesDeps
-from shared.arguments import checked
-from shared.domain.connection import Grant
+from shared.arguments import parse_arguments
+from shared.domain.connection import AccountTokens
 from shared.domain.errors import (
     NotAllowed,
     NotFound,
@@ -28,10 +28,17 @@ from shared.domain.errors import (
     ToolRefused,
     Unavailable,
 )
-from shared.domain.hours import hour_of
+from shared.domain.hours import floor_to_hour
 from shared.domain.ids import UserId
-from shared.integrations import integration
-from shared.integrations.service import A, Duplicate, Integration, Missing, Request, ServiceTool
+from shared.integrations import load_integration
+from shared.integrations.service import (
+    Duplicate,
+    Integration,
+    ServiceNotFound,
+    ServiceRequest,
+    ServiceResponseT,
+    ServiceTool,
+)
 from shared.ports import EgressRequest, EgressResponse
 
 TIMEOUT_S = 25.0
@@ -48,48 +55,50 @@ async def call_service(
     call_id: str | None = None,
 ) -> str:
     """Return text for the model. Raises ToolRefused and ToolFailed."""
-    service = _known(name)
-    declared = _declared(service, tool)
-    asked = checked(tool, declared.asked, arguments)
-    unique = sha256(f"{uid}|{tool}|{call_id or deps.new_id()}".encode()).hexdigest()
-    account = ConnectedAccount(deps, uid, service, call_id=unique)
+    service = _require_service(name)
+    service_tool = _require_tool(service, tool)
+    parsed_arguments = parse_arguments(tool, service_tool.arguments_type, arguments)
+    hashed_call_id = sha256(f"{uid}|{tool}|{call_id or deps.new_id()}".encode()).hexdigest()
+    account = ConnectedAccount(deps, uid, service, call_id=hashed_call_id)
     try:
-        async with _counted(deps, uid, service):
+        async with _count_call(deps, uid, service):
             with anyio.fail_after(TIMEOUT_S):
-                return await declared.run(account, asked)
-    except TimeoutError as late:
-        raise ToolFailed(f"{service.label} did not answer in time.") from late
-    except Missing as missing:
-        raise ToolFailed(f"{service.label} has no such thing.") from missing
+                return await service_tool.run(account, parsed_arguments)
+    except TimeoutError as timeout:
+        raise ToolFailed(f"{service.label} did not answer in time.") from timeout
+    except ServiceNotFound as not_found:
+        raise ToolFailed(f"{service.label} has no such thing.") from not_found
     except Duplicate as duplicate:
         raise ToolFailed(f"{service.label} has that already.") from duplicate
 
 
-def _known(name: str) -> Integration:
+def _require_service(name: str) -> Integration:
     try:
-        return integration(name)
-    except NotFound as unknown:
-        raise ToolRefused(str(unknown)) from unknown
+        return load_integration(name)
+    except NotFound as error:
+        raise ToolRefused(str(error)) from error
 
 
-def _declared(service: Integration, tool: str) -> ServiceTool:
-    for declared in service.tools:
-        if declared.name == tool:
-            return declared
+def _require_tool(service: Integration, tool: str) -> ServiceTool:
+    for service_tool in service.tools:
+        if service_tool.name == tool:
+            return service_tool
     raise ToolRefused(f"{service.label} has no tool {tool!r}.")
 
 
 @asynccontextmanager
-async def _counted(deps: ServicesDeps, uid: UserId, service: Integration) -> AsyncIterator[None]:
+async def _count_call(deps: ServicesDeps, uid: UserId, service: Integration) -> AsyncIterator[None]:
     """Count a call, however it ends, as one to an app. Raises ToolFailed if none is left."""
     now = deps.clock.now()
-    made = await deps.app_calls.made(uid, hour_of(now))
-    check_quota(service.service, service.label, made, now)
+    calls_this_hour = await deps.app_calls.count_calls(uid, floor_to_hour(now))
+    check_quota(service.service, service.label, calls_this_hour, now)
     try:
         yield
     finally:
-        count = deps.app_calls.count(uid, service.service, hour_of(now), is_first=not made)
-        await noted(count)
+        count = deps.app_calls.increment_count(
+            uid, service.service, floor_to_hour(now), is_first=not calls_this_hour
+        )
+        await run_best_effort(count)
 
 
 class ConnectedAccount:
@@ -111,37 +120,41 @@ class ConnectedAccount:
     def call_id(self) -> str:
         return self._call_id
 
-    async def send(self, request: Request, answer: type[A]) -> A:
+    async def send(
+        self, request: ServiceRequest, response_type: type[ServiceResponseT]
+    ) -> ServiceResponseT:
         try:
-            response = await self._answered(request)
-        except (grants.Expired, NotFound) as unconnected:
-            raise ToolFailed(str(unconnected)) from unconnected
-        except TimedOut as late:
-            raise ToolFailed(f"{self._label} did not answer in time.") from late
-        except (Unavailable, NotAllowed, TooLarge) as broken:
-            raise ToolFailed(f"{self._label} cannot be reached at the moment.") from broken
-        return self._read(response, answer)
+            response = await self._send_authorized(request)
+        except (grants.ConnectionExpired, NotFound) as not_connected:
+            raise ToolFailed(str(not_connected)) from not_connected
+        except TimedOut as timeout:
+            raise ToolFailed(f"{self._label} did not answer in time.") from timeout
+        except (Unavailable, NotAllowed, TooLarge) as unavailable:
+            raise ToolFailed(f"{self._label} cannot be reached at the moment.") from unavailable
+        return self._parse_response(response, response_type)
 
-    async def _answered(self, request: Request) -> EgressResponse:
-        if self._service.consent is None:
-            key = grants.client_of(self._deps, self._service).secret
+    async def _send_authorized(self, request: ServiceRequest) -> EgressResponse:
+        if self._service.connection is None:
+            key = grants.get_oauth_client(self._deps, self._service).secret
             return await self._send(request, key)
-        grant = await grants.current(self._deps, self._uid, self._service)
+        grant = await grants.get_valid_tokens(self._deps, self._uid, self._service)
         response = await self._send(request, grant.tokens.access_token)
         if response.status != HTTPStatus.UNAUTHORIZED:
             return response
-        return await self._once_more(request, grant)
+        return await self._retry_with_new_token(request, grant)
 
-    async def _once_more(self, request: Request, refused: Grant) -> EgressResponse:
+    async def _retry_with_new_token(
+        self, request: ServiceRequest, refused_grant: AccountTokens
+    ) -> EgressResponse:
         """Try again with the tokens that follow; refused once more, only the owner can help."""
         deps, uid, service = self._deps, self._uid, self._service
-        grant = await grants.following(deps, uid, service, refused)
+        grant = await grants.refresh_tokens(deps, uid, service, refused_grant)
         response = await self._send(request, grant.tokens.access_token)
         if response.status == HTTPStatus.UNAUTHORIZED:
-            raise grants.Expired(service)
+            raise grants.ConnectionExpired(service)
         return response
 
-    async def _send(self, request: Request, token: str) -> EgressResponse:
+    async def _send(self, request: ServiceRequest, token: str) -> EgressResponse:
         url = request.url
         if request.query:
             url += "?" + urlencode(request.query)
@@ -151,20 +164,22 @@ class ConnectedAccount:
         return await self._deps.egress.send(
             EgressRequest(
                 method=request.method,
-                url=oauth.at(grants.client_of(self._deps, self._service), url),
+                url=oauth.with_base_url(grants.get_oauth_client(self._deps, self._service), url),
                 headers={**headers, "Authorization": f"Bearer {token}"},
                 body=None if request.body is None else to_json(request.body),
                 timeout_s=TIMEOUT_S,
             )
         )
 
-    def _read(self, response: EgressResponse, answer: type[A]) -> A:
+    def _parse_response(
+        self, response: EgressResponse, answer: type[ServiceResponseT]
+    ) -> ServiceResponseT:
         if response.status in (HTTPStatus.NOT_FOUND, HTTPStatus.GONE):
-            raise Missing(f"{self._label} has no such thing")
+            raise ServiceNotFound(f"{self._label} has no such thing")
         if response.status == HTTPStatus.CONFLICT:
             raise Duplicate(f"{self._label} has that already")
         if not 200 <= response.status < 300:
-            raise ToolFailed(_refusal(self._label, response.status))
+            raise ToolFailed(_describe_refusal(self._label, response.status))
         try:
             return answer.model_validate_json(response.body or b"{}")
         except ValidationError:
@@ -176,7 +191,7 @@ class ConnectedAccount:
         return self._service.label
 
 
-def _refusal(label: str, status: int) -> str:
+def _describe_refusal(label: str, status: int) -> str:
     """Say what a status means for whoever asked; the service's own words stay out of it."""
     if status == HTTPStatus.FORBIDDEN:
         return f"{label} does not allow this for the connected account."

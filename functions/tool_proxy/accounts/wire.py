@@ -5,7 +5,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from functions.tool_proxy.accounts.connections import Offer
+from functions.tool_proxy.accounts.connections import ConnectableService
 from shared.edge.http import Wire
 
 
@@ -24,16 +24,16 @@ class ConnectionOut(Wire):
     connected_at: datetime | None = None
 
     @classmethod
-    def of(cls, offer: Offer) -> "ConnectionOut":
-        connected = offer.connection
+    def of(cls, connectable: ConnectableService) -> "ConnectionOut":
+        connection = connectable.connection
         return cls(
-            service=offer.service.service,
-            label=offer.service.label,
-            available=offer.is_set_up,
-            status=connected.health if connected else "not_connected",
-            account=connected.account if connected else None,
-            scopes=list(connected.scopes) if connected else [],
-            connected_at=connected.connected_at if connected else None,
+            service=connectable.service.service,
+            label=connectable.service.label,
+            available=connectable.is_set_up,
+            status=connection.health if connection else "not_connected",
+            account=connection.account if connection else None,
+            scopes=list(connection.scopes) if connection else [],
+            connected_at=connection.connected_at if connection else None,
         )
 
 
@@ -43,14 +43,14 @@ class AuthorizeOut(Wire):
     url: str
 
 
-class Returned(Wire):
+class CallbackIn(Wire):
     """What a provider sends a user back with: a code, or an error."""
 
     state: str = Field(max_length=2_000)
     code: str | None = Field(default=None, max_length=4_000)
 
 
-class Disconnected(Wire):
+class DisconnectOut(Wire):
     """The tokens are forgotten; `revoked`: the service took them back, too."""
 
     status: Literal["ok"] = "ok"

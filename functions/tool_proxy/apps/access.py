@@ -10,7 +10,7 @@ from shared.domain.errors import Conflict, NotAllowed, NotFound
 from shared.domain.ids import AppId, UserId, is_id
 
 
-async def visible(deps: ToolProxyDeps, uid: UserId, app_id: AppId) -> App:
+async def require_visible(deps: ToolProxyDeps, uid: UserId, app_id: AppId) -> App:
     """Return an app that is public or the caller's own. Raises NotFound."""
     if not is_id(app_id):
         raise NotFound("App not found")
@@ -20,53 +20,59 @@ async def visible(deps: ToolProxyDeps, uid: UserId, app_id: AppId) -> App:
     return app
 
 
-async def owned(deps: ToolProxyDeps, uid: UserId, app_id: AppId) -> App:
+async def require_owned(deps: ToolProxyDeps, uid: UserId, app_id: AppId) -> App:
     """Return the caller's own app. Raises NotFound, and NotAllowed for a public one of another."""
-    app = await visible(deps, uid, app_id)
+    app = await require_visible(deps, uid, app_id)
     if app.owner != uid:
         raise NotAllowed("You are not authorized to perform this action")
     return app
 
 
-async def listed(
+async def list_apps(
     deps: ToolProxyDeps, uid: UserId, *, after: str | None = None
 ) -> Page[tuple[App, InstalledApp | None]]:
     """Return apps, as they are installed: own, installed and the newest public ones first.
 
     Behind the cursor `after` come older public ones of others, which are not installed.
     """
-    installed = {entry.app_id: entry for entry in await deps.installed_apps.all(uid)}
-    public = await deps.apps.public(after=after)
-    found = [a for a in public.items if a.owner != uid and a.id not in installed]
+    installed_by_id = {entry.app_id: entry for entry in await deps.installed_apps.list_all(uid)}
+    public_page = await deps.apps.list_public(after=after)
+    candidate_apps = [
+        a for a in public_page.items if a.owner != uid and a.id not in installed_by_id
+    ]
     if after is None:
-        found += await deps.apps.owned_by(uid)
-        found += await deps.apps.get_many(sorted(installed))
-    apps: Mapping[AppId, App] = {a.id: a for a in found if a.is_visible_to(uid)}
-    items = [(apps[app_id], installed.get(app_id)) for app_id in sorted(apps)]
-    return Page(items=items, next=public.next)
+        candidate_apps += await deps.apps.list_owned(uid)
+        candidate_apps += await deps.apps.get_many(sorted(installed_by_id))
+    apps: Mapping[AppId, App] = {a.id: a for a in candidate_apps if a.is_visible_to(uid)}
+    items = [(apps[app_id], installed_by_id.get(app_id)) for app_id in sorted(apps)]
+    return Page(items=items, next=public_page.next)
 
 
-async def enable(
-    deps: ToolProxyDeps, uid: UserId, app_id: AppId, *, shown: frozenset[str] | None = None
+async def install(
+    deps: ToolProxyDeps,
+    uid: UserId,
+    app_id: AppId,
+    *,
+    shown_permissions: frozenset[str] | None = None,
 ) -> None:
     """Install an app, or allow what it asks for since; of that, only what its user was shown.
 
     Raises NotFound, and Conflict for too many.
     """
-    app = await visible(deps, uid, app_id)
-    installed = InstalledApp.of(app, deps.clock.now())
-    if shown is not None:
-        installed = replace(installed, granted=installed.granted & shown)
+    app = await require_visible(deps, uid, app_id)
+    installed_app = InstalledApp.of(app, deps.clock.now())
+    if shown_permissions is not None:
+        installed_app = replace(installed_app, granted=installed_app.granted & shown_permissions)
     try:
-        await deps.installed_apps.add(uid, installed)
+        await deps.installed_apps.add(uid, installed_app)
     except Conflict:
-        await _make_room(deps, uid)
-        await deps.installed_apps.add(uid, installed)
+        await _remove_deleted_apps(deps, uid)
+        await deps.installed_apps.add(uid, installed_app)
 
 
-async def _make_room(deps: ToolProxyDeps, uid: UserId) -> None:
+async def _remove_deleted_apps(deps: ToolProxyDeps, uid: UserId) -> None:
     """Forget apps that were deleted: no list shows them, so nobody could remove them."""
-    installed = [entry.app_id for entry in await deps.installed_apps.all(uid)]
-    there = {app.id for app in await deps.apps.get_many(installed)}
-    for gone in set(installed) - there:
-        await deps.installed_apps.remove(uid, gone)
+    installed_ids = [entry.app_id for entry in await deps.installed_apps.list_all(uid)]
+    existing_ids = {app.id for app in await deps.apps.get_many(installed_ids)}
+    for deleted_id in set(installed_ids) - existing_ids:
+        await deps.installed_apps.remove(uid, deleted_id)

@@ -9,28 +9,28 @@ from functions.tool_proxy.apps.registration import ManifestFailed, NoManifest
 from functions.tool_proxy.apps.wire import (
     AppIn,
     AppOut,
-    AppPatch,
+    AppPatchIn,
     AppQuery,
     AppsQuery,
     CallOut,
     CallsQuery,
     EnableQuery,
     KeyOut,
+    ManifestRefreshOut,
     NewKeyOut,
     OwnedAppOut,
-    Refreshed,
     SecretOut,
     ToolOut,
 )
-from functions.tool_proxy.wire import Ok
+from functions.tool_proxy.wire import ToolProxyOkOut
 from functions.tool_proxy.wiring import ToolProxyDeps
-from shared.data.call_log import KEPT
-from shared.data.codec import adapter
+from shared.data.call_log import CALL_LOG_TTL
+from shared.data.codec import type_adapter
 from shared.domain.app import App, InstalledApp
 from shared.domain.errors import NotFound
 from shared.domain.ids import AppId, UserId, is_id
 from shared.edge.http import Call, Endpoint
-from shared.edge.problems import problem
+from shared.edge.problems import build_problem
 
 AnyApp = OwnedAppOut | AppOut
 MAX_APP_BYTES = 131_072
@@ -39,109 +39,109 @@ MAX_APP_BYTES = 131_072
 
 async def create_app(deps: ToolProxyDeps, call: Call[AppIn]) -> OwnedAppOut | Response:
     try:
-        app = await registration.register(deps, call.uid, call.body.registration())
-    except (NoManifest, ManifestFailed) as failed:
-        return manifest_problem(failed)
+        app = await registration.register_app(deps, call.uid, call.body.to_registration())
+    except (NoManifest, ManifestFailed) as failure:
+        return build_manifest_problem(failure)
     return OwnedAppOut.of(app, call.uid)
 
 
-async def change_app(deps: ToolProxyDeps, call: Call[AppPatch]) -> OwnedAppOut | Response:
+async def change_app(deps: ToolProxyDeps, call: Call[AppPatchIn]) -> OwnedAppOut | Response:
     try:
-        app = await registration.change(deps, call.uid, _named(call), call.body.changed)
-    except (NoManifest, ManifestFailed) as failed:
-        return manifest_problem(failed)
+        app = await registration.change_app(deps, call.uid, _parse_app_id(call), call.body.apply_to)
+    except (NoManifest, ManifestFailed) as failure:
+        return build_manifest_problem(failure)
     return OwnedAppOut.of(app, call.uid, await deps.installed_apps.get(call.uid, app.id))
 
 
-async def delete_app(deps: ToolProxyDeps, call: Call[None]) -> Ok:
-    await registration.remove(deps, call.uid, _named(call))
-    return Ok()
+async def delete_app(deps: ToolProxyDeps, call: Call[None]) -> ToolProxyOkOut:
+    await registration.remove_app(deps, call.uid, _parse_app_id(call))
+    return ToolProxyOkOut()
 
 
-async def refresh_manifest(deps: ToolProxyDeps, call: Call[None]) -> Refreshed | Response:
+async def refresh_manifest(deps: ToolProxyDeps, call: Call[None]) -> ManifestRefreshOut | Response:
     try:
-        app = await registration.refresh(deps, call.uid, _named(call))
-    except (NoManifest, ManifestFailed) as failed:
-        return manifest_problem(failed)
-    return Refreshed(tools_count=len(app.chat_tools))
+        app = await registration.refresh_manifest(deps, call.uid, _parse_app_id(call))
+    except (NoManifest, ManifestFailed) as failure:
+        return build_manifest_problem(failure)
+    return ManifestRefreshOut(tools_count=len(app.chat_tools))
 
 
 async def list_apps(deps: ToolProxyDeps, call: Call[None]) -> Response:
     """Answer with a plain array, as the old app reads it; the cursor stands in a header."""
-    page = await access.listed(deps, call.uid, after=call.query.cursor)
-    shown = [_shown(app, call.uid, installed) for app, installed in page.items]
+    page = await access.list_apps(deps, call.uid, after=call.query.cursor)
+    app_outs = [_to_app_out(app, call.uid, installation) for app, installation in page.items]
     return Response(
-        adapter(list[AnyApp]).dump_json(shown),
+        type_adapter(list[AnyApp]).dump_json(app_outs),
         media_type="application/json",
         headers={"X-Next-Cursor": page.next} if page.next else None,
     )
 
 
 async def get_app(deps: ToolProxyDeps, call: Call[None]) -> AnyApp:
-    app = await access.visible(deps, call.uid, _named(call))
-    return _shown(app, call.uid, await deps.installed_apps.get(call.uid, app.id))
+    app = await access.require_visible(deps, call.uid, _parse_app_id(call))
+    return _to_app_out(app, call.uid, await deps.installed_apps.get(call.uid, app.id))
 
 
 async def list_tools(deps: ToolProxyDeps, call: Call[None]) -> list[ToolOut]:
-    app = await access.visible(deps, call.uid, _named(call))
+    app = await access.require_visible(deps, call.uid, _parse_app_id(call))
     return [ToolOut.of(tool) for tool in app.chat_tools]
 
 
 async def create_key(deps: ToolProxyDeps, call: Call[None]) -> NewKeyOut:
-    key, secret = await credentials.new_key(deps, call.uid, _named(call))
+    key, secret = await credentials.create_key(deps, call.uid, _parse_app_id(call))
     return NewKeyOut(id=key.id, secret=secret, label=key.label, created_at=key.created_at)
 
 
 async def list_keys(deps: ToolProxyDeps, call: Call[None]) -> list[KeyOut]:
-    app = await access.owned(deps, call.uid, _named(call))
-    return [KeyOut.of(key) for key in await deps.apps.keys(app.id)]
+    app = await access.require_owned(deps, call.uid, _parse_app_id(call))
+    return [KeyOut.of(key) for key in await deps.apps.list_keys(app.id)]
 
 
-async def delete_key(deps: ToolProxyDeps, call: Call[None]) -> Ok:
-    app = await access.owned(deps, call.uid, _named(call))
-    await deps.apps.remove_key(app.id, _id(call.path["key_id"]))
-    return Ok()
+async def delete_key(deps: ToolProxyDeps, call: Call[None]) -> ToolProxyOkOut:
+    app = await access.require_owned(deps, call.uid, _parse_app_id(call))
+    await deps.apps.remove_key(app.id, _parse_id(call.path["key_id"]))
+    return ToolProxyOkOut()
 
 
 async def rotate_secret(deps: ToolProxyDeps, call: Call[None]) -> SecretOut:
-    app = await credentials.rotate(deps, call.uid, _named(call))
-    until = deps.clock.now() + credentials.OVERLAP
+    app = await credentials.rotate_secret(deps, call.uid, _parse_app_id(call))
+    until = deps.clock.now() + credentials.SECRET_OVERLAP
     return SecretOut(signing_secret=app.signing_secret, retired_secret_until=until)
 
 
 async def list_calls(deps: ToolProxyDeps, call: Call[None]) -> list[CallOut]:
-    app = await access.owned(deps, call.uid, _named(call))
-    since = deps.clock.now() - KEPT
-    newest = await deps.calls.newest(app.id, since=since, limit=call.query.limit)
-    return [CallOut.of(one) for one in newest]
+    app = await access.require_owned(deps, call.uid, _parse_app_id(call))
+    since = deps.clock.now() - CALL_LOG_TTL
+    newest_calls = await deps.calls.list_newest(app.id, since=since, limit=call.query.limit)
+    return [CallOut.of(entry) for entry in newest_calls]
 
 
-async def enable(deps: ToolProxyDeps, call: Call[None]) -> Ok:
+async def enable(deps: ToolProxyDeps, call: Call[None]) -> ToolProxyOkOut:
     query: EnableQuery = call.query
-    await access.enable(deps, call.uid, query.app_id, shown=query.shown)
-    return Ok()
+    await access.install(deps, call.uid, query.app_id, shown_permissions=query.shown_permissions)
+    return ToolProxyOkOut()
 
 
-async def disable(deps: ToolProxyDeps, call: Call[None]) -> Ok:
+async def disable(deps: ToolProxyDeps, call: Call[None]) -> ToolProxyOkOut:
     await deps.installed_apps.remove(call.uid, call.query.app_id)
-    return Ok()
+    return ToolProxyOkOut()
 
 
-def manifest_problem(failed: NoManifest | ManifestFailed) -> Response:
+def build_manifest_problem(failure: NoManifest | ManifestFailed) -> Response:
     """Say whose turn it is: the developer's, or the server's that they named."""
-    return problem(400 if isinstance(failed, NoManifest) else 502, str(failed))
+    return build_problem(400 if isinstance(failure, NoManifest) else 502, str(failure))
 
 
-def _shown(app: App, uid: UserId, installed: InstalledApp | None) -> AnyApp:
+def _to_app_out(app: App, uid: UserId, installation: InstalledApp | None) -> AnyApp:
     kind = OwnedAppOut if app.owner == uid else AppOut
-    return kind.of(app, uid, installed)
+    return kind.of(app, uid, installation)
 
 
-def _named(call: Call[Any]) -> AppId:
-    return AppId(_id(call.path["app_id"]))
+def _parse_app_id(call: Call[Any]) -> AppId:
+    return AppId(_parse_id(call.path["app_id"]))
 
 
-def _id(text: str) -> str:
+def _parse_id(text: str) -> str:
     if not is_id(text):
         raise NotFound("App not found")
     return text
@@ -172,7 +172,7 @@ ENDPOINTS = (
         handler=enable,
         summary="Install an app, or allow it what it asks for since",
         query=EnableQuery,
-        response=Ok,
+        response=ToolProxyOkOut,
         errors=(404, 409),
     ),
     Endpoint(
@@ -181,7 +181,7 @@ ENDPOINTS = (
         handler=disable,
         summary="Uninstall an app",
         query=AppQuery,
-        response=Ok,
+        response=ToolProxyOkOut,
     ),
     Endpoint(
         method="GET",
@@ -196,7 +196,7 @@ ENDPOINTS = (
         path="/v1/apps/{app_id}",
         handler=change_app,
         summary="Change an app and read its manifest again",
-        body=AppPatch,
+        body=AppPatchIn,
         response=OwnedAppOut,
         max_bytes=MAX_APP_BYTES,
         errors=(400, 403, 404, 409, 413, 502),
@@ -206,7 +206,7 @@ ENDPOINTS = (
         path="/v1/apps/{app_id}",
         handler=delete_app,
         summary="Delete an app",
-        response=Ok,
+        response=ToolProxyOkOut,
         errors=(403, 404),
     ),
     Endpoint(
@@ -239,7 +239,7 @@ ENDPOINTS = (
         path="/v1/apps/{app_id}/refresh-manifest",
         handler=refresh_manifest,
         summary="Read an app's manifest again",
-        response=Refreshed,
+        response=ManifestRefreshOut,
         errors=(400, 403, 404, 502),
     ),
     Endpoint(
@@ -263,7 +263,7 @@ ENDPOINTS = (
         path="/v1/apps/{app_id}/keys/{key_id}",
         handler=delete_key,
         summary="Revoke an app's key",
-        response=Ok,
+        response=ToolProxyOkOut,
         errors=(403, 404),
     ),
 )

@@ -8,14 +8,14 @@ from starlette.requests import Request
 
 from functions.tool_proxy.endpoints import ENDPOINTS
 from functions.tool_proxy.wiring import deps, start
-from shared.edge.http import application
+from shared.edge.http import build_application
 
 start()
 
 
 @cache
 def _apps() -> Starlette:
-    return application("apps", ENDPOINTS, deps(), cors_origins=deps().cors_origins)
+    return build_application("apps", ENDPOINTS, deps(), cors_origins=deps().cors_origins)
 
 
 @functions_framework.aio.http  # type: ignore[arg-type]  # its type omits ASGI applications

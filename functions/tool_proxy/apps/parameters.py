@@ -4,15 +4,15 @@ import json
 from collections.abc import Mapping
 from typing import Any, cast
 
-from shared.domain.text import visible
+from shared.domain.text import strip_invisible
 
 _MAX_SCHEMA_BYTES = 16_384
-_MAX_SCHEMAS_BYTES = 65_536
+_MAX_TOTAL_SCHEMA_BYTES = 65_536
 """For all tools of an app: what is beyond would only crowd the model's prompt."""
-_PLACE = 8
+_NODE_COST_CHARS = 8
 """Characters that any part of a schema counts for: a million empty maps are a short text."""
 _MAX_DEPTH = 32
-_COSTLY = (
+_FORBIDDEN_KEYWORDS = (
     "patternProperties",
     "unevaluatedProperties",
     "unevaluatedItems",
@@ -22,66 +22,66 @@ _COSTLY = (
 """Keywords whose validation a stranger can make take exponential time, or follow references."""
 
 
-class BadTool(ValueError):
+class InvalidTool(ValueError):
     """One tool cannot be used; the others can."""
 
 
-def parameters(declared: Any, allowance: "Allowance") -> Mapping[str, Any]:
+def parse_parameters(declaration: Any, budget: "SchemaBudget") -> Mapping[str, Any]:
     """Return a JSON Schema of type object that stands alone: references are written out.
 
     Raises BadTool.
     """
-    if isinstance(declared, str):
-        declared = _from_text(declared)
-    if declared is None:
-        declared = {}
-    if not isinstance(declared, dict) or declared.get("type", "object") != "object":
-        raise BadTool("`parameters` must be a JSON Schema of type object")
-    schema = {"type": "object", "properties": {}, **declared}
-    allowance.begin()
-    schema = _Inliner(schema, allowance).inline(schema, depth=0)
+    if isinstance(declaration, str):
+        declaration = _parse_text(declaration)
+    if declaration is None:
+        declaration = {}
+    if not isinstance(declaration, dict) or declaration.get("type", "object") != "object":
+        raise InvalidTool("`parameters` must be a JSON Schema of type object")
+    schema = {"type": "object", "properties": {}, **declaration}
+    budget.start_tool()
+    schema = _Inliner(schema, budget).inline(schema, depth=0)
     schema.pop("$defs", None)
     schema.pop("definitions", None)
     _check_schema(schema)
     return cast("Mapping[str, Any]", schema)
 
 
-def _from_text(declared: str) -> Any:
+def _parse_text(declaration: str) -> Any:
     try:
-        return read_json(declared)
+        return read_json(declaration)
     except (ValueError, RecursionError) as error:
-        raise BadTool("`parameters` is text that is not JSON") from error
+        raise InvalidTool("`parameters` is text that is not JSON") from error
 
 
 def read_json(text: bytes | str) -> Any:
     """Read JSON without what a model would read and nobody sees. Raises ValueError, RecursionError."""
-    whole = json.dumps(json.loads(text, parse_constant=_no_number), ensure_ascii=False)
-    whole.encode()  # fails on half a surrogate pair
-    return json.loads(visible(whole))
+    json_text = json.dumps(json.loads(text, parse_constant=_reject_constant), ensure_ascii=False)
+    json_text.encode()  # fails on half a surrogate pair
+    return json.loads(strip_invisible(json_text))
 
 
-def _no_number(name: str) -> float:
+def _reject_constant(name: str) -> float:
     raise ValueError(f"{name} is not JSON")
 
 
-class Allowance:
+class SchemaBudget:
     """How many characters of schemas may be written out: for one tool, and for all."""
 
     def __init__(self) -> None:
-        self._of_all = _MAX_SCHEMAS_BYTES
-        self._of_this = 0
+        self._chars_left_of_all = _MAX_TOTAL_SCHEMA_BYTES
+        self._chars_left_of_tool = 0
 
-    def begin(self) -> None:
+    def start_tool(self) -> None:
         """Begin with the next tool."""
-        self._of_this = _MAX_SCHEMA_BYTES
+        self._chars_left_of_tool = _MAX_SCHEMA_BYTES
 
     def spend(self, chars: int) -> None:
-        self._of_this -= chars
-        self._of_all -= chars
-        if self._of_this < 0 or self._of_all < 0:
-            raise BadTool(
+        self._chars_left_of_tool -= chars
+        self._chars_left_of_all -= chars
+        if self._chars_left_of_tool < 0 or self._chars_left_of_all < 0:
+            raise InvalidTool(
                 f"`parameters` is over {_MAX_SCHEMA_BYTES} bytes,"
-                f" or those of all tools over {_MAX_SCHEMAS_BYTES}"
+                f" or those of all tools over {_MAX_TOTAL_SCHEMA_BYTES}"
             )
 
 
@@ -91,63 +91,65 @@ class _Inliner:
     What a reference may cost is bounded: an exploding schema runs out of its allowance.
     """
 
-    def __init__(self, root: Mapping[str, Any], allowance: Allowance) -> None:
+    def __init__(self, root: Mapping[str, Any], budget: SchemaBudget) -> None:
         self._root = root
-        self._allowance = allowance
+        self._budget = budget
 
     def inline(self, node: Any, *, depth: int) -> Any:
         if depth > _MAX_DEPTH:
-            raise BadTool("`parameters` is recursive or too deep")
-        self._allowance.spend(_chars(node))
+            raise InvalidTool("`parameters` is recursive or too deep")
+        self._budget.spend(_count_chars(node))
         if isinstance(node, list):
             return [self.inline(item, depth=depth + 1) for item in node]
         if not isinstance(node, dict):
             return node
         if isinstance(node.get("$ref"), str):
-            rest = {name: value for name, value in node.items() if name != "$ref"}
-            return self.inline({**self._resolve(node["$ref"]), **rest}, depth=depth + 1)
-        skipped = ("$defs", "definitions") if depth == 0 else ()
+            siblings = {name: value for name, value in node.items() if name != "$ref"}
+            return self.inline({**self._resolve(node["$ref"]), **siblings}, depth=depth + 1)
+        skipped_names = ("$defs", "definitions") if depth == 0 else ()
         return {
             name: self.inline(value, depth=depth + 1)
             for name, value in node.items()
-            if name not in skipped
+            if name not in skipped_names
         }
 
     def _resolve(self, reference: str) -> Mapping[str, Any]:
         if not reference.startswith("#"):
-            raise BadTool("`parameters` refers to another document")
+            raise InvalidTool("`parameters` refers to another document")
         node: Any = self._root
         for part in reference.removeprefix("#").split("/")[1:]:
             name = part.replace("~1", "/").replace("~0", "~")
             node = node.get(name) if isinstance(node, dict) else None
         if not isinstance(node, dict):
-            raise BadTool("`parameters` refers to what is not there")
+            raise InvalidTool("`parameters` refers to what is not there")
         return node
 
 
-def _chars(node: Any) -> int:
+def _count_chars(node: Any) -> int:
     """Count what a node adds to a schema, for its text and its place in memory; its parts count for themselves."""
     if isinstance(node, dict):
-        return _PLACE + sum(map(len, node))
-    return _PLACE + len(node) if isinstance(node, str) else _PLACE
+        return _NODE_COST_CHARS + sum(map(len, node))
+    return _NODE_COST_CHARS + len(node) if isinstance(node, str) else _NODE_COST_CHARS
 
 
 def _check_schema(schema: Mapping[str, Any]) -> None:
     from jsonschema import Draft202012Validator, SchemaError
 
     if len(json.dumps(schema, ensure_ascii=False).encode()) > _MAX_SCHEMA_BYTES:
-        raise BadTool(f"`parameters` is over {_MAX_SCHEMA_BYTES} bytes")
-    if used := next((keyword for keyword in _COSTLY if _uses(schema, keyword)), None):
-        raise BadTool(f"`parameters` uses {used}")
+        raise InvalidTool(f"`parameters` is over {_MAX_SCHEMA_BYTES} bytes")
+    if forbidden_keyword := next(
+        (keyword for keyword in _FORBIDDEN_KEYWORDS if _contains_keyword(schema, keyword)), None
+    ):
+        raise InvalidTool(f"`parameters` uses {forbidden_keyword}")
     try:
         Draft202012Validator.check_schema(schema)
     except SchemaError as error:
-        raise BadTool(f"`parameters` is not a JSON Schema: {error.message}") from error
+        raise InvalidTool(f"`parameters` is not a JSON Schema: {error.message}") from error
 
 
-def _uses(node: Any, keyword: str) -> bool:
+def _contains_keyword(node: Any, keyword: str) -> bool:
     if isinstance(node, list):
-        return any(_uses(item, keyword) for item in node)
+        return any(_contains_keyword(item, keyword) for item in node)
     if isinstance(node, dict):
-        return keyword in node or any(_uses(value, keyword) for value in node.values())
+        return keyword in node or any(_contains_keyword(value, keyword) for value in node.values())
     return False

@@ -6,17 +6,17 @@ from datetime import datetime
 from shared.domain.app import App
 
 
-def message_id(*named: str) -> str:
+def build_message_id(*parts: str) -> str:
     """Name a message after what makes it one: the same on every attempt."""
-    return "msg_" + hashlib.sha256("|".join(named).encode()).hexdigest()[:32]
+    return "msg_" + hashlib.sha256("|".join(parts).encode()).hexdigest()[:32]
 
 
-def signature_headers(app: App, body: bytes, message_id: str, now: datetime) -> dict[str, str]:
+def sign(app: App, body: bytes, message_id: str, now: datetime) -> dict[str, str]:
     """Sign id, time and body with every secret that holds; a receiver needs to know one of them."""
     from standardwebhooks import Webhook
 
     text = body.decode()
-    signatures = [Webhook(s).sign(message_id, now, text) for s in app.signing_secrets(now)]
+    signatures = [Webhook(s).sign(message_id, now, text) for s in app.get_signing_secrets(now)]
     return {
         "webhook-id": message_id,
         "webhook-timestamp": str(int(now.timestamp())),

@@ -5,80 +5,82 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 from functions.tool_proxy.wiring import ToolProxyDeps
-from shared.domain.app import App, SwitchedOff
+from shared.domain.app import App, Deactivation
 from shared.domain.errors import AlreadyExists
 from shared.domain.notification import Notification, NotificationId
 
-FAILURES = 20
-LASTING = timedelta(hours=24)
-_REASON = (
+MIN_FAILURES = 20
+FAILURE_WINDOW = timedelta(hours=24)
+_FAILING_REASON = (
     "Every call failed for a day, {failures} or more. Read the manifest again once it works:"
     " that switches the app on."
 )
-_UNHEARD = "Nothing arrived for a day. Save the app again once its webhook takes calls."
-_GONE = "The webhook answered 410 Gone. Save the app again once it takes calls."
+_UNDELIVERED_REASON = "Nothing arrived for a day. Save the app again once its webhook takes calls."
+_GONE_REASON = "The webhook answered 410 Gone. Save the app again once it takes calls."
 
 
-async def judge(deps: ToolProxyDeps, app: App, now: datetime) -> None:
+async def disable_if_failing(deps: ToolProxyDeps, app: App, now: datetime) -> None:
     """Switch off an app that has done nothing but fail for so long, FAILURES times at least."""
-    after = _in_order_since(app)
-    failures = await deps.calls.failures_in_a_row(app.id, after=after, limit=FAILURES)
-    if len(failures) < FAILURES or now - failures[0].at < LASTING:
+    verified_at = _get_verified_at(app)
+    failures = await deps.calls.list_consecutive_failures(
+        app.id, after=verified_at, limit=MIN_FAILURES
+    )
+    if len(failures) < MIN_FAILURES or now - failures[0].at < FAILURE_WINDOW:
         return
-    verdict = SwitchedOff(at=now, reason=_REASON.format(failures=FAILURES))
-    await tell_developer(deps, app, verdict)
-    await deps.apps.revise(app.id, lambda current: _switched_off(current, app, verdict))
+    verdict = Deactivation(at=now, reason=_FAILING_REASON.format(failures=MIN_FAILURES))
+    await notify_developer(deps, app, verdict)
+    await deps.apps.revise(app.id, lambda current: _mark_disabled(current, app, verdict))
 
 
-async def judge_webhook(deps: ToolProxyDeps, app: App) -> None:
+async def disable_webhook_if_failing(deps: ToolProxyDeps, app: App) -> None:
     """Switch off a webhook at which nothing arrived for so long, when a delivery was given up."""
-    began = deps.clock.now() - LASTING
-    is_new = _in_order_since(app) > began
-    if is_new or await deps.calls.has_arrived(app.id, "webhook", after=began):
+    window_start = deps.clock.now() - FAILURE_WINDOW
+    is_new = _get_verified_at(app) > window_start
+    if is_new or await deps.calls.has_arrived(app.id, "webhook", after=window_start):
         return
-    await _switch_webhook_off(deps, app, _UNHEARD)
+    await _disable_webhook(deps, app, _UNDELIVERED_REASON)
 
 
-async def webhook_gone(deps: ToolProxyDeps, app: App) -> None:
+async def disable_gone_webhook(deps: ToolProxyDeps, app: App) -> None:
     """Tell an app no more that wants to hear no more; a change of the app switches it on again."""
-    await _switch_webhook_off(deps, app, _GONE)
+    await _disable_webhook(deps, app, _GONE_REASON)
 
 
-async def _switch_webhook_off(deps: ToolProxyDeps, app: App, reason: str) -> None:
-    verdict = SwitchedOff(at=deps.clock.now(), reason=reason)
-    await tell_developer(deps, app, verdict, what="webhook")
-    await deps.apps.revise(app.id, lambda current: _webhook_off(current, app, verdict))
+async def _disable_webhook(deps: ToolProxyDeps, app: App, reason: str) -> None:
+    verdict = Deactivation(at=deps.clock.now(), reason=reason)
+    await notify_developer(deps, app, verdict, part="webhook")
+    await deps.apps.revise(app.id, lambda current: _mark_webhook_disabled(current, app, verdict))
 
 
-def _in_order_since(app: App) -> datetime:
+def _get_verified_at(app: App) -> datetime:
     return app.checked_at or app.created_at
 
 
-def _switched_off(current: App, judged: App, verdict: SwitchedOff) -> App:
+def _mark_disabled(current: App, checked_app: App, verdict: Deactivation) -> App:
     """What its developer did since the verdict was thought of counts more."""
-    if current.switched_off or current.checked_at != judged.checked_at:
+    if current.switched_off or current.checked_at != checked_app.checked_at:
         return current
     return replace(current, switched_off=verdict)
 
 
-def _webhook_off(current: App, judged: App, verdict: SwitchedOff) -> App:
-    if current.webhook_off or current.checked_at != judged.checked_at:
+def _mark_webhook_disabled(current: App, checked_app: App, verdict: Deactivation) -> App:
+    if current.webhook_off or current.checked_at != checked_app.checked_at:
         return current
     return replace(current, webhook_off=verdict)
 
 
-async def tell_developer(
-    deps: ToolProxyDeps, app: App, verdict: SwitchedOff, *, what: str = ""
+async def notify_developer(
+    deps: ToolProxyDeps, app: App, verdict: Deactivation, *, part: str = ""
 ) -> None:
     """Tell it once, whoever else comes to the same verdict: before it holds, so that it is told.
 
     `what` of the app is switched off, if not the whole.
     """
-    since = _in_order_since(app)
+    verified_at = _get_verified_at(app)
     notice = Notification(
-        id=NotificationId(f"off-{what}{app.id}-{since:%Y%m%d%H%M%S}"),
+        id=NotificationId(f"off-{part}{app.id}-{verified_at:%Y%m%d%H%M%S}"),
         app_id=app.id,
-        title=f"{app.name}: {what} was switched off" if what else f"{app.name} was switched off",
+        title=f"{app.name}: {part} was switched off" if part else f"{app.name} was switched off",
         body=verdict.reason,
         created_at=verdict.at,
         delivered_at=verdict.at,

@@ -13,19 +13,19 @@ from shared.domain.app import (
     App,
     AppCall,
     ChatTool,
+    Deactivation,
     ExternalIntegration,
     InstalledApp,
     Permission,
-    SwitchedOff,
 )
 from shared.domain.ids import AppId, UserId
-from shared.domain.text import visible
+from shared.domain.text import strip_invisible
 from shared.edge.http import Wire
 
 Url = Annotated[str, Field(max_length=2_000)]
-Short = Annotated[
+ShortLine = Annotated[
     str,
-    AfterValidator(lambda text: " ".join(visible(text).split())),
+    AfterValidator(lambda text: " ".join(strip_invisible(text).split())),
     StringConstraints(min_length=1, max_length=100),
 ]
 """One line."""
@@ -40,7 +40,7 @@ class ExternalIntegrationIn(Wire):
     webhook_url: Url | None = None
     setup_completed_url: Url | None = None
     setup_instructions_file_path: Url | None = None
-    triggers_on: Short | None = None
+    triggers_on: ShortLine | None = None
     actions: Pairs = Field(default_factory=list)
     auth_steps: Pairs = Field(default_factory=list)
     chat_messages_enabled: bool = False
@@ -48,23 +48,23 @@ class ExternalIntegrationIn(Wire):
     chat_messages_notify: bool = False
 
 
-class AppSettings(Wire):
+class AppSettingsIn(Wire):
     """What a developer says of an app, beside its name."""
 
-    description: Annotated[str, AfterValidator(visible), Field(max_length=4_000)] = ""
-    capabilities: list[Short] = Field(default=[], max_length=20)
+    description: Annotated[str, AfterValidator(strip_invisible), Field(max_length=4_000)] = ""
+    capabilities: list[ShortLine] = Field(default=[], max_length=20)
     external_integration: ExternalIntegrationIn = Field(default_factory=ExternalIntegrationIn)
     private: bool = False
     persona_prompt: str | None = Field(default=None, max_length=20_000)
     persona_model: Literal["persona", "persona_premium"] = "persona"
 
 
-class AppIn(AppSettings):
+class AppIn(AppSettingsIn):
     """A new app. Others may install it unless it says `private`, as in the old product."""
 
-    name: Short
+    name: ShortLine
 
-    def registration(self) -> Registration:
+    def to_registration(self) -> Registration:
         integration = self.external_integration.model_dump(exclude={"actions", "auth_steps"})
         return Registration(
             name=self.name,
@@ -81,21 +81,21 @@ class AppIn(AppSettings):
         )
 
 
-class AppPatch(AppSettings):
+class AppPatchIn(AppSettingsIn):
     """What to change of an app; what is left out stays as it is, and so does a name of null."""
 
-    name: Short | None = None
+    name: ShortLine | None = None
 
-    def changed(self, app: App) -> App:
+    def apply_to(self, app: App) -> App:
         """Return the app with what was given."""
-        given = {**self.model_dump(exclude_unset=True), "name": self.name or app.name}
-        integration = given.pop("external_integration", {})
-        whole = replace(app.external_integration, **_as_tuples(integration))
-        return replace(app, external_integration=whole, **_as_tuples(given))
+        changes = {**self.model_dump(exclude_unset=True), "name": self.name or app.name}
+        integration = changes.pop("external_integration", {})
+        merged_integration = replace(app.external_integration, **_to_tuples(integration))
+        return replace(app, external_integration=merged_integration, **_to_tuples(changes))
 
 
-def _as_tuples(given: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: tuple(v) if isinstance(v, list) else v for name, v in given.items()}
+def _to_tuples(fields: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: tuple(v) if isinstance(v, list) else v for name, v in fields.items()}
 
 
 class AppOut(Wire):
@@ -115,15 +115,23 @@ class AppOut(Wire):
     granted_permissions: list[Permission]
     external_integration: ExternalIntegration
     chat_tools: list[str]
-    switched_off: SwitchedOff | None
-    webhook_off: SwitchedOff | None
+    switched_off: Deactivation | None
+    webhook_off: Deactivation | None
 
     @classmethod
-    def of(cls, app: App, uid: UserId, installed: InstalledApp | None = None) -> "AppOut":
+    def of(cls, app: App, uid: UserId, installation: InstalledApp | None = None) -> "AppOut":
         """Of the webhook's address, say only whose server it is: the rest may hold a secret."""
-        told = app.external_integration
-        told = replace(told, webhook_url=told.webhook_url and _origin(told.webhook_url))
-        return cls(**_seen(replace(app, external_integration=told), uid, installed))
+        public_integration = app.external_integration
+        public_integration = replace(
+            public_integration,
+            webhook_url=public_integration.webhook_url
+            and _get_origin(public_integration.webhook_url),
+        )
+        return cls(
+            **_build_common_fields(
+                replace(app, external_integration=public_integration), uid, installation
+            )
+        )
 
 
 class OwnedAppOut(AppOut):
@@ -136,9 +144,9 @@ class OwnedAppOut(AppOut):
     persona_prompt: str | None
 
     @classmethod
-    def of(cls, app: App, uid: UserId, installed: InstalledApp | None = None) -> "OwnedAppOut":
+    def of(cls, app: App, uid: UserId, installation: InstalledApp | None = None) -> "OwnedAppOut":
         return cls(
-            **_seen(app, uid, installed),
+            **_build_common_fields(app, uid, installation),
             refused_tools=list(app.refused_tools),
             signing_secret=app.signing_secret,
             retired_secret_until=app.retired_secret.until if app.retired_secret else None,
@@ -147,11 +155,13 @@ class OwnedAppOut(AppOut):
         )
 
 
-def _origin(url: str) -> str:
+def _get_origin(url: str) -> str:
     return "/".join(url.split("/", 3)[:3]).partition("?")[0]
 
 
-def _seen(app: App, uid: UserId, installed: InstalledApp | None) -> dict[str, Any]:
+def _build_common_fields(
+    app: App, uid: UserId, installation: InstalledApp | None
+) -> dict[str, Any]:
     return {
         "id": app.id,
         "name": app.name,
@@ -159,9 +169,11 @@ def _seen(app: App, uid: UserId, installed: InstalledApp | None) -> dict[str, An
         "capabilities": list(app.capabilities),
         "private": app.private,
         "created_at": app.created_at,
-        "enabled": installed is not None,
+        "enabled": installation is not None,
         "permissions": sorted(app.external_integration.permissions),
-        "granted_permissions": sorted(installed.permissions(app, uid) if installed else ()),
+        "granted_permissions": sorted(
+            installation.get_permissions(app, uid) if installation else ()
+        ),
         "external_integration": app.external_integration,
         "chat_tools": [tool.name for tool in app.chat_tools],
         "switched_off": app.switched_off,
@@ -198,7 +210,7 @@ class CallOut(Wire):
         return cls(**asdict(call))
 
 
-class Refreshed(Wire):
+class ManifestRefreshOut(Wire):
     """The manifest was read."""
 
     status: Literal["ok"] = "ok"
@@ -257,5 +269,5 @@ class EnableQuery(AppQuery):
     permissions: str | None = Field(default=None, max_length=400)
 
     @property
-    def shown(self) -> frozenset[str] | None:
+    def shown_permissions(self) -> frozenset[str] | None:
         return None if self.permissions is None else frozenset(self.permissions.split(","))

@@ -9,7 +9,7 @@ from shared.domain.ids import UserId
 from shared.domain.value import value
 from shared.ports import Keys
 
-AUTHORIZED_WITHIN = timedelta(minutes=10)
+AUTHORIZATION_TTL = timedelta(minutes=10)
 
 
 class NotConnected(Conflict):
@@ -17,7 +17,7 @@ class NotConnected(Conflict):
 
 
 @value
-class Sent:
+class AuthorizationRedirect:
     """Where to send a user, and the secret of whoever begins: only they may end it."""
 
     url: str
@@ -25,24 +25,24 @@ class Sent:
 
 
 @value
-class Returning:
+class CallbackState:
     """Who came back, as the state says; the caller checks that it is whoever began."""
 
     uid: UserId
     authorization_id: str
 
 
-async def state_of(keys: Keys, uid: UserId, authorization_id: str, *, purpose: str) -> str:
+async def issue_state(keys: Keys, uid: UserId, authorization_id: str, *, purpose: str) -> str:
     """Name user and authorization; for another purpose it is no state."""
-    named = json.dumps([uid, authorization_id]).encode()
-    return urlsafe_b64encode(await keys.wrap(named, bound_to=purpose)).decode()
+    payload = json.dumps([uid, authorization_id]).encode()
+    return urlsafe_b64encode(await keys.wrap(payload, bound_to=purpose)).decode()
 
 
-async def returning(keys: Keys, state: str, *, purpose: str) -> Returning:
+async def verify_state(keys: Keys, state: str, *, purpose: str) -> CallbackState:
     """Read who comes back. Raises NotConnected for what is no state of ours."""
     try:
-        named = await keys.unwrap(urlsafe_b64decode(state), bound_to=purpose)
-    except (ValueError, CannotUnwrap) as forged:
-        raise NotConnected("This link is not one of ours.") from forged
-    uid, authorization_id = json.loads(named)
-    return Returning(uid=UserId(uid), authorization_id=authorization_id)
+        payload = await keys.unwrap(urlsafe_b64decode(state), bound_to=purpose)
+    except (ValueError, CannotUnwrap) as error:
+        raise NotConnected("This link is not one of ours.") from error
+    uid, authorization_id = json.loads(payload)
+    return CallbackState(uid=UserId(uid), authorization_id=authorization_id)

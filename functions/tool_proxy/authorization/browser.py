@@ -10,33 +10,33 @@ from starlette.datastructures import Headers
 from starlette.requests import cookie_parser
 from starlette.responses import Response
 
-COOKIE = "__session"
+COOKIE_NAME = "__session"
 """The one cookie that Firebase Hosting passes on."""
 
 
-def remember(
-    answer: Response, authorization_id: str, *, path: str, back_to: str, within: timedelta
+def set_binding_cookie(
+    response: Response, authorization_id: str, *, path: str, return_url: str, ttl: timedelta
 ) -> Response:
     """Let this browser come back to `back_to`, below `path`."""
-    answer.headers["Cache-Control"] = "private, no-store"
-    answer.set_cookie(
-        COOKIE,
+    response.headers["Cache-Control"] = "private, no-store"
+    response.set_cookie(
+        COOKIE_NAME,
         authorization_id,
-        max_age=int(within.total_seconds()),
+        max_age=int(ttl.total_seconds()),
         path=path,
-        secure=back_to.startswith("https://"),
+        secure=return_url.startswith("https://"),
         httponly=True,
         samesite="lax",
     )
-    return answer
+    return response
 
 
-def began_here(headers: Headers, authorization_id: str) -> bool:
-    held = cookie_parser(headers.get("cookie", "")).get(COOKIE, "")
-    return compare_digest(held.encode(), authorization_id.encode())
+def is_same_browser(headers: Headers, authorization_id: str) -> bool:
+    cookie_value = cookie_parser(headers.get("cookie", "")).get(COOKIE_NAME, "")
+    return compare_digest(cookie_value.encode(), authorization_id.encode())
 
 
-def begun_elsewhere(back_to: str) -> str:
+def build_wrong_browser_text(return_url: str) -> str:
     """Say where to start again to somebody who came back in another browser."""
-    origin = back_to.partition("/v1/")[0]
+    origin = return_url.partition("/v1/")[0]
     return f"This was begun elsewhere. Start again in this browser, at {origin}."

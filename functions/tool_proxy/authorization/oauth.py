@@ -11,101 +11,105 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 from shared.domain.connection import OauthClient, Tokens
 from shared.domain.errors import KeepsakeError, Unavailable
 from shared.domain.value import value
-from shared.integrations.service import Consent, Provider, basic
+from shared.integrations.service import ConnectionSpec, OAuthProvider, build_basic_auth
 from shared.ports import EgressRequest, EgressResponse
 
 if TYPE_CHECKING:
     from oauthlib.oauth2 import WebApplicationClient
 
 TIMEOUT_S = 15.0
-LONGEST = timedelta(days=3_650)
+MAX_TOKEN_LIFETIME = timedelta(days=3_650)
 Token = Annotated[str, StringConstraints(pattern=r"^[!-~]+$", max_length=8_192)]
-_OF_NO_USE = ("invalid_grant", "invalid_request", "bad_refresh_token")
+_INVALID_GRANT_ERRORS = ("invalid_grant", "invalid_request", "bad_refresh_token")
 """The standard's word for a grant that ended, and what X and GitHub say instead."""
 
 
-class Refused(KeepsakeError):
+class OAuthError(KeepsakeError):
     """The provider says no. `expired` when what we hold is of no use any more."""
 
     def __init__(self, error: str) -> None:
         super().__init__(f"The provider answered {error!r}.")
-        self.expired = error in _OF_NO_USE
+        self.is_expired = error in _INVALID_GRANT_ERRORS
 
 
 @value
-class Granted:
+class TokenResponse:
     """What a provider gave; `scopes` are None where it did not say, which means all."""
 
     tokens: Tokens
     scopes: frozenset[str] | None
 
 
-def authorize_url(
-    consent: Consent, client: OauthClient, *, state: str, verifier: str, redirect_uri: str
+def build_authorize_url(
+    consent: ConnectionSpec, client: OauthClient, *, state: str, verifier: str, redirect_uri: str
 ) -> str:
     """Return where to send a user to allow access."""
-    oauth = _oauth(client)
+    oauth = _build_oauth_client(client)
     url = oauth.prepare_request_uri(
         consent.provider.authorize_url,
         redirect_uri=redirect_uri,
-        scope=[*consent.beside, *consent.scopes],
+        scope=[*consent.extra_scopes, *consent.scopes],
         state=state,
         code_challenge=oauth.create_code_challenge(verifier, "S256"),
         code_challenge_method="S256",
-        **consent.provider.asks,
+        **consent.provider.authorize_params,
     )
-    return at(client, url)
+    return with_base_url(client, url)
 
 
-def new_verifier() -> str:
+def create_verifier() -> str:
     """Make the secret of PKCE: 64 random characters."""
-    return str(_oauth(OauthClient(id="", secret="")).create_code_verifier(64))
+    return str(_build_oauth_client(OauthClient(id="", secret="")).create_code_verifier(64))
 
 
-def code_request(
-    provider: Provider, client: OauthClient, *, code: str, verifier: str, redirect_uri: str
+def build_code_request(
+    provider: OAuthProvider, client: OauthClient, *, code: str, verifier: str, redirect_uri: str
 ) -> EgressRequest:
     """Exchange a code for tokens."""
     build = partial(
-        _oauth(client).prepare_request_body,
+        _build_oauth_client(client).prepare_request_body,
         code=code,
         redirect_uri=redirect_uri,
         code_verifier=verifier,
     )
-    return _token_request(provider, client, build)
+    return _build_token_request(provider, client, build)
 
 
-def refresh_request(provider: Provider, client: OauthClient, refresh_token: str) -> EgressRequest:
+def build_refresh_request(
+    provider: OAuthProvider, client: OauthClient, refresh_token: str
+) -> EgressRequest:
     """Exchange a refresh token for new tokens."""
     build = partial(
-        _oauth(client).prepare_refresh_body,
+        _build_oauth_client(client).prepare_refresh_body,
         refresh_token=refresh_token,
         client_id=client.id,
-        **provider.refreshes,
+        **provider.refresh_params,
     )
-    return _token_request(provider, client, build)
+    return _build_token_request(provider, client, build)
 
 
-def _token_request(provider: Provider, client: OauthClient, build: Any) -> EgressRequest:
+def _build_token_request(provider: OAuthProvider, client: OauthClient, build: Any) -> EgressRequest:
     headers = {"Accept": "application/json"}
     if provider.client_in == "header":
-        headers["Authorization"] = basic(client)
+        headers["Authorization"] = build_basic_auth(client)
         body = build(include_client_id=False)
     else:
         body = build(include_client_id=True, client_secret=client.secret)
     kind = "application/x-www-form-urlencoded"
-    if provider.tokens_as == "json":
+    if provider.body_format == "json":
         kind, body = "application/json", json.dumps(dict(parse_qsl(body)))
     return EgressRequest(
         method="POST",
-        url=at(client, provider.token_url),
+        url=with_base_url(client, provider.token_url),
         headers={**headers, "Content-Type": kind},
         body=body.encode(),
         timeout_s=TIMEOUT_S,
     )
 
 
-def granted(response: EgressResponse, *, now: datetime, before: Tokens | None = None) -> Granted:
+def parse_token_response(
+    response: EgressResponse, *, now: datetime, previous: Tokens | None = None
+) -> TokenResponse:
     """Read tokens. A provider that gives no new refresh token means that the old one stays.
 
     Raises Refused, and Unavailable where the answer is none of a provider's.
@@ -114,17 +118,19 @@ def granted(response: EgressResponse, *, now: datetime, before: Tokens | None = 
 
     try:
         body = response.body.decode(errors="replace")
-        answer = _oauth(OauthClient(id="", secret="")).parse_request_body_response(body)
-        return _granted(_Answer.model_validate(dict(answer)), now, before)
-    except MissingTokenError as none:
-        raise Unavailable("The provider gave no token") from none
+        answer = _build_oauth_client(OauthClient(id="", secret="")).parse_request_body_response(
+            body
+        )
+        return _to_token_response(_TokenFields.model_validate(dict(answer)), now, previous)
+    except MissingTokenError as error:
+        raise Unavailable("The provider gave no token") from error
     except OAuth2Error as refusal:
-        raise Refused(str(refusal.error)[:100]) from None  # the cause may carry what was sent
+        raise OAuthError(str(refusal.error)[:100]) from None  # the cause may carry what was sent
     except (ValueError, AttributeError, TypeError):
         raise Unavailable("The provider's answer cannot be read") from None
 
 
-class _Answer(BaseModel):
+class _TokenFields(BaseModel):
     """What a provider gave, as oauthlib reads it; a token has to fit into a header."""
 
     model_config = ConfigDict(defer_build=True)
@@ -135,13 +141,15 @@ class _Answer(BaseModel):
     scope: list[str] | None = None
 
 
-def _granted(answer: _Answer, now: datetime, before: Tokens | None) -> Granted:
-    lasts = timedelta(seconds=min(answer.expires_in or 0, LONGEST.total_seconds()))
-    return Granted(
+def _to_token_response(
+    answer: _TokenFields, now: datetime, previous: Tokens | None
+) -> TokenResponse:
+    lifetime = timedelta(seconds=min(answer.expires_in or 0, MAX_TOKEN_LIFETIME.total_seconds()))
+    return TokenResponse(
         tokens=Tokens(
             access_token=answer.access_token,
-            refresh_token=answer.refresh_token or (before.refresh_token if before else None),
-            expires_at=now + lasts if lasts else None,
+            refresh_token=answer.refresh_token or (previous.refresh_token if previous else None),
+            expires_at=now + lifetime if lifetime else None,
         ),
         scopes=frozenset(" ".join(answer.scope).replace(",", " ").split())
         if answer.scope
@@ -149,7 +157,7 @@ def _granted(answer: _Answer, now: datetime, before: Tokens | None) -> Granted:
     )
 
 
-def at(client: OauthClient, url: str) -> str:
+def with_base_url(client: OauthClient, url: str) -> str:
     """Put the client's base url in the place of an address's origin."""
     if client.base_url is None:
         return url
@@ -157,7 +165,7 @@ def at(client: OauthClient, url: str) -> str:
     return urlunsplit((base.scheme, base.netloc, parts.path, parts.query, ""))
 
 
-def _oauth(client: OauthClient) -> "WebApplicationClient":
+def _build_oauth_client(client: OauthClient) -> "WebApplicationClient":
     from oauthlib.oauth2 import WebApplicationClient
 
     return WebApplicationClient(client.id)

@@ -8,26 +8,26 @@ from shared.domain.errors import Unavailable
 from shared.ports import Clock
 
 POLL_S = 0.25
-MOST_POLLS = 60
+MAX_POLLS = 60
 
 
-class Versioned(Protocol):
+class VersionedTokens(Protocol):
     """Tokens as stored; the version changes whenever they are replaced."""
 
     @property
     def version(self) -> str: ...
 
 
-G = TypeVar("G", bound=Versioned)
+G = TypeVar("G", bound=VersionedTokens)
 
 
-class Renewable(Protocol[G]):
+class RefreshableAccount(Protocol[G]):
     """What holds tokens, and who may renew them."""
 
-    async def held(self) -> G:
+    async def load(self) -> G:
         """Read the tokens as they stand; raises where there are none."""
 
-    async def renew(self, old: G) -> None:
+    async def refresh(self, old: G) -> None:
         """Exchange `old` and store what comes back before anybody uses it."""
 
     async def claim(self, holder: str) -> bool: ...
@@ -35,29 +35,29 @@ class Renewable(Protocol[G]):
     async def release(self, holder: str) -> None: ...
 
 
-async def renewed_once(account: Renewable[G], old: G, *, holder: str, clock: Clock) -> G:
+async def refresh_once(account: RefreshableAccount[G], old: G, *, holder: str, clock: Clock) -> G:
     """Return what follows `old`: one caller renews it, the others wait for that.
 
     Raises what `held` and `renew` raise, and Unavailable.
     """
-    for _ in range(MOST_POLLS):
+    for _ in range(MAX_POLLS):
         if await account.claim(holder):
             # The provider may end the old token: who is stopped here still stores the new one.
             with anyio.CancelScope(shield=True):
-                return await _claimed(account, old, holder)
+                return await _refresh_claimed(account, old, holder)
         await clock.sleep(POLL_S)
-        latest = await account.held()
+        latest = await account.load()
         if latest.version != old.version:
             return latest
     raise Unavailable("Another call refreshes this account's tokens and does not finish")
 
 
-async def _claimed(account: Renewable[G], old: G, holder: str) -> G:
+async def _refresh_claimed(account: RefreshableAccount[G], old: G, holder: str) -> G:
     try:
-        latest = await account.held()
+        latest = await account.load()
         if latest.version == old.version:
-            await account.renew(old)
-            latest = await account.held()
+            await account.refresh(old)
+            latest = await account.load()
         return latest
     finally:
         await account.release(holder)

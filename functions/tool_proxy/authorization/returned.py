@@ -22,14 +22,14 @@ _HEADERS = {
 }
 
 
-def connected(label: str) -> HTMLResponse:
-    return _page("Connected", f"{label} is connected. You can close this window.")
+def render_connected(label: str) -> HTMLResponse:
+    return _render_page("Connected", f"{label} is connected. You can close this window.")
 
 
-def not_connected(reason: str) -> HTMLResponse:
-    return _page("Not connected", f"{reason} You can close this window.")
+def render_not_connected(reason: str) -> HTMLResponse:
+    return _render_page("Not connected", f"{reason} You can close this window.")
 
 
-def _page(title: str, text: str) -> HTMLResponse:
+def _render_page(title: str, text: str) -> HTMLResponse:
     page = _PAGE.format(title=escape(title), text=escape(text))
     return HTMLResponse(page, headers=_HEADERS)

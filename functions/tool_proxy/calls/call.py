@@ -5,17 +5,22 @@ from functools import partial
 from typing import Any
 
 from functions.tool_proxy.addresses import with_query
-from functions.tool_proxy.apps.signing import message_id, signature_headers
-from functions.tool_proxy.calls.outgoing import TIMEOUT_S, Outgoing, send_out, unanswered
+from functions.tool_proxy.apps.signing import build_message_id, sign
+from functions.tool_proxy.calls.outgoing import (
+    TIMEOUT_S,
+    OutgoingCall,
+    execute,
+    translate_egress_errors,
+)
 from functions.tool_proxy.calls.quota import check_quota
-from functions.tool_proxy.calls.results import compact, text_of
-from functions.tool_proxy.calls.schema import complaint
+from functions.tool_proxy.calls.results import to_compact_json, to_model_text
+from functions.tool_proxy.calls.schema import validate_arguments
 from functions.tool_proxy.mcp_servers.call import call_over_mcp
 from functions.tool_proxy.wiring import ToolProxyDeps
 from shared.domain.app import App, ChatTool
-from shared.domain.egress import LONGEST_URL
+from shared.domain.egress import MAX_URL_CHARS
 from shared.domain.errors import ToolFailed, ToolRefused
-from shared.domain.hours import hour_of
+from shared.domain.hours import floor_to_hour
 from shared.domain.ids import AppId, UserId
 from shared.ports import EgressRequest
 
@@ -33,67 +38,69 @@ async def call_tool(
 
     Calls with the same `call_id` carry the same message id, so that the app can drop a repeat.
     """
-    lane = deps.traffic.lane(app_id)
-    with lane.entered():
-        app, is_first = await _permitted(deps, uid, app_id)
-        tool = _declared(app, name)
-        given = _given(tool, arguments)
-        if wrong := complaint(tool.parameters, given):
-            raise ToolRefused(f"The arguments of {name!r} do not fit: {wrong}")
-        call = Outgoing(uid=uid, app=app, tool=tool, is_first=is_first)
+    limiter = deps.app_limiters.get_limiter(app_id)
+    with limiter.acquire_slot():
+        app, is_first = await _authorize_call(deps, uid, app_id)
+        tool = _require_tool(app, name)
+        provided_arguments = _drop_nulls(tool, arguments)
+        if violation := validate_arguments(tool.parameters, provided_arguments):
+            raise ToolRefused(f"The arguments of {name!r} do not fit: {violation}")
+        call = OutgoingCall(uid=uid, app=app, tool=tool, is_first=is_first)
         if tool.transport == "mcp":
-            return await send_out(deps, lane, call, partial(call_over_mcp, deps, call, given))
-        message = message_id(uid, app_id, name, call_id or deps.new_id())
-        request = _request(deps, call, given, message)
-        return await send_out(deps, lane, call, partial(_send, deps, call, request))
+            return await execute(
+                deps, limiter, call, partial(call_over_mcp, deps, call, provided_arguments)
+            )
+        message = build_message_id(uid, app_id, name, call_id or deps.new_id())
+        request = _build_request(deps, call, provided_arguments, message)
+        return await execute(deps, limiter, call, partial(_send, deps, call, request))
 
 
-async def _permitted(deps: ToolProxyDeps, uid: UserId, app_id: AppId) -> tuple[App, bool]:
+async def _authorize_call(deps: ToolProxyDeps, uid: UserId, app_id: AppId) -> tuple[App, bool]:
     """Return an app that its user allowed, that works, and that they did not call too often.
 
     Beside it, whether this is their first call in the hour.
     """
     now = deps.clock.now()
-    standing = await deps.app_calls.standing(uid, app_id, hour_of(now))
-    app = standing.app
-    if app is None or not standing.is_installed or not app.is_visible_to(uid):
+    context = await deps.app_calls.load_context(uid, app_id, floor_to_hour(now))
+    app = context.app
+    if app is None or not context.is_installed or not app.is_visible_to(uid):
         raise ToolRefused("This app is not installed.")
     if app.switched_off:
         raise ToolFailed(f"{app.name} is switched off, as it did not work. Its developer was told.")
-    check_quota(app.id, app.name, standing.made, now)
-    return app, not standing.made
+    check_quota(app.id, app.name, context.calls_this_hour, now)
+    return app, not context.calls_this_hour
 
 
-def _declared(app: App, name: str) -> ChatTool:
+def _require_tool(app: App, name: str) -> ChatTool:
     for tool in app.chat_tools:
         if tool.name == name:
             return tool
     raise ToolRefused(f"The app {app.name!r} has no tool {name!r}.")
 
 
-def _given(tool: ChatTool, arguments: Mapping[str, Any]) -> dict[str, Any]:
+def _drop_nulls(tool: ChatTool, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Leave out optional nulls: models send them for what they do not mean to give."""
     required = tool.parameters.get("required", ())
     return {n: value for n, value in arguments.items() if value is not None or n in required}
 
 
-def _request(
-    deps: ToolProxyDeps, call: Outgoing, given: Mapping[str, Any], message: str
+def _build_request(
+    deps: ToolProxyDeps, call: OutgoingCall, arguments: Mapping[str, Any], message: str
 ) -> EgressRequest:
     """Put what is sent into the body, or into the query where the method has no body.
 
     Raises ToolRefused for a query that nobody would take: that is no failure of the app's.
     """
     app, tool = call.app, call.tool
-    sent = {**given, "uid": call.uid, "app_id": app.id, "tool_name": tool.name}
+    fields = {**arguments, "uid": call.uid, "app_id": app.id, "tool_name": tool.name}
     url, body = tool.endpoint, b""
     if tool.method in ("GET", "DELETE"):
-        url = with_query(url, {n: _plain(v) for n, v in sent.items() if v is not None})
-        if len(url) > LONGEST_URL:
+        url = with_query(url, {n: _to_query_value(v) for n, v in fields.items() if v is not None})
+        if len(url) > MAX_URL_CHARS:
             raise ToolRefused(f"The arguments of {tool.name!r} are too long for an address.")
     else:
-        body = compact(sent).encode()
-    signature = signature_headers(app, body, message, deps.clock.now())
+        body = to_compact_json(fields).encode()
+    signature = sign(app, body, message, deps.clock.now())
     return EgressRequest(
         method=tool.method,
         url=url,
@@ -104,14 +111,14 @@ def _request(
     )
 
 
-def _plain(value: Any) -> Any:
+def _to_query_value(value: Any) -> Any:
     """Write a value as queries do: true, 3, a repeated name for a list, JSON for an object."""
     if isinstance(value, list):
-        return [_plain(item) for item in value]
-    return value if isinstance(value, str) else compact(value)
+        return [_to_query_value(item) for item in value]
+    return value if isinstance(value, str) else to_compact_json(value)
 
 
-async def _send(deps: ToolProxyDeps, call: Outgoing, request: EgressRequest) -> str:
-    with unanswered(call.tool.name):
+async def _send(deps: ToolProxyDeps, call: OutgoingCall, request: EgressRequest) -> str:
+    with translate_egress_errors(call.tool.name):
         response = await deps.egress.send(request)
-    return text_of(call, response)
+    return to_model_text(call, response)

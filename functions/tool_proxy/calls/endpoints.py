@@ -4,7 +4,7 @@ from functions.tool_proxy.accounts import connections
 from functions.tool_proxy.accounts.services import call_service
 from functions.tool_proxy.calls.call import call_tool
 from functions.tool_proxy.calls.wire import ServiceCallIn, ToolCallIn, UserIn
-from functions.tool_proxy.wire import Ok, ToolCallOut
+from functions.tool_proxy.wire import ToolCallOut, ToolProxyOkOut
 from functions.tool_proxy.wiring import ToolProxyDeps
 from shared import telemetry
 from shared.edge.http import Call, Endpoint
@@ -12,7 +12,7 @@ from shared.edge.http import Call, Endpoint
 
 async def run_tool(deps: ToolProxyDeps, call: Call[ToolCallIn]) -> ToolCallOut:
     body = call.body
-    telemetry.note(uid=telemetry.opaque(body.uid))
+    telemetry.add_fields(uid=telemetry.hash_id(body.uid))
     text = await call_tool(
         deps, body.uid, body.app_id, body.tool, body.arguments, call_id=body.call_id
     )
@@ -21,17 +21,17 @@ async def run_tool(deps: ToolProxyDeps, call: Call[ToolCallIn]) -> ToolCallOut:
 
 async def run_service(deps: ToolProxyDeps, call: Call[ServiceCallIn]) -> ToolCallOut:
     body = call.body
-    telemetry.note(uid=telemetry.opaque(body.uid), service=body.service, tool=body.tool)
+    telemetry.add_fields(uid=telemetry.hash_id(body.uid), service=body.service, tool=body.tool)
     text = await call_service(
         deps.services, body.uid, body.service, body.tool, body.arguments, call_id=body.call_id
     )
     return ToolCallOut(text=text)
 
 
-async def disconnect_all(deps: ToolProxyDeps, call: Call[UserIn]) -> Ok:
-    telemetry.note(uid=telemetry.opaque(call.body.uid))
+async def disconnect_all(deps: ToolProxyDeps, call: Call[UserIn]) -> ToolProxyOkOut:
+    telemetry.add_fields(uid=telemetry.hash_id(call.body.uid))
     await connections.disconnect_all(deps.services, call.body.uid)
-    return Ok()
+    return ToolProxyOkOut()
 
 
 ENDPOINTS = (
@@ -52,7 +52,7 @@ ENDPOINTS = (
         summary="Revoke and forget all tokens of a user",
         access="service",
         body=UserIn,
-        response=Ok,
+        response=ToolProxyOkOut,
         errors=(422, 503),
     ),
     Endpoint(
@@ -63,7 +63,7 @@ ENDPOINTS = (
         access="service",
         body=ToolCallIn,
         response=ToolCallOut,
-        ends_with_caller=True,
+        cancels_on_disconnect=True,
         errors=(422, 424, 503),
     ),
 )

@@ -7,13 +7,13 @@ import anyio
 from shared import telemetry
 from shared.domain.errors import KeepsakeError
 
-PATIENCE_S = 2
+MAX_WAIT_S = 2
 
 
-async def noted(writing: Awaitable[None]) -> None:
+async def run_best_effort(work: Awaitable[None]) -> None:
     """Write for PATIENCE_S at most, also when who asked has left; what fails is logged alone."""
     try:
-        with anyio.move_on_after(PATIENCE_S, shield=True):
-            await writing
+        with anyio.move_on_after(MAX_WAIT_S, shield=True):
+            await work
     except KeepsakeError as error:
         telemetry.warning("call_not_noted", error=type(error).__name__)

@@ -4,9 +4,9 @@ from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from datetime import datetime, timedelta
 
-from functions.tool_proxy.apps.verdict import judge
-from functions.tool_proxy.calls.noted import noted
-from functions.tool_proxy.calls.traffic import Lane
+from functions.tool_proxy.apps.verdict import disable_if_failing
+from functions.tool_proxy.calls.noted import run_best_effort
+from functions.tool_proxy.calls.traffic import AppLimiter
 from functions.tool_proxy.wiring import ToolProxyDeps
 from shared import telemetry
 from shared.domain.app import App, AppCall, ChatTool
@@ -18,7 +18,7 @@ from shared.domain.errors import (
     Unavailable,
     Unreadable,
 )
-from shared.domain.hours import hour_of
+from shared.domain.hours import floor_to_hour
 from shared.domain.ids import UserId
 from shared.domain.value import value
 
@@ -39,12 +39,12 @@ class CallFailed(ToolFailed):
         self.is_down = is_down
 
 
-_BROKEN_OFF = CallFailed("", error="broken off")
+_CALLER_LEFT = CallFailed("", error="broken off")
 """Who asked has left: that says nothing about the app."""
 
 
 @value
-class Outgoing:
+class OutgoingCall:
     """Whose call it is, and to which tool of which app; `is_first` of the user's in this hour."""
 
     uid: UserId
@@ -53,61 +53,67 @@ class Outgoing:
     is_first: bool = False
 
 
-async def send_out(
-    deps: ToolProxyDeps, lane: Lane, call: Outgoing, send: Callable[[], Awaitable[str]]
+async def execute(
+    deps: ToolProxyDeps, limiter: AppLimiter, call: OutgoingCall, send: Callable[[], Awaitable[str]]
 ) -> str:
     """Return what `send` returns and raise what it raises. Raises ToolFailed if it may not go."""
-    began = deps.clock.now()
-    lane.let_out(began)
-    failure: CallFailed | None = _BROKEN_OFF
+    started_at = deps.clock.now()
+    limiter.admit(started_at)
+    failure: CallFailed | None = _CALLER_LEFT
     try:
         text = await send()
         failure = None
-    except CallFailed as failed:
-        failure = failed
+    except CallFailed as error:
+        failure = error
         raise
     finally:
-        await noted(_note(deps, lane, call, began, failure))
+        await run_best_effort(_record_call(deps, limiter, call, started_at, failure))
     return text
 
 
 @contextmanager
-def unanswered(name: str) -> Iterator[None]:
+def translate_egress_errors(name: str) -> Iterator[None]:
     """Say in words for the model what did not come back: raises CallFailed for what Egress raises."""
     try:
         yield
-    except TimedOut as late:
+    except TimedOut as timeout:
         message = (
             f"Error: Timeout calling {name}."
             f" The app endpoint did not respond within {TIMEOUT_S} seconds."
         )
-        raise CallFailed(message, error="timeout", is_down=True) from late
-    except (NotAllowed, TooLarge, Unreadable) as refused:
-        message = f"Error calling {name}: {refused}"
-        raise CallFailed(message, error=str(refused), is_down=True) from refused
-    except Unavailable as unreachable:
+        raise CallFailed(message, error="timeout", is_down=True) from timeout
+    except (NotAllowed, TooLarge, Unreadable) as refusal:
+        message = f"Error calling {name}: {refusal}"
+        raise CallFailed(message, error=str(refusal), is_down=True) from refusal
+    except Unavailable as unavailable:
         message = f"Error: Could not connect to {name}. The app endpoint may be unreachable."
-        raise CallFailed(message, error="unreachable", is_down=True) from unreachable
+        raise CallFailed(message, error="unreachable", is_down=True) from unavailable
 
 
-async def _note(
-    deps: ToolProxyDeps, lane: Lane, call: Outgoing, began: datetime, failure: CallFailed | None
+async def _record_call(
+    deps: ToolProxyDeps,
+    limiter: AppLimiter,
+    call: OutgoingCall,
+    started_at: datetime,
+    failure: CallFailed | None,
 ) -> None:
     """Write down what became of a call, and draw conclusions."""
     now = deps.clock.now()
     is_down = failure is not None and failure.is_down
-    if failure is not _BROKEN_OFF:
-        lane.heard(now, is_down=is_down)
+    if failure is not _CALLER_LEFT:
+        limiter.record_result(now, is_down=is_down)
     entry = AppCall(
         id=deps.new_id(),
         at=now,
         kind="mcp" if call.tool.transport == "mcp" else "tool",
         name=call.tool.name,
-        ms=(now - began) // timedelta(milliseconds=1),
-        user=telemetry.opaque(f"{call.app.id}|{call.uid}"),
+        ms=(now - started_at) // timedelta(milliseconds=1),
+        user=telemetry.hash_id(f"{call.app.id}|{call.uid}"),
         failed=is_down,
         error=failure.error if failure else None,
     )
-    await deps.app_calls.note(call.uid, call.app.id, entry, hour_of(began), is_first=call.is_first)
-    if is_down and lane.is_to_be_judged(now):
-        await judge(deps, call.app, now)
+    await deps.app_calls.record_call(
+        call.uid, call.app.id, entry, floor_to_hour(started_at), is_first=call.is_first
+    )
+    if is_down and limiter.is_check_due(now):
+        await disable_if_failing(deps, call.app, now)

@@ -4,27 +4,31 @@ from collections.abc import Mapping
 from datetime import datetime
 
 from shared.domain.errors import ToolFailed
-from shared.domain.hours import seconds_left
+from shared.domain.hours import count_seconds_left
 
-PER_APP = 200
-PER_USER = 600
+MAX_CALLS_PER_APP_HOUR = 200
+MAX_CALLS_PER_USER_HOUR = 600
 """Calls in an hour of the clock, to one app or service and to all."""
 
 
-def check_quota(called: str, name: str, made: Mapping[str, int], now: datetime) -> None:
+def check_quota(
+    callee_id: str, name: str, calls_this_hour: Mapping[str, int], now: datetime
+) -> None:
     """Judge by the calls `made` whether `called` may be; a model knows it by its `name`.
 
     Raises ToolFailed when this hour's calls are used up.
     """
-    if made.get(called, 0) >= PER_APP:
-        raise ToolFailed(_used_up(PER_APP, name, now))
-    if sum(made.values()) >= PER_USER:
-        raise ToolFailed(_used_up(PER_USER, "all apps and services together", now))
+    if calls_this_hour.get(callee_id, 0) >= MAX_CALLS_PER_APP_HOUR:
+        raise ToolFailed(_build_limit_text(MAX_CALLS_PER_APP_HOUR, name, now))
+    if sum(calls_this_hour.values()) >= MAX_CALLS_PER_USER_HOUR:
+        raise ToolFailed(
+            _build_limit_text(MAX_CALLS_PER_USER_HOUR, "all apps and services together", now)
+        )
 
 
-def _used_up(limit: int, called: str, now: datetime) -> str:
-    minutes = -(-seconds_left(now) // 60)
+def _build_limit_text(limit: int, callee_name: str, now: datetime) -> str:
+    minutes = -(-count_seconds_left(now) // 60)
     return (
-        f"The limit of {limit} calls an hour to {called} is reached; 0 remain,"
+        f"The limit of {limit} calls an hour to {callee_name} is reached; 0 remain,"
         f" and the next hour begins in {minutes} minutes. Say so instead of trying again."
     )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import anyio.to_thread
 
 from functions.tool_proxy.apps.manifest import Manifest, read_manifest
-from functions.tool_proxy.mcp_servers.tokens import opened
+from functions.tool_proxy.mcp_servers.tokens import call_with_token
 from functions.tool_proxy.wiring import ToolProxyDeps
 from shared.domain.app import App, ExternalIntegration
 
@@ -21,19 +21,19 @@ async def fetch_tools(deps: ToolProxyDeps, app: App, url: str) -> Manifest:
     """Ask an app's server for its tools. Raises as the client does, and BadManifest."""
     from functions.tool_proxy.mcp_servers import client
 
-    ask = partial(client.listed_tools, deps.egress, url)
-    tools = await opened(deps, app.owner, app, ask)
-    read = partial(read_tools, tools, app.external_integration)
-    return await anyio.to_thread.run_sync(read)  # many take a second of computing
+    ask = partial(client.list_tools, deps.egress, url)
+    tools = await call_with_token(deps, app.owner, app, ask)
+    parse = partial(parse_tools, tools, app.external_integration)
+    return await anyio.to_thread.run_sync(parse)  # many take a second of computing
 
 
-def read_tools(tools: "Sequence[Tool]", integration: ExternalIntegration) -> Manifest:
+def parse_tools(tools: "Sequence[Tool]", integration: ExternalIntegration) -> Manifest:
     """Read listed tools as a manifest that declares the same. Raises BadManifest.
 
     `read_only` is what the server says; a call over MCP is a POST, so it allows nothing by itself.
     """
-    declared = [_declared(tool, integration) for tool in tools]
-    manifest = read_manifest(json.dumps({"tools": declared}).encode(), integration)
+    declarations = [_to_declaration(tool, integration) for tool in tools]
+    manifest = read_manifest(json.dumps({"tools": declarations}).encode(), integration)
     read_only = {
         tool.name for tool in tools if tool.annotations and tool.annotations.read_only_hint
     }
@@ -46,7 +46,7 @@ def read_tools(tools: "Sequence[Tool]", integration: ExternalIntegration) -> Man
     )
 
 
-def _declared(tool: "Tool", integration: ExternalIntegration) -> dict[str, Any]:
+def _to_declaration(tool: "Tool", integration: ExternalIntegration) -> dict[str, Any]:
     return {
         "name": tool.name,
         "description": tool.description or tool.title or tool.name,

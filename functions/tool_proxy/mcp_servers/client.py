@@ -23,20 +23,20 @@ from shared.ports import Egress
 
 TIMEOUT_S = 30
 MAX_PAGES = 10
-_NAME = types.Implementation(name="keepsake", version="1.0")
+_CLIENT_INFO = types.Implementation(name="keepsake", version="1.0")
 T = TypeVar("T")
 
 
-async def listed_tools(egress: Egress, url: str, token: str | None) -> list[types.Tool]:
+async def list_tools(egress: Egress, url: str, token: str | None) -> list[types.Tool]:
     """Return the server's tools, those of its first pages. Raises as `_exchange`."""
 
-    async def listing(session: ClientSession) -> list[types.Tool]:
+    async def list_pages(session: ClientSession) -> list[types.Tool]:
         tools: list[types.Tool] = []
         cursor = None
         for _ in range(MAX_PAGES):
-            asked = types.PaginatedRequestParams(cursor=cursor)
+            params = types.PaginatedRequestParams(cursor=cursor)
             page = await session.send_request(
-                types.ListToolsRequest(params=asked), types.ListToolsResult
+                types.ListToolsRequest(params=params), types.ListToolsResult
             )
             tools += page.tools
             cursor = page.next_cursor
@@ -44,10 +44,10 @@ async def listed_tools(egress: Egress, url: str, token: str | None) -> list[type
                 break
         return tools
 
-    return await _exchange(egress, url, token, listing)
+    return await _exchange(egress, url, token, list_pages)
 
 
-async def call(
+async def call_tool(
     egress: Egress, url: str, token: str | None, *, name: str, arguments: dict[str, Any]
 ) -> types.CallToolResult:
     """Call a tool. Raises as `_exchange`.
@@ -55,12 +55,14 @@ async def call(
     The request is sent as such: the SDK's own method would list all tools again and run a stranger's
     patterns over the answer.
     """
-    asked = types.CallToolRequestParams(name=name, arguments=arguments)
+    params = types.CallToolRequestParams(name=name, arguments=arguments)
 
-    async def calling(session: ClientSession) -> types.CallToolResult:
-        return await session.send_request(types.CallToolRequest(params=asked), types.CallToolResult)
+    async def send_call(session: ClientSession) -> types.CallToolResult:
+        return await session.send_request(
+            types.CallToolRequest(params=params), types.CallToolResult
+        )
 
-    return await _exchange(egress, url, token, calling)
+    return await _exchange(egress, url, token, send_call)
 
 
 async def _exchange(
@@ -73,19 +75,19 @@ async def _exchange(
     transport = EgressTransport(egress, timeout_s=TIMEOUT_S)
     try:
         with anyio.fail_after(TIMEOUT_S):
-            async with _session(transport, url, token) as session:
+            async with _open_session(transport, url, token) as session:
                 return await work(session)
-    except TimeoutError as late:
-        raise TimedOut(f"No whole answer within {TIMEOUT_S} seconds.") from late
+    except TimeoutError as timeout:
+        raise TimedOut(f"No whole answer within {TIMEOUT_S} seconds.") from timeout
     except Exception as error:
-        failure = transport.failure or _told(_first(error))
+        failure = transport.failure or _translate_error(_unwrap_first_error(error))
         if failure is None:
             raise
         raise failure from error
 
 
 @asynccontextmanager
-async def _session(
+async def _open_session(
     transport: EgressTransport, url: str, token: str | None
 ) -> AsyncIterator[ClientSession]:
     headers = {"Authorization": f"Bearer {token}"} if token else {}
@@ -94,20 +96,20 @@ async def _session(
             transport=transport, headers=headers, trust_env=False, timeout=None, max_redirects=3
         ) as http,
         Client(
-            streamable_http_client(url, http_client=http), cache=None, client_info=_NAME
+            streamable_http_client(url, http_client=http), cache=None, client_info=_CLIENT_INFO
         ) as client,
     ):
         yield client.session
 
 
-def _first(error: BaseException) -> BaseException:
+def _unwrap_first_error(error: BaseException) -> BaseException:
     """Task groups wrap what ended them."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     return error
 
 
-def _told(error: BaseException) -> ProtocolError | NotAllowed | None:
+def _translate_error(error: BaseException) -> ProtocolError | NotAllowed | None:
     """Say what is wrong with the server or its address; None for what is not its doing."""
     match error:
         case httpx2.InvalidURL():

@@ -5,12 +5,17 @@ from functions.tool_proxy.apps.registration import (
     AuthorizationNeeded,
     ManifestFailed,
     Registration,
-    declared,
-    in_order,
+    apply_manifest,
+    mark_verified,
 )
 from functions.tool_proxy.authorization import away, oauth
-from functions.tool_proxy.authorization.away import AUTHORIZED_WITHIN, NotConnected, Returning, Sent
-from functions.tool_proxy.calls.results import reason_of
+from functions.tool_proxy.authorization.away import (
+    AUTHORIZATION_TTL,
+    AuthorizationRedirect,
+    CallbackState,
+    NotConnected,
+)
+from functions.tool_proxy.calls.results import sanitize_reason
 from functions.tool_proxy.mcp_servers import tokens
 from functions.tool_proxy.mcp_servers.errors import ProtocolError
 from functions.tool_proxy.wiring import ToolProxyDeps
@@ -22,93 +27,109 @@ from shared.domain.errors import (
     Unavailable,
 )
 from shared.domain.ids import AppId, UserId
-from shared.domain.mcp_grant import McpAuthorization, McpGrant
+from shared.domain.mcp_grant import McpAuthorization, McpTokens
 from shared.domain.value import value
 
-_PURPOSE = "the state of an MCP server's authorization"
+_STATE_PURPOSE = "the state of an MCP server's authorization"
 
 
 @value
-class Added:
+class ConnectResult:
     """An app, and where its owner was sent to allow access before it has tools; None if nowhere."""
 
     app: App
-    sent: Sent | None = None
+    redirect: AuthorizationRedirect | None = None
 
 
-async def add(deps: ToolProxyDeps, owner: UserId, asked: Registration) -> Added:
+async def add(
+    deps: ToolProxyDeps, owner: UserId, server_registration: Registration
+) -> ConnectResult:
     """Create an app of a server. Raises Conflict, NoManifest and ManifestFailed."""
-    app = await registration.new_app(deps, owner, asked)
+    app = await registration.build_app(deps, owner, server_registration)
     try:
-        added = Added(app=in_order(deps, declared(app, await registration.fetch(deps, app))))
-    except AuthorizationNeeded as needed:
-        added = Added(app=app, sent=await _begin(deps, app, needed.challenge))
-    await deps.apps.create(added.app)
-    return added
+        result = ConnectResult(
+            app=mark_verified(
+                deps, apply_manifest(app, await registration.fetch_manifest(deps, app))
+            )
+        )
+    except AuthorizationNeeded as needed_authorization:
+        result = ConnectResult(
+            app=app, redirect=await _start_authorization(deps, app, needed_authorization.challenge)
+        )
+    await deps.apps.create(result.app)
+    return result
 
 
-async def refresh(deps: ToolProxyDeps, uid: UserId, app_id: AppId) -> Added:
+async def refresh(deps: ToolProxyDeps, uid: UserId, app_id: AppId) -> ConnectResult:
     """Ask for the tools again, or for permission. Raises as `registration.refresh`."""
     try:
-        return Added(app=await registration.refresh(deps, uid, app_id))
-    except AuthorizationNeeded as needed:
-        app = await access.owned(deps, uid, app_id)
-        return Added(app=app, sent=await _begin(deps, app, needed.challenge))
+        return ConnectResult(app=await registration.refresh_manifest(deps, uid, app_id))
+    except AuthorizationNeeded as needed_authorization:
+        app = await access.require_owned(deps, uid, app_id)
+        return ConnectResult(
+            app=app, redirect=await _start_authorization(deps, app, needed_authorization.challenge)
+        )
 
 
-async def returning(deps: ToolProxyDeps, state: str) -> Returning:
+async def verify_state(deps: ToolProxyDeps, state: str) -> CallbackState:
     """Read who comes back. Raises NotConnected for what is no state of ours."""
-    return await away.returning(deps.mcp.keys, state, purpose=_PURPOSE)
+    return await away.verify_state(deps.mcp.keys, state, purpose=_STATE_PURPOSE)
 
 
 async def complete(
-    deps: ToolProxyDeps, who: Returning, *, code: str | None, iss: str | None
+    deps: ToolProxyDeps, callback: CallbackState, *, code: str | None, iss: str | None
 ) -> App:
     """Take an owner back who was sent away, each once; then the app has its tools.
 
     Raises NotConnected, Unavailable and ManifestFailed.
     """
-    authorization = await _taken(deps, who)
+    authorization = await _consume_authorization(deps, callback)
     _check_issuer(authorization, iss)
-    app = await _owned(deps, who.uid, authorization.app_id)
+    app = await _require_owned(deps, callback.uid, authorization.app_id)
     if not code:
         raise NotConnected(f"{app.name} was not connected: access was not allowed.")
-    await _keep_tokens(deps, who.uid, app, authorization, code)
-    app = await registration.refresh(deps, who.uid, app.id)
-    await access.enable(deps, who.uid, app.id)
+    await _store_tokens(deps, callback.uid, app, authorization, code)
+    app = await registration.refresh_manifest(deps, callback.uid, app.id)
+    await access.install(deps, callback.uid, app.id)
     return app
 
 
-async def _begin(deps: ToolProxyDeps, app: App, challenge: str) -> Sent:
+async def _start_authorization(
+    deps: ToolProxyDeps, app: App, challenge: str
+) -> AuthorizationRedirect:
     from functions.tool_proxy.mcp_servers import discovery
 
-    name = deps.new_id()
+    authorization_id = deps.new_id()
     server = app.external_integration.mcp_server_url or ""
     try:
-        begun = await discovery.begin(
+        start = await discovery.start_authorization(
             deps.egress,
             server,
             challenge,
             redirect_uri=deps.mcp.redirect_uri,
-            state=await away.state_of(deps.mcp.keys, app.owner, name, purpose=_PURPOSE),
+            state=await away.issue_state(
+                deps.mcp.keys, app.owner, authorization_id, purpose=_STATE_PURPOSE
+            ),
         )
-    except (ProtocolError, NotAllowed, TooLarge, Unavailable) as failed:
-        reason = reason_of(str(failed))
-        raise ManifestFailed(f"The MCP server asks for authorization. {reason}") from failed
+    except (ProtocolError, NotAllowed, TooLarge, Unavailable) as failure:
+        reason = sanitize_reason(str(failure))
+        raise ManifestFailed(f"The MCP server asks for authorization. {reason}") from failure
     authorization = McpAuthorization(
         app_id=app.id,
-        access=begun.access,
-        verifier=begun.verifier,
-        names_issuer=begun.names_issuer,
-        expires_at=deps.clock.now() + AUTHORIZED_WITHIN,
+        access=start.access,
+        verifier=start.verifier,
+        names_issuer=start.names_issuer,
+        expires_at=deps.clock.now() + AUTHORIZATION_TTL,
     )
-    await deps.mcp.authorizations.add(app.owner, name, authorization)
-    return Sent(url=begun.url, authorization_id=name)
+    await deps.mcp.authorizations.add(app.owner, authorization_id, authorization)
+    return AuthorizationRedirect(url=start.url, authorization_id=authorization_id)
 
 
-async def _taken(deps: ToolProxyDeps, who: Returning) -> McpAuthorization:
+async def _consume_authorization(deps: ToolProxyDeps, callback: CallbackState) -> McpAuthorization:
     now = deps.clock.now()
-    authorization = await deps.mcp.authorizations.take(who.uid, who.authorization_id, now=now)
+    authorization = await deps.mcp.authorizations.consume(
+        callback.uid, callback.authorization_id, now=now
+    )
     if authorization is None:
         raise NotConnected("This link was used already, or it is too old. Please start again.")
     return authorization
@@ -122,18 +143,18 @@ def _check_issuer(authorization: McpAuthorization, iss: str | None) -> None:
         raise NotConnected("This answer is not from the server that was asked.")
 
 
-async def _owned(deps: ToolProxyDeps, uid: UserId, app_id: AppId) -> App:
+async def _require_owned(deps: ToolProxyDeps, uid: UserId, app_id: AppId) -> App:
     try:
-        return await access.owned(deps, uid, app_id)
-    except (NotFound, NotAllowed) as gone:
-        raise NotConnected("This app was deleted meanwhile.") from gone
+        return await access.require_owned(deps, uid, app_id)
+    except (NotFound, NotAllowed) as error:
+        raise NotConnected("This app was deleted meanwhile.") from error
 
 
-async def _keep_tokens(
+async def _store_tokens(
     deps: ToolProxyDeps, uid: UserId, app: App, authorization: McpAuthorization, code: str
 ) -> None:
     try:
-        given = await tokens.exchange(
+        new_tokens = await tokens.exchange(
             deps,
             authorization.access,
             grant_type="authorization_code",
@@ -141,8 +162,8 @@ async def _keep_tokens(
             redirect_uri=deps.mcp.redirect_uri,
             code_verifier=authorization.verifier,
         )
-    except oauth.Refused as refused:
-        raise NotConnected(f"{app.name} was not connected: it did not agree.") from refused
+    except oauth.OAuthError as refusal:
+        raise NotConnected(f"{app.name} was not connected: it did not agree.") from refusal
     server = app.external_integration.mcp_server_url or ""
-    grant = McpGrant(access=authorization.access, tokens=given)
+    grant = McpTokens(access=authorization.access, tokens=new_tokens)
     await deps.mcp.grants.put(uid, app.id, server, grant)

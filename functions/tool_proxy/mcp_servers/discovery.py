@@ -40,8 +40,8 @@ from shared.domain.value import value
 from shared.ports import Egress
 
 TIMEOUT_S = 10
-ClientIn = Literal["nothing", "header", "body"]
-_CLIENT_IN: dict[str | None, ClientIn] = {
+ClientAuthMethod = Literal["nothing", "header", "body"]
+_CLIENT_AUTH_METHODS: dict[str | None, ClientAuthMethod] = {
     None: "header",
     "client_secret_basic": "header",
     "client_secret_post": "body",
@@ -50,7 +50,7 @@ _CLIENT_IN: dict[str | None, ClientIn] = {
 
 
 @value
-class Begun:
+class AuthorizationStart:
     """Where the user allows access, and what is needed when they come back."""
 
     url: str
@@ -59,31 +59,36 @@ class Begun:
     names_issuer: bool
 
 
-async def begin(
+async def start_authorization(
     egress: Egress, server_url: str, challenge: str, *, redirect_uri: str, state: str
-) -> Begun:
+) -> AuthorizationStart:
     """Find the server's authorization server and register there.
 
     Raises ProtocolError where one of them does not do what the protocol demands of it, and what
     Egress raises.
     """
     try:
-        return await _begin(egress, server_url, challenge, redirect_uri=redirect_uri, state=state)
-    except (httpx2.InvalidURL, ValueError) as odd:
-        raise ProtocolError("It names an address that is none.") from odd
+        return await _discover_and_register(
+            egress, server_url, challenge, redirect_uri=redirect_uri, state=state
+        )
+    except (httpx2.InvalidURL, ValueError) as error:
+        raise ProtocolError("It names an address that is none.") from error
 
 
-async def _begin(
+async def _discover_and_register(
     egress: Egress, server_url: str, challenge: str, *, redirect_uri: str, state: str
-) -> Begun:
-    asked = httpx2.Response(401, headers=[(b"www-authenticate", challenge.encode())])
-    resource = await _resource(egress, server_url, asked)
+) -> AuthorizationStart:
+    challenge_response = httpx2.Response(401, headers=[(b"www-authenticate", challenge.encode())])
+    resource = await _fetch_resource_metadata(egress, server_url, challenge_response)
     issuer = str(resource.authorization_servers[0]) if resource else None
-    metadata = await _metadata(egress, issuer, server_url)
+    metadata = await _fetch_server_metadata(egress, issuer, server_url)
     scope = get_client_metadata_scopes(
-        extract_scope_from_www_auth(asked), resource, metadata, list(DEFAULT_GRANT_TYPES)
+        extract_scope_from_www_auth(challenge_response),
+        resource,
+        metadata,
+        list(DEFAULT_GRANT_TYPES),
     )
-    client, client_in = await _registered(egress, metadata, redirect_uri, scope)
+    client, client_in = await _register_client(egress, metadata, redirect_uri, scope)
     access = McpAccess(
         issuer=str(metadata.issuer),
         token_endpoint=str(metadata.token_endpoint),
@@ -92,7 +97,7 @@ async def _begin(
         client_in=client_in,
     )
     proof = PKCEParameters.generate()
-    url = _authorize_url(
+    url = _build_authorize_url(
         str(metadata.authorization_endpoint),
         client_id=access.client.id,
         redirect_uri=redirect_uri,
@@ -101,7 +106,7 @@ async def _begin(
         state=state,
         code_challenge=proof.code_challenge,
     )
-    return Begun(
+    return AuthorizationStart(
         url=url,
         access=access,
         verifier=proof.code_verifier,
@@ -109,42 +114,44 @@ async def _begin(
     )
 
 
-async def _resource(
-    egress: Egress, server_url: str, asked: httpx2.Response
+async def _fetch_resource_metadata(
+    egress: Egress, server_url: str, challenge_response: httpx2.Response
 ) -> ProtectedResourceMetadata | None:
     """Return what the server says about itself (RFC 9728); None from servers older than that."""
-    named = extract_resource_metadata_from_www_auth(asked)
-    for url in build_protected_resource_metadata_discovery_urls(named, server_url):
+    metadata_url = extract_resource_metadata_from_www_auth(challenge_response)
+    for url in build_protected_resource_metadata_discovery_urls(metadata_url, server_url):
         request = create_oauth_metadata_request(url)
-        found = await handle_protected_resource_response(
+        metadata = await handle_protected_resource_response(
             await send(egress, request, timeout_s=TIMEOUT_S)
         )
-        if found is None:
+        if metadata is None:
             continue
-        wanted = resource_url_from_server_url(server_url)
-        if not check_resource_allowed(wanted, str(found.resource)):
+        server_resource = resource_url_from_server_url(server_url)
+        if not check_resource_allowed(server_resource, str(metadata.resource)):
             raise ProtocolError("It speaks for another server.")
-        return found
+        return metadata
     return None
 
 
-async def _metadata(egress: Egress, issuer: str | None, server_url: str) -> OAuthMetadata:
+async def _fetch_server_metadata(
+    egress: Egress, issuer: str | None, server_url: str
+) -> OAuthMetadata:
     """Return what the authorization server says about itself (RFC 8414), if it may be believed."""
-    expected = issuer or _origin(server_url)
+    expected = issuer or _get_origin(server_url)
     for url in build_oauth_authorization_server_metadata_discovery_urls(issuer, server_url):
         request = create_oauth_metadata_request(url)
-        goes_on, found = await handle_auth_metadata_response(
+        can_continue, metadata = await handle_auth_metadata_response(
             await send(egress, request, timeout_s=TIMEOUT_S)
         )
-        if found is not None:
-            _check(found, expected)
-            return found
-        if not goes_on:
+        if metadata is not None:
+            _check_metadata(metadata, expected)
+            return metadata
+        if not can_continue:
             break
     raise ProtocolError("Its authorization server does not describe itself.")
 
 
-def _check(metadata: OAuthMetadata, expected: str) -> None:
+def _check_metadata(metadata: OAuthMetadata, expected: str) -> None:
     if not issuers_match(str(metadata.issuer), expected):
         raise ProtocolError("Its authorization server goes by another name.")
     if "S256" not in (metadata.code_challenge_methods_supported or ()):
@@ -152,43 +159,45 @@ def _check(metadata: OAuthMetadata, expected: str) -> None:
     if metadata.registration_endpoint is None:
         raise ProtocolError("Its authorization server lets no client register.")
     page = metadata.authorization_endpoint
-    if page.scheme != "https" and _origin(str(page)) != _origin(str(metadata.issuer)):
+    if page.scheme != "https" and _get_origin(str(page)) != _get_origin(str(metadata.issuer)):
         raise ProtocolError("Its authorization server's page is not at an https:// address.")
 
 
-async def _registered(
+async def _register_client(
     egress: Egress, metadata: OAuthMetadata, redirect_uri: str, scope: str | None
-) -> tuple[OauthClient, ClientIn]:
+) -> tuple[OauthClient, ClientAuthMethod]:
     """Become a client (RFC 7591); returns who we are, and how we say so."""
-    about_us = OAuthClientMetadata(
+    client_metadata = OAuthClientMetadata(
         redirect_uris=[AnyUrl(redirect_uri)],
         client_name="Keepsake",
         application_type="web",
         scope=scope,
     )
-    request = create_client_registration_request(metadata, about_us, str(metadata.issuer))
+    request = create_client_registration_request(metadata, client_metadata, str(metadata.issuer))
     answer = await send(egress, request, timeout_s=TIMEOUT_S)
     try:
         client = await handle_registration_response(answer)
         check_registration_usable(client)
-    except OAuthFlowError as refused:
-        raise ProtocolError("Its authorization server does not register us.") from refused
-    us = OauthClient(id=client.client_id, secret=client.client_secret or "")
-    return us, _CLIENT_IN[client.token_endpoint_auth_method] if us.secret else "nothing"
+    except OAuthFlowError as refusal:
+        raise ProtocolError("Its authorization server does not register us.") from refusal
+    oauth_client = OauthClient(id=client.client_id, secret=client.client_secret or "")
+    return oauth_client, _CLIENT_AUTH_METHODS[
+        client.token_endpoint_auth_method
+    ] if oauth_client.secret else "nothing"
 
 
-def _authorize_url(page: str, **fields: str | None) -> str:
+def _build_authorize_url(page: str, **fields: str | None) -> str:
     scope = fields["scope"] or ""
     consent = {"prompt": "consent"} if "offline_access" in scope.split() else {}
-    asked = {
+    params = {
         "response_type": "code",
         "code_challenge_method": "S256",
         **{name: value for name, value in fields.items() if value},
         **consent,
     }
-    return str(httpx2.URL(page).copy_merge_params(asked))
+    return str(httpx2.URL(page).copy_merge_params(params))
 
 
-def _origin(url: str) -> str:
+def _get_origin(url: str) -> str:
     parts = urlsplit(url)
     return f"{parts.scheme}://{parts.netloc}"

@@ -2,13 +2,13 @@
 
 from starlette.responses import Response
 
-from functions.tool_proxy.apps.endpoints import manifest_problem
+from functions.tool_proxy.apps.endpoints import build_manifest_problem
 from functions.tool_proxy.apps.registration import ManifestFailed, NoManifest
 from functions.tool_proxy.authorization import browser, returned
-from functions.tool_proxy.authorization.away import AUTHORIZED_WITHIN
+from functions.tool_proxy.authorization.away import AUTHORIZATION_TTL
 from functions.tool_proxy.mcp_servers import connect
-from functions.tool_proxy.mcp_servers.connect import Added
-from functions.tool_proxy.mcp_servers.wire import McpAppIn, McpAppOut, McpReturned
+from functions.tool_proxy.mcp_servers.connect import ConnectResult
+from functions.tool_proxy.mcp_servers.wire import McpAppIn, McpAppOut, McpCallbackIn
 from functions.tool_proxy.wiring import ToolProxyDeps
 from shared.domain.errors import CallerError, NotAllowed, Unavailable
 from shared.domain.ids import AppId
@@ -17,57 +17,59 @@ from shared.edge.http import Call, Endpoint
 
 async def add_server(deps: ToolProxyDeps, call: Call[McpAppIn]) -> Response:
     try:
-        return _shown(deps, await connect.add(deps, call.uid, call.body.registration()))
-    except (NoManifest, ManifestFailed) as failed:
-        return manifest_problem(failed)
+        return _to_response(deps, await connect.add(deps, call.uid, call.body.to_registration()))
+    except (NoManifest, ManifestFailed) as failure:
+        return build_manifest_problem(failure)
 
 
 async def refresh_tools(deps: ToolProxyDeps, call: Call[None]) -> Response:
     try:
-        return _shown(deps, await connect.refresh(deps, call.uid, AppId(call.path["app_id"])))
-    except (NoManifest, ManifestFailed) as failed:
-        return manifest_problem(failed)
+        return _to_response(deps, await connect.refresh(deps, call.uid, AppId(call.path["app_id"])))
+    except (NoManifest, ManifestFailed) as failure:
+        return build_manifest_problem(failure)
 
 
-def _shown(deps: ToolProxyDeps, added: Added) -> Response:
+def _to_response(deps: ToolProxyDeps, result: ConnectResult) -> Response:
     """Let the browser that an owner is sent away in come back, and no other."""
-    url = added.sent.url if added.sent else None
-    content = McpAppOut.of(added.app, auth_url=url).model_dump_json()
+    url = result.redirect.url if result.redirect else None
+    content = McpAppOut.of(result.app, auth_url=url).model_dump_json()
     answer = Response(content, media_type="application/json")
-    if added.sent is None:
+    if result.redirect is None:
         return answer
-    return browser.remember(
+    return browser.set_binding_cookie(
         answer,
-        added.sent.authorization_id,
+        result.redirect.authorization_id,
         path="/v1/apps/mcp",
-        back_to=deps.mcp.redirect_uri,
-        within=AUTHORIZED_WITHIN,
+        return_url=deps.mcp.redirect_uri,
+        ttl=AUTHORIZATION_TTL,
     )
 
 
-async def come_back(deps: ToolProxyDeps, call: Call[None]) -> Response:
-    query: McpReturned = call.query
+async def handle_callback(deps: ToolProxyDeps, call: Call[None]) -> Response:
+    query: McpCallbackIn = call.query
     try:
-        who = await connect.returning(deps, query.state)
-        if not browser.began_here(call.headers, who.authorization_id):
-            return returned.not_connected(browser.begun_elsewhere(deps.mcp.redirect_uri))
-        app = await connect.complete(deps, who, code=query.code, iss=query.iss)
-    except (CallerError, NoManifest, ManifestFailed) as failed:
-        return returned.not_connected(str(failed))
+        callback = await connect.verify_state(deps, query.state)
+        if not browser.is_same_browser(call.headers, callback.authorization_id):
+            return returned.render_not_connected(
+                browser.build_wrong_browser_text(deps.mcp.redirect_uri)
+            )
+        app = await connect.complete(deps, callback, code=query.code, iss=query.iss)
+    except (CallerError, NoManifest, ManifestFailed) as failure:
+        return returned.render_not_connected(str(failure))
     except Unavailable:
-        return returned.not_connected("The server does not answer. Please start again.")
-    return returned.connected(app.name)
+        return returned.render_not_connected("The server does not answer. Please start again.")
+    return returned.render_connected(app.name)
 
 
-async def complete(deps: ToolProxyDeps, call: Call[McpReturned]) -> McpAppOut | Response:
+async def complete(deps: ToolProxyDeps, call: Call[McpCallbackIn]) -> McpAppOut | Response:
     """Finish in an app that the system opens in the place of our page: it knows its user."""
-    who = await connect.returning(deps, call.body.state)
-    if who.uid != call.uid:
+    callback = await connect.verify_state(deps, call.body.state)
+    if callback.uid != call.uid:
         raise NotAllowed("This was begun by another user.")
     try:
-        app = await connect.complete(deps, who, code=call.body.code, iss=call.body.iss)
-    except (NoManifest, ManifestFailed) as failed:
-        return manifest_problem(failed)
+        app = await connect.complete(deps, callback, code=call.body.code, iss=call.body.iss)
+    except (NoManifest, ManifestFailed) as failure:
+        return build_manifest_problem(failure)
     return McpAppOut.of(app)
 
 
@@ -84,10 +86,10 @@ ENDPOINTS = (
     Endpoint(
         method="GET",
         path="/v1/apps/mcp/callback",
-        handler=come_back,
+        handler=handle_callback,
         summary="Come back from an MCP server's authorization server",
         access="anyone",
-        query=McpReturned,
+        query=McpCallbackIn,
         media_type="text/html",
     ),
     Endpoint(
@@ -95,7 +97,7 @@ ENDPOINTS = (
         path="/v1/apps/mcp/complete",
         handler=complete,
         summary="Come back from it into an app instead of a browser",
-        body=McpReturned,
+        body=McpCallbackIn,
         response=McpAppOut,
         errors=(400, 401, 403, 409, 502, 503),
     ),

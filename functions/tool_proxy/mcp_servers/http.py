@@ -15,8 +15,8 @@ logging.getLogger("mcp").setLevel(logging.CRITICAL)  # its warnings quote what s
 
 MAX_REQUESTS = 24
 """Of one exchange: a server may ask back in each of its answers."""
-_SENT = ("accept", "authorization", "content-type")
-_READ = ("content-type", "location", "mcp-session-id", "www-authenticate")
+_REQUEST_HEADERS = ("accept", "authorization", "content-type")
+_RESPONSE_HEADERS = ("content-type", "location", "mcp-session-id", "www-authenticate")
 
 
 class EgressTransport(httpx2.AsyncBaseTransport):
@@ -29,7 +29,7 @@ class EgressTransport(httpx2.AsyncBaseTransport):
     def __init__(self, egress: Egress, *, timeout_s: float) -> None:
         self._egress = egress
         self._timeout_s = timeout_s
-        self._left = MAX_REQUESTS
+        self._requests_left = MAX_REQUESTS
         self.failure: KeepsakeError | None = None
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
@@ -38,18 +38,18 @@ class EgressTransport(httpx2.AsyncBaseTransport):
         if "text/event-stream" in request.headers.get("accept", "") and request.method == "GET":
             return httpx2.Response(405)
         try:
-            return await self._sent(request)
+            return await self._send_counted(request)
         except KeepsakeError as failure:
-            self._keep(failure)
+            self._record_failure(failure)
             raise
 
-    def _keep(self, failure: KeepsakeError) -> None:
+    def _record_failure(self, failure: KeepsakeError) -> None:
         """Another may have come first while this one was waiting."""
         self.failure = self.failure or failure
 
-    async def _sent(self, request: httpx2.Request) -> httpx2.Response:
-        self._left -= 1
-        if self._left < 0:
+    async def _send_counted(self, request: httpx2.Request) -> httpx2.Response:
+        self._requests_left -= 1
+        if self._requests_left < 0:
             raise TooLarge(f"The server asked back more than {MAX_REQUESTS} times.")
         answer = await send(self._egress, request, timeout_s=self._timeout_s)
         if answer.status_code == 401:
@@ -64,13 +64,15 @@ async def send(egress: Egress, request: httpx2.Request, *, timeout_s: float) -> 
             method=request.method,
             url=str(request.url),
             headers={
-                name: said
-                for name, said in request.headers.items()
-                if name in _SENT or name.startswith("mcp-")
+                name: header_value
+                for name, header_value in request.headers.items()
+                if name in _REQUEST_HEADERS or name.startswith("mcp-")
             },
             body=await request.aread() or None,
             timeout_s=timeout_s,
         )
     )
-    headers = [(n.encode(), answer.headers[n].encode()) for n in _READ if n in answer.headers]
+    headers = [
+        (n.encode(), answer.headers[n].encode()) for n in _RESPONSE_HEADERS if n in answer.headers
+    ]
     return httpx2.Response(answer.status, headers=headers, content=answer.body, request=request)

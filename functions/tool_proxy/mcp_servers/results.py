@@ -3,26 +3,26 @@
 from typing import TYPE_CHECKING, assert_never
 
 from functions.tool_proxy.calls.outgoing import CallFailed
-from functions.tool_proxy.calls.results import MAX_TEXT, compact, reason_of
+from functions.tool_proxy.calls.results import MAX_TEXT_CHARS, sanitize_reason, to_compact_json
 from shared.domain.app import ChatTool
-from shared.domain.text import visible
+from shared.domain.text import strip_invisible
 
 if TYPE_CHECKING:
     from mcp_types import CallToolResult, ContentBlock
 
 
-def text_of(tool: ChatTool, result: "CallToolResult") -> str:
+def to_model_text(tool: ChatTool, result: "CallToolResult") -> str:
     """Return what the model reads. Raises CallFailed where the server says that it failed."""
-    text = "\n".join(filter(None, map(_text, result.content)))
+    text = "\n".join(filter(None, map(_to_text, result.content)))
     if result.is_error:
-        message = f"Error calling {tool.name}: {reason_of(text) or 'no reason given'}"
+        message = f"Error calling {tool.name}: {sanitize_reason(text) or 'no reason given'}"
         raise CallFailed(message, error="isError")
     if not text and result.structured_content is not None:
-        text = compact(result.structured_content)
-    return visible(text)[:MAX_TEXT]
+        text = to_compact_json(result.structured_content)
+    return strip_invisible(text)[:MAX_TEXT_CHARS]
 
 
-def _text(content: "ContentBlock") -> str:
+def _to_text(content: "ContentBlock") -> str:
     match content.type:
         case "text":
             return content.text

@@ -8,7 +8,7 @@ from typing import TypeVar
 from urllib.parse import urlencode
 
 from functions.tool_proxy.authorization import oauth
-from functions.tool_proxy.authorization.renewal import renewed_once
+from functions.tool_proxy.authorization.renewal import refresh_once
 from functions.tool_proxy.mcp_servers.errors import Unauthorized
 from functions.tool_proxy.wiring import ToolProxyDeps
 from shared import telemetry
@@ -23,69 +23,71 @@ from shared.domain.errors import (
     Unavailable,
 )
 from shared.domain.ids import UserId
-from shared.domain.mcp_grant import McpAccess, McpGrant
+from shared.domain.mcp_grant import McpAccess, McpTokens
 from shared.domain.value import value
-from shared.integrations.service import basic
+from shared.integrations.service import build_basic_auth
 from shared.ports import EgressRequest
 
-MAX_BYTES = 16_384
+MAX_TOKEN_RESPONSE_BYTES = 16_384
 """Of an answer with tokens: only small secrets can be wrapped."""
 T = TypeVar("T")
-LEAST_LEFT = timedelta(seconds=60)
+MIN_TOKEN_LIFETIME = timedelta(seconds=60)
 """A token that ends sooner is renewed before it is used."""
 
 
-async def opened(
+async def call_with_token(
     deps: ToolProxyDeps, uid: UserId, app: App, ask: Callable[[str | None], Awaitable[T]]
 ) -> T:
     """Ask an app's server with this user's token if there is one; again with a newer one if need be.
 
     Raises Unavailable, Unauthorized where only the user can help, and what `ask` raises.
     """
-    token = await _current(deps, uid, app)
+    token = await _get_valid_token(deps, uid, app)
     try:
         return await ask(token)
     except Unauthorized:
-        newer = await _current(deps, uid, app, refused=token) if token else None
-        if newer is None:
+        new_token = await _get_valid_token(deps, uid, app, refused_token=token) if token else None
+        if new_token is None:
             raise
-        return await ask(newer)
+        return await ask(new_token)
 
 
-async def _current(
-    deps: ToolProxyDeps, uid: UserId, app: App, *, refused: str | None = None
+async def _get_valid_token(
+    deps: ToolProxyDeps, uid: UserId, app: App, *, refused_token: str | None = None
 ) -> str | None:
     """Return a token that should hold; None where only the user can help."""
-    server = _Server(deps=deps, uid=uid, app=app)
+    server = _McpAccount(deps=deps, uid=uid, app=app)
     try:
-        grant = await server.held()
-        if grant.tokens.access_token == refused or _ends(grant.tokens, deps.clock.now()):
-            grant = await renewed_once(server, grant, holder=deps.new_id(), clock=deps.clock)
+        grant = await server.load()
+        if grant.tokens.access_token == refused_token or _is_expiring(
+            grant.tokens, deps.clock.now()
+        ):
+            grant = await refresh_once(server, grant, holder=deps.new_id(), clock=deps.clock)
     except NotFound:
         return None
     return grant.tokens.access_token
 
 
-def _ends(tokens: Tokens, now: datetime) -> bool:
-    return tokens.expires_at is not None and tokens.expires_at <= now + LEAST_LEFT
+def _is_expiring(tokens: Tokens, now: datetime) -> bool:
+    return tokens.expires_at is not None and tokens.expires_at <= now + MIN_TOKEN_LIFETIME
 
 
 async def exchange(
-    deps: ToolProxyDeps, access: McpAccess, *, before: Tokens | None = None, **fields: str
+    deps: ToolProxyDeps, access: McpAccess, *, previous: Tokens | None = None, **fields: str
 ) -> Tokens:
     """Ask the authorization server for tokens. Raises oauth.Refused and Unavailable."""
     try:
-        response = await deps.egress.send(_request(access, fields))
-    except (NotAllowed, TooLarge) as wrong:
-        raise Unavailable(f"The authorization server cannot be asked: {wrong}") from wrong
-    return oauth.granted(response, now=deps.clock.now(), before=before).tokens
+        response = await deps.egress.send(_build_request(access, fields))
+    except (NotAllowed, TooLarge) as error:
+        raise Unavailable(f"The authorization server cannot be asked: {error}") from error
+    return oauth.parse_token_response(response, now=deps.clock.now(), previous=previous).tokens
 
 
-def _request(access: McpAccess, fields: Mapping[str, str]) -> EgressRequest:
+def _build_request(access: McpAccess, fields: Mapping[str, str]) -> EgressRequest:
     form = {**fields, "client_id": access.client.id, "resource": access.resource}
     headers = {"Accept": "application/json", "Content-Type": "application/x-www-form-urlencoded"}
     if access.client_in == "header":
-        headers["Authorization"] = basic(access.client)
+        headers["Authorization"] = build_basic_auth(access.client)
     if access.client_in == "body":
         form["client_secret"] = access.client.secret
     return EgressRequest(
@@ -94,32 +96,32 @@ def _request(access: McpAccess, fields: Mapping[str, str]) -> EgressRequest:
         headers=headers,
         body=urlencode(form).encode(),
         timeout_s=oauth.TIMEOUT_S,
-        max_bytes=MAX_BYTES,
+        max_bytes=MAX_TOKEN_RESPONSE_BYTES,
     )
 
 
 @value
-class _Server:
+class _McpAccount:
     """A user's MCP server, as something whose tokens are renewed."""
 
     deps: ToolProxyDeps
     uid: UserId
     app: App
 
-    async def held(self) -> McpGrant:
+    async def load(self) -> McpTokens:
         url = self.app.external_integration.mcp_server_url or ""
         try:
             grant = await self.deps.mcp.grants.get(self.uid, self.app.id, url)
-        except CannotUnwrap as lost:
-            raise NotFound("The tokens of this server are lost") from lost
+        except CannotUnwrap as error:
+            raise NotFound("The tokens of this server are lost") from error
         if grant is None:
             raise NotFound("This server is not connected")
         return grant
 
-    async def renew(self, old: McpGrant) -> None:
+    async def refresh(self, old: McpTokens) -> None:
         """Forget what cannot be renewed; if others are stored meanwhile, those count."""
         try:
-            tokens = await self._exchanged(old)
+            tokens = await self._exchange_refresh_token(old)
             if tokens is None:
                 await self.deps.mcp.grants.remove(self.uid, self.app.id, old)
             else:
@@ -127,19 +129,19 @@ class _Server:
         except PreconditionFailed:
             telemetry.warning("refreshed_too_late", service="mcp")
 
-    async def _exchanged(self, old: McpGrant) -> Tokens | None:
+    async def _exchange_refresh_token(self, old: McpTokens) -> Tokens | None:
         token = old.tokens.refresh_token
         if token is None:
             return None
-        ask = partial(exchange, self.deps, old.access, before=old.tokens)
+        ask = partial(exchange, self.deps, old.access, previous=old.tokens)
         try:
             return await ask(grant_type="refresh_token", refresh_token=token)
-        except oauth.Refused as refused:
-            if refused.expired:
+        except oauth.OAuthError as refusal:
+            if refusal.is_expired:
                 return None
-            raise Unavailable("The authorization server does not renew tokens") from refused
+            raise Unavailable("The authorization server does not renew tokens") from refusal
 
-    async def _put(self, grant: McpGrant) -> None:
+    async def _put(self, grant: McpTokens) -> None:
         url = self.app.external_integration.mcp_server_url or ""
         await self.deps.mcp.grants.put(self.uid, self.app.id, url, grant)
 

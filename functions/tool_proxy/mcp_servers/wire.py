@@ -5,21 +5,21 @@ from typing import Annotated
 from pydantic import AfterValidator, Field
 
 from functions.tool_proxy.apps.registration import Registration
-from functions.tool_proxy.apps.wire import Short
+from functions.tool_proxy.apps.wire import ShortLine
 from shared.domain.app import App, ExternalIntegration
 from shared.domain.ids import AppId
-from shared.domain.text import visible
+from shared.domain.text import strip_invisible
 from shared.edge.http import Wire
 
 
 class McpAppIn(Wire):
     """An MCP server, reached over streamable HTTP, as an app of its owner's own."""
 
-    name: Short
+    name: ShortLine
     mcp_server_url: Annotated[str, Field(min_length=1, max_length=2_000)]
-    description: Annotated[str, AfterValidator(visible), Field(max_length=4_000)] = ""
+    description: Annotated[str, AfterValidator(strip_invisible), Field(max_length=4_000)] = ""
 
-    def registration(self) -> Registration:
+    def to_registration(self) -> Registration:
         return Registration(
             name=self.name,
             description=self.description,
@@ -53,7 +53,7 @@ class McpAppOut(Wire):
         )
 
 
-class McpReturned(Wire):
+class McpCallbackIn(Wire):
     """What an authorization server sends a user back with: a code, or an error; perhaps its name."""
 
     state: str = Field(max_length=2_000)

@@ -8,9 +8,9 @@ from typing import Any
 from shared.domain.conversation import Conversation
 
 
-def body_of(conversation: Conversation) -> bytes:
+def build_payload(conversation: Conversation) -> bytes:
     """Return the same bytes on every attempt."""
-    whole = {
+    payload = {
         "id": conversation.id,
         "created_at": conversation.created_at,
         "started_at": conversation.started_at,
@@ -18,7 +18,7 @@ def body_of(conversation: Conversation) -> bytes:
         "source": conversation.source,
         "language": conversation.language,
         "structured": asdict(conversation.structured),
-        "transcript_segments": _segments(conversation),
+        "transcript_segments": _build_segments(conversation),
         "app_id": conversation.app_id,
         "discarded": conversation.discarded,
         "starred": conversation.starred,
@@ -32,18 +32,18 @@ def body_of(conversation: Conversation) -> bytes:
         "apps_results": [],
         "plugins_results": [],
     }
-    return json.dumps(whole, ensure_ascii=False, default=_iso).encode(errors="replace")
+    return json.dumps(payload, ensure_ascii=False, default=_to_iso).encode(errors="replace")
 
 
-def _segments(conversation: Conversation) -> list[dict[str, Any]]:
+def _build_segments(conversation: Conversation) -> list[dict[str, Any]]:
     """Number the speakers by their first words."""
     labels = [segment.speaker for segment in conversation.transcript_segments]
     numbers = {label: number for number, label in enumerate(dict.fromkeys(labels))}
     return [
-        {**asdict(said), "speaker_id": numbers[label]}
-        for said, label in zip(conversation.spoken, labels, strict=True)
+        {**asdict(named_segment), "speaker_id": numbers[label]}
+        for named_segment, label in zip(conversation.named_segments, labels, strict=True)
     ]
 
 
-def _iso(moment: datetime) -> str:
+def _to_iso(moment: datetime) -> str:
     return moment.isoformat()

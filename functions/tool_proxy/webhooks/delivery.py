@@ -5,12 +5,12 @@ from dataclasses import replace
 from datetime import timedelta
 
 from functions.tool_proxy.addresses import with_query
-from functions.tool_proxy.apps.signing import message_id, signature_headers
-from functions.tool_proxy.apps.verdict import judge_webhook, webhook_gone
-from functions.tool_proxy.webhooks.body import body_of
+from functions.tool_proxy.apps.signing import build_message_id, sign
+from functions.tool_proxy.apps.verdict import disable_gone_webhook, disable_webhook_if_failing
+from functions.tool_proxy.webhooks.body import build_payload
 from functions.tool_proxy.wiring import ToolProxyDeps
 from shared import telemetry
-from shared.domain.app import TRIGGER, App, AppCall, InstalledApp
+from shared.domain.app import NEW_CONVERSATION_TRIGGER, App, AppCall, InstalledApp
 from shared.domain.conversation import Conversation, content_hash
 from shared.domain.errors import (
     KeepsakeError,
@@ -24,7 +24,7 @@ from shared.domain.value import value
 from shared.ports import EgressRequest
 
 TIMEOUT_S = 30
-DELAYS = (
+RETRY_DELAYS = (
     timedelta(seconds=5),
     timedelta(minutes=5),
     timedelta(minutes=30),
@@ -33,11 +33,11 @@ DELAYS = (
     timedelta(hours=10),
 )
 """Between attempts, as Standard Webhooks proposes: a server may be down for a night."""
-ATTEMPTS = len(DELAYS) + 1
+MAX_ATTEMPTS = len(RETRY_DELAYS) + 1
 
 
 @value
-class Told:
+class WebhookDelivery:
     """The content of a conversation, by its hash, on its way to one app."""
 
     uid: UserId
@@ -49,146 +49,159 @@ class Told:
     @property
     def id(self) -> str:
         """The message's id, the same on every attempt."""
-        return message_id(self.uid, self.app_id, self.conversation_id, self.content_hash)
+        return build_message_id(self.uid, self.app_id, self.conversation_id, self.content_hash)
 
     @property
     def is_last(self) -> bool:
-        return self.attempt >= ATTEMPTS
+        return self.attempt >= MAX_ATTEMPTS
 
     @property
-    def next(self) -> "Told":
+    def next_attempt(self) -> "WebhookDelivery":
         return replace(self, attempt=self.attempt + 1)
 
 
 @value
-class Outcome:
+class DeliveryResult:
     """What came of an attempt. `error` is for the app's developer; without one it arrived."""
 
     error: str | None = None
     is_gone: bool = False
 
 
-async def announce(
-    deps: ToolProxyDeps, uid: UserId, conversation_id: ConversationId, said: str
+async def queue_deliveries(
+    deps: ToolProxyDeps, uid: UserId, conversation_id: ConversationId, conversation_hash: str
 ) -> None:
     """Queue one delivery for each app that wants to hear; again, it queues none."""
-    installed = {one.app_id: one for one in await deps.installed_apps.all(uid)}
-    apps = await deps.apps.get_many(list(installed)) if installed else []
+    installed_by_id = {
+        installed_app.app_id: installed_app
+        for installed_app in await deps.installed_apps.list_all(uid)
+    }
+    apps = await deps.apps.get_many(list(installed_by_id)) if installed_by_id else []
     for app in apps:
-        if _may_hear(app, uid, installed[app.id]):
-            told = Told(uid=uid, app_id=app.id, conversation_id=conversation_id, content_hash=said)
-            await _queue(deps, told)
+        if _is_subscribed(app, uid, installed_by_id[app.id]):
+            delivery = WebhookDelivery(
+                uid=uid,
+                app_id=app.id,
+                conversation_id=conversation_id,
+                content_hash=conversation_hash,
+            )
+            await _queue_attempt(deps, delivery)
 
 
-async def deliver(deps: ToolProxyDeps, told: Told) -> None:
+async def attempt_delivery(deps: ToolProxyDeps, delivery: WebhookDelivery) -> None:
     """Make one attempt, unless what was to be told is gone; what failed comes again, later."""
-    app = await _recipient(deps, told)
-    conversation = await _content(deps, told) if app else None
+    app = await _load_recipient(deps, delivery)
+    conversation = await _load_unchanged(deps, delivery) if app else None
     if app is None or conversation is None:
-        telemetry.note(outcome="overtaken")
+        telemetry.add_fields(outcome="overtaken")
         return
     if conversation.status != "completed":
-        await _put_off(deps, told)
+        await _postpone(deps, delivery)
         return
-    began = deps.clock.now()
-    outcome = await _post(deps, app, told, body_of(conversation))
-    telemetry.note(outcome=outcome.error or "delivered", attempt=told.attempt)
-    if outcome.is_gone:
-        await webhook_gone(deps, app)
-    elif outcome.error and not told.is_last:
-        await _queue(deps, told.next)
-    elif outcome.error:
-        await judge_webhook(deps, app)
-    took = deps.clock.now() - began
-    await _write_down(deps, told, outcome, ms=took // timedelta(milliseconds=1))
+    started_at = deps.clock.now()
+    result = await _post(deps, app, delivery, build_payload(conversation))
+    telemetry.add_fields(outcome=result.error or "delivered", attempt=delivery.attempt)
+    if result.is_gone:
+        await disable_gone_webhook(deps, app)
+    elif result.error and not delivery.is_last:
+        await _queue_attempt(deps, delivery.next_attempt)
+    elif result.error:
+        await disable_webhook_if_failing(deps, app)
+    duration = deps.clock.now() - started_at
+    await _record_attempt(deps, delivery, result, ms=duration // timedelta(milliseconds=1))
 
 
-def _may_hear(app: App, uid: UserId, installed: InstalledApp) -> bool:
+def _is_subscribed(app: App, uid: UserId, installation: InstalledApp) -> bool:
     is_on = app.switched_off is None and app.webhook_off is None
-    is_allowed = "hear_conversations" in installed.permissions(app, uid)
+    is_allowed = "hear_conversations" in installation.get_permissions(app, uid)
     return is_on and app.is_visible_to(uid) and is_allowed
 
 
-async def _queue(deps: ToolProxyDeps, told: Told) -> None:
+async def _queue_attempt(deps: ToolProxyDeps, delivery: WebhookDelivery) -> None:
     """The first attempt is due now; a task of this name is created once."""
-    at = deps.clock.now() + DELAYS[told.attempt - 2] if told.attempt > 1 else None
+    at = deps.clock.now() + RETRY_DELAYS[delivery.attempt - 2] if delivery.attempt > 1 else None
     ids = {
-        "uid": told.uid,
-        "app_id": told.app_id,
-        "conversation_id": told.conversation_id,
-        "content_hash": told.content_hash,
-        "attempt": told.attempt,
+        "uid": delivery.uid,
+        "app_id": delivery.app_id,
+        "conversation_id": delivery.conversation_id,
+        "content_hash": delivery.content_hash,
+        "attempt": delivery.attempt,
     }
-    await deps.tasks.create("deliver_webhook", f"{told.id}-{told.attempt}", ids, at=at)
+    await deps.tasks.create("deliver_webhook", f"{delivery.id}-{delivery.attempt}", ids, at=at)
 
 
-async def _put_off(deps: ToolProxyDeps, told: Told) -> None:
+async def _postpone(deps: ToolProxyDeps, delivery: WebhookDelivery) -> None:
     """What is processed anew may be announced under the same name, which would queue nothing."""
-    telemetry.note(outcome="put off", attempt=told.attempt)
-    if not told.is_last:
-        await _queue(deps, told.next)
+    telemetry.add_fields(outcome="put off", attempt=delivery.attempt)
+    if not delivery.is_last:
+        await _queue_attempt(deps, delivery.next_attempt)
 
 
-async def _recipient(deps: ToolProxyDeps, told: Told) -> App | None:
+async def _load_recipient(deps: ToolProxyDeps, delivery: WebhookDelivery) -> App | None:
     """Look again: the user may have removed the app since."""
-    installed, found = await asyncio.gather(
-        deps.installed_apps.get(told.uid, told.app_id), deps.apps.get_many([told.app_id])
+    installation, apps = await asyncio.gather(
+        deps.installed_apps.get(delivery.uid, delivery.app_id),
+        deps.apps.get_many([delivery.app_id]),
     )
-    if not found or installed is None:
+    if not apps or installation is None:
         return None
-    return found[0] if _may_hear(found[0], told.uid, installed) else None
+    return apps[0] if _is_subscribed(apps[0], delivery.uid, installation) else None
 
 
-async def _content(deps: ToolProxyDeps, told: Told) -> Conversation | None:
+async def _load_unchanged(deps: ToolProxyDeps, delivery: WebhookDelivery) -> Conversation | None:
     """Return the conversation if it still says what was announced; a change is announced anew."""
     try:
-        conversation = await deps.conversations.get(told.uid, told.conversation_id)
+        conversation = await deps.conversations.get(delivery.uid, delivery.conversation_id)
     except NotFound:
         return None
-    as_announced = content_hash(conversation) == told.content_hash
-    return conversation if as_announced and not conversation.discarded else None
+    is_unchanged = content_hash(conversation) == delivery.content_hash
+    return conversation if is_unchanged and not conversation.discarded else None
 
 
-async def _post(deps: ToolProxyDeps, app: App, told: Told, body: bytes) -> Outcome:
+async def _post(
+    deps: ToolProxyDeps, app: App, delivery: WebhookDelivery, body: bytes
+) -> DeliveryResult:
     request = EgressRequest(
         method="POST",
-        url=with_query(app.external_integration.webhook_url or "", {"uid": told.uid}),
+        url=with_query(app.external_integration.webhook_url or "", {"uid": delivery.uid}),
         headers={
             "Content-Type": "application/json",
-            **signature_headers(app, body, told.id, deps.clock.now()),
+            **sign(app, body, delivery.id, deps.clock.now()),
         },
         body=body,
         timeout_s=TIMEOUT_S,
-        wants_body=False,
+        is_body_needed=False,
     )
     try:
         response = await deps.egress.send(request)
     except TimedOut:
-        return Outcome(error="timeout")
-    except NotAllowed as refused:
-        return Outcome(error=str(refused))
+        return DeliveryResult(error="timeout")
+    except NotAllowed as refusal:
+        return DeliveryResult(error=str(refusal))
     except Unavailable:
-        return Outcome(error="unreachable")
+        return DeliveryResult(error="unreachable")
     if 200 <= response.status < 300:
-        return Outcome()
-    return Outcome(error=f"HTTP {response.status}", is_gone=response.status == 410)
+        return DeliveryResult()
+    return DeliveryResult(error=f"HTTP {response.status}", is_gone=response.status == 410)
 
 
-async def _write_down(deps: ToolProxyDeps, told: Told, outcome: Outcome, *, ms: int) -> None:
+async def _record_attempt(
+    deps: ToolProxyDeps, delivery: WebhookDelivery, result: DeliveryResult, *, ms: int
+) -> None:
     """Note it for the developer; where that does not work, the delivery counts all the same."""
-    is_last = told.is_last or outcome.is_gone
-    given_up = f"given up after {told.attempt} attempts: {outcome.error}"
+    is_last = delivery.is_last or result.is_gone
+    final_error = f"given up after {delivery.attempt} attempts: {result.error}"
     entry = AppCall(
         id=deps.new_id(),
         at=deps.clock.now(),
         kind="webhook",
-        name=TRIGGER,
+        name=NEW_CONVERSATION_TRIGGER,
         ms=ms,
-        user=telemetry.opaque(f"{told.app_id}|{told.uid}"),
-        failed=outcome.error is not None,
-        error=given_up if outcome.error and is_last else outcome.error,
+        user=telemetry.hash_id(f"{delivery.app_id}|{delivery.uid}"),
+        failed=result.error is not None,
+        error=final_error if result.error and is_last else result.error,
     )
     try:
-        await deps.calls.add(told.app_id, entry)
+        await deps.calls.add(delivery.app_id, entry)
     except KeepsakeError as error:
         telemetry.warning("call_not_noted", error=type(error).__name__)

@@ -6,21 +6,21 @@ import functions_framework.aio
 from starlette.applications import Starlette
 from starlette.requests import Request
 
-from functions.tool_proxy.webhooks.endpoints import ANNOUNCE, DELIVER
+from functions.tool_proxy.webhooks.endpoints import DELIVERY_ENDPOINTS, QUEUE_ENDPOINTS
 from functions.tool_proxy.wiring import deps, start
-from shared.edge.http import application
+from shared.edge.http import build_application
 
 start()
 
 
 @cache
 def _on_conversation_processed() -> Starlette:
-    return application("on_conversation_processed", ANNOUNCE, deps())
+    return build_application("on_conversation_processed", QUEUE_ENDPOINTS, deps())
 
 
 @cache
 def _deliver_webhook() -> Starlette:
-    return application("deliver_webhook", DELIVER, deps())
+    return build_application("deliver_webhook", DELIVERY_ENDPOINTS, deps())
 
 
 @functions_framework.aio.http  # type: ignore[arg-type]  # its type omits ASGI applications

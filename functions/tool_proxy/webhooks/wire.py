@@ -6,7 +6,7 @@ from shared.domain.ids import AppId, ConversationId, UserId
 from shared.edge.http import Wire
 
 
-class ProcessedMessage(Wire):
+class ConversationProcessedIn(Wire):
     """What `conversation.processed` carries."""
 
     uid: UserId
@@ -14,7 +14,7 @@ class ProcessedMessage(Wire):
     content_hash: str
 
 
-class WebhookTask(ProcessedMessage):
+class WebhookTaskIn(ConversationProcessedIn):
     """One attempt to tell an app."""
 
     app_id: AppId

@@ -22,25 +22,25 @@ LOOKUP = ToolSpec(name="lookup", description="Look something up.", parameters=QU
 model = OpenaiModel(api_key="x", base_url=sys.argv[1], models={"agent": "scripted"})
 
 
-async def turn(question: str) -> str:
+async def run_turn(question: str) -> str:
     messages: list[ModelMessage] = [UserText(text=question)]
     while True:
-        text, calls = await _call(messages)
+        text, calls = await _call_model(messages)
         if not calls:
             return text
-        found = [
+        results = [
             ToolResult(call_id=call.id, text=json.loads(call.arguments)["query"]) for call in calls
         ]
-        messages += [AssistantTurn(text=text, tool_calls=tuple(calls)), *found]
+        messages += [AssistantTurn(text=text, tool_calls=tuple(calls)), *results]
 
 
-async def _call(messages: Sequence[ModelMessage]) -> tuple[str, list[ToolCall]]:
+async def _call_model(messages: Sequence[ModelMessage]) -> tuple[str, list[ToolCall]]:
     """Return the words of an answer and the tools it calls."""
     async with model.stream("agent", messages, [LOOKUP]) as events:
-        told = [event async for event in events]
-    text = "".join(event.text for event in told if isinstance(event, TextDelta))
-    return text, [event.call for event in told if isinstance(event, ToolCallRequested)]
+        received = [event async for event in events]
+    text = "".join(event.text for event in received if isinstance(event, TextDelta))
+    return text, [event.call for event in received if isinstance(event, ToolCallRequested)]
 
 
 if __name__ == "__main__":
-    serve(turn)
+    serve(run_turn)

@@ -19,7 +19,7 @@ model = ChatOpenAI(model="scripted", streaming=True, max_retries=0, stream_usage
 agent: Any = create_agent(model, [tool(lookup)])
 
 
-async def turn(question: str) -> str:
+async def run_turn(question: str) -> str:
     messages = {"messages": [{"role": "user", "content": question}]}
     text = []
     async for message, _ in agent.astream(messages, stream_mode="messages"):
@@ -29,4 +29,4 @@ async def turn(question: str) -> str:
 
 
 if __name__ == "__main__":
-    serve(turn)
+    serve(run_turn)

@@ -27,11 +27,11 @@ agent = Agent(
 )
 
 
-async def turn(question: str) -> str:
-    running = Runner.run_streamed(agent, question)
-    events = [each.data async for each in running.stream_events() if each.type == RAW]
+async def run_turn(question: str) -> str:
+    run = Runner.run_streamed(agent, question)
+    events = [item.data async for item in run.stream_events() if item.type == RAW]
     return "".join(event.delta for event in events if event.type == TEXT)
 
 
 if __name__ == "__main__":
-    serve(turn)
+    serve(run_turn)

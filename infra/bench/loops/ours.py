@@ -5,12 +5,12 @@ from contextlib import aclosing
 from typing import get_args
 
 from functions.chat.agent import Agent
-from functions.chat.confirming import Nobody
-from functions.chat.gate import Gate
+from functions.chat.confirming import NoConfirmer
+from functions.chat.gate import ToolPolicy
 from functions.chat.guards import Limits
-from functions.chat.hold import Hold
-from functions.chat.tools.own import own_tool
-from functions.chat.tools.toolkit import Present, Toolkit, say
+from functions.chat.hold import OutputGate
+from functions.chat.tools.own import build_builtin_tool
+from functions.chat.tools.toolkit import ResultRenderer, Toolkit, render_fixed
 from infra.bench.loops.pipe import serve
 from shared import telemetry
 from shared.adapters.openai_model import OpenaiModel
@@ -18,7 +18,7 @@ from shared.adapters.resilient_model import ResilientModel
 from shared.adapters.system_clock import SystemClock
 from shared.arguments import Arguments
 from shared.domain.model import ModelRole, UserText
-from shared.domain.run import Said
+from shared.domain.run import AnswerText
 
 ROLES = get_args(ModelRole)
 scripted = OpenaiModel(api_key="x", base_url=sys.argv[1], models=dict.fromkeys(ROLES, "scripted"))
@@ -31,26 +31,26 @@ class Lookup(Arguments):
     query: str
 
 
-async def lookup(asked: Lookup) -> Present:
-    return say(asked.query)
+async def lookup(arguments: Lookup) -> ResultRenderer:
+    return render_fixed(arguments.query)
 
 
-async def turn(question: str) -> str:
+async def run_turn(question: str) -> str:
     limits = Limits()
-    tools = [own_tool("lookup", "Looking", Lookup, lookup, side_effect=False)]
+    tools = [build_builtin_tool("lookup", "Looking", Lookup, lookup, side_effect=False)]
     agent = Agent(
         model=model,
         role="agent",
         toolkit=Toolkit(tools, timeout_s=limits.call_timeout_s),
-        gate=Gate(question),
-        asker=Nobody(),
-        hold=Hold(),
+        tool_policy=ToolPolicy(question),
+        confirmer=NoConfirmer(),
+        output_gate=OutputGate(),
         limits=limits,
     )
-    with telemetry.request("bench"):
+    with telemetry.log_request("bench"):
         async with aclosing(agent.run([UserText(text=question)])) as events:
-            return "".join([event.text async for event in events if isinstance(event, Said)])
+            return "".join([event.text async for event in events if isinstance(event, AnswerText)])
 
 
 if __name__ == "__main__":
-    serve(turn)
+    serve(run_turn)

@@ -22,21 +22,21 @@ LOOKUP: Any = {
 }
 
 
-async def turn(client: AsyncOpenAI, question: str) -> str:
+async def run_turn(client: AsyncOpenAI, question: str) -> str:
     messages: list[Any] = [{"role": "user", "content": question}]
     while True:
-        text, called = await _call(client, messages)
-        if not called:
+        text, tool_call = await _call_model(client, messages)
+        if not tool_call:
             return text
-        found = " ".join(map(str, json.loads(called["function"]["arguments"]).values()))
-        messages.append({"role": "assistant", "content": None, "tool_calls": [called]})
-        messages.append({"role": "tool", "tool_call_id": called["id"], "content": found})
+        result = " ".join(map(str, json.loads(tool_call["function"]["arguments"]).values()))
+        messages.append({"role": "assistant", "content": None, "tool_calls": [tool_call]})
+        messages.append({"role": "tool", "tool_call_id": tool_call["id"], "content": result})
 
 
-async def _call(client: AsyncOpenAI, messages: list[Any]) -> tuple[str, dict[str, Any]]:
+async def _call_model(client: AsyncOpenAI, messages: list[Any]) -> tuple[str, dict[str, Any]]:
     """Return the words of an answer, and the one tool it calls."""
     text: list[str] = []
-    called: dict[str, Any] = {}
+    tool_call: dict[str, Any] = {}
     stream = await client.chat.completions.create(
         model="scripted",
         messages=messages,
@@ -49,16 +49,16 @@ async def _call(client: AsyncOpenAI, messages: list[Any]) -> tuple[str, dict[str
             if choice.delta.content:
                 text.append(choice.delta.content)
             for piece in choice.delta.tool_calls or ():
-                _add(called, piece)
-    return "".join(text), called
+                _merge_piece(tool_call, piece)
+    return "".join(text), tool_call
 
 
-def _add(called: dict[str, Any], piece: Any) -> None:
+def _merge_piece(tool_call: dict[str, Any], piece: Any) -> None:
     if piece.id:
         function = {"name": piece.function.name, "arguments": ""}
-        called |= {"id": piece.id, "type": "function", "function": function}
-    called["function"]["arguments"] += piece.function.arguments or ""
+        tool_call |= {"id": piece.id, "type": "function", "function": function}
+    tool_call["function"]["arguments"] += piece.function.arguments or ""
 
 
 if __name__ == "__main__":
-    serve(partial(turn, AsyncOpenAI(max_retries=0)))
+    serve(partial(run_turn, AsyncOpenAI(max_retries=0)))

@@ -3,39 +3,43 @@
 import json
 from typing import Any
 
-from infra.local.importers.said import OWNER, Unreadable
+from infra.local.importers.said import OWNER_NAMES, UnreadableFile
 
 
-def conversations(text: str) -> list[dict[str, Any]]:
+def parse_conversations(text: str) -> list[dict[str, Any]]:
     """Return each conversation with the fields it has. Raises Unreadable."""
     try:
-        found = json.loads(text)
+        items = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise Unreadable(f"it is no JSON: {error}") from error
-    if isinstance(found, dict):
-        found = found.get("conversations", [found])
-    if not isinstance(found, list) or not found or not all(isinstance(o, dict) for o in found):
-        raise Unreadable("it holds neither conversations nor segments")
-    if all("text" in each for each in found):
-        found = [{"transcript_segments": found}]
-    return [_known(each) for each in found]
+        raise UnreadableFile(f"it is no JSON: {error}") from error
+    if isinstance(items, dict):
+        items = items.get("conversations", [items])
+    if not isinstance(items, list) or not items or not all(isinstance(o, dict) for o in items):
+        raise UnreadableFile("it holds neither conversations nor segments")
+    if all("text" in item for item in items):
+        items = [{"transcript_segments": items}]
+    return [_parse_conversation(item) for item in items]
 
 
-def _known(given: dict[str, Any]) -> dict[str, Any]:
-    said = given.get("transcript_segments")
-    if not isinstance(said, list) or not said or not all(isinstance(s, dict) for s in said):
-        raise Unreadable("transcript_segments: a list of segments is expected")
+def _parse_conversation(item: dict[str, Any]) -> dict[str, Any]:
+    segments = item.get("transcript_segments")
+    if (
+        not isinstance(segments, list)
+        or not segments
+        or not all(isinstance(s, dict) for s in segments)
+    ):
+        raise UnreadableFile("transcript_segments: a list of segments is expected")
     names = ("id", "started_at", "finished_at", "source", "language")
-    known = {name: given[name] for name in names if given.get(name) is not None}
-    if "started_at" not in known and given.get("created_at") is not None:
-        known["started_at"] = given["created_at"]
-    return {**known, "transcript_segments": [_segment(each) for each in said]}
+    fields = {name: item[name] for name in names if item.get(name) is not None}
+    if "started_at" not in fields and item.get("created_at") is not None:
+        fields["started_at"] = item["created_at"]
+    return {**fields, "transcript_segments": [_parse_segment(segment) for segment in segments]}
 
 
-def _segment(given: dict[str, Any]) -> dict[str, Any]:
+def _parse_segment(item: dict[str, Any]) -> dict[str, Any]:
     names = ("text", "speaker", "is_user", "start", "end", "person_id")
-    known = {name: given[name] for name in names if given.get(name) is not None}
-    speaker = known.get("speaker")
-    if isinstance(speaker, str) and speaker.casefold() in OWNER:
-        known.setdefault("is_user", True)
-    return known
+    fields = {name: item[name] for name in names if item.get(name) is not None}
+    speaker = fields.get("speaker")
+    if isinstance(speaker, str) and speaker.casefold() in OWNER_NAMES:
+        fields.setdefault("is_user", True)
+    return fields

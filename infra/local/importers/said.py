@@ -4,25 +4,25 @@ import re
 
 from functions.process_conversation.wire import SegmentIn
 
-OWNER = frozenset({"me", "you"})
+OWNER_NAMES = frozenset({"me", "you"})
 _TURN = re.compile(r"(?P<name>[^\W\d_][\w .'’-]{0,39}?)\s*:\s+(?P<words>.*\S.*)", re.DOTALL)
 
 
-class Unreadable(ValueError):
+class UnreadableFile(ValueError):
     """Says in one line why a file is not imported."""
 
 
-def turn(text: str) -> tuple[str, str] | None:
+def parse_turn(text: str) -> tuple[str, str] | None:
     """Split `Name: words`; None for anything else."""
-    found = _TURN.fullmatch(text.strip())
-    return (found["name"], found["words"].strip()) if found else None
+    match = _TURN.fullmatch(text.strip())
+    return (match["name"], match["words"].strip()) if match else None
 
 
-def segment(words: str, *, speaker: str, start: float, end: float) -> SegmentIn:
+def build_segment(words: str, *, speaker: str, start: float, end: float) -> SegmentIn:
     return SegmentIn(
         text=words,
         speaker=speaker[:64],
-        is_user=speaker.casefold() in OWNER,
+        is_user=speaker.casefold() in OWNER_NAMES,
         start=start,
         end=max(start, end),
     )

@@ -6,16 +6,16 @@ from functions.chat.wiring import AfterTurnDeps
 from shared.adapters.local_identity import LocalIdentity, LocalServiceIdentity
 from shared.data.messages import Messages
 from shared.data.sessions import Sessions
-from shared.domain.chat import MAIN_SESSION, Message, Session, new_session
+from shared.domain.chat import MAIN_SESSION, Message, Session, build_session
 from shared.domain.ids import MessageId, SessionId
 from shared.ports import ChatModel
-from tests.functions.chat.conftest import ADA, SECRET, World
+from tests.functions.chat.conftest import ADA, SECRET, ChatFixture
 
 TITLE, SUMMARY = "chat/title", "chat/summary"
 WORK = SessionId("work")
 
 
-def after(world: World, model: ChatModel) -> AfterTurnDeps:
+def build_after_turn_deps(world: ChatFixture, model: ChatModel) -> AfterTurnDeps:
     return AfterTurnDeps(
         identity=LocalIdentity(SECRET),
         service_identity=LocalServiceIdentity(SECRET),
@@ -25,37 +25,39 @@ def after(world: World, model: ChatModel) -> AfterTurnDeps:
     )
 
 
-async def tell(world: World, *texts: str, session_id: SessionId = MAIN_SESSION) -> list[Message]:
+async def store_messages(
+    world: ChatFixture, *texts: str, session_id: SessionId = MAIN_SESSION
+) -> list[Message]:
     """Store messages, of owner and assistant in turn."""
-    stored = []
-    session = new_session(session_id, app_id=None, now=world.clock.now())
+    messages = []
+    session = build_session(session_id, app_id=None, now=world.clock.now())
     if not session.is_main and await world.deps().sessions.get(ADA, session_id) is None:
         await world.deps().sessions.add(ADA, session)
     for n, text in enumerate(texts):
-        world.clock.pass_(seconds=1)
+        world.clock.advance(seconds=1)
         now = world.clock.now()
-        name = MessageId(f"{session_id}-{now:%H%M%S}-{n}")
+        message_id = MessageId(f"{session_id}-{now:%H%M%S}-{n}")
         sender = "ai" if n % 2 else "human"
-        stored.append(
-            Message(id=name, session_id=session_id, text=text, sender=sender, created_at=now)  # type: ignore[arg-type]
+        messages.append(
+            Message(id=message_id, session_id=session_id, text=text, sender=sender, created_at=now)  # type: ignore[arg-type]
         )
-        await world.deps().messages.add(ADA, session, stored[-1])
-    return stored
+        await world.deps().messages.add(ADA, session, messages[-1])
+    return messages
 
 
-async def chat(world: World, session_id: SessionId = MAIN_SESSION) -> Session:
+async def load_session(world: ChatFixture, session_id: SessionId = MAIN_SESSION) -> Session:
     session = await world.deps().sessions.get(ADA, session_id)
     assert session is not None
     return session
 
 
-def titled(title: str) -> dict[str, Any]:
+def script_title(title: str) -> dict[str, Any]:
     return {TITLE: [{"title": title}]}
 
 
-def numbered(count: int) -> list[str]:
+def number_texts(count: int) -> list[str]:
     return [f"text {n}" for n in range(count)]
 
 
-def summaries(*texts: str) -> dict[str, Any]:
+def script_summaries(*texts: str) -> dict[str, Any]:
     return {TITLE: [{"title": "Numbers"}], SUMMARY: [{"summary": text} for text in texts]}

@@ -45,10 +45,10 @@ class RecordingToolbox:
     """Answers calls with a fixed text and remembers them."""
 
     answer: str = "done"
-    called: list[tuple[str, str, str, Mapping[str, Any]]] = field(default_factory=list)
+    calls: list[tuple[str, str, str, Mapping[str, Any]]] = field(default_factory=list)
 
     async def call(self, uid: UserId, app_id: str, tool: str, arguments: Mapping[str, Any]) -> str:
-        self.called.append((uid, app_id, tool, arguments))
+        self.calls.append((uid, app_id, tool, arguments))
         return self.answer
 
     async def call_service(
@@ -83,7 +83,7 @@ class RecordingTasks:
 
 
 @dataclass
-class World:
+class ChatFixture:
     """What a test may look into."""
 
     documents: Documents
@@ -93,11 +93,11 @@ class World:
     events: RecordingEvents
     tasks: RecordingTasks
 
-    async def passes(self, **duration: float) -> None:
+    async def advance_when_idle(self, **duration: float) -> None:
         """Let time pass once everybody waits and all that was written is stored."""
         await self.documents.delete_tree("nobody/nothing")  # behind every other write
         await anyio.wait_all_tasks_blocked()
-        self.clock.pass_(**duration)
+        self.clock.advance(**duration)
 
     def deps(self, model: ChatModel | None = None, *, limits: Limits | None = None) -> ChatDeps:
         return ChatDeps(
@@ -128,7 +128,7 @@ class World:
 
 
 @pytest.fixture(autouse=True)
-def nothing_blocks() -> Iterator[None]:
+def forbid_blocking_calls() -> Iterator[None]:
     """Fail on what would hold up the event loop, and with it every other stream.
 
     What happens once in a process may: small local files (our prompts, the zones, what a package
@@ -147,14 +147,14 @@ def nothing_blocks() -> Iterator[None]:
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> World:
-    return open_world(tmp_path)
+def world(tmp_path: Path) -> ChatFixture:
+    return open_fixture(tmp_path)
 
 
-def open_world(folder: Path) -> World:
+def open_fixture(folder: Path) -> ChatFixture:
     database = SqliteDatabase(folder / "keepsake.db")
     indexes = FirestoreIndexes.read(ROOT / "infra/firestore.indexes.json")
-    return World(
+    return ChatFixture(
         documents=MeteredDocuments(SqliteDocuments(database, indexes)),
         vectors=SqliteVectors(database),
         clock=FixedClock(),

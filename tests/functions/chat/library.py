@@ -12,19 +12,19 @@ from shared.domain.conversation import Conversation, Segment, Structured, conten
 from shared.domain.documents import Set
 from shared.domain.ids import ConversationId, MemoryId, UserId
 from shared.domain.memory import Memory
-from tests.functions.chat.conftest import World
+from tests.functions.chat.conftest import ChatFixture
 
-BEGINNING = datetime(2026, 1, 1, 9, tzinfo=UTC)
+FIRST_DAY = datetime(2026, 1, 1, 9, tzinfo=UTC)
 
 
-def conversation(number: int, *lines: str) -> Conversation:
+def build_conversation(number: int, *lines: str) -> Conversation:
     """Build the conversation of day `number` of 2026."""
-    started = BEGINNING + timedelta(days=number)
-    made = Conversation(
+    started_at = FIRST_DAY + timedelta(days=number)
+    base = Conversation(
         id=ConversationId(f"c{number:03d}"),
-        created_at=started,
-        started_at=started,
-        finished_at=started + timedelta(minutes=5),
+        created_at=started_at,
+        started_at=started_at,
+        finished_at=started_at + timedelta(minutes=5),
         transcript_segments=tuple(
             Segment(text=line, speaker="Ann" if n % 2 else "Me", start=n, end=n + 1)
             for n, line in enumerate(lines)
@@ -32,26 +32,28 @@ def conversation(number: int, *lines: str) -> Conversation:
         status="completed",
         structured=Structured(title=f"Talk {number}", overview=lines[0] if lines else ""),
     )
-    return replace(made, processed_hash=content_hash(made))
+    return replace(base, processed_hash=content_hash(base))
 
 
-async def keep(world: World, uid: UserId, *conversations: Conversation) -> None:
+async def store_conversations(
+    world: ChatFixture, uid: UserId, *conversations: Conversation
+) -> None:
     """Store and index."""
     index = LibraryIndex(world.vectors)
-    for one in conversations:
-        await world.documents.write(Set(conversation_path(uid, one.id), dump(one)))
-        await index.put(uid, one)
+    for item in conversations:
+        await world.documents.write(Set(conversation_path(uid, item.id), dump(item)))
+        await index.put(uid, item)
 
 
-async def remember(world: World, uid: UserId, facts: Sequence[str]) -> None:
+async def store_memories(world: ChatFixture, uid: UserId, facts: Sequence[str]) -> None:
     """Store and index memories."""
     memories = [
         Memory(
             id=MemoryId(f"m{n:03d}"),
             content=fact,
             category="system",
-            created_at=BEGINNING + timedelta(days=n),
-            updated_at=BEGINNING + timedelta(days=n),
+            created_at=FIRST_DAY + timedelta(days=n),
+            updated_at=FIRST_DAY + timedelta(days=n),
         )
         for n, fact in enumerate(facts)
     ]

@@ -1,6 +1,6 @@
 """Questions, and whether an answer needs its owner's data (P2)."""
 
-SIMPLE = {
+QUESTIONS_WITHOUT_TOOLS = {
     "greetings": [
         "Hi",
         "Hello!",
@@ -46,7 +46,7 @@ SIMPLE = {
     ],
 }
 
-TOOLS = {
+QUESTIONS_WITH_TOOLS = {
     "my": [
         "What is my sister's name?",
         "Where did I leave my passport?",

@@ -10,57 +10,57 @@ import httpx
 import pytest
 
 from functions.chat.after_turn import after_turn
-from functions.chat.endpoints import AFTER_TURN
+from functions.chat.endpoints import AFTER_TURN_ENDPOINTS
 from functions.chat.wiring import AfterTurnDeps, ChatDeps
 from shared.adapters.local_identity import LocalServiceIdentity
 from shared.domain.chat import MAIN_SESSION
 from shared.domain.errors import ModelFailed, Unavailable
 from shared.domain.ids import MessageId, SessionId
-from shared.edge.http import application
-from tests.doubles import ScriptedModel, says
+from shared.edge.http import build_application
+from tests.doubles import ScriptedModel, script_answer
 from tests.functions.chat.chats import (
     TITLE,
     WORK,
-    after,
-    chat,
-    tell,
-    titled,
+    build_after_turn_deps,
+    load_session,
+    script_title,
+    store_messages,
 )
-from tests.functions.chat.conftest import ADA, SECRET, World
-from tests.functions.chat.test_turn import ask, end_of
+from tests.functions.chat.conftest import ADA, SECRET, ChatFixture
+from tests.functions.chat.test_turn import ask, require_end
 
 
-async def test_p16_a_turn_tells_its_end_once_its_answer_is_stored(world: World) -> None:
-    with ScriptedModel(says("Hi")) as model:
-        end = end_of(await ask(world.deps(model)))
+async def test_a_turn_publishes_its_end_once_its_answer_is_stored_p16(world: ChatFixture) -> None:
+    with ScriptedModel(script_answer("Hi")) as model:
+        end = require_end(await ask(world.deps(model)))
 
     ids = {"uid": ADA, "session_id": MAIN_SESSION, "run_id": end.message.id}
     assert world.events.published == [("turn.ended", ids)]
 
 
-async def test_an_event_that_cannot_be_published_costs_no_answer(world: World) -> None:
-    class Down:
+async def test_an_answer_completes_when_its_event_cannot_be_published(world: ChatFixture) -> None:
+    class DownEvents:
         async def publish(self, *_: object) -> None:
             raise Unavailable("down")
 
-    with ScriptedModel(says("Hi")) as model:
-        deps: ChatDeps = replace(world, events=Down()).deps(model)  # type: ignore[arg-type]
-        end = end_of(await ask(deps))
+    with ScriptedModel(script_answer("Hi")) as model:
+        deps: ChatDeps = replace(world, events=DownEvents()).deps(model)  # type: ignore[arg-type]
+        end = require_end(await ask(deps))
 
     assert (end.outcome, end.message.text) == ("completed", "Hi")
 
 
 @pytest.mark.parametrize("session_id", [MAIN_SESSION, WORK])
-async def test_p16_a_chat_is_named_after_its_first_answer_and_then_never_again(
-    world: World, session_id: SessionId
+async def test_a_chat_gets_a_title_once_after_its_first_answer_p16(
+    world: ChatFixture, session_id: SessionId
 ) -> None:
-    await tell(world, "When is the offsite?", "On Friday.", session_id=session_id)
-    with ScriptedModel(answers=titled("Lisbon offsite")) as model:
-        await after_turn(after(world, model), ADA, session_id)
-        await tell(world, "And Ann?", "She comes.", session_id=session_id)
-        await after_turn(after(world, model), ADA, session_id)
+    await store_messages(world, "When is the offsite?", "On Friday.", session_id=session_id)
+    with ScriptedModel(answers=script_title("Lisbon offsite")) as model:
+        await after_turn(build_after_turn_deps(world, model), ADA, session_id)
+        await store_messages(world, "And Ann?", "She comes.", session_id=session_id)
+        await after_turn(build_after_turn_deps(world, model), ADA, session_id)
 
-    assert (await chat(world, session_id)).title == "Lisbon offsite"
+    assert (await load_session(world, session_id)).title == "Lisbon offsite"
     ((role, prompt),) = model.prompts
     assert role == "fast"
     assert prompt.data == {"question": "When is the offsite?", "answer": "On Friday."}
@@ -77,79 +77,81 @@ async def test_p16_a_chat_is_named_after_its_first_answer_and_then_never_again(
         (ModelFailed("refused"), "When is the offsite?"),
     ],
 )  # fmt: skip
-async def test_p16_a_title_keeps_its_limits_whatever_the_model_says(
-    world: World, given: object, title: str
+async def test_a_title_keeps_its_limits_whatever_the_model_says_p16(
+    world: ChatFixture, given: object, title: str
 ) -> None:
-    await tell(world, "When is the offsite?", "On Friday.")
+    await store_messages(world, "When is the offsite?", "On Friday.")
 
     with ScriptedModel(answers={TITLE: [given]}) as model:
-        await after_turn(after(world, model), ADA, MAIN_SESSION)
+        await after_turn(build_after_turn_deps(world, model), ADA, MAIN_SESSION)
 
-    assert (await chat(world)).title == title
+    assert (await load_session(world)).title == title
 
 
-async def test_p16_what_the_owner_calls_a_chat_stands_also_while_the_model_thinks(
-    world: World,
+async def test_a_title_set_by_the_user_during_generation_is_kept_p16(
+    world: ChatFixture,
 ) -> None:
-    class Slow(ScriptedModel):
-        async def structured(self, *call: Any) -> Any:
+    class RenamingModel(ScriptedModel):
+        async def complete_structured(self, *call: Any) -> Any:
             await world.deps().sessions.change(ADA, MAIN_SESSION, title="Mine")
-            return await super().structured(*call)
+            return await super().complete_structured(*call)
 
-    await tell(world, "When?", "Friday.")
-    with Slow(answers=titled("Theirs")) as model:
-        await after_turn(after(world, model), ADA, MAIN_SESSION)
+    await store_messages(world, "When?", "Friday.")
+    with RenamingModel(answers=script_title("Theirs")) as model:
+        await after_turn(build_after_turn_deps(world, model), ADA, MAIN_SESSION)
 
-    assert (await chat(world)).title == "Mine"
+    assert (await load_session(world)).title == "Mine"
 
 
 @pytest.mark.parametrize("told", [(), ("A question",)])
-async def test_p16_a_chat_without_an_answer_has_no_title_yet(
-    world: World, told: Sequence[str]
+async def test_a_chat_without_an_answer_gets_no_title_p16(
+    world: ChatFixture, told: Sequence[str]
 ) -> None:
-    await tell(world, *told)
+    await store_messages(world, *told)
 
     with ScriptedModel() as model:
-        await after_turn(after(world, model), ADA, MAIN_SESSION)
+        await after_turn(build_after_turn_deps(world, model), ADA, MAIN_SESSION)
 
 
-async def test_p16_an_apps_notification_names_no_chat(world: World) -> None:
-    question, answer = await tell(world, "Who is Ann?", "A friend.")
-    notified = replace(answer, id=MessageId("n"), from_integration=True)
-    late = replace(notified, id=MessageId("m"), created_at=world.clock.now())
-    await world.deps().messages.add(ADA, await chat(world), notified, late)
+async def test_a_chat_is_not_titled_after_an_apps_notification_p16(world: ChatFixture) -> None:
+    question, answer = await store_messages(world, "Who is Ann?", "A friend.")
+    notification = replace(answer, id=MessageId("n"), from_integration=True)
+    later_notification = replace(notification, id=MessageId("m"), created_at=world.clock.now())
+    await world.deps().messages.add(
+        ADA, await load_session(world), notification, later_notification
+    )
 
-    with ScriptedModel(answers=titled("Ann")) as model:
-        await after_turn(after(world, model), ADA, MAIN_SESSION)
+    with ScriptedModel(answers=script_title("Ann")) as model:
+        await after_turn(build_after_turn_deps(world, model), ADA, MAIN_SESSION)
 
     assert model.prompts[0][1].data == {"question": question.text, "answer": answer.text}
 
 
-def pushed(event: object) -> bytes:
+def build_push_body(event: object) -> bytes:
     data = base64.b64encode(json.dumps(event).encode()).decode()
     return json.dumps({"message": {"data": data, "messageId": "1"}}).encode()
 
 
-async def post(deps: AfterTurnDeps, body: bytes, *, audience: str = "after_turn") -> int:
-    token = await LocalServiceIdentity(SECRET).token(audience)
-    transport = httpx.ASGITransport(application("after_turn", AFTER_TURN, deps))
+async def post_event(deps: AfterTurnDeps, body: bytes, *, audience: str = "after_turn") -> int:
+    token = await LocalServiceIdentity(SECRET).get_token(audience)
+    transport = httpx.ASGITransport(build_application("after_turn", AFTER_TURN_ENDPOINTS, deps))
     async with httpx.AsyncClient(transport=transport, base_url="http://keepsake") as http:
         answer = await http.post("/", content=body, headers={"Authorization": f"Bearer {token}"})
     return answer.status_code
 
 
-async def test_the_event_arrives_at_its_entry_point_from_our_own_services_only(
-    world: World,
+async def test_the_after_turn_entry_point_accepts_events_from_our_services_only(
+    world: ChatFixture,
 ) -> None:
-    await tell(world, "When?", "Friday.")
-    event = pushed({"uid": ADA, "session_id": MAIN_SESSION, "run_id": "r"})
-    with ScriptedModel(answers=titled("Time")) as model:
-        deps = after(world, model)
+    await store_messages(world, "When?", "Friday.")
+    event = build_push_body({"uid": ADA, "session_id": MAIN_SESSION, "run_id": "r"})
+    with ScriptedModel(answers=script_title("Time")) as model:
+        deps = build_after_turn_deps(world, model)
         statuses = [
-            await post(deps, event, audience="chat"),
-            await post(deps, pushed({"uid": ADA})),
-            await post(deps, event),
+            await post_event(deps, event, audience="chat"),
+            await post_event(deps, build_push_body({"uid": ADA})),
+            await post_event(deps, event),
         ]
 
     assert statuses == [401, 422, 204]
-    assert (await chat(world)).title == "Time"
+    assert (await load_session(world)).title == "Time"

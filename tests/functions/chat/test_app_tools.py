@@ -11,30 +11,30 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from functions.chat.accepting import prepare
+from functions.chat.accepting import prepare_turn
 from functions.chat.context.citations import Citations
 from functions.chat.tools.apps import (
-    CHOSEN,
-    FEW,
-    FIND,
-    FOUND,
-    MAX_TOKENS,
-    SEARCHES,
-    app_tools,
-    model_name,
+    MAX_ALWAYS_OFFERED,
+    MAX_OFFERED_TOKENS,
+    MAX_PER_SEARCH,
+    MAX_SEARCHES,
+    MAX_SELECTED,
+    SEARCH_TOOL_NAME,
+    build_app_tools,
+    build_model_name,
 )
-from functions.chat.tools.toolkit import Found, Tool, Toolkit
+from functions.chat.tools.toolkit import Tool, Toolkit, ToolSearchResult
 from shared import telemetry
 from shared.data.codec import dump
-from shared.domain.app import App, ChatTool, InstalledApp, Method, SwitchedOff
+from shared.domain.app import App, ChatTool, Deactivation, InstalledApp, Method
 from shared.domain.documents import Create
 from shared.domain.ids import AppId, UserId
 from shared.domain.model import ToolCall, ToolResult
 from shared.domain.provenance import Source
-from shared.domain.text import count_tokens
-from tests.doubles import FixedClock, ScriptedModel, calls, says
-from tests.functions.chat.conftest import ADA, EVE, RecordingToolbox, World
-from tests.functions.chat.test_turn import run
+from shared.domain.text import estimate_tokens
+from tests.doubles import FixedClock, ScriptedModel, script_answer, script_calls
+from tests.functions.chat.conftest import ADA, EVE, ChatFixture, RecordingToolbox
+from tests.functions.chat.test_turn import run_turn
 
 APP = App(id=AppId("A"), owner=EVE, name="Notes", created_at=FixedClock().now(), private=False)
 NOUNS = (
@@ -57,7 +57,7 @@ VERBS = (
 SCHEMA = {"type": "object", "properties": {"id": {"type": "string", "description": "Which one"}}}
 
 
-def declared(name: str, description: str, parameters: Any = SCHEMA) -> ChatTool:
+def build_chat_tool(name: str, description: str, parameters: Any = SCHEMA) -> ChatTool:
     return ChatTool(
         name=name,
         description=description,
@@ -66,60 +66,72 @@ def declared(name: str, description: str, parameters: Any = SCHEMA) -> ChatTool:
     )
 
 
-def app(number: int, *tools: ChatTool, name: str = "") -> App:
-    named = name or f"{NOUNS[number % len(NOUNS)].title()} Desk {number}"
-    return replace(APP, id=AppId(f"A{number:02}"), name=named, chat_tools=tools)
+def build_app(number: int, *tools: ChatTool, name: str = "") -> App:
+    app_name = name or f"{NOUNS[number % len(NOUNS)].title()} Desk {number}"
+    return replace(APP, id=AppId(f"A{number:02}"), name=app_name, chat_tools=tools)
 
 
-def desk(number: int) -> App:
+def build_desk_app(number: int) -> App:
     """Build an app for one noun, with ten tools."""
     noun = NOUNS[number % len(NOUNS)]
-    return app(number, *(declared(f"{verb}_{noun}", f"{verb.title()} a {noun}") for verb in VERBS))
-
-
-DESKS = [desk(n) for n in range(len(NOUNS))]
-SLACK = app(77, declared("sendMessage", "Post to a channel or a person"), name="Slack")
-MANY = [*DESKS, SLACK]
-"""301 tools."""
-
-
-def offered(
-    *apps: App, question: str = "", earlier: Sequence[str] = (), uid: UserId = ADA
-) -> list[Tool]:
-    return app_tools(RecordingToolbox(), uid, apps, question, earlier)
-
-
-def names(tools: Sequence[Tool]) -> list[str]:
-    return [tool.spec.name[:-17] if tool.app_id else tool.spec.name for tool in tools]
-
-
-def tokens(tools: Sequence[Tool]) -> int:
-    return sum(
-        count_tokens(tool.spec.description + json.dumps(tool.spec.parameters)) for tool in tools
+    return build_app(
+        number, *(build_chat_tool(f"{verb}_{noun}", f"{verb.title()} a {noun}") for verb in VERBS)
     )
 
 
-async def search(tool: Tool, query: str) -> Found:
-    found = await tool.run({"query": query})
-    assert isinstance(found, Found)
-    return found
+DESK_APPS = [build_desk_app(n) for n in range(len(NOUNS))]
+SLACK_APP = build_app(
+    77, build_chat_tool("sendMessage", "Post to a channel or a person"), name="Slack"
+)
+MANY_APPS = [*DESK_APPS, SLACK_APP]
+"""301 tools."""
 
 
-def test_p9_few_tools_are_offered_all_and_in_the_same_order_whatever_is_asked():
-    apps = [app(1, *desk(1).chat_tools), app(2, *desk(2).chat_tools)]
-
-    one, other = offered(*apps, question="tickets?"), offered(*apps, question="Who is Ann?")
-
-    assert names(one) == names(other) == names(offered(*apps))
-    assert names(one) == [tool.name for each in apps for tool in each.chat_tools]
+def offer_tools(
+    *apps: App, question: str = "", earlier: Sequence[str] = (), uid: UserId = ADA
+) -> list[Tool]:
+    return build_app_tools(RecordingToolbox(), uid, apps, question, earlier)
 
 
-def test_m102_of_many_tools_those_are_offered_whose_words_fit():
-    tools = offered(*MANY, question="Please send Ann a message on Slack")
+def list_names(tools: Sequence[Tool]) -> list[str]:
+    return [tool.spec.name[:-17] if tool.app_id else tool.spec.name for tool in tools]
 
-    assert tools[0].spec.name == FIND
-    assert "sendMessage" in names(tools)
-    assert len(tools) <= 1 + CHOSEN
+
+def count_tool_tokens(tools: Sequence[Tool]) -> int:
+    return sum(
+        estimate_tokens(tool.spec.description + json.dumps(tool.spec.parameters)) for tool in tools
+    )
+
+
+async def search_tools(tool: Tool, query: str) -> ToolSearchResult:
+    result = await tool.run({"query": query})
+    assert isinstance(result, ToolSearchResult)
+    return result
+
+
+def test_a_small_number_of_tools_is_offered_completely_and_in_a_fixed_order_p9():
+    apps = [
+        build_app(1, *build_desk_app(1).chat_tools),
+        build_app(2, *build_desk_app(2).chat_tools),
+    ]
+
+    first, second = (
+        offer_tools(*apps, question="tickets?"),
+        offer_tools(*apps, question="Who is Ann?"),
+    )
+
+    assert list_names(first) == list_names(second) == list_names(offer_tools(*apps))
+    assert list_names(first) == [
+        tool.name for declaring_app in apps for tool in declaring_app.chat_tools
+    ]
+
+
+def test_of_many_tools_those_that_match_the_question_are_offered_m102():
+    tools = offer_tools(*MANY_APPS, question="Please send Ann a message on Slack")
+
+    assert tools[0].spec.name == SEARCH_TOOL_NAME
+    assert "sendMessage" in list_names(tools)
+    assert len(tools) <= 1 + MAX_SELECTED
 
 
 @pytest.mark.parametrize(
@@ -134,81 +146,87 @@ def test_m102_of_many_tools_those_are_offered_whose_words_fit():
         ("I need my workouts shared with Bob", "share_workout"),
     ],
 )
-def test_m102_a_question_gets_the_tool_that_it_speaks_of(question: str, wanted: str):
-    assert wanted in names(offered(*MANY, question=question))
+def test_the_tool_that_a_question_describes_is_offered_m102(question: str, wanted: str):
+    assert wanted in list_names(offer_tools(*MANY_APPS, question=question))
 
 
-def test_m102_what_was_said_before_helps_to_choose():
+def test_earlier_messages_help_to_select_tools_m102():
     earlier = ["I have a new recipe for lentils"]
 
-    assert "search_recipe" in names(offered(*MANY, question="Find it", earlier=earlier))
-    assert "search_recipe" not in names(offered(*MANY, question="Who is Ann?"))
+    assert "search_recipe" in list_names(
+        offer_tools(*MANY_APPS, question="Find it", earlier=earlier)
+    )
+    assert "search_recipe" not in list_names(offer_tools(*MANY_APPS, question="Who is Ann?"))
 
 
-def test_m103_three_hundred_tools_cost_a_question_a_bounded_prompt():
+def test_three_hundred_tools_stay_within_the_prompt_budget_m103():
     for question in ("", "Who is Ann?", " ".join(NOUNS), " ".join(VERBS)):
-        tools = offered(*MANY, question=question)
+        tools = offer_tools(*MANY_APPS, question=question)
 
-        assert tools[0].spec.name == FIND
-        assert len(tools) <= 1 + CHOSEN
-        assert tokens(tools) <= MAX_TOKENS
+        assert tools[0].spec.name == SEARCH_TOOL_NAME
+        assert len(tools) <= 1 + MAX_SELECTED
+        assert count_tool_tokens(tools) <= MAX_OFFERED_TOKENS
 
 
-def test_m103_large_schemas_are_bounded_by_tokens_however_few_the_tools():
+def test_a_few_tools_with_large_schemas_stay_within_the_prompt_budget_m103():
     large = {"type": "object", "description": "d" * 15_000}
-    heavy = app(1, *(declared(f"t{n}", "Mow the lawn", large) for n in range(FEW)))
+    heavy = build_app(
+        1, *(build_chat_tool(f"t{n}", "Mow the lawn", large) for n in range(MAX_ALWAYS_OFFERED))
+    )
 
-    tools = offered(heavy, question="Mow the lawn")
+    tools = offer_tools(heavy, question="Mow the lawn")
 
-    assert 1 < len(tools) < FEW
-    assert tokens(tools) <= MAX_TOKENS + 200
+    assert 1 < len(tools) < MAX_ALWAYS_OFFERED
+    assert count_tool_tokens(tools) <= MAX_OFFERED_TOKENS + 200
 
 
-async def test_m103_a_search_finds_every_other_tool_under_a_cap():
-    find, *chosen = offered(*MANY, question="Who is Ann?")
+async def test_a_search_finds_the_other_tools_up_to_its_limit_m103():
+    find, *chosen = offer_tools(*MANY_APPS, question="Who is Ann?")
 
-    found = await search(find, "export a spreadsheet")
+    result = await search_tools(find, "export a spreadsheet")
 
     assert chosen == []
-    assert names(found.tools)[0] == "export_spreadsheet"
-    assert len(found.tools) <= FOUND
-    assert count_tokens(found(Citations())) <= 400
-    again = await search(find, "export a spreadsheet")
-    assert not set(names(again.tools)) & set(names(found.tools))
+    assert list_names(result.tools)[0] == "export_spreadsheet"
+    assert len(result.tools) <= MAX_PER_SEARCH
+    assert estimate_tokens(result(Citations())) <= 400
+    again = await search_tools(find, "export a spreadsheet")
+    assert not set(list_names(again.tools)) & set(list_names(result.tools))
 
 
-async def test_m103_words_that_fit_nothing_are_answered_with_what_there_is():
-    [find] = offered(*MANY, question="Who is Ann?")
+async def test_a_search_without_a_match_lists_the_available_tools_m103():
+    [find] = offer_tools(*MANY_APPS, question="Who is Ann?")
 
-    text = (await search(find, "xyzzy"))(Citations())
+    text = (await search_tools(find, "xyzzy"))(Citations())
 
     assert "- Invoice Desk 0: create_invoice, list_invoice" in text
-    assert count_tokens(text) <= 1_500
+    assert estimate_tokens(text) <= 1_500
 
 
-async def test_m103_a_turn_searches_a_few_times_only():
-    [find] = offered(*MANY, question="Who is Ann?")
+async def test_the_searches_of_a_turn_are_limited_m103():
+    [find] = offer_tools(*MANY_APPS, question="Who is Ann?")
 
-    found = [await search(find, f"{noun}s") for noun in NOUNS[: SEARCHES + 1]]
+    results = [await search_tools(find, f"{noun}s") for noun in NOUNS[: MAX_SEARCHES + 1]]
 
-    assert [bool(one.tools) for one in found] == [True] * SEARCHES + [False]
-    assert sum(len(one.tools) for one in found) <= SEARCHES * FOUND
+    assert [bool(result.tools) for result in results] == [True] * MAX_SEARCHES + [False]
+    assert sum(len(result.tools) for result in results) <= MAX_SEARCHES * MAX_PER_SEARCH
 
 
-def test_m102_what_cannot_be_called_is_not_offered():
-    off = SwitchedOff(at=FixedClock().now(), reason="It failed for a day.")
-    private = replace(desk(1), private=True)
+def test_disabled_and_private_apps_are_not_offered_m102():
+    off = Deactivation(at=FixedClock().now(), reason="It failed for a day.")
+    private = replace(build_desk_app(1), private=True)
 
-    assert offered(replace(desk(1), switched_off=off)) == []
-    assert offered(private, uid=ADA) == []
-    assert len(offered(private, uid=EVE)) == len(VERBS)
+    assert offer_tools(replace(build_desk_app(1), switched_off=off)) == []
+    assert offer_tools(private, uid=ADA) == []
+    assert len(offer_tools(private, uid=EVE)) == len(VERBS)
 
 
 @given(st.lists(st.text(min_size=1, max_size=64), min_size=1, max_size=8, unique=True))
-def test_t3_p9_every_name_becomes_one_that_a_model_api_takes_and_leads_back(named: list[str]):
+def test_every_tool_name_becomes_unique_and_valid_for_the_model_api_t3_p9(tool_names: list[str]):
     toolbox = RecordingToolbox()
-    both = [app(n, *(declared(name, "Do it") for name in named)) for n in range(2)]
-    tools = app_tools(toolbox, ADA, both, "")
+    both = [
+        build_app(n, *(build_chat_tool(name, "Do it") for name in tool_names)) for n in range(2)
+    ]
+    tools = build_app_tools(toolbox, ADA, both, "")
 
     async def call_all() -> None:
         for tool in tools:
@@ -216,22 +234,22 @@ def test_t3_p9_every_name_becomes_one_that_a_model_api_takes_and_leads_back(name
 
     anyio.run(call_all)
 
-    assert len({tool.spec.name for tool in tools}) == 2 * len(named)
+    assert len({tool.spec.name for tool in tools}) == 2 * len(tool_names)
     assert all(re.fullmatch("[A-Za-z0-9_-]{1,64}", tool.spec.name) for tool in tools)
-    called = [(app_id, name) for _, app_id, name, _ in toolbox.called]
-    assert called == [(each.id, name) for each in both for name in named]
+    called = [(app_id, name) for _, app_id, name, _ in toolbox.calls]
+    assert called == [(declaring_app.id, name) for declaring_app in both for name in tool_names]
 
 
-def test_p9_no_app_can_take_the_name_of_anothers_tool() -> None:
+def test_an_app_cannot_take_the_name_of_another_apps_tool_p9() -> None:
     """These names agree in their words and in 24 bits of their hash, found in half a second."""
-    forger = app(1, declared("sendMessage  #$+  &#", "Post to a channel or a person"))
+    forger = build_app(1, build_chat_tool("sendMessage  #$+  &#", "Post to a channel or a person"))
 
-    forged, named = offered(forger, SLACK)
+    forged_tool, slack_tool = offer_tools(forger, SLACK_APP)
 
-    assert forged.spec.name != named.spec.name
+    assert forged_tool.spec.name != slack_tool.spec.name
 
 
-CALLED: Sequence[tuple[Method, bool]] = [
+DECLARATIONS: Sequence[tuple[Method, bool]] = [
     ("GET", True),
     ("GET", False),
     ("POST", True),
@@ -239,8 +257,8 @@ CALLED: Sequence[tuple[Method, bool]] = [
 ]
 
 
-def test_t11_an_apps_tool_has_side_effects_unless_it_is_get_and_declared_read_only():
-    declared = tuple(
+def test_an_apps_tool_has_side_effects_unless_it_is_get_and_declared_read_only_t11():
+    chat_tools = tuple(
         ChatTool(
             name=f"t{n}",
             description="d",
@@ -248,83 +266,92 @@ def test_t11_an_apps_tool_has_side_effects_unless_it_is_get_and_declared_read_on
             method=method,
             read_only=read_only,
         )
-        for n, (method, read_only) in enumerate(CALLED)
+        for n, (method, read_only) in enumerate(DECLARATIONS)
     )
-    tools = offered(replace(APP, chat_tools=declared))
+    tools = offer_tools(replace(APP, chat_tools=chat_tools))
 
     assert [tool.side_effect for tool in tools] == [False, True, True, True]
     assert {tool.source for tool in tools} == {Source(kind="app", id="A", name="Notes")}
 
 
-async def test_t11_what_a_search_says_is_ours_and_puts_no_call_in_doubt():
-    [find] = offered(*MANY, question="Who is Ann?")
-    call = ToolCall(id="c1", name=FIND, arguments='{"query": "export songs"}')
+async def test_the_result_of_a_tool_search_has_no_source_t11():
+    [find] = offer_tools(*MANY_APPS, question="Who is Ann?")
+    call = ToolCall(id="c1", name=SEARCH_TOOL_NAME, arguments='{"query": "export songs"}')
 
-    [returned] = await Toolkit([find], timeout_s=30).run([call])
+    [outcome] = await Toolkit([find], timeout_s=30).run([call])
 
-    assert returned.source is None
-    assert not any(tool.spec.description in returned.text for tool in offered(*MANY))
+    assert outcome.source is None
+    assert not any(tool.spec.description in outcome.text for tool in offer_tools(*MANY_APPS))
 
 
-async def test_m103_what_a_search_found_is_called_in_the_next_cycle(world: World):
-    await install(world, MANY)
-    name = model_name(DESKS[3], DESKS[3].chat_tools[6])
-    script = [calls((FIND, {"query": "export songs"})), calls((name, {"id": "s1"})), says("Done.")]
+async def test_a_tool_found_by_a_search_can_be_called_in_the_next_cycle_m103(world: ChatFixture):
+    await install_apps(world, MANY_APPS)
+    name = build_model_name(DESK_APPS[3], DESK_APPS[3].chat_tools[6])
+    script = [
+        script_calls((SEARCH_TOOL_NAME, {"query": "export songs"})),
+        script_calls((name, {"id": "s1"})),
+        script_answer("Done."),
+    ]
     with ScriptedModel(*script) as model:
         deps = world.deps(model)
-        await run(deps, await prepare(deps, ADA, "Who is Ann?", None))
+        await run_turn(deps, await prepare_turn(deps, ADA, "Who is Ann?", None))
 
     first, second, _ = model.calls
-    before, after = ([spec.name for spec in call.tools] for call in (first, second))
-    assert name not in before
-    assert after[: len(before)] == before, "the prompt's beginning stays as it was"
-    assert name in after
-    assert world.toolbox.called == [(ADA, "A03", "export_song", {"id": "s1"})]
+    names_before, names_after = ([spec.name for spec in call.tools] for call in (first, second))
+    assert name not in names_before
+    assert names_after[: len(names_before)] == names_before, (
+        "the prompt's beginning stays as it was"
+    )
+    assert name in names_after
+    assert world.toolbox.calls == [(ADA, "A03", "export_song", {"id": "s1"})]
     [result] = [message for message in second.messages if isinstance(message, ToolResult)]
     assert "can be called now" in result.text
 
 
-async def install(world: World, apps: Sequence[App]) -> None:
+async def install_apps(world: ChatFixture, apps: Sequence[App]) -> None:
     deps = world.deps()
-    for each in apps:
-        await deps.apps.create(each)
-        installed = InstalledApp(app_id=each.id, installed_at=world.clock.now())
-        await deps.installed_apps.add(ADA, installed)
+    for new_app in apps:
+        await deps.apps.create(new_app)
+        installation = InstalledApp(app_id=new_app.id, installed_at=world.clock.now())
+        await deps.installed_apps.add(ADA, installation)
 
 
-async def reads(deps: Any) -> int:
-    with telemetry.request("test") as record:
-        await prepare(deps, ADA, "Archive the invoice", None)
-    return int(record.facts()["reads"])
+async def count_reads(deps: Any) -> int:
+    with telemetry.log_request("test") as record:
+        await prepare_turn(deps, ADA, "Archive the invoice", None)
+    return int(record.collect_fields()["reads"])
 
 
-async def test_m102_reads_do_not_grow_with_apps_registered_or_installed(world: World):
+async def test_reads_do_not_grow_with_apps_registered_or_installed_m102(world: ChatFixture):
     """Warm: an instance reads an app once a minute."""
-    await install(world, [SLACK])
+    await install_apps(world, [SLACK_APP])
     few = world.deps()
-    await reads(few)
-    with_one = await reads(few)
+    await count_reads(few)
+    with_one = await count_reads(few)
     crowd = [replace(APP, id=AppId(f"B{n:04}")) for n in range(2_000)]
     for start in range(0, len(crowd), 500):
         batch = crowd[start : start + 500]
         await world.documents.write(
-            *(Create(f"apps/{one.id}", {**dump(one), "chat_tools": []}) for one in batch)
+            *(
+                Create(f"apps/{crowd_app.id}", {**dump(crowd_app), "chat_tools": []})
+                for crowd_app in batch
+            )
         )
-    await install(world, [desk(n) for n in range(49)])
+    await install_apps(world, [build_desk_app(n) for n in range(49)])
     many = world.deps()
 
-    cold, warm = await reads(many), await reads(many)
+    cold, warm = await count_reads(many), await count_reads(many)
 
     assert (warm, cold) == (with_one, with_one + 50)
 
 
-async def test_p9_an_app_installed_a_moment_ago_is_offered_and_one_removed_is_not(world: World):
-    await install(world, [SLACK])
+async def test_a_newly_installed_app_is_offered_and_a_removed_app_is_not_p9(world: ChatFixture):
+    await install_apps(world, [SLACK_APP])
     deps = world.deps()
-    await prepare(deps, ADA, "Hi", None)
-    await install(world, [desk(1)])
-    await deps.installed_apps.remove(ADA, SLACK.id)
+    await prepare_turn(deps, ADA, "Hi", None)
+    await install_apps(world, [build_desk_app(1)])
+    await deps.installed_apps.remove(ADA, SLACK_APP.id)
 
-    turn = await prepare(deps, ADA, "Hi", None)
+    turn = await prepare_turn(deps, ADA, "Hi", None)
 
-    assert {tool.app_id for tool in turn.tools if tool.app_id} == {desk(1).id}
+    assert {tool.app_id for tool in turn.tools if tool.app_id} == {build_desk_app(1).id}

@@ -7,17 +7,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.functions.chat.cuts.plans import random_plan
-from tests.functions.chat.cuts.play import play
+from tests.functions.chat.cuts.plans import draw_plan
+from tests.functions.chat.cuts.play import play_plan
 
 
 @pytest.fixture(autouse=True)
-def nothing_blocks() -> None:
+def forbid_blocking_calls() -> None:
     """Let the database of these plans work in the event loop: that keeps them in order."""
     return
 
 
 @settings(max_examples=150)
 @given(st.randoms(use_true_random=False))
-def test_a_turn_survives_whatever_happens_to_its_processes_and_clients(random: Random) -> None:
-    asyncio.run(play(random_plan(random)))
+def test_a_turn_survives_random_crashes_faults_and_disconnects(random: Random) -> None:
+    asyncio.run(play_plan(draw_plan(random)))

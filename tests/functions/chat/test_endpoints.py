@@ -16,18 +16,18 @@ from shared.domain.app import App
 from shared.domain.errors import Unavailable
 from shared.domain.ids import AppId
 from shared.domain.model import TextDelta
-from shared.edge.http import application
-from tests.doubles import ScriptedModel, calls, says
-from tests.functions.chat.conftest import ADA, EVE, SECRET, World
-from tests.functions.chat.library import conversation, keep
-from tests.old_app import Shown, fixed_parser
+from shared.edge.http import build_application
+from tests.doubles import ScriptedModel, script_answer, script_calls
+from tests.functions.chat.conftest import ADA, EVE, SECRET, ChatFixture
+from tests.functions.chat.library import build_conversation, store_conversations
+from tests.old_app import RenderedAnswer, parse_as_fixed_app
 
 TOKEN = LocalIdentity(SECRET).issue(ADA)
 
 
 @asynccontextmanager
-async def client(deps: ChatDeps, token: str = TOKEN) -> AsyncIterator[httpx.AsyncClient]:
-    transport = httpx.ASGITransport(application("chat", ENDPOINTS, deps))
+async def open_client(deps: ChatDeps, token: str = TOKEN) -> AsyncIterator[httpx.AsyncClient]:
+    transport = httpx.ASGITransport(build_application("chat", ENDPOINTS, deps))
     headers = {"Authorization": f"Bearer {token}"}
     async with httpx.AsyncClient(
         transport=transport, base_url="http://keepsake", headers=headers
@@ -35,24 +35,26 @@ async def client(deps: ChatDeps, token: str = TOKEN) -> AsyncIterator[httpx.Asyn
         yield http
 
 
-async def ask(deps: ChatDeps, body: dict[str, Any], **query: str) -> tuple[httpx.Response, Shown]:
-    async with client(deps) as http:
+async def ask(
+    deps: ChatDeps, body: dict[str, Any], **query: str
+) -> tuple[httpx.Response, RenderedAnswer]:
+    async with open_client(deps) as http:
         response = await http.post("/v2/messages", json=body, params=query)
-    return response, fixed_parser([response.content])
+    return response, parse_as_fixed_app([response.content])
 
 
-async def test_p20_the_answer_streams_as_frames_and_ends_with_done(world: World) -> None:
-    await keep(world, ADA, conversation(1, "Ann likes Lisbon."))
-    asked = calls(("search_conversations", {"query": "Lisbon"}))
-    with ScriptedModel(asked, says("She likes\n\nLisbon[1].")) as model:
-        response, shown = await ask(world.deps(model), {"text": "What does Ann like?"})
+async def test_the_answer_streams_as_frames_and_ends_with_done_p20(world: ChatFixture) -> None:
+    await store_conversations(world, ADA, build_conversation(1, "Ann likes Lisbon."))
+    search_call = script_calls(("search_conversations", {"query": "Lisbon"}))
+    with ScriptedModel(search_call, script_answer("She likes\n\nLisbon[1].")) as model:
+        response, screen = await ask(world.deps(model), {"text": "What does Ann like?"})
 
     assert response.headers["content-type"] == "text/event-stream; charset=utf-8"
-    assert response.headers["x-run-id"] == shown.done["id"]  # type: ignore[index]
+    assert response.headers["x-run-id"] == screen.done["id"]  # type: ignore[index]
     assert response.content.startswith(
         b"think: Searching conversations\n\ndata: She likes__CRLF____CRLF__Lisbon[1].\n\ndone: "
     )
-    assert shown.done == {
+    assert screen.done == {
         "id": "id0001",
         "text": "She likes\n\nLisbon.",
         "created_at": "2026-03-02T12:00:00.001000Z",
@@ -88,28 +90,32 @@ async def test_p20_the_answer_streams_as_frames_and_ends_with_done(world: World)
 
 
 @pytest.mark.parametrize("text", ["", "   ", "x" * (MAX_QUESTION_CHARS + 1)])
-async def test_p20_a_refusal_that_a_person_can_meet_is_an_answer(world: World, text: str) -> None:
-    response, shown = await ask(world.deps(), {"text": text})
+async def test_an_empty_or_too_long_question_is_refused_with_an_answer_in_the_chat_p20(
+    world: ChatFixture, text: str
+) -> None:
+    response, screen = await ask(world.deps(), {"text": text})
 
     assert response.status_code == 200
-    assert shown.text.startswith("Your message is ")
-    assert shown.done is not None
-    assert (shown.done["text"], shown.done["ask_for_nps"]) == (shown.text, False)
+    assert screen.text.startswith("Your message is ")
+    assert screen.done is not None
+    assert (screen.done["text"], screen.done["ask_for_nps"]) == (screen.text, False)
 
 
-async def test_an_app_that_is_not_there_is_told_as_an_answer(world: World) -> None:
-    _, shown = await ask(world.deps(), {"text": "Hi"}, app_id="NOPE")
+async def test_an_unknown_app_is_refused_with_an_answer_in_the_chat(world: ChatFixture) -> None:
+    _, screen = await ask(world.deps(), {"text": "Hi"}, app_id="NOPE")
 
-    assert shown.text == "App not found"
+    assert screen.text == "App not found"
 
 
-async def test_p20_a_model_that_fails_in_mid_stream_still_ends_with_done(world: World) -> None:
+async def test_an_answer_whose_model_fails_in_mid_stream_ends_with_done_p20(
+    world: ChatFixture,
+) -> None:
     with ScriptedModel([TextDelta("Half"), Unavailable("cut")]) as model:
-        _, shown = await ask(world.deps(model), {"text": "Hi"})
+        _, screen = await ask(world.deps(model), {"text": "Hi"})
 
-    assert shown.done is not None
-    assert shown.done["text"] == shown.text
-    assert shown.text.startswith("Half\n\n")
+    assert screen.done is not None
+    assert screen.done["text"] == screen.text
+    assert screen.text.startswith("Half\n\n")
 
 
 @pytest.mark.parametrize(
@@ -122,10 +128,10 @@ async def test_p20_a_model_that_fails_in_mid_stream_still_ends_with_done(world: 
         ({"Authorization": "Bearer forged"}, "Invalid authorization token"),
     ],
 )
-async def test_nobody_in_without_a_valid_token(
-    world: World, headers: dict[str, str], detail: str
+async def test_a_request_without_a_valid_token_is_rejected(
+    world: ChatFixture, headers: dict[str, str], detail: str
 ) -> None:
-    async with client(world.deps()) as http:
+    async with open_client(world.deps()) as http:
         del http.headers["Authorization"]
         response = await http.post("/v2/messages", json={"text": "Hi"}, headers=headers)
 
@@ -144,10 +150,10 @@ async def test_nobody_in_without_a_valid_token(
         (b" " * 9_000_000, "application/json", 413, "The request body is over 1048576 bytes."),
     ],
 )
-async def test_a_body_that_cannot_be_read_says_why(
-    world: World, body: bytes, content_type: str, status: int, detail: str
+async def test_an_unreadable_body_is_refused_with_the_reason(
+    world: ChatFixture, body: bytes, content_type: str, status: int, detail: str
 ) -> None:
-    async with client(world.deps()) as http:
+    async with open_client(world.deps()) as http:
         response = await http.post(
             "/v2/messages", content=body, headers={"Content-Type": content_type}
         )
@@ -157,29 +163,29 @@ async def test_a_body_that_cannot_be_read_says_why(
     assert response.headers["content-type"] == "application/problem+json"
 
 
-async def test_p23_an_empty_chat_begins_with_one_greeting_however_often_it_is_read(
-    world: World,
+async def test_an_empty_chat_begins_with_one_greeting_however_often_it_is_read_p23(
+    world: ChatFixture,
 ) -> None:
-    async with client(world.deps()) as http:
+    async with open_client(world.deps()) as http:
         pages = [(await http.get("/v2/messages")).json() for _ in range(2)]
-        begun = (await http.post("/v2/initial-message")).json()
+        greeting = (await http.post("/v2/initial-message")).json()
 
-    assert pages[0] == pages[1] == [begun]
-    assert begun["text"].startswith("Hi! Keepsake here.")
+    assert pages[0] == pages[1] == [greeting]
+    assert greeting["text"].startswith("Hi! Keepsake here.")
 
 
-async def test_p23_messages_are_listed_newest_first(world: World) -> None:
-    with ScriptedModel(says("Hello.")) as model:
+async def test_messages_are_listed_newest_first_p23(world: ChatFixture) -> None:
+    with ScriptedModel(script_answer("Hello.")) as model:
         deps = world.deps(model)
         await ask(deps, {"text": "Hi"})
-        async with client(deps) as http:
+        async with open_client(deps) as http:
             page = (await http.get("/v2/messages", params={"app_id": "null"})).json()
 
     assert [m["text"] for m in page] == ["Hello.", "Hi"]
 
 
-async def test_p23_clearing_removes_only_this_chat_of_this_user(world: World) -> None:
-    with ScriptedModel(says("a"), says("b"), says("c")) as model:
+async def test_clearing_removes_only_this_chat_of_this_user_p23(world: ChatFixture) -> None:
+    with ScriptedModel(script_answer("a"), script_answer("b"), script_answer("c")) as model:
         deps = world.deps(model)
         app = App(
             id=AppId("APP1"), owner=EVE, name="Chess", created_at=world.clock.now(), private=False
@@ -187,31 +193,31 @@ async def test_p23_clearing_removes_only_this_chat_of_this_user(world: World) ->
         await deps.apps.create(app)
         await ask(deps, {"text": "main"})
         await ask(deps, {"text": "app"}, plugin_id="APP1")
-        async with client(deps, LocalIdentity(SECRET).issue(EVE)) as eve:
+        async with open_client(deps, LocalIdentity(SECRET).issue(EVE)) as eve:
             await eve.post("/v2/messages", json={"text": "eve"})
-        async with client(deps) as http:
+        async with open_client(deps) as http:
             cleared = await http.delete("/v1/messages")
             main = (await http.get("/v2/messages")).json()
-            other = (await http.get("/v2/messages", params={"app_id": "APP1"})).json()
-        async with client(deps, LocalIdentity(SECRET).issue(EVE)) as eve:
-            hers = (await eve.get("/v2/messages")).json()
+            app_chat = (await http.get("/v2/messages", params={"app_id": "APP1"})).json()
+        async with open_client(deps, LocalIdentity(SECRET).issue(EVE)) as eve:
+            eve_chat = (await eve.get("/v2/messages")).json()
 
     assert main == [cleared.json()]
-    assert [m["text"] for m in other] == ["b", "app"]
-    assert [m["text"] for m in hers] == ["c", "eve"]
+    assert [m["text"] for m in app_chat] == ["b", "app"]
+    assert [m["text"] for m in eve_chat] == ["c", "eve"]
 
 
-async def test_p23_reporting(world: World) -> None:
-    with ScriptedModel(says("Hello.")) as model:
+async def test_an_answer_is_reported_once_and_by_its_owner_only_p23(world: ChatFixture) -> None:
+    with ScriptedModel(script_answer("Hello.")) as model:
         deps = world.deps(model)
         await ask(deps, {"text": "Hi"})
-        async with client(deps) as http:
+        async with open_client(deps) as http:
             ai, human = (await http.get("/v2/messages")).json()
             first = await http.post(f"/v2/messages/{ai['id']}/report")
             again = await http.post(f"/v2/messages/{ai['id']}/report")
             mine = await http.post(f"/v1/messages/{human['id']}/report")
             unknown = await http.post("/v2/messages/nope/report")
-        async with client(deps, LocalIdentity(SECRET).issue(EVE)) as eve:
+        async with open_client(deps, LocalIdentity(SECRET).issue(EVE)) as eve:
             others = await eve.post(f"/v2/messages/{ai['id']}/report")
 
     assert (first.status_code, first.json()) == (200, {"message": "Message reported"})
@@ -223,78 +229,82 @@ async def test_p23_reporting(world: World) -> None:
     ]
 
 
-async def test_p23_a_rating_is_stored_and_can_be_taken_back(world: World) -> None:
-    with ScriptedModel(says("Hello.")) as model:
+async def test_a_rating_is_stored_and_can_be_taken_back_p23(world: ChatFixture) -> None:
+    with ScriptedModel(script_answer("Hello.")) as model:
         deps = world.deps(model)
-        _, shown = await ask(deps, {"text": "Hi"})
-        async with client(deps) as http:
-            seen = []
+        _, screen = await ask(deps, {"text": "Hi"})
+        async with open_client(deps) as http:
+            ratings = []
             for value in ("1", "-1", "0"):
-                query = {"message_id": shown.done["id"], "value": value, "reason": "other"}  # type: ignore[index]
+                query = {"message_id": screen.done["id"], "value": value, "reason": "other"}  # type: ignore[index]
                 answer = await http.post("/v1/users/analytics/chat_message", params=query)
                 assert answer.json() == {"status": "ok"}
-                seen.append((await http.get("/v2/messages")).json()[0]["rating"])
-            lost = await http.post(
+                ratings.append((await http.get("/v2/messages")).json()[0]["rating"])
+            unknown_message = await http.post(
                 "/v1/users/analytics/chat_message", params={"message_id": "x", "value": "1"}
             )
-            wrong = await http.post(
+            invalid_value = await http.post(
                 "/v1/users/analytics/chat_message", params={"message_id": "x", "value": "2"}
             )
 
-    assert seen == [1, -1, None]
-    assert (lost.status_code, wrong.status_code) == (404, 422)
+    assert ratings == [1, -1, None]
+    assert (unknown_message.status_code, invalid_value.status_code) == (404, 422)
 
 
-async def test_p32_the_profile_keeps_what_is_not_sent(world: World) -> None:
-    async with client(world.deps()) as http:
-        before = (await http.get("/v1/users/profile")).json()
+async def test_changing_the_profile_keeps_the_fields_that_are_not_sent_p32(
+    world: ChatFixture,
+) -> None:
+    async with open_client(world.deps()) as http:
+        initial_profile = (await http.get("/v1/users/profile")).json()
         await http.patch("/v1/users/profile", json={"name": "Ada", "language": "de"})
-        after = await http.patch("/v1/users/profile", json={"time_zone": "Asia/Tokyo"})
+        updated_profile = await http.patch("/v1/users/profile", json={"time_zone": "Asia/Tokyo"})
         wrong = await http.patch("/v1/users/profile", json={"time_zone": "Mars/Olympus"})
         evil = await http.patch("/v1/users/profile", json={"time_zone": "../../etc/passwd"})
 
-    assert before == {"name": "", "time_zone": "UTC", "language": "en"}
-    assert after.json() == {"name": "Ada", "time_zone": "Asia/Tokyo", "language": "de"}
+    assert initial_profile == {"name": "", "time_zone": "UTC", "language": "en"}
+    assert updated_profile.json() == {"name": "Ada", "time_zone": "Asia/Tokyo", "language": "de"}
     assert [wrong.status_code, evil.status_code] == [422, 422]
 
 
-async def test_p32_a_device_registers_with_its_zone_and_unregisters(world: World) -> None:
+async def test_a_device_registers_with_its_zone_and_unregisters_p32(world: ChatFixture) -> None:
     deps = world.deps()
     headers = {"X-App-Platform": "ios", "X-Device-Id-Hash": "abc123"}
-    async with client(deps) as http:
+    async with open_client(deps) as http:
         saved = await http.post(
             "/v1/users/fcm-token",
             json={"fcm_token": "t1", "time_zone": "Europe/Berlin"},
             headers=headers,
         )
-        devices = await deps.devices.all(ADA)
+        devices = await deps.devices.list_all(ADA)
         zone = (await http.get("/v1/users/profile")).json()["time_zone"]
         await http.delete("/v1/users/fcm-token", headers=headers)
 
     assert saved.json() == {"status": "Ok"}
     assert [(d.id, d.fcm_token) for d in devices] == [("ios_abc123", "t1")]
     assert zone == "Europe/Berlin"
-    assert await deps.devices.all(ADA) == []
+    assert await deps.devices.list_all(ADA) == []
 
 
-async def test_health_and_unknown_paths(world: World) -> None:
-    async with client(world.deps()) as http:
+async def test_health_answers_and_unknown_paths_and_methods_are_problems(
+    world: ChatFixture,
+) -> None:
+    async with open_client(world.deps()) as http:
         health = await http.get("/healthz")
-        lost = await http.get("/v9/nothing")
+        unknown_path = await http.get("/v9/nothing")
         method = await http.put("/v2/messages", json={})
 
     assert health.json() == {"status": "ok", "function": "chat"}
-    assert [json.loads(r.content)["status"] for r in (lost, method)] == [404, 405]
+    assert [json.loads(r.content)["status"] for r in (unknown_path, method)] == [404, 405]
 
 
-async def test_only_listed_origins_may_call_from_a_page(world: World) -> None:
-    app = application("chat", ENDPOINTS, world.deps(), cors_origins=("https://ours.example",))
+async def test_cors_allows_only_listed_origins(world: ChatFixture) -> None:
+    app = build_application("chat", ENDPOINTS, world.deps(), cors_origins=("https://ours.example",))
     async with httpx.AsyncClient(
         transport=httpx.ASGITransport(app), base_url="http://keepsake"
     ) as http:
-        ours = await http.get("/healthz", headers={"Origin": "https://ours.example"})
-        other = await http.get("/healthz", headers={"Origin": "https://other.example"})
+        allowed_response = await http.get("/healthz", headers={"Origin": "https://ours.example"})
+        other_response = await http.get("/healthz", headers={"Origin": "https://other.example"})
 
-    assert ours.headers["access-control-allow-origin"] == "https://ours.example"
-    assert "X-Run-Id" in ours.headers["access-control-expose-headers"]
-    assert "access-control-allow-origin" not in other.headers
+    assert allowed_response.headers["access-control-allow-origin"] == "https://ours.example"
+    assert "X-Run-Id" in allowed_response.headers["access-control-expose-headers"]
+    assert "access-control-allow-origin" not in other_response.headers

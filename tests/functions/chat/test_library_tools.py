@@ -7,37 +7,39 @@ from typing import Any
 import pytest
 
 from functions.chat.context.citations import Citations
-from functions.chat.tools.library import UNFILTERED, library_tools
+from functions.chat.tools.library import FILTERS_DROPPED, build_library_tools
 from shared.data.conversations import conversation_path
 from shared.data.memories import memory_path
 from shared.domain.conversation import Topics
 from shared.domain.documents import Update
 from shared.domain.errors import ToolRefused
 from shared.domain.ids import ConversationId, MemoryId
-from tests.functions.chat.conftest import ADA, EVE, World
-from tests.functions.chat.library import conversation, keep, remember
+from tests.functions.chat.conftest import ADA, EVE, ChatFixture
+from tests.functions.chat.library import build_conversation, store_conversations, store_memories
 
 
-async def call(world: World, name: str, **arguments: Any) -> dict[str, Any]:
-    tool = next(t for t in library_tools(world.deps(), ADA) if t.spec.name == name)
+async def call_tool(world: ChatFixture, name: str, **arguments: Any) -> dict[str, Any]:
+    tool = next(t for t in build_library_tools(world.deps(), ADA) if t.spec.name == name)
     present = await tool.run(arguments)
     answer: dict[str, Any] = json.loads(present(Citations()))
     return answer
 
 
 @pytest.fixture
-async def library(world: World) -> World:
-    await keep(
-        world, ADA, *(conversation(n, f"We spoke about topic{n}.", "Yes.") for n in range(200))
+async def library(world: ChatFixture) -> ChatFixture:
+    await store_conversations(
+        world,
+        ADA,
+        *(build_conversation(n, f"We spoke about topic{n}.", "Yes.") for n in range(200)),
     )
-    await keep(world, EVE, conversation(7, "Eve hides topic7 from everybody."))
-    await remember(world, ADA, [f"Ada owns boat{n}" for n in range(30)])
-    await remember(world, EVE, ["Eve owns boat3 too"])
+    await store_conversations(world, EVE, build_conversation(7, "Eve hides topic7 from everybody."))
+    await store_memories(world, ADA, [f"Ada owns boat{n}" for n in range(30)])
+    await store_memories(world, EVE, ["Eve owns boat3 too"])
     return world
 
 
-async def test_p4_get_conversations_lists_a_stretch_of_time_newest_first(library: World) -> None:
-    answer = await call(
+async def test_get_conversations_lists_a_time_span_newest_first_p4(library: ChatFixture) -> None:
+    answer = await call_tool(
         library,
         "get_conversations",
         start_date="2026-01-11T00:00:00+01:00",
@@ -49,8 +51,10 @@ async def test_p4_get_conversations_lists_a_stretch_of_time_newest_first(library
     assert answer["results"][0]["passages"] == []
 
 
-async def test_p4_get_conversations_brings_transcripts_only_when_asked(library: World) -> None:
-    answer = await call(library, "get_conversations", limit=1, include_transcript=True)
+async def test_get_conversations_brings_transcripts_only_when_asked_p4(
+    library: ChatFixture,
+) -> None:
+    answer = await call_tool(library, "get_conversations", limit=1, include_transcript=True)
 
     assert answer["results"][0]["passages"] == ["Me: We spoke about topic199.\nAnn: Yes."]
 
@@ -62,29 +66,31 @@ async def test_p4_get_conversations_brings_transcripts_only_when_asked(library: 
         (None, "2026-01-03T00:00:00Z", ["Talk 1", "Talk 0"]),
     ],
 )
-async def test_p11_one_bound_alone_is_enough(
-    library: World, start: str | None, end: str | None, titles: list[str]
+async def test_a_start_or_an_end_date_alone_limits_the_list_p11(
+    library: ChatFixture, start: str | None, end: str | None, titles: list[str]
 ) -> None:
-    answer = await call(library, "get_conversations", start_date=start, end_date=end)
+    answer = await call_tool(library, "get_conversations", start_date=start, end_date=end)
 
     assert [r["title"] for r in answer["results"]] == titles
 
 
-async def test_p4_search_conversations_finds_the_one_that_was_meant(library: World) -> None:
-    answer = await call(library, "search_conversations", query="what about topic123", limit=3)
+async def test_search_conversations_ranks_the_matching_conversation_first_p4(
+    library: ChatFixture,
+) -> None:
+    answer = await call_tool(library, "search_conversations", query="what about topic123", limit=3)
 
     assert answer["results"][0]["conversation_id"] == "c123"
     assert "topic123" in answer["results"][0]["passages"][0]
 
 
-async def test_p11_nobody_finds_what_another_user_said(library: World) -> None:
-    answer = await call(library, "search_conversations", query="Eve hides topic7", limit=20)
+async def test_search_does_not_return_another_users_conversations_p11(library: ChatFixture) -> None:
+    answer = await call_tool(library, "search_conversations", query="Eve hides topic7", limit=20)
 
     assert "Eve" not in json.dumps(answer)
 
 
-async def test_p4_search_conversations_within_dates(library: World) -> None:
-    answer = await call(
+async def test_search_conversations_within_dates_p4(library: ChatFixture) -> None:
+    answer = await call_tool(
         library,
         "search_conversations",
         query="topic123",
@@ -95,49 +101,53 @@ async def test_p4_search_conversations_within_dates(library: World) -> None:
     assert all(r["started_at"] >= "2026-06-01" for r in answer["results"])
 
 
-async def test_p13_search_conversations_by_a_person_and_a_topic(world: World) -> None:
-    budget = replace(conversation(1, "The plan"), topics=Topics(topics=("Budget",)))
-    await keep(world, ADA, budget, conversation(2, "The plan", "With Ann"))
+async def test_search_conversations_by_a_person_and_a_topic_p13(world: ChatFixture) -> None:
+    budget = replace(build_conversation(1, "The plan"), topics=Topics(topics=("Budget",)))
+    await store_conversations(world, ADA, budget, build_conversation(2, "The plan", "With Ann"))
 
-    by_topic = await call(world, "search_conversations", query="plan", topics=["budget"])
-    by_person = await call(world, "search_conversations", query="plan", people=["ANN"])
+    by_topic = await call_tool(world, "search_conversations", query="plan", topics=["budget"])
+    by_person = await call_tool(world, "search_conversations", query="plan", people=["ANN"])
 
     assert [r["conversation_id"] for r in by_topic["results"]] == ["c001"]
     assert [r["conversation_id"] for r in by_person["results"]] == ["c002"]
     assert "note" not in by_topic | by_person
 
 
-async def test_p13_the_model_is_told_that_its_filters_left_nothing(library: World) -> None:
-    answer = await call(
+async def test_a_search_whose_filters_match_nothing_is_repeated_without_them_p13(
+    library: ChatFixture,
+) -> None:
+    answer = await call_tool(
         library, "search_conversations", query="topic123", people=["Zoe"], topics=["Boats"], limit=1
     )
 
     assert [r["conversation_id"] for r in answer["results"]] == ["c123"]
-    assert answer["note"] == UNFILTERED
+    assert answer["note"] == FILTERS_DROPPED
 
 
-async def test_p13_without_a_hit_either_way_nothing_was_found(world: World) -> None:
-    answer = await call(world, "search_conversations", query="plan", people=["Zoe"])
+async def test_a_search_without_hits_returns_a_note_p13(world: ChatFixture) -> None:
+    answer = await call_tool(world, "search_conversations", query="plan", people=["Zoe"])
 
     assert answer == {"results": [], "note": "Nothing was found."}
 
 
-async def test_t17_a_conversation_that_an_app_handed_in_is_told_as_such(library: World) -> None:
+async def test_a_conversation_written_by_an_app_is_labelled_as_such_t17(
+    library: ChatFixture,
+) -> None:
     path = conversation_path(ADA, ConversationId("c123"))
     await library.documents.write(Update(path, {"app_id": "notes"}))
 
-    answer = await call(library, "search_conversations", query="topic123", limit=2)
+    answer = await call_tool(library, "search_conversations", query="topic123", limit=2)
 
-    written = {one["conversation_id"]: one.get("written_by") for one in answer["results"]}
+    written = {result["conversation_id"]: result.get("written_by") for result in answer["results"]}
     assert written.pop("c123") == "an app, not the owner"
     assert set(written.values()) <= {None}
 
 
-async def test_t17_a_fact_that_an_app_wrote_is_told_as_such(library: World) -> None:
+async def test_a_memory_written_by_an_app_is_labelled_as_such_t17(library: ChatFixture) -> None:
     path = memory_path(ADA, MemoryId("m029"))
     await library.documents.write(Update(path, {"app_id": "notes"}))
 
-    answer = await call(library, "get_memories", limit=2)
+    answer = await call_tool(library, "get_memories", limit=2)
 
     assert [fact.get("written_by") for fact in answer["memories"]] == [
         "an app, not the owner",
@@ -145,14 +155,14 @@ async def test_t17_a_fact_that_an_app_wrote_is_told_as_such(library: World) -> N
     ]
 
 
-async def test_p4_get_memories_pages_by_limit_and_offset(library: World) -> None:
-    answer = await call(library, "get_memories", limit=2, offset=1)
+async def test_get_memories_pages_by_limit_and_offset_p4(library: ChatFixture) -> None:
+    answer = await call_tool(library, "get_memories", limit=2, offset=1)
 
     assert [m["text"] for m in answer["memories"]] == ["Ada owns boat28", "Ada owns boat27"]
 
 
-async def test_p4_search_memories(library: World) -> None:
-    answer = await call(library, "search_memories", query="boat3")
+async def test_search_memories_p4(library: ChatFixture) -> None:
+    answer = await call_tool(library, "search_memories", query="boat3")
 
     assert answer["memories"][0]["text"] == "Ada owns boat3"
     assert "Eve" not in json.dumps(answer)
@@ -169,16 +179,16 @@ async def test_p4_search_memories(library: World) -> None:
         ("get_memories", {"page": 2}, "page: Extra inputs are not permitted"),
     ],
 )
-async def test_p4_a_wrong_call_is_told_what_to_send(
-    world: World, name: str, arguments: dict[str, Any], expected: str
+async def test_an_invalid_call_is_refused_with_a_correction_p4(
+    world: ChatFixture, name: str, arguments: dict[str, Any], expected: str
 ) -> None:
-    with pytest.raises(ToolRefused, match="called wrongly") as refused:
-        await call(world, name, **arguments)
+    with pytest.raises(ToolRefused, match="called wrongly") as refusal:
+        await call_tool(world, name, **arguments)
 
-    assert expected in str(refused.value)
+    assert expected in str(refusal.value)
 
 
-async def test_an_empty_library_says_that_nothing_was_found(world: World) -> None:
-    answer = await call(world, "search_conversations", query="anything")
+async def test_an_empty_library_says_that_nothing_was_found(world: ChatFixture) -> None:
+    answer = await call_tool(world, "search_conversations", query="anything")
 
     assert answer == {"results": [], "note": "Nothing was found."}

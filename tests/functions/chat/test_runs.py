@@ -9,31 +9,31 @@ import anyio
 import pytest
 
 from functions.chat import guards, sessions, thread
-from functions.chat.accepting import prepare
-from functions.chat.closing import close, close_run
-from functions.chat.following import follow
+from functions.chat.accepting import prepare_turn
+from functions.chat.closing import close_as_interrupted, require_closed
+from functions.chat.following import stream_events
 from functions.chat.journal import Journal
-from functions.chat.live import LiveRun, LiveRuns
-from functions.chat.repeats import Key
-from functions.chat.turn import answer
+from functions.chat.live import ActiveRun, RunRegistry
+from functions.chat.repeats import IdempotencyKey
+from functions.chat.turn import answer_turn
 from functions.chat.wiring import ChatDeps
 from shared.domain.chat import MAIN_SESSION, Message
 from shared.domain.documents import Write
 from shared.domain.errors import NotFound, Unavailable
 from shared.domain.ids import RunId, SessionId
 from shared.domain.model import ReasoningDelta, TextDelta
-from shared.domain.run import LEASE, Ended, Numbered, Said
-from tests.doubles import CountingIds, ScriptedModel, Step, calls, says
-from tests.faults import Faulty, error, lost, well
-from tests.functions.chat.conftest import ADA, EVE, RecordingTasks, World
+from shared.domain.run import LEASE_TTL, AnswerText, RunEnded, SequencedEvent
+from tests.doubles import CountingIds, ScriptedModel, ScriptedStep, script_answer, script_calls
+from tests.faults import FaultyPort, lose_response, raise_unavailable, succeed
+from tests.functions.chat.conftest import ADA, EVE, ChatFixture, RecordingTasks
 
 
-class Watched:
+class WatchedDocuments:
     """Documents that tell when something was written."""
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: ChatFixture) -> None:
         self._documents = world.documents
-        self._written = anyio.Event()
+        self._batch_written = anyio.Event()
 
     def __getattr__(self, name: str) -> object:
         return getattr(self._documents, name)
@@ -41,37 +41,39 @@ class Watched:
     async def write(self, *writes: Write) -> None:
         await self._documents.write(*writes)
         if any("/batches/" in write.path for write in writes):
-            self._written.set()
-            self._written = anyio.Event()
+            self._batch_written.set()
+            self._batch_written = anyio.Event()
 
-    async def flushed(self, world: World) -> None:
+    async def wait_for_flush(self, world: ChatFixture) -> None:
         """Let half a second pass, and wait until what was told is stored."""
-        written = self._written
+        batch_written = self._batch_written
         await anyio.wait_all_tasks_blocked()
-        world.clock.pass_(seconds=0.5)
-        await written.wait()
+        world.clock.advance(seconds=0.5)
+        await batch_written.wait()
 
 
 @asynccontextmanager
-async def running(deps: ChatDeps, text: str = "Hello") -> AsyncIterator[RunId]:
+async def run_until_first_text(deps: ChatDeps, text: str = "Hello") -> AsyncIterator[RunId]:
     """Run a turn until it has told its first word; it goes on while the block lasts."""
-    turn = await prepare(deps, ADA, text, None)
+    turn = await prepare_turn(deps, ADA, text, None)
     journal = Journal()
     async with anyio.create_task_group() as tasks:
-        tasks.start_soon(answer, deps, turn, journal)
-        async for told in journal.tail():
-            if isinstance(told.event, Said):
+        tasks.start_soon(answer_turn, deps, turn, journal)
+        async for sequenced in journal.tail():
+            if isinstance(sequenced.event, AnswerText):
                 break
         yield turn.run_id
 
 
-async def told(deps: ChatDeps, run_id: RunId) -> list[Numbered]:
-    return [numbered async for numbered in follow(deps, ADA, run_id)]
+async def collect_events(deps: ChatDeps, run_id: RunId) -> list[SequencedEvent]:
+    return [numbered async for numbered in stream_events(deps, ADA, run_id)]
 
 
-async def rest(world: World, following: AsyncIterator[Numbered]) -> list[Numbered]:
+async def collect_rest(
+    world: ChatFixture, following: AsyncIterator[SequencedEvent]
+) -> list[SequencedEvent]:
     """Read to the end while time passes."""
-    events: list[Numbered] = []
+    events: list[SequencedEvent] = []
 
     async def read() -> None:
         events.extend([numbered async for numbered in following])
@@ -80,430 +82,475 @@ async def rest(world: World, following: AsyncIterator[Numbered]) -> list[Numbere
     async with anyio.create_task_group() as reading:
         reading.start_soon(read)
         while True:
-            await world.passes(seconds=0.5)
+            await world.advance_when_idle(seconds=0.5)
     return events
 
 
-def text_of(events: list[Numbered]) -> str:
-    return "".join(n.event.text for n in events if isinstance(n.event, Said))
+def join_text(events: list[SequencedEvent]) -> str:
+    return "".join(n.event.text for n in events if isinstance(n.event, AnswerText))
 
 
-def end_of(events: list[Numbered]) -> Ended:
-    ends = [n.event for n in events if isinstance(n.event, Ended)]
+def require_end(events: list[SequencedEvent]) -> RunEnded:
+    ends = [n.event for n in events if isinstance(n.event, RunEnded)]
     assert ends == [events[-1].event], "exactly one Ended, and nothing after it"
     return ends[0]
 
 
-async def stored(deps: ChatDeps) -> list[Message]:
-    return list(reversed(await deps.messages.newest(ADA, MAIN_SESSION, limit=100)))
+async def list_stored(deps: ChatDeps) -> list[Message]:
+    return list(reversed(await deps.messages.list_newest(ADA, MAIN_SESSION, limit=100)))
 
 
-async def test_x36_another_process_tells_the_same_from_the_store(world: World) -> None:
+async def test_another_process_streams_the_same_events_from_the_store_x36(
+    world: ChatFixture,
+) -> None:
     with ScriptedModel(
-        calls(("get_memories", {}), text="Let me see."), says("Hi ", "Ada")
+        script_calls(("get_memories", {}), text="Let me see."), script_answer("Hi ", "Ada")
     ) as model:
-        here = world.deps(model)
-        turn = await prepare(here, ADA, "Hello", None)
+        deps = world.deps(model)
+        turn = await prepare_turn(deps, ADA, "Hello", None)
         journal = Journal()
-        await answer(here, turn, journal)
+        await answer_turn(deps, turn, journal)
 
-    live = [numbered async for numbered in journal.tail()]
-    assert await told(world.deps(), turn.run_id) == live
-
-
-async def test_x36_a_run_in_progress_is_followed_from_another_process(world: World) -> None:
-    documents, held = Watched(world), anyio.Event()
-    with ScriptedModel([TextDelta("Half"), held.wait, TextDelta(" and half")]) as model:
-        here = replace(world, documents=documents).deps(model)  # type: ignore[arg-type]
-        async with running(here) as run_id:
-            await documents.flushed(world)
-            following = follow(world.deps(), ADA, run_id)
-            early = [await anext(following), await anext(following), await anext(following)]
-            held.set()
-        late = await rest(world, following)
-
-    assert text_of(early) == "Half"
-    assert end_of(early + late).message == (await stored(here))[-1]
-    assert text_of(early + late) == "Half and half"
+    journal_events = [numbered async for numbered in journal.tail()]
+    assert await collect_events(world.deps(), turn.run_id) == journal_events
 
 
-async def test_x34_stopping_keeps_exactly_what_was_said_and_closes_the_model(world: World) -> None:
+async def test_another_process_follows_a_run_in_progress_x36(world: ChatFixture) -> None:
+    documents, release = WatchedDocuments(world), anyio.Event()
+    with ScriptedModel([TextDelta("Half"), release.wait, TextDelta(" and half")]) as model:
+        deps = replace(world, documents=documents).deps(model)  # type: ignore[arg-type]
+        async with run_until_first_text(deps) as run_id:
+            await documents.wait_for_flush(world)
+            following = stream_events(world.deps(), ADA, run_id)
+            early_events = [await anext(following), await anext(following), await anext(following)]
+            release.set()
+        late_events = await collect_rest(world, following)
+
+    assert join_text(early_events) == "Half"
+    assert require_end(early_events + late_events).message == (await list_stored(deps))[-1]
+    assert join_text(early_events + late_events) == "Half and half"
+
+
+async def test_stopping_stores_the_text_so_far_and_closes_the_model_stream_x34(
+    world: ChatFixture,
+) -> None:
     with ScriptedModel([TextDelta("One "), TextDelta("two"), anyio.sleep_forever]) as model:
         deps = world.deps(model)
-        async with running(deps) as run_id:
-            live = deps.live.find(ADA, run_id)
-            assert live is not None
-            live.end("stopped")
+        async with run_until_first_text(deps) as run_id:
+            active_run = deps.active_runs.find(ADA, run_id)
+            assert active_run is not None
+            active_run.end("stopped")
 
-    end = end_of(await told(deps, run_id))
+    end = require_end(await collect_events(deps, run_id))
     assert (end.outcome, end.message.text) == ("stopped", "One two")
     assert end.message.metadata["stop_reason"] == "user_cancelled"
-    assert (await stored(deps))[-1] == end.message
+    assert (await list_stored(deps))[-1] == end.message
     assert model.open_streams == 0
 
 
-async def test_x34_a_stop_from_another_process_is_seen_within_half_a_second(world: World) -> None:
-    documents = Watched(world)
+async def test_a_stop_from_another_process_is_seen_within_half_a_second_x34(
+    world: ChatFixture,
+) -> None:
+    documents = WatchedDocuments(world)
     with ScriptedModel([TextDelta("One"), anyio.sleep_forever]) as model:
-        here = replace(world, documents=documents).deps(model)  # type: ignore[arg-type]
-        async with running(here) as run_id:
+        deps = replace(world, documents=documents).deps(model)  # type: ignore[arg-type]
+        async with run_until_first_text(deps) as run_id:
             await world.deps().runs.request_stop(ADA, run_id)
-            await documents.flushed(world)
+            await documents.wait_for_flush(world)
 
-    assert end_of(await told(here, run_id)).outcome == "stopped"
+    assert require_end(await collect_events(deps, run_id)).outcome == "stopped"
 
 
-async def test_x34_an_answer_stopped_before_its_first_word_says_so(world: World) -> None:
+async def test_an_answer_stopped_before_its_first_word_is_stored_as_stopped_x34(
+    world: ChatFixture,
+) -> None:
     with ScriptedModel([anyio.sleep_forever]) as model:
         deps = world.deps(model)
-        turn = await prepare(deps, ADA, "Hello", None)
+        turn = await prepare_turn(deps, ADA, "Hello", None)
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(answer, deps, turn, Journal())
+            tasks.start_soon(answer_turn, deps, turn, Journal())
             await anyio.wait_all_tasks_blocked()
-            deps.live.find(ADA, turn.run_id).end("stopped")  # type: ignore[union-attr]
+            deps.active_runs.find(ADA, turn.run_id).end("stopped")  # type: ignore[union-attr]
 
-    assert [m.text for m in await stored(deps)] == ["Hello", guards.STOPPED]
+    assert [m.text for m in await list_stored(deps)] == ["Hello", guards.ANSWER_STOPPED]
 
 
-async def test_a_process_that_goes_interrupts_all_its_runs_and_those_that_come_late(
-    world: World,
+async def test_a_process_that_shuts_down_interrupts_its_current_and_later_runs(
+    world: ChatFixture,
 ) -> None:
-    stalls: list[Step] = [TextDelta("One"), anyio.sleep_forever]
+    stalls: list[ScriptedStep] = [TextDelta("One"), anyio.sleep_forever]
     with ScriptedModel(stalls, stalls, stalls) as model:
         deps = world.deps(model)
-        async with running(deps) as first, running(deps, "Again") as second:
-            deps.live.close()
-        late = await prepare(deps, ADA, "Late", None)
-        await answer(deps, late, Journal())
+        async with (
+            run_until_first_text(deps) as first,
+            run_until_first_text(deps, "Again") as second,
+        ):
+            deps.active_runs.close()
+        late_turn = await prepare_turn(deps, ADA, "Late", None)
+        await answer_turn(deps, late_turn, Journal())
 
-    outcomes = [end_of(await told(deps, run)).outcome for run in (first, second, late.run_id)]
+    outcomes = [
+        require_end(await collect_events(deps, run)).outcome
+        for run in (first, second, late_turn.run_id)
+    ]
     assert outcomes == ["interrupted"] * 3
 
 
 @asynccontextmanager
-async def dead(
-    world: World, *script: Step, session_id: SessionId | None = None
+async def run_in_dead_process(
+    world: ChatFixture, *script: ScriptedStep, session_id: SessionId | None = None
 ) -> AsyncIterator[RunId]:
     """Yield a run whose process died after its first flush: nothing it does reaches the store."""
-    documents = Watched(world)
+    documents = WatchedDocuments(world)
     with ScriptedModel([*script, anyio.sleep_forever]) as model:
-        here = replace(world, documents=documents).deps(model)  # type: ignore[arg-type]
-        turn = await prepare(here, ADA, "Hello", None, session_id)
+        deps = replace(world, documents=documents).deps(model)  # type: ignore[arg-type]
+        turn = await prepare_turn(deps, ADA, "Hello", None, session_id)
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(answer, here, turn, Journal())
-            await documents.flushed(world)
-            documents.write = documents.get = _unplugged  # type: ignore[method-assign, attr-defined]
+            tasks.start_soon(answer_turn, deps, turn, Journal())
+            await documents.wait_for_flush(world)
+            documents.write = documents.get = _fail_as_dead  # type: ignore[method-assign, attr-defined]
             yield turn.run_id
             tasks.cancel_scope.cancel()
 
 
-async def _unplugged(*_: object) -> None:
+async def _fail_as_dead(*_: object) -> None:
     raise RuntimeError("this process is dead: it tries nothing again")
 
 
 @pytest.mark.parametrize(
-    ("said", "kept"), [("Half an answer", "Half an answer"), ("", guards.INTERRUPTED)]
+    ("said", "kept"), [("Half an answer", "Half an answer"), ("", guards.ANSWER_INTERRUPTED)]
 )
-async def test_a_run_whose_process_died_is_closed_by_its_task_with_what_was_flushed(
-    world: World, said: str, kept: str
+async def test_the_closing_task_closes_a_run_of_a_dead_process_with_its_flushed_text(
+    world: ChatFixture, said: str, kept: str
 ) -> None:
     script = [TextDelta(said)] if said else []
-    async with dead(world, *script) as run_id:
+    async with run_in_dead_process(world, *script) as run_id:
         deps = world.deps()
         with pytest.raises(Unavailable):
-            await close_run(deps.runs, ADA, run_id, now=world.clock.now())
-        world.clock.pass_(seconds=10)
+            await require_closed(deps.runs, ADA, run_id, now=world.clock.now())
+        world.clock.advance(seconds=10)
         for _ in range(2):
-            await close_run(deps.runs, ADA, run_id, now=world.clock.now())
-        end = end_of(await told(deps, run_id))
+            await require_closed(deps.runs, ADA, run_id, now=world.clock.now())
+        end = require_end(await collect_events(deps, run_id))
 
     assert (end.outcome, end.message.text) == ("interrupted", kept)
-    assert await stored(deps) == [(await stored(deps))[0], end.message]
+    assert await list_stored(deps) == [(await list_stored(deps))[0], end.message]
     session = await deps.sessions.get(ADA, MAIN_SESSION)
     assert session is not None
     assert session.message_count == 2
 
 
-async def test_whoever_follows_a_lapsed_run_closes_it(world: World) -> None:
-    async with dead(world, TextDelta("Half")) as run_id:
-        world.clock.pass_(seconds=10)
-        end = end_of(await told(world.deps(), run_id))
+async def test_following_a_lapsed_run_closes_it(world: ChatFixture) -> None:
+    async with run_in_dead_process(world, TextDelta("Half")) as run_id:
+        world.clock.advance(seconds=10)
+        end = require_end(await collect_events(world.deps(), run_id))
 
     assert (end.outcome, end.message.text) == ("interrupted", "Half")
 
 
-async def test_whoever_lists_a_chat_closes_its_lapsed_run(world: World) -> None:
-    async with dead(world, TextDelta("Half")):
-        early = await thread.newest(world.deps(), ADA, None)
-        world.clock.pass_(seconds=10)
-        late = await thread.newest(world.deps(), ADA, None)
+async def test_listing_a_chat_closes_its_lapsed_run(world: ChatFixture) -> None:
+    async with run_in_dead_process(world, TextDelta("Half")):
+        early_page = await thread.list_newest(world.deps(), ADA, None)
+        world.clock.advance(seconds=10)
+        late_page = await thread.list_newest(world.deps(), ADA, None)
 
-    assert [[m.text for m in page] for page in (early, late)] == [["Hello"], ["Half", "Hello"]]
+    assert [[m.text for m in page] for page in (early_page, late_page)] == [
+        ["Hello"],
+        ["Half", "Hello"],
+    ]
 
 
-async def test_a_run_whose_chat_was_deleted_is_gone_with_it(world: World) -> None:
+async def test_deleting_a_chat_deletes_its_run(world: ChatFixture) -> None:
     deps = world.deps()
     chat = await sessions.create(deps, ADA, "Garden", None)
-    async with dead(world, TextDelta("Half"), session_id=chat.id) as run_id:
+    async with run_in_dead_process(world, TextDelta("Half"), session_id=chat.id) as run_id:
         await sessions.delete(deps, ADA, chat.id)
-        world.clock.pass_(seconds=10)
+        world.clock.advance(seconds=10)
         with pytest.raises(NotFound):
-            await anext(follow(deps, ADA, run_id))
-        await close_run(deps.runs, ADA, run_id, now=world.clock.now())
+            await anext(stream_events(deps, ADA, run_id))
+        await require_closed(deps.runs, ADA, run_id, now=world.clock.now())
 
 
-async def test_an_answer_in_progress_leaves_nothing_behind_of_what_was_erased(world: World) -> None:
+async def test_a_run_in_progress_writes_nothing_after_its_account_is_erased(
+    world: ChatFixture,
+) -> None:
     """P30: neither its journal nor its chat begins anew."""
-    documents = Watched(world)
+    documents = WatchedDocuments(world)
     with ScriptedModel([TextDelta("Half"), anyio.sleep_forever]) as model:
-        here = replace(world, documents=documents).deps(model)  # type: ignore[arg-type]
-        async with running(here):
+        deps = replace(world, documents=documents).deps(model)  # type: ignore[arg-type]
+        async with run_until_first_text(deps):
             await world.documents.delete_tree(f"users/{ADA}")
-            await documents.flushed(world)
+            await documents.wait_for_flush(world)
 
     assert await world.documents.delete_tree(f"users/{ADA}") == 0
 
 
-async def test_a_reader_elsewhere_of_a_chat_that_is_deleted_meanwhile_finds_nothing_more(
-    world: World,
+async def test_following_a_run_ends_with_not_found_when_its_chat_is_deleted(
+    world: ChatFixture,
 ) -> None:
     deps = world.deps()
     chat = await sessions.create(deps, ADA, "Garden", None)
-    async with dead(world, TextDelta("Half"), session_id=chat.id) as run_id:
-        following = follow(deps, ADA, run_id)
-        early = [await anext(following) for _ in range(3)]
+    async with run_in_dead_process(world, TextDelta("Half"), session_id=chat.id) as run_id:
+        following = stream_events(deps, ADA, run_id)
+        early_events = [await anext(following) for _ in range(3)]
         await sessions.delete(deps, ADA, chat.id)
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(_pass_half_a_second, world)
+            tasks.start_soon(_advance_half_a_second, world)
             with pytest.raises(NotFound):
                 await anext(following)
 
-    assert text_of(early) == "Half"
+    assert join_text(early_events) == "Half"
 
 
-async def _pass_half_a_second(world: World) -> None:
+async def _advance_half_a_second(world: ChatFixture) -> None:
     await anyio.wait_all_tasks_blocked()
-    world.clock.pass_(seconds=0.5)
+    world.clock.advance(seconds=0.5)
 
 
-async def test_two_processes_that_begin_one_question_at_once_give_one_answer(world: World) -> None:
-    held, key = anyio.Event(), Key(text="k1", fingerprint="f1")
-    with ScriptedModel([TextDelta("One"), held.wait]) as model, ScriptedModel(says("Two")) as spare:
-        here, there = world.deps(model), replace(world.deps(spare), new_id=CountingIds("b"))
-        turns = [await prepare(deps, ADA, "Hello", None, key=key) for deps in (here, there)]
+async def test_two_processes_that_begin_the_same_question_give_one_answer(
+    world: ChatFixture,
+) -> None:
+    release, key = anyio.Event(), IdempotencyKey(text="k1", fingerprint="f1")
+    with (
+        ScriptedModel([TextDelta("One"), release.wait]) as model,
+        ScriptedModel(script_answer("Two")) as spare,
+    ):
+        first_deps, second_deps = (
+            world.deps(model),
+            replace(world.deps(spare), new_id=CountingIds("b")),
+        )
+        turns = [
+            await prepare_turn(deps, ADA, "Hello", None, key=key)
+            for deps in (first_deps, second_deps)
+        ]
         journals = [Journal(), Journal()]
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(answer, here, turns[0], journals[0])
+            tasks.start_soon(answer_turn, first_deps, turns[0], journals[0])
             async for first in journals[0].tail():
-                if isinstance(first.event, Said):
+                if isinstance(first.event, AnswerText):
                     break
-            await answer(there, turns[1], journals[1])
-            held.set()
+            await answer_turn(second_deps, turns[1], journals[1])
+            release.set()
         run_id = turns[0].run_id
-        heard = [n async for n in follow(there, ADA, run_id, journal=journals[1])]
+        events = [n async for n in stream_events(second_deps, ADA, run_id, journal=journals[1])]
 
-    assert (end_of(heard).outcome, text_of(heard)) == ("completed", "One")
-    assert [m.text for m in await stored(here)] == ["Hello", "One"]
+    assert (require_end(events).outcome, join_text(events)) == ("completed", "One")
+    assert [m.text for m in await list_stored(first_deps)] == ["Hello", "One"]
 
 
-async def test_the_end_of_a_closed_run_is_numbered_past_all_that_was_lost(world: World) -> None:
-    async with dead(world, TextDelta("Half")) as run_id:
-        world.clock.pass_(seconds=10)
-        *_, end = await told(world.deps(), run_id)
+async def test_the_end_of_a_closed_run_is_numbered_beyond_all_unsaved_events(
+    world: ChatFixture,
+) -> None:
+    async with run_in_dead_process(world, TextDelta("Half")) as run_id:
+        world.clock.advance(seconds=10)
+        *_, end = await collect_events(world.deps(), run_id)
 
     assert end.seq > 1_000_000
 
 
-async def test_a_process_that_wakes_up_after_its_run_was_closed_tells_the_stored_end(
-    world: World,
+async def test_a_process_that_wakes_up_after_its_run_was_closed_streams_the_stored_end(
+    world: ChatFixture,
 ) -> None:
-    documents, held = Watched(world), anyio.Event()
-    with ScriptedModel([TextDelta("Half"), held.wait, TextDelta(" more")]) as model:
-        here = replace(world, documents=documents).deps(model)  # type: ignore[arg-type]
-        turn = await prepare(here, ADA, "Hello", None)
+    documents, release = WatchedDocuments(world), anyio.Event()
+    with ScriptedModel([TextDelta("Half"), release.wait, TextDelta(" more")]) as model:
+        deps = replace(world, documents=documents).deps(model)  # type: ignore[arg-type]
+        turn = await prepare_turn(deps, ADA, "Hello", None)
         journal = Journal()
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(answer, here, turn, journal)
-            await documents.flushed(world)
+            tasks.start_soon(answer_turn, deps, turn, journal)
+            await documents.wait_for_flush(world)
             lapsed = world.clock.now() + timedelta(seconds=10)
-            await close_run(world.deps().runs, ADA, turn.run_id, now=lapsed)
-            held.set()
-            events = [n async for n in follow(here, ADA, turn.run_id, journal=journal)]
+            await require_closed(world.deps().runs, ADA, turn.run_id, now=lapsed)
+            release.set()
+            events = [n async for n in stream_events(deps, ADA, turn.run_id, journal=journal)]
 
-    end = end_of(events)
+    end = require_end(events)
     assert (end.outcome, end.message.text) == ("interrupted", "Half")
-    assert [m.text for m in await stored(here)] == ["Hello", "Half"]
+    assert [m.text for m in await list_stored(deps)] == ["Hello", "Half"]
 
 
-async def test_the_lease_is_renewed_while_a_run_goes_on(world: World) -> None:
-    documents = Watched(world)
+async def test_the_lease_is_renewed_while_a_run_goes_on(world: ChatFixture) -> None:
+    documents = WatchedDocuments(world)
     with ScriptedModel([TextDelta("One"), anyio.sleep_forever]) as model:
-        here = replace(world, documents=documents).deps(model)  # type: ignore[arg-type]
-        async with running(here) as run_id:
-            world.clock.pass_(seconds=7)
-            await documents.flushed(world)
-            run = await here.runs.get(ADA, run_id, world.clock.now())
+        deps = replace(world, documents=documents).deps(model)  # type: ignore[arg-type]
+        async with run_until_first_text(deps) as run_id:
+            world.clock.advance(seconds=7)
+            await documents.wait_for_flush(world)
+            run = await deps.runs.get(ADA, run_id, world.clock.now())
             assert run is not None
             assert run.lease_until - world.clock.now() > timedelta(seconds=9)
-            here.live.close()
+            deps.active_runs.close()
 
 
-async def test_x34_a_run_is_kept_and_stopped_while_the_queue_of_tasks_hangs(world: World) -> None:
-    documents = Watched(world)
+async def test_a_run_is_flushed_and_stopped_while_the_task_queue_hangs_x34(
+    world: ChatFixture,
+) -> None:
+    documents = WatchedDocuments(world)
 
-    class Hanging(RecordingTasks):
+    class HangingTasks(RecordingTasks):
         async def create(self, *_: object, **__: object) -> None:
             await anyio.sleep_forever()
 
     with ScriptedModel([TextDelta("One"), anyio.sleep_forever]) as model:
-        here = replace(world, documents=documents, tasks=Hanging()).deps(model)  # type: ignore[arg-type]
-        async with running(here) as run_id:
+        deps = replace(world, documents=documents, tasks=HangingTasks()).deps(model)  # type: ignore[arg-type]
+        async with run_until_first_text(deps) as run_id:
             await world.deps().runs.request_stop(ADA, run_id)
             with anyio.fail_after(20):
-                await documents.flushed(world)
+                await documents.wait_for_flush(world)
 
-    assert end_of(await told(here, run_id)).outcome == "stopped"
+    assert require_end(await collect_events(deps, run_id)).outcome == "stopped"
 
 
-async def test_a_write_that_hangs_is_given_up_before_the_lease_runs_out(world: World) -> None:
-    given_up = anyio.Event()
+async def test_a_write_that_hangs_times_out_before_the_lease_expires(world: ChatFixture) -> None:
+    write_cancelled = anyio.Event()
 
-    class Hanging(Watched):
+    class HangingDocuments(WatchedDocuments):
         async def write(self, *writes: Write) -> None:
-            if not given_up.is_set() and any("/batches/" in write.path for write in writes):
+            if not write_cancelled.is_set() and any("/batches/" in write.path for write in writes):
                 try:
                     await anyio.sleep_forever()
                 finally:
-                    given_up.set()
+                    write_cancelled.set()
             await super().write(*writes)
 
-    documents = Hanging(world)
+    documents = HangingDocuments(world)
     with ScriptedModel([TextDelta("One"), anyio.sleep_forever]) as model:
-        here = replace(world, documents=documents).deps(model)  # type: ignore[arg-type]
-        async with running(here) as run_id:
+        deps = replace(world, documents=documents).deps(model)  # type: ignore[arg-type]
+        async with run_until_first_text(deps) as run_id:
             await anyio.wait_all_tasks_blocked()
-            world.clock.pass_(seconds=0.5)
-            with anyio.fail_after(LEASE.total_seconds() / 2):
-                await given_up.wait()
-            await documents.flushed(world)
-            kept = await here.runs.batches(ADA, run_id)
-            here.live.close()
+            world.clock.advance(seconds=0.5)
+            with anyio.fail_after(LEASE_TTL.total_seconds() / 2):
+                await write_cancelled.wait()
+            await documents.wait_for_flush(world)
+            batches = await deps.runs.list_batches(ADA, run_id)
+            deps.active_runs.close()
 
-    assert Said("One") in kept[0].events
+    assert AnswerText("One") in batches[0].events
 
 
-async def test_an_end_is_stored_by_the_last_attempt_though_a_part_of_it_stood_there(
-    world: World,
+async def test_the_last_attempt_stores_the_end_when_a_part_of_it_is_already_stored(
+    world: ChatFixture,
 ) -> None:
-    begun = [well] * 3  # no chat yet; the chat; the question
-    documents, held = (
-        Faulty(world.documents, write=[*begun, lost, error, error, error]),
+    first_writes = [succeed] * 3  # no chat yet; the chat; the question
+    documents, release = (
+        FaultyPort(
+            world.documents,
+            write=[
+                *first_writes,
+                lose_response,
+                raise_unavailable,
+                raise_unavailable,
+                raise_unavailable,
+            ],
+        ),
         anyio.Event(),
     )
-    with ScriptedModel([TextDelta("One"), held.wait, TextDelta(" two")]) as model:
-        here = replace(world, documents=documents).deps(model)
-        async with running(here) as run_id:
-            await world.passes(seconds=0.5)
-            while not documents.befallen:
+    with ScriptedModel([TextDelta("One"), release.wait, TextDelta(" two")]) as model:
+        deps = replace(world, documents=documents).deps(model)
+        async with run_until_first_text(deps) as run_id:
+            await world.advance_when_idle(seconds=0.5)
+            while not documents.fault_count:
                 await anyio.wait_all_tasks_blocked()
-            await world.passes()
-            held.set()
-            events = await rest(world, follow(here, ADA, run_id))
+            await world.advance_when_idle()
+            release.set()
+            events = await collect_rest(world, stream_events(deps, ADA, run_id))
 
-    assert end_of(events).outcome == "completed"
-    assert end_of(await told(world.deps(), run_id)).message.text == "One two"
+    assert require_end(events).outcome == "completed"
+    assert require_end(await collect_events(world.deps(), run_id)).message.text == "One two"
 
 
-async def test_a_closing_task_is_left_for_every_run(world: World) -> None:
-    with ScriptedModel(says("Hi")) as model:
+async def test_a_closing_task_is_scheduled_for_every_run(world: ChatFixture) -> None:
+    with ScriptedModel(script_answer("Hi")) as model:
         deps = world.deps(model)
-        turn = await prepare(deps, ADA, "Hello", None)
-        await answer(deps, turn, Journal())
+        turn = await prepare_turn(deps, ADA, "Hello", None)
+        await answer_turn(deps, turn, Journal())
 
     due = turn.question.created_at + timedelta(seconds=180)
     ids = {"uid": ADA, "run_id": turn.run_id}
     assert world.tasks.created == [("close_run", f"close-{turn.run_id}", ids, due)]
 
 
-async def test_nobody_elses_run_is_found(world: World) -> None:
-    with ScriptedModel(says("Hi")) as model:
+async def test_another_users_run_is_not_found(world: ChatFixture) -> None:
+    with ScriptedModel(script_answer("Hi")) as model:
         deps = world.deps(model)
-        turn = await prepare(deps, ADA, "Hello", None)
-        await answer(deps, turn, Journal())
+        turn = await prepare_turn(deps, ADA, "Hello", None)
+        await answer_turn(deps, turn, Journal())
 
     with pytest.raises(NotFound):
-        await anext(follow(deps, EVE, turn.run_id))
+        await anext(stream_events(deps, EVE, turn.run_id))
 
 
-async def test_a_run_that_never_began_is_told_as_not_saved_never_as_interrupted(
-    world: World,
+async def test_a_run_whose_question_was_not_stored_fails_as_not_saved(
+    world: ChatFixture,
 ) -> None:
-    class Refusing(Watched):
+    class RefusingDocuments(WatchedDocuments):
         async def write(self, *writes: Write) -> None:
-            here.live.close()
+            deps.active_runs.close()
             raise RuntimeError("refused while the process goes")
 
     with ScriptedModel([anyio.sleep_forever]) as model:
-        here = replace(world, documents=Refusing(world)).deps(model)  # type: ignore[arg-type]
-        turn = await prepare(here, ADA, "Hello", None)
+        deps = replace(world, documents=RefusingDocuments(world)).deps(model)  # type: ignore[arg-type]
+        turn = await prepare_turn(deps, ADA, "Hello", None)
         journal = Journal()
-        await answer(here, turn, journal)
+        await answer_turn(deps, turn, journal)
 
-    end = end_of([numbered async for numbered in journal.tail()])
-    assert (end.outcome, end.message.text) == ("failed", guards.NOT_SAVED)
-    assert await stored(here) == []
+    end = require_end([numbered async for numbered in journal.tail()])
+    assert (end.outcome, end.message.text) == ("failed", guards.QUESTION_NOT_SAVED)
+    assert await list_stored(deps) == []
 
 
-async def test_nothing_is_let_out_before_the_question_is_stored(world: World) -> None:
-    stored_now, spoken = anyio.Event(), anyio.Event()
+async def test_no_event_is_streamed_before_the_question_is_stored(world: ChatFixture) -> None:
+    allow_write, model_called = anyio.Event(), anyio.Event()
 
-    class Slow(Watched):
+    class SlowDocuments(WatchedDocuments):
         async def write(self, *writes: Write) -> None:
-            await stored_now.wait()
+            await allow_write.wait()
             await super().write(*writes)
 
-    async def note() -> None:
-        spoken.set()
+    async def signal_call() -> None:
+        model_called.set()
 
-    with ScriptedModel([note, *says("Hi")]) as model:
-        deps = replace(world, documents=Slow(world)).deps(model)  # type: ignore[arg-type]
-        turn = await prepare(deps, ADA, "Hello", None)
+    with ScriptedModel([signal_call, *script_answer("Hi")]) as model:
+        deps = replace(world, documents=SlowDocuments(world)).deps(model)  # type: ignore[arg-type]
+        turn = await prepare_turn(deps, ADA, "Hello", None)
         journal = Journal()
-        heard: list[Numbered] = []
+        events: list[SequencedEvent] = []
 
         async def listen() -> None:
-            heard.extend([numbered async for numbered in journal.tail()])
+            events.extend([numbered async for numbered in journal.tail()])
 
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(listen)
-            tasks.start_soon(answer, deps, turn, journal)
-            await spoken.wait()
+            tasks.start_soon(answer_turn, deps, turn, journal)
+            await model_called.wait()
             await anyio.wait_all_tasks_blocked()
-            early = list(heard)
-            stored_now.set()
+            early_events = list(events)
+            allow_write.set()
 
-    assert early == []
-    assert text_of(heard) == "Hi"
+    assert early_events == []
+    assert join_text(events) == "Hi"
 
 
-async def test_a_lease_renewed_at_the_last_moment_keeps_its_run(world: World) -> None:
-    async with dead(world, TextDelta("Half")) as run_id:
+async def test_a_run_whose_lease_is_renewed_at_the_last_moment_is_not_closed(
+    world: ChatFixture,
+) -> None:
+    async with run_in_dead_process(world, TextDelta("Half")) as run_id:
         runs = world.deps().runs
-        world.clock.pass_(seconds=10)
+        world.clock.advance(seconds=10)
         run = await runs.get(ADA, run_id, world.clock.now())
         assert run is not None
         await runs.append(ADA, run, lease_until=world.clock.now() + timedelta(seconds=10))
-        await close(runs, ADA, run, now=world.clock.now())
-        after = await runs.get(ADA, run_id, world.clock.now())
+        await close_as_interrupted(runs, ADA, run, now=world.clock.now())
+        run_afterwards = await runs.get(ADA, run_id, world.clock.now())
 
-    assert after is not None
-    assert after.outcome is None
+    assert run_afterwards is not None
+    assert run_afterwards.outcome is None
 
 
-async def test_of_two_runs_that_mean_to_be_one_the_first_stays_listed() -> None:
-    runs, first, second = LiveRuns(), LiveRun(Journal()), LiveRun(Journal())
-    with runs.holding(ADA, RunId("r1"), first):
-        with runs.holding(ADA, RunId("r1"), second):
+async def test_the_first_of_two_runs_with_one_id_stays_registered() -> None:
+    runs, first, second = RunRegistry(), ActiveRun(Journal()), ActiveRun(Journal())
+    with runs.register(ADA, RunId("r1"), first):
+        with runs.register(ADA, RunId("r1"), second):
             pass
 
         assert runs.find(ADA, RunId("r1")) is first
@@ -511,15 +558,15 @@ async def test_of_two_runs_that_mean_to_be_one_the_first_stays_listed() -> None:
     assert runs.find(ADA, RunId("r1")) is None
 
 
-async def test_a_journal_larger_than_a_document_is_kept_in_pieces(world: World) -> None:
+async def test_a_journal_larger_than_a_document_is_split_into_batches(world: ChatFixture) -> None:
     long = "🌼" * 30_000
-    reasoned = [ReasoningDelta("x" * 400_000)] * 5
-    with ScriptedModel([*reasoned, TextDelta(long), TextDelta(long)]) as model:
+    reasoning = [ReasoningDelta("x" * 400_000)] * 5
+    with ScriptedModel([*reasoning, TextDelta(long), TextDelta(long)]) as model:
         deps = world.deps(model)
-        turn = await prepare(deps, ADA, "Hello", None)
+        turn = await prepare_turn(deps, ADA, "Hello", None)
         journal = Journal()
-        await answer(deps, turn, journal)
+        await answer_turn(deps, turn, journal)
 
-    live = [numbered async for numbered in journal.tail()]
-    assert await told(world.deps(), turn.run_id) == live
-    assert len(await deps.runs.batches(ADA, turn.run_id)) > 4
+    journal_events = [numbered async for numbered in journal.tail()]
+    assert await collect_events(world.deps(), turn.run_id) == journal_events
+    assert len(await deps.runs.list_batches(ADA, turn.run_id)) > 4

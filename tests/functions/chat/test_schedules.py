@@ -13,8 +13,8 @@ from functions.chat.context import history
 from shared.domain.chat import MAIN_SESSION
 from shared.domain.errors import ModelFailed, Unavailable
 from shared.domain.model import Prompt
-from tests.functions.chat.chats import after, tell
-from tests.functions.chat.conftest import ADA, World, open_world
+from tests.functions.chat.chats import build_after_turn_deps, store_messages
+from tests.functions.chat.conftest import ADA, ChatFixture, open_fixture
 
 STEPS = st.lists(
     st.one_of(
@@ -26,70 +26,70 @@ STEPS = st.lists(
 )
 
 
-class Joining:
+class JoiningModel:
     """A model whose summary is all it was told, in order, so that each word can be accounted for."""
 
     def __init__(self, fails: Exception | None = None) -> None:
         self._fails = fails
 
-    async def structured(self, role: str, prompt: Prompt, schema: type[Any]) -> Any:
+    async def complete_structured(self, role: str, prompt: Prompt, schema: type[Any]) -> Any:
         await anyio.lowlevel.checkpoint()
         if self._fails is not None:
             raise self._fails
-        told = [said["text"] for said in prompt.data.get("messages", ())]
-        summary = " ".join([*prompt.data.get("summary", "").split(), *told])
+        texts = [message["text"] for message in prompt.data.get("messages", ())]
+        summary = " ".join([*prompt.data.get("summary", "").split(), *texts])
         return schema.model_validate({"title": "Chat", "summary": summary})
 
 
 FAILURES = {"down": Unavailable("down"), "refused": ModelFailed("refused"), "deliver": None}
 
 
-async def play(world: World, steps: list[tuple[str, int]]) -> None:
-    told, stamp = list[str](), 0
+async def play_steps(world: ChatFixture, steps: list[tuple[str, int]]) -> None:
+    expected_texts, stamp = list[str](), 0
     for what, count in steps:
         if what == "tell":
             texts = [f"t{stamp + n}" for n in range(count)]
-            await tell(world, *texts)
-            told, stamp = told + texts, stamp + count
+            await store_messages(world, *texts)
+            expected_texts, stamp = expected_texts + texts, stamp + count
         elif what == "clear":
             await world.deps().messages.clear(ADA, MAIN_SESSION)
-            told = []
+            expected_texts = []
         else:
-            model: Any = Joining(FAILURES[what])
+            model: Any = JoiningModel(FAILURES[what])
             async with anyio.create_task_group() as tasks:
                 for _ in range(count):
-                    tasks.start_soon(deliver, world, model)
-        await check(world, told)
-    if told:
-        await deliver(world, Joining())
-        assert await check(world, told) <= history.FULL
+                    tasks.start_soon(deliver_event, world, model)
+        await check_session(world, expected_texts)
+    if expected_texts:
+        await deliver_event(world, JoiningModel())
+        assert await check_session(world, expected_texts) <= history.MAX_VERBATIM
 
 
-async def deliver(world: World, model: Any) -> None:
+async def deliver_event(world: ChatFixture, model: Any) -> None:
     try:
-        await after_turn(after(world, model), ADA, MAIN_SESSION)
+        await after_turn(build_after_turn_deps(world, model), ADA, MAIN_SESSION)
     except Unavailable:
         return
 
 
-async def check(world: World, told: list[str]) -> int:
+async def check_session(world: ChatFixture, expected_texts: list[str]) -> int:
     """Account for each message; return how many are not summarised."""
     session = await world.deps().sessions.get(ADA, MAIN_SESSION)
     if session is None:
-        assert told == []
+        assert expected_texts == []
         return 0
-    rest = await world.deps().messages.following(
+    unsummarised = await world.deps().messages.list_after(
         ADA, MAIN_SESSION, session.summarised_until, limit=1_000
     )
-    assert [*session.summary.split(), *(message.text for message in rest)] == told
-    assert len(rest) >= min(len(told), history.KEPT)
-    return len(rest)
+    assert [*session.summary.split(), *(message.text for message in unsummarised)] == expected_texts
+    assert len(unsummarised) >= min(len(expected_texts), history.MIN_VERBATIM)
+    return len(unsummarised)
 
 
 @settings(max_examples=60)
 @given(STEPS)
-def test_p15_each_message_is_summarised_once_and_in_order_or_stands_verbatim(
+def test_each_message_is_either_summarised_once_in_order_or_kept_verbatim_p15(
     steps: list[tuple[str, int]],
 ) -> None:
     with TemporaryDirectory() as folder:
-        anyio.run(play, open_world(Path(folder)), steps)
+        anyio.run(play_steps, open_fixture(Path(folder)), steps)

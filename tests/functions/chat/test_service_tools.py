@@ -5,132 +5,139 @@ from datetime import UTC, datetime
 
 import pytest
 
-from functions.chat.accepting import prepare
-from functions.chat.tools.apps import FEW, FOUND, SEARCHES
-from functions.chat.tools.services import service_tools
+from functions.chat.accepting import prepare_turn
+from functions.chat.tools.apps import MAX_ALWAYS_OFFERED, MAX_PER_SEARCH, MAX_SEARCHES
+from functions.chat.tools.services import build_service_tools
 from shared.adapters.local_keys import LocalKeys
-from shared.data.grants import Grants
+from shared.data.grants import AccountTokenStore
 from shared.domain.connection import Connection, Health, Service, Tokens
 from shared.domain.ids import UserId
-from shared.integrations import INTEGRATIONS, integration
-from tests.doubles import ReadRounds, ScriptedModel, calls, says
-from tests.functions.chat.conftest import ADA, EVE, World
+from shared.integrations import INTEGRATIONS, load_integration
+from tests.doubles import CountingDocuments, ScriptedModel, script_answer, script_calls
+from tests.functions.chat.conftest import ADA, EVE, ChatFixture
 from tests.functions.chat.test_turn import ask
 
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
 CALENDAR = {"get_calendar_events", "create_calendar_event", "update_calendar_event",
             "delete_calendar_event"}  # fmt: skip
-OURS_BEFORE = "update_action_item"
-MOST_TOOLS_OF_A_MODEL = 128
+LAST_BUILTIN_TOOL = "update_action_item"
+MAX_TOOLS_OF_A_MODEL = 128
 
 
-def connection(service: Service, health: Health = "connected") -> Connection:
+def build_connection(service: Service, health: Health = "connected") -> Connection:
     return Connection(id=service, account="", scopes=(), connected_at=NOON, health=health)
 
 
-async def connect(world: World, *services: Service, uid: UserId = ADA) -> None:
-    grants = Grants(world.documents, LocalKeys(b"k" * 32))
+async def connect_services(world: ChatFixture, *services: Service, uid: UserId = ADA) -> None:
+    grants = AccountTokenStore(world.documents, LocalKeys(b"k" * 32))
     for service in services:
-        await grants.put(uid, connection(service), Tokens(access_token="ya29.secret"))
+        await grants.put(uid, build_connection(service), Tokens(access_token="ya29.secret"))
 
 
-async def offered(world: World, uid: UserId = ADA) -> list[str]:
-    turn = await prepare(world.deps(), uid, "Hello", None)
+async def list_offered_names(world: ChatFixture, uid: UserId = ADA) -> list[str]:
+    turn = await prepare_turn(world.deps(), uid, "Hello", None)
     return [tool.spec.name for tool in turn.tools]
 
 
-async def test_p6_the_tools_of_a_connected_service_are_offered_to_its_owner_alone(world: World):
-    before = await offered(world)
-    await connect(world, "google_calendar")
-
-    assert set(await offered(world)) - set(before) == CALENDAR
-    assert await offered(world, EVE) == before
-
-
-async def test_p7_of_what_is_not_connected_no_tool_is_offered(world: World):
-    names = {tool.name for name in INTEGRATIONS for tool in integration(name).tools}
-
-    assert not names & set(await offered(world))
-
-
-async def test_the_order_of_tools_is_that_of_the_services_whenever_they_were_connected(
-    world: World,
+async def test_the_tools_of_a_connected_service_are_offered_to_its_owner_alone_p6(
+    world: ChatFixture,
 ):
-    await connect(world, "x", "gmail", "google_calendar")
+    before = await list_offered_names(world)
+    await connect_services(world, "google_calendar")
 
-    found = await offered(world)
+    assert set(await list_offered_names(world)) - set(before) == CALENDAR
+    assert await list_offered_names(world, EVE) == before
 
-    mine = found[found.index(OURS_BEFORE) + 1 :]
+
+async def test_tools_of_services_that_are_not_connected_are_not_offered_p7(world: ChatFixture):
+    names = {tool.name for name in INTEGRATIONS for tool in load_integration(name).tools}
+
+    assert not names & set(await list_offered_names(world))
+
+
+async def test_tools_are_ordered_by_service_and_not_by_the_time_of_connection(
+    world: ChatFixture,
+):
+    await connect_services(world, "x", "gmail", "google_calendar")
+
+    names = await list_offered_names(world)
+
+    service_names = names[names.index(LAST_BUILTIN_TOOL) + 1 :]
     expected = [
         tool.name
         for service in ("google_calendar", "gmail", "x")
-        for tool in integration(service).tools
+        for tool in load_integration(service).tools
     ]
-    assert mine == expected
+    assert service_names == expected
 
 
-async def test_what_connections_cost_is_one_read_beside_the_others(world: World):
-    counting = ReadRounds(world.documents)
+async def test_connections_are_read_in_the_same_round_as_the_other_documents(world: ChatFixture):
+    counting = CountingDocuments(world.documents)
 
-    await prepare(replace(world, documents=counting).deps(), ADA, "Hello", None)
+    await prepare_turn(replace(world, documents=counting).deps(), ADA, "Hello", None)
 
     assert counting.rounds <= 2
 
 
 @pytest.mark.parametrize("health", ["connected", "expired"])
-async def test_p7_a_call_leaves_for_the_proxy_with_the_owners_id_and_without_a_token(
-    world: World, health: Health
+async def test_a_call_reaches_the_proxy_with_the_user_id_and_without_a_token_p7(
+    world: ChatFixture, health: Health
 ):
     """Also when it expired: then the proxy says how to mend it."""
-    await connect(world, "gmail")
+    await connect_services(world, "gmail")
     if health == "expired":
-        grants = Grants(world.documents, LocalKeys(b"k" * 32))
+        grants = AccountTokenStore(world.documents, LocalKeys(b"k" * 32))
         grant = await grants.get(ADA, "gmail")
         assert grant is not None
         await grants.expire(ADA, "gmail", grant)
-    asked = {"query": "from:ann"}
+    arguments = {"query": "from:ann"}
 
-    with ScriptedModel(calls(("get_gmail_messages", asked)), says("No mails.")) as model:
+    with ScriptedModel(
+        script_calls(("get_gmail_messages", arguments)), script_answer("No mails.")
+    ) as model:
         await ask(world.deps(model))
 
-    assert world.toolbox.called == [("ada", "gmail", "get_gmail_messages", asked)]
+    assert world.toolbox.calls == [("ada", "gmail", "get_gmail_messages", arguments)]
     assert "ya29" not in repr(model.calls)
 
 
-async def test_the_web_is_searched_only_where_that_is_set_up(world: World):
+async def test_the_web_search_tool_is_offered_only_where_it_is_configured(world: ChatFixture):
     deps = world.deps()
 
-    without = [tool.spec.name for tool in service_tools(deps, ADA, [])]
+    default_names = [tool.spec.name for tool in build_service_tools(deps, ADA, [])]
     searching = replace(deps, web_search=True)
-    found = [tool.spec.name for tool in service_tools(searching, ADA, [])]
+    searching_names = [tool.spec.name for tool in build_service_tools(searching, ADA, [])]
 
-    assert (without, found) == ([], ["perplexity_web_search"])
-
-
-def everything() -> list[Connection]:
-    return [connection(name) for name in INTEGRATIONS]
+    assert (default_names, searching_names) == ([], ["perplexity_web_search"])
 
 
-async def test_every_tool_says_whose_words_it_returns_and_whether_it_acts(world: World):
-    tools = list(service_tools(world.deps(), ADA, everything()))
+def build_all_connections() -> list[Connection]:
+    return [build_connection(name) for name in INTEGRATIONS]
+
+
+async def test_every_service_tool_declares_its_source_and_its_side_effect(world: ChatFixture):
+    tools = list(build_service_tools(world.deps(), ADA, build_all_connections()))
 
     assert {tool.source.kind for tool in tools} == {"service"}
     assert {tool.source.id for tool in tools} == set(INTEGRATIONS)
-    acting = {tool.spec.name for tool in tools if tool.side_effect}
-    assert acting == CALENDAR - {"get_calendar_events"}
+    writing_tools = {tool.spec.name for tool in tools if tool.side_effect}
+    assert writing_tools == CALENDAR - {"get_calendar_events"}
 
 
-async def test_all_services_together_leave_room_for_the_apps(world: World):
-    ours = await offered(world)
-    tools = list(service_tools(world.deps(), ADA, everything()))
+async def test_the_tools_of_all_services_and_apps_stay_within_the_models_limit(world: ChatFixture):
+    ours = await list_offered_names(world)
+    tools = list(build_service_tools(world.deps(), ADA, build_all_connections()))
 
-    assert len(ours) + len(tools) + FEW + FOUND * SEARCHES <= MOST_TOOLS_OF_A_MODEL
+    assert (
+        len(ours) + len(tools) + MAX_ALWAYS_OFFERED + MAX_PER_SEARCH * MAX_SEARCHES
+        <= MAX_TOOLS_OF_A_MODEL
+    )
 
 
-def test_p6_p7_every_schema_is_what_a_model_api_takes():
+def test_every_service_tool_has_a_schema_that_a_model_api_accepts_p6_p7():
     for name in INTEGRATIONS:
-        for tool in integration(name).tools:
-            schema = tool.asked.model_json_schema()
+        for tool in load_integration(name).tools:
+            schema = tool.arguments_type.model_json_schema()
             assert schema["type"] == "object"
             assert schema["additionalProperties"] is False
             assert len(tool.name) <= 64

@@ -12,40 +12,44 @@ from shared.domain.app import App
 from shared.domain.documents import Query
 from shared.domain.ids import AppId
 from shared.domain.model import TextDelta
-from tests.doubles import ScriptedModel, says
-from tests.functions.chat.conftest import ADA, EVE, SECRET, World
-from tests.functions.chat.test_endpoints import ask, client
+from tests.doubles import ScriptedModel, script_answer
+from tests.functions.chat.conftest import ADA, EVE, SECRET, ChatFixture
+from tests.functions.chat.test_endpoints import ask, open_client
 
 SESSIONS = "/v2/chat-sessions"
 
 
-def titles(response: httpx.Response) -> list[str]:
+def list_titles(response: httpx.Response) -> list[str]:
     return [session["title"] for session in response.json()]
 
 
-def chess(world: World) -> App:
+def build_chess_app(world: ChatFixture) -> App:
     return App(
         id=AppId("CHESS"), owner=EVE, name="Chess", created_at=world.clock.now(), private=False
     )
 
 
-async def create(http: httpx.AsyncClient, title: str, app_id: str | None = None) -> str:
-    made = await http.post(SESSIONS, json={"title": title, "app_id": app_id})
-    assert made.status_code == 200
-    return str(made.json()["id"])
+async def create_chat(http: httpx.AsyncClient, title: str, app_id: str | None = None) -> str:
+    response = await http.post(SESSIONS, json={"title": title, "app_id": app_id})
+    assert response.status_code == 200
+    return str(response.json()["id"])
 
 
-async def test_p16_a_chat_is_created_read_renamed_starred_and_deleted(world: World) -> None:
-    async with client(world.deps()) as http:
-        made = (await http.post(SESSIONS, json={})).json()
-        path = f"{SESSIONS}/{made['id']}"
-        renamed = (await http.patch(path, json={"title": " Tax\u202e return "})).json()
-        starred = (await http.patch(path, json={"starred": True})).json()
-        read = (await http.get(path)).json()
-        deleted = await http.delete(path)
-        gone = [await http.get(path), await http.patch(path, json={}), await http.delete(path)]
+async def test_a_chat_is_created_read_renamed_starred_and_deleted_p16(world: ChatFixture) -> None:
+    async with open_client(world.deps()) as http:
+        chat = (await http.post(SESSIONS, json={})).json()
+        path = f"{SESSIONS}/{chat['id']}"
+        renamed_chat = (await http.patch(path, json={"title": " Tax\u202e return "})).json()
+        starred_chat = (await http.patch(path, json={"starred": True})).json()
+        read_chat = (await http.get(path)).json()
+        delete_response = await http.delete(path)
+        not_found_responses = [
+            await http.get(path),
+            await http.patch(path, json={}),
+            await http.delete(path),
+        ]
 
-    assert made == {
+    assert chat == {
         "id": "id0001",
         "title": "New Chat",
         "starred": False,
@@ -56,60 +60,60 @@ async def test_p16_a_chat_is_created_read_renamed_starred_and_deleted(world: Wor
         "message_count": 0,
         "preview": "",
     }
-    assert (renamed["title"], renamed["starred"]) == ("Tax return", False)
-    assert read == starred == {**made, "title": "Tax return", "starred": True}
-    assert deleted.json() == {"status": "ok"}
-    assert [(r.status_code, r.json()["detail"]) for r in gone] == [
+    assert (renamed_chat["title"], renamed_chat["starred"]) == ("Tax return", False)
+    assert read_chat == starred_chat == {**chat, "title": "Tax return", "starred": True}
+    assert delete_response.json() == {"status": "ok"}
+    assert [(r.status_code, r.json()["detail"]) for r in not_found_responses] == [
         (404, "Chat session not found")
     ] * 3
 
 
-async def test_p16_pages_joined_are_all_chats_and_the_newest_message_comes_first(
-    world: World,
+async def test_the_pages_list_every_chat_once_with_the_newest_message_first_p16(
+    world: ChatFixture,
 ) -> None:
-    with ScriptedModel(says("Yes.")) as model:
+    with ScriptedModel(script_answer("Yes.")) as model:
         deps = world.deps(model)
-        async with client(deps) as http:
+        async with open_client(deps) as http:
             ids = []
             for n in range(5):
-                world.clock.pass_(minutes=1)
-                ids.append(await create(http, f"Chat {n}"))
-            world.clock.pass_(minutes=1)
+                world.clock.advance(minutes=1)
+                ids.append(await create_chat(http, f"Chat {n}"))
+            world.clock.advance(minutes=1)
             await ask(deps, {"text": "Is it there?"}, chat_session_id=ids[1])
             pages: list[list[str]] = []
             cursor: dict[str, str] = {}
             while not pages or cursor:
                 page = await http.get(SESSIONS, params={"limit": 2, **cursor})
-                pages.append(titles(page))
+                pages.append(list_titles(page))
                 following = page.headers.get("X-Next-Cursor")
                 cursor = {"cursor": following} if following else {}
-            used = (await http.get(f"{SESSIONS}/{ids[1]}")).json()
+            chat = (await http.get(f"{SESSIONS}/{ids[1]}")).json()
 
     assert pages == [["Chat 1", "Chat 4"], ["Chat 3", "Chat 2"], ["Chat 0"]]
-    assert (used["message_count"], used["preview"]) == (2, "Yes.")
+    assert (chat["message_count"], chat["preview"]) == (2, "Yes.")
 
 
-async def test_p16_the_list_is_filtered_by_app_and_star(world: World) -> None:
+async def test_the_list_is_filtered_by_app_and_star_p16(world: ChatFixture) -> None:
     deps = world.deps()
-    await deps.apps.create(chess(world))
-    async with client(deps) as http:
+    await deps.apps.create(build_chess_app(world))
+    async with open_client(deps) as http:
         for title, app_id, star in (
             ("plain", None, False), ("starred", None, True),
             ("opening", "CHESS", False), ("endgame", "CHESS", True),
         ):  # fmt: skip
-            world.clock.pass_(minutes=1)
-            made = await create(http, title, app_id)
-            await http.patch(f"{SESSIONS}/{made}", json={"starred": star})
-        found = [
-            titles(await http.get(SESSIONS, params=params))
+            world.clock.advance(minutes=1)
+            chat_id = await create_chat(http, title, app_id)
+            await http.patch(f"{SESSIONS}/{chat_id}", json={"starred": star})
+        title_lists = [
+            list_titles(await http.get(SESSIONS, params=params))
             for params in ({}, {"app_id": "CHESS"}, {"starred": "true"}, {"starred": "false"},
                            {"app_id": "CHESS", "starred": "true"}, {"app_id": "null"})
         ]  # fmt: skip
 
-    everything = ["endgame", "opening", "starred", "plain"]
-    assert found == [
-        everything, ["endgame", "opening"], ["endgame", "starred"], ["opening", "plain"],
-        ["endgame"], everything,
+    all_titles = ["endgame", "opening", "starred", "plain"]
+    assert title_lists == [
+        all_titles, ["endgame", "opening"], ["endgame", "starred"], ["opening", "plain"],
+        ["endgame"], all_titles,
     ]  # fmt: skip
 
 
@@ -122,182 +126,195 @@ async def test_p16_the_list_is_filtered_by_app_and_star(world: World) -> None:
         ({"cursor": "made up"}, "cursor: not one of ours"),
     ],
 )
-async def test_p16_what_cannot_be_listed_says_why(
-    world: World, params: dict[str, str], detail: str
+async def test_an_invalid_list_query_is_refused_with_the_reason_p16(
+    world: ChatFixture, params: dict[str, str], detail: str
 ) -> None:
-    async with client(world.deps()) as http:
-        refused = await http.get(SESSIONS, params=params)
+    async with open_client(world.deps()) as http:
+        refusal = await http.get(SESSIONS, params=params)
         old_app = await http.get(SESSIONS, params={"limit": "50", "offset": "0"})
 
-    assert (refused.status_code, old_app.status_code) == (422, 200)
-    assert refused.json()["detail"].startswith(detail)
+    assert (refusal.status_code, old_app.status_code) == (422, 200)
+    assert refusal.json()["detail"].startswith(detail)
 
 
 @pytest.mark.parametrize("body", [{"title": "x" * 501}, {"app_id": "a/b"}, {"title": 7}])
-async def test_p16_what_cannot_be_a_chat_is_refused(world: World, body: dict[str, Any]) -> None:
-    async with client(world.deps()) as http:
+async def test_an_invalid_chat_is_not_created_p16(world: ChatFixture, body: dict[str, Any]) -> None:
+    async with open_client(world.deps()) as http:
         assert (await http.post(SESSIONS, json=body)).status_code == 422
         assert (await http.post(SESSIONS, json={"app_id": "NOPE"})).status_code == 404
         assert (await http.get(SESSIONS)).json() == []
 
 
-async def test_p16_chats_keep_their_messages_apart_and_deleting_one_leaves_the_others(
-    world: World,
+async def test_chats_have_separate_messages_and_deleting_one_leaves_the_others_p16(
+    world: ChatFixture,
 ) -> None:
-    with ScriptedModel(says("a"), says("b"), says("c")) as model:
+    with ScriptedModel(script_answer("a"), script_answer("b"), script_answer("c")) as model:
         deps = world.deps(model)
-        async with client(deps) as http:
-            work, home = await create(http, "Work"), await create(http, "Home")
+        async with open_client(deps) as http:
+            work, home = await create_chat(http, "Work"), await create_chat(http, "Home")
             await ask(deps, {"text": "main"})
             await ask(deps, {"text": "work"}, chat_session_id=work)
-            world.clock.pass_(minutes=1)
-            _, shown = await ask(deps, {"text": "home"}, chat_session_id=home)
+            world.clock.advance(minutes=1)
+            _, screen = await ask(deps, {"text": "home"}, chat_session_id=home)
             await http.delete(f"{SESSIONS}/{work}")
-            left = [
+            texts_by_chat = [
                 [m["text"] for m in (await http.get("/v2/messages", params=params)).json()]
                 for params in ({}, {"chat_session_id": home})
             ]
-            listed = titles(await http.get(SESSIONS))
-            lost = await http.get("/v2/messages", params={"chat_session_id": work})
+            chat_titles = list_titles(await http.get(SESSIONS))
+            not_found = await http.get("/v2/messages", params={"chat_session_id": work})
 
-    assert shown.done is not None
-    assert shown.done["chat_session_id"] == home
-    assert left == [["a", "main"], ["c", "home"]]
-    assert listed == ["Home", "New Chat"]
-    assert lost.status_code == 404
+    assert screen.done is not None
+    assert screen.done["chat_session_id"] == home
+    assert texts_by_chat == [["a", "main"], ["c", "home"]]
+    assert chat_titles == ["Home", "New Chat"]
+    assert not_found.status_code == 404
 
 
-async def test_p16_a_chat_is_greeted_cleared_and_begun_by_its_name(world: World) -> None:
-    with ScriptedModel(says("Yes.")) as model:
+async def test_a_chat_is_greeted_and_cleared_by_its_id_p16(world: ChatFixture) -> None:
+    with ScriptedModel(script_answer("Yes.")) as model:
         deps = world.deps(model)
-        async with client(deps) as http:
-            params = {"chat_session_id": await create(http, "Work")}
-            greeted = (await http.get("/v2/messages", params=params)).json()
-            begun = (await http.post("/v2/initial-message", params=params)).json()
+        async with open_client(deps) as http:
+            params = {"chat_session_id": await create_chat(http, "Work")}
+            first_page = (await http.get("/v2/messages", params=params)).json()
+            greeting = (await http.post("/v2/initial-message", params=params)).json()
             await ask(deps, {"text": "Hi"}, **params)
-            cleared = (await http.delete("/v2/messages", params=params)).json()
-            left = (await http.get("/v2/messages", params=params)).json()
+            new_greeting = (await http.delete("/v2/messages", params=params)).json()
+            last_page = (await http.get("/v2/messages", params=params)).json()
 
-            kept = (await http.get(f"{SESSIONS}/{params['chat_session_id']}")).json()
+            chat = (await http.get(f"{SESSIONS}/{params['chat_session_id']}")).json()
 
-    assert greeted == [begun]
-    assert (kept["title"], kept["message_count"]) == ("Work", 1)
-    assert greeted[0]["chat_session_id"] == params["chat_session_id"]
-    assert left == [cleared]
+    assert first_page == [greeting]
+    assert (chat["title"], chat["message_count"]) == ("Work", 1)
+    assert first_page[0]["chat_session_id"] == params["chat_session_id"]
+    assert last_page == [new_greeting]
 
 
 @pytest.mark.parametrize("way", ["delete the chat", "clear it", "clear the main chat"])
-async def test_p16_an_answer_that_is_being_given_does_not_bring_a_deleted_chat_back(
-    world: World, way: str
+async def test_an_answer_in_progress_does_not_restore_a_deleted_or_cleared_chat_p16(
+    world: ChatFixture, way: str
 ) -> None:
-    told, gone = anyio.Event(), anyio.Event()
+    answer_started, chat_deleted = anyio.Event(), anyio.Event()
 
     async def wait() -> None:
-        told.set()
-        await gone.wait()
+        answer_started.set()
+        await chat_deleted.wait()
 
-    with ScriptedModel([TextDelta("The secret is "), wait, *says("kept.")]) as model:
+    with ScriptedModel([TextDelta("The secret is "), wait, *script_answer("kept.")]) as model:
         deps = world.deps(model)
-        async with client(deps) as http:
-            work = await create(http, "Work")
+        async with open_client(deps) as http:
+            work = await create_chat(http, "Work")
             params = {} if way == "clear the main chat" else {"chat_session_id": work}
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(partial(ask, deps, {"text": "What is it?"}, **params))
-                await told.wait()
+                await answer_started.wait()
                 if way == "delete the chat":
                     await http.delete(f"{SESSIONS}/{work}")
                 else:
                     await http.delete("/v2/messages", params=params)
-                gone.set()
-            left = [(await http.get("/v2/messages", params=one)).json() for one in ({}, params)]
-            listed = (await http.get(SESSIONS)).json()
-        kept = [
+                chat_deleted.set()
+            messages = [
+                (await http.get("/v2/messages", params=query)).json() for query in ({}, params)
+            ]
+            chats = (await http.get(SESSIONS)).json()
+        stored_fields = [
             document.fields
             for name in ("messages", "runs", "chat_sessions")
             for document in await world.documents.query(Query(collection=f"users/{ADA}/{name}"))
         ]
 
-    assert "secret" not in str([left, listed, kept])
-    assert [chat["message_count"] for chat in listed if chat["id"] == work] == (
+    assert "secret" not in str([messages, chats, stored_fields])
+    assert [chat["message_count"] for chat in chats if chat["id"] == work] == (
         [] if way == "delete the chat" else [1] if params else [0]
     )
 
 
-async def test_p15_older_messages_are_read_from_the_oldest_one_that_is_known(world: World) -> None:
-    with ScriptedModel(*(says(f"a{n}") for n in range(60))) as model:
+async def test_older_messages_are_paged_from_the_oldest_known_message_p15(
+    world: ChatFixture,
+) -> None:
+    with ScriptedModel(*(script_answer(f"a{n}") for n in range(60))) as model:
         deps = world.deps(model)
         for n in range(60):
-            world.clock.pass_(seconds=9)
+            world.clock.advance(seconds=9)
             await ask(deps, {"text": f"q{n}"})
-        async with client(deps) as http:
+        async with open_client(deps) as http:
             first = (await http.get("/v2/messages")).json()
             before = {"before": first[-1]["id"]}
             second = (await http.get("/v2/messages", params=before)).json()
             third = (await http.get("/v2/messages", params={"before": second[-1]["id"]})).json()
-            other = await create(http, "Other")
-            lost = [
-                await http.get("/v2/messages", params={**before, "chat_session_id": other}),
+            other_chat = await create_chat(http, "Other")
+            not_found_responses = [
+                await http.get("/v2/messages", params={**before, "chat_session_id": other_chat}),
                 await http.get("/v2/messages", params={"before": "nope"}),
             ]
 
     assert (len(first), len(second), third) == (100, 20, [])
     texts = [message["text"] for message in reversed([*first, *second])]
     assert texts == [text for n in range(60) for text in (f"q{n}", f"a{n}")]
-    assert [response.status_code for response in lost] == [404, 404]
+    assert [response.status_code for response in not_found_responses] == [404, 404]
 
 
 @pytest.mark.parametrize("named", ["nope", "a/b", "../main", "hers", "chess"])
-async def test_x30_a_chat_that_is_not_the_callers_is_refused_before_any_model_call(
-    world: World, named: str
+async def test_a_chat_that_is_not_the_callers_is_refused_before_any_model_call_x30(
+    world: ChatFixture, named: str
 ) -> None:
     deps = world.deps()
-    await deps.apps.create(chess(world))
-    async with client(deps, LocalIdentity(SECRET).issue(EVE)) as eve, client(deps) as http:
-        hers, her_chess = await create(eve, "Hers"), await create(http, "Mine", "CHESS")
-        session = {"hers": hers, "chess": her_chess}.get(named, named)
+    await deps.apps.create(build_chess_app(world))
+    async with (
+        open_client(deps, LocalIdentity(SECRET).issue(EVE)) as eve,
+        open_client(deps) as http,
+    ):
+        eve_chat, chess_chat = (
+            await create_chat(eve, "Hers"),
+            await create_chat(http, "Mine", "CHESS"),
+        )
+        session = {"hers": eve_chat, "chess": chess_chat}.get(named, named)
         params = {"chat_session_id": session, "app_id": "OTHER" if named == "chess" else ""}
-        _, shown = await ask(deps, {"text": "Hi"}, **params)
-        refused = [
+        _, screen = await ask(deps, {"text": "Hi"}, **params)
+        refusals = [
             await http.get("/v2/messages", params=params),
             await http.delete("/v2/messages", params=params),
             await http.post("/v2/initial-message", params=params),
         ]
-        kept = (await eve.get(f"{SESSIONS}/{hers}")).json()
+        chat_afterwards = (await eve.get(f"{SESSIONS}/{eve_chat}")).json()
 
-    assert shown.text == "Chat session not found"
-    assert [(r.status_code, r.json()["detail"]) for r in refused] == [
+    assert screen.text == "Chat session not found"
+    assert [(r.status_code, r.json()["detail"]) for r in refusals] == [
         (404, "Chat session not found")
     ] * 3
-    assert kept["title"] == "Hers"
+    assert chat_afterwards["title"] == "Hers"
 
 
-async def test_x30_of_another_users_chat_nothing_can_be_read_changed_or_deleted(
-    world: World,
+async def test_another_users_chat_cannot_be_read_changed_or_deleted_x30(
+    world: ChatFixture,
 ) -> None:
     deps = world.deps()
-    async with client(deps, LocalIdentity(SECRET).issue(EVE)) as eve, client(deps) as http:
-        path = f"{SESSIONS}/{await create(eve, 'Hers')}"
+    async with (
+        open_client(deps, LocalIdentity(SECRET).issue(EVE)) as eve,
+        open_client(deps) as http,
+    ):
+        path = f"{SESSIONS}/{await create_chat(eve, 'Hers')}"
         answers = [
             await http.get(path),
             await http.patch(path, json={"title": "Mine"}),
             await http.delete(path),
         ]
-        assert titles(await http.get(SESSIONS)) == []
-        assert titles(await eve.get(SESSIONS)) == ["Hers"]
+        assert list_titles(await http.get(SESSIONS)) == []
+        assert list_titles(await eve.get(SESSIONS)) == ["Hers"]
 
     assert [answer.status_code for answer in answers] == [404] * 3
 
 
-async def test_p16_a_chat_of_an_app_speaks_with_that_app_though_only_the_chat_is_named(
-    world: World,
+async def test_a_chat_of_an_app_answers_as_that_app_when_only_the_chat_is_named_p16(
+    world: ChatFixture,
 ) -> None:
-    with ScriptedModel(says("e4.")) as model:
+    with ScriptedModel(script_answer("e4.")) as model:
         deps = world.deps(model)
-        await deps.apps.create(chess(world))
-        async with client(deps) as http:
-            session = await create(http, "Openings", "CHESS")
-        _, shown = await ask(deps, {"text": "How to begin?"}, chat_session_id=session)
+        await deps.apps.create(build_chess_app(world))
+        async with open_client(deps) as http:
+            session = await create_chat(http, "Openings", "CHESS")
+        _, screen = await ask(deps, {"text": "How to begin?"}, chat_session_id=session)
 
     assert "This chat belongs to the app 'Chess'" in model.calls[0].messages[-1].text
-    assert shown.done is not None
-    assert shown.done["plugin_id"] == "CHESS"
+    assert screen.done is not None
+    assert screen.done["plugin_id"] == "CHESS"

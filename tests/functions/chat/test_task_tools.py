@@ -5,38 +5,40 @@ from typing import Any
 import pytest
 
 from functions.chat.context.citations import Citations
-from functions.chat.tools.tasks import task_tools
+from functions.chat.tools.tasks import build_task_tools
 from shared.domain.errors import ToolRefused
 from shared.domain.ids import UserId
-from tests.functions.chat.conftest import ADA, EVE, World
+from tests.functions.chat.conftest import ADA, EVE, ChatFixture
 
 
-async def call(world: World, name: str, uid: UserId = ADA, **arguments: Any) -> str:
-    tool = next(t for t in task_tools(world.deps(), uid) if t.spec.name == name)
+async def call_tool(world: ChatFixture, name: str, uid: UserId = ADA, **arguments: Any) -> str:
+    tool = next(t for t in build_task_tools(world.deps(), uid) if t.spec.name == name)
     return (await tool.run(arguments))(Citations())
 
 
-async def test_p5_a_task_makes_the_round_trip(world: World) -> None:
-    made = await call(
+async def test_a_task_is_created_listed_and_completed_p5(world: ChatFixture) -> None:
+    create_text = await call_tool(
         world, "create_action_item", description="Call Ann", due_at="2026-03-09T10:00:00+01:00"
     )
-    (stored,) = await world.deps().action_items.newest(ADA, limit=9)
-    listed = await call(world, "get_action_items")
-    changed = await call(world, "update_action_item", action_item_id=stored.id, completed=True)
+    (item,) = await world.deps().action_items.list_newest(ADA, limit=9)
+    list_text = await call_tool(world, "get_action_items")
+    update_text = await call_tool(
+        world, "update_action_item", action_item_id=item.id, completed=True
+    )
 
-    assert made == f"Created:\n- Call Ann (open, due 2026-03-09T09:00+00:00, id {stored.id})"
-    assert listed == f"- Call Ann (open, due 2026-03-09T09:00+00:00, id {stored.id})"
-    assert "(done, due" in changed
-    assert await call(world, "get_action_items", completed=False) == "There are no such tasks."
+    assert create_text == f"Created:\n- Call Ann (open, due 2026-03-09T09:00+00:00, id {item.id})"
+    assert list_text == f"- Call Ann (open, due 2026-03-09T09:00+00:00, id {item.id})"
+    assert "(done, due" in update_text
+    assert await call_tool(world, "get_action_items", completed=False) == "There are no such tasks."
 
 
-async def test_p5_the_same_task_is_not_made_twice(world: World) -> None:
-    await call(world, "create_action_item", description="Call Ann")
+async def test_the_same_task_is_not_created_twice_p5(world: ChatFixture) -> None:
+    await call_tool(world, "create_action_item", description="Call Ann")
 
-    again = await call(world, "create_action_item", description="call ann!")
+    again = await call_tool(world, "create_action_item", description="call ann!")
 
     assert again.startswith("This task is there already:")
-    assert len(await world.deps().action_items.newest(ADA, limit=9)) == 1
+    assert len(await world.deps().action_items.list_newest(ADA, limit=9)) == 1
 
 
 @pytest.mark.parametrize(
@@ -48,25 +50,25 @@ async def test_p5_the_same_task_is_not_made_twice(world: World) -> None:
         (None, "2026-03-09T09:00:01Z", True),
     ],
 )
-async def test_p5_due_dates_bound_the_list(world: World, start, end, found) -> None:
+async def test_tasks_are_filtered_by_due_dates_p5(world: ChatFixture, start, end, found) -> None:
     due = "2026-03-09T09:00:00Z"
-    await call(world, "create_action_item", description="Call Ann", due_at=due)
+    await call_tool(world, "create_action_item", description="Call Ann", due_at=due)
 
     bounds = {"due_start_date": start, "due_end_date": end}
-    said = await call(world, "get_action_items", **{k: v for k, v in bounds.items() if v})
+    text = await call_tool(world, "get_action_items", **{k: v for k, v in bounds.items() if v})
 
-    assert said.startswith("- Call Ann") is found
+    assert text.startswith("- Call Ann") is found
 
 
-async def test_p5_a_date_without_an_offset_tells_the_model_what_to_send(world: World) -> None:
+async def test_a_date_without_an_offset_is_refused_with_a_correction_p5(world: ChatFixture) -> None:
     with pytest.raises(ToolRefused, match="must include timezone"):
-        await call(world, "create_action_item", description="x", due_at="2026-03-09T10:00:00")
+        await call_tool(world, "create_action_item", description="x", due_at="2026-03-09T10:00:00")
 
 
-async def test_p5_another_owners_task_is_not_there(world: World) -> None:
-    await call(world, "create_action_item", EVE, description="Hide")
-    (hidden,) = await world.deps().action_items.newest(EVE, limit=9)
+async def test_another_users_task_is_not_found_p5(world: ChatFixture) -> None:
+    await call_tool(world, "create_action_item", EVE, description="Hide")
+    (hidden,) = await world.deps().action_items.list_newest(EVE, limit=9)
 
     with pytest.raises(ToolRefused, match="no such task"):
-        await call(world, "update_action_item", action_item_id=hidden.id, completed=True)
-    assert await call(world, "get_action_items") == "There are no such tasks."
+        await call_tool(world, "update_action_item", action_item_id=hidden.id, completed=True)
+    assert await call_tool(world, "get_action_items") == "There are no such tasks."

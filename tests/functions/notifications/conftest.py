@@ -9,7 +9,7 @@ from google.cloud.firestore import AsyncClient
 
 from shared.adapters.firestore_documents import FirestoreDocuments
 from shared.adapters.sqlite_database import SqliteDatabase
-from tests.functions.notifications.world import World, world_on
+from tests.functions.notifications.world import NotificationsFixture, build_fixture
 
 
 @pytest.fixture
@@ -20,15 +20,15 @@ def database(tmp_path: Path) -> Iterator[SqliteDatabase]:
 
 
 @pytest.fixture
-def world(database: SqliteDatabase) -> World:
-    return world_on(database)
+def world(database: SqliteDatabase) -> NotificationsFixture:
+    return build_fixture(database)
 
 
 @pytest.fixture
 async def firestore_world(
     firestore_emulator: str, database: SqliteDatabase, monkeypatch: pytest.MonkeyPatch
-) -> AsyncIterator[World]:
+) -> AsyncIterator[NotificationsFixture]:
     monkeypatch.setenv("FIRESTORE_EMULATOR_HOST", firestore_emulator)
     client = AsyncClient(project=f"test-{uuid4().hex[:12]}")
-    yield world_on(database, FirestoreDocuments(client))
+    yield build_fixture(database, FirestoreDocuments(client))
     client.close()

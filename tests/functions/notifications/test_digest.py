@@ -6,111 +6,118 @@ from typing import Any
 
 import pytest
 
-from functions.notifications.digest import hold, summary
+from functions.notifications.digest import defer_to_digest, format_summary
 from shared.domain.ids import AppId
-from shared.domain.notification import NotificationId, digest_id, new_digest
-from tests.functions.notifications.world import ALICE, World
+from shared.domain.notification import NotificationId, build_digest, build_digest_id
+from tests.functions.notifications.world import ALICE, NotificationsFixture
 
 NIGHT = datetime(2026, 3, 2, 22, 30, tzinfo=UTC)
 MORNING = datetime(2026, 3, 3, 7, 0, tzinfo=UTC)
-AT_ONCE = 400
+READ_BATCH_SIZE = 400
 QUIET = {"from": "22:00", "to": "07:00"}
 
 
 @pytest.fixture
-async def night(world: World) -> World:
-    return await asleep(world)
+async def night(world: NotificationsFixture) -> NotificationsFixture:
+    return await set_up_night(world)
 
 
-async def asleep(world: World) -> World:
+async def set_up_night(world: NotificationsFixture) -> NotificationsFixture:
     """Let Alice sleep from ten to seven, with a phone beside her, and two apps installed."""
-    await world.register()
-    await world.register(AppId("news"), name="News")
+    await world.register_app()
+    await world.register_app(AppId("news"), name="News")
     await world.add_devices("phone")
-    await world.prefer(quiet_hours=QUIET)
+    await world.change_preferences(quiet_hours=QUIET)
     world.clock.time = NIGHT
     return world
 
 
-async def at(world: World, time: datetime) -> list[int]:
+async def deliver_at(world: NotificationsFixture, time: datetime) -> list[int]:
     world.clock.time = time
     return [response.status_code for response in await world.deliver()]
 
 
-def pushes(world: World) -> list[str]:
-    return [message.body for _, message in world.push.sent]
+def list_push_texts(world: NotificationsFixture) -> list[str]:
+    return [message.body for _, message in world.push.sent_messages]
 
 
-async def state(world: World, answer: Any) -> Any:
-    return (await world.receipt(answer.headers["X-Notification-Id"])).json()["state"]
+async def get_state(world: NotificationsFixture, response: Any) -> Any:
+    return (await world.get_receipt(response.headers["X-Notification-Id"])).json()["state"]
 
 
-async def test_t16_what_comes_at_night_is_one_push_in_the_morning(night: World):
-    posted = [await night.post(message=f"Gust {n}.") for n in range(3)]
+async def test_notifications_of_a_night_are_one_push_in_the_morning_t16(
+    night: NotificationsFixture,
+):
+    responses = [await night.post(message=f"Gust {n}.") for n in range(3)]
     await night.post(aid="news", message="Snow in Rome.")
 
     await night.deliver()
-    held = [await state(night, answer) for answer in posted]
-    early = await at(night, MORNING - timedelta(seconds=1))
-    due = await at(night, MORNING)
+    states_at_night = [await get_state(night, answer) for answer in responses]
+    early_statuses = await deliver_at(night, MORNING - timedelta(seconds=1))
+    due_statuses = await deliver_at(night, MORNING)
 
-    assert (held, early, due) == (["held"] * 3, [], [200])
-    (_, push), *others = night.push.sent
+    assert (states_at_night, early_statuses, due_statuses) == (["held"] * 3, [], [200])
+    (_, push), *others = night.push.sent_messages
     assert (push.title, push.body, others) == (
         "While it was quiet",
         "4 notifications: Weather 3, News 1",
         [],
     )
     assert push.data["navigate_to"] == "/inbox"
-    assert [await state(night, answer) for answer in posted] == ["sent"] * 3
+    assert [await get_state(night, answer) for answer in responses] == ["sent"] * 3
 
 
 @pytest.mark.emulators
-async def test_t16_on_firestore_too_a_night_is_one_push(firestore_world: World):
-    night = await asleep(firestore_world)
-    posted = [await night.post(message=f"Gust {n}.", idempotency_key=f"k{n}") for n in range(3)]
+async def test_notifications_of_a_night_are_one_push_on_firestore_t16(
+    firestore_world: NotificationsFixture,
+):
+    night = await set_up_night(firestore_world)
+    responses = [await night.post(message=f"Gust {n}.", idempotency_key=f"k{n}") for n in range(3)]
     await night.post(message="Gust 0.", idempotency_key="k0")
 
     await night.deliver()
-    held = [await state(night, answer) for answer in posted]
-    await at(night, MORNING)
+    states_at_night = [await get_state(night, answer) for answer in responses]
+    await deliver_at(night, MORNING)
 
-    assert (held, pushes(night)) == (["held"] * 3, ["3 notifications: Weather 3"])
-    assert [await state(night, answer) for answer in posted] == ["sent"] * 3
+    assert (states_at_night, list_push_texts(night)) == (
+        ["held"] * 3,
+        ["3 notifications: Weather 3"],
+    )
+    assert [await get_state(night, answer) for answer in responses] == ["sent"] * 3
 
 
-async def test_t16_what_is_held_back_stands_whole_in_the_inbox_at_once(night: World):
+async def test_a_deferred_notification_is_in_the_inbox_at_once_t16(night: NotificationsFixture):
     await night.post(message="x" * 4000)
     await night.deliver()
 
-    assert [item["body"] for item in (await night.inbox())["items"]] == ["x" * 4000]
+    assert [item["body"] for item in (await night.get_inbox())["items"]] == ["x" * 4000]
 
 
-async def test_t16_a_digest_that_comes_again_has_the_same_tag_and_is_told_once(night: World):
+async def test_a_retried_digest_keeps_its_tag_and_is_shown_once_t16(night: NotificationsFixture):
     await night.post()
     await night.deliver()
-    night.push.down = True
-    failed = await at(night, MORNING)
+    night.push.is_down = True
+    first_statuses = await deliver_at(night, MORNING)
 
-    night.push.down = False
-    again = await at(night, MORNING + timedelta(seconds=60))
-    body = {"uid": ALICE, "id": digest_id(MORNING)}
-    late = await night.redeliver(body, "deliver_digest")
+    night.push.is_down = False
+    second_statuses = await deliver_at(night, MORNING + timedelta(seconds=60))
+    body = {"uid": ALICE, "id": build_digest_id(MORNING)}
+    late_response = await night.redeliver(body, "deliver_digest")
 
-    assert (failed, again, late.status_code) == ([503], [200], 200)
-    assert len({message.tag for _, message in night.push.sent}) == 1
-    assert len(night.push.sent) == 2
+    assert (first_statuses, second_statuses, late_response.status_code) == ([503], [200], 200)
+    assert len({message.tag for _, message in night.push.sent_messages}) == 1
+    assert len(night.push.sent_messages) == 2
 
 
-async def test_t16_each_night_has_a_digest_of_its_own(night: World):
+async def test_each_night_has_a_digest_of_its_own_t16(night: NotificationsFixture):
     for day in (0, 1):
         night.clock.time = NIGHT + timedelta(days=day)
         await night.post()
         await night.deliver()
-        await at(night, MORNING + timedelta(days=day))
+        await deliver_at(night, MORNING + timedelta(days=day))
 
-    assert pushes(night) == ["1 notification: Weather 1"] * 2
-    assert len({message.tag for _, message in night.push.sent}) == 2
+    assert list_push_texts(night) == ["1 notification: Weather 1"] * 2
+    assert len({message.tag for _, message in night.push.sent_messages}) == 2
 
 
 @pytest.mark.parametrize(
@@ -123,134 +130,140 @@ async def test_t16_each_night_has_a_digest_of_its_own(night: World):
         ({"quiet_hours": None}, ["2 notifications: News 1, Weather 1"]),
     ],
 )
-async def test_t16_a_preference_that_changed_meanwhile_is_honoured_when_it_is_told(
-    night: World, changes: dict[str, Any], told: list[str]
+async def test_a_digest_follows_the_preferences_of_the_time_it_is_pushed_t16(
+    night: NotificationsFixture, changes: dict[str, Any], told: list[str]
 ):
     await night.post()
     await night.post(aid="news")
     await night.deliver()
 
-    await night.prefer(**changes)
-    await at(night, MORNING)
+    await night.change_preferences(**changes)
+    await deliver_at(night, MORNING)
 
-    assert pushes(night) == told
-    assert await night.deps.inbox.held(ALICE, MORNING) == []
+    assert list_push_texts(night) == told
+    assert await night.deps.inbox.list_deferred(ALICE, MORNING) == []
 
 
-async def test_t16_quiet_hours_that_were_made_longer_hold_it_on(night: World):
+async def test_longer_quiet_hours_defer_the_digest_further_t16(night: NotificationsFixture):
     await night.post()
     await night.deliver()
 
-    await night.prefer(quiet_hours={"from": "22:00", "to": "09:00"})
-    await at(night, MORNING)
-    quiet = pushes(night)
-    await at(night, MORNING + timedelta(hours=2))
+    await night.change_preferences(quiet_hours={"from": "22:00", "to": "09:00"})
+    await deliver_at(night, MORNING)
+    early_pushes = list_push_texts(night)
+    await deliver_at(night, MORNING + timedelta(hours=2))
 
-    assert (quiet, pushes(night)) == ([], ["1 notification: Weather 1"])
+    assert (early_pushes, list_push_texts(night)) == ([], ["1 notification: Weather 1"])
 
 
-async def crowd(night: World) -> None:
+async def fill_digest(night: NotificationsFixture) -> None:
     """Hold back one notification more than are read at once."""
     await night.post()
     await night.deliver()
-    [first] = await night.deps.inbox.held(ALICE, MORNING)
-    for n in range(AT_ONCE):
-        more = replace(first, id=NotificationId(f"gust-{n}"))
-        await night.deps.inbox.add(ALICE, more)
+    [first] = await night.deps.inbox.list_deferred(ALICE, MORNING)
+    for n in range(READ_BATCH_SIZE):
+        copy = replace(first, id=NotificationId(f"gust-{n}"))
+        await night.deps.inbox.add(ALICE, copy)
 
 
-async def test_t16_a_digest_counts_all_however_many_they_are(night: World):
-    await crowd(night)
+async def test_a_digest_counts_more_notifications_than_one_read_returns_t16(
+    night: NotificationsFixture,
+):
+    await fill_digest(night)
 
-    await at(night, MORNING)
+    await deliver_at(night, MORNING)
 
-    assert pushes(night) == ["401 notifications: Weather 401"]
-    assert await night.deps.inbox.held(ALICE, MORNING) == []
-
-
-async def test_t16_of_many_none_is_lost_where_quiet_hours_were_made_longer(night: World):
-    await crowd(night)
-
-    await night.prefer(quiet_hours={"from": "22:00", "to": "09:00"})
-    await at(night, MORNING)
-    quiet = pushes(night)
-    await at(night, MORNING + timedelta(hours=2))
-
-    assert (quiet, pushes(night)) == ([], ["401 notifications: Weather 401"])
+    assert list_push_texts(night) == ["401 notifications: Weather 401"]
+    assert await night.deps.inbox.list_deferred(ALICE, MORNING) == []
 
 
-async def test_t16_without_a_digest_it_stays_in_the_inbox(night: World):
-    await night.prefer(digest=False)
+async def test_longer_quiet_hours_lose_none_of_many_notifications_t16(night: NotificationsFixture):
+    await fill_digest(night)
+
+    await night.change_preferences(quiet_hours={"from": "22:00", "to": "09:00"})
+    await deliver_at(night, MORNING)
+    early_pushes = list_push_texts(night)
+    await deliver_at(night, MORNING + timedelta(hours=2))
+
+    assert (early_pushes, list_push_texts(night)) == ([], ["401 notifications: Weather 401"])
+
+
+async def test_without_a_digest_a_notification_in_quiet_hours_stays_in_the_inbox_t16(
+    night: NotificationsFixture,
+):
+    await night.change_preferences(digest=False)
     answer = await night.post()
     await night.deliver()
-    await at(night, MORNING)
+    await deliver_at(night, MORNING)
 
-    assert pushes(night) == []
-    assert await state(night, answer) == "sent"
-    assert len((await night.inbox())["items"]) == 1
+    assert list_push_texts(night) == []
+    assert await get_state(night, answer) == "sent"
+    assert len((await night.get_inbox())["items"]) == 1
 
 
-async def test_t16_a_muted_app_is_in_the_inbox_alone(world: World):
-    await world.register()
-    await world.prefer(muted_apps=["weather"])
+async def test_a_notification_of_a_muted_app_is_only_in_the_inbox_t16(world: NotificationsFixture):
+    await world.register_app()
+    await world.change_preferences(muted_apps=["weather"])
 
     answer = await world.post()
     await world.deliver()
 
-    assert world.push.sent == []
-    assert await state(world, answer) == "sent"
-    assert [item["body"] for item in (await world.inbox())["items"]] == ["Rain at five."]
+    assert world.push.sent_messages == []
+    assert await get_state(world, answer) == "sent"
+    assert [item["body"] for item in (await world.get_inbox())["items"]] == ["Rain at five."]
 
 
-async def test_t16_the_digest_comes_at_its_hour_in_the_owners_zone(night: World):
+async def test_a_digest_comes_at_its_hour_in_the_users_time_zone_t16(night: NotificationsFixture):
     await night.deps.profiles.change(ALICE, time_zone="America/New_York")
-    await night.prefer(quiet_hours={"from": "12:00", "to": "18:00"}, digest_hour=20)
+    await night.change_preferences(quiet_hours={"from": "12:00", "to": "18:00"}, digest_hour=20)
     await night.post()  # 17:30 in New York
     await night.deliver()
 
-    before = await at(night, datetime(2026, 3, 3, 0, 59, 59, tzinfo=UTC))
-    due = await at(night, datetime(2026, 3, 3, 1, 0, tzinfo=UTC))
+    early_statuses = await deliver_at(night, datetime(2026, 3, 3, 0, 59, 59, tzinfo=UTC))
+    due_statuses = await deliver_at(night, datetime(2026, 3, 3, 1, 0, tzinfo=UTC))
 
-    assert (before, due) == ([], [200])
-    assert pushes(night) == ["1 notification: Weather 1"]
+    assert (early_statuses, due_statuses) == ([], [200])
+    assert list_push_texts(night) == ["1 notification: Weather 1"]
 
 
-async def test_t16_what_was_read_in_the_inbox_is_not_told_again(night: World):
-    read, _ = await night.post(), await night.post(aid="news")
+async def test_a_read_notification_is_left_out_of_the_digest_t16(night: NotificationsFixture):
+    response, _ = await night.post(), await night.post(aid="news")
     await night.deliver()
-    await night.read(read.headers["X-Notification-Id"])
+    await night.mark_read(response.headers["X-Notification-Id"])
 
-    await at(night, MORNING)
+    await deliver_at(night, MORNING)
 
-    assert pushes(night) == ["1 notification: News 1"]
+    assert list_push_texts(night) == ["1 notification: News 1"]
 
 
-async def test_t16_nothing_is_held_for_a_digest_that_was_told(night: World):
+async def test_no_notification_is_deferred_to_a_digest_that_was_pushed_t16(
+    night: NotificationsFixture,
+):
     """A clock that is behind another: it still says night when the digest has been told."""
     await night.post()
     await night.deliver()
-    await at(night, MORNING)
+    await deliver_at(night, MORNING)
 
     night.clock.time = MORNING - timedelta(seconds=1)
-    late = await night.post(message="Late.")
+    late_response = await night.post(message="Late.")
     await night.deliver()
 
-    assert pushes(night)[1:] == ["Late."]
-    assert await state(night, late) == "sent"
+    assert list_push_texts(night)[1:] == ["Late."]
+    assert await get_state(night, late_response) == "sent"
 
 
-async def test_t16_a_digest_that_is_due_is_told_where_the_clock_is_behind(night: World):
+async def test_a_due_digest_is_pushed_even_if_the_clock_is_behind_t16(night: NotificationsFixture):
     await night.post()
     await night.deliver()
 
     night.clock.time = MORNING - timedelta(seconds=1)
-    await night.redeliver({"uid": ALICE, "id": digest_id(MORNING)}, "deliver_digest")
+    await night.redeliver({"uid": ALICE, "id": build_digest_id(MORNING)}, "deliver_digest")
 
-    assert pushes(night) == ["1 notification: Weather 1"]
+    assert list_push_texts(night) == ["1 notification: Weather 1"]
 
 
-async def test_t16_what_is_held_is_told_by_its_digest_alone_whichever_task_comes_first(
-    night: World,
+async def test_a_deferred_notification_is_pushed_only_by_its_digest_t16(
+    night: NotificationsFixture,
 ):
     answer = await night.post()
     await night.deliver()
@@ -259,10 +272,10 @@ async def test_t16_what_is_held_is_told_by_its_digest_alone_whichever_task_comes
     await night.redeliver({"uid": ALICE, "id": answer.headers["X-Notification-Id"]})
     await night.deliver()
 
-    assert pushes(night) == ["1 notification: Weather 1"]
+    assert list_push_texts(night) == ["1 notification: Weather 1"]
 
 
-async def test_t16_what_is_sent_or_gone_is_not_held(night: World):
+async def test_a_sent_or_missing_notification_is_not_deferred_t16(night: NotificationsFixture):
     night.clock.time = NIGHT.replace(hour=21)
     answer = await night.post()
     notification_id = NotificationId(answer.headers["X-Notification-Id"])
@@ -270,9 +283,9 @@ async def test_t16_what_is_sent_or_gone_is_not_held(night: World):
     assert notification is not None
     await night.deliver()
 
-    assert await hold(night.deps, ALICE, notification, until=MORNING)
-    assert await night.deps.digests.join(ALICE, new_digest(MORNING), NotificationId("gone"))
-    assert await night.deps.inbox.held(ALICE, MORNING) == []
+    assert await defer_to_digest(night.deps, ALICE, notification, until=MORNING)
+    assert await night.deps.digests.defer(ALICE, build_digest(MORNING), NotificationId("gone"))
+    assert await night.deps.inbox.list_deferred(ALICE, MORNING) == []
 
 
 @pytest.mark.parametrize(
@@ -284,4 +297,4 @@ async def test_t16_what_is_sent_or_gone_is_not_held(night: World):
     ],
 )
 def test_a_digest_names_how_many_from_which_apps(counts: dict[str, int], text: str):
-    assert summary(counts) == text
+    assert format_summary(counts) == text

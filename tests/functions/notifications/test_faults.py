@@ -7,104 +7,117 @@ from typing import Any
 
 import pytest
 
-from shared.domain.operation import LEASE
-from tests.faults import SECRET, Fault, Faulty, bug, doubled, error, lost, slow, timeout, well
-from tests.functions.notifications.world import World, world_on
+from shared.domain.operation import LEASE_TTL
+from tests.faults import (
+    INTERNAL_DETAIL,
+    Fault,
+    FaultyPort,
+    delay,
+    deliver_twice,
+    lose_response,
+    raise_bug,
+    raise_timed_out,
+    raise_unavailable,
+    succeed,
+)
+from tests.functions.notifications.world import NotificationsFixture, build_fixture
 
 Calls = dict[str, list[Fault]]
 TEXT = "Rain at five."
 
 
 @pytest.fixture
-async def world(world: World) -> World:
-    await world.register()
+async def world(world: NotificationsFixture) -> NotificationsFixture:
+    await world.register_app()
     await world.add_devices("phone")
     return world
 
 
-def shown(world: World) -> list[str]:
+def list_shown_texts(world: NotificationsFixture) -> list[str]:
     """Return what the phone shows: one notification a tag."""
-    return list({message.tag: message.body for _, message in world.push.sent}.values())
+    return list({message.tag: message.body for _, message in world.push.sent_messages}.values())
 
 
-async def inbox(world: World) -> list[str]:
-    return [item["body"] for item in (await world.inbox())["items"]]
+async def list_inbox_texts(world: NotificationsFixture) -> list[str]:
+    return [item["body"] for item in (await world.get_inbox())["items"]]
 
 
 @pytest.mark.parametrize(
     ("documents", "tasks", "told"),
     [
-        ({"query": [error]}, [], 503),
-        ({"get_many": [error]}, [], 503),
-        ({"get_many": [well, timeout]}, [], 503),
-        ({"get": [bug]}, [], 500),
-        ({"write": [error]}, [], 503),
-        ({"write": [lost]}, [], 503),
-        ({"write": [well, error]}, [], 503),
-        ({"write": [well, lost]}, [], 503),
-        ({"write": [well, bug]}, [], 500),
-        ({"write": [well, slow]}, [], 200),
-        ({"transaction": [error]}, [], 503),
-        ({"transaction": [lost]}, [], 503),
-        ({"transaction": [doubled]}, [], 200),
-        ({}, [error], 503),
-        ({}, [lost], 503),
-        ({}, [bug], 500),
-        ({}, [doubled], 200),
+        ({"query": [raise_unavailable]}, [], 503),
+        ({"get_many": [raise_unavailable]}, [], 503),
+        ({"get_many": [succeed, raise_timed_out]}, [], 503),
+        ({"get": [raise_bug]}, [], 500),
+        ({"write": [raise_unavailable]}, [], 503),
+        ({"write": [lose_response]}, [], 503),
+        ({"write": [succeed, raise_unavailable]}, [], 503),
+        ({"write": [succeed, lose_response]}, [], 503),
+        ({"write": [succeed, raise_bug]}, [], 500),
+        ({"write": [succeed, delay]}, [], 200),
+        ({"transaction": [raise_unavailable]}, [], 503),
+        ({"transaction": [lose_response]}, [], 503),
+        ({"transaction": [deliver_twice]}, [], 200),
+        ({}, [raise_unavailable], 503),
+        ({}, [lose_response], 503),
+        ({}, [raise_bug], 500),
+        ({}, [deliver_twice], 200),
     ],
 )
-async def test_c55_an_app_that_posts_again_under_its_key_is_heard_once(
-    world: World, documents: Calls, tasks: Sequence[Fault], told: int
+async def test_a_post_repeated_after_a_fault_under_its_key_notifies_once_c55(
+    world: NotificationsFixture, documents: Calls, tasks: Sequence[Fault], told: int
 ):
-    broken = world_on(world.queue.database, Faulty(world.documents, **documents), clock=world.clock)
-    at_fault: Any = Faulty(broken.deps.tasks, create=tasks)
-    deps = replace(broken.deps, tasks=at_fault, push=world.push, new_id=world.deps.new_id)
-    broken = replace(broken, deps=deps, push=world.push)
+    faulty = build_fixture(
+        world.queue.database, FaultyPort(world.documents, **documents), clock=world.clock
+    )
+    faulty_tasks: Any = FaultyPort(faulty.deps.tasks, create=tasks)
+    deps = replace(faulty.deps, tasks=faulty_tasks, push=world.push, new_id=world.deps.new_id)
+    faulty = replace(faulty, deps=deps, push=world.push)
 
-    first = await broken.post(idempotency_key="k")
-    world.clock.pass_(seconds=LEASE.total_seconds())
-    again = await broken.post(idempotency_key="k")
+    first_response = await faulty.post(idempotency_key="k")
+    world.clock.advance(seconds=LEASE_TTL.total_seconds())
+    second_response = await faulty.post(idempotency_key="k")
     await world.deliver()
 
-    assert (first.status_code, again.status_code) == (told, 200)
-    assert SECRET not in first.text
-    assert (await inbox(world), shown(world)) == ([TEXT], [TEXT])
-    assert again.headers["X-RateLimit-Remaining"] == "9"
+    assert (first_response.status_code, second_response.status_code) == (told, 200)
+    assert INTERNAL_DETAIL not in first_response.text
+    assert (await list_inbox_texts(world), list_shown_texts(world)) == ([TEXT], [TEXT])
+    assert second_response.headers["X-RateLimit-Remaining"] == "9"
 
 
-GIVEN_UP = ["push: Unavailable"]
+RETRIES_EXHAUSTED = ["push: Unavailable"]
 
 
 @pytest.mark.parametrize(
     ("faults", "told", "seen", "letters"),
     [
-        ([error], [503, 200], [TEXT], []),
-        ([timeout], [503, 200], [TEXT], []),
-        ([lost], [503, 200], [TEXT], []),
-        ([bug], [500, 200], [TEXT], []),
-        ([slow], [200], [TEXT], []),
-        ([doubled], [200], [TEXT], []),
-        (repeat(error, 7), [503] * 7 + [200], [TEXT], []),
-        (repeat(error), [503] * 7 + [200], [], GIVEN_UP),
-        (repeat(lost), [503] * 7 + [200], [TEXT], GIVEN_UP),
+        ([raise_unavailable], [503, 200], [TEXT], []),
+        ([raise_timed_out], [503, 200], [TEXT], []),
+        ([lose_response], [503, 200], [TEXT], []),
+        ([raise_bug], [500, 200], [TEXT], []),
+        ([delay], [200], [TEXT], []),
+        ([deliver_twice], [200], [TEXT], []),
+        (repeat(raise_unavailable, 7), [503] * 7 + [200], [TEXT], []),
+        (repeat(raise_unavailable), [503] * 7 + [200], [], RETRIES_EXHAUSTED),
+        (repeat(lose_response), [503] * 7 + [200], [TEXT], RETRIES_EXHAUSTED),
     ],
 )
-async def test_t16_whatever_befalls_the_push_the_inbox_shows_it_and_the_phone_once(
-    world: World,
+async def test_after_any_push_fault_the_inbox_lists_it_and_the_phone_shows_it_once_t16(
+    world: NotificationsFixture,
     faults: Iterable[Fault],
     told: Sequence[int],
     seen: Sequence[str],
     letters: Sequence[str],
 ):
     await world.post()
-    at_fault: Any = Faulty(world.push, send=faults)
-    world.deps = replace(world.deps, push=at_fault)
+    faulty_push: Any = FaultyPort(world.push, send=faults)
+    world.deps = replace(world.deps, push=faulty_push)
 
     statuses = []
     for _ in range(10):
         statuses += [response.status_code for response in await world.deliver()]
-        world.clock.pass_(seconds=60)
+        world.clock.advance(seconds=60)
 
     assert statuses == told
-    assert (await inbox(world), shown(world)) == ([TEXT], seen)
-    assert [letter.reason for letter in await world.deps.dead_letters.newest()] == letters
+    assert (await list_inbox_texts(world), list_shown_texts(world)) == ([TEXT], seen)
+    assert [letter.reason for letter in await world.deps.dead_letters.list_newest()] == letters

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from httpx import Response
 
-from tests.functions.notifications.world import ALICE, World, signed_in
+from tests.functions.notifications.world import ALICE, NotificationsFixture, build_auth_headers
 
 PATH = "/v1/users/notification-preferences"
 DEFAULTS = {
@@ -18,38 +18,44 @@ DEFAULTS = {
 NIGHT = {"from": "22:00", "to": "07:00"}
 
 
-async def change(world: World, body: Any) -> Response:
-    return await world.request("PATCH", PATH, json=body, headers=signed_in(ALICE))
+async def change_preferences(world: NotificationsFixture, body: Any) -> Response:
+    return await world.request("PATCH", PATH, json=body, headers=build_auth_headers(ALICE))
 
 
-async def test_t16_who_said_nothing_hears_everything(world: World):
-    answer = await world.request("GET", PATH, headers=signed_in(ALICE))
+async def test_the_default_preferences_mute_nothing_t16(world: NotificationsFixture):
+    response = await world.request("GET", PATH, headers=build_auth_headers(ALICE))
 
-    assert (answer.status_code, answer.json()) == (200, DEFAULTS)
+    assert (response.status_code, response.json()) == (200, DEFAULTS)
 
 
-async def test_t16_what_is_left_out_stays_and_null_takes_back(world: World):
-    await change(world, {"quiet_hours": NIGHT, "digest_hour": 9})
-    await change(world, {"muted_apps": ["weather", "news", "news"], "digest": False})
-    kept = (await world.request("GET", PATH, headers=signed_in(ALICE))).json()
-    changed = (await change(world, {"quiet_hours": None, "digest_hour": None})).json()
+async def test_an_omitted_preference_is_unchanged_and_null_clears_it_t16(
+    world: NotificationsFixture,
+):
+    await change_preferences(world, {"quiet_hours": NIGHT, "digest_hour": 9})
+    await change_preferences(world, {"muted_apps": ["weather", "news", "news"], "digest": False})
+    stored_preferences = (
+        await world.request("GET", PATH, headers=build_auth_headers(ALICE))
+    ).json()
+    cleared_preferences = (
+        await change_preferences(world, {"quiet_hours": None, "digest_hour": None})
+    ).json()
 
-    assert kept == {
+    assert stored_preferences == {
         "enabled": True,
         "muted_apps": ["news", "weather"],
         "quiet_hours": NIGHT,
         "digest": False,
         "digest_hour": 9,
     }
-    assert changed == {**kept, "quiet_hours": None, "digest_hour": None}
+    assert cleared_preferences == {**stored_preferences, "quiet_hours": None, "digest_hour": None}
 
 
-async def test_t16_preferences_are_their_owners(world: World):
-    await change(world, {"enabled": False})
+async def test_preferences_are_private_to_their_user_t16(world: NotificationsFixture):
+    await change_preferences(world, {"enabled": False})
 
-    others = await world.request("GET", PATH, headers=signed_in("bob"))
+    other_response = await world.request("GET", PATH, headers=build_auth_headers("bob"))
 
-    assert others.json() == DEFAULTS
+    assert other_response.json() == DEFAULTS
     assert (await world.request("GET", PATH)).status_code == 401
 
 
@@ -67,6 +73,6 @@ async def test_t16_preferences_are_their_owners(world: World):
         {"digest_hour": -1},
     ],
 )
-async def test_t16_what_cannot_be_meant_is_refused(world: World, body: Any):
-    assert (await change(world, body)).status_code in (413, 422)
-    assert (await world.request("GET", PATH, headers=signed_in(ALICE))).json() == DEFAULTS
+async def test_an_invalid_preference_is_rejected_t16(world: NotificationsFixture, body: Any):
+    assert (await change_preferences(world, body)).status_code in (413, 422)
+    assert (await world.request("GET", PATH, headers=build_auth_headers(ALICE))).json() == DEFAULTS

@@ -3,39 +3,39 @@
 import pytest
 
 from shared.domain.ids import AppId
-from tests.functions.notifications.world import NOW, World
+from tests.functions.notifications.world import NOW, NotificationsFixture
 
 STAMP = NOW.isoformat().replace("+00:00", "Z")
 
 
-async def test_t16_a_receipt_follows_the_notification(world: World):
-    await world.register()
-    name = (await world.post()).headers["X-Notification-Id"]
+async def test_a_receipt_follows_the_notification_t16(world: NotificationsFixture):
+    await world.register_app()
+    notification_id = (await world.post()).headers["X-Notification-Id"]
 
-    accepted = (await world.receipt(name)).json()
+    accepted_receipt = (await world.get_receipt(notification_id)).json()
     await world.deliver()
-    sent = (await world.receipt(name)).json()
-    world.clock.pass_(seconds=60)
-    await world.read(name)
-    read = (await world.receipt(name)).json()
+    sent_receipt = (await world.get_receipt(notification_id)).json()
+    world.clock.advance(seconds=60)
+    await world.mark_read(notification_id)
+    read_receipt = (await world.get_receipt(notification_id)).json()
 
-    assert accepted == {
-        "id": name,
+    assert accepted_receipt == {
+        "id": notification_id,
         "state": "accepted",
         "accepted_at": STAMP,
         "sent_at": None,
         "failed_at": None,
         "read_at": None,
     }
-    assert sent == {**accepted, "state": "sent", "sent_at": STAMP}
-    assert read == {**sent, "state": "read", "read_at": "2026-03-02T12:41:00Z"}
+    assert sent_receipt == {**accepted_receipt, "state": "sent", "sent_at": STAMP}
+    assert read_receipt == {**sent_receipt, "state": "read", "read_at": "2026-03-02T12:41:00Z"}
 
 
-async def test_t16_what_was_for_the_chat_alone_is_sent_when_it_is_there(world: World):
-    await world.register(chat_messages_enabled=True)
-    name = (await world.post()).headers["X-Notification-Id"]
+async def test_a_chat_only_notification_counts_as_sent_once_stored_t16(world: NotificationsFixture):
+    await world.register_app(chat_messages_enabled=True)
+    notification_id = (await world.post()).headers["X-Notification-Id"]
 
-    assert (await world.receipt(name)).json()["state"] == "sent"
+    assert (await world.get_receipt(notification_id)).json()["state"] == "sent"
 
 
 @pytest.mark.parametrize(
@@ -48,20 +48,22 @@ async def test_t16_what_was_for_the_chat_alone_is_sent_when_it_is_there(world: W
         ({"aid": "news"}, 404, "Notification not found"),
     ],
 )
-async def test_t16_a_receipt_is_for_the_app_that_posted_it(
-    world: World, changes: dict[str, str], status: int, detail: str
+async def test_a_receipt_is_for_the_app_that_posted_it_t16(
+    world: NotificationsFixture, changes: dict[str, str], status: int, detail: str
 ):
-    await world.register()
-    await world.register(AppId("news"), name="News")
-    name = (await world.post()).headers["X-Notification-Id"]
+    await world.register_app()
+    await world.register_app(AppId("news"), name="News")
+    notification_id = (await world.post()).headers["X-Notification-Id"]
 
-    refused = await world.receipt(name, **changes)
+    response = await world.get_receipt(notification_id, **changes)
 
-    assert (refused.status_code, refused.json()["detail"]) == (status, detail)
+    assert (response.status_code, response.json()["detail"]) == (status, detail)
 
 
 @pytest.mark.parametrize("name", ["unknown", "__x__", "a b"])
-async def test_a_receipt_of_nothing_is_not_found(world: World, name: str):
-    await world.register()
+async def test_a_receipt_for_an_unknown_notification_is_not_found(
+    world: NotificationsFixture, name: str
+):
+    await world.register_app()
 
-    assert (await world.receipt(name)).status_code == 404
+    assert (await world.get_receipt(name)).status_code == 404

@@ -27,7 +27,7 @@ from shared.domain.chat import Message
 from shared.domain.errors import Unavailable
 from shared.domain.ids import AppId, SessionId, UserId
 from shared.domain.profile import Device
-from shared.edge.http import application
+from shared.edge.http import build_application
 from shared.ports import Documents, PushMessage, PushOutcome
 from tests.doubles import CountingIds, FixedClock
 
@@ -44,39 +44,41 @@ TARGETS = {"deliver_notification": DELIVER_ENDPOINTS, "deliver_digest": DIGEST_E
 class RecordingPush:
     """Remembers what was sent to which tokens, and answers as told; `down` loses the answer."""
 
-    sent: list[tuple[tuple[str, ...], PushMessage]] = field(default_factory=list)
-    dead: frozenset[str] = frozenset()
-    later: frozenset[str] = frozenset()
-    refused: frozenset[str] = frozenset()
-    down: bool = False
+    sent_messages: list[tuple[tuple[str, ...], PushMessage]] = field(default_factory=list)
+    dead_tokens: frozenset[str] = frozenset()
+    retryable_tokens: frozenset[str] = frozenset()
+    refused_tokens: frozenset[str] = frozenset()
+    is_down: bool = False
 
     async def send(self, uid: UserId, tokens: Sequence[str], message: PushMessage) -> PushOutcome:
-        self.sent.append((tuple(tokens), message))
-        if self.down:
+        self.sent_messages.append((tuple(tokens), message))
+        if self.is_down:
             raise Unavailable("sent, and the answer was lost")
-        known = self.dead | self.later | self.refused
+        failing_tokens = self.dead_tokens | self.retryable_tokens | self.refused_tokens
         return PushOutcome(
-            sent=[token for token in tokens if token not in known],
-            dead=[token for token in tokens if token in self.dead],
-            later=[token for token in tokens if token in self.later],
-            refused={token: "SenderIdMismatchError" for token in tokens if token in self.refused},
+            sent_tokens=[token for token in tokens if token not in failing_tokens],
+            dead_tokens=[token for token in tokens if token in self.dead_tokens],
+            retryable_tokens=[token for token in tokens if token in self.retryable_tokens],
+            refusal_reasons={
+                token: "SenderIdMismatchError" for token in tokens if token in self.refused_tokens
+            },
         )
 
     @property
-    def reached(self) -> list[str]:
+    def reached_tokens(self) -> list[str]:
         """Tell which tokens were sent to, in order."""
-        return [token for tokens, _ in self.sent for token in tokens]
+        return [token for tokens, _ in self.sent_messages for token in tokens]
 
 
 @dataclass
-class World:
+class NotificationsFixture:
     documents: Documents
     deps: NotificationsDeps
     push: RecordingPush
     clock: FixedClock
     queue: SqliteQueue
 
-    async def register(
+    async def register_app(
         self, app_id: AppId = WEATHER, *, name: str = "Weather", **integration: Any
     ) -> App:
         """Register an app, Weather unless named, with its key, and let Alice install it."""
@@ -114,15 +116,17 @@ class World:
 
     async def _attempt(self, job: Job) -> Response:
         response = await self.redeliver(job.body, job.target)
-        settle = self.queue.ack(job) if response.is_success else self.queue.retry(job, "failed")
-        await settle
+        acknowledgement = (
+            self.queue.ack(job) if response.is_success else self.queue.retry(job, "failed")
+        )
+        await acknowledgement
         return response
 
     async def redeliver(
         self, body: Mapping[str, Any], target: str = "deliver_notification"
     ) -> Response:
-        token = await self.deps.service_identity.token(target)
-        app = application(target, TARGETS[target], self.deps)
+        token = await self.deps.service_identity.get_token(target)
+        app = build_application(target, TARGETS[target], self.deps)
         headers = {"Authorization": f"Bearer {token}"}
         async with AsyncClient(transport=ASGITransport(app), base_url="http://test") as client:
             return await client.post("/", json=body, headers=headers)
@@ -132,16 +136,16 @@ class World:
             device = Device(id=f"ios_{token}", fcm_token=token, time_zone="UTC", updated_at=NOW)
             await self.deps.devices.save(ALICE, device)
 
-    async def prefer(self, **changes: Any) -> None:
-        path, headers = "/v1/users/notification-preferences", signed_in(ALICE)
-        changed = await self.request("PATCH", path, json=changes, headers=headers)
-        assert changed.status_code == 200, changed.text
+    async def change_preferences(self, **changes: Any) -> None:
+        path, headers = "/v1/users/notification-preferences", build_auth_headers(ALICE)
+        response = await self.request("PATCH", path, json=changes, headers=headers)
+        assert response.status_code == 200, response.text
 
-    async def read(self, notification_id: str) -> Response:
+    async def mark_read(self, notification_id: str) -> Response:
         path = f"/v1/inbox/{notification_id}/read"
-        return await self.request("POST", path, headers=signed_in(ALICE))
+        return await self.request("POST", path, headers=build_auth_headers(ALICE))
 
-    async def receipt(self, notification_id: str, **changes: str) -> Response:
+    async def get_receipt(self, notification_id: str, **changes: str) -> Response:
         """Ask as Weather what became of it."""
         query = {"aid": WEATHER, "uid": ALICE, **changes}
         return await self.request(
@@ -151,27 +155,29 @@ class World:
             headers={"Authorization": f"Bearer {changes.get('key', KEY)}"},
         )
 
-    async def inbox(self, uid: str = ALICE, **query: Any) -> Any:
-        response = await self.request("GET", "/v1/inbox", params=query, headers=signed_in(uid))
+    async def get_inbox(self, uid: str = ALICE, **query: Any) -> Any:
+        response = await self.request(
+            "GET", "/v1/inbox", params=query, headers=build_auth_headers(uid)
+        )
         assert response.status_code == 200, response.text
         return response.json()
 
-    async def chat(self, session_id: str) -> list[Message]:
-        return await self.deps.messages.newest(ALICE, SessionId(session_id), limit=10)
+    async def list_chat_messages(self, session_id: str) -> list[Message]:
+        return await self.deps.messages.list_newest(ALICE, SessionId(session_id), limit=10)
 
     async def request(self, method: str, path: str, **request: Any) -> Response:
-        app = application("notifications", ENDPOINTS, self.deps)
+        app = build_application("notifications", ENDPOINTS, self.deps)
         async with AsyncClient(transport=ASGITransport(app), base_url="http://test") as client:
             return await client.request(method, path, **request)
 
 
-def signed_in(uid: str) -> dict[str, str]:
+def build_auth_headers(uid: str) -> dict[str, str]:
     return {"Authorization": f"Bearer {LocalIdentity(SECRET).issue(uid)}"}
 
 
-def world_on(
+def build_fixture(
     database: SqliteDatabase, documents: Any = None, *, clock: FixedClock | None = None
-) -> World:
+) -> NotificationsFixture:
     """Build the world on one file; `documents` may stand elsewhere."""
     documents = documents or SqliteDocuments(database, FirestoreIndexes.read(INDEXES))
     push, clock = RecordingPush(), clock or FixedClock(NOW)
@@ -194,4 +200,4 @@ def world_on(
         devices=Devices(documents),
         dead_letters=DeadLetters(documents),
     )
-    return World(documents=documents, deps=deps, push=push, clock=clock, queue=queue)
+    return NotificationsFixture(documents=documents, deps=deps, push=push, clock=clock, queue=queue)

@@ -11,9 +11,9 @@ from shared.data.mcp_keys import McpKeys
 from shared.data.people import People
 from shared.data.search import Search
 from shared.domain.ids import UserId
-from shared.edge.http import application
+from shared.edge.http import build_application
 from tests.doubles import CountingIds
-from tests.functions.process_conversation.world import World
+from tests.functions.process_conversation.world import ProcessingFixture
 
 BODY: dict[str, Any] = {
     "id": "talk",
@@ -35,7 +35,7 @@ SEGMENT = BODY["transcript_segments"][0]
 CONVERSATIONS = "/v1/conversations"
 
 
-def deps_of(world: World) -> LibraryDeps:
+def build_library_deps(world: ProcessingFixture) -> LibraryDeps:
     return LibraryDeps(
         identity=world.deps.identity,
         service_identity=world.deps.service_identity,
@@ -55,10 +55,10 @@ def deps_of(world: World) -> LibraryDeps:
     )
 
 
-def client_of(world: World, uid: str) -> AsyncClient:
+def build_client(world: ProcessingFixture, uid: str) -> AsyncClient:
     identity = world.deps.identity
     return AsyncClient(
-        transport=ASGITransport(application("library", LIBRARY, deps_of(world))),
+        transport=ASGITransport(build_application("library", LIBRARY, build_library_deps(world))),
         base_url="http://test",
         headers={"authorization": f"Bearer {identity.issue(UserId(uid))}"},  # type: ignore[attr-defined]
     )

@@ -8,8 +8,14 @@ from httpx import AsyncClient
 
 from shared.adapters.sqlite_database import SqliteDatabase
 from tests.doubles import ScriptedModel
-from tests.functions.process_conversation.client import client_of
-from tests.functions.process_conversation.world import ALICE, World, answers, script, world_on
+from tests.functions.process_conversation.client import build_client
+from tests.functions.process_conversation.world import (
+    ALICE,
+    ProcessingFixture,
+    build_fixture,
+    build_outputs,
+    build_script,
+)
 
 
 @pytest.fixture
@@ -20,11 +26,11 @@ def database(tmp_path: Path) -> Iterator[SqliteDatabase]:
 
 
 @pytest.fixture
-def world(database) -> World:
-    return world_on(database, ScriptedModel(answers=script(answers())))
+def world(database) -> ProcessingFixture:
+    return build_fixture(database, ScriptedModel(answers=build_script(build_outputs())))
 
 
 @pytest.fixture
-async def alice(world: World) -> AsyncIterator[AsyncClient]:
-    async with client_of(world, ALICE) as client:
+async def alice(world: ProcessingFixture) -> AsyncIterator[AsyncClient]:
+    async with build_client(world, ALICE) as client:
         yield client

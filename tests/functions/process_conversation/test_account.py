@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from functions.process_conversation.erase import GIVEN_UP_AFTER, SWEEP_AFTER, erase
+from functions.process_conversation.erase import RETRY_WINDOW, SWEEP_DELAY, erase
 from functions.process_conversation.wiring import EraseDeps
-from infra.local.importers.files import read
+from infra.local.importers.files import parse_file
 from shared.adapters.local_keys import LocalKeys
 from shared.adapters.sqlite_database import SqliteDatabase
 from shared.data.accounts import Accounts, Erasures
@@ -21,7 +21,7 @@ from shared.data.apps import Apps, InstalledApps
 from shared.data.codec import dump
 from shared.data.connections import Connections
 from shared.data.dead_letters import DeadLetters
-from shared.data.grants import Grants
+from shared.data.grants import AccountTokenStore
 from shared.data.messages import Messages
 from shared.data.profiles import Devices
 from shared.domain.app import App, InstalledApp
@@ -32,61 +32,61 @@ from shared.domain.errors import Unavailable
 from shared.domain.ids import AppId, MessageId, SessionId, UserId
 from shared.domain.profile import Device, Profile
 from shared.ports import ToolBox
-from tests.contracts.test_documents import firestore_documents
+from tests.contracts.test_documents import build_firestore_documents
 from tests.doubles import ScriptedModel
-from tests.functions.process_conversation.client import BODY, CONVERSATIONS, SEGMENT, client_of
-from tests.functions.process_conversation.test_bury import letter
-from tests.functions.process_conversation.test_interruptions import Crash, Interruption, crash
+from tests.functions.process_conversation.client import BODY, CONVERSATIONS, SEGMENT, build_client
+from tests.functions.process_conversation.test_bury import build_letter
+from tests.functions.process_conversation.test_interruptions import Crash, Interruption, raise_crash
 from tests.functions.process_conversation.world import (
     ALICE,
     START,
-    World,
-    answers,
-    script,
-    talk,
-    world_on,
+    ProcessingFixture,
+    build_fixture,
+    build_outputs,
+    build_script,
+    build_test_conversation,
 )
 
 ZAPHOD = UserId("zaphod-4711")
-MOST_CALLS = 24
+MAX_CALLS = 24
 TOKEN = "ya29.token-of-zaphod"
 
 
-async def lived_in(world: World, uid: UserId = ZAPHOD) -> None:
+async def fill_account(world: ProcessingFixture, uid: UserId = ZAPHOD) -> None:
     """Give a user something of everything."""
     await world.documents.write(Set(f"users/{uid}", dump(Profile(name="Zaphod"))))
-    async with client_of(world, uid) as client:
+    async with build_client(world, uid) as client:
         await client.post(CONVERSATIONS, json=BODY)
         await client.post("/v3/memories", json={"id": "m1", "content": "Two heads"})
         await client.post("/v1/action-items", json={"id": "a1", "description": "Steal a ship"})
         await client.post("/v1/users/people", json={"id": "ford", "name": "Ford"})
-    await world.settle()
+    await world.deliver_all()
     session = Session(id=SessionId("main"), created_at=START, updated_at=START)
-    said = Message(
+    message = Message(
         id=MessageId("q1"), session_id=session.id, text="Hi", sender="human", created_at=START
     )
-    await Messages(world.documents).add(uid, session, said)
+    await Messages(world.documents).add(uid, session, message)
     app = App(id=AppId(f"babel-of-{uid}"), owner=uid, name="Babel", created_at=START)
     await Apps(world.documents).create(app)
     await connect(world, uid)
 
 
-async def connect(world: World, uid: UserId) -> None:
+async def connect(world: ProcessingFixture, uid: UserId) -> None:
     connection = Connection(id="gmail", account="z@galaxy.example", scopes=(), connected_at=START)
     tokens = Tokens(access_token=TOKEN)
-    await Grants(world.documents, LocalKeys(b"k" * 32)).put(uid, connection, tokens)
+    await AccountTokenStore(world.documents, LocalKeys(b"k" * 32)).put(uid, connection, tokens)
 
 
 @dataclass
-class Disconnecting:
+class DisconnectingToolBox:
     """Gives tokens back as the tool proxy does: from what is still stored."""
 
-    world: World
-    given_back: list[str] = field(default_factory=list)
+    world: ProcessingFixture
+    revoked_ids: list[str] = field(default_factory=list)
 
     async def disconnect_all(self, uid: UserId) -> None:
-        held = await self.world.documents.query(Query(collection=f"users/{uid}/integrations"))
-        self.given_back += [document.id for document in held]
+        documents = await self.world.documents.query(Query(collection=f"users/{uid}/integrations"))
+        self.revoked_ids += [document.id for document in documents]
 
     async def call(self, uid: UserId, app_id: str, tool: str, arguments: Mapping[str, Any]) -> str:
         raise AssertionError("an erasure calls no tools")
@@ -94,13 +94,15 @@ class Disconnecting:
     call_service = call
 
 
-def deps_of(
-    world: World, interruption: Interruption | None = None, toolbox: ToolBox | None = None
+def build_erase_deps(
+    world: ProcessingFixture,
+    interruption: Interruption | None = None,
+    toolbox: ToolBox | None = None,
 ) -> EraseDeps:
-    def near(name: str, port: Any) -> Any:
+    def wrap(name: str, port: Any) -> Any:
         return interruption.wrap(name, port) if interruption else port
 
-    documents = near("documents", world.documents)
+    documents = wrap("documents", world.documents)
     return EraseDeps(
         identity=world.deps.identity,
         service_identity=world.deps.service_identity,
@@ -108,12 +110,12 @@ def deps_of(
         accounts=Accounts(documents),
         connections=Connections(documents),
         erasures=Erasures(documents),
-        toolbox=near("toolbox", toolbox or Disconnecting(world)),
-        vectors=near("vectors", world.vectors),
+        toolbox=wrap("toolbox", toolbox or DisconnectingToolBox(world)),
+        vectors=wrap("vectors", world.vectors),
     )
 
 
-async def traces(database: SqliteDatabase, uid: str) -> list[str]:
+async def find_traces(database: SqliteDatabase, uid: str) -> list[str]:
     """Name every table that holds the uid anywhere."""
 
     def scan(connection: Any) -> list[str]:
@@ -127,8 +129,8 @@ async def traces(database: SqliteDatabase, uid: str) -> list[str]:
     return await database.read(scan)
 
 
-async def everything_of(world: World) -> dict[str, Any]:
-    async with client_of(world, ZAPHOD) as client:
+async def export_account(world: ProcessingFixture) -> dict[str, Any]:
+    async with build_client(world, ZAPHOD) as client:
         answer = await client.get("/v1/users/export")
     archive = zipfile.ZipFile(io.BytesIO(answer.content))
     assert archive.testzip() is None
@@ -136,14 +138,14 @@ async def everything_of(world: World) -> dict[str, Any]:
 
 
 async def test_an_export_holds_everything_the_owner_has(world):
-    await lived_in(world)
+    await fill_account(world)
 
-    files = await everything_of(world)
+    files = await export_account(world)
 
     assert files["profile.json"]["name"] == "Zaphod"
-    held = files["conversations/talk.json"]
-    assert held["transcript_segments"][0]["text"] == SEGMENT["text"]
-    assert held["structured"]["title"] == "Berlin launch in May"
+    conversation = files["conversations/talk.json"]
+    assert conversation["transcript_segments"][0]["text"] == SEGMENT["text"]
+    assert conversation["structured"]["title"] == "Berlin launch in May"
     assert {memory["content"] for memory in files["memories.json"]} == {
         "Two heads",
         "User is allergic to peanuts",
@@ -158,9 +160,9 @@ async def test_an_export_holds_everything_the_owner_has(world):
 
 
 async def test_an_export_says_which_accounts_are_connected_and_holds_no_token_p6(world):
-    await lived_in(world)
+    await fill_account(world)
 
-    files = await everything_of(world)
+    files = await export_account(world)
 
     assert [connection["account"] for connection in files["connections.json"]] == [
         "z@galaxy.example"
@@ -169,42 +171,46 @@ async def test_an_export_says_which_accounts_are_connected_and_holds_no_token_p6
     assert TOKEN not in repr(files)
 
 
-async def test_an_erasure_gives_tokens_back_before_it_forgets_them_p6(world, database):
-    await lived_in(world)
-    toolbox = Disconnecting(world)
+async def test_an_erasure_revokes_tokens_before_it_deletes_them_p6(world, database):
+    await fill_account(world)
+    toolbox = DisconnectingToolBox(world)
 
     for _ in range(2):
-        await erase(deps_of(world, toolbox=toolbox), ZAPHOD)
+        await erase(build_erase_deps(world, toolbox=toolbox), ZAPHOD)
 
-    assert toolbox.given_back == ["gmail"]
-    assert await traces(database, ZAPHOD) == []
+    assert toolbox.revoked_ids == ["gmail"]
+    assert await find_traces(database, ZAPHOD) == []
 
 
-async def test_what_a_client_stored_and_nobody_can_read_does_not_end_an_export(world):
-    await lived_in(world)
+async def test_an_unreadable_document_does_not_end_an_export(world):
+    await fill_account(world)
     odd = {"created_at": "once", "voice": b"\x00"}
     await world.documents.write(Set(f"users/{ZAPHOD}/conversations/odd", odd))
 
-    files = await everything_of(world)
+    files = await export_account(world)
 
     assert files["conversations/odd.json"] == {"created_at": "once", "voice": repr(b"\x00")}
     assert files["conversations/talk.json"]["id"] == "talk"
 
 
 async def test_an_exported_conversation_can_be_imported_again(world):
-    await lived_in(world)
+    await fill_account(world)
 
-    held = (await everything_of(world))["conversations/talk.json"]
-    (again,) = read("talk.json", json.dumps(held).encode(), modified=START)
+    exported_conversation = (await export_account(world))["conversations/talk.json"]
+    (imported_conversation,) = parse_file(
+        "talk.json", json.dumps(exported_conversation).encode(), modified=START
+    )
 
-    assert [segment.text for segment in again.transcript_segments] == [SEGMENT["text"]]
-    assert (again.id, again.started_at) == ("talk", START)
+    assert [segment.text for segment in imported_conversation.transcript_segments] == [
+        SEGMENT["text"]
+    ]
+    assert (imported_conversation.id, imported_conversation.started_at) == ("talk", START)
 
 
-async def test_nobody_exports_what_belongs_to_another(world):
-    await lived_in(world)
+async def test_an_export_holds_nothing_of_another_user(world):
+    await fill_account(world)
 
-    async with client_of(world, "mallory") as mallory:
+    async with build_client(world, "mallory") as mallory:
         answer = await mallory.get("/v1/users/export")
 
     archive = zipfile.ZipFile(io.BytesIO(answer.content))
@@ -213,174 +219,180 @@ async def test_nobody_exports_what_belongs_to_another(world):
 
 
 async def test_after_an_erasure_no_store_holds_a_trace(database):
-    world = world_on(database, ScriptedModel(answers=script(answers(), answers())))
-    await lived_in(world)
-    await lived_in(world, UserId("arthur"))
-    await DeadLetters(world.documents).put(letter({"uid": ZAPHOD}))
-    assert await traces(database, ZAPHOD)
-    kept = await world.everything(UserId("arthur"))
+    world = build_fixture(
+        database, ScriptedModel(answers=build_script(build_outputs(), build_outputs()))
+    )
+    await fill_account(world)
+    await fill_account(world, UserId("arthur"))
+    await DeadLetters(world.documents).put(build_letter({"uid": ZAPHOD}))
+    assert await find_traces(database, ZAPHOD)
+    other_user_before = await world.load_everything(UserId("arthur"))
 
-    async with client_of(world, ZAPHOD) as client:
-        asked = await client.delete("/v1/users/delete-account")
+    async with build_client(world, ZAPHOD) as client:
+        response = await client.delete("/v1/users/delete-account")
         for _, body in world.tasks.created.values():
-            await erase(deps_of(world), UserId(body["uid"]))
-        await world.settle()
-        told = await client.get("/v1/users/delete-account")
+            await erase(build_erase_deps(world), UserId(body["uid"]))
+        await world.deliver_all()
+        status = await client.get("/v1/users/delete-account")
 
-    assert (asked.status_code, asked.json()["status"]) == (202, "running")
-    assert told.json()["status"] == "done"
-    assert told.json()["documents"] > 5
-    assert await traces(database, ZAPHOD) == []
-    assert await world.everything(UserId("arthur")) == kept
+    assert (response.status_code, response.json()["status"]) == (202, "running")
+    assert status.json()["status"] == "done"
+    assert status.json()["documents"] > 5
+    assert await find_traces(database, ZAPHOD) == []
+    assert await world.load_everything(UserId("arthur")) == other_user_before
 
 
 @pytest.mark.parametrize("after", [False, True])
-@pytest.mark.parametrize("at", range(1, MOST_CALLS))
-async def test_cut_at_any_call_the_next_attempt_erases_the_rest(world, database, at, after):
-    await lived_in(world)
-    cut = Interruption(at, crash, after)
+@pytest.mark.parametrize("at", range(1, MAX_CALLS))
+async def test_an_erasure_interrupted_at_any_call_is_finished_by_the_next_attempt(
+    world, database, at, after
+):
+    await fill_account(world)
+    interruption = Interruption(at, raise_crash, after)
 
     try:
-        await erase(deps_of(world, cut), ZAPHOD)
+        await erase(build_erase_deps(world, interruption), ZAPHOD)
     except Crash:
-        await erase(deps_of(world), ZAPHOD)
-    await world.settle()
+        await erase(build_erase_deps(world), ZAPHOD)
+    await world.deliver_all()
 
-    assert await traces(database, ZAPHOD) == []
-    assert cut.done or cut.calls < at
+    assert await find_traces(database, ZAPHOD) == []
+    assert interruption.done or interruption.calls < at
 
 
-async def test_it_was_cut_at_every_call(world):
-    await lived_in(world)
-    counting = Interruption(0, crash, after=False)
+async def test_the_interruptions_cover_every_call_of_an_erasure(world):
+    await fill_account(world)
+    interruption = Interruption(0, raise_crash, after=False)
 
-    await erase(deps_of(world, counting), ZAPHOD)
+    await erase(build_erase_deps(world, interruption), ZAPHOD)
 
-    assert 3 <= counting.calls < MOST_CALLS
+    assert 3 <= interruption.calls < MAX_CALLS
 
 
 @pytest.mark.parametrize("at", range(1, 12))
-async def test_what_was_processed_meanwhile_goes_too(database, at):
+async def test_what_is_processed_during_an_erasure_is_erased_too(database, at):
     """The processor holds the conversation while its owner is erased."""
 
-    async def erased() -> None:
-        await erase(deps_of(world), ZAPHOD)
+    async def erase_user() -> None:
+        await erase(build_erase_deps(world), ZAPHOD)
 
-    interruption = Interruption(at, erased, after=True)
-    world = world_on(database, ScriptedModel(answers=script(answers())), interruption.wrap)
-    await world.write(talk(), ZAPHOD)
+    interruption = Interruption(at, erase_user, after=True)
+    world = build_fixture(
+        database, ScriptedModel(answers=build_script(build_outputs())), interruption.wrap
+    )
+    await world.write(build_test_conversation(), ZAPHOD)
     with suppress(Unavailable):  # who is overtaken asks to be called again
-        await world.settle()
-    await erase(deps_of(world), ZAPHOD)
+        await world.deliver_all()
+    await erase(build_erase_deps(world), ZAPHOD)
 
     assert interruption.done
-    assert await traces(database, ZAPHOD) == []
+    assert await find_traces(database, ZAPHOD) == []
 
 
-async def begins_with_a_profile(world: World) -> None:
+async def start_with_a_profile(world: ProcessingFixture) -> None:
     await world.documents.write(Set(f"users/{ZAPHOD}", dump(Profile(name="Zaphod II"))))
 
 
-async def begins_with_a_conversation(world: World) -> None:
-    await world.write(talk(), ZAPHOD)
+async def start_with_a_conversation(world: ProcessingFixture) -> None:
+    await world.write(build_test_conversation(), ZAPHOD)
 
 
-async def begins_with_a_memory(world: World) -> None:
-    async with client_of(world, ZAPHOD) as client:
+async def start_with_a_memory(world: ProcessingFixture) -> None:
+    async with build_client(world, ZAPHOD) as client:
         await client.post("/v3/memories", json={"content": "One head"})
 
 
-async def begins_with_a_chat(world: World, at: datetime | None = None) -> None:
+async def start_with_a_chat(world: ProcessingFixture, at: datetime | None = None) -> None:
     now = at or world.clock.now()
     session = Session(id=SessionId("main"), created_at=now, updated_at=now)
-    said = Message(
+    message = Message(
         id=MessageId("q2"), session_id=session.id, text="?", sender="human", created_at=now
     )
-    await Messages(world.documents).add(ZAPHOD, session, said)
+    await Messages(world.documents).add(ZAPHOD, session, message)
 
 
-async def begins_with_a_device(world: World) -> None:
+async def start_with_a_device(world: ProcessingFixture) -> None:
     now = world.clock.now()
     phone = Device(id="ios_1", fcm_token="t", time_zone="UTC", updated_at=now)
     await Devices(world.documents).save(ZAPHOD, phone)
 
 
-async def begins_with_an_account(world: World) -> None:
+async def start_with_an_account(world: ProcessingFixture) -> None:
     now = world.clock.now()
     connection = Connection(id="gmail", account="", scopes=(), connected_at=now)
     tokens = Tokens(access_token=TOKEN)
-    await Grants(world.documents, LocalKeys(b"k" * 32)).put(ZAPHOD, connection, tokens)
+    await AccountTokenStore(world.documents, LocalKeys(b"k" * 32)).put(ZAPHOD, connection, tokens)
 
 
-async def begins_with_an_app(world: World) -> None:
+async def start_with_an_app(world: ProcessingFixture) -> None:
     now = world.clock.now()
-    installed = InstalledApp(app_id=AppId("babel"), installed_at=now)
-    await InstalledApps(world.documents).add(ZAPHOD, installed)
+    installed_app = InstalledApp(app_id=AppId("babel"), installed_at=now)
+    await InstalledApps(world.documents).add(ZAPHOD, installed_app)
 
 
 @pytest.mark.parametrize(
     "begins",
     [
-        begins_with_a_profile,
-        begins_with_a_conversation,
-        begins_with_a_memory,
-        begins_with_a_chat,
-        begins_with_a_device,
-        begins_with_an_app,
-        begins_with_an_account,
+        start_with_a_profile,
+        start_with_a_conversation,
+        start_with_a_memory,
+        start_with_a_chat,
+        start_with_a_device,
+        start_with_an_app,
+        start_with_an_account,
     ],
 )
-async def test_a_user_who_began_anew_is_spared_by_the_sweep_and_by_a_repeated_delivery(
+async def test_a_user_who_starts_again_is_not_erased_by_the_sweep_or_a_repeated_delivery(
     world, begins
 ):
-    await lived_in(world)
-    await erase(deps_of(world), ZAPHOD)
-    world.clock.pass_(seconds=60)
+    await fill_account(world)
+    await erase(build_erase_deps(world), ZAPHOD)
+    world.clock.advance(seconds=60)
     await begins(world)
-    anew = await world.everything(ZAPHOD)
+    before = await world.load_everything(ZAPHOD)
 
-    await erase(deps_of(world), ZAPHOD)
+    await erase(build_erase_deps(world), ZAPHOD)
 
-    assert await world.everything(ZAPHOD) == anew
+    assert await world.load_everything(ZAPHOD) == before
     assert await Accounts(world.documents).is_in_use(ZAPHOD, since=START)
 
 
-async def test_what_came_too_late_is_swept(world, database):
-    await lived_in(world)
+async def test_what_is_written_after_an_erasure_is_removed_by_the_sweep(world, database):
+    await fill_account(world)
     before = world.clock.now()
-    await erase(deps_of(world), ZAPHOD)
-    await begins_with_a_chat(world, before)
-    world.clock.pass_(seconds=300)
+    await erase(build_erase_deps(world), ZAPHOD)
+    await start_with_a_chat(world, before)
+    world.clock.advance(seconds=300)
 
-    await erase(deps_of(world), ZAPHOD)
+    await erase(build_erase_deps(world), ZAPHOD)
 
-    assert await traces(database, ZAPHOD) == []
+    assert await find_traces(database, ZAPHOD) == []
 
 
-async def test_asked_twice_it_is_one_erasure(world, alice):
+async def test_two_erasure_requests_start_one_erasure(world, alice):
     await alice.delete("/v1/users/delete-account")
-    world.clock.pass_(seconds=30)
+    world.clock.advance(seconds=30)
     await alice.delete("/v1/users/delete-account")
 
     assert len(world.tasks.created) == 2
-    assert SWEEP_AFTER.total_seconds() > 120
+    assert SWEEP_DELAY.total_seconds() > 120
 
 
-async def test_asked_again_when_it_is_done_it_is_another_one(world, alice):
+async def test_a_request_after_a_finished_erasure_starts_another(world, alice):
     """However soon: a name of a task is taken once."""
     await alice.delete("/v1/users/delete-account")
-    await erase(deps_of(world), ALICE)
+    await erase(build_erase_deps(world), ALICE)
     world.clock.time += timedelta(milliseconds=1)
 
-    again = await alice.delete("/v1/users/delete-account")
+    response = await alice.delete("/v1/users/delete-account")
 
-    assert again.json()["status"] == "running"
+    assert response.json()["status"] == "running"
     assert len(world.tasks.created) == 4
 
 
-async def test_an_erasure_whose_tasks_were_given_up_can_be_asked_for_again(world, alice):
+async def test_an_abandoned_erasure_can_be_requested_again(world, alice):
     await alice.delete("/v1/users/delete-account")
-    world.clock.time += GIVEN_UP_AFTER
+    world.clock.time += RETRY_WINDOW
 
     await alice.delete("/v1/users/delete-account")
 
@@ -388,17 +400,19 @@ async def test_an_erasure_whose_tasks_were_given_up_can_be_asked_for_again(world
 
 
 @pytest.mark.emulators
-async def test_firestore_holds_no_trace_either(database, firestore_emulator, monkeypatch):
+async def test_an_erasure_leaves_no_trace_in_firestore(database, firestore_emulator, monkeypatch):
     monkeypatch.setenv("FIRESTORE_EMULATOR_HOST", firestore_emulator)
-    documents = firestore_documents()
+    documents = build_firestore_documents()
     with ScriptedModel() as model:
-        world = world_on(database, model, stored_in=documents)
-        await lived_in(world)
-        await erase(deps_of(world), ZAPHOD)
+        world = build_fixture(database, model, external_documents=documents)
+        await fill_account(world)
+        await erase(build_erase_deps(world), ZAPHOD)
 
     accounts = Accounts(documents)
     names = ("conversations", "memories", "people", "messages")
-    left = [document for name in names async for document in accounts.all(ZAPHOD, name)]
-    assert left == []
+    remaining_documents = [
+        document for name in names async for document in accounts.iter_documents(ZAPHOD, name)
+    ]
+    assert remaining_documents == []
     assert await documents.get(f"users/{ZAPHOD}") is None
     assert await documents.query(Query(collection="apps", limit=9)) == []

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from functions.process_conversation.ask import BLOCK_CHARS, blocks
+from functions.process_conversation.ask import MAX_BLOCK_CHARS, split_transcript
 from shared.domain.conversation import Segment
 from shared.domain.ids import ConversationId
 from tests.functions.process_conversation.world import (
@@ -15,122 +15,137 @@ from tests.functions.process_conversation.world import (
     MEMORIES,
     START,
     STRUCTURE,
-    World,
-    memory,
-    structure,
-    talk,
-    world_on,
+    ProcessingFixture,
+    build_fixture,
+    build_memory_output,
+    build_structure_output,
+    build_test_conversation,
 )
 
 
 @given(st.lists(st.integers(0, 700_000), max_size=6))
-def test_p26_every_segment_stands_in_one_block_that_is_short_enough(sizes):
-    said = tuple(Segment(text="x" * size) for size in sizes)
+def test_every_segment_stands_in_one_block_that_is_short_enough_p26(sizes):
+    segments = tuple(Segment(text="x" * size) for size in sizes)
 
-    cut = [block["transcript"] for block in blocks(talk(transcript_segments=said), "UTC")]
+    transcripts = [
+        block["transcript"]
+        for block in split_transcript(build_test_conversation(transcript_segments=segments), "UTC")
+    ]
 
-    numbers = [line["segment"] for block in cut for line in block]
+    numbers = [line["segment"] for block in transcripts for line in block]
     assert numbers == list(range(len(sizes)))
-    for block in cut:
-        assert len(block) < 2 or sum(len(line["text"]) for line in block) <= BLOCK_CHARS
+    for block in transcripts:
+        assert len(block) < 2 or sum(len(line["text"]) for line in block) <= MAX_BLOCK_CHARS
 
 
-class Reader:
+class BlockReader:
     """Finds in each block one task and one person, named after its first segment."""
 
     def __init__(self) -> None:
-        self.read: list[tuple[str, int]] = []
+        self.calls: list[tuple[str, int]] = []
 
     def name(self, role: str) -> str:
         return "reader"
 
-    async def structured(self, role: str, prompt: Any, schema: Any) -> Any:
-        first = prompt.data["transcript"][0]
-        self.read.append((prompt.name, first["segment"]))
-        n = first["segment"]
+    async def complete_structured(self, role: str, prompt: Any, schema: Any) -> Any:
+        first_line = prompt.data["transcript"][0]
+        self.calls.append((prompt.name, first_line["segment"]))
+        n = first_line["segment"]
         answers = {
-            STRUCTURE: structure(
+            STRUCTURE: build_structure_output(
                 title=f"Block {n}",
                 overview=f"About {n}.",
                 category="travel" if n else "work",
                 action_items=[{"description": f"Call number {n}"}, {"description": "Buy milk"}],
                 people=[f"Person {n}", "Ann"],
             ),
-            MEMORIES: {"memories": [memory(f"Fact {n}", segment=n, evidence=first["text"][:9])]},
+            MEMORIES: {
+                "memories": [
+                    build_memory_output(f"Fact {n}", segment=n, evidence=first_line["text"][:9])
+                ]
+            },
         }
         return schema.model_validate(answers[prompt.name])
 
 
 @pytest.fixture
-def reader() -> Reader:
-    return Reader()
+def reader() -> BlockReader:
+    return BlockReader()
 
 
 @pytest.fixture
-def reading(database, reader) -> World:
-    return world_on(database, reader)
+def reader_world(database, reader) -> ProcessingFixture:
+    return build_fixture(database, reader)
 
 
 LONG = tuple(Segment(text=f"{n} " + "word " * 18_000, is_user=True) for n in range(20))
 
 
-async def test_p26_a_long_transcript_is_read_in_blocks_and_put_together(reading, reader):
-    await reading.deps.conversations.add(ALICE, talk(transcript_segments=LONG))
-    await reading.settle()
+async def test_a_long_transcript_is_read_in_blocks_and_merged_p26(reader_world, reader):
+    await reader_world.deps.conversations.add(
+        ALICE, build_test_conversation(transcript_segments=LONG)
+    )
+    await reader_world.deliver_all()
 
-    stored = (await reading.stored()).structured
-    assert stored.title == "Block 0"
-    assert stored.overview == "About 0.\n\nAbout 6.\n\nAbout 12.\n\nAbout 18."
-    assert stored.category == "travel"
-    assert [item.description for item in stored.action_items] == [
+    stored_structure = (await reader_world.load_conversation()).structured
+    assert stored_structure.title == "Block 0"
+    assert stored_structure.overview == "About 0.\n\nAbout 6.\n\nAbout 12.\n\nAbout 18."
+    assert stored_structure.category == "travel"
+    assert [item.description for item in stored_structure.action_items] == [
         "Call number 0",
         "Buy milk",
         "Call number 6",
         "Call number 12",
         "Call number 18",
     ]
-    topics = (await reading.stored()).topics
+    topics = (await reader_world.load_conversation()).topics
     assert topics.people == ("Person 0", "Ann", "Person 6", "Person 12", "Person 18")
-    assert len(reader.read) == 8
-    facts = await reading.deps.memories.newest(ALICE, limit=9)
+    assert len(reader.calls) == 8
+    facts = await reader_world.deps.memories.list_newest(ALICE, limit=9)
     assert {fact.content for fact in facts} == {"Fact 0", "Fact 6"}  # two of a category
 
 
-async def test_p26_what_a_model_said_of_a_block_is_kept(reading, reader):
-    await reading.deps.conversations.add(ALICE, talk(transcript_segments=LONG))
-    await reading.settle()
-    asked = len(reader.read)
-
-    await reading.deps.conversations.edit(ALICE, talk().id, title="Mine")
-    await reading.settle()
-
-    assert len(reader.read) == asked
-
-
-async def test_p5_a_task_that_stands_open_elsewhere_is_not_written_again(reading):
-    await reading.write(talk("One."))
-    await reading.settle()
-    later = START + timedelta(days=1)
-    await reading.write(
-        talk("Two.", id=ConversationId("later"), started_at=later, finished_at=later)
+async def test_the_model_output_of_a_block_is_reused_p26(reader_world, reader):
+    await reader_world.deps.conversations.add(
+        ALICE, build_test_conversation(transcript_segments=LONG)
     )
-    await reading.settle()
+    await reader_world.deliver_all()
+    call_count = len(reader.calls)
 
-    items = await reading.deps.action_items.newest(ALICE, limit=9)
+    await reader_world.deps.conversations.edit(ALICE, build_test_conversation().id, title="Mine")
+    await reader_world.deliver_all()
+
+    assert len(reader.calls) == call_count
+
+
+async def test_a_task_that_is_open_elsewhere_is_not_stored_again_p5(reader_world):
+    await reader_world.write(build_test_conversation("One."))
+    await reader_world.deliver_all()
+    later = START + timedelta(days=1)
+    await reader_world.write(
+        build_test_conversation(
+            "Two.", id=ConversationId("later"), started_at=later, finished_at=later
+        )
+    )
+    await reader_world.deliver_all()
+
+    items = await reader_world.deps.action_items.list_newest(ALICE, limit=9)
     assert sorted(item.description for item in items) == ["Buy milk", "Call number 0"]
     assert {item.conversation_id for item in items} == {"talk"}
 
 
-async def test_p5_a_task_that_is_done_may_come_again(reading):
-    await reading.write(talk("One."))
-    await reading.settle()
-    for item in await reading.deps.action_items.newest(ALICE, limit=9):
-        await reading.deps.action_items.change(ALICE, item.id, completed=True)
+async def test_a_completed_task_can_be_extracted_again_p5(reader_world):
+    await reader_world.write(build_test_conversation("One."))
+    await reader_world.deliver_all()
+    for item in await reader_world.deps.action_items.list_newest(ALICE, limit=9):
+        await reader_world.deps.action_items.change(ALICE, item.id, completed=True)
     later = START + timedelta(days=1)
-    await reading.write(
-        talk("Two.", id=ConversationId("later"), started_at=later, finished_at=later)
+    await reader_world.write(
+        build_test_conversation(
+            "Two.", id=ConversationId("later"), started_at=later, finished_at=later
+        )
     )
-    await reading.settle()
+    await reader_world.deliver_all()
 
-    items = await reading.deps.action_items.newest(ALICE, limit=9)
+    items = await reader_world.deps.action_items.list_newest(ALICE, limit=9)
     assert len(items) == 4

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from functions.process_conversation.bury import bury
-from functions.process_conversation.wiring import BuryDeps
+from functions.process_conversation.bury import record_dead_letter
+from functions.process_conversation.wiring import DeadLetterDeps
 from shared.data.dead_letters import DeadLetters
 from shared.domain.dead_letter import DeadLetter, Ids
 from shared.domain.errors import Unavailable
@@ -17,15 +17,15 @@ from tests.functions.process_conversation.world import (
     START,
     STRUCTURE,
     TALK,
-    World,
-    answers,
-    script,
-    talk,
-    world_on,
+    ProcessingFixture,
+    build_fixture,
+    build_outputs,
+    build_script,
+    build_test_conversation,
 )
 
 
-def letter(ids: Ids) -> DeadLetter:
+def build_letter(ids: Ids) -> DeadLetter:
     return DeadLetter(
         id="0123456789abcdef0123",
         kind="event",
@@ -39,8 +39,8 @@ def letter(ids: Ids) -> DeadLetter:
     )
 
 
-def deps(world: World) -> BuryDeps:
-    return BuryDeps(
+def build_deps(world: ProcessingFixture) -> DeadLetterDeps:
+    return DeadLetterDeps(
         identity=world.deps.identity,
         service_identity=world.deps.service_identity,
         dead_letters=DeadLetters(world.documents),
@@ -48,93 +48,93 @@ def deps(world: World) -> BuryDeps:
     )
 
 
-def outages(count: int, then: dict[str, Any]) -> ScriptedModel:
-    rounds = script(then)
+def build_failing_model(count: int, then: dict[str, Any]) -> ScriptedModel:
+    rounds = build_script(then)
     rounds[STRUCTURE] = [*(Unavailable("down") for _ in range(count)), *rounds[STRUCTURE]]
     return ScriptedModel(answers=rounds)
 
 
-async def test_a_model_down_for_all_attempts_leaves_a_failed_conversation_that_a_replay_mends_p29(
+async def test_a_conversation_that_failed_in_an_outage_is_completed_by_a_replay_p29(
     database,
 ):
-    with outages(10, then=answers()) as model:
-        world = world_on(database, model)
-        await world.write(talk())
-        (message,) = await world.tell()
+    with build_failing_model(10, then=build_outputs()) as model:
+        world = build_fixture(database, model)
+        await world.write(build_test_conversation())
+        (message,) = await world.run_trigger()
         for _ in range(10):
             with pytest.raises(Unavailable):
                 await world.deliver(message)
 
-        await bury(deps(world), letter(message))
-        given_up = await world.stored()
+        await record_dead_letter(build_deps(world), build_letter(message))
+        failed_conversation = await world.load_conversation()
         await world.deliver(message)
 
-    assert (given_up.status, given_up.failure) == (
+    assert (failed_conversation.status, failed_conversation.failure) == (
         "failed",
         "It could not be processed in 10 attempts.",
     )
-    mended = await world.stored()
-    assert (mended.status, mended.failure) == ("completed", None)
+    replayed_conversation = await world.load_conversation()
+    assert (replayed_conversation.status, replayed_conversation.failure) == ("completed", None)
 
 
 async def test_a_dead_letter_holds_ids_and_reason_and_no_content_p29(database):
-    world = world_on(database, ScriptedModel())
+    world = build_fixture(database, ScriptedModel())
     message = {"uid": ALICE, "conversation_id": TALK, "content_hash": "x"}
 
-    await bury(deps(world), letter(message))
-    await bury(deps(world), letter(message))
+    await record_dead_letter(build_deps(world), build_letter(message))
+    await record_dead_letter(build_deps(world), build_letter(message))
 
-    (found,) = await DeadLetters(world.documents).newest()
-    assert found == letter(message)
+    (stored_letter,) = await DeadLetters(world.documents).list_newest()
+    assert stored_letter == build_letter(message)
 
 
-async def test_a_conversation_that_is_done_stays_done_whatever_died(database):
-    with ScriptedModel(answers=script(answers())) as model:
-        world = world_on(database, model)
-        await world.write(talk())
-        (message,) = await world.tell()
+async def test_a_completed_conversation_stays_completed_after_a_dead_letter(database):
+    with ScriptedModel(answers=build_script(build_outputs())) as model:
+        world = build_fixture(database, model)
+        await world.write(build_test_conversation())
+        (message,) = await world.run_trigger()
         await world.deliver(message)
 
-        await bury(deps(world), letter(message))
+        await record_dead_letter(build_deps(world), build_letter(message))
 
-    assert (await world.stored()).status == "completed"
+    assert (await world.load_conversation()).status == "completed"
 
 
-async def test_an_attempt_at_work_is_waited_for_before_it_is_called_failed(database):
-    world = world_on(database, ScriptedModel())
-    await world.write(talk())
-    (message,) = await world.tell()
-    await world.deps.claims.take(ALICE, TALK, said=message["content_hash"])
+async def test_a_dead_letter_is_retried_while_an_attempt_is_running(database):
+    world = build_fixture(database, ScriptedModel())
+    await world.write(build_test_conversation())
+    (message,) = await world.run_trigger()
+    await world.deps.claims.acquire(ALICE, TALK, message_hash=message["content_hash"])
 
     with pytest.raises(Unavailable):
-        await bury(deps(world), letter(message))
-    world.clock.pass_(seconds=121)
-    await bury(deps(world), letter(message))
+        await record_dead_letter(build_deps(world), build_letter(message))
+    world.clock.advance(seconds=121)
+    await record_dead_letter(build_deps(world), build_letter(message))
 
-    assert (await world.stored()).status == "failed"
+    assert (await world.load_conversation()).status == "failed"
 
 
 @pytest.mark.parametrize("ids", [{}, {"uid": ALICE}, {"uid": ALICE, "conversation_id": "gone"}])
-async def test_a_letter_about_nothing_that_is_there_is_only_written_down(database, ids):
-    world = world_on(database, ScriptedModel())
+async def test_a_dead_letter_without_a_conversation_is_only_recorded(database, ids):
+    world = build_fixture(database, ScriptedModel())
 
-    await bury(deps(world), letter(ids))
+    await record_dead_letter(build_deps(world), build_letter(ids))
 
-    (found,) = await DeadLetters(world.documents).newest()
-    assert found.ids == ids
-    assert await world.everything() == {"documents": {}, "rows": []}
+    (stored_letter,) = await DeadLetters(world.documents).list_newest()
+    assert stored_letter.ids == ids
+    assert await world.load_everything() == {"documents": {}, "rows": []}
 
 
-async def test_a_letter_that_was_replaced_is_not_removed_with_the_one_sent_again(database):
-    letters = DeadLetters(world_on(database, ScriptedModel()).documents)
-    first = letter({"uid": ALICE})
+async def test_removing_a_replayed_dead_letter_keeps_its_newer_version(database):
+    letters = DeadLetters(build_fixture(database, ScriptedModel()).documents)
+    first = build_letter({"uid": ALICE})
     second = replace(first, last_at=first.last_at + timedelta(minutes=9))
     await letters.put(first)
     await letters.put(second)
 
     await letters.remove(first)
-    kept = await letters.newest()
+    remaining_letters = await letters.list_newest()
     await letters.remove(second)
 
-    assert kept == [second]
-    assert await letters.newest() == []
+    assert remaining_letters == [second]
+    assert await letters.list_newest() == []

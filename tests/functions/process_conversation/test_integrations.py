@@ -11,8 +11,8 @@ from httpx import ASGITransport, AsyncClient, Response
 from jsonschema import Draft202012Validator
 
 from functions.process_conversation.endpoints import INTEGRATIONS
-from functions.process_conversation.integrations.access import PER_HOUR
-from functions.process_conversation.integrations.writing import Addition, add
+from functions.process_conversation.integrations.access import MAX_REQUESTS_PER_HOUR
+from functions.process_conversation.integrations.writing import AppContribution, store_contribution
 from functions.process_conversation.wiring import IntegrationDeps
 from infra.local.routing import ROOT
 from shared.data.apps import Apps, InstalledApps, hash_key
@@ -24,26 +24,32 @@ from shared.domain.app import ApiKey, App, ExternalIntegration, InstalledApp
 from shared.domain.conversation import Conversation
 from shared.domain.documents import Update
 from shared.domain.ids import AppId, ConversationId, UserId
-from shared.edge.http import application
+from shared.edge.http import build_application
 from shared.ports import Documents
 from tests.doubles import CountingIds, ScriptedModel
-from tests.functions.process_conversation.client import client_of
+from tests.functions.process_conversation.client import build_client
 from tests.functions.process_conversation.world import (
     ALICE,
     START,
     TALK,
-    World,
-    answers,
-    memory,
-    script,
-    talk,
-    world_on,
+    ProcessingFixture,
+    build_fixture,
+    build_memory_output,
+    build_outputs,
+    build_script,
+    build_test_conversation,
 )
 
 BOB = UserId("bob")
 NOTES = AppId("01NOTES")
 KEY = "sk_0123456789abcdef0123456789abcdef"
-EVERY = ("create_conversation", "create_facts", "read_memories", "read_conversations", "read_tasks")
+ALL_ACTIONS = (
+    "create_conversation",
+    "create_facts",
+    "read_memories",
+    "read_conversations",
+    "read_tasks",
+)
 ROUTES = [
     ("POST", "user/conversations", {"text": "Hello"}, "create_conversation"),
     ("POST", "user/memories", {"memories": [{"content": "Likes tea"}]}, "create_facts"),
@@ -53,7 +59,7 @@ ROUTES = [
     ("GET", "tasks", None, "read_tasks"),
 ]
 REQUESTS = [row[:3] for row in ROUTES]
-ABILITY = {
+ACTION_NAMES = {
     "create_conversation": "create conversations",
     "create_facts": "create memories",
     "read_memories": "read memories",
@@ -64,10 +70,10 @@ PREFIX = f"/v2/integrations/{NOTES}"
 
 
 @dataclass
-class Apped:
+class IntegrationFixture:
     """A world in which Alice installed Notes."""
 
-    world: World
+    world: ProcessingFixture
     deps: IntegrationDeps
     client: AsyncClient
 
@@ -76,7 +82,7 @@ class Apped:
         await self.deps.installed_apps.add(ALICE, InstalledApp.of(app, START))
 
     async def redeclare(self, *actions: str) -> None:
-        integration = ExternalIntegration(actions=tuple({"action": one} for one in actions))
+        integration = ExternalIntegration(actions=tuple({"action": action} for action in actions))
         await self.deps.apps.revise(
             NOTES, lambda app: replace(app, external_integration=integration)
         )
@@ -96,7 +102,7 @@ class Apped:
         )
         await self.install()
 
-    async def ask(
+    async def request(
         self, method: str, path: str, body: Any = None, *, key: str | None = None, **query: Any
     ) -> Response:
         headers = {"idempotency-key": key} if key else {}
@@ -107,9 +113,9 @@ class Apped:
 
 
 @pytest.fixture
-async def apped(database) -> AsyncIterator[Apped]:
-    round_ = answers()
-    world = world_on(database, ScriptedModel(answers=script(round_, round_)))
+async def app_fixture(database) -> AsyncIterator[IntegrationFixture]:
+    round_ = build_outputs()
+    world = build_fixture(database, ScriptedModel(answers=build_script(round_, round_)))
     deps = IntegrationDeps(
         identity=world.deps.identity,
         service_identity=world.deps.service_identity,
@@ -126,138 +132,157 @@ async def apped(database) -> AsyncIterator[Apped]:
         search=Search(world.documents, world.vectors),
     )
     async with AsyncClient(
-        transport=ASGITransport(application("integrations", INTEGRATIONS, deps)),
+        transport=ASGITransport(build_application("integrations", INTEGRATIONS, deps)),
         base_url="http://test",
         headers={"authorization": f"Bearer {KEY}"},
     ) as client:
-        yield Apped(world, deps, client)
+        yield IntegrationFixture(world, deps, client)
 
 
-def refusal(response: Response) -> tuple[int, str]:
+def parse_refusal(response: Response) -> tuple[int, str]:
     return response.status_code, response.json()["detail"]
 
 
 @pytest.mark.parametrize(("method", "path", "body", "action"), ROUTES)
-async def test_t17_an_action_that_was_not_declared_is_403_and_named(
-    apped, method, path, body, action
+async def test_an_action_that_was_not_declared_is_403_and_named_t17(
+    app_fixture, method, path, body, action
 ):
-    await apped.declare(*(one for one in EVERY if one != action))
+    await app_fixture.declare(*(one for one in ALL_ACTIONS if one != action))
 
-    answer = await apped.ask(method, path, body)
+    answer = await app_fixture.request(method, path, body)
 
-    assert refusal(answer) == (
+    assert parse_refusal(answer) == (
         403,
-        f"App does not have the capability to {ABILITY[action]}",
+        f"App does not have the capability to {ACTION_NAMES[action]}",
     )
 
 
 @pytest.mark.parametrize(("method", "path", "body", "action"), ROUTES)
-async def test_t17_an_action_that_was_declared_is_enough(apped, method, path, body, action):
-    await apped.declare(action)
+async def test_a_declared_action_is_allowed_t17(app_fixture, method, path, body, action):
+    await app_fixture.declare(action)
 
-    assert (await apped.ask(method, path, body)).status_code == 200
+    assert (await app_fixture.request(method, path, body)).status_code == 200
 
 
 @pytest.mark.parametrize(("method", "path", "body", "action"), ROUTES)
-async def test_t17_what_an_app_asks_for_later_waits_for_its_users_consent(
-    apped, method, path, body, action
+async def test_an_action_declared_later_needs_the_users_consent_t17(
+    app_fixture, method, path, body, action
 ):
-    await apped.declare(*(one for one in EVERY if one != action))
-    await apped.redeclare(*EVERY)
-    early = await apped.ask(method, path, body)
-    await apped.install()
-    allowed = await apped.ask(method, path, body)
-    await apped.redeclare(*(one for one in EVERY if one != action))
+    await app_fixture.declare(*(one for one in ALL_ACTIONS if one != action))
+    await app_fixture.redeclare(*ALL_ACTIONS)
+    refused_response = await app_fixture.request(method, path, body)
+    await app_fixture.install()
+    allowed_response = await app_fixture.request(method, path, body)
+    await app_fixture.redeclare(*(one for one in ALL_ACTIONS if one != action))
 
-    assert refusal(early) == (
+    assert parse_refusal(refused_response) == (
         403,
-        f"App may not {ABILITY[action]} before this user enables it once more",
+        f"App may not {ACTION_NAMES[action]} before this user enables it once more",
     )
-    assert allowed.status_code == 200
-    assert (await apped.ask(method, path, body)).status_code == 403
+    assert allowed_response.status_code == 200
+    assert (await app_fixture.request(method, path, body)).status_code == 403
 
 
 @pytest.mark.parametrize(("method", "path", "body"), REQUESTS)
-async def test_t17_a_user_who_did_not_install_the_app_is_out_of_reach(apped, method, path, body):
-    await apped.declare(*EVERY)
+async def test_an_app_cannot_reach_a_user_who_did_not_install_it_t17(
+    app_fixture, method, path, body
+):
+    await app_fixture.declare(*ALL_ACTIONS)
 
-    answer = await apped.ask(method, path, body, uid=BOB)
+    answer = await app_fixture.request(method, path, body, uid=BOB)
 
-    assert refusal(answer) == (403, "App is not enabled for this user")
-    assert (await apped.world.everything(BOB))["documents"] == {}
+    assert parse_refusal(answer) == (403, "App is not enabled for this user")
+    assert (await app_fixture.world.load_everything(BOB))["documents"] == {}
 
 
 @pytest.mark.parametrize(("method", "path", "body"), REQUESTS)
-async def test_t17_who_does_not_prove_to_be_the_app_is_refused(apped, method, path, body):
-    await apped.declare(*EVERY)
-    apped.client.headers["authorization"] = "Bearer sk_wrong"
-    wrong = await apped.ask(method, path, body)
-    del apped.client.headers["authorization"]
+async def test_a_request_without_a_valid_app_key_is_refused_t17(app_fixture, method, path, body):
+    await app_fixture.declare(*ALL_ACTIONS)
+    app_fixture.client.headers["authorization"] = "Bearer sk_wrong"
+    with_wrong_key = await app_fixture.request(method, path, body)
+    del app_fixture.client.headers["authorization"]
 
-    nothing = await apped.ask(method, path, body)
+    without_key = await app_fixture.request(method, path, body)
 
-    assert refusal(wrong) == (403, "Invalid API key")
-    assert refusal(nothing) == (
+    assert parse_refusal(with_wrong_key) == (403, "Invalid API key")
+    assert parse_refusal(without_key) == (
         401,
         "Missing or invalid Authorization header. Must be 'Bearer API_KEY'",
     )
 
 
 @pytest.mark.parametrize(("method", "path", "body"), REQUESTS)
-async def test_t17_an_hour_holds_so_many_requests_and_the_next_is_429(apped, method, path, body):
-    await apped.declare(*EVERY)
-    for left in reversed(range(PER_HOUR)):
-        answer = await apped.ask(method, path, body)
-        assert (answer.status_code, answer.headers["x-ratelimit-remaining"]) == (200, str(left))
+async def test_a_request_over_the_hourly_limit_is_429_t17(app_fixture, method, path, body):
+    await app_fixture.declare(*ALL_ACTIONS)
+    for remaining in reversed(range(MAX_REQUESTS_PER_HOUR)):
+        answer = await app_fixture.request(method, path, body)
+        assert (answer.status_code, answer.headers["x-ratelimit-remaining"]) == (
+            200,
+            str(remaining),
+        )
 
-    over = await apped.ask(method, path, body)
-    apped.world.clock.pass_(hours=1)
+    refused_response = await app_fixture.request(method, path, body)
+    app_fixture.world.clock.advance(hours=1)
 
-    assert refusal(over) == (429, "Rate limit exceeded. Maximum 60 requests per hour.")
-    assert (over.headers["retry-after"], over.headers["ratelimit"]) == ("3600", '"app";r=0;t=3600')
-    assert (await apped.ask(method, path, body)).status_code == 200
+    assert parse_refusal(refused_response) == (
+        429,
+        "Rate limit exceeded. Maximum 60 requests per hour.",
+    )
+    assert (refused_response.headers["retry-after"], refused_response.headers["ratelimit"]) == (
+        "3600",
+        '"app";r=0;t=3600',
+    )
+    assert (await app_fixture.request(method, path, body)).status_code == 200
 
 
-async def test_t17_a_conversation_is_answered_at_once_and_processed_afterwards(apped):
-    await apped.declare("create_conversation")
+async def test_a_conversation_is_answered_at_once_and_processed_afterwards_t17(app_fixture):
+    await app_fixture.declare("create_conversation")
     text = "The launch moved to May,\n and I'm allergic to peanuts.\u200b\n\n" + "well " * 101
 
-    answer = await apped.ask("POST", "user/conversations", {"text": text, "language": "de"})
+    answer = await app_fixture.request(
+        "POST", "user/conversations", {"text": text, "language": "de"}
+    )
 
     assert answer.json() == {}
-    [stored] = (await apped.deps.conversations.page(ALICE, limit=9)).items
-    assert (stored.status, stored.source, stored.app_id) == (
+    [stored_conversation] = (await app_fixture.deps.conversations.list_page(ALICE, limit=9)).items
+    assert (stored_conversation.status, stored_conversation.source, stored_conversation.app_id) == (
         "processing",
         "external_integration",
         NOTES,
     )
-    whole = await apped.deps.conversations.get(ALICE, stored.id)
-    said = [(segment.speaker, segment.text, segment.is_user) for segment in whole.spoken]
-    assert said[:2] == [
+    full_conversation = await app_fixture.deps.conversations.get(ALICE, stored_conversation.id)
+    segments = [
+        (segment.speaker, segment.text, segment.is_user)
+        for segment in full_conversation.named_segments
+    ]
+    assert segments[:2] == [
         ("Notes (app)", "The launch moved to May,", False),
         ("Notes (app)", "and I'm allergic to peanuts.", False),
     ]
-    assert whole.finished_at - whole.started_at == timedelta(minutes=5)
+    assert full_conversation.finished_at - full_conversation.started_at == timedelta(minutes=5)
 
-    await apped.world.settle()
+    await app_fixture.world.deliver_all()
 
-    processed = await apped.deps.conversations.get(ALICE, stored.id)
-    assert (processed.status, processed.structured.title) == ("completed", "Berlin launch in May")
-    facts = await apped.deps.memories.newest(ALICE, limit=9)
+    processed_conversation = await app_fixture.deps.conversations.get(ALICE, stored_conversation.id)
+    assert (processed_conversation.status, processed_conversation.structured.title) == (
+        "completed",
+        "Berlin launch in May",
+    )
+    facts = await app_fixture.deps.memories.list_newest(ALICE, limit=9)
     assert facts == []  # the model took "User is allergic …" from words that are not the owner's
 
 
-async def test_t17_the_same_key_makes_one_conversation(apped):
-    await apped.declare("create_conversation")
+async def test_a_repeated_idempotency_key_stores_one_conversation_t17(app_fixture):
+    await app_fixture.declare("create_conversation")
     body = {"text": "Hello"}
 
-    first = await apped.ask("POST", "user/conversations", body, key="one")
-    again = await apped.ask("POST", "user/conversations", body, key="one")
-    other = await apped.ask("POST", "user/conversations", {"text": "Bye"}, key="one")
+    first = await app_fixture.request("POST", "user/conversations", body, key="one")
+    second = await app_fixture.request("POST", "user/conversations", body, key="one")
+    other = await app_fixture.request("POST", "user/conversations", {"text": "Bye"}, key="one")
 
-    assert (first.json(), again.json(), other.status_code) == ({}, {}, 422)
-    assert again.headers["idempotency-replayed"] == "true"
-    assert len((await apped.deps.conversations.page(ALICE, limit=9)).items) == 1
+    assert (first.json(), second.json(), other.status_code) == ({}, {}, 422)
+    assert second.headers["idempotency-replayed"] == "true"
+    assert len((await app_fixture.deps.conversations.list_page(ALICE, limit=9)).items) == 1
 
 
 @pytest.mark.parametrize(
@@ -275,109 +300,113 @@ async def test_t17_the_same_key_makes_one_conversation(apped):
         ({"text": "x", "text_source": "smell"}, 422),
     ],
 )
-async def test_t17_a_text_that_cannot_be_kept_is_refused_and_does_not_count(apped, body, status):
-    await apped.declare("create_conversation")
+async def test_an_invalid_text_is_refused_and_does_not_count_t17(app_fixture, body, status):
+    await app_fixture.declare("create_conversation")
 
-    answer = await apped.ask("POST", "user/conversations", body)
+    answer = await app_fixture.request("POST", "user/conversations", body)
 
     assert answer.status_code == status
-    assert list((await apped.world.everything())["documents"]) == [
+    assert list((await app_fixture.world.load_everything())["documents"]) == [
         f"users/{ALICE}/installed_apps/all"
     ]
 
 
-async def test_t17_a_fact_is_stored_once_as_the_apps_and_can_be_found(apped):
-    await apped.declare("create_facts")
+async def test_a_repeated_fact_is_stored_once_under_its_app_and_found_t17(app_fixture):
+    await app_fixture.declare("create_facts")
     body = {"memories": [{"content": " Likes  green tea "}], "text_source": "email"}
 
     for _ in range(2):
-        assert (await apped.ask("POST", "user/memories", body)).json() == {}
+        assert (await app_fixture.request("POST", "user/memories", body)).json() == {}
 
-    [fact] = await apped.deps.memories.newest(ALICE, limit=9)
-    assert (fact.content, fact.app_id, fact.is_owners) == ("Likes green tea", NOTES, False)
-    assert await apped.deps.search.memories(ALICE, "green tea", limit=3) == [fact]
+    [fact] = await app_fixture.deps.memories.list_newest(ALICE, limit=9)
+    assert (fact.content, fact.app_id, fact.is_user_owned) == ("Likes green tea", NOTES, False)
+    assert await app_fixture.deps.search.search_memories(ALICE, "green tea", limit=3) == [fact]
 
 
-async def test_t17_what_the_owner_changed_or_deleted_stays_so(apped):
-    await apped.declare("create_facts")
+async def test_a_fact_the_user_edited_or_deleted_is_not_restored_t17(app_fixture):
+    await app_fixture.declare("create_facts")
     body = {"memories": [{"content": "Likes green tea"}, {"content": "Lives in Rome"}]}
-    await apped.ask("POST", "user/memories", body)
-    tea, rome = sorted(await apped.deps.memories.newest(ALICE, limit=9), key=lambda m: m.content)
-    async with client_of(apped.world, ALICE) as alice:
+    await app_fixture.request("POST", "user/memories", body)
+    tea, rome = sorted(
+        await app_fixture.deps.memories.list_newest(ALICE, limit=9), key=lambda m: m.content
+    )
+    async with build_client(app_fixture.world, ALICE) as alice:
         await alice.patch(f"/v3/memories/{tea.id}", params={"value": "Likes black tea"})
         await alice.delete(f"/v3/memories/{rome.id}")
 
-    await apped.ask("POST", "user/memories", body)
+    await app_fixture.request("POST", "user/memories", body)
 
-    [left] = await apped.deps.memories.newest(ALICE, limit=9)
-    assert left.content == "Likes black tea"
+    [remaining_memory] = await app_fixture.deps.memories.list_newest(ALICE, limit=9)
+    assert remaining_memory.content == "Likes black tea"
 
 
-async def test_t17_what_the_owner_changed_between_two_attempts_stays_so(apped):
+async def test_a_user_edit_between_two_attempts_is_kept_t17(app_fixture):
     """An attempt that crashed once all was stored is made again, under the same names."""
-    await apped.declare("create_conversation")
-    [app] = await apped.deps.apps.get_many([NOTES])
-    new = Addition(conversation=talk("Call the printer."))
-    await add(apped.deps, ALICE, app, new, START)
-    await apped.world.write(talk("Call the baker."))
+    await app_fixture.declare("create_conversation")
+    [app] = await app_fixture.deps.apps.get_many([NOTES])
+    contribution = AppContribution(conversation=build_test_conversation("Call the printer."))
+    await store_contribution(app_fixture.deps, ALICE, app, contribution, START)
+    await app_fixture.world.write(build_test_conversation("Call the baker."))
 
-    await add(apped.deps, ALICE, app, new, START)
+    await store_contribution(app_fixture.deps, ALICE, app, contribution, START)
 
-    stored = await apped.deps.conversations.get(ALICE, TALK)
-    assert stored.transcript_segments[0].text == "Call the baker."
+    stored_conversation = await app_fixture.deps.conversations.get(ALICE, TALK)
+    assert stored_conversation.transcript_segments[0].text == "Call the baker."
 
 
-async def test_t17_a_text_for_memories_is_read_as_a_conversation_is(apped):
-    await apped.declare("create_facts")
+async def test_a_text_for_memories_is_processed_as_a_conversation_t17(app_fixture):
+    await app_fixture.declare("create_facts")
 
-    await apped.ask("POST", "user/memories", {"text": "Ann moved to Oslo."})
+    await app_fixture.request("POST", "user/memories", {"text": "Ann moved to Oslo."})
 
-    [stored] = (await apped.deps.conversations.page(ALICE, limit=9)).items
-    assert (stored.app_id, stored.status) == (NOTES, "processing")
+    [stored_conversation] = (await app_fixture.deps.conversations.list_page(ALICE, limit=9)).items
+    assert (stored_conversation.app_id, stored_conversation.status) == (NOTES, "processing")
 
 
 @pytest.mark.parametrize("body", [{}, {"text": ""}, {"text": " ", "memories": []}])
-async def test_t17_neither_text_nor_facts_is_422_in_the_words_apps_know(apped, body):
-    await apped.declare("create_facts")
+async def test_a_request_without_text_or_facts_is_422_t17(app_fixture, body):
+    await app_fixture.declare("create_facts")
 
-    status, detail = refusal(await apped.ask("POST", "user/memories", body))
+    status, detail = parse_refusal(await app_fixture.request("POST", "user/memories", body))
 
     assert status == 422
     assert "Either text or explicit memories(facts) are required and cannot be empty" in detail
 
 
 @pytest.mark.parametrize("content", ["", " ", "\u200b", "x" * 1_001, "x" * 5_000 + "\u200b"])
-async def test_t17_a_fact_that_says_nothing_or_too_much_is_422(apped, content):
-    await apped.declare("create_facts")
+async def test_an_empty_or_too_long_fact_is_refused_t17(app_fixture, content):
+    await app_fixture.declare("create_facts")
 
-    answer = await apped.ask("POST", "user/memories", {"memories": [{"content": content}]})
+    answer = await app_fixture.request(
+        "POST", "user/memories", {"memories": [{"content": content}]}
+    )
 
     assert answer.status_code in (413, 422)
-    assert await apped.deps.memories.newest(ALICE, limit=9) == []
+    assert await app_fixture.deps.memories.list_newest(ALICE, limit=9) == []
 
 
-async def filled(apped: Apped) -> None:
+async def fill_library(app_fixture: IntegrationFixture) -> None:
     """Let Alice have had a conversation, of which a fact and a task were made."""
-    await apped.declare(*EVERY)
-    await apped.world.write(talk())
-    await apped.world.settle()
+    await app_fixture.declare(*ALL_ACTIONS)
+    await app_fixture.world.write(build_test_conversation())
+    await app_fixture.world.deliver_all()
 
 
-async def test_t17_memories_are_read_without_the_words_they_rest_on(apped):
-    await filled(apped)
+async def test_memories_are_listed_without_their_evidence_t17(app_fixture):
+    await fill_library(app_fixture)
 
-    [item] = (await apped.ask("GET", "memories")).json()["memories"]
+    [item] = (await app_fixture.request("GET", "memories")).json()["memories"]
 
-    assert item["content"] == memory()["content"]
+    assert item["content"] == build_memory_output()["content"]
     assert item["uid"] == ALICE
     assert item.keys() & {"evidence", "segment"} == set()
     assert None not in item.values()
 
 
-async def test_t17_conversations_are_read_with_the_beginning_of_their_transcript(apped):
-    await filled(apped)
+async def test_conversations_are_read_with_the_beginning_of_their_transcript_t17(app_fixture):
+    await fill_library(app_fixture)
 
-    answer = await apped.ask("GET", "conversations", max_transcript_segments=1)
+    answer = await app_fixture.request("GET", "conversations", max_transcript_segments=1)
     [item] = answer.json()["conversations"]
 
     assert (item["id"], item["status"], item["structured"]["title"]) == (
@@ -387,42 +416,44 @@ async def test_t17_conversations_are_read_with_the_beginning_of_their_transcript
     )
     assert [segment["start"] for segment in item["transcript_segments"]] == [0.0]
     assert "null" not in answer.text
-    for asked, told in ((-1, 3), (0, 0), (2, 2), (1000, 3)):
-        more = await apped.ask("GET", "conversations", max_transcript_segments=asked)
-        [item] = more.json()["conversations"]
-        assert len(item["transcript_segments"]) == told
+    for max_segments, segment_count in ((-1, 3), (0, 0), (2, 2), (1000, 3)):
+        response = await app_fixture.request(
+            "GET", "conversations", max_transcript_segments=max_segments
+        )
+        [item] = response.json()["conversations"]
+        assert len(item["transcript_segments"]) == segment_count
 
 
-class Watched(Conversations):
+class RecordingConversations(Conversations):
     """Remembers whose transcripts were read."""
 
     def __init__(self, documents: Documents) -> None:
         super().__init__(documents)
-        self.read: list[ConversationId] = []
+        self.read_ids: list[ConversationId] = []
 
     async def get(self, uid: UserId, conversation_id: ConversationId) -> Conversation:
-        self.read.append(conversation_id)
+        self.read_ids.append(conversation_id)
         return await super().get(uid, conversation_id)
 
 
-async def test_t17_no_more_transcripts_are_read_than_an_answer_holds(apped):
-    await apped.declare("read_conversations")
+async def test_only_transcripts_that_fit_the_response_are_read_t17(app_fixture):
+    await app_fixture.declare("read_conversations")
     for n in range(25):
-        await apped.world.deps.conversations.add(
-            ALICE, talk(*["x" * 90_000] * 5, id=ConversationId(f"talk{n}"))
+        await app_fixture.world.deps.conversations.add(
+            ALICE, build_test_conversation(*["x" * 90_000] * 5, id=ConversationId(f"talk{n}"))
         )
-    watched = Watched(apped.world.documents)
-    deps = replace(apped.deps, conversations=watched)
-    app = application("integrations", INTEGRATIONS, deps)
+    recording_conversations = RecordingConversations(app_fixture.world.documents)
+    deps = replace(app_fixture.deps, conversations=recording_conversations)
+    app = build_application("integrations", INTEGRATIONS, deps)
     async with AsyncClient(
-        transport=ASGITransport(app), base_url="http://test", headers=apped.client.headers
+        transport=ASGITransport(app), base_url="http://test", headers=app_fixture.client.headers
     ) as client:
         query = f"uid={ALICE}&max_transcript_segments=-1"
         answer = await client.get(f"{PREFIX}/conversations?{query}")
 
     items = answer.json()["conversations"]
     assert len(items) == 25
-    assert len(watched.read) == 20
+    assert len(recording_conversations.read_ids) == 20
     assert [bool(item["transcript_segments"]) for item in items] == [True] * 18 + [False] * 7
 
 
@@ -443,24 +474,27 @@ async def test_t17_no_more_transcripts_are_read_than_an_answer_holds(apped):
         ({"offset": 1}, 0),
     ],
 )
-async def test_t17_conversations_are_filtered_by_day_and_status(apped, query, found):
-    await filled(apped)
+async def test_conversations_are_filtered_by_day_and_status_t17(app_fixture, query, found):
+    await fill_library(app_fixture)
 
-    answer = await apped.ask("GET", "conversations", **query)
+    answer = await app_fixture.request("GET", "conversations", **query)
 
     assert len(answer.json()["conversations"]) == found
 
 
-async def test_t17_what_was_discarded_is_shown_only_where_asked_for(apped):
-    await apped.declare("read_conversations")
-    await apped.world.write(talk("Hm."))
+async def test_discarded_conversations_are_listed_only_on_request_t17(app_fixture):
+    await app_fixture.declare("read_conversations")
+    await app_fixture.world.write(build_test_conversation("Hm."))
     path = f"users/{ALICE}/conversations/{TALK}"
-    await apped.world.documents.write(Update(path, {"discarded": True}))
+    await app_fixture.world.documents.write(Update(path, {"discarded": True}))
 
-    hidden = await apped.ask("GET", "conversations")
-    shown = await apped.ask("GET", "conversations", include_discarded=True)
+    without_discarded = await app_fixture.request("GET", "conversations")
+    with_discarded = await app_fixture.request("GET", "conversations", include_discarded=True)
 
-    assert (hidden.json()["conversations"], len(shown.json()["conversations"])) == ([], 1)
+    assert (
+        without_discarded.json()["conversations"],
+        len(with_discarded.json()["conversations"]),
+    ) == ([], 1)
 
 
 @pytest.mark.parametrize(
@@ -472,21 +506,21 @@ async def test_t17_what_was_discarded_is_shown_only_where_asked_for(apped):
         ("tasks", "due_end_date"),
     ],
 )
-async def test_t17_a_date_that_cannot_be_read_is_named(apped, path, name):
-    await apped.declare(*EVERY)
+async def test_an_invalid_date_is_400_with_its_name_t17(app_fixture, path, name):
+    await app_fixture.declare(*ALL_ACTIONS)
 
-    status, detail = refusal(await apped.ask("GET", path, **{name: "yesterday"}))
+    status, detail = parse_refusal(await app_fixture.request("GET", path, **{name: "yesterday"}))
 
     assert status == 400
     assert detail.startswith(f"Invalid {name} format. Use ISO format")
 
 
-async def test_t17_search_finds_by_what_was_said_in_pages(apped):
-    await filled(apped)
+async def test_a_search_returns_matching_conversations_in_pages_t17(app_fixture):
+    await fill_library(app_fixture)
 
-    first = (await apped.ask("POST", "search/conversations", {"query": "peanuts"})).json()
+    first = (await app_fixture.request("POST", "search/conversations", {"query": "peanuts"})).json()
     second = (
-        await apped.ask("POST", "search/conversations", {"query": "peanuts", "page": 2})
+        await app_fixture.request("POST", "search/conversations", {"query": "peanuts", "page": 2})
     ).json()
 
     assert [item["id"] for item in first["conversations"]] == [TALK]
@@ -506,10 +540,10 @@ async def test_t17_search_finds_by_what_was_said_in_pages(apped):
         ({"start_date": "2026-03-02", "end_date": "2026-03-02"}, 1),
     ],
 )
-async def test_t17_tasks_are_filtered(apped, query, found):
-    await filled(apped)
+async def test_tasks_are_filtered_t17(app_fixture, query, found):
+    await fill_library(app_fixture)
 
-    answer = await apped.ask("GET", "tasks", **query)
+    answer = await app_fixture.request("GET", "tasks", **query)
 
     assert len(answer.json()["tasks"]) == found
     assert json.dumps(None) not in answer.text
@@ -519,11 +553,11 @@ async def test_t17_tasks_are_filtered(apped, query, found):
     ("path", "model"),
     [("memories", "MemoriesOut"), ("conversations", "ConversationsOut"), ("tasks", "TasksOut")],
 )
-async def test_t17_an_answer_without_nulls_is_what_the_document_describes(apped, path, model):
-    await filled(apped)
+async def test_a_response_without_nulls_matches_the_openapi_schema_t17(app_fixture, path, model):
+    await fill_library(app_fixture)
     schemas = json.loads((ROOT / "docs/openapi.json").read_text())["components"]["schemas"]
-    whole = {"$ref": f"#/components/schemas/{model}", "components": {"schemas": schemas}}
+    schema = {"$ref": f"#/components/schemas/{model}", "components": {"schemas": schemas}}
 
-    answer = await apped.ask("GET", path)
+    answer = await app_fixture.request("GET", path)
 
-    Draft202012Validator(whole).validate(answer.json())
+    Draft202012Validator(schema).validate(answer.json())

@@ -18,21 +18,21 @@ from tests.functions.process_conversation.world import (
     MEMORIES,
     STRUCTURE,
     TALK,
-    World,
-    memory,
-    structure,
-    talk,
-    world_on,
+    ProcessingFixture,
+    build_fixture,
+    build_memory_output,
+    build_structure_output,
+    build_test_conversation,
 )
 
-MOST_STEPS = 60
+MAX_STEPS = 60
 
 
 class Crash(Exception):
     """The process ends here; nothing after it runs."""
 
 
-Cut = Callable[[], Awaitable[None]]
+Action = Callable[[], Awaitable[None]]
 
 
 @dataclass
@@ -40,35 +40,35 @@ class Interruption:
     """Counts the calls that leave the processor; at number `at` something happens around it."""
 
     at: int
-    happens: Cut
+    action: Action
     after: bool
     calls: int = 0
     done: bool = False
 
     def wrap(self, name: str, port: Any) -> Any:
-        return Watched(port, self)
+        return WatchedPort(port, self)
 
-    async def around(self, call: Callable[[], Awaitable[Any]]) -> Any:
+    async def intercept(self, call: Callable[[], Awaitable[Any]]) -> Any:
         self.calls += 1
         if self.calls != self.at:
             return await call()
         self.done = True
         if not self.after:
-            await self.happens()
+            await self.action()
             return await call()
         value = await call()
-        await self.happens()
+        await self.action()
         return value
 
 
-class Watcher(Protocol):
-    async def around(self, call: Callable[[], Awaitable[Any]]) -> Any: ...
+class CallWatcher(Protocol):
+    async def intercept(self, call: Callable[[], Awaitable[Any]]) -> Any: ...
 
 
-class Watched:
+class WatchedPort:
     """Stands before a port and lets somebody see every call."""
 
-    def __init__(self, port: Any, watcher: Watcher) -> None:
+    def __init__(self, port: Any, watcher: CallWatcher) -> None:
         self._port = port
         self._watcher = watcher
 
@@ -78,22 +78,24 @@ class Watched:
             return method
 
         async def call(*args: Any, **named: Any) -> Any:
-            return await self._watcher.around(lambda: method(*args, **named))
+            return await self._watcher.intercept(lambda: method(*args, **named))
 
         return call
 
 
-class TalkativeModel:
+class EchoModel:
     """Answers from what was said, so that every content has answers of its own."""
 
     def name(self, role: str) -> str:
         return "talkative"
 
-    async def structured(self, role: str, prompt: Any, schema: Any) -> Any:
-        said = prompt.data["transcript"][0]["text"]
+    async def complete_structured(self, role: str, prompt: Any, schema: Any) -> Any:
+        text = prompt.data["transcript"][0]["text"]
         answers: dict[str, Mapping[str, Any]] = {
-            STRUCTURE: structure(title=said, action_items=[{"description": f"Do: {said}"}]),
-            MEMORIES: {"memories": [memory(f"User said {said}", evidence=said)]},
+            STRUCTURE: build_structure_output(
+                title=text, action_items=[{"description": f"Do: {text}"}]
+            ),
+            MEMORIES: {"memories": [build_memory_output(f"User said {text}", evidence=text)]},
         }
         return schema.model_validate(answers[prompt.name])
 
@@ -101,127 +103,129 @@ class TalkativeModel:
         raise NotImplementedError
 
 
-OLD = talk("Old words.", *(f"Old {n}." for n in range(9)))
-NEW = talk("New words.")
+OLD = build_test_conversation("Old words.", *(f"Old {n}." for n in range(9)))
+NEW = build_test_conversation("New words.")
 
 
-async def crash() -> None:
+async def raise_crash() -> None:
     raise Crash
 
 
-async def outage() -> None:
+async def raise_outage() -> None:
     raise Unavailable("gone for a moment")
 
 
-async def run_to_the_end(world: World, *messages: Mapping[str, Any]) -> None:
+async def deliver_until_idle(world: ProcessingFixture, *messages: Mapping[str, Any]) -> None:
     """Deliver as the queue does: what failed comes again, later, until all is quiet."""
-    waiting = list(messages)
+    pending = list(messages)
     for _ in range(20):
-        waiting += await world.tell()
-        if not waiting:
+        pending += await world.run_trigger()
+        if not pending:
             return
-        message = waiting.pop(0)
+        message = pending.pop(0)
         try:
             await world.deliver(message)
         except (Crash, Unavailable):
-            world.clock.pass_(seconds=121)
-            waiting.append(message)
+            world.clock.advance(seconds=121)
+            pending.append(message)
     raise AssertionError("it never becomes quiet")
 
 
-async def undisturbed(folder: Path, *versions: Conversation | None) -> dict[str, Any]:
+async def compute_expected_end(folder: Path, *versions: Conversation | None) -> dict[str, Any]:
     """Return what a user has after these versions, each processed in peace; None deletes."""
     database = SqliteDatabase(folder / "undisturbed.db")
-    world = world_on(database, TalkativeModel())
+    world = build_fixture(database, EchoModel())
     for version in versions:
         await (world.write(version) if version else world.delete())
-        await run_to_the_end(world)
-    end = await world.everything()
+        await deliver_until_idle(world)
+    end = await world.load_everything()
     database.close()
     return end
 
 
 @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
-@pytest.mark.parametrize("cut", [crash, outage])
-async def test_cut_at_every_call_it_ends_as_if_never_cut(tmp_path, cut, after):
-    wanted = await undisturbed(tmp_path, OLD, NEW)
+@pytest.mark.parametrize("cut", [raise_crash, raise_outage])
+async def test_an_interruption_at_any_call_leads_to_the_same_end(tmp_path, cut, after):
+    expected = await compute_expected_end(tmp_path, OLD, NEW)
 
-    for at in range(1, MOST_STEPS):
+    for at in range(1, MAX_STEPS):
         interruption = Interruption(at, cut, after)
         database = SqliteDatabase(tmp_path / f"{at}.db")
-        world = world_on(database, TalkativeModel(), interruption.wrap)
+        world = build_fixture(database, EchoModel(), interruption.wrap)
         for version in (OLD, NEW):
             await world.write(version)
-            await run_to_the_end(world)
-        assert await world.everything() == wanted, f"cut at call {at}"
+            await deliver_until_idle(world)
+        assert await world.load_everything() == expected, f"cut at call {at}"
         assert world.events.of("conversation.processed")
         database.close()
         if not interruption.done:
             break
 
-    assert 30 < at < MOST_STEPS
+    assert 30 < at < MAX_STEPS
 
 
 @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
 @pytest.mark.parametrize("version", [NEW, None], ids=["edited", "deleted"])
 @pytest.mark.parametrize("other_first", [True, False], ids=["overtaken", "pending"])
-async def test_changed_during_any_call_it_ends_as_the_last_version(
+async def test_a_change_during_any_call_leads_to_the_last_version(
     tmp_path, version, after, other_first
 ):
-    wanted = await undisturbed(tmp_path, OLD, version)
+    expected = await compute_expected_end(tmp_path, OLD, version)
 
-    for at in range(1, MOST_STEPS):
+    for at in range(1, MAX_STEPS):
         database = SqliteDatabase(tmp_path / f"{at}.db")
-        other = world_on(database, TalkativeModel())
+        other = build_fixture(database, EchoModel())
 
-        async def change(other: World = other) -> None:
+        async def change(other: ProcessingFixture = other) -> None:
             await (other.write(version) if version else other.delete())
             if other_first:
-                await run_to_the_end(other)
+                await deliver_until_idle(other)
 
         interruption = Interruption(at, change, after)
-        world = world_on(database, TalkativeModel(), interruption.wrap)
+        world = build_fixture(database, EchoModel(), interruption.wrap)
         await world.write(OLD)
-        await run_to_the_end(world)
-        await run_to_the_end(other)
+        await deliver_until_idle(world)
+        await deliver_until_idle(other)
         if not interruption.done:
             database.close()
             break
-        assert await world.everything() == wanted, f"changed at call {at}"
+        assert await world.load_everything() == expected, f"changed at call {at}"
         database.close()
 
-    assert 15 < at < MOST_STEPS
+    assert 15 < at < MAX_STEPS
 
 
 @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
 @pytest.mark.parametrize("other_first", [True, False], ids=["overtaken", "pending"])
-async def test_stored_again_while_it_is_forgotten_it_ends_as_stored(tmp_path, after, other_first):
-    wanted = await undisturbed(tmp_path, OLD, None, NEW)
+async def test_a_conversation_stored_again_during_its_removal_is_processed(
+    tmp_path, after, other_first
+):
+    expected = await compute_expected_end(tmp_path, OLD, None, NEW)
 
-    for at in range(1, MOST_STEPS):
+    for at in range(1, MAX_STEPS):
         database = SqliteDatabase(tmp_path / f"{at}.db")
-        other = world_on(database, TalkativeModel())
+        other = build_fixture(database, EchoModel())
         await other.write(OLD)
-        await run_to_the_end(other)
+        await deliver_until_idle(other)
         await other.delete()
-        (deleted,) = await other.tell()
+        (deletion,) = await other.run_trigger()
 
-        async def store(other: World = other) -> None:
+        async def store(other: ProcessingFixture = other) -> None:
             await other.write(NEW)
             if other_first:
-                await run_to_the_end(other)
+                await deliver_until_idle(other)
 
         interruption = Interruption(at, store, after)
-        world = world_on(database, TalkativeModel(), interruption.wrap)
-        await run_to_the_end(world, deleted)
-        await run_to_the_end(other)
+        world = build_fixture(database, EchoModel(), interruption.wrap)
+        await deliver_until_idle(world, deletion)
+        await deliver_until_idle(other)
         if not interruption.done:
             database.close()
             break
-        assert await world.everything() == wanted, f"stored at call {at}"
+        assert await world.load_everything() == expected, f"stored at call {at}"
         database.close()
 
-    assert 5 < at < MOST_STEPS
+    assert 5 < at < MAX_STEPS
 
 
 @settings(max_examples=25, deadline=None)
@@ -234,69 +238,69 @@ async def test_messages_in_any_order_and_number_lead_to_what_is_stored_last(
     tmp_path_factory, order, again, last
 ):
     folder = tmp_path_factory.mktemp("orders")
-    wanted = await undisturbed(folder, *([last] if last else [OLD, None]))
+    expected = await compute_expected_end(folder, *([last] if last else [OLD, None]))
     database = SqliteDatabase(folder / "keepsake.db")
-    world = world_on(database, TalkativeModel())
+    world = build_fixture(database, EchoModel())
 
     messages: list[Mapping[str, Any]] = []
     for version in (OLD, NEW, OLD, last):
         await (world.write(version) if version else world.delete())
-        messages += await world.tell() or [{"uid": ALICE, "conversation_id": TALK}]
+        messages += await world.run_trigger() or [{"uid": ALICE, "conversation_id": TALK}]
     for number in (*order, *again):
         await world.deliver(messages[number])
 
-    end = await world.everything()
+    end = await world.load_everything()
     database.close()
-    assert end == wanted
+    assert end == expected
 
 
 async def test_an_attempt_whose_lease_ran_out_cannot_save_over_its_successor(database):
-    late = world_on(database, TalkativeModel())
+    late = build_fixture(database, EchoModel())
     await late.write(OLD)
-    (message,) = await late.tell()
+    (message,) = await late.run_trigger()
 
-    async def overtaken() -> None:
-        late.clock.pass_(seconds=121)
-        successor = world_on(database, TalkativeModel())
+    async def overtake() -> None:
+        late.clock.advance(seconds=121)
+        successor = build_fixture(database, EchoModel())
         successor.clock.time = late.clock.time
         await successor.deliver(message)
 
-    interruption = Interruption(4, overtaken, after=True)
-    slow = world_on(database, TalkativeModel(), interruption.wrap)
+    interruption = Interruption(4, overtake, after=True)
+    slow = build_fixture(database, EchoModel(), interruption.wrap)
     with pytest.raises(Unavailable):
         await slow.deliver(message)
 
     assert interruption.done
     assert slow.events.published == []
-    assert (await slow.stored()).structured.title == "Old words."
+    assert (await slow.load_conversation()).structured.title == "Old words."
 
 
 @pytest.mark.parametrize("version", [NEW, None], ids=["edited", "deleted"])
-async def test_rows_written_too_late_by_an_attempt_that_then_died_are_mended_by_its_message_p29(
+async def test_late_rows_of_a_crashed_attempt_are_corrected_by_a_redelivery_p29(
     tmp_path, database, version
 ):
-    wanted = await undisturbed(tmp_path, OLD, version)
-    other = world_on(database, TalkativeModel())
+    expected = await compute_expected_end(tmp_path, OLD, version)
+    other = build_fixture(database, EchoModel())
 
     class LateVectors(SqliteVectors):
         async def upsert(self, namespace: str, rows: Any) -> None:
-            other.clock.pass_(seconds=121)
+            other.clock.advance(seconds=121)
             await (other.write(version) if version else other.delete())
-            await run_to_the_end(other)
+            await deliver_until_idle(other)
             await super().upsert(namespace, rows)
             raise Crash
 
-    late = world_on(
+    late = build_fixture(
         database,
-        TalkativeModel(),
+        EchoModel(),
         lambda name, port: LateVectors(database) if name == "vectors" else port,
     )
     await late.write(OLD)
-    (message,) = await late.tell()
+    (message,) = await late.run_trigger()
     with pytest.raises(Crash):
         await late.deliver(message)
-    before = await other.everything()
-    await run_to_the_end(other, message)
+    before = await other.load_everything()
+    await deliver_until_idle(other, message)
 
-    assert before != wanted
-    assert await other.everything() == wanted
+    assert before != expected
+    assert await other.load_everything() == expected

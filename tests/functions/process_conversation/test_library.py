@@ -10,15 +10,15 @@ from shared.domain.documents import Set
 from shared.domain.ids import ActionItemId, MemoryId
 from shared.domain.memory import Memory
 from shared.domain.task import ActionItem
-from tests.functions.process_conversation.client import BODY, CONVERSATIONS, SEGMENT, client_of
+from tests.functions.process_conversation.client import BODY, CONVERSATIONS, SEGMENT, build_client
 from tests.functions.process_conversation.world import ALICE, START
 
 
-async def test_a_conversation_is_taken_processed_read_and_found(world, alice):
-    taken = await alice.post(CONVERSATIONS, json=BODY)
-    assert (taken.status_code, taken.json()) == (202, {"id": "talk", "status": "processing"})
+async def test_a_conversation_is_accepted_processed_read_and_found(world, alice):
+    response = await alice.post(CONVERSATIONS, json=BODY)
+    assert (response.status_code, response.json()) == (202, {"id": "talk", "status": "processing"})
 
-    await world.settle()
+    await world.deliver_all()
 
     document = (await alice.get(f"{CONVERSATIONS}/talk")).json()
     assert document == {
@@ -47,55 +47,57 @@ async def test_a_conversation_is_taken_processed_read_and_found(world, alice):
             {**SEGMENT, "label": "SPEAKER_00", "start": 0.0, "person_id": None}
         ],
     }
-    found = (await alice.post(f"{CONVERSATIONS}/search", json={"query": "peanuts"})).json()
-    (hit,) = found["hits"]
+    result = (await alice.post(f"{CONVERSATIONS}/search", json={"query": "peanuts"})).json()
+    (hit,) = result["hits"]
     assert hit["conversation_id"] == "talk"
     assert hit["score"] > 0
     assert "allergic to peanuts" in hit["passages"][0]["text"]
     assert (hit["passages"][0]["first_segment"], hit["passages"][0]["last_segment"]) == (0, 0)
 
 
-async def test_without_an_id_one_is_given(alice):
+async def test_a_conversation_without_an_id_gets_one(alice):
     body = {name: value for name, value in BODY.items() if name != "id"}
 
-    taken = await alice.post(CONVERSATIONS, json=body)
+    response = await alice.post(CONVERSATIONS, json=body)
 
-    assert taken.json() == {"id": "id0001", "status": "processing"}
+    assert response.json() == {"id": "id0001", "status": "processing"}
 
 
 async def test_the_same_content_again_is_accepted_and_written_once(world, alice):
     await alice.post(CONVERSATIONS, json=BODY)
     writes = len(world.changes)
 
-    again = await alice.post(CONVERSATIONS, json={**BODY, "started_at": "2026-03-02T09:00:00Z"})
+    response = await alice.post(CONVERSATIONS, json={**BODY, "started_at": "2026-03-02T09:00:00Z"})
 
-    assert (again.status_code, again.json()["id"]) == (202, "talk")
+    assert (response.status_code, response.json()["id"]) == (202, "talk")
     assert len(world.changes) == writes
 
 
 async def test_other_content_under_the_same_id_is_a_conflict(world, alice):
     await alice.post(CONVERSATIONS, json=BODY)
-    before = await world.everything()
+    before = await world.load_everything()
 
-    other = await alice.post(CONVERSATIONS, json={**BODY, "language": "de"})
+    response = await alice.post(CONVERSATIONS, json={**BODY, "language": "de"})
 
-    assert other.status_code == 409
-    assert other.json()["detail"] == "Another conversation is stored under this id"
-    assert await world.everything() == before
+    assert response.status_code == 409
+    assert response.json()["detail"] == "Another conversation is stored under this id"
+    assert await world.load_everything() == before
 
 
-async def test_a_long_transcript_is_kept_whole_and_again_is_the_same(alice):
+async def test_a_long_transcript_is_stored_whole_and_accepted_again(alice):
     segments = [{**SEGMENT, "text": f"{n} " + "ä" * 300} for n in range(3_000)]
     long = {**BODY, "transcript_segments": segments}
 
-    taken = await alice.post(CONVERSATIONS, json=long)
-    again = await alice.post(CONVERSATIONS, json=long)
+    first = await alice.post(CONVERSATIONS, json=long)
+    second = await alice.post(CONVERSATIONS, json=long)
 
-    assert (taken.status_code, again.status_code) == (202, 202)
-    read = (await alice.get(f"{CONVERSATIONS}/talk")).json()["transcript_segments"]
-    assert [segment["text"] for segment in read] == [segment["text"] for segment in segments]
-    (listed,) = (await alice.get(CONVERSATIONS)).json()["conversations"]
-    assert "transcript_segments" not in listed
+    assert (first.status_code, second.status_code) == (202, 202)
+    stored_segments = (await alice.get(f"{CONVERSATIONS}/talk")).json()["transcript_segments"]
+    assert [segment["text"] for segment in stored_segments] == [
+        segment["text"] for segment in segments
+    ]
+    (summary,) = (await alice.get(CONVERSATIONS)).json()["conversations"]
+    assert "transcript_segments" not in summary
 
 
 @pytest.mark.parametrize(
@@ -130,13 +132,13 @@ async def test_a_long_transcript_is_kept_whole_and_again_is_the_same(alice):
     ],
     ids=lambda value: value if isinstance(value, str) else None,
 )  # fmt: skip
-async def test_what_cannot_be_taken_is_refused_and_leaves_nothing(
+async def test_an_invalid_conversation_is_refused_and_stores_nothing(
     world, alice, changes, status, detail
 ):
-    refused = await alice.post(CONVERSATIONS, json={**BODY, **changes})
+    response = await alice.post(CONVERSATIONS, json={**BODY, **changes})
 
-    assert (refused.status_code, refused.json()["detail"][: len(detail)]) == (status, detail)
-    assert (await world.everything())["documents"] == {}
+    assert (response.status_code, response.json()["detail"][: len(detail)]) == (status, detail)
+    assert (await world.load_everything())["documents"] == {}
 
 
 @pytest.mark.parametrize("changes", [
@@ -146,13 +148,13 @@ async def test_what_cannot_be_taken_is_refused_and_leaves_nothing(
     {"source": "toaster"},
     {"unknown_field": 1},
 ])  # fmt: skip
-async def test_what_lies_on_the_limit_is_taken(alice, changes):
-    taken = await alice.post(CONVERSATIONS, json={**BODY, **changes})
+async def test_a_conversation_on_the_limit_is_accepted(alice, changes):
+    response = await alice.post(CONVERSATIONS, json={**BODY, **changes})
 
-    assert taken.status_code == 202
+    assert response.status_code == 202
 
 
-async def test_an_unknown_source_is_unknown(alice):
+async def test_an_unsupported_source_is_stored_as_unknown(alice):
     await alice.post(CONVERSATIONS, json={**BODY, "source": "toaster"})
 
     assert (await alice.get(f"{CONVERSATIONS}/talk")).json()["source"] == "unknown"
@@ -170,66 +172,66 @@ async def test_an_unknown_source_is_unknown(alice):
     ],
 )
 async def test_a_body_that_is_no_json_is_400(world, alice, body):
-    refused = await alice.post(
+    response = await alice.post(
         CONVERSATIONS, content=body, headers={"content-type": "application/json"}
     )
 
-    assert refused.status_code == 400
-    assert refused.json()["detail"].startswith("The body is not valid JSON")
-    assert (await world.everything())["documents"] == {}
+    assert response.status_code == 400
+    assert response.json()["detail"].startswith("The body is not valid JSON")
+    assert (await world.load_everything())["documents"] == {}
 
 
 @pytest.mark.parametrize("number", ["NaN", "Infinity", "1e999"])
 async def test_a_time_that_is_no_number_is_refused(alice, number):
     body = json.dumps(BODY).replace("4.5", number)
 
-    refused = await alice.post(
+    response = await alice.post(
         CONVERSATIONS, content=body, headers={"content-type": "application/json"}
     )
 
-    assert refused.status_code in {400, 422}
+    assert response.status_code in {400, 422}
 
 
-async def test_nobody_reads_what_is_not_theirs(world, alice):
+async def test_a_user_cannot_read_or_delete_another_users_conversation(world, alice):
     await alice.post(CONVERSATIONS, json=BODY)
-    await world.settle()
+    await world.deliver_all()
 
-    async with client_of(world, "bob") as bob:
-        read = await bob.get(f"{CONVERSATIONS}/talk")
-        deleted = await bob.delete(f"{CONVERSATIONS}/talk")
-        found = await bob.post(f"{CONVERSATIONS}/search", json={"query": "peanuts"})
+    async with build_client(world, "bob") as bob:
+        get_response = await bob.get(f"{CONVERSATIONS}/talk")
+        delete_response = await bob.delete(f"{CONVERSATIONS}/talk")
+        search_response = await bob.post(f"{CONVERSATIONS}/search", json={"query": "peanuts"})
         memories = await bob.get("/v3/memories")
 
-    assert (read.status_code, deleted.status_code) == (404, 404)
-    assert read.json()["detail"] == "Conversation not found"
-    assert (found.json()["hits"], memories.json()) == ([], [])
+    assert (get_response.status_code, delete_response.status_code) == (404, 404)
+    assert get_response.json()["detail"] == "Conversation not found"
+    assert (search_response.json()["hits"], memories.json()) == ([], [])
     assert (await alice.get(f"{CONVERSATIONS}/talk")).status_code == 200
 
 
-async def test_without_a_token_nothing_is_answered(alice):
+async def test_a_request_without_a_token_is_401(alice):
     answer = await alice.get(CONVERSATIONS, headers={"authorization": ""})
 
     assert (answer.status_code, answer.json()["detail"]) == (401, "Authorization header not found")
 
 
 @pytest.mark.parametrize("name", ["nothing", "..", "a.b", "x" * 65, "%00", "ä"])
-async def test_what_is_not_there_is_404(alice, name):
+async def test_a_missing_conversation_is_404(alice, name):
     assert (await alice.get(f"{CONVERSATIONS}/{name}")).status_code == 404
     assert (await alice.delete(f"{CONVERSATIONS}/{name}")).status_code == 404
 
 
-async def test_a_deleted_one_is_gone_at_once_and_its_traces_soon(world, alice):
+async def test_a_deleted_conversation_disappears_at_once_and_its_derived_data_later(world, alice):
     await alice.post(CONVERSATIONS, json=BODY)
-    await world.settle()
+    await world.deliver_all()
 
-    deleted = await alice.delete(f"{CONVERSATIONS}/talk")
+    response = await alice.delete(f"{CONVERSATIONS}/talk")
 
-    assert (deleted.status_code, deleted.content) == (204, b"")
+    assert (response.status_code, response.content) == (204, b"")
     assert (await alice.get(f"{CONVERSATIONS}/talk")).status_code == 404
-    found = await alice.post(f"{CONVERSATIONS}/search", json={"query": "peanuts"})
-    assert found.json()["hits"] == []
-    await world.settle()
-    assert await world.everything() == {"documents": {}, "rows": []}
+    search_response = await alice.post(f"{CONVERSATIONS}/search", json={"query": "peanuts"})
+    assert search_response.json()["hits"] == []
+    await world.deliver_all()
+    assert await world.load_everything() == {"documents": {}, "rows": []}
 
 
 async def test_pages_follow_one_another_newest_first(alice):
@@ -237,16 +239,16 @@ async def test_pages_follow_one_another_newest_first(alice):
         times = {"started_at": f"2026-03-02T0{n // 2}:00:00Z"}
         await alice.post(CONVERSATIONS, json={**BODY, **times, "id": f"c{n}"})
 
-    seen, cursor = [], None
+    pages, cursor = [], None
     while True:
         params = {"limit": 2} | ({"cursor": cursor} if cursor else {})
         page = (await alice.get(CONVERSATIONS, params=params)).json()
-        seen.append([c["id"] for c in page["conversations"]])
+        pages.append([c["id"] for c in page["conversations"]])
         cursor = page["next_cursor"]
         if cursor is None:
             break
 
-    assert seen == [["c4", "c3"], ["c2", "c1"], ["c0"]]
+    assert pages == [["c4", "c3"], ["c2", "c1"], ["c0"]]
 
 
 @pytest.mark.parametrize(
@@ -296,15 +298,15 @@ async def test_a_bad_search_is_422(alice, body):
         ({"start_date": "2026-03-01T00:00:00Z", "end_date": "2026-03-03T00:00:00Z"}, 1),
     ],
 )
-async def test_a_search_holds_to_its_dates(world, alice, dates, hits):
+async def test_a_search_respects_its_dates(world, alice, dates, hits):
     await alice.post(CONVERSATIONS, json=BODY)
-    await world.settle()
+    await world.deliver_all()
 
-    found = await alice.post(
+    response = await alice.post(
         f"{CONVERSATIONS}/search", json={"query": "peanuts", "limit": 200, **dates}
     )
 
-    assert len(found.json()["hits"]) == hits
+    assert len(response.json()["hits"]) == hits
 
 
 @pytest.mark.parametrize(
@@ -316,36 +318,36 @@ async def test_a_search_holds_to_its_dates(world, alice, dates, hits):
         ({"people": ["Nobody"], "end_date": "2026-03-02T09:00:00Z"}, 0, True),
     ],
 )
-async def test_p13_a_search_by_names_says_when_it_went_on_without_them(
+async def test_a_search_reports_when_it_ignored_its_name_filters_p13(
     world, alice, names, hits, fallback
 ):
-    said = {**SEGMENT, "speaker": "Ann", "is_user": False}
-    await alice.post(CONVERSATIONS, json={**BODY, "transcript_segments": [said]})
-    await world.settle()
+    segment = {**SEGMENT, "speaker": "Ann", "is_user": False}
+    await alice.post(CONVERSATIONS, json={**BODY, "transcript_segments": [segment]})
+    await world.deliver_all()
 
-    found = await alice.post(f"{CONVERSATIONS}/search", json={"query": "peanuts", **names})
+    response = await alice.post(f"{CONVERSATIONS}/search", json={"query": "peanuts", **names})
 
-    assert len(found.json()["hits"]) == hits
-    assert found.json()["fallback_without_filters"] is fallback
+    assert len(response.json()["hits"]) == hits
+    assert response.json()["fallback_without_filters"] is fallback
 
 
 @pytest.mark.parametrize(
     ("names", "status"),
     [({"people": ["x"] * 21}, 413), ({"topics": [""]}, 422), ({"people": "Ann"}, 422)],
 )
-async def test_p13_a_search_takes_up_to_twenty_names(alice, names, status):
-    wrong = await alice.post(f"{CONVERSATIONS}/search", json={"query": "peanuts", **names})
+async def test_a_search_takes_up_to_twenty_names_p13(alice, names, status):
+    response = await alice.post(f"{CONVERSATIONS}/search", json={"query": "peanuts", **names})
 
-    assert wrong.status_code == status
+    assert response.status_code == status
 
 
-async def test_memories_read_as_the_old_app_reads_them(world, alice):
+async def test_memories_have_the_fields_that_the_old_app_expects(world, alice):
     for n in range(3):
         at = START + timedelta(hours=n)
-        stored = Memory(
+        memory = Memory(
             id=MemoryId(f"m{n}"), content="x", category="system", created_at=at, updated_at=at
         )
-        await world.documents.write(Set(f"users/{ALICE}/memories/m{n}", dump(stored)))
+        await world.documents.write(Set(f"users/{ALICE}/memories/m{n}", dump(memory)))
 
     page = (await alice.get("/v3/memories", params={"limit": 1, "offset": 1})).json()
 
@@ -377,10 +379,10 @@ async def test_memories_read_as_the_old_app_reads_them(world, alice):
 async def test_action_items_say_whether_there_are_more(world, alice):
     for n in range(3):
         at = START + timedelta(hours=n)
-        stored = ActionItem(
+        action_item = ActionItem(
             id=ActionItemId(f"a{n}"), description="Call", created_at=at, updated_at=at, due_at=at
         )
-        await world.documents.write(Set(f"users/{ALICE}/action_items/a{n}", dump(stored)))
+        await world.documents.write(Set(f"users/{ALICE}/action_items/a{n}", dump(action_item)))
 
     first = (await alice.get("/v1/action-items", params={"limit": 2})).json()
     rest = (await alice.get("/v1/action-items", params={"limit": 2, "offset": 2})).json()

@@ -12,15 +12,24 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp_types import CallToolResult, TextContent
 
 from functions.process_conversation.endpoints import MCP
-from functions.process_conversation.mcp_server.rates import MOST_KEPT, PER_MINUTE, KeyRates
+from functions.process_conversation.mcp_server.rates import (
+    MAX_PER_MINUTE,
+    MAX_TRACKED_KEYS,
+    KeyRateLimiter,
+)
 from functions.process_conversation.mcp_server.tools import MAX_RESULT_CHARS, TOOLS
 from functions.process_conversation.wiring import LibraryDeps
 from shared.data.mcp_keys import MAX_KEYS
 from shared.domain.errors import TooMany
-from shared.edge.http import application
+from shared.edge.http import build_application
 from tests.doubles import FixedClock
-from tests.functions.process_conversation.client import BODY, CONVERSATIONS, client_of, deps_of
-from tests.functions.process_conversation.world import World
+from tests.functions.process_conversation.client import (
+    BODY,
+    CONVERSATIONS,
+    build_client,
+    build_library_deps,
+)
+from tests.functions.process_conversation.world import ProcessingFixture
 
 KEYS = "/v1/mcp/keys"
 URL = "http://test/v1/mcp"
@@ -28,66 +37,66 @@ LISTING = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}
 ACCEPT = {"accept": "application/json, text/event-stream"}
 
 
-def http_client(world: World, key: str = "") -> httpx2.AsyncClient:
-    return client_with(deps_of(world), key)
+def build_http_client(world: ProcessingFixture, key: str = "") -> httpx2.AsyncClient:
+    return build_client_with_key(build_library_deps(world), key)
 
 
-def client_with(deps: LibraryDeps, key: str) -> httpx2.AsyncClient:
-    transport = httpx2.ASGITransport(application("mcp", MCP, deps))
+def build_client_with_key(deps: LibraryDeps, key: str) -> httpx2.AsyncClient:
+    transport = httpx2.ASGITransport(build_application("mcp", MCP, deps))
     headers = {"Authorization": f"Bearer {key}"} if key else {}
     return httpx2.AsyncClient(transport=transport, headers=headers)
 
 
 @asynccontextmanager
-async def library(
-    world: World, key: str, mode: Literal["auto", "legacy"] = "auto"
+async def open_library(
+    world: ProcessingFixture, key: str, mode: Literal["auto", "legacy"] = "auto"
 ) -> AsyncIterator[Client]:
     async with (
-        http_client(world, key) as http,
+        build_http_client(world, key) as http,
         Client(streamable_http_client(URL, http_client=http), mode=mode) as client,
     ):
         yield client
 
 
-async def new_key(world: World, uid: str = "alice") -> dict[str, Any]:
-    async with client_of(world, uid) as owner:
+async def create_key(world: ProcessingFixture, uid: str = "alice") -> dict[str, Any]:
+    async with build_client(world, uid) as owner:
         answer = await owner.post(KEYS, json={"name": "Editor"})
     assert answer.status_code == 201
     created: dict[str, Any] = answer.json()
     return created
 
 
-async def posted(world: World, key: str = "", **headers: str) -> httpx2.Response:
-    async with http_client(world, key) as http:
+async def post_listing(world: ProcessingFixture, key: str = "", **headers: str) -> httpx2.Response:
+    async with build_http_client(world, key) as http:
         return await http.post(URL, json=LISTING, headers={**ACCEPT, **headers})
 
 
-async def posted_to(deps: LibraryDeps, key: str) -> httpx2.Response:
-    async with client_with(deps, key) as http:
+async def post_listing_to(deps: LibraryDeps, key: str) -> httpx2.Response:
+    async with build_client_with_key(deps, key) as http:
         return await http.post(URL, json=LISTING, headers=ACCEPT)
 
 
-async def ask(client: Client, name: str, /, **arguments: Any) -> CallToolResult:
+async def call_tool(client: Client, name: str, /, **arguments: Any) -> CallToolResult:
     return await client.call_tool(name, arguments)
 
 
-def text(result: CallToolResult) -> str:
+def read_text(result: CallToolResult) -> str:
     (content,) = result.content
     assert isinstance(content, TextContent)
     return content.text
 
 
-async def answer(client: Client, name: str, /, **arguments: Any) -> Any:
-    result = await ask(client, name, **arguments)
-    assert not result.is_error, text(result)
-    return json.loads(text(result))
+async def call_tool_for_json(client: Client, name: str, /, **arguments: Any) -> Any:
+    result = await call_tool(client, name, **arguments)
+    assert not result.is_error, read_text(result)
+    return json.loads(read_text(result))
 
 
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
-async def test_t19_the_official_client_lists_the_tools_with_what_they_do(world, mode):
-    key = (await new_key(world))["key"]
+async def test_the_official_client_lists_the_tools_with_what_they_do_t19(world, mode):
+    key = (await create_key(world))["key"]
 
-    async with library(world, key, mode) as client:
+    async with open_library(world, key, mode) as client:
         tools = (await client.list_tools()).tools
 
     assert [tool.name for tool in tools] == list(TOOLS)
@@ -104,45 +113,53 @@ async def test_t19_the_official_client_lists_the_tools_with_what_they_do(world, 
 
 
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
-async def test_t19_a_conversation_is_found_and_read(world, alice, mode):
+async def test_a_conversation_is_found_and_read_t19(world, alice, mode):
     await alice.post(CONVERSATIONS, json=BODY)
-    await world.settle()
-    key = (await new_key(world))["key"]
+    await world.deliver_all()
+    key = (await create_key(world))["key"]
 
-    async with library(world, key, mode) as client:
-        found = await answer(client, "search_conversations", query="peanuts")
-        read = await answer(client, "get_conversation", conversation_id="talk")
-        listed = await answer(client, "get_conversations", limit=1)
+    async with open_library(world, key, mode) as client:
+        result = await call_tool_for_json(client, "search_conversations", query="peanuts")
+        conversation = await call_tool_for_json(client, "get_conversation", conversation_id="talk")
+        page = await call_tool_for_json(client, "get_conversations", limit=1)
 
-    assert [hit["conversation_id"] for hit in found["hits"]] == ["talk"]
-    assert read == (await alice.get(f"{CONVERSATIONS}/talk")).json()
-    assert [one["id"] for one in listed["conversations"]] == ["talk"]
+    assert [hit["conversation_id"] for hit in result["hits"]] == ["talk"]
+    assert conversation == (await alice.get(f"{CONVERSATIONS}/talk")).json()
+    assert [summary["id"] for summary in page["conversations"]] == ["talk"]
 
 
-async def test_t19_what_is_wanted_done_is_written_down_changed_and_completed(world, alice):
-    key = (await new_key(world))["key"]
+async def test_an_action_item_is_created_changed_and_completed_t19(world, alice):
+    key = (await create_key(world))["key"]
 
-    async with library(world, key) as client:
-        item = await answer(client, "create_action_item", description="Call Ann")
-        await answer(
+    async with open_library(world, key) as client:
+        item = await call_tool_for_json(client, "create_action_item", description="Call Ann")
+        await call_tool_for_json(
             client, "update_action_item", action_item_id=item["id"], due_at="2026-03-09T09:00:00Z"
         )
-        await answer(client, "complete_action_item", action_item_id=item["id"], completed=True)
-        (listed,) = (await answer(client, "get_action_items"))["action_items"]
+        await call_tool_for_json(
+            client, "complete_action_item", action_item_id=item["id"], completed=True
+        )
+        (listed_item,) = (await call_tool_for_json(client, "get_action_items"))["action_items"]
 
-    assert listed == (await alice.get(f"/v1/action-items/{item['id']}")).json()
-    assert (listed["completed"], listed["due_at"]) == (True, "2026-03-09T09:00:00Z")
+    assert listed_item == (await alice.get(f"/v1/action-items/{item['id']}")).json()
+    assert (listed_item["completed"], listed_item["due_at"]) == (True, "2026-03-09T09:00:00Z")
 
 
-async def test_t19_a_memory_is_made_and_found(world):
-    key = (await new_key(world))["key"]
+async def test_a_memory_is_created_and_found_t19(world):
+    key = (await create_key(world))["key"]
 
-    async with library(world, key) as client:
-        made = await answer(client, "create_memory", content="Is allergic to peanuts.")
-        found = await answer(client, "search_memories", query="peanuts")
-        listed = await answer(client, "get_memories")
+    async with open_library(world, key) as client:
+        memory = await call_tool_for_json(
+            client, "create_memory", content="Is allergic to peanuts."
+        )
+        search_hits = await call_tool_for_json(client, "search_memories", query="peanuts")
+        listed_memories = await call_tool_for_json(client, "get_memories")
 
-    assert [one["id"] for one in found] == [one["id"] for one in listed] == [made["id"]]
+    assert (
+        [one["id"] for one in search_hits]
+        == [one["id"] for one in listed_memories]
+        == [memory["id"]]
+    )
 
 
 @pytest.mark.parametrize(
@@ -156,144 +173,146 @@ async def test_t19_a_memory_is_made_and_found(world):
         ("delete_everything", {}, "There is no tool 'delete_everything'."),
     ],
 )
-async def test_t19_a_call_that_cannot_be_answered_says_why(
+async def test_an_invalid_tool_call_returns_its_reason_t19(
     world, name: str, arguments: Mapping[str, Any], told: str
 ):
-    key = (await new_key(world))["key"]
+    key = (await create_key(world))["key"]
 
-    async with library(world, key) as client:
-        result = await ask(client, name, **arguments)
+    async with open_library(world, key) as client:
+        result = await call_tool(client, name, **arguments)
 
     assert result.is_error
-    assert told in text(result)
+    assert told in read_text(result)
 
 
-async def test_t19_a_long_answer_is_cut_and_says_so(world, alice):
-    said = [{**BODY["transcript_segments"][0], "text": "long " * 1_000}] * 20
-    await alice.post(CONVERSATIONS, json={**BODY, "transcript_segments": said})
-    key = (await new_key(world))["key"]
+async def test_a_long_result_is_truncated_with_a_notice_t19(world, alice):
+    segments = [{**BODY["transcript_segments"][0], "text": "long " * 1_000}] * 20
+    await alice.post(CONVERSATIONS, json={**BODY, "transcript_segments": segments})
+    key = (await create_key(world))["key"]
 
-    async with library(world, key) as client:
-        read = text(await ask(client, "get_conversation", conversation_id="talk"))
+    async with open_library(world, key) as client:
+        result_text = read_text(await call_tool(client, "get_conversation", conversation_id="talk"))
 
-    assert len(read) < MAX_RESULT_CHARS + 100
-    assert read.endswith("characters left out; ask for less …")
+    assert len(result_text) < MAX_RESULT_CHARS + 100
+    assert result_text.endswith("characters left out; ask for less …")
 
 
-async def test_t19_a_key_opens_the_library_of_its_owner_only(world, alice):
+async def test_a_key_opens_the_library_of_its_owner_only_t19(world, alice):
     await alice.post(CONVERSATIONS, json=BODY)
-    await world.settle()
-    key = (await new_key(world, "bob"))["key"]
+    await world.deliver_all()
+    key = (await create_key(world, "bob"))["key"]
 
-    async with library(world, key) as client:
-        found = await answer(client, "search_conversations", query="peanuts")
-        read = await ask(client, "get_conversation", conversation_id="talk")
+    async with open_library(world, key) as client:
+        search_result = await call_tool_for_json(client, "search_conversations", query="peanuts")
+        read_result = await call_tool(client, "get_conversation", conversation_id="talk")
 
-    assert found["hits"] == []
-    assert read.is_error
+    assert search_result["hits"] == []
+    assert read_result.is_error
 
 
-async def test_t19_a_key_does_not_open_the_library_of_whom_it_could_name(world):
-    key = (await new_key(world, "bob"))["key"]
+async def test_a_key_with_another_users_id_in_it_is_refused_t19(world):
+    key = (await create_key(world, "bob"))["key"]
 
-    refused = await posted(world, key.replace("bob", "alice"))
+    response = await post_listing(world, key.replace("bob", "alice"))
 
-    assert refused.status_code == 401
+    assert response.status_code == 401
 
 
 @pytest.mark.parametrize(
     "key", ["", "ks_mcp_alice.guessed", "ks_mcp_", "sk_alice.x", "omi_mcp_a/b.x"]
 )
-async def test_t19_without_a_key_that_is_known_nothing_is_answered(world, key):
-    refused = await posted(world, key)
+async def test_a_request_without_a_valid_key_is_401_t19(world, key):
+    response = await post_listing(world, key)
 
-    assert refused.status_code == 401
-    assert refused.headers["www-authenticate"] == "Bearer"
+    assert response.status_code == 401
+    assert response.headers["www-authenticate"] == "Bearer"
 
 
-async def test_t19_a_revoked_key_fails_at_once(world, alice):
-    key = await new_key(world)
-    assert (await posted(world, key["key"])).status_code == 200
+async def test_a_revoked_key_fails_at_once_t19(world, alice):
+    key = await create_key(world)
+    assert (await post_listing(world, key["key"])).status_code == 200
 
     await alice.delete(f"{KEYS}/{key['id']}")
 
-    assert (await posted(world, key["key"])).status_code == 401
+    assert (await post_listing(world, key["key"])).status_code == 401
     assert (await alice.get(KEYS)).json() == []
 
 
-async def test_t19_a_key_works_under_the_old_prefix_too(world):
-    key = (await new_key(world))["key"]
+async def test_a_key_works_under_the_old_prefix_too_t19(world):
+    key = (await create_key(world))["key"]
 
-    assert (await posted(world, key.replace("ks_mcp_", "omi_mcp_"))).status_code == 200
-
-
-async def test_t19_a_key_is_shown_once_and_stored_as_a_hash(world, alice):
-    key = await new_key(world)
-
-    (listed,) = (await alice.get(KEYS)).json()
-    stored = json.dumps(await world.everything(), default=str)
-
-    assert listed == {name: value for name, value in key.items() if name != "key"}
-    assert key["key"].partition(".")[2] not in stored
+    assert (await post_listing(world, key.replace("ks_mcp_", "omi_mcp_"))).status_code == 200
 
 
-async def test_t19_an_owner_has_a_bounded_number_of_keys(world, alice):
+async def test_a_key_is_shown_once_and_stored_as_a_hash_t19(world, alice):
+    key = await create_key(world)
+
+    (listed_key,) = (await alice.get(KEYS)).json()
+    stored_text = json.dumps(await world.load_everything(), default=str)
+
+    assert listed_key == {name: value for name, value in key.items() if name != "key"}
+    assert key["key"].partition(".")[2] not in stored_text
+
+
+async def test_an_owner_has_a_bounded_number_of_keys_t19(world, alice):
     for _ in range(MAX_KEYS):
-        await new_key(world)
+        await create_key(world)
 
     assert (await alice.post(KEYS, json={"name": "One more"})).status_code == 409
 
 
-async def test_t19_a_page_of_another_origin_may_not_call(world):
-    key = (await new_key(world))["key"]
+async def test_a_page_of_another_origin_may_not_call_t19(world):
+    key = (await create_key(world))["key"]
 
     for origin in ("https://evil.example", "null", "http://[", "test"):
-        assert (await posted(world, key, origin=origin)).status_code == 403
-    assert (await posted(world, key, origin="http://test")).status_code == 200
+        assert (await post_listing(world, key, origin=origin)).status_code == 403
+    assert (await post_listing(world, key, origin="http://test")).status_code == 200
 
 
-async def test_t19_a_key_that_asks_too_often_waits_and_no_other_does(world):
-    keys = [(await new_key(world))["key"] for _ in range(2)]
-    deps = deps_of(world)
+async def test_the_rate_limit_applies_to_each_key_alone_t19(world):
+    keys = [(await create_key(world))["key"] for _ in range(2)]
+    deps = build_library_deps(world)
 
-    statuses = [(await posted_to(deps, keys[0])).status_code for _ in range(PER_MINUTE + 1)]
-    other = await posted_to(deps, keys[1])
-    late = await posted_to(deps, keys[0])
-    world.clock.pass_(seconds=1)
-    later = await posted_to(deps, keys[0])
+    statuses = [
+        (await post_listing_to(deps, keys[0])).status_code for _ in range(MAX_PER_MINUTE + 1)
+    ]
+    other_key_response = await post_listing_to(deps, keys[1])
+    refused_response = await post_listing_to(deps, keys[0])
+    world.clock.advance(seconds=1)
+    later_response = await post_listing_to(deps, keys[0])
 
-    assert statuses == [200] * PER_MINUTE + [429]
-    assert (late.status_code, late.headers["retry-after"]) == (429, "1")
-    assert (other.status_code, later.status_code) == (200, 200)
+    assert statuses == [200] * MAX_PER_MINUTE + [429]
+    assert (refused_response.status_code, refused_response.headers["retry-after"]) == (429, "1")
+    assert (other_key_response.status_code, later_response.status_code) == (200, 200)
 
 
-def test_t19_of_many_keys_those_used_last_are_remembered_and_no_others():
-    rates, now = KeyRates(), FixedClock().now()
+def test_the_rate_limiter_keeps_the_most_recently_used_keys_t19():
+    limiter, now = KeyRateLimiter(), FixedClock().now()
 
-    def uses(key: str) -> None:
-        for _ in range(PER_MINUTE):
-            rates.check(key, now)
+    def use_up(key: str) -> None:
+        for _ in range(MAX_PER_MINUTE):
+            limiter.check(key, now)
 
-    uses("first")
-    for n in range(MOST_KEPT):
-        rates.check(f"k{n}", now)
-    uses("first")
+    use_up("first")
+    for n in range(MAX_TRACKED_KEYS):
+        limiter.check(f"k{n}", now)
+    use_up("first")
 
     with pytest.raises(TooMany):
-        rates.check("first", now)
+        limiter.check("first", now)
 
 
 @pytest.mark.parametrize("method", ["GET", "DELETE"])
-async def test_t19_there_are_no_streams_and_no_sessions(world, method):
-    key = (await new_key(world))["key"]
+async def test_there_are_no_streams_and_no_sessions_t19(world, method):
+    key = (await create_key(world))["key"]
 
-    async with http_client(world, key) as http:
+    async with build_http_client(world, key) as http:
         assert (await http.request(method, URL)).status_code == 405
 
 
-async def test_t19_a_message_is_bounded(world):
-    key = (await new_key(world))["key"]
+async def test_a_too_large_message_is_413_t19(world):
+    key = (await create_key(world))["key"]
     long = {**LISTING, "params": {"cursor": "x" * 1_100_000}}
 
-    async with http_client(world, key) as http:
+    async with build_http_client(world, key) as http:
         assert (await http.post(URL, json=long, headers=ACCEPT)).status_code == 413

@@ -4,27 +4,35 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from functions.process_conversation.answers import MemoriesAnswer
-from functions.process_conversation.memories import REPEATED, candidates
-from functions.process_conversation.memories import memories as decided
-from functions.process_conversation.reconcile import Reconciled
+from functions.process_conversation.answers import MemoriesOutput
+from functions.process_conversation.memories import MAX_REPEATED, select_candidates
+from functions.process_conversation.memories import decide_memories as decide_candidates
+from functions.process_conversation.reconcile import Reconciliation
 from shared.domain.ids import MemoryId
 from shared.domain.memory import Memory
-from tests.functions.process_conversation.world import START, memory, talk
+from tests.functions.process_conversation.world import (
+    START,
+    build_memory_output,
+    build_test_conversation,
+)
 
-CONVERSATION = talk("I'm allergic to peanuts. I live in Bergen, by the sea.", "I love jazz.")
-
-
-def memories(answer, conversation, known) -> Reconciled:
-    return decided(candidates(answer, conversation, known), known)
-
-
-def kept(*said, known=()):
-    answer = MemoriesAnswer.model_validate({"memories": list(said)})
-    return [m.content for m in memories(answer, CONVERSATION, known).memories]
+CONVERSATION = build_test_conversation(
+    "I'm allergic to peanuts. I live in Bergen, by the sea.", "I love jazz."
+)
 
 
-def stored(content):
+def select_and_decide(answer, conversation, known_memories) -> Reconciliation:
+    return decide_candidates(
+        select_candidates(answer, conversation, known_memories), known_memories
+    )
+
+
+def keep_contents(*outputs, known_memories=()):
+    answer = MemoriesOutput.model_validate({"memories": list(outputs)})
+    return [m.content for m in select_and_decide(answer, CONVERSATION, known_memories).memories]
+
+
+def build_known_memory(content):
     return Memory(
         id=MemoryId(f"m {content}"),
         content=content,
@@ -34,15 +42,15 @@ def stored(content):
     )
 
 
-def test_a_fact_with_its_proof_is_kept_with_it_p14():
-    answer = MemoriesAnswer.model_validate({"memories": [memory()]})
+def test_a_fact_is_kept_with_its_evidence_p14():
+    answer = MemoriesOutput.model_validate({"memories": [build_memory_output()]})
 
-    (found,) = memories(answer, CONVERSATION, []).memories
+    (fact,) = select_and_decide(answer, CONVERSATION, []).memories
 
-    assert (found.content, found.category) == ("User is allergic to peanuts", "system")
-    assert (found.evidence, found.segment) == ("I'm allergic to peanuts", 0)
-    assert found.conversation_id == CONVERSATION.id
-    assert found.visibility == "private"
+    assert (fact.content, fact.category) == ("User is allergic to peanuts", "system")
+    assert (fact.evidence, fact.segment) == ("I'm allergic to peanuts", 0)
+    assert fact.conversation_id == CONVERSATION.id
+    assert fact.visibility == "private"
 
 
 @pytest.mark.parametrize(
@@ -62,21 +70,23 @@ def test_a_fact_with_its_proof_is_kept_with_it_p14():
         {"content": "word " * 16},
     ],
 )
-def test_a_fact_without_proof_place_or_measure_is_dropped_p14(changes):
-    assert kept(memory(**changes)) == []
+def test_a_fact_with_invalid_evidence_segment_category_or_length_is_dropped_p14(changes):
+    assert keep_contents(build_memory_output(**changes)) == []
 
 
-def test_fifteen_words_are_enough_p14():
-    said = " ".join(f"w{n}" for n in range(15))
+def test_a_fact_of_fifteen_words_is_kept_p14():
+    content = " ".join(f"w{n}" for n in range(15))
 
-    assert kept(memory(said)) == [said]
+    assert keep_contents(build_memory_output(content)) == [content]
 
 
-def test_what_another_speaker_likes_is_no_fact_about_the_owner_p14():
+def test_what_another_speaker_likes_is_not_stored_about_the_user_p14():
     jazz = {"segment": 1, "evidence": "I love jazz"}
 
-    assert kept(memory("User loves jazz", **jazz)) == []
-    assert kept(memory("Jo: jazz calms", category="interesting", **jazz)) == ["Jo: jazz calms"]
+    assert keep_contents(build_memory_output("User loves jazz", **jazz)) == []
+    assert keep_contents(build_memory_output("Jo: jazz calms", category="interesting", **jazz)) == [
+        "Jo: jazz calms"
+    ]
 
 
 @pytest.mark.parametrize(
@@ -91,50 +101,70 @@ def test_what_another_speaker_likes_is_no_fact_about_the_owner_p14():
     ],
 )
 @pytest.mark.parametrize("category", ["system", "interesting"])
-def test_what_was_not_meant_to_last_is_dropped_whatever_the_model_says_c62(said, category):
-    answer = MemoriesAnswer.model_validate({"memories": [memory(category=category)]})
+def test_a_transient_or_unserious_statement_is_dropped_c62(said, category):
+    answer = MemoriesOutput.model_validate({"memories": [build_memory_output(category=category)]})
     is_advice = category == "interesting" and "she goes" in said
 
-    found = memories(answer, talk(said), []).memories
+    facts = select_and_decide(answer, build_test_conversation(said), []).memories
 
-    assert [m.content for m in found] == ["User is allergic to peanuts"] * is_advice
+    assert [m.content for m in facts] == ["User is allergic to peanuts"] * is_advice
 
 
-def test_of_two_homes_in_one_conversation_the_later_holds_c63():
-    said = talk("I live in Bergen.", "Really?", "Old habit: I live in Oslo.", "Ah.")
-    bergen = memory("User lives in Bergen", evidence="I live in Bergen")
-    oslo = memory("User lives in Oslo", evidence="I live in Oslo", segment=2)
-    tea = memory("User likes tea", evidence="Old habit", segment=2)
+def test_the_later_of_two_homes_in_one_conversation_is_kept_c63():
+    conversation = build_test_conversation(
+        "I live in Bergen.", "Really?", "Old habit: I live in Oslo.", "Ah."
+    )
+    bergen = build_memory_output("User lives in Bergen", evidence="I live in Bergen")
+    oslo = build_memory_output("User lives in Oslo", evidence="I live in Oslo", segment=2)
+    tea = build_memory_output("User likes tea", evidence="Old habit", segment=2)
 
     for answers in ([bergen, oslo, tea], [tea, oslo, bergen]):
-        answer = MemoriesAnswer.model_validate({"memories": answers})
-        found = {m.content for m in memories(answer, said, []).memories}
+        answer = MemoriesOutput.model_validate({"memories": answers})
+        contents = {m.content for m in select_and_decide(answer, conversation, []).memories}
 
-        assert found == {"User lives in Oslo", "User likes tea"}
+        assert contents == {"User lives in Oslo", "User likes tea"}
 
 
 def test_two_of_each_category_are_kept_p14():
-    facts = [memory(f"Fact {n}", category=c) for n in range(4) for c in ("system", "interesting")]
+    facts = [
+        build_memory_output(f"Fact {n}", category=c)
+        for n in range(4)
+        for c in ("system", "interesting")
+    ]
 
-    assert kept(*facts) == ["Fact 0", "Fact 1"]
-    spread = [memory(f"{c} {n}", category=c) for n in range(4) for c in ("system", "interesting")]
-    assert kept(*spread) == ["interesting 0", "interesting 1", "system 0", "system 1"]
+    assert keep_contents(*facts) == ["Fact 0", "Fact 1"]
+    mixed_facts = [
+        build_memory_output(f"{c} {n}", category=c)
+        for n in range(4)
+        for c in ("system", "interesting")
+    ]
+    assert keep_contents(*mixed_facts) == ["interesting 0", "interesting 1", "system 0", "system 1"]
 
 
-def test_what_is_said_twice_or_known_is_dropped_p14():
-    facts = [memory("User lives in Bergen."), memory("user lives in bergen"), memory("New")]
+def test_a_repeated_or_known_fact_is_dropped_p14():
+    facts = [
+        build_memory_output("User lives in Bergen."),
+        build_memory_output("user lives in bergen"),
+        build_memory_output("New"),
+    ]
 
-    assert kept(*facts) == ["User lives in Bergen.", "New"]
-    assert kept(*facts, known=[stored("User lives in BERGEN!")]) == ["New"]
+    assert keep_contents(*facts) == ["User lives in Bergen.", "New"]
+    assert keep_contents(*facts, known_memories=[build_known_memory("User lives in BERGEN!")]) == [
+        "New"
+    ]
 
 
-def test_c62_a_conversation_strengthens_a_bounded_number_of_facts():
+def test_a_conversation_repeats_at_most_a_fixed_number_of_known_facts_c62():
     facts = [f"User owns boat {n}" for n in range(600)]
-    answer = MemoriesAnswer.model_validate({"memories": [memory(fact) for fact in facts]})
+    answer = MemoriesOutput.model_validate(
+        {"memories": [build_memory_output(fact) for fact in facts]}
+    )
 
-    found = memories(answer, CONVERSATION, [stored(fact) for fact in facts])
+    reconciliation = select_and_decide(
+        answer, CONVERSATION, [build_known_memory(fact) for fact in facts]
+    )
 
-    assert len(found.repeated) == REPEATED
+    assert len(reconciliation.repeated_ids) == MAX_REPEATED
 
 
 @given(
@@ -149,13 +179,15 @@ def test_c62_a_conversation_strengthens_a_bounded_number_of_facts():
         )
     )
 )
-def test_every_answer_comes_out_within_the_limits_p14(said):
-    found = memories(MemoriesAnswer.model_validate({"memories": said}), CONVERSATION, []).memories
+def test_every_model_output_is_reduced_to_the_limits_p14(said):
+    facts = select_and_decide(
+        MemoriesOutput.model_validate({"memories": said}), CONVERSATION, []
+    ).memories
 
-    assert sum(m.category == "system" for m in found) <= 2
-    assert sum(m.category == "interesting" for m in found) <= 2
-    assert len({m.content.casefold() for m in found}) == len(found)
-    for m in found:
+    assert sum(m.category == "system" for m in facts) <= 2
+    assert sum(m.category == "interesting" for m in facts) <= 2
+    assert len({m.content.casefold() for m in facts}) == len(facts)
+    for m in facts:
         assert m.segment is not None
         assert m.evidence in CONVERSATION.transcript_segments[m.segment].text
         assert len(m.content.split()) <= 15

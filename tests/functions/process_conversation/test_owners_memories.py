@@ -5,214 +5,220 @@ import pytest
 from shared.data.search import Search
 from shared.domain.errors import Unavailable
 from shared.domain.ids import ConversationId, MemoryId
-from tests.functions.process_conversation.client import client_of
+from tests.functions.process_conversation.client import build_client
 from tests.functions.process_conversation.test_interruptions import Interruption
-from tests.functions.process_conversation.test_reconcile import HOMES, Reader, hear, known, told
-from tests.functions.process_conversation.world import ALICE, World, world_on
+from tests.functions.process_conversation.test_reconcile import (
+    HOMES,
+    SingleFactReader,
+    build_talk,
+    list_contents,
+    process_talks,
+)
+from tests.functions.process_conversation.world import ALICE, ProcessingFixture, build_fixture
 
-AGAIN = told("b", "User lives in Bergen", hours=1)
+REPEATED_HOME = build_talk("b", "User lives in Bergen", hours=1)
 
 
 @pytest.fixture
-def listening(database) -> World:
-    return world_on(database, Reader())  # type: ignore[arg-type]
+def reader_world(database) -> ProcessingFixture:
+    return build_fixture(database, SingleFactReader())  # type: ignore[arg-type]
 
 
 @pytest.fixture
-async def alice(listening):
-    async with client_of(listening, ALICE) as client:
+async def alice(reader_world):
+    async with build_client(reader_world, ALICE) as client:
         yield client
 
 
-async def memory_rows(world: World) -> list[str]:
-    return [row for row in await world.row_ids() if row.endswith("#m")]
+async def list_memory_rows(world: ProcessingFixture) -> list[str]:
+    return [row for row in await world.list_row_ids() if row.endswith("#m")]
 
 
-async def the_memory(alice) -> str:
+async def get_memory_path(alice) -> str:
     (memory,) = (await alice.get("/v3/memories")).json()
     return f"/v3/memories/{memory['id']}"
 
 
-async def process_again(world: World, alice, name: str) -> None:
+async def reprocess(world: ProcessingFixture, alice, name: str) -> None:
     """Have a conversation processed anew; what the models said of it is used again."""
-    changed = await alice.patch(f"/v1/conversations/{name}", json={"title": f"Another {name}"})
-    assert changed.status_code == 200
-    await world.settle()
+    response = await alice.patch(f"/v1/conversations/{name}", json={"title": f"Another {name}"})
+    assert response.status_code == 200
+    await world.deliver_all()
 
 
-async def test_c50_all_memories_are_those_that_no_longer_hold_too(listening, alice):
-    await hear(listening, *HOMES)
+async def test_deleting_all_memories_includes_superseded_ones_c50(reader_world, alice):
+    await process_talks(reader_world, *HOMES)
 
     await alice.delete("/v3/memories")
 
-    assert await listening.deps.memories.any(ALICE, limit=9) == []
-    assert await memory_rows(listening) == []
+    assert await reader_world.deps.memories.list_all(ALICE, limit=9) == []
+    assert await list_memory_rows(reader_world) == []
     for name in "abc":
-        await process_again(listening, alice, name)
-    assert await listening.deps.memories.any(ALICE, limit=9) == []
+        await reprocess(reader_world, alice, name)
+    assert await reader_world.deps.memories.list_all(ALICE, limit=9) == []
 
 
-async def test_c50_a_deleted_fact_comes_back_from_no_conversation_that_said_it(listening, alice):
-    await hear(listening, HOMES[0], AGAIN)
+async def test_a_deleted_fact_is_not_extracted_again_c50(reader_world, alice):
+    await process_talks(reader_world, HOMES[0], REPEATED_HOME)
 
-    await alice.delete(await the_memory(alice))
-    await process_again(listening, alice, "b")
-    await process_again(listening, alice, "a")
+    await alice.delete(await get_memory_path(alice))
+    await reprocess(reader_world, alice, "b")
+    await reprocess(reader_world, alice, "a")
 
-    assert await known(listening) == []
-    assert await memory_rows(listening) == []
+    assert await list_contents(reader_world) == []
+    assert await list_memory_rows(reader_world) == []
 
 
-async def test_c63_when_the_owner_deletes_a_correction_what_it_corrected_holds_again(
-    listening, alice
+async def test_deleting_a_correction_restores_the_corrected_fact_c63(reader_world, alice):
+    await process_talks(reader_world, *HOMES[:2])
+
+    await alice.post(f"{await get_memory_path(alice)}/review", params={"value": False})
+
+    assert await list_contents(reader_world) == ["User lives in Bergen"]
+    await reprocess(reader_world, alice, "b")
+    assert await list_contents(reader_world) == ["User lives in Bergen"]
+    assert len(await list_memory_rows(reader_world)) == 1
+
+
+async def test_reprocessing_a_conversation_does_not_count_its_own_memory_again_c62(
+    reader_world, alice
 ):
-    await hear(listening, *HOMES[:2])
-
-    await alice.post(f"{await the_memory(alice)}/review", params={"value": False})
-
-    assert await known(listening) == ["User lives in Bergen"]
-    await process_again(listening, alice, "b")
-    assert await known(listening) == ["User lives in Bergen"]
-    assert len(await memory_rows(listening)) == 1
-
-
-async def test_c62_a_confirmed_memory_is_not_said_again_by_its_own_conversation(listening, alice):
-    await hear(listening, HOMES[0])
-    path = await the_memory(alice)
+    await process_talks(reader_world, HOMES[0])
+    path = await get_memory_path(alice)
 
     await alice.post(f"{path}/review", params={"value": True})
-    await process_again(listening, alice, "a")
+    await reprocess(reader_world, alice, "a")
 
     assert (await alice.get(path)).json()["mentions"] == 1
 
 
-async def test_c63_any_number_of_corrections_can_be_looked_up(listening):
+async def test_any_number_of_corrections_can_be_looked_up_c63(reader_world):
     ids = [MemoryId(f"m{n}") for n in range(75)]
 
-    assert await listening.deps.memories.superseded_by(ALICE, ids) == []
+    assert await reader_world.deps.memories.list_superseded_by(ALICE, ids) == []
 
 
 @pytest.mark.parametrize("after", [False, True])
 @pytest.mark.parametrize("at", range(1, 20))
-async def test_what_the_owner_writes_during_a_processing_is_found_and_nothing_else(
-    database, at, after
-):
+async def test_a_user_edit_during_processing_is_the_only_version_indexed(database, at, after):
     """P30: an edit of a memory may fall between any two steps."""
 
     async def edit() -> None:
-        async with client_of(world, ALICE) as client:
+        async with build_client(world, ALICE) as client:
             await client.patch(f"/v3/memories/{memory.id}", params={"value": "User rents a boat"})
 
-    cut = Interruption(0, edit, after)
-    world = world_on(database, Reader(), cut.wrap)  # type: ignore[arg-type]
-    await hear(world, HOMES[0])
-    (memory,) = await world.deps.memories.newest(ALICE, limit=9)
-    async with client_of(world, ALICE) as client:
+    interruption = Interruption(0, edit, after)
+    world = build_fixture(database, SingleFactReader(), interruption.wrap)  # type: ignore[arg-type]
+    await process_talks(world, HOMES[0])
+    (memory,) = await world.deps.memories.list_newest(ALICE, limit=9)
+    async with build_client(world, ALICE) as client:
         await client.post("/v1/conversations/a/reprocess")
     (message,) = world.events.of("conversation.changed")[-1:]
 
-    cut.at = cut.calls + at
+    interruption.at = interruption.calls + at
     await world.deliver(message)
 
-    assert cut.done or cut.calls < cut.at  # it has fewer steps
-    asked = "Bergen boat"
-    (found,) = await Search(world.documents, world.vectors).memories(ALICE, asked, limit=9)
-    assert found.content == ("User rents a boat" if cut.done else "User lives in Bergen")
-    assert len(await memory_rows(world)) == 1
+    assert interruption.done or interruption.calls < interruption.at  # it has fewer steps
+    query = "Bergen boat"
+    (hit,) = await Search(world.documents, world.vectors).search_memories(ALICE, query, limit=9)
+    assert hit.content == ("User rents a boat" if interruption.done else "User lives in Bergen")
+    assert len(await list_memory_rows(world)) == 1
 
 
 @pytest.mark.parametrize("at", [1, 2, 3, 4])
 @pytest.mark.parametrize("gone", [False, True])
-async def test_of_two_edits_at_once_the_one_that_stands_is_found(database, at, gone):
-    async def another() -> None:
-        async with client_of(world, ALICE) as other:
+async def test_after_two_concurrent_edits_the_stored_one_is_indexed(database, at, gone):
+    async def change_concurrently() -> None:
+        async with build_client(world, ALICE) as client:
             if gone:
-                await other.delete("/v3/memories/m1")
+                await client.delete("/v3/memories/m1")
             else:
-                await other.patch("/v3/memories/m1", params={"value": "Second"})
+                await client.patch("/v3/memories/m1", params={"value": "Second"})
 
-    cut = Interruption(0, another, after=False)
-    world = world_on(database, Reader(), cut.wrap)  # type: ignore[arg-type]
-    async with client_of(world, ALICE) as client:
+    interruption = Interruption(0, change_concurrently, after=False)
+    world = build_fixture(database, SingleFactReader(), interruption.wrap)  # type: ignore[arg-type]
+    async with build_client(world, ALICE) as client:
         await client.post("/v3/memories", json={"id": "m1", "content": "Nothing"})
-        cut.at = cut.calls + at
+        interruption.at = interruption.calls + at
         await client.patch("/v3/memories/m1", params={"value": "First"})
 
-    stored = await world.deps.memories.any(ALICE, limit=9)
-    said = " ".join(memory.content for memory in stored) or "First Second"
-    found = await Search(world.documents, world.vectors).memories(ALICE, said, limit=9)
-    assert found == stored
-    assert len(await memory_rows(world)) == len(stored)
+    stored_memories = await world.deps.memories.list_all(ALICE, limit=9)
+    query = " ".join(memory.content for memory in stored_memories) or "First Second"
+    hits = await Search(world.documents, world.vectors).search_memories(ALICE, query, limit=9)
+    assert hits == stored_memories
+    assert len(await list_memory_rows(world)) == len(stored_memories)
 
 
-async def insist(world: World, message) -> None:
+async def deliver_with_retry(world: ProcessingFixture, message) -> None:
     """Deliver as the queue does, until it is taken."""
     for _ in range(5):
         try:
             return await world.deliver(message)
         except Unavailable:
-            world.clock.pass_(seconds=121)
+            world.clock.advance(seconds=121)
     raise AssertionError("it is never taken")
 
 
 @pytest.mark.parametrize("after", [False, True])
 @pytest.mark.parametrize("at", range(1, 20))
-async def test_c63_of_two_conversations_deleted_at_once_no_fact_stays(database, at, after):
-    async def other() -> None:
-        await insist(world, messages[1])
+async def test_deleting_two_conversations_at_once_leaves_no_fact_c63(database, at, after):
+    async def deliver_second() -> None:
+        await deliver_with_retry(world, messages[1])
 
-    cut = Interruption(0, other, after)
-    world = world_on(database, Reader(), cut.wrap)  # type: ignore[arg-type]
-    await hear(world, HOMES[0], AGAIN)
+    interruption = Interruption(0, deliver_second, after)
+    world = build_fixture(database, SingleFactReader(), interruption.wrap)  # type: ignore[arg-type]
+    await process_talks(world, HOMES[0], REPEATED_HOME)
     for name in "ab":
         await world.delete(name=ConversationId(name))
-    messages = await world.tell()
-    cut.at = cut.calls + at
+    messages = await world.run_trigger()
+    interruption.at = interruption.calls + at
 
-    await insist(world, messages[0])
-    if not cut.done:  # it has fewer steps
-        await other()
+    await deliver_with_retry(world, messages[0])
+    if not interruption.done:  # it has fewer steps
+        await deliver_second()
 
-    assert await world.deps.memories.any(ALICE, limit=9) == []
-    assert await memory_rows(world) == []
+    assert await world.deps.memories.list_all(ALICE, limit=9) == []
+    assert await list_memory_rows(world) == []
 
 
 @pytest.mark.parametrize("after", [False, True])
 @pytest.mark.parametrize("at", range(1, 20))
-async def test_what_the_owner_writes_while_its_conversation_is_forgotten_stays(database, at, after):
-    taken: list[int] = []
+async def test_a_user_edit_during_the_removal_of_its_conversation_is_kept(database, at, after):
+    status_codes: list[int] = []
 
     async def edit() -> None:
-        async with client_of(world, ALICE) as client:
+        async with build_client(world, ALICE) as client:
             answer = await client.patch(path, params={"value": "User rents a boat"})
-            taken.append(answer.status_code)
+            status_codes.append(answer.status_code)
 
-    cut = Interruption(0, edit, after)
-    world = world_on(database, Reader(), cut.wrap)  # type: ignore[arg-type]
-    await hear(world, HOMES[0])
-    (memory,) = await world.deps.memories.newest(ALICE, limit=9)
+    interruption = Interruption(0, edit, after)
+    world = build_fixture(database, SingleFactReader(), interruption.wrap)  # type: ignore[arg-type]
+    await process_talks(world, HOMES[0])
+    (memory,) = await world.deps.memories.list_newest(ALICE, limit=9)
     path = f"/v3/memories/{memory.id}"
     await world.delete(name=ConversationId("a"))
-    (message,) = await world.tell()
-    cut.at = cut.calls + at
+    (message,) = await world.run_trigger()
+    interruption.at = interruption.calls + at
 
-    await insist(world, message)
+    await deliver_with_retry(world, message)
 
-    kept = ["User rents a boat"] if taken == [200] else []
-    assert cut.done or cut.calls < cut.at  # it has fewer steps
-    assert await known(world) == kept
-    found = await Search(world.documents, world.vectors).memories(ALICE, "boat", limit=9)
-    assert [memory.content for memory in found] == kept
-    assert len(await memory_rows(world)) == len(kept)
+    expected = ["User rents a boat"] if status_codes == [200] else []
+    assert interruption.done or interruption.calls < interruption.at  # it has fewer steps
+    assert await list_contents(world) == expected
+    hits = await Search(world.documents, world.vectors).search_memories(ALICE, "boat", limit=9)
+    assert [memory.content for memory in hits] == expected
+    assert len(await list_memory_rows(world)) == len(expected)
 
 
-async def test_c63_a_conversation_that_corrected_a_fact_it_inherited_can_be_forgotten(listening):
-    await hear(listening, HOMES[0], AGAIN, told("b", "User lives in Porto", hours=1))
-    await listening.delete(name=ConversationId("a"))
-    await listening.settle()
+async def test_a_conversation_that_corrected_an_inherited_fact_can_be_deleted_c63(reader_world):
+    await process_talks(
+        reader_world, HOMES[0], REPEATED_HOME, build_talk("b", "User lives in Porto", hours=1)
+    )
+    await reader_world.delete(name=ConversationId("a"))
+    await reader_world.deliver_all()
 
-    await listening.delete(name=ConversationId("b"))
-    await listening.settle()
+    await reader_world.delete(name=ConversationId("b"))
+    await reader_world.deliver_all()
 
-    assert await listening.deps.memories.any(ALICE, limit=9) == []
-    assert await listening.everything() == {"documents": {}, "rows": []}
+    assert await reader_world.deps.memories.list_all(ALICE, limit=9) == []
+    assert await reader_world.load_everything() == {"documents": {}, "rows": []}

@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from shared.data.codec import dump
-from shared.data.transcripts import digest, part_fields
+from shared.data.transcripts import hash_part, part_fields
 from shared.domain.documents import Set, Update
 from shared.domain.errors import ModelFailed, NotFound, Unavailable
 from shared.domain.ids import MemoryId, UserId
 from shared.domain.memory import Memory
-from tests.contracts.test_documents import firestore_documents
+from tests.contracts.test_documents import build_firestore_documents
 from tests.doubles import ScriptedModel
 from tests.functions.process_conversation.world import (
     ALICE,
@@ -23,140 +23,143 @@ from tests.functions.process_conversation.world import (
     START,
     STRUCTURE,
     TALK,
-    answers,
-    script,
-    structure,
-    talk,
-    world_on,
+    build_fixture,
+    build_outputs,
+    build_script,
+    build_structure_output,
+    build_test_conversation,
 )
 
 PATH = f"users/{ALICE}/conversations/{TALK}"
 
 
 async def test_a_written_conversation_is_completed_searchable_and_announced_p28(database):
-    with ScriptedModel(answers=script(answers())) as model:
-        world = world_on(database, model)
-        await world.write(talk())
+    with ScriptedModel(answers=build_script(build_outputs())) as model:
+        world = build_fixture(database, model)
+        await world.write(build_test_conversation())
 
-        await world.settle()
+        await world.deliver_all()
 
-    stored = await world.stored()
-    assert (stored.status, stored.structured.title) == ("completed", "Berlin launch in May")
-    assert await world.found("launch in Berlin") == [TALK]
-    assert [m.content for m in await world.deps.memories.newest(ALICE, limit=9)] == [
+    conversation = await world.load_conversation()
+    assert (conversation.status, conversation.structured.title) == (
+        "completed",
+        "Berlin launch in May",
+    )
+    assert await world.search_ids("launch in Berlin") == [TALK]
+    assert [m.content for m in await world.deps.memories.list_newest(ALICE, limit=9)] == [
         "User is allergic to peanuts"
     ]
-    (item,) = await world.deps.action_items.newest(ALICE, limit=9)
+    (item,) = await world.deps.action_items.list_newest(ALICE, limit=9)
     assert (item.description, item.conversation_id) == ("Call the printer", TALK)
     assert world.events.of("conversation.processed") == [
-        {"uid": ALICE, "conversation_id": TALK, "content_hash": stored.processed_hash}
+        {"uid": ALICE, "conversation_id": TALK, "content_hash": conversation.processed_hash}
     ]
 
 
 async def test_an_edited_conversation_is_found_by_its_new_words_only_p28(database):
     with ScriptedModel(
-        answers=script(answers(), answers(items=["Book a room"], facts=[]))
+        answers=build_script(build_outputs(), build_outputs(items=["Book a room"], facts=[]))
     ) as model:
-        world = world_on(database, model)
-        await world.write(talk())
-        await world.settle()
+        world = build_fixture(database, model)
+        await world.write(build_test_conversation())
+        await world.deliver_all()
 
-        await world.write(talk("We go hiking in Norway."))
-        await world.settle()
+        await world.write(build_test_conversation("We go hiking in Norway."))
+        await world.deliver_all()
 
-    assert await world.found("hiking Norway") == [TALK]
-    assert await world.found("peanuts") == []
-    assert await world.deps.memories.newest(ALICE, limit=9) == []
-    items = await world.deps.action_items.newest(ALICE, limit=9)
+    assert await world.search_ids("hiking Norway") == [TALK]
+    assert await world.search_ids("peanuts") == []
+    assert await world.deps.memories.list_newest(ALICE, limit=9) == []
+    items = await world.deps.action_items.list_newest(ALICE, limit=9)
     assert [item.description for item in items] == ["Book a room"]
 
 
 async def test_a_shorter_edit_leaves_no_row_of_the_longer_text_p12(database):
-    with ScriptedModel(answers=script(answers(), answers(facts=[]))) as model:
-        world = world_on(database, model)
-        await world.write(talk(*(f"Sentence number {n}." for n in range(40))))
-        await world.settle()
-        before = await world.row_ids()
+    with ScriptedModel(answers=build_script(build_outputs(), build_outputs(facts=[]))) as model:
+        world = build_fixture(database, model)
+        await world.write(build_test_conversation(*(f"Sentence number {n}." for n in range(40))))
+        await world.deliver_all()
+        old_rows = await world.list_row_ids()
 
-        await world.write(talk())
-        await world.settle()
+        await world.write(build_test_conversation())
+        await world.deliver_all()
 
-    stored = await world.stored()
-    assert len(before) > 10
-    assert len(await world.row_ids()) == stored.chunk_count + 1
+    conversation = await world.load_conversation()
+    assert len(old_rows) > 10
+    assert len(await world.list_row_ids()) == conversation.chunk_count + 1
 
 
-async def test_a_deleted_conversation_leaves_nothing_but_the_owners_own_p28(database):
-    with ScriptedModel(answers=script(answers())) as model:
-        world = world_on(database, model)
-        await world.write(talk())
-        await world.settle()
-        await world.documents.write(Set(f"users/{ALICE}/memories/mine", dump(_own_memory())))
+async def test_a_deleted_conversation_leaves_only_what_the_user_wrote_p28(database):
+    with ScriptedModel(answers=build_script(build_outputs())) as model:
+        world = build_fixture(database, model)
+        await world.write(build_test_conversation())
+        await world.deliver_all()
+        await world.documents.write(Set(f"users/{ALICE}/memories/mine", dump(_build_user_memory())))
 
         await world.delete()
-        await world.settle()
+        await world.deliver_all()
         await world.deliver({"uid": ALICE, "conversation_id": TALK, "content_hash": None})
 
-    left = await world.everything()
-    assert list(left["documents"]) == [f"users/{ALICE}/memories/mine"]
-    assert [row for row, _ in left["rows"]] == [f"{ALICE}-mine#m"]
+    remaining = await world.load_everything()
+    assert list(remaining["documents"]) == [f"users/{ALICE}/memories/mine"]
+    assert [row for row, _ in remaining["rows"]] == [f"{ALICE}-mine#m"]
     assert await world.documents.get(CLAIM) is None
 
 
-async def test_what_the_processor_writes_sends_no_message(database):
-    with ScriptedModel(answers=script(answers())) as model:
-        world = world_on(database, model)
-        await world.write(talk())
-        (message,) = await world.tell()
+async def test_writes_of_the_processor_send_no_message(database):
+    with ScriptedModel(answers=build_script(build_outputs())) as model:
+        world = build_fixture(database, model)
+        await world.write(build_test_conversation())
+        (message,) = await world.run_trigger()
 
         await world.deliver(message)
 
     assert len(world.changes) == 1
-    assert await world.tell() == []
+    assert await world.run_trigger() == []
 
 
-async def test_a_message_delivered_again_announces_again_and_asks_no_model(database):
-    with ScriptedModel(answers=script(answers())) as model:
-        world = world_on(database, model)
-        await world.write(talk())
-        (message,) = await world.tell()
+async def test_a_redelivered_message_publishes_again_and_calls_no_model(database):
+    with ScriptedModel(answers=build_script(build_outputs())) as model:
+        world = build_fixture(database, model)
+        await world.write(build_test_conversation())
+        (message,) = await world.run_trigger()
         await world.deliver(message)
-        before = await world.everything()
+        before = await world.load_everything()
 
         await world.deliver(message)
 
-    assert await world.everything() == before
+    assert await world.load_everything() == before
     assert len(world.events.of("conversation.processed")) == 2
 
 
-async def test_a_live_attempt_on_the_same_content_is_waited_for(database):
-    with ScriptedModel(answers=script(answers())) as model:
-        world = world_on(database, model)
-        await world.write(talk())
-        (message,) = await world.tell()
-        await world.deps.claims.take(ALICE, TALK, said=message["content_hash"])
+async def test_a_message_is_retried_while_another_attempt_holds_the_claim(database):
+    with ScriptedModel(answers=build_script(build_outputs())) as model:
+        world = build_fixture(database, model)
+        await world.write(build_test_conversation())
+        (message,) = await world.run_trigger()
+        await world.deps.claims.acquire(ALICE, TALK, message_hash=message["content_hash"])
 
         with pytest.raises(Unavailable):
             await world.deliver(message)
-        world.clock.pass_(seconds=121)
+        world.clock.advance(seconds=121)
         await world.deliver(message)
 
-    assert (await world.stored()).status == "completed"
+    assert (await world.load_conversation()).status == "completed"
 
 
-async def test_a_failed_call_gives_its_claim_back_at_once(database):
-    rounds = script(answers())
+async def test_a_failed_attempt_releases_its_claim_at_once(database):
+    rounds = build_script(build_outputs())
     rounds[STRUCTURE].insert(0, Unavailable("busy"))
     with ScriptedModel(answers=rounds) as model:
-        world = world_on(database, model)
-        await world.write(talk())
-        (message,) = await world.tell()
+        world = build_fixture(database, model)
+        await world.write(build_test_conversation())
+        (message,) = await world.run_trigger()
 
         with pytest.raises(Unavailable):
             await world.deliver(message)
         await world.deliver(message)
 
-    assert (await world.stored()).status == "completed"
+    assert (await world.load_conversation()).status == "completed"
 
 
 @pytest.mark.parametrize(
@@ -164,51 +167,51 @@ async def test_a_failed_call_gives_its_claim_back_at_once(database):
 )
 async def test_an_unusable_answer_fails_the_conversation_and_damages_nothing(database, broken):
     with ScriptedModel(answers={STRUCTURE: [broken]}) as model:
-        world = world_on(database, model)
-        await world.write(talk())
+        world = build_fixture(database, model)
+        await world.write(build_test_conversation())
 
-        await world.settle()
+        await world.deliver_all()
 
-    stored = await world.stored()
-    assert (stored.status, stored.failure) == (
+    conversation = await world.load_conversation()
+    assert (conversation.status, conversation.failure) == (
         "failed",
         "The language model gave no usable answer.",
     )
-    assert stored.transcript_segments == talk().transcript_segments
-    assert await world.row_ids() == []
+    assert conversation.transcript_segments == build_test_conversation().transcript_segments
+    assert await world.list_row_ids() == []
 
 
-async def test_the_structure_is_not_asked_for_twice_when_the_memories_fail(database):
+async def test_the_stored_structure_is_reused_when_the_memories_fail(database):
     with ScriptedModel(
         answers={
-            STRUCTURE: [structure()],
+            STRUCTURE: [build_structure_output()],
             MEMORIES: [Unavailable("busy"), {"memories": []}],
         }
     ) as model:
-        world = world_on(database, model)
-        await world.write(talk())
-        (message,) = await world.tell()
+        world = build_fixture(database, model)
+        await world.write(build_test_conversation())
+        (message,) = await world.run_trigger()
         with pytest.raises(Unavailable):
             await world.deliver(message)
 
         await world.deliver(message)
 
-    assert (await world.stored()).structured.title == "Berlin launch in May"
+    assert (await world.load_conversation()).structured.title == "Berlin launch in May"
 
 
 async def test_a_failed_conversation_is_processed_when_it_changes(database):
-    rounds = script(answers())
+    rounds = build_script(build_outputs())
     rounds[STRUCTURE].insert(0, ModelFailed("refused"))
     with ScriptedModel(answers=rounds) as model:
-        world = world_on(database, model)
-        await world.write(talk())
-        await world.settle()
+        world = build_fixture(database, model)
+        await world.write(build_test_conversation())
+        await world.deliver_all()
 
-        await world.write(talk("Something else, and I'm allergic to peanuts."))
-        await world.settle()
+        await world.write(build_test_conversation("Something else, and I'm allergic to peanuts."))
+        await world.deliver_all()
 
-    stored = await world.stored()
-    assert (stored.status, stored.failure) == ("completed", None)
+    conversation = await world.load_conversation()
+    assert (conversation.status, conversation.failure) == ("completed", None)
 
 
 @pytest.mark.parametrize(
@@ -224,14 +227,12 @@ async def test_a_failed_conversation_is_processed_when_it_changes(database):
         {"parts": ["0" * 64] * 1_000},
     ],
 )
-async def test_a_malformed_document_is_marked_and_recovers_with_its_next_good_version(
-    database, damage
-):
-    with ScriptedModel(answers=script(answers())) as model:
-        world = world_on(database, model)
-        await world.write(talk())
+async def test_a_malformed_document_is_marked_failed_until_its_next_valid_version(database, damage):
+    with ScriptedModel(answers=build_script(build_outputs())) as model:
+        world = build_fixture(database, model)
+        await world.write(build_test_conversation())
         await world.documents.write(Update(PATH, damage))
-        await world.settle()
+        await world.deliver_all()
         document = await world.documents.get(PATH)
         assert document is not None
         assert (document.fields["status"], document.fields["failure"]) == (
@@ -239,10 +240,10 @@ async def test_a_malformed_document_is_marked_and_recovers_with_its_next_good_ve
             "malformed document",
         )
 
-        await world.write(talk())
-        await world.settle()
+        await world.write(build_test_conversation())
+        await world.deliver_all()
 
-    assert (await world.stored()).status == "completed"
+    assert (await world.load_conversation()).status == "completed"
 
 
 SHORT: list[tuple[str, bool | None, bool]] = [
@@ -257,50 +258,54 @@ SHORT: list[tuple[str, bool | None, bool]] = [
 
 
 @pytest.mark.parametrize(("text", "verdict", "discarded"), SHORT)
-async def test_only_short_ones_are_asked_about_p27(database, text, verdict, discarded):
+async def test_only_short_conversations_are_checked_for_discarding_p27(
+    database, text, verdict, discarded
+):
     rounds: dict[str, list[Any]] = {DISCARD: [] if verdict is None else [{"discard": verdict}]}
     if not discarded:
-        rounds |= script(answers(items=[], facts=[]))
+        rounds |= build_script(build_outputs(items=[], facts=[]))
     with ScriptedModel(answers=rounds) as model:
-        world = world_on(database, model)
-        segments = talk(text).transcript_segments[:1]
-        await world.write(talk(transcript_segments=segments))
+        world = build_fixture(database, model)
+        segments = build_test_conversation(text).transcript_segments[:1]
+        await world.write(build_test_conversation(transcript_segments=segments))
 
-        await world.settle()
+        await world.deliver_all()
 
-    stored = await world.stored()
-    assert (stored.status, stored.discarded) == ("completed", discarded)
+    conversation = await world.load_conversation()
+    assert (conversation.status, conversation.discarded) == ("completed", discarded)
     assert [role for role, prompt in model.prompts if prompt.name == DISCARD] == ["fast"] * (
         verdict is not None
     )
 
 
-async def test_a_discarded_one_stays_readable_and_is_not_searched_p27(database):
-    with ScriptedModel(answers={**script(answers()), DISCARD: [{"discard": True}]}) as model:
-        world = world_on(database, model)
-        await world.write(talk())
-        await world.settle()
+async def test_a_discarded_conversation_stays_readable_and_is_not_searched_p27(database):
+    with ScriptedModel(
+        answers={**build_script(build_outputs()), DISCARD: [{"discard": True}]}
+    ) as model:
+        world = build_fixture(database, model)
+        await world.write(build_test_conversation())
+        await world.deliver_all()
 
-        short = talk("Peanuts, peanuts.").transcript_segments[:1]
-        await world.write(talk(transcript_segments=short))
-        await world.settle()
+        short = build_test_conversation("Peanuts, peanuts.").transcript_segments[:1]
+        await world.write(build_test_conversation(transcript_segments=short))
+        await world.deliver_all()
 
-    stored = await world.stored()
-    assert stored.discarded
-    assert stored.transcript_segments[0].text == "Peanuts, peanuts."
-    assert await world.found("peanuts") == []
-    assert await world.row_ids() == []
-    assert await world.deps.memories.newest(ALICE, limit=9) == []
+    conversation = await world.load_conversation()
+    assert conversation.discarded
+    assert conversation.transcript_segments[0].text == "Peanuts, peanuts."
+    assert await world.search_ids("peanuts") == []
+    assert await world.list_row_ids() == []
+    assert await world.deps.memories.list_newest(ALICE, limit=9) == []
 
 
 async def test_the_model_reads_the_transcript_as_data_in_the_owners_zone(database):
-    with ScriptedModel(answers=script(answers())) as model:
-        world = world_on(database, model)
+    with ScriptedModel(answers=build_script(build_outputs())) as model:
+        world = build_fixture(database, model)
         await world.documents.write(Set(f"users/{ALICE}", {"time_zone": "Europe/Berlin"}))
-        await world.documents.write(Set(f"users/{ALICE}/memories/mine", dump(_own_memory())))
-        await world.write(talk())
+        await world.documents.write(Set(f"users/{ALICE}/memories/mine", dump(_build_user_memory())))
+        await world.write(build_test_conversation())
 
-        await world.settle()
+        await world.deliver_all()
 
     (_, first), (_, second) = model.prompts
     assert first.data["time_zone"] == "Europe/Berlin"
@@ -315,74 +320,82 @@ async def test_the_model_reads_the_transcript_as_data_in_the_owners_zone(databas
 
 
 async def test_an_unknown_time_zone_counts_as_utc(database):
-    with ScriptedModel(answers=script(answers())) as model:
-        world = world_on(database, model)
+    with ScriptedModel(answers=build_script(build_outputs())) as model:
+        world = build_fixture(database, model)
         await world.documents.write(Set(f"users/{ALICE}", {"time_zone": "Mars/Olympus"}))
-        await world.write(talk())
+        await world.write(build_test_conversation())
 
-        await world.settle()
+        await world.deliver_all()
 
     assert model.prompts[0][1].data["time_zone"] == "UTC"
 
 
-async def test_what_the_owner_changed_or_completed_is_never_touched_p14(database):
-    first = answers(items=["Call the printer", "Pay the rent"])
-    with ScriptedModel(answers=script(first, first, answers(items=[], facts=[]))) as model:
-        world = world_on(database, model)
-        await world.write(talk())
-        await world.settle()
-        (fact,) = await world.deps.memories.newest(ALICE, limit=9)
-        items = await world.deps.action_items.newest(ALICE, limit=9)
+async def test_what_the_user_changed_or_completed_is_never_overwritten_p14(database):
+    first = build_outputs(items=["Call the printer", "Pay the rent"])
+    with ScriptedModel(
+        answers=build_script(first, first, build_outputs(items=[], facts=[]))
+    ) as model:
+        world = build_fixture(database, model)
+        await world.write(build_test_conversation())
+        await world.deliver_all()
+        (fact,) = await world.deps.memories.list_newest(ALICE, limit=9)
+        items = await world.deps.action_items.list_newest(ALICE, limit=9)
         call, rent = sorted(items, key=lambda item: item.description)
         await world.documents.write(
             Update(f"users/{ALICE}/memories/{fact.id}", {"content": "No nuts!", "edited": True}),
             Update(f"users/{ALICE}/action_items/{call.id}", {"completed": True}),
             Update(f"users/{ALICE}/action_items/{rent.id}", {"description": "x", "edited": True}),
         )
-        before = {k: v for k, v in (await world.everything())["documents"].items() if TALK not in k}
+        before = {
+            k: v for k, v in (await world.load_everything())["documents"].items() if TALK not in k
+        }
 
         for text in ("Once more: I'm allergic to peanuts.", "Nothing."):
-            await world.write(talk(text))
-            await world.settle()
+            await world.write(build_test_conversation(text))
+            await world.deliver_all()
 
-    after = {k: v for k, v in (await world.everything())["documents"].items() if TALK not in k}
+    after = {k: v for k, v in (await world.load_everything())["documents"].items() if TALK not in k}
     assert after == before
 
 
 async def test_a_memory_known_from_elsewhere_is_not_stored_again_p14(database):
-    with ScriptedModel(answers=script(answers(facts=["user plays the CELLO!"]))) as model:
-        world = world_on(database, model)
-        await world.documents.write(Set(f"users/{ALICE}/memories/mine", dump(_own_memory())))
-        await world.write(talk())
+    with ScriptedModel(
+        answers=build_script(build_outputs(facts=["user plays the CELLO!"]))
+    ) as model:
+        world = build_fixture(database, model)
+        await world.documents.write(Set(f"users/{ALICE}/memories/mine", dump(_build_user_memory())))
+        await world.write(build_test_conversation())
 
-        await world.settle()
+        await world.deliver_all()
 
-    found = await world.deps.memories.newest(ALICE, limit=9)
-    assert [one.id for one in found] == ["mine"]
+    memories = await world.deps.memories.list_newest(ALICE, limit=9)
+    assert [fact.id for fact in memories] == ["mine"]
 
 
 async def test_a_transcript_in_parts_is_processed_like_any_other(database):
-    long = talk(*(f"Sentence {n} " + "x" * 5_000 for n in range(100)))
-    with ScriptedModel(answers=script(answers())) as model:
-        world = world_on(database, model)
+    long = build_test_conversation(*(f"Sentence {n} " + "x" * 5_000 for n in range(100)))
+    with ScriptedModel(answers=build_script(build_outputs())) as model:
+        world = build_fixture(database, model)
         await world.deps.conversations.add(ALICE, long)
 
-        await world.settle()
+        await world.deliver_all()
 
-    stored = await world.stored()
-    assert stored.parts
-    assert stored.transcript_segments == long.transcript_segments
-    assert await world.found("Sentence 50") == [TALK]
-    read = model.prompts[0][1].data["transcript"]
-    assert (read[0]["segment"], read[-1]["segment"]) == (0, 100)
+    conversation = await world.load_conversation()
+    assert conversation.parts
+    assert conversation.transcript_segments == long.transcript_segments
+    assert await world.search_ids("Sentence 50") == [TALK]
+    transcript = model.prompts[0][1].data["transcript"]
+    assert (transcript[0]["segment"], transcript[-1]["segment"]) == (0, 100)
 
 
-async def test_a_missing_part_is_told_and_waited_for(database):
-    part = talk().transcript_segments
-    with ScriptedModel(answers=script(answers())) as model:
-        world = world_on(database, model)
-        await world.write(replace(talk(), transcript_segments=(), parts=(digest(part),)))
-        (message,) = await world.tell()
+async def test_a_missing_transcript_part_is_reported_and_retried(database):
+    part = build_test_conversation().transcript_segments
+    with ScriptedModel(answers=build_script(build_outputs())) as model:
+        world = build_fixture(database, model)
+        await world.write(
+            replace(build_test_conversation(), transcript_segments=(), parts=(hash_part(part),))
+        )
+        (message,) = await world.run_trigger()
 
         with pytest.raises(Unavailable):
             await world.deliver(message)
@@ -395,63 +408,68 @@ async def test_a_missing_part_is_told_and_waited_for(database):
         "failed",
         "A part of the transcript is not there yet",
     )
-    stored = await world.stored()
-    assert (stored.status, stored.failure) == ("completed", None)
+    conversation = await world.load_conversation()
+    assert (conversation.status, conversation.failure) == ("completed", None)
 
 
-async def test_what_no_document_can_hold_fails_with_the_reason(database):
-    rounds = {STRUCTURE: [structure(overview="x" * 4_000)], MEMORIES: [{"memories": []}]}
+async def test_content_too_large_for_a_document_fails_with_the_reason(database):
+    rounds = {
+        STRUCTURE: [build_structure_output(overview="x" * 4_000)],
+        MEMORIES: [{"memories": []}],
+    }
     with ScriptedModel(answers=rounds) as model:
-        world = world_on(database, model)
-        await world.write(talk())
+        world = build_fixture(database, model)
+        await world.write(build_test_conversation())
         await world.documents.write(Update(PATH, {"made_by_the_app": "x" * 1_044_500}))
 
-        await world.settle()
+        await world.deliver_all()
 
-    stored = await world.stored()
-    assert stored.status == "failed"
-    assert "A document has at most 1048576 bytes" in str(stored.failure)
+    conversation = await world.load_conversation()
+    assert conversation.status == "failed"
+    assert "A document has at most 1048576 bytes" in str(conversation.failure)
 
 
-async def test_a_message_about_a_conversation_that_never_was_does_no_harm(database):
-    world = world_on(database, ScriptedModel())
+async def test_a_message_about_an_unknown_conversation_stores_nothing(database):
+    world = build_fixture(database, ScriptedModel())
 
     await world.deliver({"uid": ALICE, "conversation_id": "nothing", "content_hash": "x"})
 
-    assert await world.everything() == {"documents": {}, "rows": []}
+    assert await world.load_everything() == {"documents": {}, "rows": []}
 
 
 async def test_two_users_conversations_of_one_id_are_kept_apart(database):
-    with ScriptedModel(answers=script(answers())) as model:
-        world = world_on(database, model)
-        await world.write(talk())
-        await world.settle()
+    with ScriptedModel(answers=build_script(build_outputs())) as model:
+        world = build_fixture(database, model)
+        await world.write(build_test_conversation())
+        await world.deliver_all()
 
-    assert await world.everything(UserId("bob")) == {"documents": {}, "rows": []}
+    assert await world.load_everything(UserId("bob")) == {"documents": {}, "rows": []}
     with pytest.raises(NotFound):
-        await world.stored(UserId("bob"))
+        await world.load_conversation(UserId("bob"))
 
 
 @pytest.mark.emulators
-async def test_firestore_takes_every_read_and_write_of_it_p28(
-    database, firestore_emulator, monkeypatch
-):
+async def test_processing_works_on_firestore_p28(database, firestore_emulator, monkeypatch):
     monkeypatch.setenv("FIRESTORE_EMULATOR_HOST", firestore_emulator)
-    documents = firestore_documents()
+    documents = build_firestore_documents()
     message = {"uid": ALICE, "conversation_id": TALK, "content_hash": "x"}
-    rounds = script(answers(), answers(items=[], facts=[]))
+    rounds = build_script(build_outputs(), build_outputs(items=[], facts=[]))
     with ScriptedModel(answers=rounds) as model:
-        world = world_on(database, model, stored_in=documents)
-        await world.deps.conversations.add(ALICE, talk(*("x" * 50_000 for _ in range(9))))
+        world = build_fixture(database, model, external_documents=documents)
+        await world.deps.conversations.add(
+            ALICE, build_test_conversation(*("x" * 50_000 for _ in range(9)))
+        )
         await world.deliver(message)
-        first = await world.stored()
-        (item,) = await world.deps.action_items.newest(ALICE, limit=9)
-        await world.write(talk("Only hiking."))
+        first = await world.load_conversation()
+        (item,) = await world.deps.action_items.list_newest(ALICE, limit=9)
+        await world.write(build_test_conversation("Only hiking."))
         await world.deliver(message)
-        second = await world.stored()
-        listed = await world.deps.conversations.page(ALICE, limit=1)
-        kept = await world.deps.conversations.between(ALICE, start=START, limit=9)
-        rest = await world.deps.conversations.page(ALICE, limit=1, after=listed.next)
+        second = await world.load_conversation()
+        first_page = await world.deps.conversations.list_page(ALICE, limit=1)
+        conversations_between = await world.deps.conversations.list_between(
+            ALICE, start=START, limit=9
+        )
+        last_page = await world.deps.conversations.list_page(ALICE, limit=1, after=first_page.next)
         await world.delete()
         await world.deliver({**message, "content_hash": None})
 
@@ -461,14 +479,18 @@ async def test_firestore_takes_every_read_and_write_of_it_p28(
         "Call the printer",
     )
     assert (second.status, second.parts, second.structured.action_items) == ("completed", (), ())
-    assert ([c.id for c in listed.items], [c.id for c in kept], rest.items) == ([TALK], [TALK], [])
-    assert await world.deps.action_items.newest(ALICE, limit=9) == []
+    assert (
+        [c.id for c in first_page.items],
+        [c.id for c in conversations_between],
+        last_page.items,
+    ) == ([TALK], [TALK], [])
+    assert await world.deps.action_items.list_newest(ALICE, limit=9) == []
     assert await documents.get(f"{PATH}/answers/structure") is None
     assert await documents.get(f"{PATH}/parts/0") is None
-    assert await world.row_ids() == []
+    assert await world.list_row_ids() == []
 
 
-def _own_memory() -> Memory:
+def _build_user_memory() -> Memory:
     return Memory(
         id=MemoryId("mine"),
         content="User plays the cello",

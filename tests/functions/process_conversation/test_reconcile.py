@@ -7,41 +7,41 @@ from itertools import permutations
 import pytest
 
 from functions.process_conversation.reconcile import Candidate, reconcile
-from functions.process_conversation.understand import SHOWN_MEMORIES
-from shared.domain.changing import aspect
+from functions.process_conversation.understand import MAX_SHOWN_MEMORIES
+from shared.domain.changing import find_exclusive_key
 from shared.domain.conversation import Conversation
 from shared.domain.ids import AppId, ConversationId, MemoryId
 from shared.domain.memory import Memory
-from tests.functions.process_conversation.client import client_of
+from tests.functions.process_conversation.client import build_client
 from tests.functions.process_conversation.world import (
     ALICE,
     MEMORIES,
     START,
     STRUCTURE,
-    World,
-    memory,
-    structure,
-    talk,
-    world_on,
+    ProcessingFixture,
+    build_fixture,
+    build_memory_output,
+    build_structure_output,
+    build_test_conversation,
 )
 
 
-def fact(content: str, *, hours: int = 0, **changes: object) -> Memory:
+def build_fact(content: str, *, hours: int = 0, **changes: object) -> Memory:
     at = START + timedelta(hours=hours)
-    made = Memory(
+    base = Memory(
         id=MemoryId(f"m{abs(hash((content, hours)))}"),
         content=content,
         category="system",
         created_at=at,
         updated_at=at,
     )
-    return replace(made, **changes)  # type: ignore[arg-type]
+    return replace(base, **changes)  # type: ignore[arg-type]
 
 
-def decided(new: Memory, *known: Memory, replaces: MemoryId | None = None) -> str:
+def decide_verdict(new: Memory, *known_memories: Memory, replaces: MemoryId | None = None) -> str:
     """Say in a word what becomes of a fact."""
-    outcome = reconcile([Candidate(memory=new, replaces=replaces)], known)
-    if outcome.repeated:
+    outcome = reconcile([Candidate(memory=new, replaced_id=replaces)], known_memories)
+    if outcome.repeated_ids:
         return "strengthen"
     if not outcome.memories:
         return "drop"
@@ -50,37 +50,40 @@ def decided(new: Memory, *known: Memory, replaces: MemoryId | None = None) -> st
     return "keep" if outcome.memories[0].is_current else "superseded"
 
 
-HOME = fact("User lives in Bergen")
-LATER_HOME = fact("User lives in Porto", hours=1)
+HOME = build_fact("User lives in Bergen")
+LATER_HOME = build_fact("User lives in Porto", hours=1)
 CASES = [
     (LATER_HOME, [], "keep"),
-    (LATER_HOME, [fact("User loves jazz")], "keep"),
-    (fact("user lives in BERGEN!", hours=1), [HOME], "strengthen"),
+    (LATER_HOME, [build_fact("User loves jazz")], "keep"),
+    (build_fact("user lives in BERGEN!", hours=1), [HOME], "strengthen"),
     (LATER_HOME, [HOME], "supersede"),
     (HOME, [LATER_HOME], "superseded"),
     (LATER_HOME, [replace(HOME, edited=True)], "drop"),
     (LATER_HOME, [replace(HOME, reviewed=True)], "drop"),
     (LATER_HOME, [replace(HOME, manually_added=True, category="manual")], "drop"),
-    (fact("User's favourite tea is mint", hours=1), [fact("User's favourite tea is oolong")], "supersede"),
-    (fact("User's favourite tea is mint", hours=1), [fact("User's favourite band is Abba")], "keep"),
-    (fact("User works at Acme", hours=1), [HOME], "keep"),
-    (fact("User wohnt in Köln", hours=1), [HOME], "supersede"),
-    (fact("User likes tea", hours=1), [fact("User likes coffee")], "keep"),
+    (build_fact("User's favourite tea is mint", hours=1), [build_fact("User's favourite tea is oolong")], "supersede"),
+    (build_fact("User's favourite tea is mint", hours=1), [build_fact("User's favourite band is Abba")], "keep"),
+    (build_fact("User works at Acme", hours=1), [HOME], "keep"),
+    (build_fact("User wohnt in Köln", hours=1), [HOME], "supersede"),
+    (build_fact("User likes tea", hours=1), [build_fact("User likes coffee")], "keep"),
     (HOME, [replace(LATER_HOME, app_id=AppId("app"))], "keep"),  # T17: an app's word, later
     (LATER_HOME, [replace(HOME, app_id=AppId("app"))], "supersede"),
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize(("new", "known", "verdict"), CASES)
-def test_c63_a_fact_is_kept_repeated_or_a_correction(new, known, verdict):
-    assert decided(new, *known) == verdict
+def test_a_fact_is_kept_repeated_or_a_correction_c63(new, known, verdict):
+    assert decide_verdict(new, *known) == verdict
 
 
-def test_c63_the_model_may_say_what_a_fact_replaces():
-    old = fact("User has no children")
+def test_the_model_may_say_what_a_fact_replaces_c63():
+    old = build_fact("User has no children")
 
-    assert decided(fact("User has a daughter", hours=1), old, replaces=old.id) == "supersede"
-    assert decided(fact("User has a daughter", hours=1), old) == "keep"
+    assert (
+        decide_verdict(build_fact("User has a daughter", hours=1), old, replaces=old.id)
+        == "supersede"
+    )
+    assert decide_verdict(build_fact("User has a daughter", hours=1), old) == "keep"
 
 
 @pytest.mark.parametrize(
@@ -95,131 +98,145 @@ def test_c63_the_model_may_say_what_a_fact_replaces():
         ("User is allergic to nuts", None),
     ],
 )
-def test_c63_only_some_facts_exclude_one_another(content, about):
-    assert aspect(content) == about
+def test_only_some_facts_exclude_one_another_c63(content, about):
+    assert find_exclusive_key(content) == about
 
 
-def told(name: str, content: str, *, hours: int) -> tuple[Conversation, dict[str, object]]:
+def build_talk(name: str, content: str, *, hours: int) -> tuple[Conversation, dict[str, object]]:
     """Build a conversation whose only fact is `content`, and what the model says of it."""
     at = START + timedelta(hours=hours)
-    said = talk(content, id=ConversationId(name), started_at=at, finished_at=at, created_at=at)
-    return said, memory(content, evidence=content)
+    conversation = build_test_conversation(
+        content, id=ConversationId(name), started_at=at, finished_at=at, created_at=at
+    )
+    return conversation, build_memory_output(content, evidence=content)
 
 
-class Reader:
+class SingleFactReader:
     """Reads in each conversation the one fact it was built with."""
 
     def name(self, role: str) -> str:
         return "reader"
 
-    async def structured(self, role: str, prompt, schema):
-        said = prompt.data["transcript"][0]["text"]
+    async def complete_structured(self, role: str, prompt, schema):
+        text = prompt.data["transcript"][0]["text"]
         answers = {
-            STRUCTURE: structure(title=said, action_items=[]),
-            MEMORIES: {"memories": [memory(said, evidence=said)]},
+            STRUCTURE: build_structure_output(title=text, action_items=[]),
+            MEMORIES: {"memories": [build_memory_output(text, evidence=text)]},
         }
         return schema.model_validate(answers[prompt.name])
 
 
 HOMES = [
-    told("a", "User lives in Bergen", hours=0),
-    told("b", "User lives in Porto", hours=1),
-    told("c", "User lives in Rome", hours=2),
+    build_talk("a", "User lives in Bergen", hours=0),
+    build_talk("b", "User lives in Porto", hours=1),
+    build_talk("c", "User lives in Rome", hours=2),
 ]
 
 
-async def hear(world: World, *talks: tuple[Conversation, object]) -> None:
-    for said, _ in talks:
-        await world.write(said)
-        await world.settle()
+async def process_talks(world: ProcessingFixture, *talks: tuple[Conversation, object]) -> None:
+    for conversation, _ in talks:
+        await world.write(conversation)
+        await world.deliver_all()
 
 
-async def known(world: World) -> list[str]:
-    return [one.content for one in await world.deps.memories.newest(ALICE, limit=9)]
+async def list_contents(world: ProcessingFixture) -> list[str]:
+    return [fact.content for fact in await world.deps.memories.list_newest(ALICE, limit=9)]
 
 
 @pytest.fixture
-def listening(database) -> World:
-    return world_on(database, Reader())  # type: ignore[arg-type]
+def reader_world(database) -> ProcessingFixture:
+    return build_fixture(database, SingleFactReader())  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("order", list(permutations(range(3))))
-async def test_c63_newer_words_win_in_whichever_order_they_are_processed(listening, order):
-    await hear(listening, *(HOMES[n] for n in order))
+async def test_newer_words_win_in_whichever_order_they_are_processed_c63(reader_world, order):
+    await process_talks(reader_world, *(HOMES[n] for n in order))
 
-    assert await known(listening) == ["User lives in Rome"]
-    rows = [row for row in await listening.row_ids() if row.endswith("#m")]
+    assert await list_contents(reader_world) == ["User lives in Rome"]
+    rows = [row for row in await reader_world.list_row_ids() if row.endswith("#m")]
     assert len(rows) == 1
 
 
-async def test_c63_what_was_superseded_is_kept_and_not_retrieved(listening):
-    await hear(listening, *HOMES[:2])
+async def test_a_superseded_memory_is_kept_and_not_retrieved_c63(reader_world):
+    await process_talks(reader_world, *HOMES[:2])
 
-    (now,) = await listening.deps.memories.newest(ALICE, limit=9)
-    (before,) = await listening.deps.memories.superseded_by(ALICE, [now.id])
-    assert (before.content, before.valid_to) == ("User lives in Bergen", now.created_at)
+    (current,) = await reader_world.deps.memories.list_newest(ALICE, limit=9)
+    (superseded_memory,) = await reader_world.deps.memories.list_superseded_by(ALICE, [current.id])
+    assert (superseded_memory.content, superseded_memory.valid_to) == (
+        "User lives in Bergen",
+        current.created_at,
+    )
 
 
-async def test_c63_the_owner_reads_what_a_fact_took_the_place_of(listening):
-    await hear(listening, *HOMES)
+async def test_the_history_of_a_memory_lists_what_it_superseded_c63(reader_world):
+    await process_talks(reader_world, *HOMES)
 
-    async with client_of(listening, ALICE) as alice:
-        (now,) = (await alice.get("/v3/memories")).json()
-        history = (await alice.get(f"/v3/memories/{now['id']}/history")).json()
+    async with build_client(reader_world, ALICE) as alice:
+        (current,) = (await alice.get("/v3/memories")).json()
+        history = (await alice.get(f"/v3/memories/{current['id']}/history")).json()
 
-    assert [one["content"] for one in history] == ["User lives in Porto", "User lives in Bergen"]
-    assert history[0]["valid_to"] == now["created_at"]
+    assert [old_memory["content"] for old_memory in history] == [
+        "User lives in Porto",
+        "User lives in Bergen",
+    ]
+    assert history[0]["valid_to"] == current["created_at"]
 
 
 @pytest.mark.parametrize(
     ("gone", "left"),
     [("c", ["User lives in Porto"]), ("b", ["User lives in Rome"]), ("a", ["User lives in Rome"])],
 )
-async def test_c63_without_its_correction_a_fact_holds_again(listening, gone, left):
-    await hear(listening, *HOMES)
+async def test_removing_a_correction_restores_the_corrected_fact_c63(reader_world, gone, left):
+    await process_talks(reader_world, *HOMES)
 
-    await listening.delete(name=ConversationId(gone))
-    await listening.settle()
+    await reader_world.delete(name=ConversationId(gone))
+    await reader_world.deliver_all()
 
-    assert await known(listening) == left
-    assert len([row for row in await listening.row_ids() if row.endswith("#m")]) == 1
+    assert await list_contents(reader_world) == left
+    assert len([row for row in await reader_world.list_row_ids() if row.endswith("#m")]) == 1
 
 
-async def test_c63_a_fact_said_again_outlives_the_first_conversation(listening):
-    again = told("b", "User lives in Bergen", hours=1)
-    await hear(listening, HOMES[0], again)
-    (strong,) = await listening.deps.memories.newest(ALICE, limit=9)
-    assert strong.seen_in == ("b",)
+async def test_a_repeated_fact_is_kept_when_its_first_conversation_is_deleted_c63(reader_world):
+    repetition = build_talk("b", "User lives in Bergen", hours=1)
+    await process_talks(reader_world, HOMES[0], repetition)
+    (repeated_fact,) = await reader_world.deps.memories.list_newest(ALICE, limit=9)
+    assert repeated_fact.seen_in == ("b",)
 
-    await listening.delete(name=ConversationId("a"))
-    await listening.settle()
+    await reader_world.delete(name=ConversationId("a"))
+    await reader_world.deliver_all()
 
-    (left,) = await listening.deps.memories.newest(ALICE, limit=9)
-    assert (left.content, left.conversation_id, left.evidence) == ("User lives in Bergen", "b", "")
-    await listening.delete(name=ConversationId("b"))
-    await listening.settle()
-    assert await known(listening) == []
+    (remaining_fact,) = await reader_world.deps.memories.list_newest(ALICE, limit=9)
+    assert (remaining_fact.content, remaining_fact.conversation_id, remaining_fact.evidence) == (
+        "User lives in Bergen",
+        "b",
+        "",
+    )
+    await reader_world.delete(name=ConversationId("b"))
+    await reader_world.deliver_all()
+    assert await list_contents(reader_world) == []
 
 
 @pytest.mark.parametrize("said", ["user lives in BERGEN!", "User lives in Porto"])
-async def test_c63_a_fact_is_known_however_much_has_been_learnt_since(listening, said):
-    home = fact("User lives in Bergen")
-    learnt = [fact(f"User met friend {n}", hours=n) for n in range(1, SHOWN_MEMORIES + 1)]
-    for memory_ in (home, *learnt):
-        await listening.deps.memories.add(ALICE, memory_)
+async def test_an_old_fact_is_still_compared_after_many_newer_ones_c63(reader_world, said):
+    home = build_fact("User lives in Bergen")
+    newer_facts = [
+        build_fact(f"User met friend {n}", hours=n) for n in range(1, MAX_SHOWN_MEMORIES + 1)
+    ]
+    for memory_ in (home, *newer_facts):
+        await reader_world.deps.memories.add(ALICE, memory_)
 
-    await hear(listening, told("later", said, hours=500))
+    await process_talks(reader_world, build_talk("later", said, hours=500))
 
-    before = await listening.deps.memories.get(ALICE, home.id)
+    old_fact = await reader_world.deps.memories.get(ALICE, home.id)
     repeats = said != "User lives in Porto"
-    assert (before.is_current, before.seen_in) == (repeats, ("later",) if repeats else ())
+    assert (old_fact.is_current, old_fact.seen_in) == (repeats, ("later",) if repeats else ())
 
 
-async def test_c63_a_redelivery_strengthens_nothing_twice(listening):
-    again = told("b", "User lives in Bergen", hours=1)
-    await hear(listening, HOMES[0], again)
-    for message in listening.events.of("conversation.changed"):
-        await listening.deliver(message)
+async def test_a_redelivery_counts_a_repeated_fact_once_c63(reader_world):
+    repetition = build_talk("b", "User lives in Bergen", hours=1)
+    await process_talks(reader_world, HOMES[0], repetition)
+    for message in reader_world.events.of("conversation.changed"):
+        await reader_world.deliver(message)
 
-    (strong,) = await listening.deps.memories.newest(ALICE, limit=9)
-    assert strong.seen_in == ("b",)
+    (repeated_fact,) = await reader_world.deps.memories.list_newest(ALICE, limit=9)
+    assert repeated_fact.seen_in == ("b",)

@@ -21,54 +21,65 @@ from tests.functions.process_conversation.test_interruptions import (
     NEW,
     OLD,
     Crash,
-    TalkativeModel,
-    Watched,
-    run_to_the_end,
-    undisturbed,
+    EchoModel,
+    WatchedPort,
+    compute_expected_end,
+    deliver_until_idle,
 )
-from tests.functions.process_conversation.world import World, talk, world_on
+from tests.functions.process_conversation.world import (
+    ProcessingFixture,
+    build_fixture,
+    build_test_conversation,
+)
 
-VERSIONS: tuple[Conversation | None, ...] = (OLD, NEW, talk("More words.", "And more."), None)
-Message = Mapping[str, Any]
+VERSIONS: tuple[Conversation | None, ...] = (
+    OLD,
+    NEW,
+    build_test_conversation("More words.", "And more."),
+    None,
+)
+ChangeMessage = Mapping[str, Any]
 
 
 class Worker:
     """Delivers one message, and stands still before and after each call until told to go on."""
 
-    def __init__(self, database: SqliteDatabase, client: World, message: Message) -> None:
+    def __init__(
+        self, database: SqliteDatabase, client: ProcessingFixture, message: ChangeMessage
+    ) -> None:
         self.message = message
-        self.killed = False
-        self._may_go = asyncio.Semaphore(0)
-        self._arrived = asyncio.Event()
+        self.is_killed = False
+        self._step_permits = asyncio.Semaphore(0)
+        self._stopped_event = asyncio.Event()
         self._port = ""
-        self.world = world_on(database, TalkativeModel(), self._watched, clock=client.clock)
+        self.world = build_fixture(database, EchoModel(), self._watch_port, clock=client.clock)
         self.task = asyncio.create_task(self._deliver())
 
-    def _watched(self, name: str, port: Any) -> Any:
-        return Watched(port, Stops(self, name))
+    def _watch_port(self, name: str, port: Any) -> Any:
+        return WatchedPort(port, Checkpoints(self, name))
 
-    async def around(self, name: str, call: Any) -> Any:
+    async def intercept(self, name: str, call: Any) -> Any:
         self._port = name
-        await self._stand()
+        await self._wait_for_step()
         value = await call()
         self._port = ""
-        await self._stand()
+        await self._wait_for_step()
         return value
 
-    async def to_the_index(self) -> None:
+    async def run_to_index_write(self) -> None:
         """Go on until the next thing to happen is a write to the index."""
         while self._port != "vectors" and not self.task.done():
             await self.step()
 
     async def step(self) -> None:
         """Go on to the next stop, or to the end."""
-        self._arrived.clear()
-        self._may_go.release()
-        arrival = asyncio.create_task(self._arrived.wait())
+        self._stopped_event.clear()
+        self._step_permits.release()
+        arrival = asyncio.create_task(self._stopped_event.wait())
         await asyncio.wait({arrival, self.task}, return_when=asyncio.FIRST_COMPLETED)
         arrival.cancel()
 
-    async def end(self) -> bool:
+    async def run_to_end(self) -> bool:
         """Go on to the end; tell whether the message was handled."""
         while not self.task.done():
             await self.step()
@@ -78,25 +89,25 @@ class Worker:
         return False
 
     async def _deliver(self) -> None:
-        await self._stand()
+        await self._wait_for_step()
         await self.world.deliver(self.message)
 
-    async def _stand(self) -> None:
-        self._arrived.set()
-        await self._may_go.acquire()
-        if self.killed:
+    async def _wait_for_step(self) -> None:
+        self._stopped_event.set()
+        await self._step_permits.acquire()
+        if self.is_killed:
             raise Crash
 
 
-class Stops:
+class Checkpoints:
     """Lets a worker stand still around the calls of one port."""
 
     def __init__(self, worker: Worker, name: str) -> None:
         self._worker = worker
         self._name = name
 
-    async def around(self, call: Any) -> Any:
-        return await self._worker.around(self._name, call)
+    async def intercept(self, call: Any) -> Any:
+        return await self._worker.intercept(self._name, call)
 
 
 class Schedule:
@@ -104,15 +115,15 @@ class Schedule:
 
     def __init__(self, database: SqliteDatabase) -> None:
         self.database = database
-        self.client = world_on(database, TalkativeModel())
-        self.messages: list[Message] = []
+        self.client = build_fixture(database, EchoModel())
+        self.messages: list[ChangeMessage] = []
         self.workers: list[Worker] = []
-        self.last: Conversation | None = None
+        self.last_version: Conversation | None = None
 
     async def write(self, number: int) -> None:
-        self.last = VERSIONS[number]
-        await (self.client.write(self.last) if self.last else self.client.delete())
-        self.messages += await self.client.tell()
+        self.last_version = VERSIONS[number]
+        await (self.client.write(self.last_version) if self.last_version else self.client.delete())
+        self.messages += await self.client.run_trigger()
 
     async def start(self, number: int) -> None:
         """Deliver a message, maybe one that somebody works on already."""
@@ -127,43 +138,43 @@ class Schedule:
                 if not worker.task.done():
                     await worker.step()
             if worker.task.done():
-                await self._ended(worker)
+                await self._finish_worker(worker)
 
-    async def to_the_index(self, number: int) -> None:
+    async def run_to_index_write(self, number: int) -> None:
         if self.workers:
             worker = self.workers[number % len(self.workers)]
-            await worker.to_the_index()
+            await worker.run_to_index_write()
             if worker.task.done():
-                await self._ended(worker)
+                await self._finish_worker(worker)
 
     async def overtake(self, number: int) -> None:
         """Let claims expire, and somebody change the conversation and have it processed."""
-        self.client.clock.pass_(seconds=121)
+        self.client.clock.advance(seconds=121)
         await self.write(number % len(VERSIONS))
         if self.messages:
             latest = Worker(self.database, self.client, self.messages[-1])
             self.workers.append(latest)
-            await self._ended(latest)
+            await self._finish_worker(latest)
 
     async def kill(self, number: int) -> None:
         if self.workers:
             worker = self.workers[number % len(self.workers)]
-            worker.killed = True
-            await self._ended(worker)
+            worker.is_killed = True
+            await self._finish_worker(worker)
 
     async def wait(self, number: int) -> None:
-        self.client.clock.pass_(seconds=(1, 40, 121)[number % 3])
+        self.client.clock.advance(seconds=(1, 40, 121)[number % 3])
 
-    async def end(self) -> None:
+    async def run_to_end(self) -> None:
         while self.workers:
-            await self._ended(self.workers[0])
-        self.client.clock.pass_(seconds=121)
-        await run_to_the_end(self.client, *self.messages)
+            await self._finish_worker(self.workers[0])
+        self.client.clock.advance(seconds=121)
+        await deliver_until_idle(self.client, *self.messages)
 
-    async def _ended(self, worker: Worker) -> None:
+    async def _finish_worker(self, worker: Worker) -> None:
         """What was handled does not come again; what failed does, also if it was handled before."""
         self.workers.remove(worker)
-        if await worker.end():
+        if await worker.run_to_end():
             event("handled")
             self.messages = [m for m in self.messages if m is not worker.message]
         elif worker.message not in self.messages:
@@ -171,26 +182,31 @@ class Schedule:
             self.messages.append(worker.message)
 
 
-FEW = (
+RARE_ACTIONS = (
     Schedule.write, Schedule.start, Schedule.start, Schedule.kill, Schedule.wait,
-    Schedule.to_the_index, Schedule.overtake,
+    Schedule.run_to_index_write, Schedule.overtake,
 )  # fmt: skip
-PASSING = (Schedule.wait, Schedule.overtake)
+TIME_ACTIONS = (Schedule.wait, Schedule.overtake)
 """Time passes: together less than an attempt may live."""
 ACTIONS = st.tuples(
-    st.sampled_from([*FEW, *[Schedule.step] * 4]),
+    st.sampled_from([*RARE_ACTIONS, *[Schedule.step] * 4]),
     st.integers(0, 63),
 )
 
 
-LATE = [(Schedule.start, 0), (Schedule.to_the_index, 0), (Schedule.overtake, 1), (Schedule.step, 0)]
+LATE_ROWS = [
+    (Schedule.start, 0),
+    (Schedule.run_to_index_write, 0),
+    (Schedule.overtake, 1),
+    (Schedule.step, 0),
+]
 """Somebody writes rows over those of a newer version."""
 
-TWICE = [
+DUPLICATE_DELIVERY = [
     (Schedule.write, 1),
     (Schedule.start, 0),
     (Schedule.start, 0),
-    (Schedule.to_the_index, 0),
+    (Schedule.run_to_index_write, 0),
     (Schedule.wait, 2),
     (Schedule.step, 9),
     (Schedule.overtake, 0),
@@ -198,52 +214,54 @@ TWICE = [
 """One message is delivered twice; who is overtaken must not call it handled while the other fails."""
 
 
-async def played(folder: Path, actions: list[Any]) -> tuple[Schedule, dict[str, Any]]:
+async def play(folder: Path, actions: list[Any]) -> tuple[Schedule, dict[str, Any]]:
     database = SqliteDatabase(folder / "keepsake.db")
     schedule = Schedule(database)
     await schedule.write(0)
-    waits = 0
+    time_action_count = 0
     for action, number in actions:
         if action is Schedule.write:
             await schedule.write(number % len(VERSIONS))
-        elif action not in PASSING or (waits := waits + 1) < 5:
+        elif action not in TIME_ACTIONS or (time_action_count := time_action_count + 1) < 5:
             await action(schedule, number)
-    await schedule.end()
-    end = await schedule.client.everything()
+    await schedule.run_to_end()
+    end = await schedule.client.load_everything()
     database.close()
     return schedule, end
 
 
 @pytest.fixture(scope="module")
-def wanted(tmp_path_factory: pytest.TempPathFactory) -> dict[int, dict[str, Any]]:
+def expected_ends(tmp_path_factory: pytest.TempPathFactory) -> dict[int, dict[str, Any]]:
     """What each version alone leads to."""
     folder = tmp_path_factory.mktemp("wanted")
 
-    async def ends() -> dict[int, dict[str, Any]]:
-        found = {}
+    async def compute_ends() -> dict[int, dict[str, Any]]:
+        ends_by_number = {}
         for number, version in enumerate(VERSIONS):
             (folder / str(number)).mkdir()
-            before = () if version else (OLD,)
-            found[number] = await undisturbed(folder / str(number), *before, version)
-        return found
+            earlier_versions = () if version else (OLD,)
+            ends_by_number[number] = await compute_expected_end(
+                folder / str(number), *earlier_versions, version
+            )
+        return ends_by_number
 
-    return asyncio.run(ends())
+    return asyncio.run(compute_ends())
 
 
 @settings(
     max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(actions=st.lists(ACTIONS, min_size=5, max_size=60))
-@example(actions=[*LATE, (Schedule.kill, 0)])
-@example(actions=TWICE)
-@example(actions=[(Schedule.start, 0), *LATE, (Schedule.kill, 1), (Schedule.kill, 0)])
-async def test_whatever_the_schedule_the_end_is_that_of_the_last_version_p29(
-    tmp_path_factory, wanted, actions
+@example(actions=[*LATE_ROWS, (Schedule.kill, 0)])
+@example(actions=DUPLICATE_DELIVERY)
+@example(actions=[(Schedule.start, 0), *LATE_ROWS, (Schedule.kill, 1), (Schedule.kill, 0)])
+async def test_every_schedule_ends_with_the_last_version_p29(
+    tmp_path_factory, expected_ends, actions
 ):
-    schedule, end = await played(tmp_path_factory.mktemp("schedule"), actions)
+    schedule, end = await play(tmp_path_factory.mktemp("schedule"), actions)
 
-    number = VERSIONS.index(schedule.last)
-    assert end == wanted[number]
-    if schedule.last:
-        (stored,) = [f for p, f in end["documents"].items() if p.endswith("/talk")]
-        assert stored["processed_hash"] == content_hash(schedule.last)
+    number = VERSIONS.index(schedule.last_version)
+    assert end == expected_ends[number]
+    if schedule.last_version:
+        (conversation_fields,) = [f for p, f in end["documents"].items() if p.endswith("/talk")]
+        assert conversation_fields["processed_hash"] == content_hash(schedule.last_version)

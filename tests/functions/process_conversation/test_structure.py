@@ -8,25 +8,29 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from functions.process_conversation.answers import StructureAnswer
-from functions.process_conversation.structure import read_time, structured, topics
+from functions.process_conversation.answers import StructureOutput
+from functions.process_conversation.structure import build_structure, build_topics, parse_time
 from shared.domain.conversation import CATEGORIES
-from tests.functions.process_conversation.world import START, structure, talk
+from tests.functions.process_conversation.world import (
+    START,
+    build_structure_output,
+    build_test_conversation,
+)
 
 BERLIN = ZoneInfo("Europe/Berlin")
 NEXT_YEAR = "2027-01-05T10:00:00Z"
 
 
-def kept(**changes):
-    answer = StructureAnswer.model_validate(structure(**changes))
-    return structured(answer, talk(), BERLIN)
+def build(**changes):
+    answer = StructureOutput.model_validate(build_structure_output(**changes))
+    return build_structure(answer, build_test_conversation(), BERLIN)
 
 
-def item(description, due_at=None):
+def build_item(description, due_at=None):
     return {"description": description, "due_at": due_at}
 
 
-def event(**changes):
+def build_event(**changes):
     return {"title": "Demo", "start": NEXT_YEAR, "duration": 30, **changes}
 
 
@@ -40,7 +44,7 @@ def event(**changes):
     ],
 )  # fmt: skip
 def test_a_title_has_at_most_ten_words_and_keeps_its_letters_p26(said, title):
-    assert kept(title=said).title == title
+    assert build(title=said).title == title
 
 
 @pytest.mark.parametrize(
@@ -48,7 +52,7 @@ def test_a_title_has_at_most_ten_words_and_keeps_its_letters_p26(said, title):
     [("work", "work"), (" Work ", "work"), ("jobs", "other"), ("", "other"), (None, "other"), (7, "other")],
 )  # fmt: skip
 def test_an_unknown_category_becomes_other_p26(said, category):
-    assert kept(category=said).category == category
+    assert build(category=said).category == category
 
 
 @pytest.mark.parametrize(
@@ -56,7 +60,7 @@ def test_an_unknown_category_becomes_other_p26(said, category):
     [("🚀", "🚀"), ("👩‍🚀", "👩‍🚀"), ("🇩🇪", "🇩🇪"), ("", "🧠"), ("rocket", "🧠"), ("🚀" * 9, "🧠"), ("<b>", "🧠")],
 )  # fmt: skip
 def test_an_emoji_is_one_sign_p26(said, emoji):
-    assert kept(emoji=said).emoji == emoji
+    assert build(emoji=said).emoji == emoji
 
 
 @pytest.mark.parametrize(
@@ -74,17 +78,24 @@ def test_an_emoji_is_one_sign_p26(said, emoji):
     ],
 )
 def test_due_dates_are_utc_and_after_the_conversation_p26(said, due):
-    (found,) = kept(action_items=[item("Call", said)]).action_items
+    (action_item,) = build(action_items=[build_item("Call", said)]).action_items
 
-    assert found.due_at == due
+    assert action_item.due_at == due
 
 
-def test_tasks_are_cut_at_fifteen_words_and_named_once_p26():
+def test_tasks_are_truncated_to_fifteen_words_and_deduplicated_p26():
     long = " ".join(f"w{n}" for n in range(20))
 
-    found = kept(action_items=[item("Call Anna"), item("call anna!"), item(" "), item(long)])
+    result = build(
+        action_items=[
+            build_item("Call Anna"),
+            build_item("call anna!"),
+            build_item(" "),
+            build_item(long),
+        ]
+    )
 
-    assert [i.description for i in found.action_items] == [
+    assert [i.description for i in result.action_items] == [
         "Call Anna",
         " ".join(f"w{n}" for n in range(15)),
     ]
@@ -96,34 +107,34 @@ def test_tasks_are_cut_at_fifteen_words_and_named_once_p26():
      ({"start": "2026-03-02T08:59:00Z"}, []), ({"start": "soon"}, []), ({"title": " "}, [])],
 )  # fmt: skip
 def test_events_lie_ahead_and_last_at_most_three_hours_p26(said, minutes):
-    assert [e.duration for e in kept(events=[event(**said)]).events] == minutes
+    assert [e.duration for e in build(events=[build_event(**said)]).events] == minutes
 
 
 @pytest.mark.parametrize("said", [math.nan, math.inf, None, "half an hour", [], 10**400])
-def test_an_odd_duration_does_not_cost_the_whole_answer_p26(said):
-    (found,) = kept(events=[event(duration=said)]).events
+def test_an_invalid_duration_becomes_the_default_p26(said):
+    (only_event,) = build(events=[build_event(duration=said)]).events
 
-    assert found.duration == 30
+    assert only_event.duration == 30
 
 
 def test_a_list_that_is_none_is_empty_p26():
-    answer = StructureAnswer.model_validate({"title": "x", "overview": "y", "events": None})
+    answer = StructureOutput.model_validate({"title": "x", "overview": "y", "events": None})
 
-    assert structured(answer, talk(), BERLIN).events == ()
+    assert build_structure(answer, build_test_conversation(), BERLIN).events == ()
 
 
-def test_names_are_clean_and_named_once():
-    answer = StructureAnswer.model_validate(
-        structure(
+def test_names_are_cleaned_and_deduplicated():
+    answer = StructureOutput.model_validate(
+        build_structure_output(
             people=["Anna", "anna", "SPEAKER_01", "Speaker 2", "User", " ", "Bo  Li"],
             dates=["2026-05-01", "May", "2026-5-1", "2026-05-01"],
         )
     )
 
-    found = topics(answer)
+    names = build_topics(answer)
 
-    assert found.people == ("anna", "Bo Li")
-    assert found.dates == ("2026-05-01",)
+    assert names.people == ("anna", "Bo Li")
+    assert names.dates == ("2026-05-01",)
 
 
 @given(
@@ -134,13 +145,13 @@ def test_names_are_clean_and_named_once():
     descriptions=st.lists(st.text(), max_size=50),
     due=st.text() | st.datetimes().map(datetime.isoformat),
 )
-def test_every_answer_that_fits_the_shape_comes_out_within_the_limits_p26(
+def test_every_valid_model_output_is_reduced_to_the_limits_p26(
     title, overview, emoji, category, descriptions, due
 ):
-    items = [item(description, due) for description in descriptions]
-    events = [event(title=description, start=due) for description in descriptions]
+    items = [build_item(description, due) for description in descriptions]
+    events = [build_event(title=description, start=due) for description in descriptions]
 
-    found = kept(
+    result = build(
         title=title,
         overview=overview,
         emoji=emoji,
@@ -149,13 +160,13 @@ def test_every_answer_that_fits_the_shape_comes_out_within_the_limits_p26(
         events=events,
     )
 
-    assert len(found.title.split()) <= 10
-    assert found.category in CATEGORIES
-    assert all(len(i.description.split()) <= 15 for i in found.action_items)
-    assert all(i.due_at is None or i.due_at > START for i in found.action_items)
-    assert all(e.start > START and e.duration <= 180 for e in found.events)
+    assert len(result.title.split()) <= 10
+    assert result.category in CATEGORIES
+    assert all(len(i.description.split()) <= 15 for i in result.action_items)
+    assert all(i.due_at is None or i.due_at > START for i in result.action_items)
+    assert all(e.start > START and e.duration <= 180 for e in result.events)
 
 
-def test_a_time_without_offset_is_meant_where_the_speaker_is():
-    assert read_time("2026-03-02T10:00", BERLIN) == START
-    assert read_time("2026-03-02", BERLIN) == START - timedelta(hours=10)
+def test_a_time_without_an_offset_is_in_the_users_time_zone():
+    assert parse_time("2026-03-02T10:00", BERLIN) == START
+    assert parse_time("2026-03-02", BERLIN) == START - timedelta(hours=10)

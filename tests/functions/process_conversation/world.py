@@ -9,7 +9,7 @@ from typing import Any
 from functions.process_conversation.claims import Claims, claim_path
 from functions.process_conversation.process import process
 from functions.process_conversation.wiring import ProcessDeps, TriggerDeps
-from functions.process_conversation.written import announce_change
+from functions.process_conversation.written import publish_change
 from shared.adapters.firestore_indexes import FirestoreIndexes
 from shared.adapters.local_identity import LocalIdentity, LocalServiceIdentity
 from shared.adapters.sqlite_database import SqliteDatabase
@@ -56,7 +56,7 @@ class RecordingEvents:
 
 
 @dataclass
-class World:
+class ProcessingFixture:
     """`changes` are the writes that the trigger has not been told of yet."""
 
     database: SqliteDatabase
@@ -71,77 +71,77 @@ class World:
 
     async def write(self, conversation: Conversation, uid: UserId = ALICE) -> None:
         """Write as the app does: through the store, without our fields."""
-        fields = client_fields(conversation)
+        fields = to_client_fields(conversation)
         path = conversation_path(uid, conversation.id)
-        stored = await self.documents.get(path)
-        await self.documents.write(Update(path, fields) if stored else Set(path, fields))
+        document = await self.documents.get(path)
+        await self.documents.write(Update(path, fields) if document else Set(path, fields))
 
     async def delete(self, uid: UserId = ALICE, *, name: ConversationId = TALK) -> None:
         await self.documents.write(Delete(conversation_path(uid, name)))
 
-    async def tell(self) -> list[Mapping[str, Any]]:
+    async def run_trigger(self) -> list[Mapping[str, Any]]:
         """Run the trigger for every write so far; return the messages it sent."""
-        before = len(self.events.of("conversation.changed"))
+        sent_count = len(self.events.of("conversation.changed"))
         while self.changes:
             path, old, new = self.changes.pop(0)
-            await announce_change(self.trigger, path, old=old, new=new)
-        return self.events.of("conversation.changed")[before:]
+            await publish_change(self.trigger, path, old=old, new=new)
+        return self.events.of("conversation.changed")[sent_count:]
 
     async def deliver(self, message: Mapping[str, Any]) -> None:
         await process(
             self.deps,
             UserId(message["uid"]),
             ConversationId(message["conversation_id"]),
-            said=message.get("content_hash"),
+            message_hash=message.get("content_hash"),
         )
 
-    async def settle(self) -> None:
+    async def deliver_all(self) -> None:
         """Deliver until nothing is told any more."""
-        while messages := await self.tell():
+        while messages := await self.run_trigger():
             for message in messages:
                 await self.deliver(message)
 
-    async def stored(self, uid: UserId = ALICE) -> Conversation:
+    async def load_conversation(self, uid: UserId = ALICE) -> Conversation:
         return await self.deps.conversations.get(uid, TALK)
 
-    async def found(self, query: str, uid: UserId = ALICE) -> list[str]:
-        hits = await Search(self.documents, self.vectors).conversations(uid, query, limit=10)
+    async def search_ids(self, query: str, uid: UserId = ALICE) -> list[str]:
+        hits = await Search(self.documents, self.vectors).search_conversations(uid, query, limit=10)
         return [hit.conversation.id for hit in hits]
 
-    async def row_ids(self, uid: UserId = ALICE) -> list[str]:
+    async def list_row_ids(self, uid: UserId = ALICE) -> list[str]:
         """Name all rows of a user's index, also those that no search would show."""
         sql = "SELECT id FROM vector_rows WHERE namespace = ? ORDER BY id"
         rows = await self.database.read(lambda c: c.execute(sql, (uid,)).fetchall())
         return [row[0] for row in rows]
 
-    async def everything(self, uid: UserId = ALICE) -> dict[str, Any]:
+    async def load_everything(self, uid: UserId = ALICE) -> dict[str, Any]:
         """Return all documents and rows of a user, but who worked on them and when."""
         sql = "SELECT path FROM documents WHERE path LIKE ? ORDER BY path"
         names = await self.database.read(lambda c: c.execute(sql, (f"users/{uid}/%",)).fetchall())
-        found = await self.documents.get_many([name for (name,) in names])
-        shown = {d.path: d.fields for d in found if d and d.path != CLAIM}
+        documents = await self.documents.get_many([name for (name,) in names])
+        fields_by_path = {d.path: d.fields for d in documents if d and d.path != CLAIM}
         sql = "SELECT id, metadata FROM vector_rows WHERE namespace = ? ORDER BY id"
         rows = await self.database.read(lambda c: c.execute(sql, (uid,)).fetchall())
-        return {"documents": shown, "rows": rows}
+        return {"documents": fields_by_path, "rows": rows}
 
 
-def world_on(
+def build_fixture(
     database: SqliteDatabase,
     model: ChatModel,
     wrap: Wrap = lambda _, port: port,
     *,
-    stored_in: Documents | None = None,
+    external_documents: Documents | None = None,
     clock: FixedClock | None = None,
-) -> World:
+) -> ProcessingFixture:
     """Build the embedded world; `wrap` may put something between the processor and its ports.
 
     Documents that are `stored_in` another place tell of no changes.
     """
     changes: list[tuple[str, Fields | None, Fields | None]] = []
-    documents: Documents = stored_in or SqliteDocuments(
+    documents: Documents = external_documents or SqliteDocuments(
         database,
         FirestoreIndexes.read(INDEXES),
-        on_change=lambda _, path, old, new: _note(changes, path, old, new),
+        on_change=lambda _, path, old, new: _record_change(changes, path, old, new),
     )
     vectors = SqliteVectors(database)
     events, clock = RecordingEvents(), clock or FixedClock(START + timedelta(hours=3))
@@ -149,24 +149,24 @@ def world_on(
         "identity": LocalIdentity(SECRET),
         "service_identity": LocalServiceIdentity(SECRET),
     }
-    near = wrap("documents", documents)
+    wrapped_documents = wrap("documents", documents)
     deps = ProcessDeps(
         **callers,
-        documents=near,
+        documents=wrapped_documents,
         model=wrap("model", model),
         events=wrap("events", events),
-        claims=Claims(near, clock, RandomIds()),
-        conversations=Conversations(near),
-        memories=Memories(near),
-        action_items=ActionItems(near),
-        profiles=Profiles(near),
+        claims=Claims(wrapped_documents, clock, RandomIds()),
+        conversations=Conversations(wrapped_documents),
+        memories=Memories(wrapped_documents),
+        action_items=ActionItems(wrapped_documents),
+        profiles=Profiles(wrapped_documents),
         index=LibraryIndex(wrap("vectors", vectors)),
     )
     trigger = TriggerDeps(**callers, events=events)
-    return World(database, documents, vectors, events, clock, deps, trigger, changes)
+    return ProcessingFixture(database, documents, vectors, events, clock, deps, trigger, changes)
 
 
-def _note(
+def _record_change(
     changes: list[tuple[str, Fields | None, Fields | None]],
     path: str,
     old: Fields | None,
@@ -176,15 +176,15 @@ def _note(
         changes.append((path, old, new))
 
 
-def client_fields(conversation: Conversation) -> dict[str, Any]:
+def to_client_fields(conversation: Conversation) -> dict[str, Any]:
     names = ("created_at", "started_at", "finished_at", "source", "language", "parts")
     fields = dump(conversation)
     return {name: fields[name] for name in (*names, "transcript_segments")}
 
 
-def talk(*texts: str, **changes: Any) -> Conversation:
+def build_test_conversation(*texts: str, **changes: Any) -> Conversation:
     """Build a conversation whose owner speaks first, by turns; longer than what is asked about."""
-    said = texts or (
+    spoken_texts = texts or (
         "The launch in Berlin moved to May, and I'm allergic to peanuts.",
         "Okay, I will call the printer.",
     )
@@ -195,13 +195,13 @@ def talk(*texts: str, **changes: Any) -> Conversation:
         finished_at=START + timedelta(minutes=30),
         transcript_segments=tuple(
             Segment(text=text, speaker=f"SPEAKER_0{n % 2}", is_user=n % 2 == 0, start=n, end=n + 1)
-            for n, text in enumerate((*said, "well " * 101))
+            for n, text in enumerate((*spoken_texts, "well " * 101))
         ),
     )
     return replace(conversation, **changes)
 
 
-def structure(**changes: Any) -> dict[str, Any]:
+def build_structure_output(**changes: Any) -> dict[str, Any]:
     return {
         "title": "Berlin launch in May",
         "overview": "The launch moved to May.",
@@ -217,7 +217,9 @@ def structure(**changes: Any) -> dict[str, Any]:
     }
 
 
-def memory(content: str = "User is allergic to peanuts", **changes: Any) -> dict[str, Any]:
+def build_memory_output(
+    content: str = "User is allergic to peanuts", **changes: Any
+) -> dict[str, Any]:
     return {
         "content": content,
         "category": "system",
@@ -227,15 +229,17 @@ def memory(content: str = "User is allergic to peanuts", **changes: Any) -> dict
     }
 
 
-def answers(*, items: list[str] | None = None, facts: list[str] | None = None) -> dict[str, Any]:
+def build_outputs(
+    *, items: list[str] | None = None, facts: list[str] | None = None
+) -> dict[str, Any]:
     """Script one processing: a structure with these tasks, and these memories."""
     tasks = [{"description": item} for item in (["Call the printer"] if items is None else items)]
-    known = ["User is allergic to peanuts"] if facts is None else facts
+    contents = ["User is allergic to peanuts"] if facts is None else facts
     return {
-        STRUCTURE: structure(action_items=tasks),
-        MEMORIES: {"memories": [memory(content) for content in known]},
+        STRUCTURE: build_structure_output(action_items=tasks),
+        MEMORIES: {"memories": [build_memory_output(content) for content in contents]},
     }
 
 
-def script(*rounds: dict[str, Any]) -> dict[str, list[Any]]:
-    return {name: [one[name] for one in rounds] for name in (STRUCTURE, MEMORIES)}
+def build_script(*rounds: dict[str, Any]) -> dict[str, list[Any]]:
+    return {name: [outputs[name] for outputs in rounds] for name in (STRUCTURE, MEMORIES)}

@@ -19,12 +19,12 @@ from shared.adapters.sqlite_documents import SqliteDocuments
 from shared.adapters.system_clock import RandomIds
 from shared.domain.connection import Connection, OauthClient, Service, Tokens
 from shared.domain.ids import UserId
-from shared.edge.http import application
+from shared.edge.http import build_application
 from shared.ports import Clock, Documents, Identity, ServiceIdentity
 from shared.wiring import ROOT
 from tests.doubles import FixedClock
-from tests.functions.tool_proxy.services import services_deps
-from tests.servers import running
+from tests.functions.tool_proxy.services import build_services_deps
+from tests.servers import run_server
 from tests.servers.provider import CLIENT_ID, CLIENT_SECRET, FakeProvider
 
 ADA = UserId("ada")
@@ -33,7 +33,7 @@ PROVIDERS = ("google", "whoop", "notion", "x", "github", "perplexity")
 
 
 @dataclass(frozen=True)
-class Deps:
+class AccountRouteDeps:
     """What the routes of connected accounts ask for."""
 
     services: ServicesDeps
@@ -42,7 +42,7 @@ class Deps:
 
 
 @dataclass
-class World:
+class AccountsFixture:
     """Ada may connect any service; all of them are `provider`."""
 
     documents: Documents
@@ -57,17 +57,17 @@ class World:
         service: Service,
         *,
         uid: UserId = ADA,
-        lasts: Any = None,
+        lifetime: Any = None,
         account: str = "ada@example.com",
     ) -> None:
-        given = self.provider.issue()
+        issued = self.provider.issue()
         connection = Connection(
             id=service, account=account, scopes=(), connected_at=self.clock.now()
         )
         tokens = Tokens(
-            access_token=given["access_token"],
-            refresh_token=given["refresh_token"],
-            expires_at=None if lasts is None else self.clock.now() + lasts,
+            access_token=issued["access_token"],
+            refresh_token=issued["refresh_token"],
+            expires_at=None if lifetime is None else self.clock.now() + lifetime,
         )
         await self.services.grants.put(uid, connection, tokens)
 
@@ -75,29 +75,31 @@ class World:
         return await self.toolbox.call_service(ADA, service, tool, arguments)
 
     @property
-    def asked(self) -> list[tuple[str, str]]:
-        return [(asked.method, asked.path) for asked in self.provider.asked]
+    def requests(self) -> list[tuple[str, str]]:
+        return [(request.method, request.path) for request in self.provider.requests]
 
 
 @asynccontextmanager
-async def world_in(
+async def open_accounts_fixture(
     folder: Path, provider: FakeProvider, *, clock: Clock | None = None
-) -> AsyncIterator[World]:
+) -> AsyncIterator[AccountsFixture]:
     database = SqliteDatabase(folder / "keepsake.db")
     indexes = FirestoreIndexes.read(ROOT / "infra/firestore.indexes.json")
-    with running(provider.app) as url:
-        async with world_on(SqliteDocuments(database, indexes), provider, url, clock) as world:
+    with run_server(provider.app) as url:
+        async with open_accounts_fixture_on(
+            SqliteDocuments(database, indexes), provider, url, clock
+        ) as world:
             yield world
     database.close()
 
 
 @asynccontextmanager
-async def world_on(
+async def open_accounts_fixture_on(
     documents: Documents, provider: FakeProvider, url: str, clock: Clock | None = None
-) -> AsyncIterator[World]:
+) -> AsyncIterator[AccountsFixture]:
     clock = clock or FixedClock()
     client = OauthClient(id=CLIENT_ID, secret=CLIENT_SECRET, base_url=url)
-    services = services_deps(
+    services = build_services_deps(
         documents,
         clients=dict.fromkeys(PROVIDERS, client),
         clock=clock,
@@ -105,9 +107,9 @@ async def world_on(
         new_id=RandomIds(),
     )
     identity = LocalServiceIdentity(SECRET)
-    deps = Deps(services, LocalIdentity(SECRET), identity)
-    app = application("tool_proxy", ENDPOINTS, deps)
-    with running(app) as proxy:
+    deps = AccountRouteDeps(services, LocalIdentity(SECRET), identity)
+    app = build_application("tool_proxy", ENDPOINTS, deps)
+    with run_server(app) as proxy:
         toolbox = HttpToolbox(proxy, identity, clock)
-        yield World(documents, clock, provider, services, toolbox, app)
+        yield AccountsFixture(documents, clock, provider, services, toolbox, app)
         await toolbox.aclose()

@@ -11,10 +11,10 @@ from shared.adapters.firestore_indexes import FirestoreIndexes
 from shared.adapters.http_toolbox import HttpToolbox
 from shared.adapters.sqlite_database import SqliteDatabase
 from shared.adapters.sqlite_documents import SqliteDocuments
-from shared.edge.http import application
+from shared.edge.http import build_application
 from tests.doubles import FixedClock, RecordingTasks
-from tests.functions.tool_proxy.world import INDEXES, NotesServer, World, deps_over
-from tests.servers import running
+from tests.functions.tool_proxy.world import INDEXES, NotesServer, ToolProxyFixture, build_deps
+from tests.servers import run_server
 
 
 @pytest.fixture
@@ -24,19 +24,21 @@ def notes() -> NotesServer:
 
 @pytest.fixture
 def notes_url(notes: NotesServer) -> Iterator[str]:
-    with running(notes.app()) as url:
+    with run_server(notes.app()) as url:
         yield url
 
 
 @pytest.fixture
-async def world(notes: NotesServer, notes_url: str, tmp_path: Path) -> AsyncIterator[World]:
+async def world(
+    notes: NotesServer, notes_url: str, tmp_path: Path
+) -> AsyncIterator[ToolProxyFixture]:
     database = SqliteDatabase(tmp_path / "keepsake.db")
     documents = SqliteDocuments(database, FirestoreIndexes.read(INDEXES))
     clock = FixedClock(datetime.now(UTC))  # a receiver compares the signature's time with now
     tasks = RecordingTasks()
-    deps = deps_over(documents, clock, origins=[notes_url], tasks=tasks)
-    with running(application("tool_proxy", ENDPOINTS, deps)) as proxy_url:
+    deps = build_deps(documents, clock, origins=[notes_url], tasks=tasks)
+    with run_server(build_application("tool_proxy", ENDPOINTS, deps)) as proxy_url:
         toolbox = HttpToolbox(proxy_url, deps.service_identity, deps.clock)
-        yield World(documents, clock, tasks, deps, notes, notes_url, proxy_url, toolbox)
+        yield ToolProxyFixture(documents, clock, tasks, deps, notes, notes_url, proxy_url, toolbox)
         await toolbox.aclose()
     database.close()

@@ -7,8 +7,8 @@ from shared.adapters.guarded_egress import GuardedEgress
 from shared.adapters.local_keys import LocalKeys
 from shared.data.app_calls import AppCalls
 from shared.data.connections import Connections
-from shared.data.grants import Authorizations, Grants
-from shared.data.mcp_grants import McpAuthorizations, McpGrants
+from shared.data.grants import AccountTokenStore, Authorizations
+from shared.data.mcp_grants import McpAuthorizations, McpTokenStore
 from shared.domain.connection import OauthClient
 from shared.ports import Clock, Documents, Egress, NewId
 from tests.doubles import CountingIds, FixedClock
@@ -17,16 +17,16 @@ KEYS = LocalKeys(b"k" * 32)
 REDIRECT_URI = "https://keepsake.example.com/v1/connections/callback"
 
 
-def mcp_deps(documents: Documents) -> McpDeps:
+def build_mcp_deps(documents: Documents) -> McpDeps:
     return McpDeps(
-        grants=McpGrants(documents, KEYS),
+        grants=McpTokenStore(documents, KEYS),
         authorizations=McpAuthorizations(documents, KEYS),
         keys=KEYS,
         redirect_uri="https://keepsake.example.com/v1/apps/mcp/callback",
     )
 
 
-def services_deps(
+def build_services_deps(
     documents: Documents,
     *,
     clients: Mapping[str, OauthClient] | None = None,
@@ -39,7 +39,7 @@ def services_deps(
         new_id=new_id or CountingIds("service"),
         egress=egress or GuardedEgress(),
         connections=Connections(documents),
-        grants=Grants(documents, KEYS),
+        grants=AccountTokenStore(documents, KEYS),
         authorizations=Authorizations(documents),
         app_calls=AppCalls(documents),
         clients=clients or {},

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from shared.domain.errors import ToolFailed, ToolRefused
-from tests.functions.tool_proxy.accounts import World, world_in
+from tests.functions.tool_proxy.accounts import AccountsFixture, open_accounts_fixture
 from tests.recorded import recorded
 from tests.servers.provider import FakeProvider
 
@@ -18,13 +18,13 @@ LATER = "0qvgde4rr8ki5rmsr3pjcuuv0i_20260310T090000Z"
 NINE, TEN = "2026-03-09T09:00:00+01:00", "2026-03-09T10:00:00+01:00"
 
 
-def only(*ids: str) -> dict[str, Any]:
+def select_events(*ids: str) -> dict[str, Any]:
     events = recorded("google_calendar/events")
     return {**events, "items": [event for event in events["items"] if event["id"] in ids]}
 
 
 @pytest.fixture
-async def world(tmp_path: Path) -> AsyncIterator[World]:
+async def world(tmp_path: Path) -> AsyncIterator[AccountsFixture]:
     event = recorded("google_calendar/event")
     provider = FakeProvider(
         answers={
@@ -37,12 +37,12 @@ async def world(tmp_path: Path) -> AsyncIterator[World]:
             },
         }
     )
-    async with world_in(tmp_path, provider) as world:
+    async with open_accounts_fixture(tmp_path, provider) as world:
         await world.connect("google_calendar")
         yield world
 
 
-async def test_p6_events_are_listed_with_their_times_people_and_ids(world: World):
+async def test_events_are_listed_with_their_times_people_and_ids_p6(world: AccountsFixture):
     text = await world.call("google_calendar", "get_calendar_events")
 
     assert text == (
@@ -62,7 +62,7 @@ async def test_p6_events_are_listed_with_their_times_people_and_ids(world: World
     )
 
 
-async def test_p6_the_calendar_is_asked_for_the_days_and_words_that_are_wanted(world: World):
+async def test_dates_and_search_terms_are_sent_to_the_calendar_p6(world: AccountsFixture):
     start, end = "2026-03-03T00:00:00+01:00", "2026-03-04T00:00:00+01:00"
     await world.call(
         "google_calendar",
@@ -73,8 +73,8 @@ async def test_p6_the_calendar_is_asked_for_the_days_and_words_that_are_wanted(w
         max_results=5,
     )
 
-    [asked] = world.provider.asked
-    assert asked.query == {
+    [request] = world.provider.requests
+    assert request.query == {
         "timeMin": "2026-03-02T23:00:00+00:00",
         "timeMax": "2026-03-03T23:00:00+00:00",
         "singleEvents": "true",
@@ -84,7 +84,7 @@ async def test_p6_the_calendar_is_asked_for_the_days_and_words_that_are_wanted(w
     }
 
 
-async def test_p6_an_event_is_created_with_its_offset_and_invites_whom_it_names(world: World):
+async def test_an_event_is_created_with_its_utc_offset_and_attendees_p6(world: AccountsFixture):
     text = await world.call(
         "google_calendar",
         "create_calendar_event",
@@ -94,10 +94,10 @@ async def test_p6_an_event_is_created_with_its_offset_and_invites_whom_it_names(
         attendees=["grace@example.com"],
     )
 
-    [asked] = world.provider.asked
+    [request] = world.provider.requests
     assert text.startswith("Created:\n1. Sync with Grace\n")
-    assert re.fullmatch("[a-v0-9]{5,1024}", asked.body.pop("id"))  # what Google takes as an id
-    assert asked.body == {
+    assert re.fullmatch("[a-v0-9]{5,1024}", request.body.pop("id"))  # what Google takes as an id
+    assert request.body == {
         "summary": "Sync",
         "start": {"dateTime": NINE},
         "end": {"dateTime": TEN},
@@ -105,16 +105,16 @@ async def test_p6_an_event_is_created_with_its_offset_and_invites_whom_it_names(
     }
 
 
-async def test_an_event_whose_call_is_repeated_is_created_once(world: World):
+async def test_a_repeated_create_call_reads_the_existing_event(world: AccountsFixture):
     world.provider.answers[f"POST {EVENTS}"] = [(409, {"error": {"code": 409}})]
     arguments = {"title": "Sync", "start_time": NINE, "end_time": TEN}
 
     with pytest.raises(ToolFailed, match=r"has no such thing"):  # the server keeps no new events
         await world.call("google_calendar", "create_calendar_event", **arguments)
 
-    (_, created), (_, read) = world.asked
+    (_, created), (_, read) = world.requests
     assert created == EVENTS
-    assert read == f"{EVENTS}/{world.provider.asked[0].body['id']}"
+    assert read == f"{EVENTS}/{world.provider.requests[0].body['id']}"
 
 
 @pytest.mark.parametrize(
@@ -131,13 +131,13 @@ async def test_an_event_whose_call_is_repeated_is_created_once(world: World):
         ("empty_calendar", {}, "has no tool"),
     ],
 )  # fmt: skip
-async def test_a_wrong_call_says_what_to_send_and_does_nothing(
-    world: World, tool: str, arguments: dict[str, Any], complaint: str
+async def test_an_invalid_call_is_refused_with_a_correction_and_changes_nothing(
+    world: AccountsFixture, tool: str, arguments: dict[str, Any], complaint: str
 ):
     with pytest.raises(ToolRefused, match=complaint):
         await world.call("google_calendar", tool, **arguments)
 
-    assert [method for method, _ in world.asked if method != "GET"] == []
+    assert [method for method, _ in world.requests if method != "GET"] == []
 
 
 @pytest.mark.parametrize(
@@ -147,43 +147,45 @@ async def test_a_wrong_call_says_what_to_send_and_does_nothing(
         ("update_calendar_event", {"title": "Renamed"}),
     ],
 )
-async def test_p6_of_several_matches_none_is_touched_and_the_owner_is_asked(
-    world: World, tool: str, arguments: dict[str, str]
+async def test_an_ambiguous_event_title_changes_nothing_and_asks_the_owner_p6(
+    world: AccountsFixture, tool: str, arguments: dict[str, str]
 ):
     text = await world.call("google_calendar", tool, event_title="sync WITH grace", **arguments)
 
     assert text.startswith("2 events match, so nothing was done. Ask the owner which one to")
     assert f"event_id {GRACE}" in text
     assert f"event_id {LATER}" in text
-    assert world.asked == [("GET", EVENTS)]
+    assert world.requests == [("GET", EVENTS)]
 
 
-async def test_p6_the_one_that_the_owner_chose_is_deleted_and_no_other(world: World):
+async def test_deleting_by_event_id_deletes_that_event_alone_p6(world: AccountsFixture):
     text = await world.call("google_calendar", "delete_calendar_event", event_id=GRACE)
 
     assert text.startswith("Deleted:\n1. Sync with Grace")
-    assert world.asked == [("GET", f"{EVENTS}/{GRACE}"), ("DELETE", f"{EVENTS}/{GRACE}")]
+    assert world.requests == [("GET", f"{EVENTS}/{GRACE}"), ("DELETE", f"{EVENTS}/{GRACE}")]
 
 
-async def test_p6_a_title_that_one_event_bears_is_enough(world: World):
-    world.provider.answers[f"GET {EVENTS}"] = [(200, only(GRACE))]
+async def test_an_event_with_a_unique_title_is_deleted_by_title_p6(world: AccountsFixture):
+    world.provider.answers[f"GET {EVENTS}"] = [(200, select_events(GRACE))]
 
     await world.call("google_calendar", "delete_calendar_event", event_title="Sync with Grace")
 
-    assert world.asked == [("GET", EVENTS), ("DELETE", f"{EVENTS}/{GRACE}")]
+    assert world.requests == [("GET", EVENTS), ("DELETE", f"{EVENTS}/{GRACE}")]
 
 
-async def test_more_matches_than_a_page_holds_are_never_taken_for_one(world: World):
-    page = {**only(GRACE), "nextPageToken": "CigKGjBwZGJ"}
+async def test_a_match_with_further_result_pages_is_refused(world: AccountsFixture):
+    page = {**select_events(GRACE), "nextPageToken": "CigKGjBwZGJ"}
     world.provider.answers[f"GET {EVENTS}"] = [(200, page)]
 
     with pytest.raises(ToolRefused, match="Too many events match"):
         await world.call("google_calendar", "delete_calendar_event", event_title="Sync")
 
-    assert world.asked == [("GET", EVENTS)]
+    assert world.requests == [("GET", EVENTS)]
 
 
-async def test_what_is_gone_or_was_never_there_is_not_deleted(world: World):
+async def test_deleting_a_missing_or_cancelled_event_says_that_it_does_not_exist(
+    world: AccountsFixture,
+):
     text = await world.call("google_calendar", "delete_calendar_event", event_id="nothing")
     world.provider.answers[f"GET {EVENTS}/{GRACE}"] = [(200, {"id": GRACE, "status": "cancelled"})]
     again = await world.call("google_calendar", "delete_calendar_event", event_id=GRACE)
@@ -202,23 +204,25 @@ async def test_what_is_gone_or_was_never_there_is_not_deleted(world: World):
         ({"set_attendees": []}, []),
     ],
 )  # fmt: skip
-async def test_p6_attendees_come_and_go(world: World, change: dict[str, Any], invited: list[str]):
+async def test_attendees_are_added_removed_and_replaced_p6(
+    world: AccountsFixture, change: dict[str, Any], invited: list[str]
+):
     await world.call("google_calendar", "update_calendar_event", event_id=GRACE, **change)
 
-    patched = world.provider.asked[-1]
-    assert (patched.method, patched.path) == ("PATCH", f"{EVENTS}/{GRACE}")
-    assert patched.body == {"attendees": [{"email": each} for each in invited]}
+    request = world.provider.requests[-1]
+    assert (request.method, request.path) == ("PATCH", f"{EVENTS}/{GRACE}")
+    assert request.body == {"attendees": [{"email": address} for address in invited]}
 
 
-async def test_p6_only_what_was_asked_for_changes(world: World):
+async def test_an_update_sends_only_the_given_fields_p6(world: AccountsFixture):
     await world.call(
         "google_calendar", "update_calendar_event", event_id=GRACE, start_time=NINE, location=""
     )
 
-    assert world.provider.asked[-1].body == {"start": {"dateTime": NINE}, "location": ""}
+    assert world.provider.requests[-1].body == {"start": {"dateTime": NINE}, "location": ""}
 
 
-async def test_an_empty_calendar_says_so(world: World):
+async def test_an_empty_calendar_says_so(world: AccountsFixture):
     world.provider.answers[f"GET {EVENTS}"] = [(200, recorded("google_calendar/no_events"))]
 
     text = await world.call("google_calendar", "get_calendar_events")
@@ -226,7 +230,7 @@ async def test_an_empty_calendar_says_so(world: World):
     assert text == "There are no such events in the calendar."
 
 
-async def test_a_long_invisible_or_many_lined_title_stays_one_short_line(world: World):
+async def test_a_long_invisible_or_many_lined_title_stays_one_short_line(world: AccountsFixture):
     event = recorded("google_calendar/event")
     event["summary"] = "a\u200bb\n2. Fake\u202e entry " + "x" * 5_000
     world.provider.answers[f"GET {EVENTS}"] = [(200, {"items": [event]})]

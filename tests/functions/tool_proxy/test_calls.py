@@ -9,10 +9,12 @@ from standardwebhooks import Webhook
 
 from shared.domain.documents import Update
 from shared.domain.errors import ToolFailed, ToolRefused
-from tests.functions.tool_proxy.world import ALICE, FIND, World, tool
+from tests.functions.tool_proxy.world import ALICE, FIND_TOOL, ToolProxyFixture, build_tool
 
 
-async def test_t5_t8_a_call_arrives_signed_with_exactly_this_body(world: World):
+async def test_a_call_has_a_signed_body_with_arguments_and_our_fields_t5_t8(
+    world: ToolProxyFixture,
+):
     app = await world.install()
 
     text = await world.call(app["id"], q="Käse", limit=None)
@@ -25,63 +27,67 @@ async def test_t5_t8_a_call_arrives_signed_with_exactly_this_body(world: World):
     assert Webhook(app["signing_secret"]).verify(body, headers) == json.loads(body)
 
 
-async def test_t5_our_fields_win_over_arguments_of_the_same_name(world: World):
+async def test_our_fields_overwrite_arguments_of_the_same_name_t5(world: ToolProxyFixture):
     app = await world.install()
 
     await world.call(app["id"], q="x", uid="mallory", app_id="other", tool_name="drop")
 
-    sent = json.loads(world.notes.calls[0][2])
-    assert sent == {"q": "x", "uid": "alice", "app_id": app["id"], "tool_name": "find"}
+    body = json.loads(world.notes.calls[0][2])
+    assert body == {"q": "x", "uid": "alice", "app_id": app["id"], "tool_name": "find"}
 
 
-async def test_t8_after_a_rotation_both_secrets_sign_for_a_day_and_then_the_new_one(world: World):
+async def test_after_a_rotation_both_secrets_sign_for_a_day_and_then_the_new_one_t8(
+    world: ToolProxyFixture,
+):
     app = await world.install()
     path = f"/v1/apps/{app['id']}/signing-secret"
 
-    rotated = (await world.request("POST", path)).json()
+    new_secret = (await world.request("POST", path)).json()
     await world.call(app["id"], q="x")
-    world.clock.pass_(hours=24)
+    world.clock.advance(hours=24)
     await world.call(app["id"], q="x")
 
     (*_, body, during), (*_, after) = world.notes.calls
-    assert rotated["signing_secret"] != app["signing_secret"]
-    for secret in (rotated["signing_secret"], app["signing_secret"]):
+    assert new_secret["signing_secret"] != app["signing_secret"]
+    for secret in (new_secret["signing_secret"], app["signing_secret"]):
         assert Webhook(secret).verify(body, during) == json.loads(body)
     assert len(after["webhook-signature"].split()) == 1
     signed_at = datetime.fromtimestamp(int(after["webhook-timestamp"]), UTC)
-    signer = Webhook(rotated["signing_secret"])
+    signer = Webhook(new_secret["signing_secret"])
     assert signer.sign(after["webhook-id"], signed_at, body.decode()) == after["webhook-signature"]
 
 
-async def test_t8_only_the_developer_rotates_the_secret_and_nobody_else_sees_it(world: World):
+async def test_only_the_developer_can_rotate_and_see_the_signing_secret_t8(world: ToolProxyFixture):
     app = await world.install()
     path = f"/v1/apps/{app['id']}"
 
-    refused = await world.request("POST", f"{path}/signing-secret", uid=ALICE)
-    seen = (await world.request("GET", path, uid=ALICE)).json()
-    own = (await world.request("GET", path)).json()
+    response = await world.request("POST", f"{path}/signing-secret", uid=ALICE)
+    public_app = (await world.request("GET", path, uid=ALICE)).json()
+    own_app = (await world.request("GET", path)).json()
 
-    assert refused.status_code == 403
-    assert own["signing_secret"] == app["signing_secret"]
-    assert {"retired_secret_until", "checked_at"}.isdisjoint(seen)
+    assert response.status_code == 403
+    assert own_app["signing_secret"] == app["signing_secret"]
+    assert {"retired_secret_until", "checked_at"}.isdisjoint(public_app)
 
 
 @pytest.mark.parametrize("method", ["GET", "DELETE"])
-async def test_t5_get_and_delete_carry_a_query(world: World, method: str):
-    world.notes.tools = [tool("look", method)]
+async def test_get_and_delete_send_the_arguments_in_the_query_t5(
+    world: ToolProxyFixture, method: str
+):
+    world.notes.tools = [build_tool("look", method)]
     app = await world.install()
 
     await world.call(app["id"], "look", all=True, n=2, q="a b&c", none=None)
 
-    [(arrived, query, body, headers)] = world.notes.calls
+    [(received_method, query, body, headers)] = world.notes.calls
     ours = f"uid=alice&app_id={app['id']}&tool_name=look"
-    assert (arrived, query, body) == (method, f"all=true&n=2&q=a+b%26c&{ours}", b"")
+    assert (received_method, query, body) == (method, f"all=true&n=2&q=a+b%26c&{ours}", b"")
     Webhook(app["signing_secret"]).verify(body, headers, json_parse=False)
 
 
-async def test_t9_arguments_too_long_for_a_query_are_no_failure_of_the_app(world: World):
+async def test_arguments_too_long_for_a_query_do_not_count_as_a_failure_t9(world: ToolProxyFixture):
     """Else anybody who installed an app could have it left alone, for everybody."""
-    world.notes.tools = [tool("look", "GET")]
+    world.notes.tools = [build_tool("look", "GET")]
     app = await world.install()
 
     for _ in range(6):
@@ -89,13 +95,13 @@ async def test_t9_arguments_too_long_for_a_query_are_no_failure_of_the_app(world
             await world.call(app["id"], "look", q="ä" * 8_000)
 
     assert await world.call(app["id"], "look", q="a") == "Milk, eggs."
-    listed = await world.request("GET", f"/v1/apps/{app['id']}/calls")
-    assert [one["failed"] for one in listed.json()] == [False]
+    response = await world.request("GET", f"/v1/apps/{app['id']}/calls")
+    assert [entry["failed"] for entry in response.json()] == [False]
 
 
-async def test_t8_a_repeated_call_carries_the_same_message_id(world: World):
+async def test_a_repeated_call_carries_the_same_message_id_t8(world: ToolProxyFixture):
     app = await world.install()
-    token = await world.deps.service_identity.token("tool_proxy")
+    token = await world.deps.service_identity.get_token("tool_proxy")
     body = {"uid": ALICE, "app_id": app["id"], "tool": "find", "arguments": {"q": "x"}}
 
     async with AsyncClient(headers={"Authorization": f"Bearer {token}"}) as client:
@@ -114,7 +120,9 @@ async def test_t8_a_repeated_call_carries_the_same_message_id(world: World):
         ("find", {"q": 3}, "3 is not of type 'string'"),
     ],
 )
-async def test_t5_a_wrong_call_is_refused_before_it_leaves(world: World, name, arguments, reason):
+async def test_an_invalid_call_is_refused_and_not_sent_t5(
+    world: ToolProxyFixture, name, arguments, reason
+):
     app = await world.install()
 
     with pytest.raises(ToolRefused, match=reason):
@@ -123,33 +131,33 @@ async def test_t5_a_wrong_call_is_refused_before_it_leaves(world: World, name, a
     assert world.notes.calls == []
 
 
-async def test_t7_where_to_connect_an_account_reaches_the_chat(world: World):
+async def test_the_url_for_connecting_an_account_is_passed_to_the_chat_t7(world: ToolProxyFixture):
     step = {"name": "Connect", "url": "https://notes.example.com/connect"}
-    registered = (await world.register()).json()
-    app_id, path = registered["id"], f"/v1/apps/{registered['id']}"
+    app = (await world.register()).json()
+    app_id, path = app["id"], f"/v1/apps/{app['id']}"
     integration = {"external_integration": {"auth_steps": [step]}}
     await world.request("PATCH", path, json=integration)
     await world.request("POST", "/v1/apps/enable", uid=ALICE, params={"app_id": app_id})
     world.notes.statuses = {app_id: 401}
 
-    with pytest.raises(ToolFailed, match="connect an account first") as failed:
+    with pytest.raises(ToolFailed, match="connect an account first") as raised:
         await world.call(app_id, q="x")
 
-    assert failed.value.connect_url == "https://notes.example.com/connect?uid=alice"
+    assert raised.value.connect_url == "https://notes.example.com/connect?uid=alice"
 
 
-async def test_t4_a_tool_is_gone_once_its_app_is_uninstalled(world: World):
+async def test_a_tool_of_an_uninstalled_app_cannot_be_called_t4(world: ToolProxyFixture):
     app = await world.install()
     query = {"app_id": app["id"]}
-    done = await world.request("POST", "/v1/apps/disable", uid=ALICE, params=query)
+    response = await world.request("POST", "/v1/apps/disable", uid=ALICE, params=query)
 
     with pytest.raises(ToolRefused, match="not installed"):
         await world.call(app["id"], q="x")
 
-    assert done.json() == {"status": "ok"}
+    assert response.json() == {"status": "ok"}
 
 
-async def test_t4_a_tool_is_gone_once_its_app_became_private(world: World):
+async def test_a_tool_of_an_app_that_became_private_cannot_be_called_t4(world: ToolProxyFixture):
     app = await world.install()
     await world.documents.write(Update(f"apps/{app['id']}", {"private": True}))
 
@@ -159,16 +167,16 @@ async def test_t4_a_tool_is_gone_once_its_app_became_private(world: World):
     assert world.notes.calls == []
 
 
-async def test_t10_a_tool_at_an_address_inside_is_never_called(world: World):
-    world.notes.tools = [{**FIND, "endpoint": "https://169.254.169.254/find"}]
+async def test_a_tool_at_an_internal_address_is_never_called_t10(world: ToolProxyFixture):
+    world.notes.tools = [{**FIND_TOOL, "endpoint": "https://169.254.169.254/find"}]
     app = await world.install()
 
     with pytest.raises(ToolFailed, match="public DNS name"):
         await world.call(app["id"], q="x")
 
 
-async def test_a_service_token_for_another_function_is_not_accepted(world: World):
-    token = await world.deps.service_identity.token("chat")
+async def test_a_service_token_for_another_function_is_not_accepted(world: ToolProxyFixture):
+    token = await world.deps.service_identity.get_token("chat")
 
     async with AsyncClient(headers={"Authorization": f"Bearer {token}"}) as client:
         response = await client.post(world.proxy_url, json={})

@@ -25,15 +25,15 @@ from shared.domain.connection import OauthClient, Service, Tokens
 from shared.domain.documents import Query
 from shared.domain.errors import Unavailable
 from shared.domain.ids import UserId
-from shared.edge.http import application
-from shared.integrations import integration
+from shared.edge.http import build_application
+from shared.integrations import load_integration
 from shared.ports import Documents, Identity, ServiceIdentity
 from shared.wiring import ROOT
-from tests.doubles import FixedClock, HastyClock
-from tests.functions.tool_proxy.accounts import world_in
-from tests.functions.tool_proxy.services import REDIRECT_URI, services_deps
-from tests.servers import running
-from tests.servers.provider import CLIENT_ID, CLIENT_SECRET, WAYS, FakeProvider
+from tests.doubles import AutoAdvanceClock, FixedClock
+from tests.functions.tool_proxy.accounts import open_accounts_fixture
+from tests.functions.tool_proxy.services import REDIRECT_URI, build_services_deps
+from tests.servers import run_server
+from tests.servers.provider import CLIENT_ID, CLIENT_SECRET, PROVIDER_OPTIONS, FakeProvider
 
 ADA, EVE = UserId("ada"), UserId("eve")
 SECRET = b"0" * 32
@@ -41,7 +41,7 @@ CALENDAR = "/v1/connections/google_calendar"
 
 
 @dataclass(frozen=True)
-class Deps:
+class ConnectionRouteDeps:
     """What the routes of connected accounts ask for."""
 
     services: ServicesDeps
@@ -50,7 +50,7 @@ class Deps:
 
 
 @dataclass
-class World:
+class ConnectionsFixture:
     documents: Documents
     clock: FixedClock
     google: FakeProvider
@@ -59,22 +59,24 @@ class World:
     cookies: dict[str, str] = field(default_factory=dict)
 
     async def request(
-        self, method: str, path: str, *, uid: str | None = ADA, **more: Any
+        self, method: str, path: str, *, uid: str | None = ADA, **options: Any
     ) -> Response:
         """Ask as a browser does that keeps its cookies."""
         headers = Headers(encoding="latin-1")
         if uid:
             headers["Authorization"] = f"Bearer {LocalIdentity(SECRET).issue(uid)}"
-        headers["Cookie"] = "; ".join(f"{name}={held}" for name, held in self.cookies.items())
-        deps = Deps(self.services, LocalIdentity(SECRET), LocalServiceIdentity(SECRET))
-        transport = ASGITransport(application("apps", CONNECTIONS, deps))
+        headers["Cookie"] = "; ".join(f"{name}={value}" for name, value in self.cookies.items())
+        deps = ConnectionRouteDeps(
+            self.services, LocalIdentity(SECRET), LocalServiceIdentity(SECRET)
+        )
+        transport = ASGITransport(build_application("apps", CONNECTIONS, deps))
         async with AsyncClient(transport=transport, base_url="http://test") as client:
-            answer = await client.request(method, path, headers=headers, **more)
+            answer = await client.request(method, path, headers=headers, **options)
         set_cookie = SimpleCookie(answer.headers.get("set-cookie", ""))
         self.cookies |= {name: morsel.value for name, morsel in set_cookie.items()}
         return answer
 
-    async def sent(self, *, uid: str = ADA, path: str = CALENDAR) -> str:
+    async def start_authorization(self, *, uid: str = ADA, path: str = CALENDAR) -> str:
         """Return where a user is sent to allow access."""
         answer = await self.request("POST", f"{path}/authorize", uid=uid)
         assert answer.status_code == 200, answer.text
@@ -85,15 +87,15 @@ class World:
         """Be the browser at the provider; returns where it sends the user back to."""
         async with AsyncClient(trust_env=False) as browser:
             answer = await browser.get(url)
-        back = answer.headers["location"]
-        assert back.startswith(REDIRECT_URI)
-        return str(back).removeprefix("https://keepsake.example.com")
+        location = answer.headers["location"]
+        assert location.startswith(REDIRECT_URI)
+        return str(location).removeprefix("https://keepsake.example.com")
 
     async def connect(self, *, uid: str = ADA, path: str = CALENDAR) -> Response:
-        back = await self.allow(await self.sent(uid=uid, path=path))
-        return await self.request("GET", back, uid=None)
+        callback_path = await self.allow(await self.start_authorization(uid=uid, path=path))
+        return await self.request("GET", callback_path, uid=None)
 
-    async def tokens(self, uid: UserId = ADA) -> Tokens | None:
+    async def load_tokens(self, uid: UserId = ADA) -> Tokens | None:
         grant = await self.services.grants.get(uid, "google_calendar")
         return grant.tokens if grant else None
 
@@ -106,32 +108,32 @@ def google() -> FakeProvider:
 
 @pytest.fixture
 def google_url(google: FakeProvider) -> Iterator[str]:
-    with running(google.app) as url:
+    with run_server(google.app) as url:
         yield url
 
 
 @pytest.fixture
-def world(google: FakeProvider, google_url: str, tmp_path: Path) -> Iterator[World]:
+def world(google: FakeProvider, google_url: str, tmp_path: Path) -> Iterator[ConnectionsFixture]:
     database = SqliteDatabase(tmp_path / "keepsake.db")
     indexes = FirestoreIndexes.read(ROOT / "infra/firestore.indexes.json")
     documents = SqliteDocuments(database, indexes)
     clock = FixedClock()
-    services = services_deps(
+    services = build_services_deps(
         documents,
         clients={"google": OauthClient(id=CLIENT_ID, secret=CLIENT_SECRET, base_url=google_url)},
         clock=clock,
         egress=GuardedEgress(dev_origins=[google_url]),
     )
-    yield World(documents, clock, google, google_url, services)
+    yield ConnectionsFixture(documents, clock, google, google_url, services)
     database.close()
 
 
-async def test_p6_a_connected_account_is_shown_without_its_tokens(world: World):
+async def test_a_connected_account_is_shown_without_its_tokens_p6(world: ConnectionsFixture):
     page = await world.connect()
 
-    shown = await world.request("GET", CALENDAR)
+    response = await world.request("GET", CALENDAR)
     assert "Google Calendar is connected. You can close this window." in page.text
-    assert shown.json() == {
+    assert response.json() == {
         "service": "google_calendar",
         "label": "Google Calendar",
         "available": True,
@@ -140,144 +142,156 @@ async def test_p6_a_connected_account_is_shown_without_its_tokens(world: World):
         "scopes": ["https://www.googleapis.com/auth/calendar.events"],
         "connected_at": "2026-03-02T12:00:00Z",
     }
-    assert await world.tokens() == Tokens(
+    assert await world.load_tokens() == Tokens(
         access_token="access-1",
         refresh_token="refresh-1",
         expires_at=world.clock.now().replace(hour=13),
     )
 
 
-async def test_p6_google_is_asked_for_what_the_calendar_needs_and_for_lasting_access(world: World):
-    asked = parse_qs(urlsplit(await world.sent()).query)
+async def test_google_is_asked_for_the_calendar_scope_and_offline_access_p6(
+    world: ConnectionsFixture,
+):
+    query = parse_qs(urlsplit(await world.start_authorization()).query)
 
-    assert asked["scope"] == ["openid email https://www.googleapis.com/auth/calendar.events"]
-    assert asked["access_type"] == ["offline"]
-    assert asked["prompt"] == ["consent"]
-    assert asked["include_granted_scopes"] == ["true"]
-    assert asked["redirect_uri"] == [REDIRECT_URI]
+    assert query["scope"] == ["openid email https://www.googleapis.com/auth/calendar.events"]
+    assert query["access_type"] == ["offline"]
+    assert query["prompt"] == ["consent"]
+    assert query["include_granted_scopes"] == ["true"]
+    assert query["redirect_uri"] == [REDIRECT_URI]
 
 
-async def test_no_token_stands_readable_in_any_document(world: World):
+async def test_tokens_are_encrypted_in_every_document(world: ConnectionsFixture):
     await world.connect()
 
-    [held] = await world.documents.query(Query(collection="users/ada/integrations"))
-    [told] = await world.documents.query(Query(collection="users/ada/connections"))
-    assert b"access-1" not in held.fields["tokens"]
-    assert "access-1" not in repr(held) + repr(told)
-    assert "tokens" not in told.fields
+    [stored_grant] = await world.documents.query(Query(collection="users/ada/integrations"))
+    [stored_connection] = await world.documents.query(Query(collection="users/ada/connections"))
+    assert b"access-1" not in stored_grant.fields["tokens"]
+    assert "access-1" not in repr(stored_grant) + repr(stored_connection)
+    assert "tokens" not in stored_connection.fields
 
 
-async def test_the_state_tells_the_provider_nothing_of_the_user(world: World):
-    [state] = parse_qs(urlsplit(await world.sent(uid="ada-lovelace")).query)["state"]
+async def test_the_oauth_state_does_not_reveal_the_user(world: ConnectionsFixture):
+    [state] = parse_qs(urlsplit(await world.start_authorization(uid="ada-lovelace")).query)["state"]
 
     assert "ada" not in state
     assert len(state) < 2_000
 
 
-async def test_a_user_comes_back_once(world: World):
-    back = await world.allow(await world.sent())
+async def test_an_oauth_callback_works_once(world: ConnectionsFixture):
+    callback_path = await world.allow(await world.start_authorization())
 
-    first = await world.request("GET", back, uid=None)
-    again = await world.request("GET", back, uid=None)
+    first = await world.request("GET", callback_path, uid=None)
+    repeated_page = await world.request("GET", callback_path, uid=None)
 
     assert "is connected" in first.text
-    assert "This link was used already" in again.text
+    assert "This link was used already" in repeated_page.text
 
 
-async def test_who_is_talked_into_opening_anothers_link_connects_nothing(world: World):
+async def test_a_callback_in_another_browser_connects_nothing_csrf(world: ConnectionsFixture):
     """Else whoever sent the link would read the account of whoever opened it."""
-    back = await world.allow(await world.sent(uid=EVE))
-    eves, world.cookies = world.cookies, {}
+    callback_path = await world.allow(await world.start_authorization(uid=EVE))
+    eves_cookies, world.cookies = world.cookies, {}
 
     for cookies in ({}, {"__session": "service0009"}, {"__session": "\xe9"}):
         world.cookies = dict(cookies)
-        page = await world.request("GET", back, uid=None)
+        page = await world.request("GET", callback_path, uid=None)
         assert "Start again in this browser, at https://keepsake.example.com." in page.text
-    assert await world.tokens(EVE) is None
+    assert await world.load_tokens(EVE) is None
 
-    world.cookies = eves
-    assert "is connected" in (await world.request("GET", back, uid=None)).text
+    world.cookies = eves_cookies
+    assert "is connected" in (await world.request("GET", callback_path, uid=None)).text
 
 
-async def test_the_cookie_is_for_coming_back_alone(world: World):
+async def test_the_binding_cookie_is_http_only_and_limited_to_the_callback_path(
+    world: ConnectionsFixture,
+):
     answer = await world.request("POST", f"{CALENDAR}/authorize")
 
-    held = answer.headers["set-cookie"].partition("; ")[2]
-    assert held == "HttpOnly; Max-Age=600; Path=/v1/connections; SameSite=lax; Secure"
+    cookie_attributes = answer.headers["set-cookie"].partition("; ")[2]
+    assert cookie_attributes == "HttpOnly; Max-Age=600; Path=/v1/connections; SameSite=lax; Secure"
     assert answer.headers["cache-control"] == "private, no-store"
 
 
-async def test_an_app_takes_its_user_back_and_nobody_elses(world: World):
-    back = parse_qs(urlsplit(await world.allow(await world.sent())).query)
-    told = {name: values[0] for name, values in back.items()}
+async def test_only_the_user_who_started_can_complete_the_connection_in_the_app(
+    world: ConnectionsFixture,
+):
+    callback_query = parse_qs(urlsplit(await world.allow(await world.start_authorization())).query)
+    callback = {name: values[0] for name, values in callback_query.items()}
     world.cookies = {}
 
-    anothers = await world.request("POST", "/v1/connections/complete", uid=EVE, json=told)
-    own = await world.request("POST", "/v1/connections/complete", json=told)
-    again = await world.request("POST", "/v1/connections/complete", json=told)
+    response_to_another_user = await world.request(
+        "POST", "/v1/connections/complete", uid=EVE, json=callback
+    )
+    response = await world.request("POST", "/v1/connections/complete", json=callback)
+    repeated_response = await world.request("POST", "/v1/connections/complete", json=callback)
 
-    assert [anothers.status_code, own.status_code, again.status_code] == [403, 200, 409]
-    assert own.json()["status"] == "connected"
-    assert await world.tokens(EVE) is None
+    assert [
+        response_to_another_user.status_code,
+        response.status_code,
+        repeated_response.status_code,
+    ] == [403, 200, 409]
+    assert response.json()["status"] == "connected"
+    assert await world.load_tokens(EVE) is None
 
 
-async def test_who_comes_back_too_late_starts_again(world: World):
-    back = await world.allow(await world.sent())
-    world.clock.pass_(minutes=11)
+async def test_an_expired_authorization_connects_nothing(world: ConnectionsFixture):
+    callback_path = await world.allow(await world.start_authorization())
+    world.clock.advance(minutes=11)
 
-    page = await world.request("GET", back, uid=None)
+    page = await world.request("GET", callback_path, uid=None)
 
     assert "too old" in page.text
-    assert await world.tokens() is None
+    assert await world.load_tokens() is None
 
 
 @pytest.mark.parametrize("state", ["", "x", "é", "AAAA" * 20, "e30.e30.e30"])
-async def test_a_forged_state_connects_nothing(world: World, state: str):
+async def test_a_forged_state_connects_nothing(world: ConnectionsFixture, state: str):
     page = await world.request("GET", f"/v1/connections/callback?code=c&state={state}", uid=None)
 
     assert "This link is not one of ours." in page.text
 
 
-async def test_a_state_of_another_key_connects_nothing(world: World):
-    back = await world.allow(await world.sent())
+async def test_a_state_wrapped_with_another_key_connects_nothing(world: ConnectionsFixture):
+    callback_path = await world.allow(await world.start_authorization())
     world.services = replace(world.services, keys=LocalKeys(b"x" * 32))
 
-    page = await world.request("GET", back, uid=None)
+    page = await world.request("GET", callback_path, uid=None)
 
     assert "This link is not one of ours." in page.text
 
 
-async def test_a_code_that_another_user_was_given_is_refused_by_pkce(world: World):
-    ada, eve = [await world.allow(await world.sent(uid=uid)) for uid in (ADA, EVE)]
+async def test_pkce_rejects_the_code_of_another_user(world: ConnectionsFixture):
+    ada, eve = [await world.allow(await world.start_authorization(uid=uid)) for uid in (ADA, EVE)]
     [code] = parse_qs(urlsplit(ada).query)["code"]
     [state] = parse_qs(urlsplit(eve).query)["state"]
 
-    back = f"/v1/connections/callback?code={code}&state={state}"
-    page = await world.request("GET", back, uid=None)
+    callback_path = f"/v1/connections/callback?code={code}&state={state}"
+    page = await world.request("GET", callback_path, uid=None)
 
     assert "it did not agree" in page.text
-    assert await world.tokens(EVE) is None
+    assert await world.load_tokens(EVE) is None
 
 
-async def test_who_does_not_allow_it_is_told_so(world: World):
-    [state] = parse_qs(urlsplit(await world.sent()).query)["state"]
+async def test_a_denied_authorization_is_explained_to_the_user(world: ConnectionsFixture):
+    [state] = parse_qs(urlsplit(await world.start_authorization()).query)["state"]
 
-    back = f"/v1/connections/callback?error=access_denied&state={state}"
-    page = await world.request("GET", back, uid=None)
+    callback_path = f"/v1/connections/callback?error=access_denied&state={state}"
+    page = await world.request("GET", callback_path, uid=None)
 
     assert "Google Calendar was not connected: access was not allowed." in page.text
 
 
-async def test_who_unticks_what_is_needed_is_told_so(world: World):
-    world.google.grants_scope = "openid https://www.googleapis.com/auth/userinfo.email"
+async def test_a_missing_scope_is_explained_to_the_user(world: ConnectionsFixture):
+    world.google.granted_scope = "openid https://www.googleapis.com/auth/userinfo.email"
 
     page = await world.connect()
 
     assert "not everything it needs was allowed" in page.text
-    assert await world.tokens() is None
+    assert await world.load_tokens() is None
 
 
-async def test_the_page_runs_nothing_and_is_kept_by_nobody(world: World):
+async def test_the_callback_page_runs_no_scripts_and_is_not_cached(world: ConnectionsFixture):
     page = await world.request("GET", "/v1/connections/callback?state=<script>", uid=None)
 
     assert page.headers["content-security-policy"].startswith("default-src 'none'")
@@ -287,92 +301,98 @@ async def test_the_page_runs_nothing_and_is_kept_by_nobody(world: World):
 
 
 @pytest.mark.parametrize("broken", [500, 503])
-async def test_a_provider_that_is_down_is_named_and_connects_nothing(world: World, broken: int):
-    back = await world.allow(await world.sent())
-    world.google.broken = broken
+async def test_an_unavailable_provider_is_explained_and_connects_nothing(
+    world: ConnectionsFixture, broken: int
+):
+    callback_path = await world.allow(await world.start_authorization())
+    world.google.failure_status = broken
 
-    page = await world.request("GET", back, uid=None)
+    page = await world.request("GET", callback_path, uid=None)
 
     assert "The service does not answer. Please start again." in page.text
-    assert await world.tokens() is None
+    assert await world.load_tokens() is None
 
 
-async def test_an_account_without_a_name_is_connected_all_the_same(world: World):
+async def test_an_account_without_a_name_is_connected(world: ConnectionsFixture):
     world.google.answers = {}
 
     await world.connect()
 
-    shown = (await world.request("GET", CALENDAR)).json()
-    assert (shown["status"], shown["account"]) == ("connected", "")
+    connection = (await world.request("GET", CALENDAR)).json()
+    assert (connection["status"], connection["account"]) == ("connected", "")
 
 
-async def test_a_service_that_is_not_set_up_is_shown_so_and_cannot_be_connected(world: World):
+async def test_a_service_that_is_not_set_up_is_listed_as_unavailable_and_cannot_be_connected(
+    world: ConnectionsFixture,
+):
     world.services = replace(world.services, clients={})
 
-    shown = (await world.request("GET", CALENDAR)).json()
-    asked = await world.request("POST", f"{CALENDAR}/authorize")
+    connection = (await world.request("GET", CALENDAR)).json()
+    response = await world.request("POST", f"{CALENDAR}/authorize")
 
-    assert (shown["available"], shown["status"]) == (False, "not_connected")
-    assert asked.status_code == 409
-    assert asked.json()["detail"] == "Google Calendar is not set up here."
+    assert (connection["available"], connection["status"]) == (False, "not_connected")
+    assert response.status_code == 409
+    assert response.json()["detail"] == "Google Calendar is not set up here."
 
 
 @pytest.mark.parametrize("name", ["nothing", "perplexity", "..%2Fgrants", "service"])
-async def test_an_unknown_service_is_not_found(world: World, name: str):
+async def test_an_unknown_service_is_not_found(world: ConnectionsFixture, name: str):
     for method, path in (("GET", name), ("POST", f"{name}/authorize"), ("DELETE", name)):
         assert (await world.request(method, f"/v1/connections/{path}")).status_code == 404
 
 
-async def test_one_users_account_is_not_anothers(world: World):
+async def test_one_users_account_is_not_connected_for_another_user(world: ConnectionsFixture):
     await world.connect(uid=ADA)
 
     assert (await world.request("GET", CALENDAR, uid=EVE)).json()["status"] == "not_connected"
-    assert await world.tokens(EVE) is None
+    assert await world.load_tokens(EVE) is None
 
 
-async def test_p6_disconnecting_revokes_and_forgets(world: World):
+async def test_disconnecting_revokes_and_deletes_the_tokens_p6(world: ConnectionsFixture):
     await world.connect()
 
     answer = await world.request("DELETE", CALENDAR)
 
     assert answer.json() == {"status": "ok", "revoked": True}
-    assert world.google.revoked == ["refresh-1"]
-    assert await world.tokens() is None
+    assert world.google.revoked_tokens == ["refresh-1"]
+    assert await world.load_tokens() is None
     assert (await world.request("GET", CALENDAR)).json()["status"] == "not_connected"
     assert await world.documents.query(Query(collection="users/ada/integrations")) == []
 
 
-async def test_disconnecting_forgets_even_if_the_provider_does_not_answer(world: World):
+async def test_disconnecting_deletes_the_tokens_even_if_the_provider_is_unavailable(
+    world: ConnectionsFixture,
+):
     await world.connect()
-    world.google.broken = 503
+    world.google.failure_status = 503
 
     answer = await world.request("DELETE", CALENDAR)
 
     assert answer.json() == {"status": "ok", "revoked": False}
-    assert await world.tokens() is None
+    assert await world.load_tokens() is None
 
 
-async def test_disconnecting_what_is_not_connected_does_no_harm(world: World):
+async def test_disconnecting_a_service_that_is_not_connected_succeeds(world: ConnectionsFixture):
     answer = await world.request("DELETE", CALENDAR)
 
     assert answer.json() == {"status": "ok", "revoked": False}
-    assert world.google.revoked == []
+    assert world.google.revoked_tokens == []
 
 
-async def test_connecting_again_takes_the_place_of_what_was_there(world: World):
+async def test_connecting_again_replaces_the_tokens(world: ConnectionsFixture):
     await world.connect()
     await world.connect()
 
-    tokens = await world.tokens()
+    tokens = await world.load_tokens()
     assert tokens is not None
     assert tokens.access_token == "access-2"
 
 
-async def test_nobody_connects_without_a_token_of_ours(world: World):
+async def test_connecting_needs_an_authenticated_user(world: ConnectionsFixture):
     assert (await world.request("POST", f"{CALENDAR}/authorize", uid=None)).status_code == 401
 
 
-NAMED = {
+ACCOUNT_ANSWERS = {
     "google_calendar": ("GET /v1/userinfo", {"email": "ada"}),
     "gmail": ("GET /v1/userinfo", {"email": "ada"}),
     "whoop": ("GET /developer/v2/user/profile/basic", {"user_id": 1, "email": "ada"}),
@@ -382,70 +402,70 @@ NAMED = {
 }
 
 
-@pytest.mark.parametrize("name", WAYS)
-async def test_p7_every_service_is_connected_refreshed_and_revoked_in_its_own_way(
+@pytest.mark.parametrize("name", PROVIDER_OPTIONS)
+async def test_every_service_can_be_connected_refreshed_and_revoked_p7(
     tmp_path: Path, name: Service
 ):
-    place, answer = NAMED[name]
-    provider = FakeProvider(answers={place: [(200, answer)]}, **WAYS[name])
-    async with world_in(tmp_path, provider) as world:
+    route, answer = ACCOUNT_ANSWERS[name]
+    provider = FakeProvider(answers={route: [(200, answer)]}, **PROVIDER_OPTIONS[name])
+    async with open_accounts_fixture(tmp_path, provider) as world:
         services = world.services
         async with AsyncClient(trust_env=False) as browser:
-            allowed = await browser.get((await connections.authorize(services, ADA, name)).url)
-        back = parse_qs(urlsplit(allowed.headers["location"]).query)
+            redirect = await browser.get((await connections.authorize(services, ADA, name)).url)
+        callback_query = parse_qs(urlsplit(redirect.headers["location"]).query)
 
-        who = await connections.returning(services, back["state"][0])
-        await connections.complete(services, who, back["code"][0])
-        connected = await services.connections.get(ADA, name)
-        first = await grants.current(services, ADA, integration(name))
-        second = await grants.following(services, ADA, integration(name), first)
-        revoked = await connections.disconnect(services, ADA, name)
+        callback = await connections.verify_state(services, callback_query["state"][0])
+        await connections.complete(services, callback, callback_query["code"][0])
+        connection = await services.connections.get(ADA, name)
+        first = await grants.get_valid_tokens(services, ADA, load_integration(name))
+        second = await grants.refresh_tokens(services, ADA, load_integration(name), first)
+        is_revoked = await connections.disconnect(services, ADA, name)
 
-    assert connected is not None
-    assert connected.account == "ada"
+    assert connection is not None
+    assert connection.account == "ada"
     assert (first.tokens.access_token, second.tokens.access_token) == ("access-1", "access-2")
     assert second.tokens.refresh_token == ("refresh-2" if provider.rotates else "refresh-1")
-    assert revoked
-    [ended] = provider.revoked
-    assert ended in (second.tokens.access_token, second.tokens.refresh_token)
+    assert is_revoked
+    [revoked_token] = provider.revoked_tokens
+    assert revoked_token in (second.tokens.access_token, second.tokens.refresh_token)
 
 
 async def test_disconnecting_one_google_service_leaves_the_other_connected(tmp_path: Path):
     """Google ends all of an account's tokens at once."""
-    async with world_in(tmp_path, FakeProvider()) as world:
+    async with open_accounts_fixture(tmp_path, FakeProvider()) as world:
         await world.connect("gmail")
         await world.connect("google_calendar")
 
         first = await connections.disconnect(world.services, ADA, "google_calendar")
-        assert not world.provider.revoked
+        assert not world.provider.revoked_tokens
         second = await connections.disconnect(world.services, ADA, "gmail")
 
     assert (first, second) == (False, True)
-    assert world.provider.revoked == ["refresh-1"]
+    assert world.provider.revoked_tokens == ["refresh-1"]
 
 
-async def test_of_two_google_accounts_each_is_revoked(tmp_path: Path):
-    async with world_in(tmp_path, FakeProvider()) as world:
+async def test_connections_to_two_google_accounts_are_revoked_separately(tmp_path: Path):
+    async with open_accounts_fixture(tmp_path, FakeProvider()) as world:
         await world.connect("gmail", account="ada@work.example")
         await world.connect("google_calendar", account="ada@home.example")
 
         assert await connections.disconnect(world.services, ADA, "google_calendar")
 
-    assert world.provider.revoked == ["refresh-2"]
+    assert world.provider.revoked_tokens == ["refresh-2"]
 
 
-async def test_x_says_in_other_words_that_a_refresh_token_ended(tmp_path: Path):
-    refused = FakeProvider(**WAYS["x"])
-    async with world_in(tmp_path, refused) as world:
-        await world.connect("x", lasts=timedelta(seconds=-1))
-        refused.refusal = "invalid_request"
+async def test_x_reports_an_expired_refresh_token_as_invalid_request(tmp_path: Path):
+    provider = FakeProvider(**PROVIDER_OPTIONS["x"])
+    async with open_accounts_fixture(tmp_path, provider) as world:
+        await world.connect("x", lifetime=timedelta(seconds=-1))
+        provider.refresh_error = "invalid_request"
 
-        with pytest.raises(grants.Expired):
-            await grants.current(world.services, ADA, integration("x"))
+        with pytest.raises(grants.ConnectionExpired):
+            await grants.get_valid_tokens(world.services, ADA, load_integration("x"))
 
 
-async def test_an_erased_user_is_disconnected_from_everything_p6(tmp_path: Path):
-    async with world_in(tmp_path, FakeProvider()) as world:
+async def test_erasing_a_user_disconnects_all_their_services_p6(tmp_path: Path):
+    async with open_accounts_fixture(tmp_path, FakeProvider()) as world:
         await world.connect("gmail")
         await world.connect("google_calendar")
         await world.connect("gmail", uid=EVE)
@@ -453,16 +473,20 @@ async def test_an_erased_user_is_disconnected_from_everything_p6(tmp_path: Path)
         for _ in range(2):
             await world.toolbox.disconnect_all(ADA)
 
-        assert await world.services.connections.all(ADA) == []
-        assert [each.id for each in await world.services.connections.all(EVE)] == ["gmail"]
-    assert len(world.provider.revoked) == 1
+        assert await world.services.connections.list_all(ADA) == []
+        assert [connection.id for connection in await world.services.connections.list_all(EVE)] == [
+            "gmail"
+        ]
+    assert len(world.provider.revoked_tokens) == 1
 
 
-async def test_a_proxy_that_is_away_disconnects_nobody_and_says_so(tmp_path: Path):
-    async with world_in(tmp_path, FakeProvider()) as world:
-        gone = HttpToolbox("http://127.0.0.1:1", LocalServiceIdentity(SECRET), HastyClock())
+async def test_an_unavailable_tool_proxy_raises_and_disconnects_nothing(tmp_path: Path):
+    async with open_accounts_fixture(tmp_path, FakeProvider()) as world:
+        toolbox = HttpToolbox(
+            "http://127.0.0.1:1", LocalServiceIdentity(SECRET), AutoAdvanceClock()
+        )
 
         with pytest.raises(Unavailable):
-            await gone.disconnect_all(ADA)
-        await gone.aclose()
-        assert world.provider.revoked == []
+            await toolbox.disconnect_all(ADA)
+        await toolbox.aclose()
+        assert world.provider.revoked_tokens == []

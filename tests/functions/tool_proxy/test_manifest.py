@@ -6,16 +6,21 @@ from typing import Any
 
 import pytest
 
-from functions.tool_proxy.apps.manifest import BadManifest, ChatMessages, Manifest, read_manifest
+from functions.tool_proxy.apps.manifest import (
+    ChatMessageSettings,
+    InvalidManifest,
+    Manifest,
+    read_manifest,
+)
 from shared.domain.app import ExternalIntegration
 
-AT = "https://notes.example.com/.well-known/omi-tools.json"
-FIND: dict[str, Any] = {"name": "find", "description": "Find a note", "endpoint": "/find"}
+MANIFEST_URL = "https://notes.example.com/.well-known/omi-tools.json"
+FIND_TOOL: dict[str, Any] = {"name": "find", "description": "Find a note", "endpoint": "/find"}
 
 
-def read(*tools: Any, home: str | None = None, **more: Any) -> Manifest:
-    integration = ExternalIntegration(chat_tools_manifest_url=AT, app_home_url=home)
-    return read_manifest(json.dumps({"tools": tools, **more}).encode(), integration)
+def read_tools_manifest(*tools: Any, home: str | None = None, **fields: Any) -> Manifest:
+    integration = ExternalIntegration(chat_tools_manifest_url=MANIFEST_URL, app_home_url=home)
+    return read_manifest(json.dumps({"tools": tools, **fields}).encode(), integration)
 
 
 @pytest.mark.parametrize(
@@ -46,57 +51,68 @@ def read(*tools: Any, home: str | None = None, **more: Any) -> Manifest:
         ({"parameters": {"title": "t" * 20_000}}, "over 16384 bytes"),
     ],
 )
-def test_t2_a_bad_tool_is_skipped_with_a_reason_and_the_rest_load(change, reason):
-    manifest = read({**FIND, "name": "bad", **change}, FIND)
+def test_a_bad_tool_is_skipped_with_a_reason_and_the_rest_load_t2(change, reason):
+    manifest = read_tools_manifest({**FIND_TOOL, "name": "bad", **change}, FIND_TOOL)
 
     assert [tool.name for tool in manifest.tools] == ["find"]
-    assert len(manifest.refused) == 1
-    assert reason in manifest.refused[0]
+    assert len(manifest.refused_tools) == 1
+    assert reason in manifest.refused_tools[0]
 
 
-def test_t3_references_cannot_multiply_a_text_without_end():
+def test_expanding_references_cannot_exhaust_memory_t3():
     references = {f"p{n}": {"$ref": "#/$defs/long"} for n in range(1_000)}
     exploding = {"$defs": {"long": {"title": "t" * 100_000}}, "properties": references}
 
     tracemalloc.start()
-    manifest = read({**FIND, "parameters": exploding})
+    manifest = read_tools_manifest({**FIND_TOOL, "parameters": exploding})
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
 
-    assert "over 16384 bytes" in manifest.refused[0]
+    assert "over 16384 bytes" in manifest.refused_tools[0]
     assert peak < 5_000_000
 
 
-def test_t2_the_schemas_of_all_tools_together_have_a_limit():
+def test_the_schemas_of_all_tools_together_have_a_limit_t2():
     large = {"title": "t" * 15_000}
-    manifest = read(*({**FIND, "name": f"t{n}", "parameters": large} for n in range(40)))
+    manifest = read_tools_manifest(
+        *({**FIND_TOOL, "name": f"t{n}", "parameters": large} for n in range(40))
+    )
 
     assert [tool.name for tool in manifest.tools] == ["t0", "t1", "t2", "t3"]
-    assert "those of all tools over 65536" in manifest.refused[0]
+    assert "those of all tools over 65536" in manifest.refused_tools[0]
 
 
-def test_t2_the_parts_of_schemas_count_for_the_memory_they_take():
+def test_each_schema_node_counts_towards_the_size_limit_t2():
     crowded: dict[str, Any] = {"properties": {"one": {"enum": [{}] * 1_500}}}
 
-    manifest = read(*({**FIND, "name": f"t{n}", "parameters": crowded} for n in range(40)))
+    manifest = read_tools_manifest(
+        *({**FIND_TOOL, "name": f"t{n}", "parameters": crowded} for n in range(40))
+    )
 
     assert len(manifest.tools) == 5
-    assert "those of all tools over 65536" in manifest.refused[0]
+    assert "those of all tools over 65536" in manifest.refused_tools[0]
 
 
-def test_t2_what_is_beyond_the_last_place_is_not_even_read():
-    places = [{**FIND, "name": f"t{n}"} for n in range(40)]
+def test_tools_beyond_the_limit_are_refused_without_parsing_t2():
+    places = [{**FIND_TOOL, "name": f"t{n}"} for n in range(40)]
 
-    manifest = read(*places, {**FIND, "name": "u", "parameters": "what would cost time to read"})
+    manifest = read_tools_manifest(
+        *places, {**FIND_TOOL, "name": "u", "parameters": "what would cost time to read"}
+    )
 
-    assert manifest.refused == ("u: an app may have 40 tools",)
+    assert manifest.refused_tools == ("u: an app may have 40 tools",)
 
 
-def test_t2_a_second_tool_of_a_name_and_one_too_many_are_refused():
-    manifest = read(*({**FIND, "name": f"t{n}"} for n in range(41)), {**FIND, "name": "t0"})
+def test_a_duplicate_tool_name_and_a_tool_over_the_limit_are_refused_t2():
+    manifest = read_tools_manifest(
+        *({**FIND_TOOL, "name": f"t{n}"} for n in range(41)), {**FIND_TOOL, "name": "t0"}
+    )
 
     assert len(manifest.tools) == 40
-    assert manifest.refused == ("t40: an app may have 40 tools", "t0: another tool has this name")
+    assert manifest.refused_tools == (
+        "t40: an app may have 40 tools",
+        "t0: another tool has this name",
+    )
 
 
 @pytest.mark.parametrize(
@@ -111,9 +127,9 @@ def test_t2_a_second_tool_of_a_name_and_one_too_many_are_refused():
         b"[" * 200_000,
     ],
 )
-def test_t2_what_is_no_manifest_is_refused_whole(body):
-    with pytest.raises(BadManifest):
-        read_manifest(body, ExternalIntegration(chat_tools_manifest_url=AT))
+def test_an_invalid_manifest_is_refused_as_a_whole_t2(body):
+    with pytest.raises(InvalidManifest):
+        read_manifest(body, ExternalIntegration(chat_tools_manifest_url=MANIFEST_URL))
 
 
 @pytest.mark.parametrize(
@@ -124,13 +140,13 @@ def test_t2_what_is_no_manifest_is_refused_whole(body):
         ("https://other.example.com/x", None, "https://other.example.com/x"),
     ],
 )
-def test_t3_a_relative_endpoint_joins_the_apps_base(endpoint, home, joined):
-    [tool] = read({**FIND, "endpoint": endpoint}, home=home).tools
+def test_a_relative_endpoint_joins_the_apps_base_t3(endpoint, home, joined):
+    [tool] = read_tools_manifest({**FIND_TOOL, "endpoint": endpoint}, home=home).tools
 
     assert tool.endpoint == joined
 
 
-def test_t3_a_full_json_schema_passes_through_with_its_references_written_out():
+def test_a_full_json_schema_passes_through_with_its_references_written_out_t3():
     day = {"type": "string", "enum": ["mon", "tue"], "default": "mon"}
     properties = {
         "days": {"type": "array", "items": {"$ref": "#/$defs/day"}},
@@ -138,7 +154,7 @@ def test_t3_a_full_json_schema_passes_through_with_its_references_written_out():
     }
     schema = {"properties": properties, "required": ["days"], "$defs": {"day": day}}
 
-    [tool] = read({**FIND, "parameters": json.dumps(schema)}).tools
+    [tool] = read_tools_manifest({**FIND_TOOL, "parameters": json.dumps(schema)}).tools
 
     written_out = {**properties, "days": {"type": "array", "items": day}}
     assert tool.parameters == {
@@ -149,15 +165,15 @@ def test_t3_a_full_json_schema_passes_through_with_its_references_written_out():
 
 
 @pytest.mark.parametrize("written", [dict, json.dumps])
-def test_what_a_model_would_read_and_nobody_sees_is_taken_out(written):
-    unseen = "\u202e\U000e0049\U000e0067"
-    [tool] = read(
+def test_invisible_characters_are_stripped_from_tool_declarations(written):
+    invisible = "\u202e\U000e0049\U000e0067"
+    [tool] = read_tools_manifest(
         {
-            "name": f"fi{unseen}nd",
-            "description": f"Find{unseen} a note",
+            "name": f"fi{invisible}nd",
+            "description": f"Find{invisible} a note",
             "endpoint": "/find",
-            "parameters": written({"description": f"A{unseen} note"}),
-            "status_message": f"Looking\r\n\n{unseen}for  it",
+            "parameters": written({"description": f"A{invisible} note"}),
+            "status_message": f"Looking\r\n\n{invisible}for  it",
         }
     ).tools
 
@@ -166,24 +182,34 @@ def test_what_a_model_would_read_and_nobody_sees_is_taken_out(written):
     assert tool.status_message == "Looking for it"
 
 
-def test_t3_the_other_fields_have_their_defaults():
-    [plain, spoken] = read(
-        FIND,
-        {**FIND, "name": "b", "method": "get", "auth_required": False, "status_message": "Looking"},
+def test_the_other_fields_have_their_defaults_t3():
+    [plain, customised] = read_tools_manifest(
+        FIND_TOOL,
+        {
+            **FIND_TOOL,
+            "name": "b",
+            "method": "get",
+            "auth_required": False,
+            "status_message": "Looking",
+        },
     ).tools
 
     assert (plain.method, plain.auth_required, plain.status_message) == ("POST", True, None)
-    assert (spoken.method, spoken.auth_required, spoken.status_message) == ("GET", False, "Looking")
+    assert (customised.method, customised.auth_required, customised.status_message) == (
+        "GET",
+        False,
+        "Looking",
+    )
 
 
 @pytest.mark.parametrize(
     ("declared", "settings"),
     [
         (None, None),
-        ({"enabled": True}, ChatMessages(enabled=True)),
-        ({"enabled": True, "target": "main", "notify": True}, ChatMessages(enabled=True, target="main", notify=True)),
-        ({"enabled": "yes", "target": "everyone"}, ChatMessages()),
+        ({"enabled": True}, ChatMessageSettings(enabled=True)),
+        ({"enabled": True, "target": "main", "notify": True}, ChatMessageSettings(enabled=True, target="main", notify=True)),
+        ({"enabled": "yes", "target": "everyone"}, ChatMessageSettings()),
     ],
 )  # fmt: skip
 def test_chat_messages_are_read_where_declared(declared, settings):
-    assert read(FIND, chat_messages=declared).chat_messages == settings
+    assert read_tools_manifest(FIND_TOOL, chat_messages=declared).chat_messages == settings

@@ -11,14 +11,14 @@ import anyio
 import anyio.to_thread
 import pytest
 
-from functions.tool_proxy.apps.verdict import FAILURES
+from functions.tool_proxy.apps.verdict import MIN_FAILURES
 from functions.tool_proxy.calls.call import call_tool
-from functions.tool_proxy.calls.quota import PER_APP, PER_USER
-from functions.tool_proxy.calls.traffic import MAX_AT_ONCE, PER_MINUTE
+from functions.tool_proxy.calls.quota import MAX_CALLS_PER_APP_HOUR, MAX_CALLS_PER_USER_HOUR
+from functions.tool_proxy.calls.traffic import MAX_CALLS_PER_MINUTE, MAX_CONCURRENT_CALLS
 from functions.tool_proxy.wiring import ToolProxyDeps
 from shared.data.app_calls import AppCalls
 from shared.domain.app import AppCall
-from shared.domain.breaker import FAILURES as IN_A_ROW
+from shared.domain.breaker import FAILURE_THRESHOLD as IN_A_ROW
 from shared.domain.documents import Set
 from shared.domain.errors import (
     KeepsakeError,
@@ -29,73 +29,80 @@ from shared.domain.errors import (
     ToolRefused,
     Unavailable,
 )
-from shared.domain.hours import hour_of
+from shared.domain.hours import floor_to_hour
 from shared.domain.ids import AppId, UserId
 from shared.ports import EgressRequest, EgressResponse
-from tests.functions.tool_proxy.world import ALICE, World
+from tests.functions.tool_proxy.world import ALICE, ToolProxyFixture
 
 BOB = UserId("bob")
 
 
-async def install(world: World, uid: str = ALICE) -> AppId:
+async def install_app(world: ToolProxyFixture, uid: str = ALICE) -> AppId:
     return AppId((await world.install(uid))["id"])
 
 
-async def failed(world: World, app_id: AppId) -> str:
+async def call_and_read_failure(world: ToolProxyFixture, app_id: AppId) -> str:
     with pytest.raises(ToolFailed) as raised:
         await world.call(app_id, q="x")
     return str(raised.value)
 
 
-async def logged(world: World, app_id: AppId) -> list[dict[str, Any]]:
-    listed: list[dict[str, Any]] = (await world.request("GET", f"/v1/apps/{app_id}/calls")).json()
-    return listed
+async def read_call_log(world: ToolProxyFixture, app_id: AppId) -> list[dict[str, Any]]:
+    entries: list[dict[str, Any]] = (await world.request("GET", f"/v1/apps/{app_id}/calls")).json()
+    return entries
 
 
-async def test_t9_after_five_failures_an_app_has_its_rest_and_others_do_not_notice(world: World):
-    broken, sound = await install(world), await install(world)
-    world.notes.statuses = {broken: 503}
+async def test_the_circuit_breaker_opens_after_five_failures_for_that_app_alone_t9(
+    world: ToolProxyFixture,
+):
+    failing_app, working_app = await install_app(world), await install_app(world)
+    world.notes.statuses = {failing_app: 503}
 
     for _ in range(IN_A_ROW):
-        assert "HTTP 503" in await failed(world, broken)
-    resting = await failed(world, broken)
-    other = await world.call(sound, q="x")
+        assert "HTTP 503" in await call_and_read_failure(world, failing_app)
+    circuit_open_text = await call_and_read_failure(world, failing_app)
+    answer = await world.call(working_app, q="x")
 
-    assert "failed several times" in resting
-    assert other == "Milk, eggs."
+    assert "failed several times" in circuit_open_text
+    assert answer == "Milk, eggs."
     assert len(world.notes.calls) == IN_A_ROW + 1
 
 
-async def test_t9_after_its_rest_one_call_tries_whether_it_works_again(world: World):
-    app_id = await install(world)
+async def test_a_half_open_circuit_breaker_lets_one_call_through_t9(world: ToolProxyFixture):
+    app_id = await install_app(world)
     world.notes.statuses = {app_id: 500}
     for _ in range(IN_A_ROW):
-        await failed(world, app_id)
-    world.clock.pass_(seconds=30)
+        await call_and_read_failure(world, app_id)
+    world.clock.advance(seconds=30)
 
-    tried, refused = await failed(world, app_id), await failed(world, app_id)
-    world.clock.pass_(seconds=30)
+    trial_error, circuit_open_text = (
+        await call_and_read_failure(world, app_id),
+        await call_and_read_failure(world, app_id),
+    )
+    world.clock.advance(seconds=30)
     world.notes.statuses = {}
 
-    assert ("HTTP 500" in tried, "several times" in refused) == (True, True)
+    assert ("HTTP 500" in trial_error, "several times" in circuit_open_text) == (True, True)
     assert [await world.call(app_id, q="x") for _ in range(2)] == ["Milk, eggs."] * 2
 
 
 @pytest.mark.parametrize("status", [400, 401, 404, 429])
-async def test_t9_an_app_that_refuses_is_at_work(world: World, status: int):
-    app_id = await install(world)
+async def test_client_error_statuses_do_not_open_the_circuit_breaker_t9(
+    world: ToolProxyFixture, status: int
+):
+    app_id = await install_app(world)
     world.notes.statuses = {app_id: status}
 
     for _ in range(IN_A_ROW + 1):
-        await failed(world, app_id)
+        await call_and_read_failure(world, app_id)
 
     assert len(world.notes.calls) == IN_A_ROW + 1
-    assert {(call["failed"], call["error"]) for call in await logged(world, app_id)} == {
+    assert {(call["failed"], call["error"]) for call in await read_call_log(world, app_id)} == {
         (False, f"HTTP {status}")
     }
 
 
-class Failing:
+class FailingEgress:
     """A way out that leads nowhere."""
 
     def __init__(self, error: KeepsakeError) -> None:
@@ -106,7 +113,7 @@ class Failing:
 
 
 @pytest.mark.parametrize(
-    ("error", "text", "noted"),
+    ("error", "text", "logged_error"),
     [
         (TimedOut(), "did not respond within 30 seconds", "timeout"),
         (Unavailable(), "may be unreachable", "unreachable"),
@@ -114,21 +121,21 @@ class Failing:
         (TooLarge("The answer is over 9 bytes."), "over 9 bytes", "The answer is over 9 bytes."),
     ],
 )
-async def test_t6_t9_what_does_not_come_back_is_said_and_counts_against_the_app(
-    world: World, error: KeepsakeError, text: str, noted: str
+async def test_a_call_without_an_answer_is_explained_and_counts_as_a_failure_t6_t9(
+    world: ToolProxyFixture, error: KeepsakeError, text: str, logged_error: str
 ):
-    app_id = await install(world)
-    deps = replace(world.deps, egress=Failing(error))
+    app_id = await install_app(world)
+    deps = replace(world.deps, egress=FailingEgress(error))
 
     with pytest.raises(ToolFailed, match=text):
         await call_tool(deps, ALICE, app_id, "find", {"q": "x"})
 
-    [call] = await logged(world, app_id)
-    assert (call["failed"], call["error"]) == (True, noted)
+    [call] = await read_call_log(world, app_id)
+    assert (call["failed"], call["error"]) == (True, logged_error)
 
 
 @contextmanager
-def holding(world: World, app_id: AppId) -> Iterator[None]:
+def hold_responses(world: ToolProxyFixture, app_id: AppId) -> Iterator[None]:
     world.notes.slow.add(app_id)
     try:
         yield
@@ -136,112 +143,130 @@ def holding(world: World, app_id: AppId) -> Iterator[None]:
         world.notes.go_on.set()
 
 
-async def test_t9_a_slow_app_holds_so_many_calls_and_no_other_app(world: World):
-    slow, quick = await install(world), await install(world)
+async def test_concurrent_calls_to_a_slow_app_are_limited_for_that_app_alone_t9(
+    world: ToolProxyFixture,
+):
+    slow, quick = await install_app(world), await install_app(world)
     answers: list[str] = []
 
     async def call() -> None:
         answers.append(await world.call(slow, q="x"))
 
     async with anyio.create_task_group() as tasks:
-        with holding(world, slow):
-            for _ in range(MAX_AT_ONCE):
+        with hold_responses(world, slow):
+            for _ in range(MAX_CONCURRENT_CALLS):
                 tasks.start_soon(call)
-            for _ in range(MAX_AT_ONCE):
+            for _ in range(MAX_CONCURRENT_CALLS):
                 await anyio.to_thread.run_sync(lambda: world.notes.waiting.get(timeout=30))
-            crowded = await failed(world, slow)
-            beside = await world.call(quick, q="x")
+            app_busy_text = await call_and_read_failure(world, slow)
+            quick_answer = await world.call(quick, q="x")
 
-    assert "too many calls to answer" in crowded
-    assert [beside, *answers] == ["Milk, eggs."] * (MAX_AT_ONCE + 1)
+    assert "too many calls to answer" in app_busy_text
+    assert [quick_answer, *answers] == ["Milk, eggs."] * (MAX_CONCURRENT_CALLS + 1)
     assert await world.call(slow, q="x") == "Milk, eggs.", "the places are free again"
 
 
-async def test_a_call_ends_when_the_turn_that_made_it_is_stopped(world: World):
+async def test_stopping_a_turn_closes_the_connection_of_its_call(world: ToolProxyFixture):
     """A stop and a deadline reach the app: its connection is closed."""
-    app_id = await install(world)
-    with holding(world, app_id):
+    app_id = await install_app(world)
+    with hold_responses(world, app_id):
         async with anyio.create_task_group() as turn:
             turn.start_soon(partial(world.call, app_id, q="x"))
             await anyio.to_thread.run_sync(lambda: world.notes.waiting.get(timeout=30))
             turn.cancel_scope.cancel()
 
-        left = await anyio.to_thread.run_sync(lambda: world.notes.left.get(timeout=30))
+        disconnected_app = await anyio.to_thread.run_sync(
+            lambda: world.notes.disconnected.get(timeout=30)
+        )
 
-    assert left == app_id
+    assert disconnected_app == app_id
 
 
-async def test_a_call_that_was_broken_off_is_logged_and_blamed_on_nobody(world: World):
-    app_id = await install(world)
+async def test_a_cancelled_call_is_logged_without_counting_as_a_failure(world: ToolProxyFixture):
+    app_id = await install_app(world)
     world.notes.statuses = {app_id: 500}
     for _ in range(IN_A_ROW - 1):
-        await failed(world, app_id)
-    world.clock.pass_(seconds=1)
-    with holding(world, app_id):
+        await call_and_read_failure(world, app_id)
+    world.clock.advance(seconds=1)
+    with hold_responses(world, app_id):
         async with anyio.create_task_group() as turn:
             turn.start_soon(call_tool, world.deps, ALICE, app_id, "find", {"q": "x"})
             await anyio.to_thread.run_sync(lambda: world.notes.waiting.get(timeout=30))
             turn.cancel_scope.cancel()
 
-    broken_off, *_ = await logged(world, app_id)
-    assert (broken_off["failed"], broken_off["error"]) == (False, "broken off")
-    assert "HTTP 500" in await failed(world, app_id)
-    assert "several times in a row" in await failed(world, app_id), "one more was enough"
+    cancelled_call, *_ = await read_call_log(world, app_id)
+    assert (cancelled_call["failed"], cancelled_call["error"]) == (False, "broken off")
+    assert "HTTP 500" in await call_and_read_failure(world, app_id)
+    assert "several times in a row" in await call_and_read_failure(world, app_id), (
+        "one more was enough"
+    )
 
 
-async def made(world: World, uid: UserId, counts: dict[AppId, int]) -> None:
-    hour = hour_of(world.clock.now())
+async def set_call_counts(world: ToolProxyFixture, uid: UserId, counts: dict[AppId, int]) -> None:
+    hour = floor_to_hour(world.clock.now())
     fields = {"apps": counts, "expires_at": hour + timedelta(hours=1)}
     await world.documents.write(Set(f"users/{uid}/limits/calls-{hour:%Y-%m-%d-%H}", fields))
 
 
-async def test_t9_a_user_calls_an_app_so_often_an_hour_and_hears_when_again(world: World):
-    app_id = await install(world)
-    await install(world, BOB)
+async def test_calls_per_user_app_and_hour_are_limited_and_the_error_says_when_to_retry_t9(
+    world: ToolProxyFixture,
+):
+    app_id = await install_app(world)
+    await install_app(world, BOB)
     await world.request("POST", "/v1/apps/enable", uid=BOB, params={"app_id": app_id})
-    world.clock.time = hour_of(world.clock.now()) + timedelta(minutes=48, seconds=30)
-    await made(world, ALICE, {app_id: PER_APP - 1})
+    world.clock.time = floor_to_hour(world.clock.now()) + timedelta(minutes=48, seconds=30)
+    await set_call_counts(world, ALICE, {app_id: MAX_CALLS_PER_APP_HOUR - 1})
 
-    last = await world.call(app_id, q="x")
-    told = await failed(world, app_id)
-    others = await world.toolbox.call(BOB, app_id, "find", {"q": "x"})
-    world.clock.pass_(minutes=12)
+    last_allowed_answer = await world.call(app_id, q="x")
+    limit_text = await call_and_read_failure(world, app_id)
+    answer_to_another_user = await world.toolbox.call(BOB, app_id, "find", {"q": "x"})
+    world.clock.advance(minutes=12)
 
-    assert (last, others) == ("Milk, eggs.", "Milk, eggs.")
-    assert told.startswith(f"The limit of {PER_APP} calls an hour to Notes is reached; 0 remain,")
-    assert "begins in 12 minutes" in told
+    assert (last_allowed_answer, answer_to_another_user) == ("Milk, eggs.", "Milk, eggs.")
+    assert limit_text.startswith(
+        f"The limit of {MAX_CALLS_PER_APP_HOUR} calls an hour to Notes is reached; 0 remain,"
+    )
+    assert "begins in 12 minutes" in limit_text
     assert await world.call(app_id, q="x") == "Milk, eggs."
 
 
-async def test_t9_a_user_calls_all_apps_together_so_often(world: World):
-    app_id = await install(world)
-    await made(world, ALICE, {app_id: 0, **{AppId(f"A{n}"): PER_USER // 6 for n in range(6)}})
+async def test_calls_per_user_and_hour_are_limited_across_all_apps_t9(world: ToolProxyFixture):
+    app_id = await install_app(world)
+    await set_call_counts(
+        world,
+        ALICE,
+        {app_id: 0, **{AppId(f"A{n}"): MAX_CALLS_PER_USER_HOUR // 6 for n in range(6)}},
+    )
 
-    assert "all apps and services together" in await failed(world, app_id)
+    assert "all apps and services together" in await call_and_read_failure(world, app_id)
     assert world.notes.calls == []
 
 
-async def test_t9_an_app_gets_so_many_calls_a_minute_whoever_calls(world: World):
-    lane, now = world.deps.traffic.lane(AppId("A")), world.clock.now()
-    for _ in range(PER_MINUTE):
-        lane.let_out(now)
+async def test_calls_per_app_and_minute_are_rate_limited_across_all_users_t9(
+    world: ToolProxyFixture,
+):
+    limiter, now = world.deps.app_limiters.get_limiter(AppId("A")), world.clock.now()
+    for _ in range(MAX_CALLS_PER_MINUTE):
+        limiter.admit(now)
 
     with pytest.raises(ToolFailed, match="takes the next in 1 s"):
-        lane.let_out(now)
+        limiter.admit(now)
 
-    world.deps.traffic.lane(AppId("B")).let_out(now)
-    lane.let_out(now + timedelta(minutes=1) / PER_MINUTE)
+    world.deps.app_limiters.get_limiter(AppId("B")).admit(now)
+    limiter.admit(now + timedelta(minutes=1) / MAX_CALLS_PER_MINUTE)
 
 
-async def test_t20_a_developer_sees_calls_and_nothing_of_what_was_said(world: World):
-    app_id = await install(world)
+async def test_the_call_log_for_developers_holds_no_arguments_and_no_user_id_t20(
+    world: ToolProxyFixture,
+):
+    app_id = await install_app(world)
     await world.call(app_id, q="a secret wish")
     world.notes.statuses = {app_id: 500}
-    world.clock.pass_(seconds=1)
-    await failed(world, app_id)
+    world.clock.advance(seconds=1)
+    await call_and_read_failure(world, app_id)
 
-    newest, first = await logged(world, app_id)
-    kept = str(await world.documents.get(f"apps/{app_id}/calls/{first['id']}"))
+    newest, first = await read_call_log(world, app_id)
+    stored_call = str(await world.documents.get(f"apps/{app_id}/calls/{first['id']}"))
 
     assert (first["kind"], first["name"], first["failed"], first["error"]) == (
         "tool",
@@ -251,36 +276,36 @@ async def test_t20_a_developer_sees_calls_and_nothing_of_what_was_said(world: Wo
     )
     assert (newest["failed"], newest["error"]) == (True, "HTTP 500")
     assert newest["user"] == first["user"] != ALICE
-    assert "secret" not in kept
-    assert ALICE not in kept
-    refused = await world.request("GET", f"/v1/apps/{app_id}/calls", uid=ALICE)
-    assert refused.status_code == 403
+    assert "secret" not in stored_call
+    assert ALICE not in stored_call
+    response_to_another_user = await world.request("GET", f"/v1/apps/{app_id}/calls", uid=ALICE)
+    assert response_to_another_user.status_code == 403
 
 
-async def test_a_refused_call_leaves_no_trace_with_the_developer(world: World):
-    app_id = await install(world)
+async def test_a_refused_call_is_not_in_the_call_log(world: ToolProxyFixture):
+    app_id = await install_app(world)
 
     with pytest.raises(ToolRefused):
         await world.call(app_id, q=3)
 
-    assert await logged(world, app_id) == []
+    assert await read_call_log(world, app_id) == []
 
 
-class Unwritable(AppCalls):
+class UnwritableAppCalls(AppCalls):
     """A store that takes nothing."""
 
-    async def note(self, *_: Any, **__: Any) -> None:
+    async def record_call(self, *_: Any, **__: Any) -> None:
         raise Unavailable("no store")
 
 
-async def test_an_answer_comes_though_nothing_can_be_written_down(world: World):
-    app_id = await install(world)
-    deps = replace(world.deps, app_calls=Unwritable(world.documents))
+async def test_a_failing_call_log_does_not_fail_the_call(world: ToolProxyFixture):
+    app_id = await install_app(world)
+    deps = replace(world.deps, app_calls=UnwritableAppCalls(world.documents))
 
     assert await call_tool(deps, ALICE, app_id, "find", {"q": "x"}) == "Milk, eggs."
 
 
-async def log_failures(world: World, app_id: AppId, count: int, *, hours: float) -> None:
+async def log_failures(world: ToolProxyFixture, app_id: AppId, count: int, *, hours: float) -> None:
     """Let so many failures begin so long ago."""
     for n in range(count):
         at = world.clock.now() - timedelta(hours=hours) + timedelta(minutes=n)
@@ -288,54 +313,60 @@ async def log_failures(world: World, app_id: AppId, count: int, *, hours: float)
         await world.deps.calls.add(app_id, call)
 
 
-async def seen(world: World, app_id: AppId, uid: str = "dev") -> Any:
+async def read_switched_off(world: ToolProxyFixture, app_id: AppId, uid: str = "dev") -> Any:
     return (await world.request("GET", f"/v1/apps/{app_id}", uid=uid)).json()["switched_off"]
 
 
-async def broken_app(world: World, *, hours: float, failures: int = FAILURES - 1) -> AppId:
+async def install_failing_app(
+    world: ToolProxyFixture, *, hours: float, failures: int = MIN_FAILURES - 1
+) -> AppId:
     """Install an app, let time pass, and let it have failed so often since so long."""
-    app_id = await install(world)
-    world.clock.pass_(hours=48)
+    app_id = await install_app(world)
+    world.clock.advance(hours=48)
     await log_failures(world, app_id, failures, hours=hours)
     world.notes.statuses = {app_id: 500}
     return app_id
 
 
-async def test_t9_an_app_that_failed_all_day_is_switched_off_and_its_developer_told(world: World):
-    app_id = await broken_app(world, hours=24)
+async def test_an_app_that_failed_for_a_day_is_disabled_and_its_developer_notified_t9(
+    world: ToolProxyFixture,
+):
+    app_id = await install_failing_app(world, hours=24)
 
-    await failed(world, app_id)
-    told = await failed(world, app_id)
+    await call_and_read_failure(world, app_id)
+    disabled_text = await call_and_read_failure(world, app_id)
 
-    assert "switched off" in told
+    assert "switched off" in disabled_text
     assert len(world.notes.calls) == 1
-    off = await seen(world, app_id)
-    assert "Every call failed for a day" in off["reason"]
-    assert await seen(world, app_id, ALICE) == off
+    switched_off = await read_switched_off(world, app_id)
+    assert "Every call failed for a day" in switched_off["reason"]
+    assert await read_switched_off(world, app_id, ALICE) == switched_off
     [(target, ids)] = world.tasks.created.values()
     notice = await world.deps.inbox.get(UserId("dev"), ids["id"])
-    assert (await world.deps.inbox.delivered(UserId("dev"), limit=9)).items == [notice]
+    assert (await world.deps.inbox.list_delivered(UserId("dev"), limit=9)).items == [notice]
     assert (target, ids["uid"]) == ("deliver_notification", "dev")
     assert notice is not None
     assert notice.title == "Notes was switched off"
 
 
-async def test_t9_a_manifest_in_order_switches_the_app_on_and_forgives(world: World):
-    app_id = await broken_app(world, hours=24)
-    await failed(world, app_id)
+async def test_refreshing_the_manifest_enables_a_disabled_app_again_t9(world: ToolProxyFixture):
+    app_id = await install_failing_app(world, hours=24)
+    await call_and_read_failure(world, app_id)
 
-    refreshed = await world.request("POST", f"/v1/apps/{app_id}/refresh-manifest")
-    world.clock.pass_(minutes=11)
-    again = await failed(world, app_id)
+    response = await world.request("POST", f"/v1/apps/{app_id}/refresh-manifest")
+    world.clock.advance(minutes=11)
+    error_text = await call_and_read_failure(world, app_id)
 
-    assert refreshed.status_code == 200
-    assert "HTTP 500" in again
-    assert await seen(world, app_id) is None
+    assert response.status_code == 200
+    assert "HTTP 500" in error_text
+    assert await read_switched_off(world, app_id) is None
 
 
-async def test_t9_two_instances_come_to_one_verdict_and_tell_it_once(world: World):
-    app_id = await broken_app(world, hours=24)
-    others = replace(world.deps, traffic=type(world.deps.traffic)())
+async def test_two_instances_that_disable_an_app_notify_its_developer_once_t9(
+    world: ToolProxyFixture,
+):
+    app_id = await install_failing_app(world, hours=24)
+    other_deps = replace(world.deps, app_limiters=type(world.deps.app_limiters)())
     app = await world.deps.apps.get(app_id)
 
     async def call(deps: ToolProxyDeps) -> None:
@@ -344,27 +375,27 @@ async def test_t9_two_instances_come_to_one_verdict_and_tell_it_once(world: Worl
 
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(call, world.deps)
-        tasks.start_soon(call, others)
+        tasks.start_soon(call, other_deps)
 
     assert app.switched_off is None
-    assert await seen(world, app_id)
+    assert await read_switched_off(world, app_id)
     assert len(world.tasks.created) == 1
 
 
 @pytest.mark.parametrize(
     ("hours", "failures", "working"),
-    [(23.9, FAILURES - 1, 0), (30, FAILURES - 2, 0), (30, FAILURES - 1, 1)],
+    [(23.9, MIN_FAILURES - 1, 0), (30, MIN_FAILURES - 2, 0), (30, MIN_FAILURES - 1, 1)],
     ids=["not for a day", "not often enough", "with a call that worked"],
 )
-async def test_t9_an_app_stays_on_that_did_not_fail_so_long(
-    world: World, hours: float, failures: int, working: int
+async def test_an_app_without_a_full_day_of_failures_stays_enabled_t9(
+    world: ToolProxyFixture, hours: float, failures: int, working: int
 ):
-    app_id = await broken_app(world, hours=hours, failures=failures)
+    app_id = await install_failing_app(world, hours=hours, failures=failures)
     for n in range(working):
         at = world.clock.now() - timedelta(hours=1)
-        worked = AppCall(id=f"ok{n}", at=at, kind="tool", name="t", ms=1, user="u")
-        await world.deps.calls.add(app_id, worked)
+        successful_call = AppCall(id=f"ok{n}", at=at, kind="tool", name="t", ms=1, user="u")
+        await world.deps.calls.add(app_id, successful_call)
 
-    await failed(world, app_id)
+    await call_and_read_failure(world, app_id)
 
-    assert await seen(world, app_id) is None
+    assert await read_switched_off(world, app_id) is None

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from functions.tool_proxy.calls.outgoing import CallFailed, Outgoing
-from functions.tool_proxy.calls.results import MAX_TEXT, text_of
+from functions.tool_proxy.calls.outgoing import CallFailed, OutgoingCall
+from functions.tool_proxy.calls.results import MAX_TEXT_CHARS, to_model_text
 from shared.domain.app import App, ChatTool, ExternalIntegration
 from shared.domain.ids import AppId, UserId
 from shared.ports import EgressResponse
@@ -20,10 +20,10 @@ NOTES = App(
     external_integration=ExternalIntegration(auth_steps=(STEP,)),
 )
 TOOL = ChatTool(name="find", description="Find a note", endpoint="https://notes.example.com/find")
-CALL = Outgoing(uid=UserId("ann b"), app=NOTES, tool=TOOL)
+CALL = OutgoingCall(uid=UserId("ann b"), app=NOTES, tool=TOOL)
 
 
-def answer(status: int, body: str) -> EgressResponse:
+def build_response(status: int, body: str) -> EgressResponse:
     return EgressResponse(status=status, content_type="text/plain", body=body.encode())
 
 
@@ -46,15 +46,15 @@ def answer(status: int, body: str) -> EgressResponse:
         (200, '{"result": "Fo\\u202eund\\udb40\\udc49."}', "Found."),
         (200, "{broken", "{broken"),
         (200, "", ""),
-        (200, "[" * 100_000, "[" * MAX_TEXT),
-        (200, "x" * 50_000, "x" * MAX_TEXT),
+        (200, "[" * 100_000, "[" * MAX_TEXT_CHARS),
+        (200, "x" * 50_000, "x" * MAX_TEXT_CHARS),
         (201, '{"result": "Created."}', "Created."),
         (202, '{"message": "Later."}', "Later."),
         (204, "", ""),
     ],
 )
-def test_t6_any_2xx_is_text_for_the_model(status, body, text):
-    assert text_of(CALL, answer(status, body)) == text
+def test_any_2xx_is_text_for_the_model_t6(status, body, text):
+    assert to_model_text(CALL, build_response(status, body)) == text
 
 
 @pytest.mark.parametrize(
@@ -76,43 +76,43 @@ def test_t6_any_2xx_is_text_for_the_model(status, body, text):
         (500, " " * 500_000 + "x", "x"),
     ],
 )
-def test_t6_another_status_fails_without_anything_private(status, body, reason):
-    with pytest.raises(CallFailed) as failed:
-        text_of(CALL, answer(status, body))
+def test_another_status_fails_with_a_sanitized_reason_t6(status, body, reason):
+    with pytest.raises(CallFailed) as raised:
+        to_model_text(CALL, build_response(status, body))
 
-    assert str(failed.value) == f"Error calling find: HTTP {status} - {reason}"
-    assert (failed.value.error, failed.value.is_down) == (f"HTTP {status}", status >= 500)
+    assert str(raised.value) == f"Error calling find: HTTP {status} - {reason}"
+    assert (raised.value.error, raised.value.is_down) == (f"HTTP {status}", status >= 500)
 
 
 @pytest.mark.parametrize("status", [401, 403])
-def test_t7_a_missing_account_is_said_in_the_apps_own_words_with_its_link(status):
-    with pytest.raises(CallFailed) as failed:
-        text_of(CALL, answer(status, '{"error": "Please connect your account."}'))
+def test_a_missing_account_is_reported_with_the_apps_reason_and_the_connect_url_t7(status):
+    with pytest.raises(CallFailed) as raised:
+        to_model_text(CALL, build_response(status, '{"error": "Please connect your account."}'))
 
-    assert str(failed.value) == (
+    assert str(raised.value) == (
         "Notes needs its user to connect an account first. It says: Please connect your account."
         " Connect here: https://notes.example.com/connect?uid=ann+b"
     )
-    assert failed.value.connect_url == "https://notes.example.com/connect?uid=ann+b"
-    assert (failed.value.error, failed.value.is_down) == (f"HTTP {status}", False)
+    assert raised.value.connect_url == "https://notes.example.com/connect?uid=ann+b"
+    assert (raised.value.error, raised.value.is_down) == (f"HTTP {status}", False)
 
 
-def test_t7_a_link_that_is_no_web_address_is_not_handed_on():
+def test_a_connect_url_that_is_not_http_is_dropped_t7():
     step = {"name": "Connect", "url": "javascript:alert(1)"}
     app = replace(NOTES, external_integration=ExternalIntegration(auth_steps=(step,)))
 
-    with pytest.raises(CallFailed) as failed:
-        text_of(replace(CALL, app=app), answer(401, ""))
+    with pytest.raises(CallFailed) as raised:
+        to_model_text(replace(CALL, app=app), build_response(401, ""))
 
-    assert str(failed.value) == "Notes needs its user to connect an account first."
-    assert failed.value.connect_url is None
+    assert str(raised.value) == "Notes needs its user to connect an account first."
+    assert raised.value.connect_url is None
 
 
-def test_t7_an_app_without_steps_is_connected_at_its_home():
+def test_an_app_without_auth_steps_is_connected_at_its_home_url_t7():
     home = ExternalIntegration(app_home_url="https://notes.example.com/?from=keepsake")
     app = replace(NOTES, external_integration=home)
 
-    with pytest.raises(CallFailed) as failed:
-        text_of(replace(CALL, app=app), answer(403, ""))
+    with pytest.raises(CallFailed) as raised:
+        to_model_text(replace(CALL, app=app), build_response(403, ""))
 
-    assert failed.value.connect_url == "https://notes.example.com/?from=keepsake&uid=ann+b"
+    assert raised.value.connect_url == "https://notes.example.com/?from=keepsake&uid=ann+b"

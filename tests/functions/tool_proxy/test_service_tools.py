@@ -13,10 +13,10 @@ from shared.adapters.local_identity import LocalIdentity
 from shared.domain.connection import Service
 from shared.domain.errors import ToolFailed, ToolRefused
 from shared.domain.ids import UserId
-from shared.integrations import INTEGRATIONS, integration
-from tests.functions.tool_proxy.accounts import ADA, SECRET, World, world_in
+from shared.integrations import INTEGRATIONS, load_integration
+from tests.functions.tool_proxy.accounts import ADA, SECRET, AccountsFixture, open_accounts_fixture
 from tests.recorded import recorded
-from tests.servers.provider import WAYS, FakeProvider
+from tests.servers.provider import PROVIDER_OPTIONS, FakeProvider
 
 MAIL = "/gmail/v1/users/me/messages"
 WHOOP = "/developer/v2"
@@ -37,24 +37,26 @@ ANSWERS = {
 
 
 @pytest.fixture
-async def world(tmp_path: Path) -> AsyncIterator[World]:
+async def world(tmp_path: Path) -> AsyncIterator[AccountsFixture]:
     answers = {place: [(200, recorded(name))] for place, name in ANSWERS.items()}
-    async with world_in(tmp_path, FakeProvider(answers=answers)) as world:
+    async with open_accounts_fixture(tmp_path, FakeProvider(answers=answers)) as world:
         yield world
 
 
-async def text_of(world: World, service: Service, tool: str, /, **arguments: Any) -> str:
+async def connect_and_call(
+    world: AccountsFixture, service: Service, tool: str, /, **arguments: Any
+) -> str:
     await world.connect(service)
     return await world.call(service, tool, **arguments)
 
 
-async def test_p7_gmail_lists_mails_with_sender_date_subject_and_id(world: World):
-    text = await text_of(
+async def test_gmail_lists_mails_with_sender_date_subject_and_id_p7(world: AccountsFixture):
+    text = await connect_and_call(
         world, "gmail", "get_gmail_messages", query="from:ann trains & beds", label="INBOX"
     )
 
-    listed = world.provider.asked[0]
-    assert listed.query == {
+    request = world.provider.requests[0]
+    assert request.query == {
         "maxResults": "10",
         "q": "from:ann trains & beds",
         "labelIds": "INBOX",
@@ -69,12 +71,12 @@ async def test_p7_gmail_lists_mails_with_sender_date_subject_and_id(world: World
     )  # the other was deleted meanwhile
 
 
-async def test_p7_gmail_reads_the_plain_text_of_a_mail(world: World):
+async def test_gmail_reads_the_plain_text_of_a_mail_p7(world: AccountsFixture):
     world.provider.answers[f"GET {MAIL}/{ANN}"] = [(200, recorded("gmail/full"))]
 
-    text = await text_of(world, "gmail", "read_gmail_message", message_id=ANN)
+    text = await connect_and_call(world, "gmail", "read_gmail_message", message_id=ANN)
 
-    assert world.provider.asked[0].query == {"format": "full"}
+    assert world.provider.requests[0].query == {"format": "full"}
     assert text == (
         "From: Ann Lee <ann@example.com>\n"
         "Date: Mon, 2 Mar 2026 08:15:00 +0100\n"
@@ -83,17 +85,17 @@ async def test_p7_gmail_reads_the_plain_text_of_a_mail(world: World):
     )
 
 
-async def test_p7_gmail_reads_the_words_of_a_mail_that_is_only_html(world: World):
+async def test_gmail_reads_the_text_of_an_html_only_mail_p7(world: AccountsFixture):
     world.provider.answers[f"GET {MAIL}/{HTML}"] = [(200, recorded("gmail/html"))]
 
-    text = await text_of(world, "gmail", "read_gmail_message", message_id=HTML)
+    text = await connect_and_call(world, "gmail", "read_gmail_message", message_id=HTML)
 
     assert text.endswith("\n\nHi Ada,\nthe train leaves at 7:40.")
 
 
 @pytest.mark.parametrize("markup", ["<![a[", "<![if !mso]>" * 3 + "<![ x"])
-async def test_p7_markup_that_no_parser_takes_hides_nothing_that_stands_before_it(
-    world: World, markup: str
+async def test_invalid_markup_does_not_hide_the_text_before_it_p7(
+    world: AccountsFixture, markup: str
 ):
     html = f"<p>The train leaves at 7:40.</p>{markup}"
     mail = recorded("gmail/html")
@@ -103,7 +105,7 @@ async def test_p7_markup_that_no_parser_takes_hides_nothing_that_stands_before_i
     }
     world.provider.answers[f"GET {MAIL}/{HTML}"] = [(200, mail)]
 
-    text = await text_of(world, "gmail", "read_gmail_message", message_id=HTML)
+    text = await connect_and_call(world, "gmail", "read_gmail_message", message_id=HTML)
 
     assert "The train leaves at 7:40." in text
 
@@ -117,29 +119,29 @@ async def test_p7_markup_that_no_parser_takes_hides_nothing_that_stands_before_i
         (urlsafe_b64encode(b"x" * 20_000).decode(), "x\n… 8000 characters left out …"),
     ],
 )
-async def test_p7_a_mails_text_is_bounded_and_holds_nothing_unseen(
-    world: World, data: str, body: str
+async def test_the_text_of_a_mail_is_truncated_and_stripped_of_invisible_characters_p7(
+    world: AccountsFixture, data: str, body: str
 ):
     mail = recorded("gmail/full")
     mail["payload"]["parts"][0]["parts"][0]["body"]["data"] = data
     world.provider.answers[f"GET {MAIL}/{ANN}"] = [(200, mail)]
 
-    text = await text_of(world, "gmail", "read_gmail_message", message_id=ANN)
+    text = await connect_and_call(world, "gmail", "read_gmail_message", message_id=ANN)
 
     assert text.endswith(body)
     assert len(text) < 13_000
 
 
-async def test_p7_a_mail_that_is_gone_is_a_failed_tool(world: World):
+async def test_reading_a_deleted_mail_fails_the_tool_p7(world: AccountsFixture):
     with pytest.raises(ToolFailed, match=r"^Gmail has no such thing\.$"):
-        await text_of(world, "gmail", "read_gmail_message", message_id="18e1")
+        await connect_and_call(world, "gmail", "read_gmail_message", message_id="18e1")
 
 
-async def test_p7_whoop_tells_how_the_owner_slept(world: World):
-    text = await text_of(world, "whoop", "get_whoop_sleep")
+async def test_whoop_lists_sleep_p7(world: AccountsFixture):
+    text = await connect_and_call(world, "whoop", "get_whoop_sleep")
 
-    [asked] = world.provider.asked
-    assert asked.query == {"start": "2026-02-23T12:00:00+00:00", "limit": "7"}
+    [request] = world.provider.requests
+    assert request.query == {"start": "2026-02-23T12:00:00+00:00", "limit": "7"}
     assert text == (
         "2 nights and naps:\n"
         "- Night 2026-03-01T22:25:44.774Z to 2026-03-02T06:10:44.774Z: asleep 7 h 21 min,"
@@ -149,8 +151,8 @@ async def test_p7_whoop_tells_how_the_owner_slept(world: World):
     )
 
 
-async def test_p7_whoop_tells_how_recovered_the_owner_was(world: World):
-    text = await text_of(
+async def test_whoop_lists_recovery_p7(world: AccountsFixture):
+    text = await connect_and_call(
         world,
         "whoop",
         "get_whoop_recovery",
@@ -159,7 +161,7 @@ async def test_p7_whoop_tells_how_recovered_the_owner_was(world: World):
         limit=25,
     )
 
-    assert world.provider.asked[0].query == {
+    assert world.provider.requests[0].query == {
         "start": "2026-02-28T23:00:00+00:00",
         "end": "2026-03-02T23:00:00+00:00",
         "limit": "25",
@@ -170,8 +172,8 @@ async def test_p7_whoop_tells_how_recovered_the_owner_was(world: World):
     )
 
 
-async def test_p7_whoop_lists_workouts(world: World):
-    text = await text_of(world, "whoop", "get_whoop_workouts")
+async def test_whoop_lists_workouts_p7(world: AccountsFixture):
+    text = await connect_and_call(world, "whoop", "get_whoop_workouts")
 
     assert text == (
         "1 workouts:\n- running 2026-03-01T10:25:44.774Z to 2026-03-01T11:10:44.774Z: strain 8.2,"
@@ -180,12 +182,12 @@ async def test_p7_whoop_lists_workouts(world: World):
     )
 
 
-async def test_p7_notion_finds_pages_and_databases_by_title(world: World):
-    text = await text_of(world, "notion", "search_notion", query="kale", limit=5)
+async def test_notion_finds_pages_and_databases_by_title_p7(world: AccountsFixture):
+    text = await connect_and_call(world, "notion", "search_notion", query="kale", limit=5)
 
-    [asked] = world.provider.asked
-    assert asked.headers["notion-version"] == "2022-06-28"
-    assert asked.body == {
+    [request] = world.provider.requests
+    assert request.headers["notion-version"] == "2022-06-28"
+    assert request.body == {
         "query": "kale",
         "page_size": 5,
         "sort": {"direction": "descending", "timestamp": "last_edited_time"},
@@ -201,39 +203,42 @@ async def test_p7_notion_finds_pages_and_databases_by_title(world: World):
     )
 
 
-async def test_p7_x_lists_the_owners_posts(world: World):
-    text = await text_of(world, "x", "get_x_posts", limit=1)
+async def test_x_lists_the_owners_posts_p7(world: AccountsFixture):
+    text = await connect_and_call(world, "x", "get_x_posts", limit=1)
 
-    assert world.provider.asked[1].query["max_results"] == "5"
+    assert world.provider.requests[1].query["max_results"] == "5"
     assert text == (
         "1 posts:\n1. @ada 2026-03-01T18:00:00.000Z: Shipping day. Thanks to all!\n"
         "   7 likes, 2 reposts, 1 replies, https://x.com/i/status/1896000000000000001"
     )
 
 
-async def test_p7_x_searches_recent_posts_of_anybody(world: World):
-    text = await text_of(world, "x", "search_x_posts", query="engines -is:retweet")
+async def test_x_searches_recent_posts_of_all_users_p7(world: AccountsFixture):
+    text = await connect_and_call(world, "x", "search_x_posts", query="engines -is:retweet")
 
-    [asked] = world.provider.asked
-    assert asked.query["query"] == "engines -is:retweet"
-    assert asked.query["max_results"] == "10"
+    [request] = world.provider.requests
+    assert request.query["query"] == "engines -is:retweet"
+    assert request.query["max_results"] == "10"
     assert text.startswith("1 posts:\n1. @cbabbage 2026-03-01T20:00:00.000Z: Analytical engines")
 
 
-async def test_p7_x_says_that_there_are_no_posts(world: World):
+async def test_x_says_that_there_are_no_posts_p7(world: AccountsFixture):
     world.provider.answers["GET /2/tweets/search/recent"] = [(200, recorded("x/no_tweets"))]
 
-    assert await text_of(world, "x", "search_x_posts", query="y") == "There are no such posts."
+    assert (
+        await connect_and_call(world, "x", "search_x_posts", query="y")
+        == "There are no such posts."
+    )
 
 
-async def test_p7_github_lists_the_owners_pull_requests_and_what_became_of_them(world: World):
-    text = await text_of(
+async def test_github_lists_the_owners_pull_requests_with_their_state_p7(world: AccountsFixture):
+    text = await connect_and_call(
         world, "github", "get_github_pull_requests", state="all", repository="ada/engine"
     )
 
-    [asked] = world.provider.asked
-    assert asked.query["q"] == "is:pr author:@me repo:ada/engine"
-    assert asked.headers["accept"] == "application/vnd.github+json"
+    [request] = world.provider.requests
+    assert request.query["q"] == "is:pr author:@me repo:ada/engine"
+    assert request.headers["accept"] == "application/vnd.github+json"
     assert text == (
         "3 of 3 pull requests:\n"
         "1. Carry the one (#12, open, by ada)\n"
@@ -245,29 +250,31 @@ async def test_p7_github_lists_the_owners_pull_requests_and_what_became_of_them(
     )
 
 
-async def test_p7_github_lists_the_owners_issues(world: World):
+async def test_github_lists_the_owners_issues_p7(world: AccountsFixture):
     world.provider.answers["GET /search/issues"] = [(200, recorded("github/issues"))]
 
-    text = await text_of(world, "github", "get_github_issues", role="assigned")
+    text = await connect_and_call(world, "github", "get_github_issues", role="assigned")
 
-    assert world.provider.asked[0].query["q"] == "is:issue assignee:@me is:open"
+    assert world.provider.requests[0].query["q"] == "is:issue assignee:@me is:open"
     assert text.startswith(
         "1 of 1 issues:\n1. Bernoulli numbers are off by one (#4, open, by nobody)"
     )
 
 
-async def test_p7_a_repository_smuggles_no_other_words_into_the_search(world: World):
+async def test_a_repository_name_cannot_inject_search_terms_p7(world: AccountsFixture):
     with pytest.raises(ToolRefused, match="repository"):
-        await text_of(world, "github", "get_github_issues", repository="ada/engine author:eve")
+        await connect_and_call(
+            world, "github", "get_github_issues", repository="ada/engine author:eve"
+        )
 
 
-async def test_p7_the_web_is_searched_with_our_key_and_no_users_account(world: World):
+async def test_web_search_uses_our_own_api_key_p7(world: AccountsFixture):
     world.provider.access_tokens.add(world.services.clients["perplexity"].secret)
 
     text = await world.call("perplexity", "perplexity_web_search", query="trains to Lisbon")
 
-    [asked] = world.provider.asked
-    assert asked.body == {
+    [request] = world.provider.requests
+    assert request.body == {
         "model": "sonar-pro",
         "messages": [{"role": "user", "content": "trains to Lisbon"}],
     }
@@ -277,19 +284,19 @@ async def test_p7_the_web_is_searched_with_our_key_and_no_users_account(world: W
     )
 
 
-async def test_p7_a_web_search_that_is_not_set_up_is_a_failed_tool(world: World):
+async def test_a_web_search_that_is_not_set_up_fails_the_tool_p7(world: AccountsFixture):
     del world.services.clients["perplexity"]  # type: ignore[attr-defined]
 
     with pytest.raises(ToolFailed, match="cannot be reached"):
         await world.call("perplexity", "perplexity_web_search", query="x")
 
 
-@pytest.mark.parametrize("name", WAYS)
-async def test_p7_a_refused_account_asks_to_be_connected_again(tmp_path: Path, name: Service):
-    service = integration(name)
+@pytest.mark.parametrize("name", PROVIDER_OPTIONS)
+async def test_a_refused_token_asks_the_user_to_reconnect_p7(tmp_path: Path, name: Service):
+    service = load_integration(name)
     arguments = {"query": "x"} if name == "notion" else {}
     sentence = f"^Your {service.label} connection has expired. Reconnect it in the settings.$"
-    async with world_in(tmp_path, FakeProvider(**WAYS[name])) as world:
+    async with open_accounts_fixture(tmp_path, FakeProvider(**PROVIDER_OPTIONS[name])) as world:
         await world.connect(name)
         world.provider.access_tokens.clear()
         world.provider.refresh_tokens.clear()
@@ -298,19 +305,23 @@ async def test_p7_a_refused_account_asks_to_be_connected_again(tmp_path: Path, n
             await world.call(name, service.tools[0].name, **arguments)
 
 
-def test_every_service_whose_account_is_connected_is_tried_here():
-    assert {name for name in INTEGRATIONS if integration(name).consent} == WAYS.keys()
+def test_every_connectable_service_is_covered():
+    assert {
+        name for name in INTEGRATIONS if load_integration(name).connection
+    } == PROVIDER_OPTIONS.keys()
 
 
 @pytest.mark.parametrize("name", INTEGRATIONS)
-def test_p6_p7_what_acts_at_a_service_is_known_by_code(name: Service):
-    acting = {tool.name for tool in integration(name).tools if tool.side_effect}
+def test_only_calendar_writes_have_side_effects_p6_p7(name: Service):
+    tools_with_side_effects = {
+        tool.name for tool in load_integration(name).tools if tool.side_effect
+    }
 
     expected = {"create_calendar_event", "update_calendar_event", "delete_calendar_event"}
-    assert acting == (expected if name == "google_calendar" else set())
+    assert tools_with_side_effects == (expected if name == "google_calendar" else set())
 
 
-async def test_only_functions_of_ours_call_services(world: World):
+async def test_service_calls_need_a_service_token(world: AccountsFixture):
     await world.connect("github")
     user = LocalIdentity(SECRET).issue(ADA)
     async with AsyncClient(transport=ASGITransport(world.app), base_url="http://test") as client:
@@ -322,10 +333,10 @@ async def test_only_functions_of_ours_call_services(world: World):
     assert await world.services.connections.get(ADA, "github") is not None
 
 
-async def test_a_service_answers_another_user_nothing(world: World):
+async def test_a_user_cannot_call_the_connected_service_of_another(world: AccountsFixture):
     await world.connect("github")
 
     with pytest.raises(ToolFailed, match="is not connected"):
         await world.toolbox.call_service(UserId("eve"), "github", "get_github_issues", {})
 
-    assert json.dumps(world.asked) == "[]"
+    assert json.dumps(world.requests) == "[]"

@@ -1,16 +1,19 @@
 """What an instance remembers of the apps that it calls."""
 
-from functions.tool_proxy.calls.traffic import MOST_KEPT, Traffic
+from functions.tool_proxy.calls.traffic import MAX_LIMITERS, AppLimiters
 from shared.domain.ids import AppId
 
 
-def test_t9_of_many_apps_those_called_last_are_remembered_and_no_others() -> None:
-    traffic = Traffic()
-    first, second = traffic.lane(AppId("first")), traffic.lane(AppId("second"))
+def test_only_limiters_of_the_most_recently_called_apps_are_kept_t9() -> None:
+    app_limiters = AppLimiters()
+    first, second = (
+        app_limiters.get_limiter(AppId("first")),
+        app_limiters.get_limiter(AppId("second")),
+    )
 
-    for n in range(MOST_KEPT - 1):
-        assert traffic.lane(AppId("first")) is first
-        traffic.lane(AppId(f"A{n}"))
+    for n in range(MAX_LIMITERS - 1):
+        assert app_limiters.get_limiter(AppId("first")) is first
+        app_limiters.get_limiter(AppId(f"A{n}"))
 
-    assert traffic.lane(AppId("first")) is first
-    assert traffic.lane(AppId("second")) is not second
+    assert app_limiters.get_limiter(AppId("first")) is first
+    assert app_limiters.get_limiter(AppId("second")) is not second

@@ -13,8 +13,14 @@ from starlette.requests import Request
 from starlette.responses import Response as Served
 from starlette.routing import Route
 
-from functions.tool_proxy.webhooks.delivery import ATTEMPTS, DELAYS, Told, announce, deliver
-from functions.tool_proxy.webhooks.endpoints import ANNOUNCE, DELIVER
+from functions.tool_proxy.webhooks.delivery import (
+    MAX_ATTEMPTS,
+    RETRY_DELAYS,
+    WebhookDelivery,
+    attempt_delivery,
+    queue_deliveries,
+)
+from functions.tool_proxy.webhooks.endpoints import DELIVERY_ENDPOINTS, QUEUE_ENDPOINTS
 from shared.adapters.guarded_egress import GuardedEgress
 from shared.data.codec import dump
 from shared.data.conversations import conversation_path
@@ -22,19 +28,19 @@ from shared.domain.app import (
     App,
     AppCall,
     CallKind,
+    Deactivation,
     ExternalIntegration,
     InstalledApp,
     RetiredSecret,
-    SwitchedOff,
 )
 from shared.domain.conversation import Conversation, Segment, Speaker, Structured, content_hash
 from shared.domain.documents import Delete, Set
 from shared.domain.errors import Unavailable
 from shared.domain.ids import AppId, ConversationId, PersonId, UserId
-from shared.edge.http import application
-from tests.faults import Faulty, error, lost, timeout
-from tests.functions.tool_proxy.world import ALICE, World
-from tests.servers import running
+from shared.edge.http import build_application
+from tests.faults import FaultyPort, lose_response, raise_timed_out, raise_unavailable
+from tests.functions.tool_proxy.world import ALICE, ToolProxyFixture
+from tests.servers import run_server
 
 TALK = ConversationId("talk")
 DIARY = AppId("01DIARY")
@@ -43,44 +49,44 @@ OLD_SECRET = "whsec_" + "b2xkb2xk" * 5
 
 
 @dataclass
-class Hook:
+class WebhookServer:
     """An app's webhook: remembers what came, and answers by `statuses`, the last for ever."""
 
     statuses: list[int] = field(default_factory=lambda: [200])
-    heard: list[tuple[dict[str, str], str, bytes]] = field(default_factory=list)
+    received: list[tuple[dict[str, str], str, bytes]] = field(default_factory=list)
     url: str = ""
     answer: bytes = b'{"message": "Noted, thank you."}'
     encoding: str = "identity"
 
     async def receive(self, request: Request) -> Served:
         body = await request.body()
-        self.heard.append((dict(request.headers), request.url.query, body))
+        self.received.append((dict(request.headers), request.url.query, body))
         status = self.statuses.pop(0) if len(self.statuses) > 1 else self.statuses[0]
         return Served(self.answer, status, {"content-encoding": self.encoding})
 
 
 @dataclass
-class Hooked:
+class WebhookFixture:
     """A world in which Alice had a conversation and installed a diary that wants to hear of it."""
 
-    world: World
-    hook: Hook
-    said: Conversation
+    world: ToolProxyFixture
+    hook: WebhookServer
+    conversation: Conversation
 
     @property
-    def told(self) -> Told:
-        return Told(
+    def delivery(self) -> WebhookDelivery:
+        return WebhookDelivery(
             uid=ALICE,
             app_id=DIARY,
             conversation_id=TALK,
-            content_hash=content_hash(self.said),
+            content_hash=content_hash(self.conversation),
         )
 
     async def announce(self, uid: UserId = ALICE) -> list[dict[str, Any]]:
-        await announce(self.world.deps, uid, TALK, content_hash(self.said))
-        return self.due()
+        await queue_deliveries(self.world.deps, uid, TALK, content_hash(self.conversation))
+        return self.list_due()
 
-    def due(self) -> list[dict[str, Any]]:
+    def list_due(self) -> list[dict[str, Any]]:
         created = self.world.tasks.created.values()
         return [dict(body) for target, body in created if target == "deliver_webhook"]
 
@@ -95,18 +101,20 @@ class Hooked:
         path = conversation_path(ALICE, TALK)
         await self.world.documents.write(Set(path, dump(conversation)))
 
-    async def log(self) -> list[tuple[bool, str | None]]:
-        entries = await self.world.deps.calls.newest(
+    async def read_log(self) -> list[tuple[bool, str | None]]:
+        entries = await self.world.deps.calls.list_newest(
             DIARY, since=self.world.clock.now() - timedelta(days=7), limit=50
         )
-        return [(one.failed, one.error) for one in reversed(entries) if one.kind == "webhook"]
+        return [
+            (entry.failed, entry.error) for entry in reversed(entries) if entry.kind == "webhook"
+        ]
 
 
 @pytest.fixture
-async def hooked(world):
-    hook = Hook()
+async def fixture(world):
+    hook = WebhookServer()
     app = Starlette(routes=[Route("/hook", hook.receive, methods=["POST"])])
-    with running(app) as url:
+    with run_server(app) as url:
         hook.url = f"{url}/hook"
         now = world.clock.now()
         world.deps = replace(world.deps, egress=GuardedEgress(dev_origins=[url]))
@@ -121,7 +129,7 @@ async def hooked(world):
                 triggers_on="memory_creation", webhook_url=hook.url
             ),
         )
-        said = Conversation(
+        conversation = Conversation(
             id=TALK,
             created_at=now,
             started_at=now,
@@ -135,17 +143,17 @@ async def hooked(world):
         )
         await world.deps.apps.create(diary)
         await world.deps.installed_apps.add(ALICE, InstalledApp.of(diary, now))
-        found = Hooked(world, hook, said)
-        await found.write(said)
-        yield found
+        prepared_fixture = WebhookFixture(world, hook, conversation)
+        await prepared_fixture.write(conversation)
+        yield prepared_fixture
 
 
-async def test_t18_an_app_that_wants_to_hear_gets_one_task_however_often_it_is_announced(hooked):
-    await hooked.announce()
+async def test_a_subscribed_app_gets_one_task_when_the_event_is_redelivered_t18(fixture):
+    await fixture.announce()
 
-    [due] = await hooked.announce()
+    [task] = await fixture.announce()
 
-    assert due == {**dump(hooked.told)}
+    assert task == {**dump(fixture.delivery)}
 
 
 @pytest.mark.parametrize(
@@ -157,40 +165,40 @@ async def test_t18_an_app_that_wants_to_hear_gets_one_task_however_often_it_is_a
         {"webhook_url": ""},
     ],
 )
-async def test_t18_an_app_that_declared_nothing_is_not_told(hooked, changes):
-    await hooked.integrate(**changes)
+async def test_an_app_without_trigger_or_webhook_url_gets_no_delivery_t18(fixture, changes):
+    await fixture.integrate(**changes)
 
-    assert await hooked.announce() == []
-
-
-async def test_t18_an_app_that_is_switched_off_is_not_told(hooked):
-    await hooked.change(switched_off=SwitchedOff(at=hooked.world.clock.now(), reason="down"))
-
-    assert await hooked.announce() == []
+    assert await fixture.announce() == []
 
 
-async def test_t18_an_app_that_became_private_is_not_told_of_others(hooked):
-    await hooked.change(private=True)
+async def test_a_disabled_app_gets_no_delivery_t18(fixture):
+    await fixture.change(switched_off=Deactivation(at=fixture.world.clock.now(), reason="down"))
 
-    assert await hooked.announce() == []
-
-
-async def test_t18_a_user_who_did_not_install_the_app_is_not_told_of(hooked):
-    assert await hooked.announce(UserId("bob")) == []
+    assert await fixture.announce() == []
 
 
-async def test_t18_a_delivery_is_the_old_products_body_signed_and_named_by_its_content(hooked):
-    await deliver(hooked.world.deps, hooked.told)
+async def test_an_app_that_became_private_gets_no_deliveries_of_other_users_t18(fixture):
+    await fixture.change(private=True)
 
-    [(headers, query, body)] = hooked.hook.heard
-    told = Webhook(SECRET).verify(body, headers)
+    assert await fixture.announce() == []
+
+
+async def test_conversations_of_users_without_the_app_are_not_delivered_t18(fixture):
+    assert await fixture.announce(UserId("bob")) == []
+
+
+async def test_a_delivery_is_signed_and_has_the_payload_of_the_original_product_t18(fixture):
+    await attempt_delivery(fixture.world.deps, fixture.delivery)
+
+    [(headers, query, body)] = fixture.hook.received
+    payload = Webhook(SECRET).verify(body, headers)
     assert query == "uid=alice"
-    assert headers["webhook-id"] == hooked.told.id
+    assert headers["webhook-id"] == fixture.delivery.id
     assert headers["content-type"] == "application/json"
-    assert told["id"] == TALK
-    assert told["created_at"] == hooked.said.created_at.isoformat()
-    assert told["structured"]["title"] == "Launch"
-    assert told["transcript_segments"][0] == {
+    assert payload["id"] == TALK
+    assert payload["created_at"] == fixture.conversation.created_at.isoformat()
+    assert payload["structured"]["title"] == "Launch"
+    assert payload["transcript_segments"][0] == {
         "text": "The launch moved. 🚀",
         "speaker": "Ann",
         "speaker_id": 0,
@@ -199,16 +207,20 @@ async def test_t18_a_delivery_is_the_old_products_body_signed_and_named_by_its_c
         "start": 0.0,
         "end": 2.0,
     }
-    assert (told["status"], told["discarded"], told["plugins_results"]) == ("completed", False, [])
-    assert await hooked.log() == [(False, None)]
+    assert (payload["status"], payload["discarded"], payload["plugins_results"]) == (
+        "completed",
+        False,
+        [],
+    )
+    assert await fixture.read_log() == [(False, None)]
 
 
-async def test_t18_both_secrets_sign_while_they_are_exchanged(hooked):
-    until = hooked.world.clock.now() + timedelta(hours=1)
-    await hooked.change(retired_secret=RetiredSecret(secret=OLD_SECRET, until=until))
-    await deliver(hooked.world.deps, hooked.told)
+async def test_deliveries_are_signed_with_both_secrets_during_a_rotation_t18(fixture):
+    until = fixture.world.clock.now() + timedelta(hours=1)
+    await fixture.change(retired_secret=RetiredSecret(secret=OLD_SECRET, until=until))
+    await attempt_delivery(fixture.world.deps, fixture.delivery)
 
-    [(headers, _, body)] = hooked.hook.heard
+    [(headers, _, body)] = fixture.hook.received
 
     assert Webhook(SECRET).verify(body, headers)["id"] == TALK
     assert Webhook(OLD_SECRET).verify(body, headers)["id"] == TALK
@@ -216,50 +228,50 @@ async def test_t18_both_secrets_sign_while_they_are_exchanged(hooked):
         Webhook("whsec_" + "b3RoZXJz" * 5).verify(body, headers)
 
 
-async def test_t18_an_address_with_a_query_keeps_it(hooked):
-    await hooked.integrate(webhook_url=f"{hooked.hook.url}?token=a%20b")
+async def test_the_query_of_a_webhook_url_is_kept_t18(fixture):
+    await fixture.integrate(webhook_url=f"{fixture.hook.url}?token=a%20b")
 
-    await deliver(hooked.world.deps, hooked.told)
+    await attempt_delivery(fixture.world.deps, fixture.delivery)
 
-    assert hooked.hook.heard[0][1] == "token=a%20b&uid=alice"
+    assert fixture.hook.received[0][1] == "token=a%20b&uid=alice"
 
 
-async def test_t18_every_attempt_carries_the_same_id_and_body(hooked):
-    hooked.hook.statuses = [500, 503, 200]
-    told = hooked.told
+async def test_every_attempt_carries_the_same_id_and_body_t18(fixture):
+    fixture.hook.statuses = [500, 503, 200]
+    delivery = fixture.delivery
 
     for attempt in (1, 2, 3):
-        await deliver(hooked.world.deps, replace(told, attempt=attempt))
+        await attempt_delivery(fixture.world.deps, replace(delivery, attempt=attempt))
 
-    assert {headers["webhook-id"] for headers, _, _ in hooked.hook.heard} == {told.id}
-    assert len({body for _, _, body in hooked.hook.heard}) == 1
-    assert [body["attempt"] for body in hooked.due()] == [2, 3]
-    assert await hooked.log() == [(True, "HTTP 500"), (True, "HTTP 503"), (False, None)]
+    assert {headers["webhook-id"] for headers, _, _ in fixture.hook.received} == {delivery.id}
+    assert len({body for _, _, body in fixture.hook.received}) == 1
+    assert [body["attempt"] for body in fixture.list_due()] == [2, 3]
+    assert await fixture.read_log() == [(True, "HTTP 500"), (True, "HTTP 503"), (False, None)]
 
 
 @pytest.mark.parametrize("status", [301, 307, 400, 401, 404, 408, 409, 429, 500, 503])
-async def test_t18_whatever_is_no_success_comes_again(hooked, status):
-    hooked.hook.statuses = [status]
+async def test_a_status_other_than_2xx_is_retried_t18(fixture, status):
+    fixture.hook.statuses = [status]
 
-    await deliver(hooked.world.deps, hooked.told)
+    await attempt_delivery(fixture.world.deps, fixture.delivery)
 
-    assert [body["attempt"] for body in hooked.due()] == [2]
-    assert await hooked.log() == [(True, f"HTTP {status}")]
+    assert [body["attempt"] for body in fixture.list_due()] == [2]
+    assert await fixture.read_log() == [(True, f"HTTP {status}")]
 
 
 @pytest.mark.parametrize(("status", "next_attempts"), [(200, []), (500, [2])])
 @pytest.mark.parametrize(
     ("answer", "encoding"), [(b"x" * 2_000_000, "identity"), (b"no gzip", "gzip"), (b"x", "br")]
 )
-async def test_t18_only_the_status_says_whether_it_arrived(
-    hooked, status, next_attempts, answer, encoding
+async def test_only_the_response_status_decides_whether_a_delivery_succeeded_t18(
+    fixture, status, next_attempts, answer, encoding
 ):
-    hooked.hook.statuses = [status]
-    hooked.hook.answer, hooked.hook.encoding = answer, encoding
+    fixture.hook.statuses = [status]
+    fixture.hook.answer, fixture.hook.encoding = answer, encoding
 
-    await deliver(hooked.world.deps, hooked.told)
+    await attempt_delivery(fixture.world.deps, fixture.delivery)
 
-    assert [body["attempt"] for body in hooked.due()] == next_attempts
+    assert [body["attempt"] for body in fixture.list_due()] == next_attempts
 
 
 @pytest.mark.parametrize(
@@ -270,237 +282,250 @@ async def test_t18_only_the_status_says_whether_it_arrived(
         ("nonsense", "The address is not a plain http(s) URL."),
     ],
 )  # fmt: skip
-async def test_t18_t10_the_guard_judges_where_webhooks_go(hooked, url, error):
-    await hooked.integrate(webhook_url=url)
+async def test_egress_rules_apply_to_webhook_urls_t18_t10(fixture, url, error):
+    await fixture.integrate(webhook_url=url)
 
-    await deliver(hooked.world.deps, hooked.told)
+    await attempt_delivery(fixture.world.deps, fixture.delivery)
 
-    assert hooked.hook.heard == []
-    assert await hooked.log() == [(True, error)]
-
-
-async def test_t18_after_the_last_attempt_its_developer_reads_that_it_was_given_up(hooked):
-    hooked.hook.statuses = [500]
-
-    for attempt in range(1, ATTEMPTS + 1):
-        await deliver(hooked.world.deps, replace(hooked.told, attempt=attempt))
-
-    assert [body["attempt"] for body in hooked.due()] == list(range(2, ATTEMPTS + 1))
-    assert (await hooked.log())[-1] == (True, f"given up after {ATTEMPTS} attempts: HTTP 500")
+    assert fixture.hook.received == []
+    assert await fixture.read_log() == [(True, error)]
 
 
-@pytest.mark.parametrize("fault", [error, timeout, lost])
-async def test_t18_a_next_attempt_that_may_not_be_queued_lets_this_one_come_again(hooked, fault):
-    hooked.hook.statuses = [500, 200]
-    tasks = Faulty(hooked.world.tasks, create=[fault])
-    deps = replace(hooked.world.deps, tasks=tasks)
+async def test_the_call_log_says_when_a_delivery_was_given_up_t18(fixture):
+    fixture.hook.statuses = [500]
+
+    for attempt in range(1, MAX_ATTEMPTS + 1):
+        await attempt_delivery(fixture.world.deps, replace(fixture.delivery, attempt=attempt))
+
+    assert [body["attempt"] for body in fixture.list_due()] == list(range(2, MAX_ATTEMPTS + 1))
+    assert (await fixture.read_log())[-1] == (
+        True,
+        f"given up after {MAX_ATTEMPTS} attempts: HTTP 500",
+    )
+
+
+@pytest.mark.parametrize("fault", [raise_unavailable, raise_timed_out, lose_response])
+async def test_a_delivery_is_repeated_when_its_retry_cannot_be_queued_t18(fixture, fault):
+    fixture.hook.statuses = [500, 200]
+    tasks = FaultyPort(fixture.world.tasks, create=[fault])
+    deps = replace(fixture.world.deps, tasks=tasks)
 
     with pytest.raises(Unavailable):
-        await deliver(deps, hooked.told)
-    await deliver(deps, hooked.told)
+        await attempt_delivery(deps, fixture.delivery)
+    await attempt_delivery(deps, fixture.delivery)
 
-    assert {headers["webhook-id"] for headers, _, _ in hooked.hook.heard} == {hooked.told.id}
-    assert len(hooked.hook.heard) == 2
+    assert {headers["webhook-id"] for headers, _, _ in fixture.hook.received} == {
+        fixture.delivery.id
+    }
+    assert len(fixture.hook.received) == 2
 
 
-@pytest.mark.parametrize("fault", [error, timeout])
+@pytest.mark.parametrize("fault", [raise_unavailable, raise_timed_out])
 @pytest.mark.parametrize("port", ["apps", "installed_apps", "conversations"])
-async def test_t18_nothing_is_sent_while_the_store_does_not_answer(hooked, port, fault):
+async def test_nothing_is_delivered_while_the_store_is_unavailable_t18(fixture, port, fault):
     methods = {"apps": "get_many", "installed_apps": "get", "conversations": "get"}
-    store = Faulty(getattr(hooked.world.deps, port), **{methods[port]: [fault]})
-    deps = replace(hooked.world.deps, **{port: store})
+    store = FaultyPort(getattr(fixture.world.deps, port), **{methods[port]: [fault]})
+    deps = replace(fixture.world.deps, **{port: store})
 
     with pytest.raises(Unavailable):
-        await deliver(deps, hooked.told)
-    assert hooked.hook.heard == []
-    await deliver(deps, hooked.told)
+        await attempt_delivery(deps, fixture.delivery)
+    assert fixture.hook.received == []
+    await attempt_delivery(deps, fixture.delivery)
 
-    assert len(hooked.hook.heard) == 1
-
-
-@pytest.mark.parametrize("fault", [error, timeout, lost])
-async def test_t18_a_log_that_is_down_makes_no_delivery_come_again(hooked, fault):
-    deps = replace(hooked.world.deps, calls=Faulty(hooked.world.deps.calls, add=[fault]))
-
-    await deliver(deps, hooked.told)
-
-    assert (len(hooked.hook.heard), hooked.due()) == (1, [])
+    assert len(fixture.hook.received) == 1
 
 
-async def test_t18_every_app_that_wants_to_hear_has_a_task_of_its_own(hooked):
-    now = hooked.world.clock.now()
-    journal = replace(await hooked.world.deps.apps.get(DIARY), id=AppId("02JOURNAL"))
-    await hooked.world.deps.apps.create(journal)
-    installed = InstalledApp.of(journal, now)
-    await hooked.world.deps.installed_apps.add(ALICE, installed)
+@pytest.mark.parametrize("fault", [raise_unavailable, raise_timed_out, lose_response])
+async def test_a_failing_call_log_does_not_repeat_a_delivery_t18(fixture, fault):
+    deps = replace(fixture.world.deps, calls=FaultyPort(fixture.world.deps.calls, add=[fault]))
 
-    due = await hooked.announce()
+    await attempt_delivery(deps, fixture.delivery)
 
-    assert [body["app_id"] for body in due] == [DIARY, journal.id]
+    assert (len(fixture.hook.received), fixture.list_due()) == (1, [])
 
 
-async def test_t18_an_app_that_wants_to_hear_since_later_waits_for_its_users_consent(hooked):
-    apps, diary = hooked.world.deps.installed_apps, await hooked.world.deps.apps.get(DIARY)
-    now = hooked.world.clock.now()
-    quiet = replace(diary, external_integration=ExternalIntegration())
-    await apps.add(ALICE, InstalledApp.of(quiet, now))
-    early = await hooked.announce()
-    await deliver(hooked.world.deps, hooked.told)
-    unheard = list(hooked.hook.heard)
+async def test_each_subscribed_app_gets_its_own_task_t18(fixture):
+    now = fixture.world.clock.now()
+    journal = replace(await fixture.world.deps.apps.get(DIARY), id=AppId("02JOURNAL"))
+    await fixture.world.deps.apps.create(journal)
+    installation = InstalledApp.of(journal, now)
+    await fixture.world.deps.installed_apps.add(ALICE, installation)
+
+    tasks = await fixture.announce()
+
+    assert [body["app_id"] for body in tasks] == [DIARY, journal.id]
+
+
+async def test_a_subscription_added_after_installation_needs_the_users_permission_t18(fixture):
+    apps, diary = fixture.world.deps.installed_apps, await fixture.world.deps.apps.get(DIARY)
+    now = fixture.world.clock.now()
+    unsubscribed_app = replace(diary, external_integration=ExternalIntegration())
+    await apps.add(ALICE, InstalledApp.of(unsubscribed_app, now))
+    tasks_without_permission = await fixture.announce()
+    await attempt_delivery(fixture.world.deps, fixture.delivery)
+    deliveries_without_permission = list(fixture.hook.received)
     await apps.add(ALICE, InstalledApp.of(diary, now))
 
-    assert (early, unheard) == ([], [])
-    assert len(await hooked.announce()) == 1
+    assert (tasks_without_permission, deliveries_without_permission) == ([], [])
+    assert len(await fixture.announce()) == 1
 
 
-def test_t18_attempts_are_further_and_further_apart():
-    assert sorted(DELAYS) == list(DELAYS)
-    assert ATTEMPTS == 7
+def test_retry_delays_increase_t18():
+    assert sorted(RETRY_DELAYS) == list(RETRY_DELAYS)
+    assert MAX_ATTEMPTS == 7
 
 
-async def test_t18_who_is_gone_is_not_called_again_and_its_developer_is_told(hooked):
-    hooked.hook.statuses = [410]
-    await deliver(hooked.world.deps, hooked.told)
+async def test_status_410_disables_the_webhook_and_notifies_its_developer_t18(fixture):
+    fixture.hook.statuses = [410]
+    await attempt_delivery(fixture.world.deps, fixture.delivery)
 
-    assert hooked.due() == []
-    assert await hooked.log() == [(True, "given up after 1 attempts: HTTP 410")]
-    app = await hooked.world.deps.apps.get(DIARY)
+    assert fixture.list_due() == []
+    assert await fixture.read_log() == [(True, "given up after 1 attempts: HTTP 410")]
+    app = await fixture.world.deps.apps.get(DIARY)
     assert app.webhook_off is not None
     assert app.switched_off is None
-    assert await hooked.announce() == []
-    told = [body["uid"] for _, body in hooked.world.tasks.created.values() if "attempt" not in body]
-    assert told == ["dev"]
+    assert await fixture.announce() == []
+    notified_users = [
+        body["uid"] for _, body in fixture.world.tasks.created.values() if "attempt" not in body
+    ]
+    assert notified_users == ["dev"]
 
-    changed = {"description": "It takes calls again."}
-    await hooked.world.request("PATCH", f"/v1/apps/{DIARY}", uid="dev", json=changed)
+    change = {"description": "It takes calls again."}
+    await fixture.world.request("PATCH", f"/v1/apps/{DIARY}", uid="dev", json=change)
 
-    assert len(await hooked.announce()) == 1
+    assert len(await fixture.announce()) == 1
 
 
-async def fail_to_the_end(hooked: Hooked) -> None:
+async def fail_last_attempt(fixture: WebhookFixture) -> None:
     """Let the last attempt be made, that follows the others by so long."""
-    hooked.hook.statuses = [500]
-    hooked.world.clock.pass_(seconds=sum(DELAYS, timedelta()).total_seconds())
-    await deliver(hooked.world.deps, replace(hooked.told, attempt=ATTEMPTS))
+    fixture.hook.statuses = [500]
+    fixture.world.clock.advance(seconds=sum(RETRY_DELAYS, timedelta()).total_seconds())
+    await attempt_delivery(fixture.world.deps, replace(fixture.delivery, attempt=MAX_ATTEMPTS))
 
 
-async def notices(hooked: Hooked) -> list[tuple[str, str]]:
-    found = await hooked.world.deps.inbox.delivered(UserId("dev"), limit=9)
-    return [(notice.title, notice.body) for notice in found.items]
+async def list_notices(fixture: WebhookFixture) -> list[tuple[str, str]]:
+    page = await fixture.world.deps.inbox.list_delivered(UserId("dev"), limit=9)
+    return [(notice.title, notice.body) for notice in page.items]
 
 
-async def test_t9_a_webhook_at_which_nothing_arrives_for_a_day_is_switched_off(hooked):
-    await deliver(hooked.world.deps, hooked.told)
-    hooked.world.clock.pass_(hours=7)
-    await fail_to_the_end(hooked)
-    await fail_to_the_end(hooked)
+async def test_a_webhook_without_a_successful_delivery_for_a_day_is_disabled_t9(fixture):
+    await attempt_delivery(fixture.world.deps, fixture.delivery)
+    fixture.world.clock.advance(hours=7)
+    await fail_last_attempt(fixture)
+    await fail_last_attempt(fixture)
 
-    app = await hooked.world.deps.apps.get(DIARY)
+    app = await fixture.world.deps.apps.get(DIARY)
     assert app.webhook_off is not None
     assert "Nothing arrived for a day" in app.webhook_off.reason
     assert app.switched_off is None
-    assert await notices(hooked) == [("Diary: webhook was switched off", app.webhook_off.reason)]
-    assert len(hooked.hook.heard) == 2, "the second was overtaken by the verdict"
-    assert await hooked.announce() == []
+    assert await list_notices(fixture) == [
+        ("Diary: webhook was switched off", app.webhook_off.reason)
+    ]
+    assert len(fixture.hook.received) == 2, "the second was overtaken by the verdict"
+    assert await fixture.announce() == []
 
-    changed = {"description": "It takes calls again."}
-    await hooked.world.request("PATCH", f"/v1/apps/{DIARY}", uid="dev", json=changed)
-    await fail_to_the_end(hooked)
+    change = {"description": "It takes calls again."}
+    await fixture.world.request("PATCH", f"/v1/apps/{DIARY}", uid="dev", json=change)
+    await fail_last_attempt(fixture)
 
-    assert len(await hooked.announce()) == 1, "it has another day from then on"
-
-
-async def test_t9_a_webhook_at_which_something_arrived_within_a_day_stays_on(hooked):
-    await log_call(hooked, hours=23, kind="webhook")
-    hooked.world.clock.pass_(hours=20)
-
-    await fail_to_the_end(hooked)
-
-    assert (await hooked.world.deps.apps.get(DIARY)).webhook_off is None
-    assert await notices(hooked) == []
+    assert len(await fixture.announce()) == 1, "it has another day from then on"
 
 
-async def test_t9_tools_that_work_speak_for_no_webhook(hooked):
-    await log_call(hooked, hours=23, kind="tool")
-    hooked.world.clock.pass_(hours=7)
+async def test_a_webhook_with_a_successful_delivery_within_a_day_stays_enabled_t9(fixture):
+    await log_call(fixture, hours=23, kind="webhook")
+    fixture.world.clock.advance(hours=20)
 
-    await fail_to_the_end(hooked)
+    await fail_last_attempt(fixture)
 
-    assert (await hooked.world.deps.apps.get(DIARY)).webhook_off is not None
+    assert (await fixture.world.deps.apps.get(DIARY)).webhook_off is None
+    assert await list_notices(fixture) == []
 
 
-async def log_call(hooked: Hooked, *, hours: float, kind: CallKind) -> None:
+async def test_successful_tool_calls_do_not_keep_a_failing_webhook_enabled_t9(fixture):
+    await log_call(fixture, hours=23, kind="tool")
+    fixture.world.clock.advance(hours=7)
+
+    await fail_last_attempt(fixture)
+
+    assert (await fixture.world.deps.apps.get(DIARY)).webhook_off is not None
+
+
+async def log_call(fixture: WebhookFixture, *, hours: float, kind: CallKind) -> None:
     """Let a call have worked so long after now."""
-    at = hooked.world.clock.now() + timedelta(hours=hours)
+    at = fixture.world.clock.now() + timedelta(hours=hours)
     call = AppCall(id="well", at=at, kind=kind, name="t", ms=1, user="u")
-    await hooked.world.deps.calls.add(DIARY, call)
+    await fixture.world.deps.calls.add(DIARY, call)
 
 
-async def test_t9_one_attempt_that_fails_after_days_of_silence_condemns_no_webhook(hooked):
-    hooked.hook.statuses = [500]
-    hooked.world.clock.pass_(hours=72)
-
-    await deliver(hooked.world.deps, replace(hooked.told, attempt=ATTEMPTS - 1))
-
-    assert (await hooked.world.deps.apps.get(DIARY)).webhook_off is None
-
-
-@pytest.mark.parametrize("fault", [error, timeout, lost])
-@pytest.mark.parametrize(("port", "method"), [("calls", "has_arrived"), ("inbox", "add"), ("apps", "revise")])  # fmt: skip
-async def test_t9_a_verdict_that_was_interrupted_is_thought_of_again_and_told_once(
-    hooked, port, method, fault
+async def test_one_failed_attempt_after_days_without_events_does_not_disable_the_webhook_t9(
+    fixture,
 ):
-    hooked.world.clock.pass_(hours=7)
-    deps = hooked.world.deps
-    hooked.world.deps = replace(deps, **{port: Faulty(getattr(deps, port), **{method: [fault]})})
-    with pytest.raises(Unavailable):
-        await fail_to_the_end(hooked)
+    fixture.hook.statuses = [500]
+    fixture.world.clock.advance(hours=72)
 
-    hooked.world.deps = deps
-    await deliver(deps, replace(hooked.told, attempt=ATTEMPTS))
+    await attempt_delivery(fixture.world.deps, replace(fixture.delivery, attempt=MAX_ATTEMPTS - 1))
+
+    assert (await fixture.world.deps.apps.get(DIARY)).webhook_off is None
+
+
+@pytest.mark.parametrize("fault", [raise_unavailable, raise_timed_out, lose_response])
+@pytest.mark.parametrize(("port", "method"), [("calls", "has_arrived"), ("inbox", "add"), ("apps", "revise")])  # fmt: skip
+async def test_an_interrupted_disabling_is_repeated_and_notifies_once_t9(
+    fixture, port, method, fault
+):
+    fixture.world.clock.advance(hours=7)
+    deps = fixture.world.deps
+    fixture.world.deps = replace(
+        deps, **{port: FaultyPort(getattr(deps, port), **{method: [fault]})}
+    )
+    with pytest.raises(Unavailable):
+        await fail_last_attempt(fixture)
+
+    fixture.world.deps = deps
+    await attempt_delivery(deps, replace(fixture.delivery, attempt=MAX_ATTEMPTS))
 
     assert (await deps.apps.get(DIARY)).webhook_off is not None
-    assert len(await notices(hooked)) == 1
+    assert len(await list_notices(fixture)) == 1
 
 
-async def undo_installation(hooked: Hooked) -> None:
-    await hooked.world.deps.installed_apps.remove(ALICE, DIARY)
+async def undo_installation(fixture: WebhookFixture) -> None:
+    await fixture.world.deps.installed_apps.remove(ALICE, DIARY)
 
 
-async def delete_conversation(hooked: Hooked) -> None:
-    await hooked.world.documents.write(Delete(conversation_path(ALICE, TALK)))
+async def delete_conversation(fixture: WebhookFixture) -> None:
+    await fixture.world.documents.write(Delete(conversation_path(ALICE, TALK)))
 
 
-async def say_something_else(hooked: Hooked) -> None:
-    await hooked.write(replace(hooked.said, transcript_segments=(Segment(text="No."),)))
+async def change_transcript(fixture: WebhookFixture) -> None:
+    await fixture.write(replace(fixture.conversation, transcript_segments=(Segment(text="No."),)))
 
 
-async def discard(hooked: Hooked) -> None:
-    await hooked.write(replace(hooked.said, discarded=True))
+async def discard(fixture: WebhookFixture) -> None:
+    await fixture.write(replace(fixture.conversation, discarded=True))
 
 
-async def delete_app(hooked: Hooked) -> None:
-    await hooked.world.deps.apps.remove(DIARY)
+async def delete_app(fixture: WebhookFixture) -> None:
+    await fixture.world.deps.apps.remove(DIARY)
 
 
-async def erase_its_owner(hooked: Hooked) -> None:
-    await hooked.world.documents.delete_tree(f"users/{ALICE}")
+async def erase_its_owner(fixture: WebhookFixture) -> None:
+    await fixture.world.documents.delete_tree(f"users/{ALICE}")
 
 
-async def hide_app(hooked: Hooked) -> None:
-    await hooked.change(private=True)
+async def hide_app(fixture: WebhookFixture) -> None:
+    await fixture.change(private=True)
 
 
-async def switch_off(hooked: Hooked) -> None:
-    await hooked.change(webhook_off=SwitchedOff(at=hooked.world.clock.now(), reason="gone"))
+async def switch_off(fixture: WebhookFixture) -> None:
+    await fixture.change(webhook_off=Deactivation(at=fixture.world.clock.now(), reason="gone"))
 
 
 @pytest.mark.parametrize(
-    "happen",
+    "change",
     [
         undo_installation,
         delete_conversation,
-        say_something_else,
+        change_transcript,
         discard,
         delete_app,
         hide_app,
@@ -508,72 +533,77 @@ async def switch_off(hooked: Hooked) -> None:
         erase_its_owner,
     ],
 )
-async def test_t18_what_happened_between_event_and_delivery_counts(hooked, happen):
-    await hooked.announce()
-    await happen(hooked)
+async def test_changes_between_event_and_delivery_cancel_the_delivery_t18(fixture, change):
+    await fixture.announce()
+    await change(fixture)
 
-    await deliver(hooked.world.deps, hooked.told)
+    await attempt_delivery(fixture.world.deps, fixture.delivery)
 
-    assert hooked.hook.heard == []
-    assert await hooked.log() == []
+    assert fixture.hook.received == []
+    assert await fixture.read_log() == []
 
 
 @pytest.mark.parametrize("status", ["processing", "failed"])
-async def test_t18_what_is_processed_anew_is_told_by_a_later_attempt(hooked, status):
+async def test_a_conversation_that_is_reprocessed_is_delivered_by_a_later_attempt_t18(
+    fixture, status
+):
     """Its next announcement has the same name, so that it may queue nothing."""
-    await hooked.announce()
-    await hooked.write(replace(hooked.said, status=status))
-    await deliver(hooked.world.deps, hooked.told)
-    unheard = list(hooked.hook.heard)
-    await hooked.write(hooked.said)
+    await fixture.announce()
+    await fixture.write(replace(fixture.conversation, status=status))
+    await attempt_delivery(fixture.world.deps, fixture.delivery)
+    early_deliveries = list(fixture.hook.received)
+    await fixture.write(fixture.conversation)
 
-    *_, later = await hooked.announce()
-    await deliver(hooked.world.deps, replace(hooked.told, attempt=later["attempt"]))
+    *_, later = await fixture.announce()
+    await attempt_delivery(fixture.world.deps, replace(fixture.delivery, attempt=later["attempt"]))
 
-    assert (unheard, later["attempt"]) == ([], 2)
-    assert len(hooked.hook.heard) == 1
-
-
-async def test_t18_what_is_processed_anew_at_the_last_attempt_is_told_by_none(hooked):
-    await hooked.write(replace(hooked.said, status="processing"))
-
-    await deliver(hooked.world.deps, replace(hooked.told, attempt=ATTEMPTS))
-
-    assert (hooked.hook.heard, hooked.due(), await hooked.log()) == ([], [], [])
+    assert (early_deliveries, later["attempt"]) == ([], 2)
+    assert len(fixture.hook.received) == 1
 
 
-async def test_t18_what_its_owner_names_is_told_as_they_named_it(hooked):
+async def test_a_conversation_still_processing_at_the_last_attempt_is_not_delivered_t18(fixture):
+    await fixture.write(replace(fixture.conversation, status="processing"))
+
+    await attempt_delivery(fixture.world.deps, replace(fixture.delivery, attempt=MAX_ATTEMPTS))
+
+    assert (fixture.hook.received, fixture.list_due(), await fixture.read_log()) == ([], [], [])
+
+
+async def test_speaker_names_set_by_the_owner_are_in_the_payload_t18(fixture):
     bo = Speaker(name="Bo", person_id=PersonId("bo"), is_user=True)
-    named = replace(hooked.said, speakers={"SPEAKER_01": bo})
-    await hooked.write(named)
-    told = replace(hooked.told, content_hash=content_hash(named))
+    renamed = replace(fixture.conversation, speakers={"SPEAKER_01": bo})
+    await fixture.write(renamed)
+    delivery = replace(fixture.delivery, content_hash=content_hash(renamed))
 
-    await deliver(hooked.world.deps, told)
+    await attempt_delivery(fixture.world.deps, delivery)
 
-    [(_, _, body)] = hooked.hook.heard
+    [(_, _, body)] = fixture.hook.received
     assert [s["speaker"] for s in json.loads(body)["transcript_segments"]] == ["Ann", "Bo"]
 
 
-async def post(hooked: Hooked, function: str, body: Any) -> Response:
-    endpoints = {"on_conversation_processed": ANNOUNCE, "deliver_webhook": DELIVER}[function]
-    token = await hooked.world.deps.service_identity.token(function)
+async def post(fixture: WebhookFixture, function: str, body: Any) -> Response:
+    endpoints = {
+        "on_conversation_processed": QUEUE_ENDPOINTS,
+        "deliver_webhook": DELIVERY_ENDPOINTS,
+    }[function]
+    token = await fixture.world.deps.service_identity.get_token(function)
     async with AsyncClient(
-        transport=ASGITransport(application(function, endpoints, hooked.world.deps)),
+        transport=ASGITransport(build_application(function, endpoints, fixture.world.deps)),
         base_url="http://test",
         headers={"authorization": f"Bearer {token}"},
     ) as client:
         return await client.post("/", json=body)
 
 
-async def test_t18_a_task_is_taken_as_it_was_created(hooked):
-    [due] = await hooked.announce()
+async def test_the_delivery_endpoint_accepts_the_task_body_that_was_queued_t18(fixture):
+    [task] = await fixture.announce()
 
-    answer = await post(hooked, "deliver_webhook", due)
+    answer = await post(fixture, "deliver_webhook", task)
 
     assert answer.status_code == 204
-    assert len(hooked.hook.heard) == 1
+    assert len(fixture.hook.received) == 1
 
 
 @pytest.mark.parametrize("function", ["on_conversation_processed", "deliver_webhook"])
-async def test_t18_what_names_nothing_is_refused(hooked, function):
-    assert (await post(hooked, function, {})).status_code == 422
+async def test_an_empty_body_is_rejected_t18(fixture, function):
+    assert (await post(fixture, function, {})).status_code == 422

@@ -27,15 +27,15 @@ from shared.data.call_log import CallLog
 from shared.data.conversations import Conversations
 from shared.data.inbox import Inbox
 from shared.domain.ids import UserId
-from shared.edge.http import application
+from shared.edge.http import build_application
 from shared.ports import Documents
 from tests.doubles import CountingIds, FixedClock, RecordingTasks
-from tests.functions.tool_proxy.services import mcp_deps, services_deps
+from tests.functions.tool_proxy.services import build_mcp_deps, build_services_deps
 
 SECRET = b"a secret of the tests, and of nobody else"
 INDEXES = Path(__file__).parents[3] / "infra/firestore.indexes.json"
 ALICE = UserId("alice")
-FIND = {
+FIND_TOOL = {
     "name": "find",
     "description": "Find a note",
     "endpoint": "/find",
@@ -46,8 +46,8 @@ FIND = {
 }
 
 
-def tool(name: str, method: str) -> dict[str, Any]:
-    return {**FIND, "name": name, "method": method, "parameters": {"properties": {}}}
+def build_tool(name: str, method: str) -> dict[str, Any]:
+    return {**FIND_TOOL, "name": name, "method": method, "parameters": {"properties": {}}}
 
 
 @dataclass
@@ -58,20 +58,20 @@ class NotesServer:
     once it may `go_on`. Who does not wait so long is named in `left`.
     """
 
-    tools: list[Any] = field(default_factory=lambda: [FIND])
+    tools: list[Any] = field(default_factory=lambda: [FIND_TOOL])
     chat_messages: Any = None
     manifest_status: int = 200
-    moved: list[str] = field(default_factory=list)
+    redirects: list[str] = field(default_factory=list)
     calls: list[tuple[str, str, bytes, dict[str, str]]] = field(default_factory=list)
     statuses: dict[str, int] = field(default_factory=dict)
     slow: set[str] = field(default_factory=set)
     waiting: SimpleQueue[str] = field(default_factory=SimpleQueue)
-    left: SimpleQueue[str] = field(default_factory=SimpleQueue)
+    disconnected: SimpleQueue[str] = field(default_factory=SimpleQueue)
     go_on: Event = field(default_factory=Event)
 
     async def manifest(self, _: Request) -> Served:
-        if self.moved:
-            return RedirectResponse(self.moved.pop(0))
+        if self.redirects:
+            return RedirectResponse(self.redirects.pop(0))
         content = {"tools": self.tools, "chat_messages": self.chat_messages}
         return JSONResponse(content, status_code=self.manifest_status)
 
@@ -80,16 +80,16 @@ class NotesServer:
         self.calls.append((request.method, query, body, dict(request.headers)))
         app_id = json.loads(body)["app_id"] if body else ""
         if app_id in self.slow:
-            await self._hold(request, app_id)
+            await self._wait_until_resumed(request, app_id)
         status = self.statuses.get(app_id, 200)
         return JSONResponse({"result": "Milk, eggs."}, status_code=status)
 
-    async def _hold(self, request: Request, app_id: str) -> None:
+    async def _wait_until_resumed(self, request: Request, app_id: str) -> None:
         """Answer when told to, or when the caller has left."""
         self.waiting.put(app_id)
         while not self.go_on.is_set():
             if await request.is_disconnected():
-                self.left.put(app_id)
+                self.disconnected.put(app_id)
                 return
             await asyncio.sleep(0.01)
 
@@ -104,7 +104,7 @@ class NotesServer:
 
 
 @dataclass
-class World:
+class ToolProxyFixture:
     documents: Documents
     clock: FixedClock
     tasks: RecordingTasks
@@ -114,11 +114,13 @@ class World:
     proxy_url: str
     toolbox: HttpToolbox
 
-    async def request(self, method: str, path: str, *, uid: str = "dev", **more: Any) -> Response:
+    async def request(
+        self, method: str, path: str, *, uid: str = "dev", **options: Any
+    ) -> Response:
         headers = {"Authorization": f"Bearer {LocalIdentity(SECRET).issue(uid)}"}
-        transport = ASGITransport(application("apps", ENDPOINTS, self.deps))
+        transport = ASGITransport(build_application("apps", ENDPOINTS, self.deps))
         async with AsyncClient(transport=transport, base_url="http://test") as client:
-            return await client.request(method, path, headers=headers, **more)
+            return await client.request(method, path, headers=headers, **options)
 
     async def register(self, **changes: Any) -> Response:
         url = f"{self.notes_url}/.well-known/omi-tools.json"
@@ -127,15 +129,15 @@ class World:
         return await self.request("POST", "/v1/apps", json=body)
 
     async def install(self, uid: str = ALICE) -> dict[str, Any]:
-        registered: dict[str, Any] = (await self.register()).json()
-        await self.request("POST", "/v1/apps/enable", uid=uid, params={"app_id": registered["id"]})
-        return registered
+        app: dict[str, Any] = (await self.register()).json()
+        await self.request("POST", "/v1/apps/enable", uid=uid, params={"app_id": app["id"]})
+        return app
 
     async def call(self, app_id: str, name: str = "find", /, **arguments: Any) -> str:
         return await self.toolbox.call(ALICE, app_id, name, arguments)
 
 
-def deps_over(
+def build_deps(
     documents: Documents,
     clock: FixedClock,
     *,
@@ -153,8 +155,8 @@ def deps_over(
         installed_apps=InstalledApps(documents),
         calls=CallLog(documents),
         conversations=Conversations(documents),
-        services=services_deps(documents),
-        mcp=mcp_deps(documents),
+        services=build_services_deps(documents),
+        mcp=build_mcp_deps(documents),
         app_calls=AppCalls(documents),
         inbox=Inbox(documents),
         tasks=tasks or RecordingTasks(),

@@ -5,11 +5,11 @@ from typing import Any
 import httpx
 import pytest
 
-from infra.bench.agents import ADAPTER, CYCLES, OURS, PLAIN, TOKENS, WITH_TOOLS, a_cycle
+from infra.bench.agents import ADAPTER, CYCLES, OURS, PLAIN, TOKENS, WITH_TOOLS, compute_cycle_cost
 from tests.servers.openai import scripted_openai
 
 
-def answer(url: str, *messages: dict[str, Any]) -> dict[str, Any]:
+def request_answer(url: str, *messages: dict[str, Any]) -> dict[str, Any]:
     body = {"model": "scripted", "messages": messages}
     choices = httpx.post(f"{url}/chat/completions", json=body).json()["choices"]
     message: dict[str, Any] = choices[0]["message"]
@@ -21,19 +21,21 @@ def test_a_question_says_how_often_a_tool_is_called_before_the_answer(
     asked: str, cycles: int
 ) -> None:
     conversation: list[dict[str, Any]] = [{"role": "user", "content": asked}]
-    called = []
+    called_functions = []
 
     with scripted_openai() as server:
-        while calls := (said := answer(server.url, *conversation))["tool_calls"]:
-            called += [call["function"] for call in calls]
+        while calls := (message := request_answer(server.url, *conversation))["tool_calls"]:
+            called_functions += [call["function"] for call in calls]
             result = {"role": "tool", "tool_call_id": calls[0]["id"], "content": "0"}
-            conversation += [said, result]
+            conversation += [message, result]
 
-    assert len(said["content"].split()) == TOKENS
-    assert called == [{"name": "lookup", "arguments": f'{{"query": "{n}"}}'} for n in range(cycles)]
+    assert len(message["content"].split()) == TOKENS
+    assert called_functions == [
+        {"name": "lookup", "arguments": f'{{"query": "{n}"}}'} for n in range(cycles)
+    ]
 
 
-def test_a_tool_cycle_is_what_it_adds_beyond_what_it_adds_to_the_other() -> None:
+def test_the_cost_of_a_tool_cycle_is_measured_against_another_loop() -> None:
     costs = {
         (OURS, PLAIN): (10.0, 5.0),
         (OURS, WITH_TOOLS): (10.0 + CYCLES * 7, 5.0 + CYCLES * 3),
@@ -41,4 +43,4 @@ def test_a_tool_cycle_is_what_it_adds_beyond_what_it_adds_to_the_other() -> None
         (ADAPTER, WITH_TOOLS): (8.0 + CYCLES * 6, 4.0 + CYCLES * 1),
     }
 
-    assert a_cycle(costs, OURS, beside=ADAPTER) == (1.0, 2.0)
+    assert compute_cycle_cost(costs, OURS, baseline=ADAPTER) == (1.0, 2.0)

@@ -2,20 +2,20 @@
 
 from pathlib import Path
 
-from infra.bench.journals import Commits
+from infra.bench.journals import CommitRecorder
 from shared.domain.documents import Create, Set
-from tests.functions.chat.conftest import open_world
+from tests.functions.chat.conftest import open_fixture
 
 
-async def test_a_commit_is_noted_with_its_documents_and_what_of_it_is_journal(
+async def test_a_commit_is_recorded_with_its_documents_and_journal_bytes(
     tmp_path: Path,
 ) -> None:
-    noting = Commits(open_world(tmp_path).documents)
+    recorder = CommitRecorder(open_fixture(tmp_path).documents)
 
-    await noting.write(
+    await recorder.write(
         Set("users/ada/messages/m1", {"text": "Tell me."}),
         Create("users/ada/runs/r1/batches/00000001", {"events": "[1, 2]"}),
     )
 
-    [commit] = noting.made
+    [commit] = recorder.commits
     assert (commit.documents, commit.journal_bytes) == (2, len("[1, 2]"))

@@ -12,12 +12,12 @@ from google.auth.credentials import AnonymousCredentials
 from google.cloud.firestore import AsyncClient
 
 from infra.emulators.eventarc import Eventarc, add_topic, add_trigger
-from infra.emulators.firestore import firestore
+from infra.emulators.firestore import run_firestore
 from shared.adapters.local_identity import LocalServiceIdentity
 from shared.adapters.pubsub_events import PubsubEvents
-from shared.edge.cloudevents import DocumentChange, document_change, pubsub_event
-from tests.conftest import ROOT, or_skip
-from tests.servers import running
+from shared.edge.cloudevents import DocumentChange, parse_document_change, parse_pubsub_event
+from tests.conftest import ROOT, run_or_skip
+from tests.servers import run_server
 from tests.servers.receiver import Receiver
 
 pytestmark = pytest.mark.emulators
@@ -34,7 +34,7 @@ FIRST = {
 
 
 @dataclass
-class Cloud:
+class EventarcFixture:
     """A Firestore emulator whose triggers reach `function` through the relay."""
 
     firestore: str
@@ -48,22 +48,24 @@ def function() -> Receiver:
 
 
 @pytest.fixture(scope="module")
-def cloud(function: Receiver, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cloud]:
+def cloud(
+    function: Receiver, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[EventarcFixture]:
     services = LocalServiceIdentity(b"s" * 32)
     with ExitStack() as stack:
-        url = stack.enter_context(running(function.app))
+        url = stack.enter_context(run_server(function.app))
         eventarc = Eventarc(service_identity=services, url=f"{url}/{{}}".format)
-        relay = stack.enter_context(running(eventarc.application()))
+        relay = stack.enter_context(run_server(eventarc.build_application()))
         emulator = stack.enter_context(
-            or_skip(
-                lambda: firestore(
+            run_or_skip(
+                lambda: run_firestore(
                     tmp_path_factory.mktemp("eventarc") / "firestore.log",
                     rules=ROOT / "infra/firestore.rules",
                     functions=relay.removeprefix("http://"),
                 )
             )
         )
-        yield Cloud(emulator, relay, services)
+        yield EventarcFixture(emulator, relay, services)
 
 
 @pytest.fixture
@@ -73,7 +75,7 @@ def project() -> str:
 
 @pytest.fixture
 async def documents(
-    cloud: Cloud, project: str, monkeypatch: pytest.MonkeyPatch
+    cloud: EventarcFixture, project: str, monkeypatch: pytest.MonkeyPatch
 ) -> AsyncIterator[AsyncClient]:
     monkeypatch.setenv("FIRESTORE_EMULATOR_HOST", cloud.firestore)
     client = AsyncClient(project=project, credentials=AnonymousCredentials())
@@ -81,8 +83,8 @@ async def documents(
     client.close()
 
 
-async def test_what_a_client_writes_changes_and_deletes_reaches_the_function(
-    cloud: Cloud, project: str, documents: AsyncClient, function: Receiver
+async def test_a_clients_creates_updates_and_deletes_reach_the_function(
+    cloud: EventarcFixture, project: str, documents: AsyncClient, function: Receiver
 ) -> None:
     await add_trigger(
         cloud.firestore,
@@ -94,24 +96,24 @@ async def test_what_a_client_writes_changes_and_deletes_reaches_the_function(
     second = {**FIRST, "title": "At the bakery"}
 
     await document.set(FIRST)
-    written = document_change(*await function.next())
+    creation = parse_document_change(*await function.wait_for_request())
     await document.set(second)
-    changed = document_change(*await function.next())
+    update = parse_document_change(*await function.wait_for_request())
     await document.delete()
-    deleted = document_change(*await function.next())
+    deletion = parse_document_change(*await function.wait_for_request())
 
-    assert written == DocumentChange(path=PATH, old=None, new=FIRST)
-    assert changed == DocumentChange(path=PATH, old=FIRST, new=second)
-    assert deleted == DocumentChange(path=PATH, old=second, new=None)
+    assert creation == DocumentChange(path=PATH, old=None, new=FIRST)
+    assert update == DocumentChange(path=PATH, old=FIRST, new=second)
+    assert deletion == DocumentChange(path=PATH, old=second, new=None)
 
 
 async def test_a_function_is_called_with_a_service_token_and_the_headers_of_the_cloud(
-    cloud: Cloud, project: str, documents: AsyncClient, function: Receiver
+    cloud: EventarcFixture, project: str, documents: AsyncClient, function: Receiver
 ) -> None:
     await add_trigger(cloud.firestore, project=project, pattern="notes/{id}", target="on_note")
 
     await documents.document("notes/n1").set({"a": 1})
-    headers, _ = await function.next()
+    headers, _ = await function.wait_for_request()
 
     await cloud.services.verify(headers["authorization"].removeprefix("Bearer "), "on_note")
     assert headers["content-type"] == "application/protobuf"
@@ -119,9 +121,9 @@ async def test_a_function_is_called_with_a_service_token_and_the_headers_of_the_
     assert headers["ce-document"] == "notes/n1"
 
 
-async def test_what_is_published_reaches_each_subscriber_as_a_cloudevent(
+async def test_a_published_event_reaches_each_subscriber_as_a_cloudevent(
     pubsub_emulator: str,
-    cloud: Cloud,
+    cloud: EventarcFixture,
     project: str,
     function: Receiver,
     monkeypatch: pytest.MonkeyPatch,
@@ -136,9 +138,9 @@ async def test_what_is_published_reaches_each_subscriber_as_a_cloudevent(
     )
 
     await PubsubEvents(project=project).publish("conversation.changed", {"id": "c1"})
-    headers, body = await function.next()
+    headers, body = await function.wait_for_request()
 
-    assert pubsub_event(headers, body) == {"id": "c1"}
+    assert parse_pubsub_event(headers, body) == {"id": "c1"}
     assert headers["ce-type"] == "google.cloud.pubsub.topic.v1.messagePublished"
     assert headers["ce-source"].endswith(f"/projects/{project}/topics/conversation.changed")
     assert json.loads(body)["subscription"].startswith(f"projects/{project}/")

@@ -4,14 +4,14 @@ from pathlib import Path
 
 import pytest
 
-from infra.emulators.process import HOST, CannotRunError, free_port, running, sdk_file
+from infra.emulators.process import HOST, CannotRunError, find_free_port, find_sdk_file, run_server
 
 
-def test_a_process_answers_inside_and_is_gone_afterwards(tmp_path: Path):
-    port = free_port()
+def test_a_process_listens_inside_the_block_and_is_stopped_afterwards(tmp_path: Path):
+    port = find_free_port()
     command = [sys.executable, "-m", "http.server", str(port), "--bind", HOST]
 
-    with running(command, port=port, log=tmp_path / "log") as address:
+    with run_server(command, port=port, log=tmp_path / "log") as address:
         assert address == f"{HOST}:{port}"
         socket.create_connection((HOST, port)).close()
 
@@ -25,7 +25,7 @@ def test_a_process_that_ends_at_once_names_its_log(tmp_path: Path):
 
     with (
         pytest.raises(CannotRunError, match=f"ended with 3: see {log}"),
-        running(command, port=free_port(), log=log),
+        run_server(command, port=find_free_port(), log=log),
     ):
         pass
 
@@ -34,4 +34,4 @@ def test_a_process_that_ends_at_once_names_its_log(tmp_path: Path):
 
 def test_a_missing_component_says_how_to_install_it():
     with pytest.raises(CannotRunError, match="gcloud components install no-such-emulator"):
-        sdk_file("no-such-emulator/*.jar")
+        find_sdk_file("no-such-emulator/*.jar")

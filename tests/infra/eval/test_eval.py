@@ -2,12 +2,12 @@
 
 import pytest
 
-from infra.eval.baseline import Baseline, pack
-from infra.eval.locomo import Question, Turn, questions, started_at, turns
-from infra.eval.metrics import BUDGETS, interval, means, score
-from infra.eval.ours import library
-from infra.eval.plot import svg
-from infra.eval.report import JUDGED, Result, report
+from infra.eval.baseline import Baseline, pack_windows
+from infra.eval.locomo import Question, Turn, parse_questions, parse_start, parse_turns
+from infra.eval.metrics import BUDGETS, compute_interval, compute_means, score_ranking
+from infra.eval.ours import open_library
+from infra.eval.plot import render_svg
+from infra.eval.report import REPORTED_METRICS, QuestionResult, render_report
 
 PERSON = {
     "sample_id": "p-1",
@@ -25,29 +25,29 @@ PERSON = {
         {"question": "Nothing shows this", "category": 5, "evidence": []},
     ],
 }
-SAID = turns([PERSON])
-ASKED = questions([PERSON], {turn.id for turn in SAID})
+TURNS = parse_turns([PERSON])
+QUESTIONS = parse_questions([PERSON], {turn.id for turn in TURNS})
 
 
-def test_a_caption_is_part_of_what_was_said():
-    assert [turn.line for turn in SAID][1] == "Ben: Look (image: a grey bird)"
-    assert started_at(SAID[0].date).isoformat() == "2023-05-08T13:05:00+00:00"
+def test_an_image_caption_is_part_of_a_turn():
+    assert [turn.line for turn in TURNS][1] == "Ben: Look (image: a grey bird)"
+    assert parse_start(TURNS[0].date).isoformat() == "2023-05-08T13:05:00+00:00"
 
 
 def test_only_evidence_that_exists_counts():
-    assert [(q.category, set(q.evidence), q.talks) for q in ASKED] == [
+    assert [(q.category, set(q.evidence), q.talks) for q in QUESTIONS] == [
         (1, {("p-1", "D2:1")}, {("p-1", 2)})
     ]
 
 
-def test_the_baseline_ranks_the_talk_that_says_it_first():
-    talks, packed = Baseline(SAID).rank("Who sold a bakery?")
+def test_the_baseline_ranks_the_matching_talk_first():
+    talks, packed = Baseline(TURNS).rank("Who sold a bakery?")
 
     assert talks == [("p-1", 2), ("p-1", 1)]
     assert packed[500] == {0, 1, 2}
 
 
-def _turn(n: int) -> Turn:
+def _build_turn(n: int) -> Turn:
     return Turn(talk=("p", 1), id=("p", f"D1:{n}"), speaker="A", text="x" * 21, date="")
 
 
@@ -55,59 +55,64 @@ def _turn(n: int) -> Turn:
     ("budget", "packed"), [(9, set()), (10, {1}), (29, {1}), (30, {0, 1, 2}), (40, {0, 1, 2, 3})]
 )
 def test_packing_stops_at_the_first_window_that_does_not_fit(budget: int, packed: set[int]):
-    assert pack([[1], [0, 1, 2], [3]], [_turn(n) for n in range(4)], budget) == packed
+    assert pack_windows([[1], [0, 1, 2], [3]], [_build_turn(n) for n in range(4)], budget) == packed
 
 
 def test_a_question_is_scored_by_its_talks_and_its_turns():
     question = Question(text="?", category=1, evidence=frozenset({("p-1", "D2:1")}))
 
-    row = score(question, ([("p-1", 1), ("p-1", 2)], {n: {2} for n in BUDGETS}), SAID)
+    row = score_ranking(question, ([("p-1", 1), ("p-1", 2)], {n: {2} for n in BUDGETS}), TURNS)
 
     assert (row["any@1"], row["all@5"], row["mrr"], row["ev@500"]) == (False, True, 0.5, 1)
-    assert score(question, ([], {n: set() for n in BUDGETS}), SAID)["mrr"] == 0
-    assert means([{"a": 1}, {"a": 0}, {"a": 0}]) == {"a": 33.3}
+    assert score_ranking(question, ([], {n: set() for n in BUDGETS}), TURNS)["mrr"] == 0
+    assert compute_means([{"a": 1}, {"a": 0}, {"a": 0}]) == {"a": 33.3}
 
 
-def test_an_interval_is_the_same_again_and_holds_the_mean():
+def test_an_interval_is_reproducible_and_contains_the_mean():
     differences = [1.0, 0.0, 0.0, 1.0, -1.0] * 20
 
-    low, high = interval(differences)
+    low, high = compute_interval(differences)
 
-    assert (low, high) == interval(differences)
+    assert (low, high) == compute_interval(differences)
     assert 0 < low < 20 < high
-    assert interval([0.5] * 9) == (50, 50)
+    assert compute_interval([0.5] * 9) == (50, 50)
 
 
 async def test_search_finds_the_talk_and_its_turns_in_a_processed_library():
-    counted: list[None] = []
-    said = turns([_longer(PERSON)])
+    ticks: list[None] = []
+    all_turns = parse_turns([_lengthen(PERSON)])
 
-    async with library(said, lambda: counted.append(None)) as searches:
+    async with open_library(all_turns, lambda: ticks.append(None)) as searches:
         talks, packed = await searches["words"].rank("Who sold a bakery?")
 
     assert list(searches) == ["words"]
 
-    assert len(counted) == 2
+    assert len(ticks) == 2
     assert talks[0] == ("p-1", 2)
-    assert "bakery" in "".join(said[n].text for n in packed[500])
+    assert "bakery" in "".join(all_turns[n].text for n in packed[500])
     assert packed[500] <= packed[1_000]
 
 
-def _longer(person):
+def _lengthen(person):
     """Add talk enough to be kept without a question."""
     talks = {
-        name: [{**said[0], "text": f"{said[0]['text']} {'And so it went on. ' * 30}"}, *said[1:]]
-        for name, said in person["conversation"].items()
-        if isinstance(said, list)
+        name: [
+            {**session[0], "text": f"{session[0]['text']} {'And so it went on. ' * 30}"},
+            *session[1:],
+        ]
+        for name, session in person["conversation"].items()
+        if isinstance(session, list)
     }
     return {**person, "conversation": {**person["conversation"], **talks}}
 
 
 def test_a_report_compares_each_ranking_with_the_baseline():
-    plain, better = (dict.fromkeys(JUDGED, value) for value in (0.0, 1.0))
-    results = [Result(ASKED[0], {"baseline": plain, "words": better}, {"words": 2.0})] * 4
+    plain, better = (dict.fromkeys(REPORTED_METRICS, value) for value in (0.0, 1.0))
+    results = [
+        QuestionResult(QUESTIONS[0], {"baseline": plain, "words": better}, {"words": 2.0})
+    ] * 4
 
-    lines = list(report(results))
+    lines = list(render_report(results))
 
     assert lines[0].startswith("cat1-4, n=4: baseline, words")
     assert lines[1].split() == ["any@1", "0.0", "100.0", "[+100.0,", "+100.0]"]
@@ -118,7 +123,7 @@ def test_a_report_compares_each_ranking_with_the_baseline():
 def test_a_plot_shows_each_ranking():
     rankings = {"baseline": {"mrr": 50.0}, "words": {"mrr": 75.0}, "more": {"mrr": 80.0}}
 
-    drawn = svg([("Alone", rankings)])
+    drawn = render_svg([("Alone", rankings)])
 
     assert drawn.count("<rect") == 3
     assert all(name in drawn for name in ("Alone", *rankings))

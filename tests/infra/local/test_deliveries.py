@@ -4,17 +4,17 @@ from pathlib import Path
 
 import httpx
 
-from infra.local.pump import HttpDelivery, Pump
+from infra.local.pump import HttpDelivery, QueueWorker
 from shared.adapters.firestore_indexes import FirestoreIndexes
 from shared.adapters.local_identity import LocalServiceIdentity
 from shared.adapters.sqlite_database import SqliteDatabase
 from shared.adapters.sqlite_documents import SqliteDocuments
 from shared.adapters.sqlite_queue import SqliteQueue, SqliteTriggers
 from shared.domain.documents import Delete, Set
-from shared.edge.cloudevents import DocumentChange, document_change
+from shared.edge.cloudevents import DocumentChange, parse_document_change
 from tests.conftest import ROOT
 from tests.doubles import FixedClock
-from tests.servers import running
+from tests.servers import run_server
 from tests.servers.receiver import Receiver
 
 PATH = "users/alice/conversations/c1"
@@ -22,7 +22,7 @@ FIRST = {"title": "Café", "at": FixedClock().now(), "tags": ["a", {"b": 1.5}], 
 SECOND = {**FIRST, "title": "Bakery"}
 
 
-async def test_what_is_written_changed_and_deleted_reaches_the_function(tmp_path: Path) -> None:
+async def test_creates_updates_and_deletes_reach_the_function(tmp_path: Path) -> None:
     function = Receiver()
     queue = SqliteQueue(SqliteDatabase(tmp_path / "keepsake.db"), FixedClock())
     documents = SqliteDocuments(
@@ -37,7 +37,7 @@ async def test_what_is_written_changed_and_deleted_reaches_the_function(tmp_path
     await documents.write(Delete(PATH))
     await _deliver(queue, function)
 
-    changes = [document_change(*await function.next()) for _ in range(3)]
+    changes = [parse_document_change(*await function.wait_for_request()) for _ in range(3)]
     assert sorted(changes, key=str) == sorted(
         [
             DocumentChange(path=PATH, old=None, new=FIRST),
@@ -50,8 +50,8 @@ async def test_what_is_written_changed_and_deleted_reaches_the_function(tmp_path
 
 
 async def _deliver(queue: SqliteQueue, function: Receiver) -> None:
-    with running(function.app) as url:
+    with run_server(function.app) as url:
         async with httpx.AsyncClient(trust_env=False) as client:
             services = LocalServiceIdentity(b"s" * 32)
             delivery = HttpDelivery(client, services, url=f"{url}/{{}}".format, project="demo")
-            await Pump(queue, delivery).drain()
+            await QueueWorker(queue, delivery).drain()

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 import httpx
 import pytest
 
-from infra.local.gateway import public
+from infra.local.gateway import build_public_app
 from shared.adapters.local_identity import LocalIdentity
 
 pytestmark = pytest.mark.anyio
@@ -20,12 +20,12 @@ def identity() -> LocalIdentity:
 @pytest.fixture
 async def http(identity: LocalIdentity) -> AsyncIterator[httpx.AsyncClient]:
     hosts = ["127.0.0.1", "[::1]"]
-    transport = httpx.ASGITransport(public([], identity, hosts=hosts))
+    transport = httpx.ASGITransport(build_public_app([], identity, hosts=hosts))
     async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:8080") as client:
         yield client
 
 
-async def test_a_token_is_for_the_user_who_was_named(http, identity):
+async def test_a_token_is_for_the_requested_user(http, identity):
     answer = await http.post(TOKEN, json={"uid": "alice"})
 
     assert await identity.verify(answer.json()["token"]) == "alice"
@@ -33,11 +33,11 @@ async def test_a_token_is_for_the_user_who_was_named(http, identity):
 
 
 @pytest.mark.parametrize("body", [b"", b"[", b'{"uid": 7}', b'{"uid": "a/b"}', b'{"uid": ""}'])
-async def test_what_names_no_user_gets_no_token(http, body):
+async def test_a_token_request_without_a_valid_user_is_refused(http, body):
     assert (await http.post(TOKEN, content=body)).status_code == 422
 
 
-async def test_a_body_that_is_no_name_is_not_read_to_its_end(http):
+async def test_an_oversized_token_request_is_not_read_to_its_end(http):
     async def endless() -> AsyncIterator[bytes]:
         yield b"x" * 2_000
         raise AssertionError("read on")
@@ -51,12 +51,12 @@ async def test_a_body_that_is_no_name_is_not_read_to_its_end(http):
 @pytest.mark.parametrize(
     "host", ["evil.example", "evil.example:8080", "127.0.0.1.evil.example", ""]
 )
-async def test_a_name_that_was_bound_to_us_by_a_stranger_is_not_served(http, host):
+async def test_a_rebound_host_name_is_not_served(http, host):
     for path in ("/", TOKEN, "/healthz"):
         assert (await http.post(path, headers={"Host": host})).status_code == 421
 
 
-async def test_the_console_runs_no_code_but_ours_and_stands_in_nobodys_frame(http):
+async def test_the_console_allows_no_foreign_scripts_and_no_framing(http):
     page = await http.get("/", headers={"Host": "[::1]:8080"})
 
     policy = page.headers["content-security-policy"]
@@ -74,7 +74,7 @@ async def test_the_console_runs_no_code_but_ours_and_stands_in_nobodys_frame(htt
         ("DELETE", "/v1/apps/%0A/keys/k", 404),
     ],
 )
-async def test_what_nobody_serves_is_refused_as_a_problem(http, method, path, status):
+async def test_an_unserved_path_is_answered_with_a_problem(http, method, path, status):
     answer = await http.request(method, path)
 
     assert answer.headers["content-type"] == "application/problem+json"

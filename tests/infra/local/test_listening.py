@@ -8,10 +8,10 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse
 from starlette.types import Receive, Scope, Send
 
-from infra.local.__main__ import _server, listen
+from infra.local.__main__ import _build_server, listen
 
 
-def test_what_is_sent_waits_for_no_acknowledgement() -> None:
+def test_connections_send_without_waiting_for_an_acknowledgement() -> None:
     with listen("127.0.0.1", 0) as port, socket.create_connection(port.getsockname()):
         accepted, _ = port.accept()
         with accepted:
@@ -20,20 +20,20 @@ def test_what_is_sent_waits_for_no_acknowledgement() -> None:
 
 async def test_the_longest_query_that_a_route_takes_arrives_in_any_script() -> None:
     """Who comes back from an authorization server brings 8,000 characters; each is escaped as twelve."""
-    said = "🌧" * 8_000
-    request = f"GET /?said={quote(said)} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n".encode()
-    server = _server(_echo)
+    text = "🌧" * 8_000
+    request = f"GET /?said={quote(text)} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n".encode()
+    server = _build_server(_echo)
     with listen("127.0.0.1", 0) as port:
         async with anyio.create_task_group() as group:
             group.start_soon(server.serve, [port])
             async with await anyio.connect_tcp(*port.getsockname()) as client:
-                for sent in range(0, len(request), 20_000):
-                    await client.send(request[sent : sent + 20_000])
+                for offset in range(0, len(request), 20_000):
+                    await client.send(request[offset : offset + 20_000])
                     await anyio.wait_all_tasks_blocked()
                 answer = b"".join([part async for part in client])
             server.should_exit = True
 
-    assert answer.endswith(said.encode())
+    assert answer.endswith(text.encode())
 
 
 async def _echo(scope: Scope, receive: Receive, send: Send) -> None:

@@ -14,7 +14,7 @@ from shared.adapters.fcm_push import FcmPush
 from shared.domain.errors import Unavailable
 from shared.domain.ids import UserId
 from shared.ports import PushMessage, PushOutcome
-from tests.servers.fcm import Answer, FakeFcm, fake_fcm, refusal
+from tests.servers.fcm import FakeFcm, FcmAnswer, build_refusal, fake_fcm
 
 ALICE = UserId("alice")
 MESSAGE = PushMessage(
@@ -38,18 +38,18 @@ def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
     subject = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, HOSTS[0])])
     now = datetime.now(UTC)
     names = x509.SubjectAlternativeName([x509.DNSName(host) for host in HOSTS])
-    signed = (
+    signed_certificate = (
         x509.CertificateBuilder(subject, subject, key.public_key(), 1, now, now + timedelta(1))
         .add_extension(names, critical=False)
         .sign(key, hashes.SHA256())
     )
-    private = key.private_bytes(
+    private_pem = key.private_bytes(
         serialization.Encoding.PEM,
         serialization.PrivateFormat.PKCS8,
         serialization.NoEncryption(),
     )
     path = tmp_path_factory.mktemp("fcm") / "certificate.pem"
-    path.write_bytes(signed.public_bytes(serialization.Encoding.PEM) + private)
+    path.write_bytes(signed_certificate.public_bytes(serialization.Encoding.PEM) + private_pem)
     return path
 
 
@@ -70,11 +70,11 @@ def push() -> FcmPush:
     return FcmPush(project="demo")
 
 
-async def test_t16_every_device_shows_one_notification_a_tag(fcm: FakeFcm, push: FcmPush) -> None:
+async def test_every_device_shows_one_notification_a_tag_t16(fcm: FakeFcm, push: FcmPush) -> None:
     outcome = await push.send(ALICE, ["phone"], MESSAGE)
 
-    assert outcome == PushOutcome(sent=("phone",))
-    assert fcm.sent == [
+    assert outcome == PushOutcome(sent_tokens=("phone",))
+    assert fcm.messages == [
         {
             "token": "phone",
             "notification": {"title": "Weather says", "body": "Rain"},
@@ -91,93 +91,97 @@ async def test_t16_every_device_shows_one_notification_a_tag(fcm: FakeFcm, push:
 
 async def test_a_user_without_devices_is_sent_nothing(fcm: FakeFcm, push: FcmPush) -> None:
     assert await push.send(ALICE, [], MESSAGE) == PushOutcome()
-    assert fcm.sent == []
+    assert fcm.messages == []
 
 
-INVALID_TOKEN = "The registration token is not a valid FCM registration token"
+INVALID_TOKEN_TEXT = "The registration token is not a valid FCM registration token"
 
 
 @pytest.mark.parametrize(
     "answer",
     [
-        refusal(404, "NOT_FOUND", "UNREGISTERED", "Requested entity was not found."),
-        refusal(404, "NOT_FOUND"),
-        refusal(400, "INVALID_ARGUMENT", "INVALID_ARGUMENT", INVALID_TOKEN),
+        build_refusal(404, "NOT_FOUND", "UNREGISTERED", "Requested entity was not found."),
+        build_refusal(404, "NOT_FOUND"),
+        build_refusal(400, "INVALID_ARGUMENT", "INVALID_ARGUMENT", INVALID_TOKEN_TEXT),
     ],
     ids=["unregistered", "not_found", "no_token"],
 )
-async def test_t16_the_token_of_a_device_that_is_gone_is_dead_and_the_others_are_reached(
-    fcm: FakeFcm, push: FcmPush, answer: Answer
+async def test_an_unregistered_token_is_dead_and_the_other_devices_are_reached_t16(
+    fcm: FakeFcm, push: FcmPush, answer: FcmAnswer
 ) -> None:
     fcm.answers["old"] = [answer]
 
     outcome = await push.send(ALICE, ["old", "phone"], MESSAGE)
 
-    assert outcome == PushOutcome(sent=("phone",), dead=("old",))
-    assert {message["token"] for message in fcm.sent} == {"old", "phone"}
+    assert outcome == PushOutcome(sent_tokens=("phone",), dead_tokens=("old",))
+    assert {message["token"] for message in fcm.messages} == {"old", "phone"}
 
 
 @pytest.mark.parametrize(
     "answer",
     [
-        refusal(429, "RESOURCE_EXHAUSTED", "QUOTA_EXCEEDED"),
-        refusal(504, "DEADLINE_EXCEEDED"),
-        refusal(503, "UNAVAILABLE"),
+        build_refusal(429, "RESOURCE_EXHAUSTED", "QUOTA_EXCEEDED"),
+        build_refusal(504, "DEADLINE_EXCEEDED"),
+        build_refusal(503, "UNAVAILABLE"),
         (502, b"<html>Bad gateway</html>"),
     ],
     ids=["quota", "deadline", "unavailable", "gateway"],
 )
-async def test_t16_what_time_can_help_is_sent_again_with_the_same_tag(
-    fcm: FakeFcm, push: FcmPush, answer: Answer
+async def test_a_transient_failure_is_retried_with_the_same_tag_t16(
+    fcm: FakeFcm, push: FcmPush, answer: FcmAnswer
 ) -> None:
-    fcm.answers = {"phone": [answer] * 5, "old": [refusal(404, "NOT_FOUND", "UNREGISTERED")]}
+    fcm.answers = {"phone": [answer] * 5, "old": [build_refusal(404, "NOT_FOUND", "UNREGISTERED")]}
 
-    failed = await push.send(ALICE, ["phone", "old", "watch"], MESSAGE)
+    first_outcome = await push.send(ALICE, ["phone", "old", "watch"], MESSAGE)
     del fcm.answers["phone"]
-    again = await push.send(ALICE, failed.later, MESSAGE)
+    second_outcome = await push.send(ALICE, first_outcome.retryable_tokens, MESSAGE)
 
-    assert failed == PushOutcome(sent=("watch",), dead=("old",), later=("phone",))
-    assert again == PushOutcome(sent=("phone",))
-    assert {message["android"]["collapse_key"] for message in fcm.sent} == {MESSAGE.tag}
+    assert first_outcome == PushOutcome(
+        sent_tokens=("watch",), dead_tokens=("old",), retryable_tokens=("phone",)
+    )
+    assert second_outcome == PushOutcome(sent_tokens=("phone",))
+    assert {message["android"]["collapse_key"] for message in fcm.messages} == {MESSAGE.tag}
 
 
 @pytest.mark.parametrize(
     ("status", "failure"), [(500, "INTERNAL"), (503, "UNAVAILABLE")], ids=["internal", "down"]
 )
-async def test_t16_a_moment_s_failure_of_fcm_is_not_noticed(
+async def test_a_single_server_error_of_fcm_is_retried_t16(
     fcm: FakeFcm, push: FcmPush, status: int, failure: str
 ) -> None:
-    fcm.answers["phone"] = [refusal(status, failure)]
+    fcm.answers["phone"] = [build_refusal(status, failure)]
 
-    assert await push.send(ALICE, ["phone"], MESSAGE) == PushOutcome(sent=("phone",))
-    assert len(fcm.sent) == 2
+    assert await push.send(ALICE, ["phone"], MESSAGE) == PushOutcome(sent_tokens=("phone",))
+    assert len(fcm.messages) == 2
 
 
 @pytest.mark.parametrize(
     ("answer", "reason"),
     [
         (
-            refusal(400, "INVALID_ARGUMENT", "INVALID_ARGUMENT", "Android message is too big"),
+            build_refusal(
+                400, "INVALID_ARGUMENT", "INVALID_ARGUMENT", "Android message is too big"
+            ),
             "InvalidArgumentError",
         ),
         (
-            refusal(403, "PERMISSION_DENIED", "SENDER_ID_MISMATCH", "SenderId mismatch"),
+            build_refusal(403, "PERMISSION_DENIED", "SENDER_ID_MISMATCH", "SenderId mismatch"),
             "SenderIdMismatchError",
         ),
-        (refusal(401, "UNAUTHENTICATED", "THIRD_PARTY_AUTH_ERROR"), "ThirdPartyAuthError"),
-        (refusal(403, "PERMISSION_DENIED"), "PermissionDeniedError"),
-        (refusal(401, "UNAUTHENTICATED"), "UnauthenticatedError"),
+        (build_refusal(401, "UNAUTHENTICATED", "THIRD_PARTY_AUTH_ERROR"), "ThirdPartyAuthError"),
+        (build_refusal(403, "PERMISSION_DENIED"), "PermissionDeniedError"),
+        (build_refusal(401, "UNAUTHENTICATED"), "UnauthenticatedError"),
     ],
     ids=["message", "sender", "apple_key", "permission", "credentials"],
 )
-async def test_t16_what_no_attempt_can_mend_is_refused_with_its_reason_and_its_device_kept(
-    fcm: FakeFcm, push: FcmPush, answer: Answer, reason: str
+async def test_a_permanent_error_is_reported_with_its_reason_and_its_token_is_kept_t16(
+    fcm: FakeFcm, push: FcmPush, answer: FcmAnswer, reason: str
 ) -> None:
     fcm.answers["tablet"] = [answer] * 4
 
     outcome = await push.send(ALICE, ["tablet", "phone"], MESSAGE)
 
-    assert outcome == PushOutcome(sent=("phone",), refused={"tablet": reason})
+    assert outcome == PushOutcome(sent_tokens=("phone",), refusal_reasons={"tablet": reason})
 
 
 @pytest.mark.usefixtures("fcm")

@@ -10,26 +10,26 @@ from shared.adapters.firestore_indexes import FirestoreIndexes
 from shared.domain.documents import Order, Query, Where
 from shared.domain.errors import Invalid
 
-NONE: dict[str, Any] = {"indexes": [], "fieldOverrides": []}
+NO_INDEXES: dict[str, Any] = {"indexes": [], "fieldOverrides": []}
 
 
-def read(tmp_path: Path, table: dict[str, Any]) -> FirestoreIndexes:
+def read_indexes(tmp_path: Path, table: dict[str, Any]) -> FirestoreIndexes:
     path = tmp_path / "firestore.indexes.json"
     path.write_text(json.dumps(table))
     return FirestoreIndexes.read(path)
 
 
-def composite(*fields: dict[str, str]) -> dict[str, Any]:
+def build_table(*fields: dict[str, str]) -> dict[str, Any]:
     entry = {"collectionGroup": "notes", "queryScope": "COLLECTION", "fields": list(fields)}
     return {"indexes": [entry], "fieldOverrides": []}
 
 
-def notes(*where: Where, order: tuple[Order, ...] = ()) -> Query:
+def query_notes(*where: Where, order: tuple[Order, ...] = ()) -> Query:
     return Query(collection="users/ann/notes", where=where, order_by=order)
 
 
-UP = {"fieldPath": "rank", "order": "ASCENDING"}
-DOWN = {"fieldPath": "rank", "order": "DESCENDING"}
+RANK_ASCENDING = {"fieldPath": "rank", "order": "ASCENDING"}
+RANK_DESCENDING = {"fieldPath": "rank", "order": "DESCENDING"}
 KIND = {"fieldPath": "kind", "order": "ASCENDING"}
 SIZE = {"fieldPath": "size", "order": "ASCENDING"}
 TAGS = {"fieldPath": "tags", "arrayConfig": "CONTAINS"}
@@ -39,68 +39,75 @@ BY_RANK = (Order("rank"),)
 @pytest.mark.parametrize(
     "query",
     [
-        notes(),
-        notes(Where("kind", "==", "x"), Where("size", "in", (1, 2))),
-        notes(Where("tags", "array_contains", "new")),
-        notes(order=(Order("rank", "desc"),)),
-        notes(Where("rank", ">", 1), Where("rank", "<", 9), order=BY_RANK),
-        notes(Where("rank", ">", 1)),
-        notes(Where("rank", "==", 1), order=BY_RANK),
-        notes(Where("rank", "in", (1, 2)), order=BY_RANK),
+        query_notes(),
+        query_notes(Where("kind", "==", "x"), Where("size", "in", (1, 2))),
+        query_notes(Where("tags", "array_contains", "new")),
+        query_notes(order=(Order("rank", "desc"),)),
+        query_notes(Where("rank", ">", 1), Where("rank", "<", 9), order=BY_RANK),
+        query_notes(Where("rank", ">", 1)),
+        query_notes(Where("rank", "==", 1), order=BY_RANK),
+        query_notes(Where("rank", "in", (1, 2)), order=BY_RANK),
     ],
 )
-def test_single_fields_are_served_by_themselves(tmp_path: Path, query: Query):
-    indexes = read(tmp_path, NONE)
+def test_single_field_queries_need_no_composite_index(tmp_path: Path, query: Query):
+    indexes = read_indexes(tmp_path, NO_INDEXES)
 
     indexes.check(query)
 
-    assert not indexes.used
+    assert not indexes.used_indexes
 
 
 @pytest.mark.parametrize(
     ("query", "fields"),
     [
-        (notes(Where("kind", "==", "x"), order=BY_RANK), [KIND, UP]),
-        (notes(Where("kind", "==", "x"), order=(Order("rank", "desc"),)), [KIND, DOWN]),
-        (notes(Where("kind", "in", ("x", "y")), order=BY_RANK), [KIND, UP]),
-        (notes(Where("kind", "==", "x"), Where("rank", ">", 1)), [KIND, UP]),
-        (notes(Where("rank", ">", 1), Where("size", ">", 1)), [UP, SIZE]),
-        (notes(order=(*BY_RANK, Order("size"))), [UP, SIZE]),
-        (notes(Where("tags", "array_contains", "x"), order=BY_RANK), [TAGS, UP]),
-        (notes(Where("tags", "array_contains", "x"), Where("kind", "==", "x")), [KIND, TAGS]),
+        (query_notes(Where("kind", "==", "x"), order=BY_RANK), [KIND, RANK_ASCENDING]),
         (
-            notes(Where("size", "==", 1), Where("kind", "==", "x"), order=BY_RANK),
-            [KIND, SIZE, UP],
+            query_notes(Where("kind", "==", "x"), order=(Order("rank", "desc"),)),
+            [KIND, RANK_DESCENDING],
+        ),
+        (query_notes(Where("kind", "in", ("x", "y")), order=BY_RANK), [KIND, RANK_ASCENDING]),
+        (query_notes(Where("kind", "==", "x"), Where("rank", ">", 1)), [KIND, RANK_ASCENDING]),
+        (query_notes(Where("rank", ">", 1), Where("size", ">", 1)), [RANK_ASCENDING, SIZE]),
+        (query_notes(order=(*BY_RANK, Order("size"))), [RANK_ASCENDING, SIZE]),
+        (query_notes(Where("tags", "array_contains", "x"), order=BY_RANK), [TAGS, RANK_ASCENDING]),
+        (query_notes(Where("tags", "array_contains", "x"), Where("kind", "==", "x")), [KIND, TAGS]),
+        (
+            query_notes(Where("size", "==", 1), Where("kind", "==", "x"), order=BY_RANK),
+            [KIND, SIZE, RANK_ASCENDING],
         ),
     ],
 )
-def test_what_mixes_them_is_refused_until_the_index_is_added_that_the_refusal_names(
+def test_a_combined_query_is_refused_until_the_suggested_index_is_added(
     tmp_path: Path, query: Query, fields: list[dict[str, str]]
 ):
     with pytest.raises(Invalid) as refusal:
-        read(tmp_path, NONE).check(query)
-    named = json.loads(str(refusal.value).partition("lacks ")[2])
+        read_indexes(tmp_path, NO_INDEXES).check(query)
+    suggested_index = json.loads(str(refusal.value).partition("lacks ")[2])
 
-    indexes = read(tmp_path, {"indexes": [named], "fieldOverrides": []})
+    indexes = read_indexes(tmp_path, {"indexes": [suggested_index], "fieldOverrides": []})
     indexes.check(query)
 
-    assert named["fields"] == fields
-    assert indexes.used == set(indexes.composite)
+    assert suggested_index["fields"] == fields
+    assert indexes.used_indexes == set(indexes.composite)
 
 
 @pytest.mark.parametrize(
     "fields",
-    [[KIND, DOWN], [UP, KIND], [KIND, UP, SIZE], [KIND], [SIZE, UP], [{**TAGS, "fieldPath": "kind"}, UP]],
+    [[KIND, RANK_DESCENDING], [RANK_ASCENDING, KIND], [KIND, RANK_ASCENDING, SIZE], [KIND], [SIZE, RANK_ASCENDING], [{**TAGS, "fieldPath": "kind"}, RANK_ASCENDING]],
 )  # fmt: skip
 def test_an_index_of_another_shape_does_not_serve(tmp_path: Path, fields: list[dict[str, str]]):
     with pytest.raises(Invalid):
-        read(tmp_path, composite(*fields)).check(notes(Where("kind", "==", "x"), order=BY_RANK))
+        read_indexes(tmp_path, build_table(*fields)).check(
+            query_notes(Where("kind", "==", "x"), order=BY_RANK)
+        )
 
 
 def test_equalities_read_an_index_in_any_order_and_direction(tmp_path: Path):
-    query = notes(Where("kind", "==", "x"), Where("size", "==", 1), order=BY_RANK)
+    query = query_notes(Where("kind", "==", "x"), Where("size", "==", 1), order=BY_RANK)
 
-    read(tmp_path, composite({**SIZE, "order": "DESCENDING"}, KIND, UP)).check(query)
+    read_indexes(
+        tmp_path, build_table({**SIZE, "order": "DESCENDING"}, KIND, RANK_ASCENDING)
+    ).check(query)
 
 
 def test_an_index_serves_only_its_own_collections(tmp_path: Path):
@@ -109,16 +116,16 @@ def test_an_index_serves_only_its_own_collections(tmp_path: Path):
     )
 
     with pytest.raises(Invalid, match="others"):
-        read(tmp_path, composite(KIND, UP)).check(query)
+        read_indexes(tmp_path, build_table(KIND, RANK_ASCENDING)).check(query)
 
 
 @pytest.mark.parametrize("field", ["body", "body.part"])
-def test_a_field_without_an_index_cannot_be_asked_for(tmp_path: Path, field: str):
+def test_a_field_without_an_index_cannot_be_queried(tmp_path: Path, field: str):
     override = {"collectionGroup": "notes", "fieldPath": "body", "indexes": []}
-    indexes = read(tmp_path, {"indexes": [], "fieldOverrides": [override]})
+    indexes = read_indexes(tmp_path, {"indexes": [], "fieldOverrides": [override]})
 
     with pytest.raises(Invalid, match="not indexed"):
-        indexes.check(notes(Where(field, "==", "x")))
+        indexes.check(query_notes(Where(field, "==", "x")))
     with pytest.raises(Invalid, match="not indexed"):
-        indexes.check(notes(order=(Order(field),)))
-    indexes.check(notes(Where("bodyguard", "==", "x")))
+        indexes.check(query_notes(order=(Order(field),)))
+    indexes.check(query_notes(Where("bodyguard", "==", "x")))

@@ -12,10 +12,10 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from shared.adapters.guarded_egress import GuardedEgress, system_resolver
+from shared.adapters.guarded_egress import GuardedEgress, resolve_with_system
 from shared.domain.errors import NotAllowed, TimedOut, TooLarge, Unavailable
 from shared.ports import EgressRequest
-from tests.servers import running
+from tests.servers import run_server
 
 PUBLIC = "93.184.215.14"
 visits: list[str] = []
@@ -80,7 +80,7 @@ APP = Starlette(
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[str]:
-    with running(APP) as url:
+    with run_server(APP) as url:
         yield url
 
 
@@ -90,7 +90,7 @@ def egress(server: str) -> GuardedEgress:
     return GuardedEgress(dev_origins=[server])
 
 
-def get(url: str, *, timeout_s: float = 5, max_bytes: int = 100_000) -> EgressRequest:
+def build_get(url: str, *, timeout_s: float = 5, max_bytes: int = 100_000) -> EgressRequest:
     return EgressRequest(
         method="GET", url=url, headers={}, timeout_s=timeout_s, max_bytes=max_bytes
     )
@@ -113,15 +113,15 @@ async def test_the_host_header_cannot_be_chosen(egress, server):
     assert response.body.decode().startswith("127.0.0.1:")
 
 
-async def test_t10_a_redirect_is_returned_and_not_followed(egress, server):
-    response = await egress.send(get(f"{server}/redirect"))
+async def test_a_redirect_is_returned_and_not_followed_t10(egress, server):
+    response = await egress.send(build_get(f"{server}/redirect"))
 
     assert response.status == 307
     assert visits == []
 
 
 async def test_an_answer_keeps_its_headers_by_lower_case_names(egress, server):
-    response = await egress.send(get(f"{server}/redirect"))
+    response = await egress.send(build_get(f"{server}/redirect"))
 
     assert response.headers["location"] == f"{server}/hello"
 
@@ -129,21 +129,21 @@ async def test_an_answer_keeps_its_headers_by_lower_case_names(egress, server):
 @pytest.mark.parametrize("path", ["silence", "trickle"])
 async def test_the_deadline_holds_for_the_whole_call(egress, server, path):
     with pytest.raises(TimedOut):
-        await egress.send(get(f"{server}/{path}", timeout_s=0.2))
+        await egress.send(build_get(f"{server}/{path}", timeout_s=0.2))
 
 
 async def test_a_body_over_the_limit_is_refused(egress, server):
     with pytest.raises(TooLarge):
-        await egress.send(get(f"{server}/flood"))
+        await egress.send(build_get(f"{server}/flood"))
 
 
 async def test_a_gzip_bomb_is_not_unpacked(egress, server):
     with pytest.raises(TooLarge):
-        await egress.send(get(f"{server}/bomb"))
+        await egress.send(build_get(f"{server}/bomb"))
 
 
-async def test_gzip_is_understood(egress, server):
-    response = await egress.send(get(f"{server}/packed"))
+async def test_a_gzip_answer_is_decompressed(egress, server):
+    response = await egress.send(build_get(f"{server}/packed"))
 
     assert response.body == b"unpacked"
 
@@ -151,117 +151,121 @@ async def test_gzip_is_understood(egress, server):
 @pytest.mark.parametrize("path", ["broken", "exotic"])
 async def test_an_answer_that_cannot_be_unpacked_is_refused(egress, server, path):
     with pytest.raises(Unavailable):
-        await egress.send(get(f"{server}/{path}"))
+        await egress.send(build_get(f"{server}/{path}"))
 
 
-async def test_cookies_are_not_kept(egress, server):
-    await egress.send(get(f"{server}/cookie"))
+async def test_cookies_are_not_stored(egress, server):
+    await egress.send(build_get(f"{server}/cookie"))
 
-    again = await egress.send(get(f"{server}/cookie"))
+    second_response = await egress.send(build_get(f"{server}/cookie"))
 
-    assert again.body == b"no cookie"
+    assert second_response.body == b"no cookie"
 
 
 async def test_proxies_of_the_environment_are_ignored(egress, server, monkeypatch):
     monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:1")
     monkeypatch.setenv("ALL_PROXY", "http://127.0.0.1:1")
 
-    response = await egress.send(get(f"{server}/hello"))
+    response = await egress.send(build_get(f"{server}/hello"))
 
     assert response.status == 200
 
 
 async def test_a_closed_port_is_unavailable(unused_url):
     with pytest.raises(Unavailable):
-        await GuardedEgress(dev_origins=[unused_url]).send(get(unused_url))
+        await GuardedEgress(dev_origins=[unused_url]).send(build_get(unused_url))
 
 
 @pytest.fixture
 def unused_url() -> str:
-    with running(APP) as url:
+    with run_server(APP) as url:
         return url
 
 
 @dataclass
-class Rebinding:
+class RebindingResolver:
     """A name server that answers with the next list each time it is asked."""
 
     answers: list[list[str]]
-    asked: list[str] = field(default_factory=list)
+    queries: list[str] = field(default_factory=list)
 
     async def __call__(self, host: str, port: int) -> list[str]:
-        self.asked.append(host)
-        return self.answers[min(len(self.asked), len(self.answers)) - 1]
+        self.queries.append(host)
+        return self.answers[min(len(self.queries), len(self.answers)) - 1]
 
 
 @dataclass
-class Wire:
+class ConnectionRecorder:
     """Records what would have been connected to; addresses in `dead` do not answer."""
 
-    dead: tuple[str, ...] = ()
+    dead_addresses: tuple[str, ...] = ()
     requests: list[httpx.Request] = field(default_factory=list)
 
     async def __call__(self, request: httpx.Request) -> httpx.Response:
         self.requests.append(request)
-        if request.url.host in self.dead:
+        if request.url.host in self.dead_addresses:
             raise httpx.ConnectError("refused")
         return httpx.Response(200, stream=httpx.ByteStream(b"ok"))
 
 
-def guarded(resolve: Rebinding, wire: Wire) -> GuardedEgress:
+def build_egress(resolve: RebindingResolver, wire: ConnectionRecorder) -> GuardedEgress:
     return GuardedEgress(resolve=resolve, transport=httpx.MockTransport(wire))
 
 
-async def test_t10_a_rebinding_name_is_connected_by_the_address_that_was_checked():
-    resolve, wire = Rebinding([[PUBLIC], ["127.0.0.1"]]), Wire()
+async def test_a_rebinding_name_is_connected_by_the_address_that_was_checked_t10():
+    resolve, wire = RebindingResolver([[PUBLIC], ["127.0.0.1"]]), ConnectionRecorder()
 
-    await guarded(resolve, wire).send(get("https://app.example.com/tool"))
+    await build_egress(resolve, wire).send(build_get("https://app.example.com/tool"))
 
-    assert resolve.asked == ["app.example.com"]
+    assert resolve.queries == ["app.example.com"]
     assert [str(request.url) for request in wire.requests] == [f"https://{PUBLIC}/tool"]
     assert wire.requests[0].headers["host"] == "app.example.com"
     assert wire.requests[0].extensions["sni_hostname"] == "app.example.com"
 
 
-async def test_t10_every_call_checks_the_name_again():
-    resolve, wire = Rebinding([[PUBLIC], ["127.0.0.1"]]), Wire()
-    egress = guarded(resolve, wire)
-    await egress.send(get("https://app.example.com/"))
+async def test_every_call_checks_the_name_again_t10():
+    resolve, wire = RebindingResolver([[PUBLIC], ["127.0.0.1"]]), ConnectionRecorder()
+    egress = build_egress(resolve, wire)
+    await egress.send(build_get("https://app.example.com/"))
 
     with pytest.raises(NotAllowed):
-        await egress.send(get("https://app.example.com/"))
+        await egress.send(build_get("https://app.example.com/"))
 
     assert len(wire.requests) == 1
 
 
 @pytest.mark.parametrize("private", ["10.0.0.1", "::1", "::ffff:127.0.0.1", "64:ff9b::a00:1"])
-async def test_t10_one_private_address_among_public_ones_refuses_them_all(private):
-    wire = Wire()
+async def test_one_private_address_among_public_ones_refuses_them_all_t10(private):
+    wire = ConnectionRecorder()
 
     with pytest.raises(NotAllowed):
-        await guarded(Rebinding([[PUBLIC, private]]), wire).send(get("https://app.example.com/"))
+        await build_egress(RebindingResolver([[PUBLIC, private]]), wire).send(
+            build_get("https://app.example.com/")
+        )
 
     assert wire.requests == []
 
 
 async def test_the_next_address_is_tried_when_one_does_not_answer():
-    six = "2606:4700::1"
-    wire = Wire(dead=(six,))
+    ipv6_address = "2606:4700::1"
+    wire = ConnectionRecorder(dead_addresses=(ipv6_address,))
 
-    response = await guarded(Rebinding([[six, PUBLIC]]), wire).send(get("https://a.example.com/"))
+    response = await build_egress(RebindingResolver([[ipv6_address, PUBLIC]]), wire).send(
+        build_get("https://a.example.com/")
+    )
 
     assert response.status == 200
-    assert [request.url.host for request in wire.requests] == [six, PUBLIC]
+    assert [request.url.host for request in wire.requests] == [ipv6_address, PUBLIC]
 
 
-async def test_the_system_is_asked_for_addresses_once_each():
-    assert "127.0.0.1" in await system_resolver("localhost", 443)
-    assert await system_resolver("127.0.0.1", 443) == ["127.0.0.1"]
+async def test_the_system_resolver_returns_each_address_once():
+    assert "127.0.0.1" in await resolve_with_system("localhost", 443)
+    assert await resolve_with_system("127.0.0.1", 443) == ["127.0.0.1"]
 
 
 async def test_a_name_that_does_not_resolve_is_unavailable():
-    async def nowhere(*_: object) -> list[str]:
+    async def fail_to_resolve(*_: object) -> list[str]:
         raise OSError(-2, "Name or service not known")
 
     with pytest.raises(Unavailable):
-        await GuardedEgress(resolve=nowhere).send(get("https://app.example.com/"))
+        await GuardedEgress(resolve=fail_to_resolve).send(build_get("https://app.example.com/"))

@@ -15,34 +15,34 @@ from shared.adapters.http_toolbox import HttpToolbox
 from shared.adapters.local_identity import LocalServiceIdentity
 from shared.domain.errors import ToolFailed
 from shared.domain.ids import UserId
-from tests.doubles import HastyClock
-from tests.servers import running
+from tests.doubles import AutoAdvanceClock
+from tests.servers import run_server
 from tests.servers.receiver import Receiver
 
 IDENTITY = LocalServiceIdentity(b"0" * 32)
 ANSWER = b'HTTP/1.1 200 OK\r\ncontent-length: 15\r\nconnection: close\r\n\r\n{"text":"done"}'
-CLOSED = "^The service that calls apps does not answer.$"
+PROXY_DOWN = "^The service that calls apps does not answer.$"
 
 
 @dataclass
-class WhileWaiting(HastyClock):
+class CallbackClock(AutoAdvanceClock):
     """Does something when somebody waits."""
 
-    then: Callable[[], Awaitable[object]] | None = None
+    on_sleep: Callable[[], Awaitable[object]] | None = None
 
     async def sleep(self, seconds: float) -> None:
         await super().sleep(seconds)
-        if self.then is not None:
-            await self.then()
+        if self.on_sleep is not None:
+            await self.on_sleep()
 
 
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as listening:
-        port: int = listening.getsockname()[1]
+def find_free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port: int = listener.getsockname()[1]
         return port
 
 
-async def call(url: str, clock: HastyClock) -> str:
+async def call(url: str, clock: AutoAdvanceClock) -> str:
     toolbox = HttpToolbox(url, IDENTITY, clock)
     try:
         return await toolbox.call(UserId("ada"), "APP1", "send", {})
@@ -50,8 +50,8 @@ async def call(url: str, clock: HastyClock) -> str:
         await toolbox.aclose()
 
 
-async def test_a_proxy_that_is_back_at_the_second_attempt_is_called_c55() -> None:
-    port = free_port()
+async def test_a_proxy_that_answers_the_second_attempt_is_called_c55() -> None:
+    port = find_free_port()
     servers: list[asyncio.Server] = []
 
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -62,39 +62,39 @@ async def test_a_proxy_that_is_back_at_the_second_attempt_is_called_c55() -> Non
     async def start() -> None:
         servers.append(await asyncio.start_server(answer, "127.0.0.1", port))
 
-    clock = WhileWaiting(then=start)
+    clock = CallbackClock(on_sleep=start)
     assert await call(f"http://127.0.0.1:{port}", clock) == "done"
-    assert len(clock.waits) == 1
+    assert len(clock.sleeps_s) == 1
     for server in servers:
         server.close()
 
 
-async def test_a_proxy_that_is_away_is_tried_twice_c55() -> None:
-    clock = HastyClock()
+async def test_an_unreachable_proxy_is_tried_twice_c55() -> None:
+    clock = AutoAdvanceClock()
 
-    with pytest.raises(ToolFailed, match=CLOSED):
-        await call(f"http://127.0.0.1:{free_port()}", clock)
+    with pytest.raises(ToolFailed, match=PROXY_DOWN):
+        await call(f"http://127.0.0.1:{find_free_port()}", clock)
 
-    assert len(clock.waits) == 1
+    assert len(clock.sleeps_s) == 1
 
 
 async def test_a_call_that_was_sent_is_never_sent_again_c55() -> None:
     receiver = Receiver(refusals=9)
-    with running(receiver.app) as url:
-        with pytest.raises(ToolFailed, match=CLOSED):
-            await call(url, HastyClock())
+    with run_server(receiver.app) as url:
+        with pytest.raises(ToolFailed, match=PROXY_DOWN):
+            await call(url, AutoAdvanceClock())
 
-        await receiver.next()
+        await receiver.wait_for_request()
         assert receiver.is_empty
 
 
 @pytest.mark.parametrize("end", ["", "/"])
-async def test_a_proxy_that_is_mounted_somewhere_is_called_at_its_own_root(end: str) -> None:
+async def test_a_proxy_mounted_under_a_path_is_called_at_its_root(end: str) -> None:
     """The local gateway serves nothing at the mount's name without its slash."""
 
     async def answer(_: Request) -> JSONResponse:
         return JSONResponse({"text": "done"})
 
-    mounted = Mount("/tool_proxy", routes=[Route("/", answer, methods=["POST"])])
-    with running(Starlette(routes=[mounted])) as url:
-        assert await call(f"{url}/tool_proxy{end}", HastyClock()) == "done"
+    mount = Mount("/tool_proxy", routes=[Route("/", answer, methods=["POST"])])
+    with run_server(Starlette(routes=[mount])) as url:
+        assert await call(f"{url}/tool_proxy{end}", AutoAdvanceClock()) == "done"

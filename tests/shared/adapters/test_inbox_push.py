@@ -9,5 +9,5 @@ async def test_every_device_counts_as_reached():
     message = PushMessage(title="t", body="b", data={}, tag="0123456789abcdef")
 
     assert await InboxPush().send(UserId("alice"), ["token"], message) == PushOutcome(
-        sent=["token"]
+        sent_tokens=["token"]
     )

@@ -26,14 +26,14 @@ def test_only_the_owner_may_read_the_secret_and_no_draft_is_left(tmp_path: Path)
     assert stat.S_IMODE(secret.stat().st_mode) == 0o600
 
 
-def test_threads_that_start_together_agree_on_one_secret(tmp_path: Path) -> None:
+def test_threads_that_start_together_read_the_same_secret(tmp_path: Path) -> None:
     with ThreadPoolExecutor(16) as threads:
         secrets = set(threads.map(read_secret, [tmp_path] * 64))
 
     assert len(secrets) == 1
 
 
-def test_processes_that_start_together_agree_on_one_secret(tmp_path: Path) -> None:
+def test_processes_that_start_together_read_the_same_secret(tmp_path: Path) -> None:
     with get_context("spawn").Pool(4) as processes:
         secrets = set(processes.map(read_secret, [tmp_path] * 16, chunksize=1))
 

@@ -15,15 +15,17 @@ from shared.domain.errors import AlreadyExists
 from shared.ports import Documents, Transaction
 
 NOTES = "users/ann/notes"
-ALL = Query(collection=NOTES)
-NONE = Query(collection="users/ann/songs")
+NOTES_QUERY = Query(collection=NOTES)
+EMPTY_QUERY = Query(collection="users/ann/songs")
 
 
 @pytest.fixture
 async def documents(tmp_path: Path) -> Documents:
-    stored = SqliteDocuments(SqliteDatabase(tmp_path / "db"), FirestoreIndexes(composite=()))
-    await stored.write(*(Set(f"{NOTES}/{n}", {"n": n}) for n in range(3)))
-    return MeteredDocuments(stored)
+    sqlite_documents = SqliteDocuments(
+        SqliteDatabase(tmp_path / "db"), FirestoreIndexes(composite=())
+    )
+    await sqlite_documents.write(*(Set(f"{NOTES}/{n}", {"n": n}) for n in range(3)))
+    return MeteredDocuments(sqlite_documents)
 
 
 async def move(documents: Documents) -> None:
@@ -46,9 +48,9 @@ async def collide(documents: Documents) -> None:
         (lambda d: d.get(f"{NOTES}/0"), 1, 0),
         (lambda d: d.get(f"{NOTES}/none"), 1, 0),
         (lambda d: d.get_many([f"{NOTES}/0", f"{NOTES}/none"]), 2, 0),
-        (lambda d: d.query(ALL), 3, 0),
-        (lambda d: d.query(NONE), 1, 0),
-        (lambda d: d.count(ALL), 1, 0),
+        (lambda d: d.query(NOTES_QUERY), 3, 0),
+        (lambda d: d.query(EMPTY_QUERY), 1, 0),
+        (lambda d: d.count(NOTES_QUERY), 1, 0),
         (lambda d: d.write(Set(f"{NOTES}/8", {}), Set(f"{NOTES}/9", {})), 0, 2),
         (move, 3, 2),
         (collide, 0, 0),
@@ -56,17 +58,17 @@ async def collide(documents: Documents) -> None:
     ],
     ids=["get", "missing", "many", "query", "none", "count", "write", "move", "collide", "tree"],
 )
-async def test_c75_reads_and_writes_are_counted_as_firestore_bills_them(
+async def test_reads_and_writes_are_counted_as_firestore_bills_them_c75(
     documents: Documents, work: Callable[[Documents], Awaitable[object]], reads: int, writes: int
 ) -> None:
-    with telemetry.request("test"):
+    with telemetry.log_request("test"):
         await work(documents)
-        counted = telemetry.facts()
+        log_fields = telemetry.get_fields()
 
-    assert (counted.get("reads", 0), counted.get("writes", 0)) == (reads, writes)
+    assert (log_fields.get("reads", 0), log_fields.get("writes", 0)) == (reads, writes)
 
 
-async def test_c75_a_transaction_that_runs_again_reads_again(documents: Documents) -> None:
+async def test_a_retried_transaction_counts_its_reads_again_c75(documents: Documents) -> None:
     runs = 0
 
     async def work(transaction: Transaction) -> None:
@@ -77,8 +79,8 @@ async def test_c75_a_transaction_that_runs_again_reads_again(documents: Document
             await documents.write(Set(f"{NOTES}/0", {"n": 8}))
         transaction.write(Set(f"{NOTES}/0", {"n": 9}))
 
-    with telemetry.request("test"):
+    with telemetry.log_request("test"):
         await documents.transaction(work)
-        counted = telemetry.facts()
+        log_fields = telemetry.get_fields()
 
-    assert (counted["reads"], counted["writes"]) == (2, 2)
+    assert (log_fields["reads"], log_fields["writes"]) == (2, 2)

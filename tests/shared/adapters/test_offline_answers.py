@@ -2,7 +2,7 @@
 
 import json
 
-from shared.adapters.offline_answers import NOTHING, SEARCH_DOWN, answer
+from shared.adapters.offline_answers import NOTHING_FOUND, SEARCH_DOWN, answer
 
 GARDEN = {
     "document": 1,
@@ -18,64 +18,69 @@ BUDGET = {
 }
 
 
-def _found(*results, name="search_conversations"):
+def _build_search_result(*results, name="search_conversations"):
     return name, json.dumps({"results": list(results)})
 
 
 def test_the_closest_sentence_is_quoted_with_its_citation_p17():
-    said = answer("When do the tulips go in?", [_found(GARDEN, BUDGET)])
+    text = answer("When do the tulips go in?", [_build_search_result(GARDEN, BUDGET)])
 
-    assert said == "Here is what I found:\n\n- Anna: “The tulips go in on Friday.”[1]"
+    assert text == "Here is what I found:\n\n- Anna: “The tulips go in on Friday.”[1]"
 
 
 def test_a_speaker_without_a_name_is_not_named():
-    said = answer("What is the budget?", [_found(BUDGET)])
+    text = answer("What is the budget?", [_build_search_result(BUDGET)])
 
-    assert "- “The budget for the garden is 300 euros.”[2]" in said
-    assert "SPEAKER" not in said
+    assert "- “The budget for the garden is 300 euros.”[2]" in text
+    assert "SPEAKER" not in text
 
 
 def test_overviews_answer_where_no_sentence_is_close():
-    said = answer("What did I do yesterday?", [_found({**GARDEN, "passages": []}, BUDGET)])
+    text = answer(
+        "What did I do yesterday?", [_build_search_result({**GARDEN, "passages": []}, BUDGET)]
+    )
 
     assert (
-        "- Garden plans: Anna and Ben plan the garden.[1]\n- Budget: The budget was cut.[2]" in said
+        "- Garden plans: Anna and Ben plan the garden.[1]\n- Budget: The budget was cut.[2]" in text
     )
 
 
 def test_a_conversation_found_twice_is_quoted_once():
-    twice = [_found({**GARDEN, "passages": []}, name="get_conversations"), _found(GARDEN)]
+    results = [
+        _build_search_result({**GARDEN, "passages": []}, name="get_conversations"),
+        _build_search_result(GARDEN),
+    ]
 
-    assert answer("When do the tulips go in?", twice).count("[1]") == 1
+    assert answer("When do the tulips go in?", results).count("[1]") == 1
 
 
 def test_memories_are_quoted_too():
     memories = json.dumps({"memories": [{"text": "Allergic to peanuts"}, {"text": "Has a dog"}]})
 
-    said = answer("Am I allergic to anything?", [("search_memories", memories)])
+    text = answer("Am I allergic to anything?", [("search_memories", memories)])
 
-    assert "- “Allergic to peanuts”" in said
-    assert "dog" not in said
+    assert "- “Allergic to peanuts”" in text
+    assert "dog" not in text
 
 
-def test_what_an_app_says_is_relayed_as_text():
+def test_the_text_of_an_app_is_relayed():
     assert answer("Weather?", [("sky_a1", "Sunny, 12 degrees.")]) == "Sunny, 12 degrees."
     assert answer("Weather?", [("sky_a1", "Error: closed.")]) == "That did not work: closed."
 
 
-def test_nothing_found_is_said_honestly():
+def test_an_empty_search_answers_that_nothing_was_found():
     empty = json.dumps({"results": [], "note": "Nothing was found."})
 
-    assert answer("Who is Zoe?", [("search_conversations", empty)]) == NOTHING
+    assert answer("Who is Zoe?", [("search_conversations", empty)]) == NOTHING_FOUND
 
 
-def test_a_search_that_failed_is_not_told_as_one_that_found_nothing_c55():
-    down = ("search_conversations", "Error: search is unavailable.")
+def test_a_failed_search_is_reported_as_failed_not_as_empty_c55():
+    failed_search = ("search_conversations", "Error: search is unavailable.")
 
-    assert answer("Who is Zoe?", [down]) == SEARCH_DOWN
-    assert answer("When do the tulips go in?", [_found(GARDEN), down]).endswith(
-        f"“The tulips go in on Friday.”[1]\n\n{SEARCH_DOWN}"
-    )
+    assert answer("Who is Zoe?", [failed_search]) == SEARCH_DOWN
+    assert answer(
+        "When do the tulips go in?", [_build_search_result(GARDEN), failed_search]
+    ).endswith(f"“The tulips go in on Friday.”[1]\n\n{SEARCH_DOWN}")
 
 
 def test_the_reply_to_a_close_question_is_quoted_with_it():
@@ -84,8 +89,8 @@ def test_the_reply_to_a_close_question_is_quoted_with_it():
         "passages": ["Nora: Is Theo still allergic to walnuts?\nMe: Yes, and pecans. Also rain."],
     }
 
-    said = answer("What is Theo allergic to?", [_found(lunch)])
+    text = answer("What is Theo allergic to?", [_build_search_result(lunch)])
 
-    assert said.endswith(
+    assert text.endswith(
         "- Nora: “Is Theo still allergic to walnuts?”[1]\n- Me: “Yes, and pecans.”[1]"
     )

@@ -10,13 +10,13 @@ from shared.adapters.offline_planner import is_small_talk, plan
 from shared.domain.model import ToolSpec
 
 NOW = datetime(2026, 3, 4, 13, 30, tzinfo=ZoneInfo("Europe/Berlin"))  # a Wednesday
-LIBRARY = [
+LIBRARY_TOOLS = [
     ToolSpec(name=name, description="Find conversations and memories", parameters={})
     for name in ("get_conversations", "search_conversations", "search_memories")
 ]
 
 
-def _app_tool(**schema: object) -> ToolSpec:
+def _build_app_tool(**schema: object) -> ToolSpec:
     return ToolSpec(
         name="weather_forecast_a1b2c3",
         description="The weather forecast for a city (from the app Sky)",
@@ -39,30 +39,30 @@ def _app_tool(**schema: object) -> ToolSpec:
         ("yesterday", False),
     ],
 )
-def test_small_talk_is_told_from_questions_about_the_owners_life_p1(question, small):
+def test_small_talk_is_distinguished_from_questions_about_the_user_p1(question, small):
     assert is_small_talk(question) is small
 
 
 @pytest.mark.parametrize("question", ["What did I do before we met?", "May I see my notes?"])
-def test_no_time_in_the_question_is_no_filter_p13(question):
-    assert all("start_date" not in asked for _, asked in plan(question, NOW, LIBRARY))
+def test_a_question_without_a_time_gets_no_date_filter_p13(question):
+    assert all("start_date" not in arguments for _, arguments in plan(question, NOW, LIBRARY_TOOLS))
 
 
 def test_a_topic_is_searched_in_conversations_and_memories():
-    asked = plan("What did Anna say about the budget?", NOW, LIBRARY)
+    calls = plan("What did Anna say about the budget?", NOW, LIBRARY_TOOLS)
 
-    assert asked == [
+    assert calls == [
         ("search_conversations", {"query": "What did Anna say about the budget?"}),
         ("search_memories", {"query": "What did Anna say about the budget?"}),
     ]
 
 
 def test_a_bare_day_lists_its_conversations_with_offsets():
-    asked = plan("What did I do yesterday?", NOW, LIBRARY)
+    calls = plan("What did I do yesterday?", NOW, LIBRARY_TOOLS)
 
     day = {"start_date": "2026-03-03T00:00:00+01:00", "end_date": "2026-03-04T00:00:00+01:00"}
-    assert asked == [("get_conversations", {**day, "limit": 10})]
-    assert json.dumps(asked)
+    assert calls == [("get_conversations", {**day, "limit": 10})]
+    assert json.dumps(calls)
 
 
 @pytest.mark.parametrize(
@@ -75,29 +75,29 @@ def test_a_bare_day_lists_its_conversations_with_offsets():
     ],
 )
 def test_a_time_in_words_becomes_a_filter_in_the_owners_zone_p13(words, start, end):
-    asked = plan(f"What did I do {words}?", NOW, LIBRARY)
+    calls = plan(f"What did I do {words}?", NOW, LIBRARY_TOOLS)
 
-    within = {"start_date": start, "end_date": end, "limit": 10}
-    assert asked == [("get_conversations", within)]
+    date_range = {"start_date": start, "end_date": end, "limit": 10}
+    assert calls == [("get_conversations", date_range)]
 
 
 def test_a_topic_of_a_day_is_searched_within_it():
-    asked = dict(plan("What did Anna decide yesterday?", NOW, LIBRARY))
+    calls = dict(plan("What did Anna decide yesterday?", NOW, LIBRARY_TOOLS))
 
-    assert asked["search_conversations"]["start_date"] == "2026-03-03T00:00:00+01:00"
-    assert "get_conversations" in asked
+    assert calls["search_conversations"]["start_date"] == "2026-03-03T00:00:00+01:00"
+    assert "get_conversations" in calls
 
 
-def test_only_offered_tools_are_asked_for():
+def test_only_offered_tools_are_called():
     assert plan("What did Anna say?", NOW, []) == []
 
 
-def test_an_app_whose_description_fits_is_asked_instead_p9():
-    tool = _app_tool(properties={"city": {"type": "string"}}, required=["city"])
+def test_an_app_whose_description_fits_is_called_instead_p9():
+    tool = _build_app_tool(properties={"city": {"type": "string"}}, required=["city"])
 
-    asked = plan("What is the weather forecast for Bergen?", NOW, [*LIBRARY, tool])
+    calls = plan("What is the weather forecast for Bergen?", NOW, [*LIBRARY_TOOLS, tool])
 
-    assert asked == [(tool.name, {"city": "What is the weather forecast for Bergen?"})]
+    assert calls == [(tool.name, {"city": "What is the weather forecast for Bergen?"})]
 
 
 @pytest.mark.parametrize(
@@ -108,13 +108,13 @@ def test_an_app_whose_description_fits_is_asked_instead_p9():
         ({"required": ["city", "day"]}, "What is the weather forecast?"),
     ],
 )
-def test_an_app_that_does_not_fit_or_wants_more_is_left_alone(schema, question):
-    asked = plan(question, NOW, [*LIBRARY, _app_tool(**schema)])
+def test_an_app_that_does_not_fit_or_requires_more_is_not_called(schema, question):
+    calls = plan(question, NOW, [*LIBRARY_TOOLS, _build_app_tool(**schema)])
 
-    assert all(name != "weather_forecast_a1b2c3" for name, _ in asked)
+    assert all(name != "weather_forecast_a1b2c3" for name, _ in calls)
 
 
-TASKS = [
+TASK_TOOLS = [
     ToolSpec(name=name, description="The owner's tasks", parameters={})
     for name in ("get_action_items", "create_action_item", "update_action_item")
 ]
@@ -136,25 +136,25 @@ TASKS = [
         ("Which tasks are open?", ("get_action_items", {"completed": False})),
     ],
 )
-def test_p5_tasks_are_made_and_listed(said, asked):
-    assert plan(said, NOW, [*LIBRARY, *TASKS]) == [asked]
+def test_tasks_are_created_and_listed_p5(said, asked):
+    assert plan(said, NOW, [*LIBRARY_TOOLS, *TASK_TOOLS]) == [asked]
 
 
-def test_p5_a_question_about_a_reminder_makes_no_task():
-    asked = plan("Did Ann remind me to call the printer?", NOW, [*LIBRARY, *TASKS])
+def test_a_question_about_a_reminder_creates_no_task_p5():
+    calls = plan("Did Ann remind me to call the printer?", NOW, [*LIBRARY_TOOLS, *TASK_TOOLS])
 
-    assert "create_action_item" not in [name for name, _ in asked]
+    assert "create_action_item" not in [name for name, _ in calls]
 
 
-def test_an_app_that_knows_is_asked_what_is_general_p2():
-    tool = _app_tool(properties={"city": {"type": "string"}}, required=["city"])
+def test_a_general_question_goes_to_an_app_that_fits_p2():
+    tool = _build_app_tool(properties={"city": {"type": "string"}}, required=["city"])
     question = "Explain weather forecast models"
 
-    assert plan(question, NOW, LIBRARY) == []
-    assert plan(question, NOW, [*LIBRARY, tool]) == [(tool.name, {"city": question})]
+    assert plan(question, NOW, LIBRARY_TOOLS) == []
+    assert plan(question, NOW, [*LIBRARY_TOOLS, tool]) == [(tool.name, {"city": question})]
 
 
-LIST = [
+LIST_TOOLS = [
     ToolSpec(
         name="add_to_list",
         description="Add an item to the shopping list",
@@ -172,5 +172,5 @@ LIST = [
         ("What is on the shopping list?", ("show_list", {})),
     ],
 )
-def test_p9_of_an_apps_tools_the_one_is_asked_that_fits_best(said, asked):
-    assert plan(said, NOW, [*LIBRARY, *LIST]) == [asked]
+def test_the_best_fitting_tool_of_an_app_is_called_p9(said, asked):
+    assert plan(said, NOW, [*LIBRARY_TOOLS, *LIST_TOOLS]) == [asked]

@@ -10,25 +10,27 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from shared.adapters.openai_embedder import BATCH, TEXT_CHARS, OpenaiEmbedder
+from shared.adapters.openai_embedder import MAX_BATCH_TEXTS, MAX_TEXT_CHARS, OpenaiEmbedder
 from shared.domain.errors import KeepsakeError, ModelFailed, Unavailable
-from tests.servers import running
+from tests.servers import run_server
 
 
 @dataclass
-class Embeddings:
+class FakeEmbeddings:
     """Answers each text with its length, in any order; `status` refuses the first requests."""
 
-    status: list[int] = field(default_factory=list)
-    asked: list[dict[str, Any]] = field(default_factory=list)
+    failure_statuses: list[int] = field(default_factory=list)
+    requests: list[dict[str, Any]] = field(default_factory=list)
     url: str = ""
 
     async def embed(self, request: Request) -> Response:
         assert request.headers["authorization"] == "Bearer key"
-        if self.status:
+        if self.failure_statuses:
             error = {"message": "no", "code": "no"}
-            return JSONResponse({"error": error}, self.status.pop(0), {"retry-after-ms": "1"})
-        self.asked.append(body := await request.json())
+            return JSONResponse(
+                {"error": error}, self.failure_statuses.pop(0), {"retry-after-ms": "1"}
+            )
+        self.requests.append(body := await request.json())
         data = [
             {"object": "embedding", "index": n, "embedding": [float(len(text)), 0.5]}
             for n, text in enumerate(body["input"])
@@ -39,46 +41,46 @@ class Embeddings:
 
 
 @pytest.fixture
-def server() -> Iterator[Embeddings]:
-    server = Embeddings()
+def server() -> Iterator[FakeEmbeddings]:
+    server = FakeEmbeddings()
     app = Starlette(routes=[Route("/v1/embeddings", server.embed, methods=["POST"])])
-    with running(app) as server.url:
+    with run_server(app) as server.url:
         yield server
 
 
 @pytest.fixture
-async def embedder(server: Embeddings) -> AsyncIterator[OpenaiEmbedder]:
+async def embedder(server: FakeEmbeddings) -> AsyncIterator[OpenaiEmbedder]:
     embedder = OpenaiEmbedder(api_key="key", base_url=f"{server.url}/v1", model="large")
     yield embedder
     await embedder.aclose()
 
 
-async def test_c58_vectors_come_in_the_order_of_their_texts(
-    server: Embeddings, embedder: OpenaiEmbedder
+async def test_vectors_come_in_the_order_of_their_texts_c58(
+    server: FakeEmbeddings, embedder: OpenaiEmbedder
 ):
     assert await embedder.embed(["a", "bcd"]) == [[1.0, 0.5], [3.0, 0.5]]
-    assert (embedder.name, server.asked[0]["model"]) == ("large", "large")
+    assert (embedder.name, server.requests[0]["model"]) == ("large", "large")
 
 
 async def test_many_texts_go_in_batches_and_none_is_empty_or_too_long(
-    server: Embeddings, embedder: OpenaiEmbedder
+    server: FakeEmbeddings, embedder: OpenaiEmbedder
 ):
-    texts = ["", "x" * 2 * TEXT_CHARS, *["y"] * BATCH]
+    texts = ["", "x" * 2 * MAX_TEXT_CHARS, *["y"] * MAX_BATCH_TEXTS]
 
     vectors = await embedder.embed(texts)
 
     assert len(vectors) == len(texts)
-    assert [len(asked["input"]) for asked in server.asked] == [BATCH, 2]
-    assert [len(text) for text in server.asked[0]["input"][:2]] == [1, TEXT_CHARS]
+    assert [len(body["input"]) for body in server.requests] == [MAX_BATCH_TEXTS, 2]
+    assert [len(text) for text in server.requests[0]["input"][:2]] == [1, MAX_TEXT_CHARS]
 
 
-async def test_no_texts_ask_nobody(server: Embeddings, embedder: OpenaiEmbedder):
+async def test_no_texts_make_no_request(server: FakeEmbeddings, embedder: OpenaiEmbedder):
     assert await embedder.embed([]) == []
-    assert server.asked == []
+    assert server.requests == []
 
 
-async def test_c67_a_moments_failure_is_tried_again(server: Embeddings, embedder: OpenaiEmbedder):
-    server.status = [503, 429]
+async def test_a_transient_failure_is_retried_c67(server: FakeEmbeddings, embedder: OpenaiEmbedder):
+    server.failure_statuses = [503, 429]
 
     assert await embedder.embed(["a"]) == [[1.0, 0.5]]
 
@@ -86,16 +88,16 @@ async def test_c67_a_moments_failure_is_tried_again(server: Embeddings, embedder
 @pytest.mark.parametrize(
     ("status", "expected"), [(500, Unavailable), (429, Unavailable), (401, ModelFailed)]
 )
-async def test_c67_a_lasting_failure_is_one_of_ours(
-    server: Embeddings, embedder: OpenaiEmbedder, status: int, expected: type[KeepsakeError]
+async def test_a_permanent_failure_raises_our_own_error_c67(
+    server: FakeEmbeddings, embedder: OpenaiEmbedder, status: int, expected: type[KeepsakeError]
 ):
-    server.status = [status] * 3
+    server.failure_statuses = [status] * 3
 
     with pytest.raises(expected):
         await embedder.embed(["a"])
 
 
-async def test_c67_nobody_there_is_unavailable():
+async def test_an_unreachable_server_is_unavailable_c67():
     embedder = OpenaiEmbedder(api_key="key", base_url="http://127.0.0.1:9", model="large")
 
     with pytest.raises(Unavailable):

@@ -24,16 +24,16 @@ def server() -> Iterator[FakePinecone]:
 async def vectors(server: FakePinecone) -> AsyncIterator[PineconeVectors]:
     vectors = PineconeVectors(api_key=API_KEY, sparse_host=server.url)
     yield vectors
-    await vectors.close()
+    await vectors.aclose()
 
 
-async def test_requests_are_the_documented_ones(server: FakePinecone, vectors: PineconeVectors):
+async def test_requests_follow_the_pinecone_api(server: FakePinecone, vectors: PineconeVectors):
     await vectors.upsert("ann", [Row(id="ann-c", sparse=TERM, metadata={"kind": "chunk"})])
     await vectors.query_sparse("ann", TERM, limit=3, where={"kind": {"$eq": "chunk"}})
 
     sparse = {"indices": [7], "values": [1.5]}
     vector = {"id": "ann-c", "sparseValues": sparse, "metadata": {"kind": "chunk"}}
-    asked = {
+    query_body = {
         "topK": 3,
         "namespace": "ann",
         "sparseVector": sparse,
@@ -45,12 +45,13 @@ async def test_requests_are_the_documented_ones(server: FakePinecone, vectors: P
     assert upsert[1] == "/vectors/upsert"
     assert upsert[2]["namespace"] == "ann"
     assert [
-        {k: v for k, v in found.items() if k != "values"} for found in upsert[2]["vectors"]
+        {k: v for k, v in sent_vector.items() if k != "values"}
+        for sent_vector in upsert[2]["vectors"]
     ] == [vector]
-    assert query == ("POST", "/query", asked)
+    assert query == ("POST", "/query", query_body)
 
 
-async def test_large_deletes_go_in_requests_that_pinecone_takes(
+async def test_large_deletes_are_split_by_the_request_limit(
     server: FakePinecone, vectors: PineconeVectors
 ):
     await vectors.upsert("ann", [Row(id="ann-c", sparse=TERM)])
@@ -61,7 +62,7 @@ async def test_large_deletes_go_in_requests_that_pinecone_takes(
     assert sizes == [1_000, 1_000, 500]
 
 
-async def test_large_writes_go_in_requests_that_pinecone_takes(
+async def test_large_writes_are_split_by_the_request_limit(
     server: FakePinecone, vectors: PineconeVectors
 ):
     wide = SparseVector(tuple(range(1_000)), (1 / 3,) * 1_000)
@@ -80,9 +81,9 @@ async def test_embeddings_go_into_the_dense_index_and_words_into_the_sparse(serv
         vectors = PineconeVectors(api_key=API_KEY, sparse_host=server.url, dense_host=dense.url)
         await vectors.upsert("ann", [replace(row, id=f"ann-c#{n}") for n in range(100)])
         await vectors.query_dense("ann", (0.25,) * 3_072, limit=3, where={"kind": "chunk"})
-        await vectors.close()
+        await vectors.aclose()
 
-    asked = {
+    query_body = {
         "topK": 3,
         "namespace": "ann",
         "vector": [0.25] * 3_072,
@@ -90,7 +91,7 @@ async def test_embeddings_go_into_the_dense_index_and_words_into_the_sparse(serv
         "includeValues": False,
         "includeMetadata": True,
     }
-    assert dense.requests[-1] == ("POST", "/query", asked)
+    assert dense.requests[-1] == ("POST", "/query", query_body)
     assert len(dense.namespaces["ann"]) == len(server.namespaces["ann"]) == 100
     assert {row.dense for row in server.namespaces["ann"].values()} == {None}
     assert {row.sparse.indices for row in dense.namespaces["ann"].values()} == {()}
@@ -110,7 +111,7 @@ async def test_an_embedding_of_another_length_is_invalid(server: FakePinecone):
 
         with pytest.raises(Invalid):
             await vectors.query_dense("ann", (1.0, 0.0, 0.0), limit=1)
-        await vectors.close()
+        await vectors.aclose()
 
 
 async def test_a_refused_request_is_invalid(server: FakePinecone, vectors: PineconeVectors):
@@ -127,15 +128,15 @@ async def test_a_failing_index_is_unavailable(server: FakePinecone, vectors: Pin
         await vectors.query_sparse("ann", TERM, limit=1)
 
 
-async def test_an_index_that_is_not_there_is_unavailable():
-    away = PineconeVectors(api_key=API_KEY, sparse_host="http://127.0.0.1:9")
+async def test_an_unreachable_index_is_unavailable():
+    unreachable_vectors = PineconeVectors(api_key=API_KEY, sparse_host="http://127.0.0.1:9")
 
     with pytest.raises(Unavailable):
-        await away.query_sparse("ann", TERM, limit=1)
-    await away.close()
+        await unreachable_vectors.query_sparse("ann", TERM, limit=1)
+    await unreachable_vectors.aclose()
 
 
-async def test_a_wrong_key_is_our_own_bug(server: FakePinecone, vectors: PineconeVectors):
+async def test_a_wrong_key_raises_the_vendors_error(server: FakePinecone, vectors: PineconeVectors):
     server.status = 401
 
     with pytest.raises(UnauthorizedError):

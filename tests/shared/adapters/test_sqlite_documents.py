@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from shared.adapters.firestore_indexes import FirestoreIndexes, Index
 from shared.adapters.sqlite_database import SqliteDatabase
 from shared.adapters.sqlite_documents import SqliteDocuments
-from shared.adapters.sqlite_keys import sort_key
+from shared.adapters.sqlite_keys import build_sort_key
 from shared.domain.documents import (
     Create,
     Delete,
@@ -23,13 +23,13 @@ from shared.domain.documents import (
     Update,
     Where,
     Write,
-    cursor,
+    build_cursor,
 )
 from shared.domain.errors import AlreadyExists, Invalid, PreconditionFailed, Unavailable
 from shared.ports import Transaction
 
 BY_RANK = Index(group="notes", fields=(("kind", "asc"), ("rank", "desc")))
-INDEXES = FirestoreIndexes(composite=(BY_RANK,), exempt=frozenset({("notes", "body")}))
+INDEXES = FirestoreIndexes(composite=(BY_RANK,), exempt_fields=frozenset({("notes", "body")}))
 
 
 @pytest.fixture
@@ -83,15 +83,17 @@ async def test_a_document_within_40_000_index_entries_is_stored(
     ],
     ids=["items", "items and a field", "fields"],
 )
-async def test_a_document_with_more_is_refused(documents: SqliteDocuments, many: dict[str, Any]):
+async def test_a_document_with_more_than_40_000_index_entries_is_refused(
+    documents: SqliteDocuments, many: dict[str, Any]
+):
     with pytest.raises(Invalid, match="index entries"):
         await documents.write(Set("users/ann/notes/a", many))
 
 
-async def test_a_listener_is_told_what_changed_and_only_that(database: SqliteDatabase):
-    heard: list[Any] = []
+async def test_a_listener_is_called_for_changes_only(database: SqliteDatabase):
+    changes: list[Any] = []
     documents = SqliteDocuments(
-        database, INDEXES, on_change=lambda _, path, old, new: heard.append((path, old, new))
+        database, INDEXES, on_change=lambda _, path, old, new: changes.append((path, old, new))
     )
 
     await documents.write(Create("users/ann", {"n": 1}), Set("users/bob", {"n": 1}))
@@ -99,7 +101,7 @@ async def test_a_listener_is_told_what_changed_and_only_that(database: SqliteDat
     await documents.write(Delete("users/nobody"))
     await documents.delete_tree("users/ann")
 
-    assert heard == [
+    assert changes == [
         ("users/ann", None, {"n": 1}),
         ("users/bob", None, {"n": 1}),
         ("users/bob", {"n": 1}, {"n": 2}),
@@ -107,7 +109,7 @@ async def test_a_listener_is_told_what_changed_and_only_that(database: SqliteDat
     ]
 
 
-async def test_what_a_listener_refuses_is_not_written(database: SqliteDatabase):
+async def test_a_write_is_rolled_back_when_the_listener_fails(database: SqliteDatabase):
     def refuse(*_: Any) -> None:
         raise LookupError
 
@@ -119,34 +121,34 @@ async def test_what_a_listener_refuses_is_not_written(database: SqliteDatabase):
     assert await documents.get("users/ann") is None
 
 
-async def test_a_transaction_runs_again_when_what_it_read_has_changed(documents: SqliteDocuments):
+async def test_a_transaction_is_retried_when_its_reads_have_changed(documents: SqliteDocuments):
     await documents.write(Set("users/ann", {"n": 1}))
-    seen = []
+    values_read = []
 
-    async def interrupted(transaction: Transaction) -> None:
-        found = await transaction.get("users/ann")
-        assert found is not None
-        seen.append(found.fields["n"])
-        if len(seen) == 1:
+    async def change_between(transaction: Transaction) -> None:
+        document = await transaction.get("users/ann")
+        assert document is not None
+        values_read.append(document.fields["n"])
+        if len(values_read) == 1:
             await documents.write(Set("users/ann", {"n": 2}))
         transaction.write(Update("users/ann", {"n": Increment(10)}))
 
-    await documents.transaction(interrupted)
+    await documents.transaction(change_between)
 
-    found = await documents.get("users/ann")
-    assert seen == [1, 2]
-    assert found is not None
-    assert found.fields == {"n": 12}
+    document = await documents.get("users/ann")
+    assert values_read == [1, 2]
+    assert document is not None
+    assert document.fields == {"n": 12}
 
 
-async def test_a_transaction_that_is_always_disturbed_gives_up(documents: SqliteDocuments):
-    async def disturbed(transaction: Transaction) -> None:
+async def test_a_transaction_under_constant_contention_is_unavailable(documents: SqliteDocuments):
+    async def change_between(transaction: Transaction) -> None:
         await transaction.get("users/ann")
         await documents.write(Set("users/ann", {}))
         transaction.write(Set("users/bob", {}))
 
     with pytest.raises(Unavailable):
-        await documents.transaction(disturbed)
+        await documents.transaction(change_between)
 
     assert await documents.get("users/bob") is None
 
@@ -155,26 +157,26 @@ async def test_twenty_transactions_at_once_lose_no_update(documents: SqliteDocum
     await documents.write(Set("users/ann", {"n": 0}))
 
     async def add(transaction: Transaction) -> None:
-        found = await transaction.get("users/ann")
-        assert found is not None
-        transaction.write(Update("users/ann", {"n": found.fields["n"] + 1}))
+        document = await transaction.get("users/ann")
+        assert document is not None
+        transaction.write(Update("users/ann", {"n": document.fields["n"] + 1}))
 
     await asyncio.gather(*(documents.transaction(add) for _ in range(20)))
 
-    found = await documents.get("users/ann")
-    assert found is not None
-    assert found.fields == {"n": 20}
+    document = await documents.get("users/ann")
+    assert document is not None
+    assert document.fields == {"n": 20}
 
 
 async def test_two_stores_on_one_file_see_each_other(tmp_path: Path, documents: SqliteDocuments):
-    second = SqliteDatabase(tmp_path / "keepsake.db")
-    other = SqliteDocuments(second, INDEXES)
+    second_database = SqliteDatabase(tmp_path / "keepsake.db")
+    other = SqliteDocuments(second_database, INDEXES)
 
     await documents.write(Create("users/ann", {"n": 1}))
 
     with pytest.raises(AlreadyExists):
         await other.write(Create("users/ann", {"n": 2}))
-    second.close()
+    second_database.close()
 
 
 # A plain dict as the model: whatever is done, both tell the same.
@@ -197,69 +199,71 @@ WRITES = st.one_of(
 MODEL = dict[str, dict[str, Any]]
 
 
-def applied(model: MODEL, write: Write) -> MODEL | None:
+def apply_to_model(model: MODEL, write: Write) -> MODEL | None:
     """Return the model after a write; None where the write must be refused."""
-    there = write.path in model
+    is_stored = write.path in model
     match write:
         case Create(path=path, fields=fields):
-            return None if there else {**model, path: dict(fields)}
+            return None if is_stored else {**model, path: dict(fields)}
         case Set(path=path, fields=fields):
             return {**model, path: dict(fields)}
         case Update(path=path, changes=changes):
-            return {**model, path: {**model[path], **changes}} if there else None
+            return {**model, path: {**model[path], **changes}} if is_stored else None
         case Delete(path=path):
             return {other: fields for other, fields in model.items() if other != path}
 
 
-def asked(model: MODEL, kind: str) -> list[str]:
-    found = [p for p, f in model.items() if f.get("kind") == kind and "rank" in f]
-    return sorted(found, key=lambda path: (sort_key(model[path]["rank"]), path), reverse=True)
+def query_model(model: MODEL, kind: str) -> list[str]:
+    paths = [p for p, f in model.items() if f.get("kind") == kind and "rank" in f]
+    return sorted(paths, key=lambda path: (build_sort_key(model[path]["rank"]), path), reverse=True)
 
 
 @settings(
     max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(batches=st.lists(st.lists(WRITES, min_size=1, max_size=4), max_size=12))
-async def test_whatever_is_written_a_plain_dict_would_tell_the_same(
+async def test_documents_behave_like_a_plain_dict(
     documents: SqliteDocuments, batches: list[list[Write]]
 ):
     await documents.delete_tree("users/ann")
     model: MODEL = {}
     for batch in batches:
-        model = await step(documents, model, batch)
+        model = await apply_batch(documents, model, batch)
 
     paths = [f"users/ann/notes/{name}" for name in "abcdefg"]
-    found = await documents.get_many(paths)
-    assert [document and document.fields for document in found] == [model.get(p) for p in paths]
-    assert await in_pages(documents, "x") == asked(model, "x")
+    stored_documents = await documents.get_many(paths)
+    assert [document and document.fields for document in stored_documents] == [
+        model.get(p) for p in paths
+    ]
+    assert await query_in_pages(documents, "x") == query_model(model, "x")
 
 
-async def step(documents: SqliteDocuments, model: MODEL, batch: list[Write]) -> MODEL:
-    after: MODEL | None = model
+async def apply_batch(documents: SqliteDocuments, model: MODEL, batch: list[Write]) -> MODEL:
+    next_model: MODEL | None = model
     for write in batch:
-        after = None if after is None else applied(after, write)
-    if after is None:
+        next_model = None if next_model is None else apply_to_model(next_model, write)
+    if next_model is None:
         with pytest.raises(PreconditionFailed):
             await documents.write(*batch)
         return model
     await documents.write(*batch)
-    return after
+    return next_model
 
 
-async def in_pages(documents: SqliteDocuments, kind: str) -> list[str]:
+async def query_in_pages(documents: SqliteDocuments, kind: str) -> list[str]:
     """Return the paths of a query that is read two documents at a time."""
-    found: list[str] = []
-    after = None
+    paths: list[str] = []
+    start_after = None
     while True:
         query = Query(
             collection="users/ann/notes",
             where=(Where("kind", "==", kind),),
             order_by=(Order("rank", "desc"),),
             limit=2,
-            start_after=after,
+            start_after=start_after,
         )
         page = await documents.query(query)
-        found += [document.path for document in page]
+        paths += [document.path for document in page]
         if not page:
-            return found
-        after = cursor(page[-1], query)
+            return paths
+        start_after = build_cursor(page[-1], query)

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from shared.adapters.sqlite_documents import SCHEMA
-from shared.adapters.sqlite_queries import create_index, select
+from shared.adapters.sqlite_queries import build_create_index, build_select
 from shared.domain.documents import Order, Query, Where
 
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
@@ -33,8 +33,8 @@ NEWEST = Query(
 )
 def test_a_query_reads_an_index_in_order(query: Query, seeks: str):
     connection = sqlite3.connect(":memory:")
-    connection.executescript(f"{SCHEMA}; {create_index(query) or ''}")
-    sql, values = select(query, "path, version, fields")
+    connection.executescript(f"{SCHEMA}; {build_create_index(query) or ''}")
+    sql, values = build_select(query, "path, version, fields")
 
     plan = [row[3] for row in connection.execute(f"EXPLAIN QUERY PLAN {sql}", values)]
 
@@ -48,7 +48,7 @@ def test_a_query_reads_an_index_in_order(query: Query, seeks: str):
 def test_a_field_name_cannot_leave_its_place_in_the_statement(name: str):
     query = replace(NEWEST, where=(Where(name, "==", 1),))
     connection = sqlite3.connect(":memory:")
-    connection.executescript(f"{SCHEMA}; {create_index(query)}")
+    connection.executescript(f"{SCHEMA}; {build_create_index(query)}")
 
-    assert connection.execute(*select(query, "path")).fetchall() == []
+    assert connection.execute(*build_select(query, "path")).fetchall() == []
     connection.close()

@@ -28,7 +28,7 @@ async def _change(
 
 
 @pytest.mark.parametrize(("old", "new"), [(None, {"a": 1}), ({"a": 1}, {"a": 2}), ({"a": 1}, None)])
-async def test_a_change_is_told_with_its_old_and_new_value(
+async def test_a_change_queues_its_old_and_new_value(
     queue: SqliteQueue, old: Any, new: Any
 ) -> None:
     await _change(queue, PATH, old, new)
@@ -38,7 +38,7 @@ async def test_a_change_is_told_with_its_old_and_new_value(
     assert job.body == {"old": old, "new": new}
 
 
-async def test_times_bytes_and_lists_are_told_as_they_are(queue: SqliteQueue) -> None:
+async def test_times_bytes_and_lists_are_queued_unchanged(queue: SqliteQueue) -> None:
     fields = {
         "at": datetime(2026, 3, 2, 12, 0, 0, 1, tzinfo=UTC),
         "audio": b"\x00\xff",
@@ -55,19 +55,19 @@ async def test_times_bytes_and_lists_are_told_as_they_are(queue: SqliteQueue) ->
     "path",
     ["users/alice", "users/alice/memories/m1", "users/alice/conversations/c1/parts/0", "x/" + PATH],
 )
-async def test_other_documents_are_not_told(queue: SqliteQueue, path: str) -> None:
+async def test_changes_of_other_documents_queue_nothing(queue: SqliteQueue, path: str) -> None:
     await _change(queue, path, None, {"a": 1})
 
     assert await queue.claim(10) == []
 
 
-async def test_a_write_that_changes_nothing_is_not_told(queue: SqliteQueue) -> None:
+async def test_a_write_that_changes_nothing_queues_nothing(queue: SqliteQueue) -> None:
     await _change(queue, PATH, {"a": 1}, {"a": 1})
 
     assert await queue.claim(10) == []
 
 
-async def test_a_rolled_back_change_is_not_told(queue: SqliteQueue) -> None:
+async def test_a_rolled_back_change_queues_nothing(queue: SqliteQueue) -> None:
     triggers = SqliteTriggers(queue, PATTERNS)
 
     def fail(connection: Any) -> None:

@@ -17,7 +17,7 @@ TERM = SparseVector((1,), (1.0,))
 
 
 @pytest.fixture
-def two(tmp_path: Path) -> Iterator[list[SqliteVectors]]:
+def two_vectors(tmp_path: Path) -> Iterator[list[SqliteVectors]]:
     """Two indexes on one file, as two processes hold them."""
     with ExitStack() as stack:
         databases = [SqliteDatabase(tmp_path / "keepsake.db") for _ in range(2)]
@@ -26,35 +26,37 @@ def two(tmp_path: Path) -> Iterator[list[SqliteVectors]]:
         yield [SqliteVectors(database) for database in databases]
 
 
-async def found(vectors: SqliteVectors, namespace: str = "ann") -> list[str]:
+async def search_ids(vectors: SqliteVectors, namespace: str = "ann") -> list[str]:
     return [hit.id for hit in await vectors.query_sparse(namespace, TERM, limit=10)]
 
 
-async def test_what_another_process_wrote_replaced_and_deleted_is_seen(two: list[SqliteVectors]):
-    mine, theirs = two
+async def test_writes_of_another_process_are_visible(two_vectors: list[SqliteVectors]):
+    mine, theirs = two_vectors
     await mine.upsert("ann", [Row(id="a", sparse=TERM), Row(id="b", sparse=TERM)])
-    assert await found(mine) == await found(theirs) == ["a", "b"]
+    assert await search_ids(mine) == await search_ids(theirs) == ["a", "b"]
 
     await theirs.upsert("ann", [Row(id="a", sparse=SparseVector((2,), (1.0,)))])
-    assert await found(mine) == ["b"]
+    assert await search_ids(mine) == ["b"]
 
     await theirs.delete("ann", ["b"])
-    assert await found(mine) == []
+    assert await search_ids(mine) == []
 
 
-async def test_a_namespace_emptied_and_refilled_elsewhere_is_read_anew(two: list[SqliteVectors]):
-    mine, theirs = two
+async def test_a_namespace_refilled_by_another_process_is_reloaded(
+    two_vectors: list[SqliteVectors],
+):
+    mine, theirs = two_vectors
     await mine.upsert("ann", [Row(id="old", sparse=TERM)])
-    assert await found(mine) == ["old"]
+    assert await search_ids(mine) == ["old"]
 
     await theirs.delete_namespace("ann")
     await theirs.upsert("ann", [Row(id="new", sparse=TERM)])
 
-    assert await found(mine) == ["new"]
+    assert await search_ids(mine) == ["new"]
 
 
-async def test_a_dense_row_written_and_deleted_elsewhere_is_seen(two: list[SqliteVectors]):
-    mine, theirs = two
+async def test_dense_rows_of_another_process_are_visible(two_vectors: list[SqliteVectors]):
+    mine, theirs = two_vectors
     await theirs.upsert("ann", [Row(id="a", sparse=TERM, dense=(1.0, 0.0))])
     assert [hit.id for hit in await mine.query_dense("ann", (1.0, 0.0), limit=1)] == ["a"]
 
@@ -63,8 +65,8 @@ async def test_a_dense_row_written_and_deleted_elsewhere_is_seen(two: list[Sqlit
     assert await mine.query_dense("ann", (1.0, 0.0), limit=1) == []
 
 
-async def test_vectors_of_another_length_are_not_compared(two: list[SqliteVectors]):
-    vectors = two[0]
+async def test_vectors_of_another_length_are_not_compared(two_vectors: list[SqliteVectors]):
+    vectors = two_vectors[0]
     await vectors.upsert("ann", [Row(id="short", sparse=TERM, dense=(1.0, 0.0))])
     await vectors.upsert("ann", [Row(id="long", sparse=TERM, dense=(1.0, 0.0, 0.0))])
 
@@ -73,27 +75,27 @@ async def test_vectors_of_another_length_are_not_compared(two: list[SqliteVector
     assert [hit.id for hit in hits] == ["long"]
 
 
-async def test_more_rows_than_are_held_are_all_searched(tmp_path: Path):
+async def test_rows_beyond_the_memory_limit_are_searched_too(tmp_path: Path):
     database = SqliteDatabase(tmp_path / "keepsake.db")
-    vectors = SqliteVectors(database, rows_held=3)
+    vectors = SqliteVectors(database, max_rows=3)
     uids = [f"u{n}" for n in range(6)]
     for uid in uids:
         await vectors.upsert(uid, [Row(id=f"{uid}-c", sparse=TERM)])
 
-    twice = [await found(vectors, uid) for uid in [*uids, *uids]]
+    results = [await search_ids(vectors, uid) for uid in [*uids, *uids]]
     database.close()
 
-    assert twice == [[f"{uid}-c"] for uid in [*uids, *uids]]
-    assert sum(map(len, vectors._held.values())) <= 3 + 1
+    assert results == [[f"{uid}-c"] for uid in [*uids, *uids]]
+    assert sum(map(len, vectors._indexes.values())) <= 3 + 1
 
 
-async def test_a_row_written_again_and_again_does_not_fill_the_memory(two: list[SqliteVectors]):
-    vectors = two[0]
+async def test_rewriting_one_row_does_not_fill_the_memory(two_vectors: list[SqliteVectors]):
+    vectors = two_vectors[0]
     for _ in range(20):
         await vectors.upsert("ann", [Row(id="a", sparse=TERM)])
-        assert await found(vectors) == ["a"]
+        assert await search_ids(vectors) == ["a"]
 
-    assert len(vectors._held["ann"]) <= 3
+    assert len(vectors._indexes["ann"]) <= 3
 
 
 writes = st.lists(
@@ -108,45 +110,49 @@ writes = st.lists(
 
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(writes)
-async def test_an_index_that_follows_every_write_is_the_one_read_at_the_end(
+async def test_an_incrementally_updated_index_equals_one_read_at_once(
     history: list[tuple[str, str, int]],
 ):
     """What one process took in piece by piece ranks as what another reads at once, ties included."""
     with TemporaryDirectory() as folder:
         database = SqliteDatabase(Path(folder) / "keepsake.db")
-        following, late = SqliteVectors(database), SqliteVectors(database)
-        for what, row_id, weight in history:
-            await write(following, what, row_id, float(weight))
-            await found(following)
-        by_words = [await words(vectors) for vectors in (following, late)]
-        by_meaning = [await near(vectors) for vectors in (following, late)]
+        incremental, fresh = SqliteVectors(database), SqliteVectors(database)
+        for operation, row_id, weight in history:
+            await write(incremental, operation, row_id, float(weight))
+            await search_ids(incremental)
+        sparse_hits = [await query_all_sparse(vectors) for vectors in (incremental, fresh)]
+        dense_hits = [await query_all_dense(vectors) for vectors in (incremental, fresh)]
         database.close()
 
-    assert by_words[0] == by_words[1]
-    assert by_meaning[0] == by_meaning[1]
-    assert {hit.id for hit in by_words[0]} == {hit.id for hit in by_meaning[0]} == left(history)
+    assert sparse_hits[0] == sparse_hits[1]
+    assert dense_hits[0] == dense_hits[1]
+    assert (
+        {hit.id for hit in sparse_hits[0]}
+        == {hit.id for hit in dense_hits[0]}
+        == compute_remaining_ids(history)
+    )
 
 
-async def write(vectors: SqliteVectors, what: str, row_id: str, weight: float) -> None:
-    if what == "put":
+async def write(vectors: SqliteVectors, operation: str, row_id: str, weight: float) -> None:
+    if operation == "put":
         new = Row(id=row_id, sparse=SparseVector((1,), (weight,)), dense=(weight, 2.0))
         await vectors.upsert("ann", [new])
-    elif what == "delete":
+    elif operation == "delete":
         await vectors.delete("ann", [row_id])
     else:
         await vectors.delete_namespace("ann")
 
 
-async def words(vectors: SqliteVectors) -> list[Hit]:
+async def query_all_sparse(vectors: SqliteVectors) -> list[Hit]:
     return await vectors.query_sparse("ann", TERM, limit=100)
 
 
-async def near(vectors: SqliteVectors) -> list[Hit]:
+async def query_all_dense(vectors: SqliteVectors) -> list[Hit]:
     return await vectors.query_dense("ann", (1.0, 1.0), limit=100)
 
 
-def left(history: list[tuple[str, str, int]]) -> set[str]:
+def compute_remaining_ids(history: list[tuple[str, str, int]]) -> set[str]:
     ids: set[str] = set()
-    for what, row_id, _ in history:
-        ids = {"put": ids | {row_id}, "delete": ids - {row_id}, "erase": set()}[what]
+    for operation, row_id, _ in history:
+        ids = {"put": ids | {row_id}, "delete": ids - {row_id}, "erase": set()}[operation]
     return ids

@@ -21,8 +21,8 @@ from shared.domain.errors import Conflict, NotFound, PreconditionFailed
 from shared.domain.ids import AppId, UserId
 from shared.ports import Documents
 from shared.wiring import ROOT
-from tests.contracts.test_documents import firestore_documents
-from tests.doubles import ReadRounds
+from tests.contracts.test_documents import build_firestore_documents
+from tests.doubles import CountingDocuments
 
 ANN = UserId("ann")
 NOTES = AppId("NOTES")
@@ -38,16 +38,16 @@ def documents(tmp_path: Path) -> Iterator[Documents]:
 
 
 @pytest.fixture(params=["sqlite", pytest.param("firestore", marks=pytest.mark.emulators)])
-def anywhere(
+def any_documents(
     request: pytest.FixtureRequest, documents: Documents, monkeypatch: pytest.MonkeyPatch
 ) -> Documents:
     if request.param == "sqlite":
         return documents
     monkeypatch.setenv("FIRESTORE_EMULATOR_HOST", request.getfixturevalue("firestore_emulator"))
-    return firestore_documents()
+    return build_firestore_documents()
 
 
-def installed(app_id: str) -> InstalledApp:
+def build_installed_app(app_id: str) -> InstalledApp:
     integration = ExternalIntegration(actions=({"action": "create_memories"},))
     app = App(
         id=AppId(app_id), owner=ANN, name="n", created_at=NOON, external_integration=integration
@@ -55,47 +55,47 @@ def installed(app_id: str) -> InstalledApp:
     return InstalledApp.of(app, NOON)
 
 
-async def test_t4_installed_apps_stand_by_id_whoever_came_first(anywhere: Documents):
-    apps = InstalledApps(anywhere)
+async def test_installed_apps_are_listed_by_id_t4(any_documents: Documents):
+    apps = InstalledApps(any_documents)
     for app_id in ("B", "C", "A", "B"):
-        await apps.add(ANN, installed(app_id))
+        await apps.add(ANN, build_installed_app(app_id))
     await apps.remove(ANN, AppId("C"))
 
-    assert await apps.all(ANN) == [installed("A"), installed("B")]
-    assert await apps.get(ANN, AppId("A")) == installed("A")
+    assert await apps.list_all(ANN) == [build_installed_app("A"), build_installed_app("B")]
+    assert await apps.get(ANN, AppId("A")) == build_installed_app("A")
     assert await apps.get(ANN, AppId("C")) is None
-    assert await apps.all(UserId("bob")) == []
+    assert await apps.list_all(UserId("bob")) == []
 
 
-async def test_t4_when_the_last_app_goes_nothing_is_left(documents: Documents):
+async def test_removing_the_last_app_deletes_the_document_t4(documents: Documents):
     apps = InstalledApps(documents)
-    await apps.add(ANN, installed("A"))
+    await apps.add(ANN, build_installed_app("A"))
     await apps.remove(ANN, AppId("A"))
     await apps.remove(ANN, AppId("A"))
 
     assert await documents.get("users/ann/installed_apps/all") is None
 
 
-async def test_t4_installed_at_once_no_app_is_lost_and_the_limit_holds(documents: Documents):
+async def test_concurrent_installs_lose_no_app_and_respect_the_limit_t4(documents: Documents):
     apps = InstalledApps(documents)
-    refused = []
+    refused_ids = []
 
     async def install(app_id: str) -> None:
         try:
-            await apps.add(ANN, installed(app_id), limit=5)
+            await apps.add(ANN, build_installed_app(app_id), limit=5)
         except Conflict:
-            refused.append(app_id)
+            refused_ids.append(app_id)
 
     async with anyio.create_task_group() as tasks:
         for n in range(8):
             tasks.start_soon(install, f"A{n}")
 
-    assert len(await apps.all(ANN)) == 5
-    assert len(refused) == 3
-    await apps.add(ANN, (await apps.all(ANN))[0], limit=5)
+    assert len(await apps.list_all(ANN)) == 5
+    assert len(refused_ids) == 3
+    await apps.add(ANN, (await apps.list_all(ANN))[0], limit=5)
 
 
-async def test_two_changes_of_an_app_are_both_kept(documents: Documents):
+async def test_two_concurrent_changes_of_an_app_are_both_stored(documents: Documents):
     apps = Apps(documents)
     await apps.create(App(id=NOTES, owner=ANN, name="Notes", created_at=NOON))
 
@@ -109,7 +109,7 @@ async def test_two_changes_of_an_app_are_both_kept(documents: Documents):
         await apps.revise(AppId("GONE"), lambda app: app)
 
 
-async def test_t9_a_verdict_that_holds_already_is_not_written_again(documents: Documents):
+async def test_a_change_without_effect_is_not_written_t9(documents: Documents):
     """Hundreds of calls may come to it at once, and a document takes one write a second."""
     apps = Apps(documents)
     await apps.create(App(id=NOTES, owner=ANN, name="Notes", created_at=NOON))
@@ -120,54 +120,54 @@ async def test_t9_a_verdict_that_holds_already_is_not_written_again(documents: D
     assert await documents.get(app_path(NOTES)) == before
 
 
-def called(minute: int, *, failed: bool = False) -> AppCall:
+def build_call(minute: int, *, failed: bool = False) -> AppCall:
     at = NOON + timedelta(minutes=minute)
     return AppCall(id=f"c{minute}", at=at, kind="tool", name="t", ms=3, user="u", failed=failed)
 
 
-async def test_t9_failures_in_a_row_begin_behind_the_last_call_that_worked(anywhere: Documents):
-    log = CallLog(anywhere)
+async def test_consecutive_failures_start_after_the_last_success_t9(any_documents: Documents):
+    log = CallLog(any_documents)
     for minute, failed in ((1, True), (2, False), (3, True), (4, True), (5, True)):
-        await log.add(NOTES, called(minute, failed=failed))
-        await log.add(AppId("OTHER"), called(minute))
+        await log.add(NOTES, build_call(minute, failed=failed))
+        await log.add(AppId("OTHER"), build_call(minute))
 
-    async def minutes(after: datetime, limit: int = 9) -> list[str]:
-        found = await log.failures_in_a_row(NOTES, after=after, limit=limit)
-        return [call.id for call in found]
+    async def list_failure_ids(after: datetime, limit: int = 9) -> list[str]:
+        failures = await log.list_consecutive_failures(NOTES, after=after, limit=limit)
+        return [call.id for call in failures]
 
-    assert await minutes(NOON) == ["c3", "c4", "c5"]
-    assert await minutes(NOON, 2) == ["c3", "c4"]
-    assert await minutes(NOON + timedelta(minutes=4)) == ["c5"]
+    assert await list_failure_ids(NOON) == ["c3", "c4", "c5"]
+    assert await list_failure_ids(NOON, 2) == ["c3", "c4"]
+    assert await list_failure_ids(NOON + timedelta(minutes=4)) == ["c5"]
 
 
-async def test_t9_what_arrived_is_told_by_its_kind_and_time(anywhere: Documents):
-    log, heard = CallLog(anywhere), called(1)
-    await log.add(NOTES, replace(heard, kind="webhook"))
-    await log.add(NOTES, replace(called(2, failed=True), kind="webhook"))
-    await log.add(NOTES, called(3))
+async def test_a_success_counts_for_its_kind_and_after_its_time_t9(any_documents: Documents):
+    log, call = CallLog(any_documents), build_call(1)
+    await log.add(NOTES, replace(call, kind="webhook"))
+    await log.add(NOTES, replace(build_call(2, failed=True), kind="webhook"))
+    await log.add(NOTES, build_call(3))
 
     assert await log.has_arrived(NOTES, "webhook", after=NOON)
-    assert not await log.has_arrived(NOTES, "webhook", after=heard.at)
+    assert not await log.has_arrived(NOTES, "webhook", after=call.at)
     assert not await log.has_arrived(NOTES, "mcp", after=NOON)
 
 
-async def test_t20_calls_are_listed_newest_first_as_far_back_as_asked(anywhere: Documents):
-    log = CallLog(anywhere)
+async def test_calls_are_listed_newest_first_up_to_the_limit_t20(any_documents: Documents):
+    log = CallLog(any_documents)
     for minute in range(5):
-        await log.add(NOTES, called(minute))
+        await log.add(NOTES, build_call(minute))
 
-    newest = await log.newest(NOTES, since=NOON, limit=3)
+    newest = await log.list_newest(NOTES, since=NOON, limit=3)
 
     assert [call.id for call in newest] == ["c4", "c3", "c2"]
-    assert newest[0] == called(4)
+    assert newest[0] == build_call(4)
 
 
-class Overtaken:
+class OvertakenDocuments:
     """Documents in which another call begins the hour once this one has found that nobody had."""
 
     def __init__(self, documents: Documents) -> None:
         self._documents = documents
-        self._others = [called(1)]
+        self._other_calls = [build_call(1)]
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._documents, name)
@@ -176,46 +176,53 @@ class Overtaken:
         try:
             await self._documents.write(*writes)
         except PreconditionFailed:
-            while self._others:
-                other = self._others.pop()
-                await AppCalls(self._documents).note(ANN, NOTES, other, NOON, is_first=True)
+            while self._other_calls:
+                other = self._other_calls.pop()
+                await AppCalls(self._documents).record_call(ANN, NOTES, other, NOON, is_first=True)
             raise
 
 
-async def test_t9_calls_at_once_are_all_counted_whoever_thought_to_be_first(anywhere: Documents):
-    calls = AppCalls(anywhere)
+async def test_concurrent_calls_are_all_counted_whatever_is_first_says_t9(any_documents: Documents):
+    calls = AppCalls(any_documents)
     app_id = AppId("01ARZ3NDEKTSV4RRFFQ69G5FAV")  # begins with a digit, as ours do
 
-    async def note(n: int) -> None:
-        await calls.note(ANN, app_id, called(n), NOON, is_first=n % 2 == 0)
+    async def record_call(n: int) -> None:
+        await calls.record_call(ANN, app_id, build_call(n), NOON, is_first=n % 2 == 0)
 
     async with anyio.create_task_group() as tasks:
         for n in range(6):
-            tasks.start_soon(note, n)
+            tasks.start_soon(record_call, n)
 
-    standing = await calls.standing(ANN, app_id, NOON)
-    assert standing.made == {app_id: 6}
-    assert (standing.app, standing.is_installed) == (None, False)
-    assert len(await CallLog(anywhere).newest(app_id, since=NOON - timedelta(days=1), limit=9)) == 6
+    context = await calls.load_context(ANN, app_id, NOON)
+    assert context.calls_this_hour == {app_id: 6}
+    assert (context.app, context.is_installed) == (None, False)
+    assert (
+        len(
+            await CallLog(any_documents).list_newest(
+                app_id, since=NOON - timedelta(days=1), limit=9
+            )
+        )
+        == 6
+    )
 
 
-async def test_t9_a_call_is_counted_though_somebody_else_begins_the_hour_meanwhile(
+async def test_a_call_is_counted_when_a_concurrent_call_creates_the_count_t9(
     documents: Documents,
 ):
-    overtaken = AppCalls(Overtaken(documents))
+    calls = AppCalls(OvertakenDocuments(documents))
 
-    await overtaken.note(ANN, NOTES, called(2), NOON, is_first=False)
+    await calls.record_call(ANN, NOTES, build_call(2), NOON, is_first=False)
 
-    assert (await AppCalls(documents).standing(ANN, NOTES, NOON)).made == {NOTES: 2}
+    assert (await AppCalls(documents).load_context(ANN, NOTES, NOON)).calls_this_hour == {NOTES: 2}
 
 
-async def test_t9_how_a_user_stands_to_an_app_is_read_in_one_round(documents: Documents):
+async def test_the_context_of_an_app_call_is_read_in_one_round_t9(documents: Documents):
     app = App(id=NOTES, owner=ANN, name="Notes", created_at=NOON)
     await Apps(documents).create(app)
-    await InstalledApps(documents).add(ANN, installed(NOTES))
-    counting = ReadRounds(documents)
+    await InstalledApps(documents).add(ANN, build_installed_app(NOTES))
+    counting_documents = CountingDocuments(documents)
 
-    standing = await AppCalls(counting).standing(ANN, NOTES, NOON)
+    context = await AppCalls(counting_documents).load_context(ANN, NOTES, NOON)
 
-    assert (standing.app, standing.is_installed, standing.made) == (app, True, {})
-    assert (counting.rounds, counting.documents) == (1, 3)
+    assert (context.app, context.is_installed, context.calls_this_hour) == (app, True, {})
+    assert (counting_documents.rounds, counting_documents.documents) == (1, 3)

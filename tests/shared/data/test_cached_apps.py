@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from shared.data.apps import Apps
-from shared.data.cached_apps import MOST_KEPT, CachedApps
+from shared.data.cached_apps import MAX_CACHED, CachedApps
 from shared.domain.app import App
 from shared.domain.ids import AppId, UserId
 from tests.doubles import FixedClock
@@ -13,82 +13,86 @@ CLOCK = FixedClock()
 APP = App(id=AppId("A"), owner=UserId("dev"), name="Notes", created_at=CLOCK.time)
 
 
-class Shelf(Apps):
+class FakeApps(Apps):
     """Apps in memory; remembers what was asked for."""
 
     def __init__(self, *apps: App) -> None:
         self.apps = {app.id: app for app in apps}
-        self.asked: list[AppId] = []
+        self.requested_ids: list[AppId] = []
 
     async def get_many(self, app_ids: Sequence[AppId]) -> list[App]:
-        self.asked += app_ids
+        self.requested_ids += app_ids
         return [self.apps[app_id] for app_id in app_ids if app_id in self.apps]
 
 
-def named(*names: str) -> list[AppId]:
+def to_app_ids(*names: str) -> list[AppId]:
     return [AppId(name) for name in names]
 
 
-async def test_an_app_is_read_once_a_minute_and_then_anew():
-    shelf, clock = Shelf(APP), FixedClock()
-    cached = CachedApps(shelf, clock)
+async def test_an_app_is_read_again_after_a_minute():
+    apps, clock = FakeApps(APP), FixedClock()
+    cached = CachedApps(apps, clock)
 
-    first = await cached.get_many(named("A"))
-    shelf.apps[APP.id] = replace(APP, name="Renamed")
-    clock.pass_(seconds=59)
-    kept = await cached.get_many(named("A"))
-    clock.pass_(seconds=1)
-    anew = await cached.get_many(named("A"))
+    first = await cached.get_many(to_app_ids("A"))
+    apps.apps[APP.id] = replace(APP, name="Renamed")
+    clock.advance(seconds=59)
+    cached_apps = await cached.get_many(to_app_ids("A"))
+    clock.advance(seconds=1)
+    reread_apps = await cached.get_many(to_app_ids("A"))
 
-    assert [app.name for app in (*first, *kept, *anew)] == ["Notes", "Notes", "Renamed"]
-    assert shelf.asked == named("A", "A")
+    assert [app.name for app in (*first, *cached_apps, *reread_apps)] == [
+        "Notes",
+        "Notes",
+        "Renamed",
+    ]
+    assert apps.requested_ids == to_app_ids("A", "A")
 
 
-async def test_what_is_missing_is_remembered_too_and_the_order_is_that_of_the_ids():
-    shelf = Shelf(APP, replace(APP, id=AppId("C")))
-    cached = CachedApps(shelf, FixedClock())
+async def test_missing_apps_are_cached_and_results_follow_the_order_of_the_ids():
+    apps = FakeApps(APP, replace(APP, id=AppId("C")))
+    cached = CachedApps(apps, FixedClock())
 
     for _ in range(2):
-        assert [app.id for app in await cached.get_many(named("C", "B", "A"))] == ["C", "A"]
+        assert [app.id for app in await cached.get_many(to_app_ids("C", "B", "A"))] == ["C", "A"]
 
-    assert shelf.asked == named("C", "B", "A")
-
-
-async def test_nothing_is_asked_for_nothing():
-    shelf = Shelf()
-
-    assert await CachedApps(shelf, FixedClock()).get_many([]) == []
-    assert shelf.asked == []
+    assert apps.requested_ids == to_app_ids("C", "B", "A")
 
 
-async def test_no_more_than_so_many_are_kept_the_newest_of_them():
-    shelf = Shelf(*(replace(APP, id=AppId(f"A{n}")) for n in range(MOST_KEPT + 2)))
-    cached = CachedApps(shelf, FixedClock())
-    everything = list(shelf.apps)
+async def test_an_empty_request_reads_nothing():
+    apps = FakeApps()
 
-    assert len(await cached.get_many(everything)) == MOST_KEPT + 2
-    shelf.asked.clear()
-    await cached.get_many([everything[-1], everything[0]])
-
-    assert shelf.asked == [everything[0]]
+    assert await CachedApps(apps, FixedClock()).get_many([]) == []
+    assert apps.requested_ids == []
 
 
-class Crowded(Shelf):
+async def test_the_oldest_apps_are_evicted_beyond_the_maximum():
+    apps = FakeApps(*(replace(APP, id=AppId(f"A{n}")) for n in range(MAX_CACHED + 2)))
+    cached = CachedApps(apps, FixedClock())
+    all_ids = list(apps.apps)
+
+    assert len(await cached.get_many(all_ids)) == MAX_CACHED + 2
+    apps.requested_ids.clear()
+    await cached.get_many([all_ids[-1], all_ids[0]])
+
+    assert apps.requested_ids == [all_ids[0]]
+
+
+class EvictingApps(FakeApps):
     """While it reads B, others ask for so much that all else is forgotten."""
 
     cached: CachedApps
 
     async def get_many(self, app_ids: Sequence[AppId]) -> list[App]:
         if AppId("B") in app_ids:
-            await self.cached.get_many(named(*(f"C{n}" for n in range(MOST_KEPT))))
+            await self.cached.get_many(to_app_ids(*(f"C{n}" for n in range(MAX_CACHED))))
         return await super().get_many(app_ids)
 
 
-async def test_what_was_kept_when_it_was_asked_for_is_found_though_it_is_forgotten_meanwhile():
-    shelf = Crowded(APP, replace(APP, id=AppId("B")))
-    shelf.cached = CachedApps(shelf, FixedClock())
-    await shelf.cached.get_many(named("A"))
+async def test_an_app_evicted_during_a_request_is_still_returned():
+    apps = EvictingApps(APP, replace(APP, id=AppId("B")))
+    apps.cached = CachedApps(apps, FixedClock())
+    await apps.cached.get_many(to_app_ids("A"))
 
-    found = await shelf.cached.get_many(named("A", "B"))
+    returned_apps = await apps.cached.get_many(to_app_ids("A", "B"))
 
-    assert [app.id for app in found] == ["A", "B"]
+    assert [app.id for app in returned_apps] == ["A", "B"]

@@ -5,40 +5,40 @@ from typing import Any
 
 import pytest
 
-from shared.data.codec import MAX_ITEMS, Malformed, load
-from shared.data.transcripts import digest, read_part
+from shared.data.codec import MAX_ITEMS, MalformedDocument, load
+from shared.data.transcripts import hash_part, read_part
 from shared.domain.conversation import Conversation, Segment
 from shared.domain.documents import Document
 
 NOW = datetime(2026, 3, 2, tzinfo=UTC)
 
 
-def written(**fields: Any) -> Document:
+def build_document(**fields: Any) -> Document:
     times = dict.fromkeys(("created_at", "started_at", "finished_at"), NOW)
     return Document(path="users/u/conversations/c", fields={**times, **fields}, version="")
 
 
 @pytest.mark.parametrize("number", [MAX_ITEMS, 50 * MAX_ITEMS])
-def test_a_million_malformed_segments_are_refused_in_a_few_words(number: int):
+def test_too_many_malformed_segments_give_a_short_error(number: int):
     """A document of 1 MiB holds a million empty maps; each would be an error of its own."""
-    document = written(transcript_segments=[{}] * number)
+    document = build_document(transcript_segments=[{}] * number)
 
-    with pytest.raises(Malformed) as refused:
+    with pytest.raises(MalformedDocument) as error:
         load(Conversation, document)
 
-    assert len(str(refused.value)) < 500
+    assert len(str(error.value)) < 500
 
 
-def test_a_transcript_has_no_more_segments_than_can_be_handed_in():
-    most = [{"text": ""}] * MAX_ITEMS
+def test_a_transcript_of_more_than_max_items_segments_is_malformed():
+    max_segments = [{"text": ""}] * MAX_ITEMS
 
-    assert load(Conversation, written(transcript_segments=most)).transcript_segments
-    with pytest.raises(Malformed):
-        load(Conversation, written(transcript_segments=[*most, {"text": ""}]))
+    assert load(Conversation, build_document(transcript_segments=max_segments)).transcript_segments
+    with pytest.raises(MalformedDocument):
+        load(Conversation, build_document(transcript_segments=[*max_segments, {"text": ""}]))
 
 
-def test_a_part_with_more_is_not_the_part_that_was_meant():
+def test_a_part_of_more_than_max_items_segments_is_rejected():
     part = (Segment(text=""),) * (MAX_ITEMS + 1)
-    document = written(segments=[{"text": ""}] * len(part))
+    document = build_document(segments=[{"text": ""}] * len(part))
 
-    assert read_part(document, digest(part)) is None
+    assert read_part(document, hash_part(part)) is None

@@ -13,7 +13,7 @@ from shared.adapters.sqlite_database import SqliteDatabase
 from shared.adapters.sqlite_documents import SqliteDocuments
 from shared.data.codec import dump
 from shared.data.conversations import Conversations
-from shared.data.transcripts import INLINE_BYTES, digest, lay_out, part_fields
+from shared.data.transcripts import MAX_INLINE_BYTES, hash_part, part_fields, split_transcript
 from shared.domain.conversation import Conversation, Segment, content_hash
 from shared.domain.documents import Delete, Set, Update
 from shared.domain.errors import Conflict, NotFound, Unavailable
@@ -47,37 +47,46 @@ def conversation(name: str = "c1", *texts: str, day: int = 0) -> Conversation:
     )
 
 
-def long(name: str = "c1") -> Conversation:
+def build_long_conversation(name: str = "c1") -> Conversation:
     return conversation(name, *(f"{n} {'ü' * 2_000}" for n in range(300)))
 
 
-async def test_what_is_stored_is_read_back(conversations):
+async def test_a_stored_conversation_is_read_back(conversations):
     await conversations.add(ALICE, conversation())
 
     assert await conversations.get(ALICE, ConversationId("c1")) == conversation()
 
 
-async def test_a_long_one_is_read_back_whole_from_its_parts(conversations, documents):
-    await conversations.add(ALICE, long())
+async def test_a_long_conversation_is_read_back_from_its_parts(conversations, documents):
+    await conversations.add(ALICE, build_long_conversation())
 
     document = await documents.get("users/alice/conversations/c1")
     assert document.fields["transcript_segments"] == []
-    read = await conversations.get(ALICE, ConversationId("c1"))
-    assert read.transcript_segments == long().transcript_segments
-    assert content_hash(read) == content_hash(lay_out(long())[0])
+    loaded_conversation = await conversations.get(ALICE, ConversationId("c1"))
+    assert loaded_conversation.transcript_segments == build_long_conversation().transcript_segments
+    assert content_hash(loaded_conversation) == content_hash(
+        split_transcript(build_long_conversation())[0]
+    )
 
 
-async def test_a_long_one_stored_again_is_the_same_and_other_words_are_a_conflict(conversations):
-    await conversations.add(ALICE, long())
-    changed = replace(long(), transcript_segments=long().transcript_segments[:-1])
+async def test_storing_a_long_conversation_again_is_idempotent_and_other_content_conflicts(
+    conversations,
+):
+    await conversations.add(ALICE, build_long_conversation())
+    changed = replace(
+        build_long_conversation(),
+        transcript_segments=build_long_conversation().transcript_segments[:-1],
+    )
 
-    assert (await conversations.add(ALICE, long())).id == "c1"
+    assert (await conversations.add(ALICE, build_long_conversation())).id == "c1"
     with pytest.raises(Conflict):
         await conversations.add(ALICE, changed)
 
 
-async def test_a_part_that_is_missing_or_another_one_is_waited_for(conversations, documents):
-    await conversations.add(ALICE, long())
+async def test_a_missing_or_forged_part_makes_the_conversation_unavailable(
+    conversations, documents
+):
+    await conversations.add(ALICE, build_long_conversation())
     path = "users/alice/conversations/c1/parts/0"
 
     for damage in (
@@ -91,55 +100,57 @@ async def test_a_part_that_is_missing_or_another_one_is_waited_for(conversations
 
 
 @pytest.mark.parametrize("name", ["none", "a/b", "..", "malformed"])
-async def test_what_cannot_be_read_is_not_found(conversations, documents, name):
+async def test_an_unknown_or_malformed_conversation_is_not_found(conversations, documents, name):
     await documents.write(Set("users/alice/conversations/malformed", {"created_at": START}))
 
     with pytest.raises(NotFound):
         await conversations.get(ALICE, ConversationId(name))
 
 
-async def test_a_malformed_one_is_not_overwritten(conversations, documents):
+async def test_a_malformed_conversation_is_not_overwritten(conversations, documents):
     await documents.write(Set("users/alice/conversations/c1", {"created_at": START}))
 
     with pytest.raises(Conflict):
         await conversations.add(ALICE, conversation())
 
 
-async def test_parts_that_were_left_behind_do_not_stand_in_the_way(conversations, documents):
+async def test_leftover_parts_are_overwritten(conversations, documents):
     await documents.write(Set("users/alice/conversations/c1/parts/0", {"segments": []}))
 
-    await conversations.add(ALICE, long())
+    await conversations.add(ALICE, build_long_conversation())
 
-    read = await conversations.get(ALICE, ConversationId("c1"))
-    assert read.transcript_segments == long().transcript_segments
+    loaded_conversation = await conversations.get(ALICE, ConversationId("c1"))
+    assert loaded_conversation.transcript_segments == build_long_conversation().transcript_segments
 
 
 @pytest.mark.parametrize("created_at", ["2026-03-02T09:00:00", 1_700_000_000, 1.5, None, {"s": 1}])
-async def test_a_time_that_is_none_never_breaks_a_list(conversations, documents, created_at):
+async def test_an_invalid_created_at_does_not_break_a_list(conversations, documents, created_at):
     for n in range(2):
         await conversations.add(ALICE, conversation(f"c{n}", day=n))
-    odd = {**dump(conversation("odd")), "created_at": created_at}
-    await documents.write(Set("users/alice/conversations/odd", odd))
+    invalid_fields = {**dump(conversation("odd")), "created_at": created_at}
+    await documents.write(Set("users/alice/conversations/odd", invalid_fields))
 
-    first = await conversations.page(ALICE, limit=1)
-    rest = await conversations.page(ALICE, limit=9, after=first.next)
+    first = await conversations.list_page(ALICE, limit=1)
+    second = await conversations.list_page(ALICE, limit=9, after=first.next)
 
-    assert [c.id for c in (*first.items, *rest.items)] == ["c1", "c0"]
+    assert [c.id for c in (*first.items, *second.items)] == ["c1", "c0"]
 
 
-async def test_a_malformed_one_does_not_hide_the_others(conversations, documents):
+async def test_a_malformed_conversation_does_not_hide_the_others(conversations, documents):
     for n in range(3):
         await conversations.add(ALICE, conversation(f"c{n}", day=n))
     await documents.write(Update("users/alice/conversations/c1", {"started_at": "soon"}))
 
-    first = await conversations.page(ALICE, limit=2)
-    rest = await conversations.page(ALICE, limit=2, after=first.next)
+    first = await conversations.list_page(ALICE, limit=2)
+    second = await conversations.list_page(ALICE, limit=2, after=first.next)
 
-    assert [c.id for c in (*first.items, *rest.items)] == ["c2", "c0"]
+    assert [c.id for c in (*first.items, *second.items)] == ["c2", "c0"]
 
 
-async def test_deleting_takes_the_parts_along_and_happens_once(conversations, documents):
-    await conversations.add(ALICE, long())
+async def test_deleting_removes_the_parts_and_a_second_delete_raises_not_found(
+    conversations, documents
+):
+    await conversations.add(ALICE, build_long_conversation())
 
     await conversations.delete(ALICE, ConversationId("c1"))
 
@@ -148,40 +159,45 @@ async def test_deleting_takes_the_parts_along_and_happens_once(conversations, do
         await conversations.delete(ALICE, ConversationId("c1"))
 
 
-async def test_a_stretch_of_time_holds_what_is_not_discarded(conversations, documents):
+async def test_a_time_range_lists_conversations_that_are_not_discarded(conversations, documents):
     for n in range(5):
         await conversations.add(ALICE, conversation(f"c{n}", day=n))
     await documents.write(Update("users/alice/conversations/c2", {"discarded": True}))
 
-    found = await conversations.between(
+    listed_conversations = await conversations.list_between(
         ALICE, start=START + timedelta(days=1), end=START + timedelta(days=4), limit=9
     )
 
-    assert [c.id for c in found] == ["c3", "c1"]
-    assert found[0].transcript_segments == ()
-    whole = await conversations.between(ALICE, limit=1, with_segments=True)
-    assert whole[0].transcript_segments == conversation().transcript_segments
+    assert [c.id for c in listed_conversations] == ["c3", "c1"]
+    assert listed_conversations[0].transcript_segments == ()
+    with_segments = await conversations.list_between(ALICE, limit=1, with_segments=True)
+    assert with_segments[0].transcript_segments == conversation().transcript_segments
 
 
-async def test_a_missing_part_leaves_a_list_its_other_transcripts(conversations, documents):
-    await conversations.add(ALICE, long("c1"))
+async def test_a_missing_part_does_not_hide_the_other_transcripts_of_a_list(
+    conversations, documents
+):
+    await conversations.add(ALICE, build_long_conversation("c1"))
     await conversations.add(ALICE, conversation("c2"))
     await documents.write(Delete("users/alice/conversations/c1/parts/0"))
 
-    found = await conversations.between(ALICE, limit=9, with_segments=True)
+    listed_conversations = await conversations.list_between(ALICE, limit=9, with_segments=True)
 
-    assert [(c.id, len(c.transcript_segments)) for c in found] == [("c2", 1), ("c1", 0)]
+    assert [(c.id, len(c.transcript_segments)) for c in listed_conversations] == [
+        ("c2", 1),
+        ("c1", 0),
+    ]
 
 
 @settings(max_examples=30, deadline=None)
 @given(st.lists(st.integers(1, 90_000), min_size=1, max_size=40))
-def test_every_transcript_is_cut_within_the_limits_of_a_document(sizes):
+def test_every_transcript_is_split_within_the_size_limit_of_a_document(sizes):
     talk = conversation("c1", *("x" * size for size in sizes))
 
-    stored, parts = lay_out(talk)
+    stored_conversation, parts = split_transcript(talk)
 
-    said = tuple(s for part in parts for s in part) or stored.transcript_segments
-    assert said == talk.transcript_segments
-    assert stored.parts == tuple(digest(part) for part in parts)
-    for part in parts or [stored.transcript_segments]:
-        assert sum(len(s.text.encode()) for s in part) <= INLINE_BYTES
+    segments = tuple(s for part in parts for s in part) or stored_conversation.transcript_segments
+    assert segments == talk.transcript_segments
+    assert stored_conversation.parts == tuple(hash_part(part) for part in parts)
+    for part in parts or [stored_conversation.transcript_segments]:
+        assert sum(len(s.text.encode()) for s in part) <= MAX_INLINE_BYTES

@@ -15,39 +15,43 @@ from shared.domain.ids import UserId
 
 ALICE = UserId("alice")
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
-ONE = datetime(2026, 3, 2, 13, tzinfo=UTC)
+ONE_O_CLOCK = datetime(2026, 3, 2, 13, tzinfo=UTC)
 
 
-async def test_what_is_left_counts_down_and_the_next_hour_starts_anew(tmp_path: Path):
+async def test_remaining_slots_count_down_and_reset_each_hour(tmp_path: Path):
     documents = SqliteDocuments(SqliteDatabase(tmp_path / "keepsake.db"), FirestoreIndexes())
     limits = HourlyLimits(documents)
 
-    taken = [await limits.take(ALICE, "app", hour=NOON, limit=3, taker=f"n{n}") for n in range(4)]
+    remaining = [
+        await limits.consume(ALICE, "app", hour=NOON, limit=3, consumer=f"n{n}") for n in range(4)
+    ]
 
-    assert taken == [2, 1, 0, None]
-    assert await limits.take(ALICE, "app", hour=ONE, limit=3, taker="id") == 2
+    assert remaining == [2, 1, 0, None]
+    assert await limits.consume(ALICE, "app", hour=ONE_O_CLOCK, limit=3, consumer="id") == 2
 
 
-async def test_a_slot_outlives_its_hour_by_as_long_as_its_taker_may_come_again(tmp_path: Path):
+async def test_a_slot_expires_when_its_consumer_can_no_longer_retry(tmp_path: Path):
     documents = SqliteDocuments(SqliteDatabase(tmp_path / "keepsake.db"), FirestoreIndexes())
 
-    await HourlyLimits(documents).take(ALICE, "app", hour=NOON, limit=1, taker="id")
+    await HourlyLimits(documents).consume(ALICE, "app", hour=NOON, limit=1, consumer="id")
 
     slot = await documents.get("users/alice/limits/app-2026-03-02-12-0")
     assert slot is not None
-    assert slot.fields == {"taker": "id", "expires_at": ONE + timedelta(hours=24)}
+    assert slot.fields == {"taker": "id", "expires_at": ONE_O_CLOCK + timedelta(hours=24)}
 
 
-async def test_t15_who_comes_again_takes_no_second_slot(tmp_path: Path):
+async def test_a_repeated_consumer_takes_no_second_slot_t15(tmp_path: Path):
     documents = SqliteDocuments(SqliteDatabase(tmp_path / "keepsake.db"), FirestoreIndexes())
     limits = HourlyLimits(documents)
 
-    taken = [await limits.take(ALICE, "app", hour=NOON, limit=2, taker=n) for n in "aabcaab"]
+    remaining = [
+        await limits.consume(ALICE, "app", hour=NOON, limit=2, consumer=n) for n in "aabcaab"
+    ]
 
-    assert taken == [1, 1, 0, None, 0, 0, 0]
+    assert remaining == [1, 1, 0, None, 0, 0, 0]
 
 
-async def test_a_slot_is_written_with_what_it_is_for_or_not_at_all(tmp_path: Path):
+async def test_a_slot_and_the_write_it_is_for_are_stored_atomically(tmp_path: Path):
     documents = SqliteDocuments(SqliteDatabase(tmp_path / "keepsake.db"), FirestoreIndexes())
     limits = HourlyLimits(documents)
 
@@ -55,16 +59,18 @@ async def test_a_slot_is_written_with_what_it_is_for_or_not_at_all(tmp_path: Pat
         await documents.write(slot, Update("users/nobody", {"n": 1}))
 
     with pytest.raises(PreconditionFailed):
-        await limits.take(ALICE, "app", hour=NOON, limit=1, taker="a", store=store)
+        await limits.consume(ALICE, "app", hour=NOON, limit=1, consumer="a", store=store)
 
-    assert await limits.take(ALICE, "app", hour=NOON, limit=1, taker="b") == 0
+    assert await limits.consume(ALICE, "app", hour=NOON, limit=1, consumer="b") == 0
 
 
-async def test_a_slot_that_never_can_be_taken_is_given_up(tmp_path: Path):
+async def test_a_slot_that_can_never_be_stored_raises_unavailable(tmp_path: Path):
     documents = SqliteDocuments(SqliteDatabase(tmp_path / "keepsake.db"), FirestoreIndexes())
 
     async def store(slot: Create) -> None:
         raise AlreadyExists(slot.path)
 
     with pytest.raises(Unavailable):
-        await HourlyLimits(documents).take(ALICE, "app", hour=NOON, limit=2, taker="a", store=store)
+        await HourlyLimits(documents).consume(
+            ALICE, "app", hour=NOON, limit=2, consumer="a", store=store
+        )

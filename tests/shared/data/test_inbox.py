@@ -43,33 +43,33 @@ def notification(name: str) -> Notification:
     )
 
 
-async def test_only_what_was_delivered_is_shown_newest_first_in_pages(inbox: Inbox):
+async def test_only_delivered_notifications_are_listed_newest_first_in_pages(inbox: Inbox):
     await inbox.add(ALICE, notification("n3"))
     for n in (2, 0, 1):
         delivered_at = NOON + timedelta(minutes=n)
         await inbox.add(ALICE, replace(notification(f"n{n}"), delivered_at=delivered_at))
 
-    first = await inbox.delivered(ALICE, limit=2)
-    second = await inbox.delivered(ALICE, limit=2, after=first.next)
+    first = await inbox.list_delivered(ALICE, limit=2)
+    second = await inbox.list_delivered(ALICE, limit=2, after=first.next)
 
     assert [n.id for n in first.items] == ["n2", "n1"]
     assert [n.id for n in second.items] == ["n0"]
     assert second.next is None
 
 
-async def test_what_is_stored_comes_back_whole(inbox: Inbox):
-    sent = Delivery(reached=("ios_1",), attempts=2, sent_at=NOON)
+async def test_a_stored_notification_is_read_back_unchanged(inbox: Inbox):
+    delivery = Delivery(reached=("ios_1",), attempts=2, sent_at=NOON)
     await inbox.add(ALICE, notification("n1"))
-    await inbox.settle(ALICE, [notification("n1")], sent)
+    await inbox.record_delivery(ALICE, [notification("n1")], delivery)
     await inbox.mark_read(ALICE, NotificationId("n1"), NOON)
 
-    found = await inbox.get(ALICE, NotificationId("n1"))
+    stored_notification = await inbox.get(ALICE, NotificationId("n1"))
 
-    assert found == replace(notification("n1"), read_at=NOON, delivery=sent)
+    assert stored_notification == replace(notification("n1"), read_at=NOON, delivery=delivery)
     assert await inbox.get(UserId("bob"), NotificationId("n1")) is None
 
 
-async def test_what_is_not_there_cannot_be_read(inbox: Inbox):
+async def test_marking_a_missing_notification_as_read_raises_not_found(inbox: Inbox):
     with pytest.raises(NotFound, match="Notification not found"):
         await inbox.mark_read(ALICE, NotificationId("n1"), NOON)
 
@@ -86,9 +86,9 @@ async def test_what_is_not_there_cannot_be_read(inbox: Inbox):
         '["2026-03-02T10:00:00+00:00", "../bob"]',
     ],
 )
-async def test_a_cursor_we_did_not_give_is_refused(inbox: Inbox, content: str):
-    forged = base64.urlsafe_b64encode(content.encode()).decode()
+async def test_a_forged_cursor_is_refused(inbox: Inbox, content: str):
+    forged_cursor = base64.urlsafe_b64encode(content.encode()).decode()
 
-    for after in (content, forged):
+    for after in (content, forged_cursor):
         with pytest.raises(Invalid):
-            await inbox.delivered(ALICE, limit=2, after=after)
+            await inbox.list_delivered(ALICE, limit=2, after=after)

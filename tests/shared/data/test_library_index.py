@@ -22,7 +22,7 @@ from shared.domain.conversation import (
 )
 from shared.domain.ids import ConversationId, MemoryId, UserId
 from shared.domain.memory import Memory
-from shared.retrieval.query import parse
+from shared.retrieval.query import parse_query
 
 ANN = UserId("ann")
 MORNING = datetime(2026, 3, 2, 8, 30, tzinfo=UTC)
@@ -62,23 +62,23 @@ def vectors(tmp_path: Path) -> Iterator[SqliteVectors]:
     database.close()
 
 
-async def rows(vectors: SqliteVectors, question: str) -> dict[str, Any]:
-    hits = await vectors.query_sparse(ANN, parse(question).vector, limit=1_000)
+async def query_rows(vectors: SqliteVectors, question: str) -> dict[str, Any]:
+    hits = await vectors.query_sparse(ANN, parse_query(question).vector, limit=1_000)
     return {hit.id: hit.metadata for hit in hits}
 
 
-async def test_p12_ids_have_the_known_form(vectors: SqliteVectors):
+async def test_row_ids_have_the_documented_form_p12(vectors: SqliteVectors):
     count = await LibraryIndex(vectors).put(ANN, WALK, [MEMORY])
 
     assert count == 6
-    assert set(await rows(vectors, "March 2026")) == {
+    assert set(await query_rows(vectors, "March 2026")) == {
         "ann-walk",
         *(f"ann-walk#{n}" for n in range(6)),
         "ann-m1#m",
     }
 
 
-async def test_p12_metadata_is_flat_and_holds_no_text(vectors: SqliteVectors):
+async def test_metadata_is_flat_and_holds_no_text_p12(vectors: SqliteVectors):
     await LibraryIndex(vectors).put(ANN, WALK, [MEMORY])
 
     about = {
@@ -92,13 +92,13 @@ async def test_p12_metadata_is_flat_and_holds_no_text(vectors: SqliteVectors):
         "content_hash": content_hash(WALK),
         "index_version": INDEX_VERSION,
     }
-    assert await rows(vectors, "binoculars") == {"ann-walk": {**about, "kind": "summary"}}
-    assert (await rows(vectors, "polecats"))["ann-walk#5"] == {
+    assert await query_rows(vectors, "binoculars") == {"ann-walk": {**about, "kind": "summary"}}
+    assert (await query_rows(vectors, "polecats"))["ann-walk#5"] == {
         **about,
         "kind": "chunk",
         "segment": 5,
     }
-    assert (await rows(vectors, "likes herons"))["ann-m1#m"] == {
+    assert (await query_rows(vectors, "likes herons"))["ann-m1#m"] == {
         "kind": "memory",
         "uid": "ann",
         "memory_id": "m1",
@@ -109,26 +109,28 @@ async def test_p12_metadata_is_flat_and_holds_no_text(vectors: SqliteVectors):
     }
 
 
-async def test_names_are_stored_as_they_are_filtered_and_no_more_than_forty(vectors: SqliteVectors):
+async def test_names_are_stored_as_filter_keys_and_at_most_forty(vectors: SqliteVectors):
     people = ("Zoë  KRÜGER", "x" * 100, *(f"Person {n}" for n in range(60)))
 
     await LibraryIndex(vectors).put(ANN, replace(WALK, topics=Topics(people=people)))
 
-    stored = (await rows(vectors, "binoculars"))["ann-walk"]["people"]
-    assert stored[:4] == ["bea", "zoe kruger", "x" * 60, "person 0"]
-    assert len(stored) == 40
+    names = (await query_rows(vectors, "binoculars"))["ann-walk"]["people"]
+    assert names[:4] == ["bea", "zoe kruger", "x" * 60, "person 0"]
+    assert len(names) == 40
 
 
 @pytest.mark.parametrize("word", ["river", "wildlife", "binoculars", "owl", "mill"])
-async def test_p12_the_summary_row_holds_title_overview_action_items_and_events(
+async def test_the_summary_row_holds_title_overview_action_items_and_events_p12(
     vectors: SqliteVectors, word: str
 ):
     await LibraryIndex(vectors).put(ANN, WALK)
 
-    assert set(await rows(vectors, word)) == {"ann-walk"}
+    assert set(await query_rows(vectors, word)) == {"ann-walk"}
 
 
-async def test_p12_changed_text_overwrites_and_surplus_chunks_go(vectors: SqliteVectors):
+async def test_changed_text_overwrites_its_rows_and_surplus_chunks_are_deleted_p12(
+    vectors: SqliteVectors,
+):
     index = LibraryIndex(vectors)
     count = await index.put(ANN, WALK)
     segments = (Segment(text="Only otters now", speaker="Bea"),)
@@ -136,21 +138,21 @@ async def test_p12_changed_text_overwrites_and_surplus_chunks_go(vectors: Sqlite
 
     assert await index.put(ANN, edited) == 1
 
-    assert set(await rows(vectors, "March 2026")) == {"ann-walk", "ann-walk#0"}
-    assert await rows(vectors, "polecats") == {}
+    assert set(await query_rows(vectors, "March 2026")) == {"ann-walk", "ann-walk#0"}
+    assert await query_rows(vectors, "polecats") == {}
 
 
-async def test_p12_indexing_again_changes_nothing(vectors: SqliteVectors):
+async def test_indexing_again_changes_nothing_p12(vectors: SqliteVectors):
     index = LibraryIndex(vectors)
     count = await index.put(ANN, WALK, [MEMORY])
-    before = await rows(vectors, "March 2026")
+    before = await query_rows(vectors, "March 2026")
 
     assert await index.put(ANN, replace(WALK, chunk_count=count), [MEMORY]) == count
 
-    assert await rows(vectors, "March 2026") == before
+    assert await query_rows(vectors, "March 2026") == before
 
 
-async def test_p12_removing_a_conversation_removes_every_row_of_it(vectors: SqliteVectors):
+async def test_removing_a_conversation_removes_every_row_of_it_p12(vectors: SqliteVectors):
     index = LibraryIndex(vectors)
     count = await index.put(ANN, WALK, [MEMORY])
     await index.put(ANN, replace(WALK, id=ConversationId("walk-2")))
@@ -158,7 +160,7 @@ async def test_p12_removing_a_conversation_removes_every_row_of_it(vectors: Sqli
     await index.remove(ANN, WALK.id, count)
     await index.remove_memories(ANN, [MEMORY.id])
 
-    assert set(await rows(vectors, "March 2026")) == {
+    assert set(await query_rows(vectors, "March 2026")) == {
         "ann-walk-2",
         *(f"ann-walk-2#{n}" for n in range(6)),
     }
@@ -170,17 +172,17 @@ async def test_a_changed_memory_overwrites_its_row(vectors: SqliteVectors):
 
     await index.put_memories(ANN, [replace(MEMORY, content="Ann likes otters")])
 
-    assert await rows(vectors, "herons") == {}
-    assert set(await rows(vectors, "otters")) == {"ann-m1#m"}
+    assert await query_rows(vectors, "herons") == {}
+    assert set(await query_rows(vectors, "otters")) == {"ann-m1#m"}
 
 
-async def test_names_without_end_stay_within_the_metadata_limit(vectors: SqliteVectors):
+async def test_very_long_names_stay_within_the_metadata_limit(vectors: SqliteVectors):
     names = tuple("名" * 500 for _ in range(500))
     topics = Topics(people=names, topics=names, entities=names, dates=names)
 
     await LibraryIndex(vectors).put(ANN, replace(WALK, topics=topics))
 
-    assert set(await rows(vectors, "owl")) == {"ann-walk"}
+    assert set(await query_rows(vectors, "owl")) == {"ann-walk"}
 
 
 async def test_a_conversation_without_words_has_no_chunks(vectors: SqliteVectors):
@@ -188,4 +190,4 @@ async def test_a_conversation_without_words_has_no_chunks(vectors: SqliteVectors
 
     await LibraryIndex(vectors).put(ANN, replace(silent, structured=Structured()))
 
-    assert "ann-walk" in await rows(vectors, "March 2026")
+    assert "ann-walk" in await query_rows(vectors, "March 2026")

@@ -27,54 +27,56 @@ from shared.ports import Embedder
 ANN = UserId("ann")
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
 INDEXES = FirestoreIndexes.read(Path(__file__).parents[3] / "infra/firestore.indexes.json")
-MEANINGS = {"boat": 0, "yacht": 0, "soup": 1, "broth": 1}
+DIMENSION_BY_WORD = {"boat": 0, "yacht": 0, "soup": 1, "broth": 1}
 
 
 @dataclass
-class Thesaurus:
+class ThesaurusEmbedder:
     """An embedder that knows four words; `down` fails every call."""
 
     name: str = "thesaurus"
-    down: bool = False
-    asked: list[str] = field(default_factory=list)
+    is_down: bool = False
+    embedded_texts: list[str] = field(default_factory=list)
 
     async def embed(self, texts: Sequence[str]) -> list[Sequence[float]]:
-        if self.down:
+        if self.is_down:
             raise Unavailable("as the test wants it")
-        self.asked += texts
+        self.embedded_texts += texts
         return [self._vector(text) for text in texts]
 
     def _vector(self, text: str) -> Sequence[float]:
         vector = [0.01, 0.01, 0.1]
         for word in text.lower().split():
-            if word in MEANINGS:
-                vector[MEANINGS[word]] += 1.0
+            if word in DIMENSION_BY_WORD:
+                vector[DIMENSION_BY_WORD[word]] += 1.0
         return vector
 
 
 @dataclass
-class Library:
+class DenseSearchFixture:
     documents: SqliteDocuments
     vectors: SqliteVectors
 
-    def index(self, embedder: Embedder | None) -> LibraryIndex:
+    def build_index(self, embedder: Embedder | None) -> LibraryIndex:
         return LibraryIndex(self.vectors, embedder)
 
-    async def keep(self, embedder: Embedder | None, conversation: Conversation) -> None:
-        stored = await Conversations(self.documents).add(ANN, conversation)
+    async def store(self, embedder: Embedder | None, conversation: Conversation) -> None:
+        stored_conversation = await Conversations(self.documents).add(ANN, conversation)
         segments = conversation.transcript_segments
-        await self.index(embedder).put(ANN, replace(stored, transcript_segments=segments))
+        await self.build_index(embedder).put(
+            ANN, replace(stored_conversation, transcript_segments=segments)
+        )
 
-    async def ids(self, embedder: Embedder | None, question: str) -> list[str]:
+    async def search_ids(self, embedder: Embedder | None, question: str) -> list[str]:
         search = Search(self.documents, self.vectors, embedder)
-        found = await search.conversations(ANN, question, limit=5)
-        return [one.conversation.id for one in found]
+        hits = await search.search_conversations(ANN, question, limit=5)
+        return [hit.conversation.id for hit in hits]
 
 
 @pytest.fixture
-async def library(tmp_path: Path) -> AsyncIterator[Library]:
+async def library(tmp_path: Path) -> AsyncIterator[DenseSearchFixture]:
     database = SqliteDatabase(tmp_path / "keepsake.db")
-    yield Library(SqliteDocuments(database, INDEXES), SqliteVectors(database))
+    yield DenseSearchFixture(SqliteDocuments(database, INDEXES), SqliteVectors(database))
     database.close()
 
 
@@ -89,99 +91,103 @@ def talk(name: str, *texts: str) -> Conversation:
     )
 
 
-async def test_p11_what_is_meant_is_found_in_other_words(library: Library):
-    embedder = Thesaurus()
-    await library.keep(embedder, talk("sea", "We bought the yacht"))
-    await library.keep(embedder, talk("kitchen", "We made broth"))
+async def test_a_synonym_is_found_by_its_dense_vector_p11(library: DenseSearchFixture):
+    embedder = ThesaurusEmbedder()
+    await library.store(embedder, talk("sea", "We bought the yacht"))
+    await library.store(embedder, talk("kitchen", "We made broth"))
 
-    assert (await library.ids(embedder, "boat"))[0] == "sea"
-    assert await library.ids(None, "boat") == []
+    assert (await library.search_ids(embedder, "boat"))[0] == "sea"
+    assert await library.search_ids(None, "boat") == []
 
 
-async def test_c58_without_an_embedder_words_are_enough(library: Library):
-    await library.keep(None, talk("sea", "We bought the yacht"))
+async def test_search_works_without_an_embedder_c58(library: DenseSearchFixture):
+    await library.store(None, talk("sea", "We bought the yacht"))
 
-    assert await library.ids(None, "yacht") == ["sea"]
-    assert await library.ids(Thesaurus(), "yacht") == ["sea"]
+    assert await library.search_ids(None, "yacht") == ["sea"]
+    assert await library.search_ids(ThesaurusEmbedder(), "yacht") == ["sea"]
 
 
 @pytest.mark.parametrize(
     ("embedder", "path"),
     [
         (None, "words"),
-        (Thesaurus(), "words and meanings"),
-        (Thesaurus(down=True), "words, embedder down"),
+        (ThesaurusEmbedder(), "words and meanings"),
+        (ThesaurusEmbedder(is_down=True), "words, embedder down"),
     ],
 )
-async def test_c67_diagnostics_say_which_way_a_search_went(
-    library: Library,
-    embedder: Thesaurus | None,
+async def test_diagnostics_name_the_retrieval_path_c67(
+    library: DenseSearchFixture,
+    embedder: ThesaurusEmbedder | None,
     path: str,
 ):
-    await library.keep(Thesaurus(), talk("sea", "We bought the yacht"))
+    await library.store(ThesaurusEmbedder(), talk("sea", "We bought the yacht"))
 
-    with telemetry.request("chat"):
-        found = await library.ids(embedder, "yacht")
-        facts = telemetry.facts()
+    with telemetry.log_request("chat"):
+        ids = await library.search_ids(embedder, "yacht")
+        facts = telemetry.get_fields()
 
-    assert found == ["sea"]
+    assert ids == ["sea"]
     assert facts["retrieval_path"] == path
 
 
-async def test_p12_unchanged_text_is_not_embedded_again(library: Library):
-    embedder = Thesaurus()
+async def test_unchanged_text_is_not_embedded_again_p12(library: DenseSearchFixture):
+    embedder = ThesaurusEmbedder()
     texts = [f"turn number{n}" for n in range(9)]
-    await library.keep(embedder, talk("c", *texts))
-    assert len(embedder.asked) == 10
+    await library.store(embedder, talk("c", *texts))
+    assert len(embedder.embedded_texts) == 10
 
-    embedder.asked.clear()
-    await library.index(embedder).put(ANN, replace(talk("c", *texts), chunk_count=9))
-    assert embedder.asked == []
+    embedder.embedded_texts.clear()
+    await library.build_index(embedder).put(ANN, replace(talk("c", *texts), chunk_count=9))
+    assert embedder.embedded_texts == []
 
     edited = replace(talk("c", *texts[:-1], "the yacht"), chunk_count=9)
-    await library.index(embedder).put(ANN, edited)
-    assert "Bea: the yacht" in embedder.asked
-    assert "Bea: turn number0" not in embedder.asked
+    await library.build_index(embedder).put(ANN, edited)
+    assert "Bea: the yacht" in embedder.embedded_texts
+    assert "Bea: turn number0" not in embedder.embedded_texts
 
 
-async def test_p12_another_embedder_embeds_everything_anew(library: Library):
-    await library.keep(Thesaurus(), talk("c", "the yacht"))
-    other = Thesaurus(name="another")
+async def test_another_embedder_embeds_everything_again_p12(library: DenseSearchFixture):
+    await library.store(ThesaurusEmbedder(), talk("c", "the yacht"))
+    other_embedder = ThesaurusEmbedder(name="another")
 
-    await library.index(other).put(ANN, talk("c", "the yacht"))
+    await library.build_index(other_embedder).put(ANN, talk("c", "the yacht"))
 
-    assert set(other.asked) == {"Bea: the yacht", "A talk\n"}
+    assert set(other_embedder.embedded_texts) == {"Bea: the yacht", "A talk\n"}
 
 
-async def test_c67_an_embedder_that_is_down_leaves_rows_that_words_find(library: Library):
-    await library.keep(Thesaurus(down=True), talk("c", "the yacht"))
+async def test_rows_indexed_while_the_embedder_is_down_are_found_by_words_c67(
+    library: DenseSearchFixture,
+):
+    await library.store(ThesaurusEmbedder(is_down=True), talk("c", "the yacht"))
 
     rows = await library.vectors.fetch(ANN, [summary_id(ANN, ConversationId("c"))])
 
     assert [row.dense for row in rows.values()] == [None]
-    assert await library.ids(None, "yacht") == ["c"]
+    assert await library.search_ids(None, "yacht") == ["c"]
 
 
-async def test_an_embedder_that_is_down_takes_nothing_that_was_there(library: Library):
-    embedder = Thesaurus()
-    await library.keep(embedder, talk("c", "the yacht", "fine"))
+async def test_an_embedder_outage_preserves_stored_dense_vectors(library: DenseSearchFixture):
+    embedder = ThesaurusEmbedder()
+    await library.store(embedder, talk("c", "the yacht", "fine"))
 
-    await library.index(Thesaurus(down=True)).put(ANN, talk("c", "the yacht", "fine"))
+    await library.build_index(ThesaurusEmbedder(is_down=True)).put(
+        ANN, talk("c", "the yacht", "fine")
+    )
 
-    assert await library.ids(embedder, "boat") == ["c"]
+    assert await library.search_ids(embedder, "boat") == ["c"]
 
 
-async def test_c66_memories_are_found_by_words_and_by_meaning(library: Library):
-    embedder = Thesaurus()
+async def test_memories_are_found_by_words_and_by_meaning_c66(library: DenseSearchFixture):
+    embedder = ThesaurusEmbedder()
     for name, content in (("m1", "Owns a yacht"), ("m2", "Likes broth")):
         memory = Memory(
             id=MemoryId(name), content=content, category="system", created_at=NOON, updated_at=NOON
         )
         await library.documents.write(Set(memory_path(ANN, memory.id), dump(memory)))
-        await library.index(embedder).put_memories(ANN, [memory])
+        await library.build_index(embedder).put_memories(ANN, [memory])
 
-    found = await Search(library.documents, library.vectors, embedder).memories(
+    memories = await Search(library.documents, library.vectors, embedder).search_memories(
         ANN, "boat", limit=1
     )
 
-    assert [memory.id for memory in found] == ["m1"]
+    assert [memory.id for memory in memories] == ["m1"]

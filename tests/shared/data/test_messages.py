@@ -11,14 +11,14 @@ from shared.adapters.sqlite_database import SqliteDatabase
 from shared.adapters.sqlite_documents import SqliteDocuments
 from shared.data.messages import Messages
 from shared.data.sessions import Sessions
-from shared.domain.chat import MAIN_SESSION, Message, new_session
+from shared.domain.chat import MAIN_SESSION, Message, build_session
 from shared.domain.documents import Write
 from shared.domain.errors import AlreadyExists, PreconditionFailed
 from shared.domain.ids import AppId, MessageId, SessionId, UserId
 
 ALICE = UserId("alice")
 NOON = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)
-SESSION = new_session(MAIN_SESSION, app_id=None, now=NOON)
+SESSION = build_session(MAIN_SESSION, app_id=None, now=NOON)
 INDEXES = Path(__file__).parents[3] / "infra/firestore.indexes.json"
 
 
@@ -35,7 +35,7 @@ def message(name: str) -> Message:
     )
 
 
-async def test_a_session_counts_its_messages_and_none_twice(documents):
+async def test_a_session_counts_each_message_once(documents):
     messages, sessions = Messages(documents), Sessions(documents)
     await messages.add(ALICE, SESSION, message("a"), message("b"))
 
@@ -45,10 +45,10 @@ async def test_a_session_counts_its_messages_and_none_twice(documents):
     stored = await sessions.get(ALICE, MAIN_SESSION)
     assert stored is not None
     assert stored.message_count == 2
-    assert [m.id for m in await messages.newest(ALICE, MAIN_SESSION, limit=9)] == ["b", "a"]
+    assert [m.id for m in await messages.list_newest(ALICE, MAIN_SESSION, limit=9)] == ["b", "a"]
 
 
-class Late:
+class LateDocuments:
     """Refuses a first write only after somebody else has made the session."""
 
     def __init__(self, documents: SqliteDocuments) -> None:
@@ -65,37 +65,40 @@ class Late:
             raise
 
 
-async def test_of_two_first_messages_at_once_both_are_stored_and_counted(documents):
-    late: Any = Late(documents)
+async def test_two_concurrent_first_messages_are_both_stored_and_counted(documents):
+    late_documents: Any = LateDocuments(documents)
 
-    await Messages(late).add(ALICE, SESSION, message("ours"))
+    await Messages(late_documents).add(ALICE, SESSION, message("ours"))
 
     stored = await Sessions(documents).get(ALICE, MAIN_SESSION)
     assert stored is not None
     assert stored.message_count == 2
 
 
-async def test_an_answer_after_its_chat_was_cleared_counts_from_nothing(documents):
+async def test_an_answer_to_a_cleared_chat_restarts_the_count(documents):
     messages, sessions = Messages(documents), Sessions(documents)
     await messages.add(ALICE, SESSION, message("a"), message("b"))
-    at_the_question = await sessions.get(ALICE, MAIN_SESSION)
-    assert at_the_question is not None
+    session_before = await sessions.get(ALICE, MAIN_SESSION)
+    assert session_before is not None
 
     await messages.clear(ALICE, MAIN_SESSION)
-    await messages.add(ALICE, at_the_question, message("answer"))
+    await messages.add(ALICE, session_before, message("answer"))
 
     stored = await sessions.get(ALICE, MAIN_SESSION)
     assert stored is not None
     assert stored.message_count == 1
 
 
-async def test_a_chat_that_its_owner_deleted_takes_no_message_and_a_main_one_begins(documents):
+async def test_a_deleted_chat_refuses_messages_and_a_main_chat_is_created(documents):
     messages, sessions = Messages(documents), Sessions(documents)
-    work = new_session(SessionId("work"), app_id=None, now=NOON)
-    chess = new_session(SessionId("chess"), app_id=AppId("chess"), now=NOON)
+    work = build_session(SessionId("work"), app_id=None, now=NOON)
+    chess = build_session(SessionId("chess"), app_id=AppId("chess"), now=NOON)
 
     with pytest.raises(PreconditionFailed):
         await messages.add(ALICE, work, message("a"))
     await messages.add(ALICE, chess, message("b"))
 
-    assert [await sessions.get(ALICE, one.id) is None for one in (work, chess)] == [True, False]
+    assert [await sessions.get(ALICE, session.id) is None for session in (work, chess)] == [
+        True,
+        False,
+    ]

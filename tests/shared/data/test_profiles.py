@@ -26,7 +26,7 @@ def documents(tmp_path):
     database.close()
 
 
-async def test_two_changes_at_once_are_both_kept(documents):
+async def test_two_concurrent_changes_are_both_stored(documents):
     profiles = Profiles(documents)
 
     await asyncio.gather(
@@ -36,7 +36,7 @@ async def test_two_changes_at_once_are_both_kept(documents):
     assert await profiles.get(ALICE) == Profile(name="Alice", time_zone="Asia/Tokyo")
 
 
-async def test_a_change_leaves_what_else_the_document_holds(documents):
+async def test_a_change_preserves_the_other_fields_of_the_document(documents):
     await documents.write(Set("users/alice", {"language": "de", "preferences": {"tone": "dry"}}))
 
     changed = await Profiles(documents).change(ALICE, name="Alice")
@@ -52,14 +52,16 @@ def test_an_unknown_time_zone_counts_as_utc(name):
     assert Profile(time_zone=name).zone.key == "UTC"
 
 
-async def test_a_device_that_came_back_with_a_new_token_is_not_forgotten(documents):
+async def test_a_device_that_registered_a_new_token_is_not_removed(documents):
     devices = Devices(documents)
-    old = [Device(id=n, fcm_token=f"old-{n}", time_zone="UTC", updated_at=NOON) for n in "ab"]
-    for device in old:
+    old_devices = [
+        Device(id=n, fcm_token=f"old-{n}", time_zone="UTC", updated_at=NOON) for n in "ab"
+    ]
+    for device in old_devices:
         await devices.save(ALICE, device)
-    back = Device(id="b", fcm_token="new-b", time_zone="UTC", updated_at=NOON)
+    renewed_device = Device(id="b", fcm_token="new-b", time_zone="UTC", updated_at=NOON)
 
-    await devices.save(ALICE, back)
-    await devices.forget(ALICE, old)
+    await devices.save(ALICE, renewed_device)
+    await devices.remove_unless_renewed(ALICE, old_devices)
 
-    assert await devices.all(ALICE) == [back]
+    assert await devices.list_all(ALICE) == [renewed_device]

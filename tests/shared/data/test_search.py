@@ -26,7 +26,7 @@ from shared.domain.documents import Delete, Set, Update
 from shared.domain.ids import ConversationId, MemoryId, UserId
 from shared.domain.memory import Memory
 from shared.retrieval.dates import Span
-from tests.doubles import ReadRounds
+from tests.doubles import CountingDocuments
 
 ANN, BOB = UserId("ann"), UserId("bob")
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
@@ -34,7 +34,7 @@ INDEXES = FirestoreIndexes.read(Path(__file__).parents[3] / "infra/firestore.ind
 
 
 @dataclass(frozen=True)
-class Library:
+class SearchFixture:
     """Documents and their index, as process_conversation leaves them."""
 
     documents: SqliteDocuments
@@ -42,17 +42,17 @@ class Library:
     index: LibraryIndex
     search: Search
 
-    async def keep(self, uid: UserId, *conversations: Conversation) -> None:
+    async def store(self, uid: UserId, *conversations: Conversation) -> None:
         for conversation in conversations:
             stored = await Conversations(self.documents).add(uid, conversation)
             segments = conversation.transcript_segments
             await self.index.put(uid, replace(stored, transcript_segments=segments))
 
-    async def remember(self, uid: UserId, memory: Memory) -> None:
+    async def store_memory(self, uid: UserId, memory: Memory) -> None:
         await self.documents.write(Set(memory_path(uid, memory.id), dump(memory)))
         await self.index.put_memories(uid, [memory])
 
-    async def ids(
+    async def search_ids(
         self,
         uid: UserId,
         query: str,
@@ -62,22 +62,22 @@ class Library:
         limit: int = 10,
     ) -> list[str]:
         filters = Filters(start=start, end=end)
-        found = await self.search.conversations(uid, query, filters=filters, limit=limit)
-        return [one.conversation.id for one in found]
+        hits = await self.search.search_conversations(uid, query, filters=filters, limit=limit)
+        return [hit.conversation.id for hit in hits]
 
 
 @contextmanager
-def opened() -> Iterator[Library]:
+def open_library() -> Iterator[SearchFixture]:
     with TemporaryDirectory() as folder:
         database = SqliteDatabase(Path(folder) / "keepsake.db")
         documents, vectors = SqliteDocuments(database, INDEXES), SqliteVectors(database)
-        yield Library(documents, vectors, LibraryIndex(vectors), Search(documents, vectors))
+        yield SearchFixture(documents, vectors, LibraryIndex(vectors), Search(documents, vectors))
         database.close()
 
 
 @pytest.fixture
-async def library() -> AsyncIterator[Library]:
-    with opened() as library:
+async def library() -> AsyncIterator[SearchFixture]:
+    with open_library() as library:
         yield library
 
 
@@ -98,16 +98,16 @@ def memory(name: str, content: str) -> Memory:
     )
 
 
-async def test_p11_a_phrase_from_a_transcript_is_found_where_it_was_said(library: Library):
+async def test_a_phrase_from_a_transcript_is_found_where_it_was_said_p11(library: SearchFixture):
     filler = [f"And then we spoke about subject {n}" for n in range(20)]
-    await library.keep(
+    await library.store(
         ANN,
         talk("keys", *filler, "The spare key hangs behind the blue door", "Good", *filler),
         talk("door", "He painted the door last spring"),
         talk("lunch", "Soup again"),
     )
 
-    [best, *others] = await library.search.conversations(
+    [best, *others] = await library.search.search_conversations(
         ANN, "Where does the spare key hang?", limit=5
     )
 
@@ -117,34 +117,34 @@ async def test_p11_a_phrase_from_a_transcript_is_found_where_it_was_said(library
     assert [other.conversation.id for other in others] == []
 
 
-async def test_p11_a_name_is_found_whoever_writes_it(library: Library):
-    await library.keep(
+async def test_a_name_matches_in_every_spelling_p11(library: SearchFixture):
+    await library.store(
         ANN, talk("who", "I met Zoë Krüger in town"), talk("town", "The town is old")
     )
 
-    assert await library.ids(ANN, "what about zoe kruger") == ["who"]
+    assert await library.search_ids(ANN, "what about zoe kruger") == ["who"]
 
 
-async def test_p11_conversations_are_distinct_and_in_rank_order(library: Library):
-    await library.keep(
+async def test_conversations_are_distinct_and_in_rank_order_p11(library: SearchFixture):
+    await library.store(
         ANN,
         talk("some", "A heron", "Fine weather", "Yes", "No"),
         talk("most", *["The heron and the otter"] * 12),
         title_only := talk("title", "Nothing here", title="Otter and heron and kingfisher"),
     )
 
-    found = await library.search.conversations(ANN, "heron otter kingfisher", limit=5)
+    hits = await library.search.search_conversations(ANN, "heron otter kingfisher", limit=5)
 
-    assert [one.conversation.id for one in found] == ["most", "title", "some"]
-    assert [one.score for one in found] == sorted((one.score for one in found), reverse=True)
-    assert found[1].passages == ()
-    assert found[1].conversation == title_only
+    assert [hit.conversation.id for hit in hits] == ["most", "title", "some"]
+    assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
+    assert hits[1].passages == ()
+    assert hits[1].conversation == title_only
 
 
-async def test_p11_a_limit_is_kept(library: Library):
-    await library.keep(ANN, *(talk(f"c{n}", "The heron") for n in range(5)))
+async def test_search_returns_at_most_limit_conversations_p11(library: SearchFixture):
+    await library.store(ANN, *(talk(f"c{n}", "The heron") for n in range(5)))
 
-    assert len(await library.ids(ANN, "heron", limit=3)) == 3
+    assert len(await library.search_ids(ANN, "heron", limit=3)) == 3
 
 
 @pytest.mark.parametrize(
@@ -156,125 +156,127 @@ async def test_p11_a_limit_is_kept(library: Library):
         (1, 2, ["d1"]),
     ],
 )
-async def test_p11_a_start_alone_and_an_end_alone_bound_the_days(
-    library: Library, first: int | None, last: int | None, expected: list[str]
+async def test_start_and_end_each_bound_the_days_alone_p11(
+    library: SearchFixture, first: int | None, last: int | None, expected: list[str]
 ):
     days = [NOON + timedelta(days=n) for n in range(3)]
-    await library.keep(ANN, *(talk(f"d{n}", "The heron", at=day) for n, day in enumerate(days)))
+    await library.store(ANN, *(talk(f"d{n}", "The heron", at=day) for n, day in enumerate(days)))
 
-    found = await library.ids(
+    ids = await library.search_ids(
         ANN,
         "heron",
         start=None if first is None else days[first],
         end=None if last is None else days[last],
     )
 
-    assert sorted(found) == expected
+    assert sorted(ids) == expected
 
 
 @pytest.mark.parametrize("query", ["", "   ", "?!"])
-async def test_an_empty_question_finds_nothing(library: Library, query: str):
-    await library.keep(ANN, talk("c", "The heron"))
+async def test_an_empty_question_finds_nothing(library: SearchFixture, query: str):
+    await library.store(ANN, talk("c", "The heron"))
 
-    assert await library.ids(ANN, query) == []
-    assert await library.search.memories(ANN, query, limit=5) == []
+    assert await library.search_ids(ANN, query) == []
+    assert await library.search.search_memories(ANN, query, limit=5) == []
 
 
-async def test_an_edited_conversation_is_not_found_by_its_old_words(library: Library):
-    await library.keep(ANN, talk("c", "The heron"))
+async def test_an_edited_conversation_is_not_found_by_its_old_words(library: SearchFixture):
+    await library.store(ANN, talk("c", "The heron"))
     edited = talk("c", "The otter")
     path = conversation_path(ANN, edited.id)
 
     await library.documents.write(Set(path, dump(edited)))
-    assert await library.ids(ANN, "heron") == []
+    assert await library.search_ids(ANN, "heron") == []
 
     await library.index.put(ANN, replace(edited, chunk_count=1))
-    assert await library.ids(ANN, "heron") == []
-    assert await library.ids(ANN, "otter") == ["c"]
+    assert await library.search_ids(ANN, "heron") == []
+    assert await library.search_ids(ANN, "otter") == ["c"]
 
 
-async def test_a_row_left_over_from_before_an_edit_does_not_count(library: Library):
-    await library.keep(ANN, talk("c", "The heron", *["more"] * 9))
+async def test_a_stale_row_from_before_an_edit_is_ignored(library: SearchFixture):
+    await library.store(ANN, talk("c", "The heron", *["more"] * 9))
     edited = talk("c", "The otter")
     await library.documents.write(Set(conversation_path(ANN, edited.id), dump(edited)))
 
     await library.index.put(ANN, edited)
 
-    assert await library.ids(ANN, "more") == []
+    assert await library.search_ids(ANN, "more") == []
 
 
-async def test_a_deleted_conversation_is_not_found_at_all(library: Library):
-    await library.keep(ANN, talk("c", "The heron"), talk("d", "A heron too"))
+async def test_a_deleted_conversation_is_not_found(library: SearchFixture):
+    await library.store(ANN, talk("c", "The heron"), talk("d", "A heron too"))
 
     await library.documents.write(Delete(conversation_path(ANN, ConversationId("c"))))
 
-    assert await library.ids(ANN, "heron") == ["d"]
+    assert await library.search_ids(ANN, "heron") == ["d"]
 
 
-async def test_a_discarded_conversation_is_not_found(library: Library):
-    await library.keep(ANN, talk("c", "The heron"))
+async def test_a_discarded_conversation_is_not_found(library: SearchFixture):
+    await library.store(ANN, talk("c", "The heron"))
 
     path = conversation_path(ANN, ConversationId("c"))
     await library.documents.write(Update(path, {"discarded": True}))
 
-    assert await library.ids(ANN, "heron") == []
+    assert await library.search_ids(ANN, "heron") == []
 
 
-async def test_deleted_conversations_do_not_use_up_the_limit(library: Library):
-    await library.keep(ANN, *(talk(f"c{n}", "heron " * (9 - n)) for n in range(5)))
+async def test_deleted_conversations_do_not_use_up_the_limit(library: SearchFixture):
+    await library.store(ANN, *(talk(f"c{n}", "heron " * (9 - n)) for n in range(5)))
 
-    gone = [conversation_path(ANN, ConversationId(f"c{n}")) for n in range(3)]
-    await library.documents.write(*(Delete(path) for path in gone))
+    deleted_paths = [conversation_path(ANN, ConversationId(f"c{n}")) for n in range(3)]
+    await library.documents.write(*(Delete(path) for path in deleted_paths))
 
-    assert await library.ids(ANN, "heron", limit=2) == ["c3", "c4"]
-
-
-async def test_no_more_is_read_than_asked_for_while_all_of_it_stands(library: Library):
-    await library.keep(ANN, *(talk(f"c{n}", "We sail at dawn.") for n in range(12)))
-    counting = ReadRounds(library.documents)
-
-    found = await Search(counting, library.vectors).conversations(ANN, "sail", limit=5)
-
-    assert (len(found), counting.documents, counting.rounds) == (5, 5, 1)
+    assert await library.search_ids(ANN, "heron", limit=2) == ["c3", "c4"]
 
 
-async def test_a_transcript_in_parts_gives_its_passages(library: Library):
+async def test_only_limit_documents_are_read_when_none_is_stale(library: SearchFixture):
+    await library.store(ANN, *(talk(f"c{n}", "We sail at dawn.") for n in range(12)))
+    counting_documents = CountingDocuments(library.documents)
+
+    hits = await Search(counting_documents, library.vectors).search_conversations(
+        ANN, "sail", limit=5
+    )
+
+    assert (len(hits), counting_documents.documents, counting_documents.rounds) == (5, 5, 1)
+
+
+async def test_a_transcript_stored_in_parts_gives_passages(library: SearchFixture):
     long = ["word " * 2_000 for _ in range(90)]
-    await library.keep(ANN, talk("long", *long, "The heron nests in the mill"))
+    await library.store(ANN, talk("long", *long, "The heron nests in the mill"))
 
-    [found] = await library.search.conversations(ANN, "heron", limit=5)
+    [hit] = await library.search.search_conversations(ANN, "heron", limit=5)
 
-    assert found.conversation.parts
-    assert found.passages[0].last_segment == 90
-    assert found.passages[0].text.endswith("Bea: The heron nests in the mill")
+    assert hit.conversation.parts
+    assert hit.passages[0].last_segment == 90
+    assert hit.passages[0].text.endswith("Bea: The heron nests in the mill")
 
 
-async def test_a_transcript_whose_part_is_gone_is_not_found(library: Library):
+async def test_a_conversation_with_a_missing_transcript_part_is_not_found(library: SearchFixture):
     long = ["word " * 2_000 for _ in range(90)]
-    await library.keep(ANN, talk("long", *long, "The heron"), talk("short", "A heron"))
+    await library.store(ANN, talk("long", *long, "The heron"), talk("short", "A heron"))
 
     await library.documents.write(Delete(f"users/{ANN}/conversations/long/parts/0"))
 
-    assert await library.ids(ANN, "heron") == ["short"]
+    assert await library.search_ids(ANN, "heron") == ["short"]
 
 
-async def test_memories_are_found_best_first_and_only_as_they_are_now(library: Library):
+async def test_memories_come_best_first_without_edited_or_deleted_ones(library: SearchFixture):
     for name, content in (
         ("both", "Ann keeps bees and hens"),
         ("one", "Ann sold the hens last year in June to a farmer"),
         ("edited", "Ann dislikes bees and hens"),
         ("deleted", "Bees and hens are Ann's"),
     ):
-        await library.remember(ANN, memory(name, content))
-    await library.keep(ANN, talk("c", "bees and hens"))
+        await library.store_memory(ANN, memory(name, content))
+    await library.store(ANN, talk("c", "bees and hens"))
     path = memory_path(ANN, MemoryId("edited"))
     await library.documents.write(
         Update(path, {"content": "Ann likes cats"}), Delete(memory_path(ANN, MemoryId("deleted")))
     )
 
-    found = await library.search.memories(ANN, "bees, hens", limit=5)
+    memories = await library.search.search_memories(ANN, "bees, hens", limit=5)
 
-    assert [one.id for one in found] == ["both", "one"]
+    assert [hit.id for hit in memories] == ["both", "one"]
 
 
 words = st.sampled_from(["heron", "otter", "badger", "mill"])
@@ -286,61 +288,67 @@ libraries = st.dictionaries(
 
 @settings(max_examples=25, deadline=None)
 @given(libraries, words)
-async def test_p11_conversations_of_others_never_come_back(
-    kept: dict[tuple[UserId, str], list[str]], word: str
+async def test_search_never_returns_conversations_of_another_user_p11(
+    transcripts: dict[tuple[UserId, str], list[str]], word: str
 ):
-    with opened() as library:
-        for (uid, name), said in kept.items():
-            await library.keep(uid, talk(f"{uid}-{name}", *said))
+    with open_library() as library:
+        for (uid, name), texts in transcripts.items():
+            await library.store(uid, talk(f"{uid}-{name}", *texts))
 
-        found = await library.ids(ANN, word)
+        ids = await library.search_ids(ANN, word)
 
-    mine = {f"{uid}-{name}" for (uid, name), said in kept.items() if uid == ANN and word in said}
-    assert set(found) == mine
-    assert len(found) == len(mine)
+    own_ids = {
+        f"{uid}-{name}"
+        for (uid, name), texts in transcripts.items()
+        if uid == ANN and word in texts
+    }
+    assert set(ids) == own_ids
+    assert len(ids) == len(own_ids)
 
 
-async def test_a_long_conversation_does_not_take_the_places_of_the_others(library: Library) -> None:
+async def test_a_long_conversation_does_not_crowd_out_the_others(library: SearchFixture) -> None:
     long = talk("long", *("The launch, the launch and once more the launch." for _ in range(200)))
     others = [talk(f"c{n}", f"On day {n} somebody named the launch.") for n in range(3)]
-    await library.keep(ANN, long, *others)
+    await library.store(ANN, long, *others)
 
-    assert set(await library.ids(ANN, "launch", limit=4)) == {"long", "c0", "c1", "c2"}
+    assert set(await library.search_ids(ANN, "launch", limit=4)) == {"long", "c0", "c1", "c2"}
 
 
-async def test_p13_what_was_said_in_the_time_a_question_names_comes_first(library: Library):
-    await library.keep(
+async def test_conversations_from_a_time_named_in_the_question_come_first_p13(
+    library: SearchFixture,
+):
+    await library.store(
         ANN,
         talk("before", "The heron came back", at=NOON - timedelta(days=9)),
         talk("then", "A heron", "It went on", at=NOON),
     )
-    then = Span(NOON - timedelta(hours=1), NOON + timedelta(hours=1))
+    span = Span(NOON - timedelta(hours=1), NOON + timedelta(hours=1))
 
-    found = await library.search.conversations(ANN, "The heron back", named=then, limit=5)
+    hits = await library.search.search_conversations(ANN, "The heron back", named=span, limit=5)
 
-    assert await library.ids(ANN, "The heron back") == ["before", "then"]
-    assert [one.conversation.id for one in found] == ["then", "before"]
+    assert await library.search_ids(ANN, "The heron back") == ["before", "then"]
+    assert [hit.conversation.id for hit in hits] == ["then", "before"]
 
 
-async def test_p13_a_time_without_a_hit_is_searched_without_and_said(library: Library):
-    await library.keep(ANN, talk("c", "The heron"))
-    never = Span(NOON + timedelta(days=1), NOON + timedelta(days=2))
+async def test_a_named_time_without_hits_is_ignored_and_logged_p13(library: SearchFixture):
+    await library.store(ANN, talk("c", "The heron"))
+    empty_span = Span(NOON + timedelta(days=1), NOON + timedelta(days=2))
 
-    with telemetry.request("chat"):
-        found = await library.search.conversations(ANN, "heron", named=never, limit=5)
-        facts = telemetry.facts()
+    with telemetry.log_request("chat"):
+        hits = await library.search.search_conversations(ANN, "heron", named=empty_span, limit=5)
+        facts = telemetry.get_fields()
 
-    assert [one.conversation.id for one in found] == ["c"]
+    assert [hit.conversation.id for hit in hits] == ["c"]
     assert facts["named_time"] == "nothing then, searched without"
 
 
 @pytest.fixture
-async def launches(library: Library) -> Library:
+async def launches(library: SearchFixture) -> SearchFixture:
     """Hold three talks of one subject: about Zoë, about printing, and with Bea as Bob."""
     zoe = replace(talk("zoe", "The launch"), topics=Topics(people=("Zoë Krüger",)))
     print_ = replace(talk("print", "The launch"), topics=Topics(topics=("Print Shop",)))
-    spoken = replace(talk("bob", "The launch"), speakers={"Bea": Speaker(name="Bob")})
-    await library.keep(ANN, zoe, print_, spoken)
+    bob = replace(talk("bob", "The launch"), speakers={"Bea": Speaker(name="Bob")})
+    await library.store(ANN, zoe, print_, bob)
     return library
 
 
@@ -359,12 +367,12 @@ async def launches(library: Library) -> Library:
         (Filters(people=("Zoe",), start=NOON + timedelta(seconds=1)), set()),
     ],
 )
-async def test_p13_p33_filters_keep_who_speaks_or_is_spoken_of_and_the_topics(
-    launches: Library, filters: Filters, expected: set[str]
+async def test_filters_match_speakers_mentioned_people_and_topics_p13_p33(
+    launches: SearchFixture, filters: Filters, expected: set[str]
 ):
-    found = await launches.search.conversations(ANN, "launch", filters=filters, limit=5)
+    hits = await launches.search.search_conversations(ANN, "launch", filters=filters, limit=5)
 
-    assert {one.conversation.id for one in found} == expected
+    assert {hit.conversation.id for hit in hits} == expected
 
 
 @pytest.mark.parametrize(
@@ -378,31 +386,31 @@ async def test_p13_p33_filters_keep_who_speaks_or_is_spoken_of_and_the_topics(
         (Filters(end=NOON), set(), None),
     ],
 )
-async def test_p13_names_that_leave_nothing_are_dropped_and_that_is_said_but_times_hold(
-    launches: Library, filters: Filters, expected: set[str], *, fallback: bool | None
+async def test_people_and_topic_filters_without_hits_are_dropped_and_reported_but_times_apply_p13(
+    launches: SearchFixture, filters: Filters, expected: set[str], *, fallback: bool | None
 ):
-    with telemetry.request("chat"):
-        searched = await launches.search.narrowed(ANN, "launch", filters=filters, limit=5)
-        facts = telemetry.facts()
+    with telemetry.log_request("chat"):
+        result = await launches.search.search_with_fallback(ANN, "launch", filters=filters, limit=5)
+        facts = telemetry.get_fields()
 
-    assert {one.conversation.id for one in searched.found} == expected
-    assert searched.fallback_without_filters is bool(fallback)
+    assert {hit.conversation.id for hit in result.conversations} == expected
+    assert result.fallback_without_filters is bool(fallback)
     assert facts.get("fallback_without_filters") is fallback
 
 
-async def test_rows_that_were_made_another_way_do_not_count(library: Library):
-    await library.keep(ANN, talk("c", "The heron"))
+async def test_rows_of_another_index_version_are_ignored(library: SearchFixture):
+    await library.store(ANN, talk("c", "The heron"))
     [row] = (await library.vectors.fetch(ANN, ["ann-c#0"])).values()
 
     old = {**row.metadata, "index_version": INDEX_VERSION - 1}
     await library.vectors.upsert(ANN, [replace(row, metadata=old)])
 
-    assert await library.ids(ANN, "heron") == []
+    assert await library.search_ids(ANN, "heron") == []
 
 
-async def test_the_turns_themselves_count_for_more_than_a_summary(library: Library):
-    await library.keep(
+async def test_a_transcript_turn_outranks_a_summary(library: SearchFixture):
+    await library.store(
         ANN, talk("told", "Fine weather", title="The heron"), talk("said", "The heron", title="x")
     )
 
-    assert await library.ids(ANN, "heron") == ["said", "told"]
+    assert await library.search_ids(ANN, "heron") == ["said", "told"]

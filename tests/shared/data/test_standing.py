@@ -4,7 +4,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from shared.data.codec import dump
-from shared.data.standing import SEGMENT_CHARS, Decoded
+from shared.data.standing import SEGMENT_OVERHEAD_CHARS, ConversationCache
 from shared.domain.conversation import Conversation, Segment, content_hash
 from shared.domain.documents import Document
 from shared.domain.ids import ConversationId
@@ -22,67 +22,67 @@ def talk(name: str, text: str = "Ann likes Lisbon.") -> Conversation:
     )
 
 
-def document(said: Conversation, version: str = "v1", uid: str = "ada") -> Document:
-    path = f"users/{uid}/conversations/{said.id}"
-    return Document(path=path, fields=dump(said), version=version)
+def document(conversation: Conversation, version: str = "v1", uid: str = "ada") -> Document:
+    path = f"users/{uid}/conversations/{conversation.id}"
+    return Document(path=path, fields=dump(conversation), version=version)
 
 
 def test_a_version_is_decoded_once():
-    decoded = Decoded()
+    cache = ConversationCache()
 
-    [first], [again] = (decoded.all([document(talk("c1"))]) for _ in range(2))
+    [first], [second] = (cache.decode_all([document(talk("c1"))]) for _ in range(2))
 
     assert first.conversation == talk("c1")
     assert first.content_hash == content_hash(talk("c1"))
-    assert again is first
+    assert second is first
 
 
-def test_another_version_is_decoded_anew():
-    decoded, edited = Decoded(), talk("c1", "Ann likes Porto.")
+def test_a_new_version_is_decoded_again():
+    cache, edited = ConversationCache(), talk("c1", "Ann likes Porto.")
 
-    decoded.all([document(talk("c1"))])
-    [standing] = decoded.all([document(edited, "v2")])
+    cache.decode_all([document(talk("c1"))])
+    [entry] = cache.decode_all([document(edited, "v2")])
 
-    assert (standing.conversation, standing.content_hash) == (edited, content_hash(edited))
-    assert len(decoded) == 1
-
-
-def test_what_is_gone_or_cannot_be_decoded_is_left_out():
-    broken = replace(document(talk("c1"), "v2"), fields={"started_at": "soon"})
-    decoded = Decoded()
-
-    decoded.all([document(talk("c1"))])
-
-    assert decoded.all([None, broken]) == []
-    assert len(decoded) == 0
+    assert (entry.conversation, entry.content_hash) == (edited, content_hash(edited))
+    assert len(cache) == 1
 
 
-def test_one_users_conversation_is_not_anothers_of_the_same_id():
-    decoded, others = Decoded(), talk("c1", "Eve likes Rome.")
+def test_missing_and_malformed_documents_are_left_out():
+    malformed = replace(document(talk("c1"), "v2"), fields={"started_at": "soon"})
+    cache = ConversationCache()
 
-    decoded.all([document(talk("c1"))])
-    [standing] = decoded.all([document(others, uid="eve")])
+    cache.decode_all([document(talk("c1"))])
 
-    assert standing.conversation == others
+    assert cache.decode_all([None, malformed]) == []
+    assert len(cache) == 0
 
 
-def test_those_read_last_are_held_and_no_more_than_there_is_room_for():
-    room = 2 * (SEGMENT_CHARS + len("Ann likes Lisbon."))
-    decoded = Decoded(held_chars=room)
+def test_conversations_of_two_users_with_the_same_id_are_cached_separately():
+    cache, other_conversation = ConversationCache(), talk("c1", "Eve likes Rome.")
+
+    cache.decode_all([document(talk("c1"))])
+    [entry] = cache.decode_all([document(other_conversation, uid="eve")])
+
+    assert entry.conversation == other_conversation
+
+
+def test_the_least_recently_read_conversation_is_evicted_when_the_cache_is_full():
+    max_chars = 2 * (SEGMENT_OVERHEAD_CHARS + len("Ann likes Lisbon."))
+    cache = ConversationCache(max_chars=max_chars)
     first, second, third = (document(talk(name)) for name in ("c1", "c2", "c3"))
 
-    [kept] = decoded.all([first])
-    [dropped] = decoded.all([second])
-    decoded.all([first])
-    decoded.all([third])
+    [cached_entry] = cache.decode_all([first])
+    [evicted_entry] = cache.decode_all([second])
+    cache.decode_all([first])
+    cache.decode_all([third])
 
-    assert len(decoded) == 2
-    assert decoded.all([first])[0] is kept
-    assert decoded.all([second])[0] is not dropped
+    assert len(cache) == 2
+    assert cache.decode_all([first])[0] is cached_entry
+    assert cache.decode_all([second])[0] is not evicted_entry
 
 
-def test_one_that_is_larger_than_the_room_is_told_and_not_held():
-    decoded = Decoded(held_chars=100)
+def test_a_conversation_larger_than_the_cache_is_returned_but_not_cached():
+    cache = ConversationCache(max_chars=100)
 
-    assert len(decoded.all([document(talk("c1"))])) == 1
-    assert len(decoded) == 0
+    assert len(cache.decode_all([document(talk("c1"))])) == 1
+    assert len(cache) == 0

@@ -6,57 +6,57 @@ from datetime import UTC, datetime, timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.domain.breaker import FAILURES, REST, Breaker
+from shared.domain.breaker import FAILURE_THRESHOLD, OPEN_FOR, CircuitBreaker
 
 START = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)
 
 
-def opened() -> Breaker:
-    breaker = Breaker()
-    for _ in range(FAILURES):
-        breaker.failed(START)
+def open_breaker() -> CircuitBreaker:
+    breaker = CircuitBreaker()
+    for _ in range(FAILURE_THRESHOLD):
+        breaker.record_failure(START)
     return breaker
 
 
 def test_five_failures_in_a_row_open_it_for_thirty_seconds() -> None:
-    breaker = opened()
+    breaker = open_breaker()
 
-    assert FAILURES == 5
-    assert timedelta(seconds=30) == REST
-    assert not breaker.admits(START)
-    assert not breaker.admits(START + REST - timedelta(milliseconds=1))
+    assert FAILURE_THRESHOLD == 5
+    assert timedelta(seconds=30) == OPEN_FOR
+    assert not breaker.allow(START)
+    assert not breaker.allow(START + OPEN_FOR - timedelta(milliseconds=1))
 
 
-def test_one_probe_goes_out_after_the_rest() -> None:
-    breaker = opened()
+def test_one_probe_is_allowed_after_the_open_period() -> None:
+    breaker = open_breaker()
 
-    assert [breaker.admits(START + REST) for _ in range(3)] == [True, False, False]
+    assert [breaker.allow(START + OPEN_FOR) for _ in range(3)] == [True, False, False]
 
 
 def test_a_probe_that_succeeds_closes_it() -> None:
-    breaker = opened()
-    assert breaker.admits(START + REST)
+    breaker = open_breaker()
+    assert breaker.allow(START + OPEN_FOR)
 
-    breaker.succeeded()
+    breaker.record_success()
 
-    assert all(breaker.admits(START + REST) for _ in range(3))
+    assert all(breaker.allow(START + OPEN_FOR) for _ in range(3))
 
 
 def test_a_probe_that_fails_opens_it_again() -> None:
-    breaker = opened()
-    assert breaker.admits(START + REST)
+    breaker = open_breaker()
+    assert breaker.allow(START + OPEN_FOR)
 
-    breaker.failed(START + REST)
+    breaker.record_failure(START + OPEN_FOR)
 
-    assert not breaker.admits(START + 2 * REST - timedelta(milliseconds=1))
-    assert breaker.admits(START + 2 * REST)
+    assert not breaker.allow(START + 2 * OPEN_FOR - timedelta(milliseconds=1))
+    assert breaker.allow(START + 2 * OPEN_FOR)
 
 
-def test_a_probe_that_is_never_heard_of_again_does_not_keep_it_open() -> None:
-    breaker = opened()
-    assert breaker.admits(START + REST)
+def test_a_probe_without_a_result_does_not_block_the_next_probe() -> None:
+    breaker = open_breaker()
+    assert breaker.allow(START + OPEN_FOR)
 
-    assert breaker.admits(START + 2 * REST)
+    assert breaker.allow(START + 2 * OPEN_FOR)
 
 
 Step = timedelta | bool | None
@@ -72,21 +72,21 @@ STEPS = st.lists(
 
 
 @given(STEPS)
-def test_whatever_happens_it_is_open_after_five_failures_and_lets_out_one_probe_a_rest(
+def test_it_opens_after_five_failures_and_allows_one_probe_per_open_period(
     steps: Sequence[Step],
 ) -> None:
-    breaker, now, row, last = Breaker(), START, 0, START
+    breaker, now, failures_in_row, opened_at = CircuitBreaker(), START, 0, START
     for step in steps:
         match step:
             case timedelta():
                 now += step
             case True:
-                breaker.succeeded()
-                row = 0
+                breaker.record_success()
+                failures_in_row = 0
             case False:
-                breaker.failed(now)
-                row, last = row + 1, now
+                breaker.record_failure(now)
+                failures_in_row, opened_at = failures_in_row + 1, now
             case None:
-                expected = row < FAILURES or now >= last + REST
-                assert breaker.admits(now) == expected
-                last = now if expected else last
+                expected = failures_in_row < FAILURE_THRESHOLD or now >= opened_at + OPEN_FOR
+                assert breaker.allow(now) == expected
+                opened_at = now if expected else opened_at

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from shared.domain.hours import hour_of, seconds_left
+from shared.domain.hours import count_seconds_left, floor_to_hour
 
 
 @pytest.mark.parametrize(
@@ -18,10 +18,10 @@ from shared.domain.hours import hour_of, seconds_left
     ],
 )
 def test_seconds_are_counted_to_the_top_of_the_hour_and_never_to_zero(now: datetime, left: int):
-    assert seconds_left(now) == left
+    assert count_seconds_left(now) == left
 
 
 def test_an_hour_begins_at_its_minute_zero():
-    assert hour_of(datetime(2026, 3, 2, 12, 59, 59, 9, tzinfo=UTC)) == datetime(
+    assert floor_to_hour(datetime(2026, 3, 2, 12, 59, 59, 9, tzinfo=UTC)) == datetime(
         2026, 3, 2, 12, tzinfo=UTC
     )

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.domain.provenance import LIBRARY, Source, labelled
+from shared.domain.provenance import LIBRARY, Source, fence_untrusted
 
 MAIL = Source(kind="service", id="gmail", name="Gmail")
 HOSTILE = st.lists(
@@ -14,21 +14,21 @@ HOSTILE = st.lists(
 ).map("".join)
 
 
-def test_a_result_says_whose_words_it_holds() -> None:
-    assert labelled("Hi", MAIL) == '<data from="service Gmail">\nHi\n</data>'
-    assert labelled("Hi", LIBRARY) == '<data from="library">\nHi\n</data>'
+def test_a_fenced_text_names_its_source() -> None:
+    assert fence_untrusted("Hi", MAIL) == '<data from="service Gmail">\nHi\n</data>'
+    assert fence_untrusted("Hi", LIBRARY) == '<data from="library">\nHi\n</data>'
 
 
 @given(HOSTILE, HOSTILE)
 def test_every_text_and_every_name_stays_inside_its_fence(text: str, name: str) -> None:
-    told = labelled(text, Source(kind="app", id="a", name=name))
+    fenced = fence_untrusted(text, Source(kind="app", id="a", name=name))
 
-    first, *_, last = told.split("\n")
+    first, *_, last = fenced.split("\n")
     assert re.fullmatch(r'<data from="[^"<>]*">', first)
     assert last == "</data>"
-    assert len(re.findall(r"<\s*/?\s*data", told, re.IGNORECASE)) == 2
+    assert len(re.findall(r"<\s*/?\s*data", fenced, re.IGNORECASE)) == 2
 
 
 @pytest.mark.parametrize("text", ["a < b", "<p>data</p>", "1 <2> 3"])
 def test_other_markup_stays_as_it_is(text: str) -> None:
-    assert f"\n{text}\n" in labelled(text, LIBRARY)
+    assert f"\n{text}\n" in fence_untrusted(text, LIBRARY)

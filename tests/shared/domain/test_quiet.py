@@ -9,7 +9,13 @@ from hypothesis import strategies as st
 
 from shared.domain.ids import AppId
 from shared.domain.profile import Profile
-from shared.domain.quiet import Decision, Preferences, QuietHours, decide, quiet_until
+from shared.domain.quiet import (
+    DeliveryDecision,
+    Preferences,
+    QuietHours,
+    decide_delivery,
+    find_quiet_end,
+)
 
 WEATHER = AppId("weather")
 BERLIN = ZoneInfo("Europe/Berlin")
@@ -41,24 +47,24 @@ def at(text: str, zone: ZoneInfo = BERLIN, fold: int = 0) -> datetime:
         (NIGHT, "2026-10-24T23:00", "2026-10-25T07:00"),
     ],
 )
-def test_t16_quiet_hours_follow_the_owners_clock(hours: QuietHours, now: str, until: str | None):
-    assert quiet_until(hours, zone=BERLIN, now=at(now)) == (at(until) if until else None)
+def test_quiet_hours_follow_the_owners_clock_t16(hours: QuietHours, now: str, until: str | None):
+    assert find_quiet_end(hours, zone=BERLIN, now=at(now)) == (at(until) if until else None)
 
 
-def test_t16_a_time_that_comes_twice_is_quiet_twice():
+def test_a_repeated_local_time_is_quiet_both_times_t16():
     """The clock goes from 03:00 back to 02:00."""
     hours = QuietHours(begin="22:00", end="02:30")
 
     for fold in (0, 1):
         now = at("2026-10-25T02:15", fold=fold)
-        assert quiet_until(hours, zone=BERLIN, now=now) == at("2026-10-25T02:30", fold=1)
-    assert quiet_until(hours, zone=BERLIN, now=at("2026-10-25T02:30", fold=1)) is None
+        assert find_quiet_end(hours, zone=BERLIN, now=now) == at("2026-10-25T02:30", fold=1)
+    assert find_quiet_end(hours, zone=BERLIN, now=at("2026-10-25T02:30", fold=1)) is None
 
 
-def test_t16_quiet_hours_without_a_pause_never_end_too_early():
+def test_quiet_hours_of_a_whole_day_do_not_end_early_t16():
     hours = QuietHours(begin="07:00", end="07:00")
 
-    until = quiet_until(hours, zone=BERLIN, now=at("2026-03-02T09:00"))
+    until = find_quiet_end(hours, zone=BERLIN, now=at("2026-03-02T09:00"))
 
     assert until is not None
     assert until > at("2026-03-03T06:59")
@@ -77,30 +83,32 @@ NOWS = st.datetimes(datetime(2005, 1, 1), datetime(2035, 1, 1)).map(lambda t: t.
 
 @given(hours=HOURS, zone=ZONES, now=NOWS)
 @example(hours=QuietHours(begin="10:00", end="09:59"), zone=BERLIN, now=at("2026-10-25T02:30"))
-def test_t16_quiet_lasts_until_its_end_and_no_longer(
+def test_quiet_lasts_until_its_end_and_no_longer_t16(
     hours: QuietHours, zone: ZoneInfo, now: datetime
 ):
-    until = quiet_until(hours, zone=zone, now=now)
+    until = find_quiet_end(hours, zone=zone, now=now)
 
     if until is None:
         return
     assert now < until <= now + timedelta(hours=51)
-    assert quiet_until(hours, zone=zone, now=until) is None
-    assert quiet_until(hours, zone=zone, now=until - timedelta(microseconds=1)) == until
+    assert find_quiet_end(hours, zone=zone, now=until) is None
+    assert find_quiet_end(hours, zone=zone, now=until - timedelta(microseconds=1)) == until
 
 
 @given(hours=HOURS, zone=ZONES, now=NOWS)
-def test_t16_what_the_owners_clock_shows_as_quiet_is_quiet(
+def test_a_local_time_within_quiet_hours_is_quiet_t16(
     hours: QuietHours, zone: ZoneInfo, now: datetime
 ):
-    shown = f"{now.astimezone(zone):%H:%M}"
+    local_time = f"{now.astimezone(zone):%H:%M}"
     crosses = hours.end < hours.begin
     inside = (
-        shown >= hours.begin or shown < hours.end if crosses else hours.begin <= shown < hours.end
+        local_time >= hours.begin or local_time < hours.end
+        if crosses
+        else hours.begin <= local_time < hours.end
     )
 
     if inside:
-        assert quiet_until(hours, zone=zone, now=now) is not None
+        assert find_quiet_end(hours, zone=zone, now=now) is not None
 
 
 @pytest.mark.parametrize(
@@ -126,30 +134,30 @@ def test_t16_what_the_owners_clock_shows_as_quiet_is_quiet(
         ),
     ],
 )
-def test_t16_preferences_decide_what_becomes_of_a_push(
+def test_preferences_decide_how_a_push_is_delivered_t16(
     preferences: Preferences, now: str, decision: str
 ):
-    wanted: Decision = decision if decision in ("push", "silence") else at(decision)  # type: ignore[assignment]  # one of the two literals
+    expected: DeliveryDecision = decision if decision in ("push", "silence") else at(decision)  # type: ignore[assignment]  # one of the two literals
 
-    assert decide(preferences, WEATHER, zone=BERLIN, now=at(now)) == wanted
+    assert decide_delivery(preferences, WEATHER, zone=BERLIN, now=at(now)) == expected
 
 
 @given(hours=HOURS, zone=ZONES, now=NOWS, hour=st.none() | st.integers(0, 23))
-def test_t16_what_is_held_back_is_due_at_a_time_that_is_not_quiet(
+def test_a_deferred_push_is_due_outside_quiet_hours_t16(
     hours: QuietHours, zone: ZoneInfo, now: datetime, hour: int | None
 ):
     preferences = Preferences(quiet_hours=hours, digest_hour=hour)
 
-    decision = decide(preferences, WEATHER, zone=zone, now=now)
+    decision = decide_delivery(preferences, WEATHER, zone=zone, now=now)
 
     if isinstance(decision, datetime):
         assert now < decision
-        assert decide(preferences, WEATHER, zone=zone, now=decision) == "push"
+        assert decide_delivery(preferences, WEATHER, zone=zone, now=decision) == "push"
 
 
-def test_t16_an_unknown_zone_counts_as_utc():
+def test_an_unknown_zone_counts_as_utc_t16():
     zone = Profile(time_zone="Mars/Olympus").zone
 
-    until = quiet_until(NIGHT, zone=zone, now=datetime(2026, 3, 2, 23, tzinfo=UTC))
+    until = find_quiet_end(NIGHT, zone=zone, now=datetime(2026, 3, 2, 23, tzinfo=UTC))
 
     assert until == datetime(2026, 3, 3, 7, tzinfo=UTC)

@@ -19,8 +19,8 @@ class Point:
 
 @positional_value
 class Pair:
-    one: int
-    other: Point | None = None
+    first: int
+    second: Point | None = None
 
 
 @value
@@ -35,7 +35,7 @@ class Standard:
     tags: list[str] = field(default_factory=list)
 
 
-def test_it_looks_and_counts_like_the_standard_one() -> None:
+def test_repr_equality_and_replace_match_a_standard_dataclass() -> None:
     ours, standard = Point(x=1, tags=["a"]), Standard(x=1, tags=["a"])
 
     assert repr(ours) == repr(standard).replace("Standard", "Point")
@@ -54,7 +54,7 @@ def test_each_value_has_a_default_of_its_own() -> None:
     assert Point(x=1).tags is not Point(x=1).tags
 
 
-def test_nothing_can_be_changed_removed_or_added() -> None:
+def test_fields_cannot_be_changed_removed_or_added() -> None:
     point = Point(x=1)
 
     for change in (
@@ -73,16 +73,16 @@ def test_a_missing_or_unknown_field_is_a_type_error(arguments: dict[str, int]) -
         Point(**arguments)  # type: ignore[arg-type]
 
 
-def test_fields_are_given_by_name_unless_it_says_otherwise() -> None:
+def test_fields_are_keyword_only_except_for_positional_values() -> None:
     with pytest.raises(TypeError):
         Point(1)  # type: ignore[call-arg]
 
     match Pair(1, Point(x=2)):
-        case Pair(one, Point(x=x)):
-            assert (one, x) == (1, 2)
+        case Pair(first, Point(x=x)):
+            assert (first, x) == (1, 2)
 
 
-def test_copies_pickles_and_pydantic_take_it_as_a_dataclass() -> None:
+def test_copy_pickle_and_pydantic_treat_a_value_as_a_dataclass() -> None:
     pair = Pair(1, Point(x=2, tags=["a"]))
 
     assert copy.deepcopy(pair) == pair
@@ -102,7 +102,7 @@ class _Greeting:
         object.__setattr__(self, "words", f"Hello {self.name}")
 
 
-def test_what_a_value_does_after_it_is_made_is_done_as_for_any_dataclass():
+def test_post_init_runs_as_for_any_dataclass():
     assert _Greeting(name="Ann").words == "Hello Ann"
     assert replace(_Greeting(name="Ann"), name="Bob").words == "Hello Bob"
     with pytest.raises(ValueError, match="somebody"):

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.domain.words import count_words, first_words, normalise
+from shared.domain.words import count_words, normalise, truncate_words
 
 
 @pytest.mark.parametrize(
@@ -16,12 +16,12 @@ def test_words_are_counted_in_every_script(text, count):
 
 
 @given(st.text(), st.integers(1, 20))
-def test_the_first_words_are_never_more_than_asked_for(text, limit):
-    short = first_words(text, limit)
+def test_truncated_text_never_exceeds_the_word_limit(text, limit):
+    short = truncate_words(text, limit)
 
     assert len(short.split()) <= limit
     assert " ".join(text.split()).startswith(short)
 
 
-def test_two_wordings_of_one_thing_are_equal():
+def test_normalise_ignores_case_and_punctuation():
     assert normalise("User lives in BERGEN!") == normalise(" user lives, in bergen")

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from infra.local.envelopes import document_event, envelope
+from infra.local.envelopes import build_envelope, encode_document_event
 from shared import telemetry
 from shared.adapters.firestore_limits import check_fields
 from shared.adapters.sqlite_queue import Job
@@ -18,9 +18,9 @@ from shared.domain.errors import Invalid
 from shared.edge.cloudevents import (
     MAX_EVENT_BYTES,
     DocumentChange,
-    dead_letter,
-    document_change,
-    pubsub_event,
+    parse_dead_letter,
+    parse_document_change,
+    parse_pubsub_event,
 )
 
 NAME = "projects/demo/databases/(default)/documents/users/alice/conversations/c1"
@@ -48,7 +48,7 @@ TRACE = {"traceparent": f"00-{'4b' * 16}-{'00' * 7}01-01", "x-request-id": "r1"}
 FIELDS = st.dictionaries(st.text(), VALUES, max_size=4)
 
 
-def _job(kind: Kind, name: str, body: dict[str, Any]) -> Job:
+def _build_job(kind: Kind, name: str, body: dict[str, Any]) -> Job:
     created = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)
     return Job(
         id=7,
@@ -57,7 +57,7 @@ def _job(kind: Kind, name: str, body: dict[str, Any]) -> Job:
         name=name,
         body=body,
         trace=TRACE,
-        created=created,
+        created_at=created,
         attempt=1,
         fence=1,
     )
@@ -65,49 +65,51 @@ def _job(kind: Kind, name: str, body: dict[str, Any]) -> Job:
 
 @given(old=st.none() | FIELDS, new=FIELDS)
 def test_every_change_is_read_as_it_was_written(old: Any, new: Any) -> None:
-    job = _job("trigger", "users/alice/conversations/c1", {"old": old, "new": new})
+    job = _build_job("trigger", "users/alice/conversations/c1", {"old": old, "new": new})
 
-    change = document_change(*envelope(job, project="demo"))
+    change = parse_document_change(*build_envelope(job, project="demo"))
 
     assert change == DocumentChange(path=job.name, old=old, new=new)
 
 
 @given(event=st.dictionaries(st.text(), st.text() | st.integers() | st.none()))
 def test_every_event_is_read_as_it_was_published(event: dict[str, Any]) -> None:
-    headers, body = envelope(_job("event", "memory.made", event), project="demo")
+    headers, body = build_envelope(_build_job("event", "memory.made", event), project="demo")
 
-    assert pubsub_event(headers, body) == event
-    assert pubsub_event({"content-type": "application/json"}, body) == event
+    assert parse_pubsub_event(headers, body) == event
+    assert parse_pubsub_event({"content-type": "application/json"}, body) == event
 
 
-def test_c75_an_event_goes_on_in_the_trace_of_who_published_it() -> None:
-    headers, body = envelope(_job("event", "memory.made", {}), project="demo")
+def test_an_event_continues_the_trace_of_its_publisher_c75() -> None:
+    headers, body = build_envelope(_build_job("event", "memory.made", {}), project="demo")
 
-    with telemetry.request("test", carried=headers):
-        pubsub_event(headers, body)
-        carried_on = telemetry.trace()
+    with telemetry.log_request("test", trace_headers=headers):
+        parse_pubsub_event(headers, body)
+        outgoing_headers = telemetry.get_trace_headers()
 
-    assert "4b" * 16 in carried_on["traceparent"]
-    assert carried_on["x-request-id"] == "r1"
+    assert "4b" * 16 in outgoing_headers["traceparent"]
+    assert outgoing_headers["x-request-id"] == "r1"
 
 
 @pytest.mark.parametrize("kind", ["task", "trigger"])
-def test_c75_a_task_and_a_trigger_carry_the_trace_in_their_headers(kind: Kind) -> None:
-    headers, _ = envelope(_job(kind, "users/a/c/d", {"old": None, "new": {}}), project="demo")
+def test_a_task_and_a_trigger_carry_the_trace_in_their_headers_c75(kind: Kind) -> None:
+    headers, _ = build_envelope(
+        _build_job(kind, "users/a/c/d", {"old": None, "new": {}}), project="demo"
+    )
 
     assert headers.items() >= TRACE.items()
 
 
 @pytest.mark.parametrize("attributes", [None, [], {"traceparent": 7}, {"traceparent": "x"}])
-def test_c75_attributes_that_name_no_trace_do_no_harm(attributes: Any) -> None:
+def test_attributes_without_a_valid_trace_are_ignored_c75(attributes: Any) -> None:
     body = json.dumps({"message": {"data": "e30=", "attributes": attributes}}).encode()
 
-    with telemetry.request("test", carried=TRACE):
-        assert pubsub_event({}, body) == {}
+    with telemetry.log_request("test", trace_headers=TRACE):
+        assert parse_pubsub_event({}, body) == {}
 
 
 def test_a_deleted_document_has_only_an_old_value() -> None:
-    change = document_change({}, document_event(NAME, {"a": 1}, None))
+    change = parse_document_change({}, encode_document_event(NAME, {"a": 1}, None))
 
     assert change == DocumentChange(path="users/alice/conversations/c1", old={"a": 1}, new=None)
 
@@ -115,7 +117,7 @@ def test_a_deleted_document_has_only_an_old_value() -> None:
 def test_a_time_keeps_its_microseconds_and_is_aware() -> None:
     time = datetime(2026, 3, 2, 12, 0, 0, 123456, tzinfo=UTC)
 
-    new = document_change({}, document_event(NAME, None, {"at": time})).new
+    new = parse_document_change({}, encode_document_event(NAME, None, {"at": time})).new
 
     assert new == {"at": time}
     assert new["at"].tzinfo is not None
@@ -136,52 +138,54 @@ def test_a_time_keeps_its_microseconds_and_is_aware() -> None:
         b'{"message": {"data": "WzFd"}}',
     ],
 )
-def test_what_is_no_pubsub_message_is_refused(body: bytes) -> None:
+def test_an_invalid_pubsub_message_is_rejected(body: bytes) -> None:
     with pytest.raises(Invalid):
-        pubsub_event({}, body)
+        parse_pubsub_event({}, body)
 
 
-@pytest.mark.parametrize("body", [b"", b"\xff\xff", b"{}", document_event("elsewhere", None, {})])
-def test_what_is_no_document_event_is_refused(body: bytes) -> None:
+@pytest.mark.parametrize(
+    "body", [b"", b"\xff\xff", b"{}", encode_document_event("elsewhere", None, {})]
+)
+def test_an_invalid_document_event_is_rejected(body: bytes) -> None:
     with pytest.raises(Invalid):
-        document_change({}, body)
+        parse_document_change({}, body)
 
 
 def test_an_event_of_another_type_is_refused() -> None:
     headers = {"ce-type": "google.cloud.storage.object.v1.finalized"}
 
     with pytest.raises(Invalid):
-        document_change(headers, document_event(NAME, None, {}))
+        parse_document_change(headers, encode_document_event(NAME, None, {}))
     with pytest.raises(Invalid):
-        pubsub_event(headers, json.dumps({"message": {"data": "e30="}}).encode())
+        parse_pubsub_event(headers, json.dumps({"message": {"data": "e30="}}).encode())
 
 
-def test_a_full_document_of_one_letter_segments_is_taken_before_and_after_its_change():
+def test_an_event_of_two_full_size_documents_is_within_the_size_limit():
     fields = {"transcript_segments": [{"text": "a"}] * 149_000}
     assert check_fields("users/alice/conversations/c1", fields) > 1_000_000
 
-    assert len(document_event(NAME, fields, fields)) < MAX_EVENT_BYTES
+    assert len(encode_document_event(NAME, fields, fields)) < MAX_EVENT_BYTES
 
 
 IDS = {"uid": "alice", "conversation_id": "c1", "content_hash": None}
-FORWARDED = {
+DEAD_LETTER_ATTRIBUTES = {
     "CloudPubSubDeadLetterSourceSubscription": "conversation.changed.process_conversation",
     "CloudPubSubDeadLetterSourceDeliveryCount": "10",
     "CloudPubSubDeadLetterSourceTopicPublishTime": "2026-03-02T09:00:00.123+00:00",
 }
 
 
-def forwarded(**attributes: str) -> bytes:
+def build_dead_letter_body(**attributes: str) -> bytes:
     message = {
         "data": base64.b64encode(json.dumps(IDS).encode()).decode(),
-        "attributes": {**FORWARDED, **attributes},
+        "attributes": {**DEAD_LETTER_ATTRIBUTES, **attributes},
         "publishTime": "2026-03-02T09:04:00Z",
     }
     return json.dumps({"message": message}).encode()
 
 
 def test_a_dead_letter_is_read_as_pubsub_forwards_it_p29() -> None:
-    letter = dead_letter({}, forwarded())
+    letter = parse_dead_letter({}, build_dead_letter_body())
 
     assert (letter.kind, letter.name, letter.target) == (
         "event",
@@ -193,14 +197,20 @@ def test_a_dead_letter_is_read_as_pubsub_forwards_it_p29() -> None:
     assert letter.last_at == datetime(2026, 3, 2, 9, 4, tzinfo=UTC)
 
 
-def test_the_same_message_has_one_dead_letter_however_often_it_dies_p29() -> None:
-    again = dead_letter({}, forwarded(CloudPubSubDeadLetterSourceDeliveryCount="11"))
-    other = dead_letter({}, forwarded(CloudPubSubDeadLetterSourceSubscription="other.bury"))
+def test_a_message_that_fails_repeatedly_has_one_dead_letter_p29() -> None:
+    repeated_letter = parse_dead_letter(
+        {}, build_dead_letter_body(CloudPubSubDeadLetterSourceDeliveryCount="11")
+    )
+    other_letter = parse_dead_letter(
+        {}, build_dead_letter_body(CloudPubSubDeadLetterSourceSubscription="other.bury")
+    )
 
-    assert again.id == dead_letter({}, forwarded()).id != other.id
+    assert (
+        repeated_letter.id == parse_dead_letter({}, build_dead_letter_body()).id != other_letter.id
+    )
 
 
-def test_the_embedded_queue_forwards_its_dead_as_pubsub_does_p29() -> None:
+def test_the_embedded_queue_forwards_dead_letters_as_pubsub_does_p29() -> None:
     body = {
         "kind": "task",
         "source": "notification-7.deliver_notification",
@@ -215,13 +225,13 @@ def test_the_embedded_queue_forwards_its_dead_as_pubsub_does_p29() -> None:
         target="bury",
         name="dead_letters",
         body=body,
-        created=datetime(2026, 3, 2, 10, tzinfo=UTC),
+        created_at=datetime(2026, 3, 2, 10, tzinfo=UTC),
         attempt=1,
         fence=1,
         trace=TRACE,
     )
 
-    letter = dead_letter(*envelope(job, project="demo"))
+    letter = parse_dead_letter(*build_envelope(job, project="demo"))
 
     assert (letter.kind, letter.name, letter.target) == (
         "task",
@@ -239,8 +249,8 @@ def test_the_embedded_queue_forwards_its_dead_as_pubsub_does_p29() -> None:
         {"CloudPubSubDeadLetterSourceTopicPublishTime": "soon"},
     ],
 )
-def test_what_is_no_dead_letter_is_refused(attributes: dict[str, str]) -> None:
+def test_an_invalid_dead_letter_is_rejected(attributes: dict[str, str]) -> None:
     with pytest.raises(Invalid):
-        dead_letter({}, forwarded(**attributes))
+        parse_dead_letter({}, build_dead_letter_body(**attributes))
     with pytest.raises(Invalid):
-        dead_letter({}, json.dumps({"message": {"data": "e30="}}).encode())
+        parse_dead_letter({}, json.dumps({"message": {"data": "e30="}}).encode())

@@ -6,7 +6,7 @@ from typing import Any
 import anyio
 import pytest
 
-from shared.edge.event_stream import SILENCE_S, EventStream
+from shared.edge.event_stream import MAX_SILENCE_S, EventStream
 
 SCOPE: dict[str, Any] = {"type": "http"}
 
@@ -16,7 +16,7 @@ async def receive() -> dict[str, Any]:
     raise AssertionError
 
 
-async def frames(closed: list[bool]) -> AsyncGenerator[bytes, None]:
+async def yield_frames(closed: list[bool]) -> AsyncGenerator[bytes, None]:
     try:
         for frame in (b"a", b"b", b"c"):
             yield frame
@@ -24,22 +24,24 @@ async def frames(closed: list[bool]) -> AsyncGenerator[bytes, None]:
         closed.append(True)
 
 
-async def test_every_frame_is_a_send_of_its_own() -> None:
-    sent: list[Any] = []
+async def test_every_frame_is_sent_separately() -> None:
+    messages: list[Any] = []
 
     async def send(message: Any) -> None:
-        sent.append(message)
+        messages.append(message)
 
-    await EventStream(frames([]), heartbeat=b"!", headers={"X-Run-Id": "r1"})(SCOPE, receive, send)
+    await EventStream(yield_frames([]), heartbeat=b"!", headers={"X-Run-Id": "r1"})(
+        SCOPE, receive, send
+    )
 
-    assert [m["body"] for m in sent[1:]] == [b"a", b"b", b"c", b""]
-    assert [m["more_body"] for m in sent[1:]] == [True, True, True, False]
-    assert (b"x-run-id", b"r1") in sent[0]["headers"]
-    assert (b"cache-control", b"no-cache, no-transform") in sent[0]["headers"]
+    assert [m["body"] for m in messages[1:]] == [b"a", b"b", b"c", b""]
+    assert [m["more_body"] for m in messages[1:]] == [True, True, True, False]
+    assert (b"x-run-id", b"r1") in messages[0]["headers"]
+    assert (b"cache-control", b"no-cache, no-transform") in messages[0]["headers"]
 
 
 @pytest.mark.parametrize("sends", range(5))
-async def test_the_work_is_finished_though_the_client_left(sends: int) -> None:
+async def test_the_work_finishes_even_if_the_client_disconnects(sends: int) -> None:
     done: list[bool] = []
     closed: list[bool] = []
     count = 0
@@ -54,13 +56,13 @@ async def test_the_work_is_finished_though_the_client_left(sends: int) -> None:
         await anyio.lowlevel.checkpoint()
         done.append(True)
 
-    await EventStream(frames(closed), heartbeat=b"!", work=work)(SCOPE, receive, send)
+    await EventStream(yield_frames(closed), heartbeat=b"!", work=work)(SCOPE, receive, send)
 
     assert done == [True]
     assert closed == ([True] if sends else [])
 
 
-class Timer:
+class ManualTimer:
     """Time that passes when told; whoever sleeps wakes in the order of their times."""
 
     def __init__(self) -> None:
@@ -71,11 +73,11 @@ class Timer:
         return self.time
 
     async def sleep(self, seconds: float) -> None:
-        waking = anyio.Event()
-        self._sleepers.append((self.time + seconds, waking))
-        await waking.wait()
+        wake_event = anyio.Event()
+        self._sleepers.append((self.time + seconds, wake_event))
+        await wake_event.wait()
 
-    async def pass_(self, seconds: float) -> None:
+    async def advance(self, seconds: float) -> None:
         await anyio.wait_all_tasks_blocked()
         until = self.time + seconds
         while due := [sleeper for sleeper in self._sleepers if sleeper[0] <= until]:
@@ -87,26 +89,26 @@ class Timer:
         self.time = until
 
 
-class Client:
+class RecordingClient:
     """Receives what is sent, with the time; `gone` makes every further send fail."""
 
-    def __init__(self, timer: Timer) -> None:
-        self.received: list[tuple[float, bytes]] = []
-        self.gone = False
+    def __init__(self, timer: ManualTimer) -> None:
+        self.received_frames: list[tuple[float, bytes]] = []
+        self.is_disconnected = False
         self._timer = timer
 
     async def send(self, message: Any) -> None:
-        if self.gone:
+        if self.is_disconnected:
             raise OSError
         if message.get("body"):
-            self.received.append((self._timer.time, message["body"]))
+            self.received_frames.append((self._timer.time, message["body"]))
 
 
-class Slow:
+class SlowFrames:
     """Yields a frame at each of some times, and notes that it was closed."""
 
-    def __init__(self, timer: Timer, *times: float) -> None:
-        self.closed = False
+    def __init__(self, timer: ManualTimer, *times: float) -> None:
+        self.is_closed = False
         self._timer = timer
         self._times = times
 
@@ -116,23 +118,23 @@ class Slow:
                 await self._timer.sleep(when - self._timer.time)
                 yield b"frame"
         finally:
-            self.closed = True
+            self.is_closed = True
 
 
-def beating(timer: Timer, slow: Slow, **options: Any) -> EventStream:
+def build_event_stream(timer: ManualTimer, slow: SlowFrames, **options: Any) -> EventStream:
     return EventStream(slow.frames(), heartbeat=b"!", now=timer.now, sleep=timer.sleep, **options)
 
 
-async def test_p20_a_heartbeat_is_sent_after_every_15_s_of_silence() -> None:
-    timer = Timer()
-    client, slow = Client(timer), Slow(timer, 10, 24, 60, 70)
+async def test_a_heartbeat_is_sent_after_every_15_s_of_silence_p20() -> None:
+    timer = ManualTimer()
+    client, slow = RecordingClient(timer), SlowFrames(timer, 10, 24, 60, 70)
 
     async with anyio.create_task_group() as tasks:
-        tasks.start_soon(beating(timer, slow), SCOPE, receive, client.send)
-        await timer.pass_(100)
+        tasks.start_soon(build_event_stream(timer, slow), SCOPE, receive, client.send)
+        await timer.advance(100)
 
-    assert SILENCE_S == 15
-    assert client.received == [
+    assert MAX_SILENCE_S == 15
+    assert client.received_frames == [
         (10, b"frame"),
         (24, b"frame"),
         (39, b"!"),
@@ -140,65 +142,69 @@ async def test_p20_a_heartbeat_is_sent_after_every_15_s_of_silence() -> None:
         (60, b"frame"),
         (70, b"frame"),
     ]
-    assert slow.closed
+    assert slow.is_closed
 
 
 async def test_no_heartbeat_follows_the_last_frame_though_work_goes_on() -> None:
-    timer = Timer()
-    client = Client(timer)
-    worked: list[float] = []
+    timer = ManualTimer()
+    client = RecordingClient(timer)
+    work_times: list[float] = []
 
     async def work() -> None:
         await timer.sleep(100)
-        worked.append(timer.time)
+        work_times.append(timer.time)
 
     async with anyio.create_task_group() as tasks:
-        tasks.start_soon(beating(timer, Slow(timer, 1), work=work), SCOPE, receive, client.send)
-        await timer.pass_(100)
+        tasks.start_soon(
+            build_event_stream(timer, SlowFrames(timer, 1), work=work), SCOPE, receive, client.send
+        )
+        await timer.advance(100)
 
-    assert client.received == [(1, b"frame")]
-    assert worked == [100]
+    assert client.received_frames == [(1, b"frame")]
+    assert work_times == [100]
 
 
-async def test_a_client_that_left_is_no_failure_of_a_heartbeat() -> None:
-    timer = Timer()
-    client, slow = Client(timer), Slow(timer, 40)
+async def test_a_heartbeat_to_a_disconnected_client_does_not_fail() -> None:
+    timer = ManualTimer()
+    client, slow = RecordingClient(timer), SlowFrames(timer, 40)
 
     async with anyio.create_task_group() as tasks:
-        tasks.start_soon(beating(timer, slow), SCOPE, receive, client.send)
-        await timer.pass_(1)
-        client.gone = True
-        await timer.pass_(100)
+        tasks.start_soon(build_event_stream(timer, slow), SCOPE, receive, client.send)
+        await timer.advance(1)
+        client.is_disconnected = True
+        await timer.advance(100)
 
-    assert client.received == []
-    assert slow.closed
+    assert client.received_frames == []
+    assert slow.is_closed
 
 
 async def test_a_cancelled_answer_closes_its_frames_at_once() -> None:
-    timer = Timer()
-    client, slow = Client(timer), Slow(timer, 1, 1_000)
+    timer = ManualTimer()
+    client, slow = RecordingClient(timer), SlowFrames(timer, 1, 1_000)
 
     async with anyio.create_task_group() as tasks:
-        tasks.start_soon(beating(timer, slow), SCOPE, receive, client.send)
-        await timer.pass_(20)
-        assert not slow.closed
+        tasks.start_soon(build_event_stream(timer, slow), SCOPE, receive, client.send)
+        await timer.advance(20)
+        assert not slow.is_closed
         tasks.cancel_scope.cancel()
 
-    assert slow.closed
-    assert client.received == [(1, b"frame"), (16, b"!")]
+    assert slow.is_closed
+    assert client.received_frames == [(1, b"frame"), (16, b"!")]
 
 
-async def test_no_heartbeat_comes_between_while_a_frame_is_being_sent() -> None:
-    timer = Timer()
-    client = Client(timer)
+async def test_no_heartbeat_is_sent_while_a_frame_is_being_sent() -> None:
+    timer = ManualTimer()
+    client = RecordingClient(timer)
 
-    async def clogged(message: Any) -> None:
+    async def send_slowly(message: Any) -> None:
         if message.get("body"):
             await timer.sleep(50)
         await client.send(message)
 
     async with anyio.create_task_group() as tasks:
-        tasks.start_soon(beating(timer, Slow(timer, 1, 60)), SCOPE, receive, clogged)
-        await timer.pass_(200)
+        tasks.start_soon(
+            build_event_stream(timer, SlowFrames(timer, 1, 60)), SCOPE, receive, send_slowly
+        )
+        await timer.advance(200)
 
-    assert client.received == [(51, b"frame"), (110, b"frame")]
+    assert client.received_frames == [(51, b"frame"), (110, b"frame")]

@@ -8,37 +8,37 @@ import httpx
 import pytest
 
 from shared.adapters.local_identity import LocalIdentity, LocalServiceIdentity
-from shared.data.codec import Malformed, load
+from shared.data.codec import MalformedDocument, load
 from shared.domain.documents import Document
 from shared.domain.profile import Profile
-from shared.edge.http import Call, Endpoint, application
-from tests.log import logged
+from shared.edge.http import Call, Endpoint, build_application
+from tests.log import capture_log
 
 pytestmark = pytest.mark.anyio
 
 
 @dataclass(frozen=True)
-class Callers:
+class FakeAuthDeps:
     identity = LocalIdentity(b"secret")
     service_identity = LocalServiceIdentity(b"secret")
 
 
-async def broken(_deps: Callers, _call: Call[None]) -> None:
+async def raise_error(_deps: FakeAuthDeps, _call: Call[None]) -> None:
     raise RuntimeError("her diagnosis")
 
 
 @pytest.fixture
 async def http() -> AsyncIterator[httpx.AsyncClient]:
     rows = [
-        Endpoint(method="GET", path="/broken", handler=broken, summary="", access="anyone"),
-        Endpoint(method="POST", path="/", handler=broken, summary="", access="service"),
+        Endpoint(method="GET", path="/broken", handler=raise_error, summary="", access="anyone"),
+        Endpoint(method="POST", path="/", handler=raise_error, summary="", access="service"),
     ]
-    transport = httpx.ASGITransport(application("shop", rows, Callers()))
+    transport = httpx.ASGITransport(build_application("shop", rows, FakeAuthDeps()))
     async with httpx.AsyncClient(transport=transport, base_url="http://shop") as client:
         yield client
 
 
-async def test_a_bug_is_a_problem_that_says_nothing_of_itself(http: httpx.AsyncClient):
+async def test_an_unhandled_error_is_a_problem_without_details(http: httpx.AsyncClient):
     answer = await http.get("/broken")
 
     assert answer.status_code == 500
@@ -49,8 +49,8 @@ async def test_a_bug_is_a_problem_that_says_nothing_of_itself(http: httpx.AsyncC
 async def test_only_a_service_token_for_this_function_opens_an_internal_endpoint(
     http: httpx.AsyncClient,
 ):
-    user = Callers.identity.issue("alice")
-    other = await Callers.service_identity.token("chat")
+    user = FakeAuthDeps.identity.issue("alice")
+    other = await FakeAuthDeps.service_identity.get_token("chat")
 
     for token in (user, other):
         answer = await http.post("/", headers={"Authorization": f"Bearer {token}"})
@@ -58,7 +58,7 @@ async def test_only_a_service_token_for_this_function_opens_an_internal_endpoint
 
 
 TRACE = "4bf92f3577b34da6a3ce929d0e0e4736"
-CARRIED = {"traceparent": f"00-{TRACE}-00f067aa0ba902b7-01", "X-Request-Id": "r1"}
+TRACE_HEADERS = {"traceparent": f"00-{TRACE}-00f067aa0ba902b7-01", "X-Request-Id": "r1"}
 
 
 @pytest.mark.parametrize(
@@ -71,37 +71,37 @@ CARRIED = {"traceparent": f"00-{TRACE}-00f067aa0ba902b7-01", "X-Request-Id": "r1
         ("PUT", "/broken", 405, "refused"),
     ],
 )
-async def test_c75_every_answer_has_its_request_id_and_one_line(
+async def test_every_answer_has_its_request_id_and_one_line_c75(
     http: httpx.AsyncClient, method: str, path: str, status: int, outcome: str
 ):
-    with logged() as log:
-        answer = await http.request(method, path, headers=CARRIED)
+    with capture_log() as log:
+        answer = await http.request(method, path, headers=TRACE_HEADERS)
 
-    (line,) = log.requests()
+    (line,) = log.find_requests()
     assert answer.status_code == status
     assert answer.headers["x-request-id"] == "r1"
     assert (line["function"], line["status"], line["outcome"]) == ("shop", status, outcome)
     assert (line["trace_id"], line["request_id"]) == (TRACE, "r1")
 
 
-async def test_c75_a_request_id_that_is_none_is_not_echoed(http: httpx.AsyncClient):
+async def test_an_invalid_request_id_is_not_echoed_c75(http: httpx.AsyncClient):
     answer = await http.get("/broken", headers={"X-Request-Id": "<script>"})
 
     assert answer.headers["x-request-id"].isalnum()
 
 
-async def test_c75_a_line_tells_neither_path_nor_query(http: httpx.AsyncClient):
-    with logged() as log:
+async def test_a_log_line_contains_neither_path_nor_query_c75(http: httpx.AsyncClient):
+    with capture_log() as log:
         await http.get("/her-diagnosis?of=ann")
 
     assert "diagnosis" not in log.text
     assert "ann" not in log.text
 
 
-def test_what_is_logged_of_a_malformed_document_holds_none_of_its_content():
+def test_the_error_of_a_malformed_document_contains_none_of_its_content():
     document = Document(path="users/alice", fields={"name": {"is": "her diagnosis"}}, version="")
 
-    with pytest.raises(Malformed) as failed:
+    with pytest.raises(MalformedDocument) as error:
         load(Profile, document)
 
-    assert "diagnosis" not in "".join(traceback.format_exception(failed.value))
+    assert "diagnosis" not in "".join(traceback.format_exception(error.value))

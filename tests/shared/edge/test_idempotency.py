@@ -19,9 +19,9 @@ from shared.adapters.sqlite_documents import SqliteDocuments
 from shared.data.operations import Operations
 from shared.domain.errors import NotFound, Unavailable
 from shared.domain.ids import UserId
-from shared.domain.operation import KEPT, LEASE, Operation
-from shared.edge.http import Call, Endpoint, Wire, application
-from shared.edge.idempotency import once
+from shared.domain.operation import LEASE_TTL, OPERATION_TTL, Operation
+from shared.edge.http import Call, Endpoint, Wire, build_application
+from shared.edge.idempotency import run_idempotent
 from tests.doubles import CountingIds, FixedClock
 
 ALICE = UserId("alice")
@@ -44,36 +44,38 @@ class Shop:
     service_identity: LocalServiceIdentity = field(
         default_factory=lambda: LocalServiceIdentity(b"secret")
     )
-    done: list[str] = field(default_factory=list)
+    operation_names: list[str] = field(default_factory=list)
     outcomes: list[Exception | Response] = field(default_factory=list)
-    begun: anyio.Event = field(default_factory=anyio.Event)
+    work_started: anyio.Event = field(default_factory=anyio.Event)
     gate: anyio.Event | None = None
 
     async def work(self, operation: Operation) -> Response:
-        self.done.append(operation.name)
-        self.begun.set()
+        self.operation_names.append(operation.name)
+        self.work_started.set()
         if self.gate:
             await self.gate.wait()
         outcome = self.outcomes.pop(0) if self.outcomes else None
         if isinstance(outcome, Exception):
             raise outcome
-        return outcome or JSONResponse({"n": len(self.done)}, 201, {"X-Kept": "yes"})
+        return outcome or JSONResponse({"n": len(self.operation_names)}, 201, {"X-Kept": "yes"})
 
     async def post(
         self, key: str | None = "k", item: str = "tea", *, caller: str = "ann", path: str = "/"
     ) -> httpx.Response:
         headers = {"X-Caller": caller} | ({"Idempotency-Key": key} if key is not None else {})
-        transport = httpx.ASGITransport(application("shop", ROWS, self))
+        transport = httpx.ASGITransport(build_application("shop", ROWS, self))
         async with httpx.AsyncClient(transport=transport, base_url="http://shop") as client:
             return await client.post(path, json={"item": item}, headers=headers)
 
 
-async def order(shop: Shop, call: Call[Order]) -> Response:
-    return await once(shop, call, uid=ALICE, caller=call.headers["x-caller"], work=shop.work)
+async def place_order(shop: Shop, call: Call[Order]) -> Response:
+    return await run_idempotent(
+        shop, call, uid=ALICE, caller=call.headers["x-caller"], work=shop.work
+    )
 
 
 ROWS = [
-    Endpoint(method="POST", path=path, handler=order, summary="", access="anyone", body=Order)
+    Endpoint(method="POST", path=path, handler=place_order, summary="", access="anyone", body=Order)
     for path in ("/", "/other")
 ]
 
@@ -100,36 +102,39 @@ def shop(request: pytest.FixtureRequest) -> Shop:
     return Shop(request.getfixturevalue(request.param))
 
 
-def refusal(answer: httpx.Response) -> tuple[int, str]:
+def parse_problem(answer: httpx.Response) -> tuple[int, str]:
     return answer.status_code, answer.json()["detail"]
 
 
-async def test_t15_the_same_request_gets_the_same_answer_byte_for_byte_and_is_done_once(shop: Shop):
-    first = await shop.post()
-    again = await shop.post()
+async def test_the_same_request_gets_the_same_answer_byte_for_byte_and_is_done_once_t15(shop: Shop):
+    first_response = await shop.post()
+    second_response = await shop.post()
 
     assert (
-        (first.status_code, first.content)
-        == (again.status_code, again.content)
+        (first_response.status_code, first_response.content)
+        == (second_response.status_code, second_response.content)
         == (201, b'{"n":1}')
     )
-    assert "Idempotency-Replayed" not in first.headers
-    assert (again.headers["X-Kept"], again.headers["Idempotency-Replayed"]) == ("yes", "true")
-    assert len(shop.done) == 1
+    assert "Idempotency-Replayed" not in first_response.headers
+    assert (second_response.headers["X-Kept"], second_response.headers["Idempotency-Replayed"]) == (
+        "yes",
+        "true",
+    )
+    assert len(shop.operation_names) == 1
 
 
 async def test_without_a_key_every_request_is_done(shop: Shop):
     for key in (None, None, ""):
         await shop.post(key)
 
-    assert len(set(shop.done)) == 3
+    assert len(set(shop.operation_names)) == 3
 
 
-async def test_t15_another_body_under_the_same_key_is_refused(shop: Shop):
+async def test_another_body_under_the_same_key_is_refused_t15(shop: Shop):
     await shop.post(item="tea")
 
-    assert refusal(await shop.post(item="coffee")) == (422, OTHER)
-    assert len(shop.done) == 1
+    assert parse_problem(await shop.post(item="coffee")) == (422, OTHER)
+    assert len(shop.operation_names) == 1
 
 
 async def test_keys_of_other_callers_and_paths_are_other_keys(shop: Shop):
@@ -137,65 +142,65 @@ async def test_keys_of_other_callers_and_paths_are_other_keys(shop: Shop):
     await shop.post(caller="bob")
     await shop.post(path="/other")
 
-    assert len(set(shop.done)) == 3
+    assert len(set(shop.operation_names)) == 3
 
 
-async def test_t15_while_the_first_is_at_work_the_second_is_told_so(shop: Shop):
+async def test_a_repeat_during_the_first_request_is_a_conflict_t15(shop: Shop):
     shop.gate = anyio.Event()
     answers: list[httpx.Response] = []
 
-    async def first() -> None:
+    async def post_first() -> None:
         answers.append(await shop.post())
 
     async with anyio.create_task_group() as tasks:
-        tasks.start_soon(first)
-        await shop.begun.wait()
-        refused = await shop.post()
+        tasks.start_soon(post_first)
+        await shop.work_started.wait()
+        conflict = await shop.post()
         shop.gate.set()
 
-    assert refusal(refused) == (409, INFLIGHT)
+    assert parse_problem(conflict) == (409, INFLIGHT)
     assert answers[0].status_code == 201
     assert (await shop.post()).content == answers[0].content
 
 
-async def test_t15_what_crashed_is_continued_under_the_same_name_when_its_lease_is_over(shop: Shop):
-    crashed = anyio.CancelScope()
+async def test_a_crashed_attempt_is_continued_under_the_same_name_after_its_lease_t15(shop: Shop):
+    crash_scope = anyio.CancelScope()
     shop.gate = anyio.Event()
     async with anyio.create_task_group() as tasks:
 
-        async def first() -> None:
-            with crashed:
+        async def post_first() -> None:
+            with crash_scope:
                 await shop.post()
 
-        tasks.start_soon(first)
-        await shop.begun.wait()
-        crashed.cancel()
+        tasks.start_soon(post_first)
+        await shop.work_started.wait()
+        crash_scope.cancel()
     shop.gate = None
 
-    early = await shop.post()
-    shop.clock.pass_(seconds=LEASE.total_seconds())
-    continued = await shop.post()
+    early_response = await shop.post()
+    shop.clock.advance(seconds=LEASE_TTL.total_seconds())
+    continued_response = await shop.post()
 
-    assert (early.status_code, continued.status_code) == (409, 201)
-    assert shop.done == [shop.done[0]] * 2
+    assert (early_response.status_code, continued_response.status_code) == (409, 201)
+    assert shop.operation_names == [shop.operation_names[0]] * 2
 
 
-async def test_t15_two_attempts_that_overlap_give_one_answer(shop: Shop):
+async def test_two_attempts_that_overlap_give_one_answer_t15(shop: Shop):
     """The first one was only slow; its answer comes after that of the one which took over."""
-    shop.gate = slow = anyio.Event()
+    shop.gate = slow_gate = anyio.Event()
     answers: list[httpx.Response] = []
 
-    async def first() -> None:
+    async def post_first() -> None:
         answers.append(await shop.post())
 
     async with anyio.create_task_group() as tasks:
-        tasks.start_soon(first)
-        await shop.begun.wait()
-        shop.clock.pass_(seconds=LEASE.total_seconds())
+        tasks.start_soon(post_first)
+        await shop.work_started.wait()
+        shop.clock.advance(seconds=LEASE_TTL.total_seconds())
         shop.gate = None
         shop.outcomes = [JSONResponse({"by": "the second"})]
         answers.append(await shop.post())
-        slow.set()
+        slow_gate.set()
 
     assert answers[0].content == answers[1].content == b'{"by":"the second"}'
 
@@ -203,46 +208,46 @@ async def test_t15_two_attempts_that_overlap_give_one_answer(shop: Shop):
 @pytest.mark.parametrize(
     "outcome", [Unavailable("down"), RuntimeError("a bug"), JSONResponse({}, 503)]
 )
-async def test_t15_what_failed_is_continued_at_once_under_the_same_name(
+async def test_a_failed_attempt_is_continued_at_once_under_the_same_name_t15(
     shop: Shop, outcome: Exception | Response
 ):
     shop.outcomes = [outcome]
 
-    failed, continued = await shop.post(), await shop.post()
+    failed_response, continued_response = await shop.post(), await shop.post()
 
-    assert failed.status_code >= 500
-    assert continued.status_code == 201
-    assert shop.done == [shop.done[0]] * 2
+    assert failed_response.status_code >= 500
+    assert continued_response.status_code == 201
+    assert shop.operation_names == [shop.operation_names[0]] * 2
 
 
-async def test_t15_what_was_refused_is_not_kept_and_begins_anew(shop: Shop):
+async def test_a_rejected_request_is_not_stored_and_starts_anew_t15(shop: Shop):
     shop.outcomes = [NotFound("no tea")]
 
-    refused, served = await shop.post(), await shop.post()
+    rejected_response, accepted_response = await shop.post(), await shop.post()
 
-    assert (refused.status_code, served.status_code) == (404, 201)
-    assert len(set(shop.done)) == 2
+    assert (rejected_response.status_code, accepted_response.status_code) == (404, 201)
+    assert len(set(shop.operation_names)) == 2
 
 
-async def test_t15_a_key_is_kept_for_a_day(shop: Shop):
+async def test_a_key_expires_after_a_day_t15(shop: Shop):
     await shop.post()
 
-    shop.clock.pass_(seconds=(KEPT - timedelta(seconds=1)).total_seconds())
-    kept = await shop.post(item="tea")
-    shop.clock.pass_(seconds=1)
-    fresh = await shop.post(item="coffee")
+    shop.clock.advance(seconds=(OPERATION_TTL - timedelta(seconds=1)).total_seconds())
+    replayed_response = await shop.post(item="tea")
+    shop.clock.advance(seconds=1)
+    fresh_response = await shop.post(item="coffee")
 
-    assert "Idempotency-Replayed" in kept.headers
-    assert fresh.status_code == 201
-    assert len(set(shop.done)) == 2
+    assert "Idempotency-Replayed" in replayed_response.headers
+    assert fresh_response.status_code == 201
+    assert len(set(shop.operation_names)) == 2
 
 
 @pytest.mark.parametrize(("length", "status"), [(255, 201), (256, 400)])
-async def test_t15_a_key_has_at_most_255_characters(shop: Shop, length: int, status: int):
+async def test_a_key_has_at_most_255_characters_t15(shop: Shop, length: int, status: int):
     assert (await shop.post("k" * length)).status_code == status
 
 
-async def test_t15_of_twenty_at_once_one_is_done_and_nobody_hears_anything_else(shop: Shop):
+async def test_of_twenty_concurrent_requests_one_is_done_t15(shop: Shop):
     answers: list[httpx.Response] = []
 
     async def post() -> None:
@@ -252,6 +257,6 @@ async def test_t15_of_twenty_at_once_one_is_done_and_nobody_hears_anything_else(
         for _ in range(20):
             tasks.start_soon(post)
 
-    assert len(shop.done) == 1
+    assert len(shop.operation_names) == 1
     assert {a.status_code for a in answers} <= {201, 409}
     assert {a.content for a in answers if a.status_code == 201} == {b'{"n":1}'}

@@ -15,15 +15,15 @@ from shared.domain.confirmation import Confirmation
 from shared.domain.ids import AppId, ConversationId, MessageId
 from shared.domain.provenance import Source
 from shared.domain.run import (
+    AnswerText,
     CitationShown,
-    ConfirmationAsked,
-    ConfirmationSettled,
-    Ended,
-    Numbered,
+    ConfirmationRequested,
+    ConfirmationResolved,
     Outcome,
-    Reasoned,
+    ReasoningText,
+    RunEnded,
     RunEvent,
-    Said,
+    SequencedEvent,
     Stage,
     Status,
     ToolEnded,
@@ -42,23 +42,25 @@ def message_json(message: Message) -> bytes:
     return json.dumps({"id": message.id, "text": message.text}).encode()
 
 
-def numbered(events: Sequence[RunEvent]) -> list[Numbered]:
-    return [Numbered(seq, event) for seq, event in enumerate(events, 1)]
+def number_events(events: Sequence[RunEvent]) -> list[SequencedEvent]:
+    return [SequencedEvent(seq, event) for seq, event in enumerate(events, 1)]
 
 
-def frames(events: Sequence[Numbered], *, after: int = 0) -> list[bytes]:
-    async def told() -> AsyncGenerator[Numbered, None]:
+def encode_frames(events: Sequence[SequencedEvent], *, after_seq: int = 0) -> list[bytes]:
+    async def stream_events() -> AsyncGenerator[SequencedEvent, None]:
         for event in events:
             yield event
 
     async def read() -> list[bytes]:
-        stream = encode(told(), run_id="run1", message_json=message_json, after=after)
+        stream = encode(
+            stream_events(), run_id="run1", message_json=message_json, after_seq=after_seq
+        )
         return [frame async for frame in stream]
 
     return anyio.run(read)
 
 
-def chunks(stream: bytes) -> list[Any]:
+def parse_chunks(stream: bytes) -> list[Any]:
     """Read it as an EventSource does."""
     groups = stream.decode().split("\n\n")
     assert groups.pop() == ""
@@ -66,15 +68,15 @@ def chunks(stream: bytes) -> list[Any]:
     return [data if data == "[DONE]" else json.loads(data) for data in datas]
 
 
-def told(*events: RunEvent) -> list[Any]:
-    return chunks(b"".join(frames(numbered(events))))
+def encode_chunks(*events: RunEvent) -> list[Any]:
+    return parse_chunks(b"".join(encode_frames(number_events(events))))
 
 
-def test_x38_a_whole_run_is_steps_parts_tools_and_one_end() -> None:
-    lines = told(
+def test_a_run_is_encoded_as_steps_parts_tools_and_one_end_x38() -> None:
+    lines = encode_chunks(
         Stage("thinking"),
-        Reasoned("Let me "),
-        Reasoned("look."),
+        ReasoningText("Let me "),
+        ReasoningText("look."),
         Stage("using_tools"),
         Status("Searching conversations", AppId("app1")),
         ToolStarted(call_id="c1", tool="search", arguments='{"query":"offsite"}'),
@@ -83,15 +85,15 @@ def test_x38_a_whole_run_is_steps_parts_tools_and_one_end() -> None:
         ToolEnded(call_id="c1", output="[1] Offsite"),
         Stage("thinking"),
         Stage("answering"),
-        Said("On "),
+        AnswerText("On "),
         CitationShown(number=1, card=CARD),
-        Said("Friday[1]."),
+        AnswerText("Friday[1]."),
         Stage("response_ready"),
-        Ended(MESSAGE, "completed"),
+        RunEnded(MESSAGE, "completed"),
     )
 
-    ran = {"dynamic": True, "providerExecuted": True}
-    ours = {"number": 1, "created_at": "2026-03-02T12:00:00Z", "emoji": "🚆"}
+    flags = {"dynamic": True, "providerExecuted": True}
+    metadata = {"number": 1, "created_at": "2026-03-02T12:00:00Z", "emoji": "🚆"}
     assert lines == [
         {"type": "start", "messageId": "run1"},
         {"type": "start-step"},
@@ -111,17 +113,17 @@ def test_x38_a_whole_run_is_steps_parts_tools_and_one_end() -> None:
             "toolCallId": "c1",
             "toolName": "search",
             "input": {"query": "offsite"},
-            **ran,
+            **flags,
         },
         {
             "type": "tool-input-available",
             "toolCallId": "c2",
             "toolName": "shop",
             "input": "{broken",
-            **ran,
+            **flags,
         },
-        {"type": "tool-output-error", "toolCallId": "c2", "errorText": "Error: closed", **ran},
-        {"type": "tool-output-available", "toolCallId": "c1", "output": "[1] Offsite", **ran},
+        {"type": "tool-output-error", "toolCallId": "c2", "errorText": "Error: closed", **flags},
+        {"type": "tool-output-available", "toolCallId": "c1", "output": "[1] Offsite", **flags},
         {"type": "finish-step"},
         {"type": "start-step"},
         {"type": "data-stage", "data": {"name": "thinking"}, "transient": True},
@@ -133,7 +135,7 @@ def test_x38_a_whole_run_is_steps_parts_tools_and_one_end() -> None:
             "sourceId": "offsite",
             "mediaType": "text/plain",
             "title": "Offsite",
-            "providerMetadata": {"keepsake": ours},
+            "providerMetadata": {"keepsake": metadata},
         },
         {"type": "text-delta", "id": "text-2", "delta": "Friday[1]."},
         {"type": "data-stage", "data": {"name": "response_ready"}, "transient": True},
@@ -145,9 +147,9 @@ def test_x38_a_whole_run_is_steps_parts_tools_and_one_end() -> None:
     ]
 
 
-def test_t7_a_tool_that_lacks_an_account_says_where_to_connect_it() -> None:
+def test_a_tool_that_lacks_an_account_says_where_to_connect_it_t7() -> None:
     notes = Source(kind="app", id="A1", name="Notes")
-    lines = told(
+    lines = encode_chunks(
         ToolEnded(
             call_id="c1",
             output="Error: connect first",
@@ -155,7 +157,7 @@ def test_t7_a_tool_that_lacks_an_account_says_where_to_connect_it() -> None:
             source=notes,
             connect_url="https://notes.example.com/connect?uid=ann",
         ),
-        Ended(MESSAGE, "completed"),
+        RunEnded(MESSAGE, "completed"),
     )
 
     data = {"url": "https://notes.example.com/connect?uid=ann", "name": "Notes"}
@@ -175,7 +177,7 @@ def test_t7_a_tool_that_lacks_an_account_says_where_to_connect_it() -> None:
 def test_every_outcome_has_exactly_one_terminal_chunk(
     outcome: Outcome, terminal: dict[str, Any]
 ) -> None:
-    lines = told(Said("Hi"), Ended(MESSAGE, outcome))
+    lines = encode_chunks(AnswerText("Hi"), RunEnded(MESSAGE, outcome))
 
     assert lines[-3]["type"] == "data-message"
     assert lines[-2:] == [terminal, "[DONE]"]
@@ -187,9 +189,9 @@ def test_every_outcome_has_exactly_one_terminal_chunk(
     ]
 
 
-def test_x42_a_tool_that_never_came_back_is_told_as_failed() -> None:
-    lines = told(
-        ToolStarted(call_id="c1", tool="search", arguments="{}"), Ended(MESSAGE, "stopped")
+def test_an_abandoned_tool_call_is_reported_as_failed_x42() -> None:
+    lines = encode_chunks(
+        ToolStarted(call_id="c1", tool="search", arguments="{}"), RunEnded(MESSAGE, "stopped")
     )
 
     assert lines[2]["type"] == "tool-output-error"
@@ -198,13 +200,13 @@ def test_x42_a_tool_that_never_came_back_is_told_as_failed() -> None:
 
 @pytest.mark.parametrize("arguments", ["", "[" * 5_000, '{"n": NaN}', '"\\ud800"'])
 def test_arguments_that_are_no_json_are_shown_as_they_stand(arguments: str) -> None:
-    lines = told(ToolStarted(call_id="c1", tool="search", arguments=arguments))
+    lines = encode_chunks(ToolStarted(call_id="c1", tool="search", arguments=arguments))
 
     assert lines[1]["input"] == arguments
 
 
 def test_a_number_too_large_for_json_leaves_the_stream_valid() -> None:
-    lines = told(ToolStarted(call_id="c1", tool="search", arguments="[1e999]"))
+    lines = encode_chunks(ToolStarted(call_id="c1", tool="search", arguments="[1e999]"))
 
     assert lines[1]["input"] == [None]
 
@@ -212,8 +214,8 @@ def test_a_number_too_large_for_json_leaves_the_stream_valid() -> None:
 CALL_IDS = st.sampled_from(["c1", "c2"])
 WORDS = st.text(st.characters(codec="utf-8"), max_size=20)
 EVENTS: st.SearchStrategy[RunEvent] = st.one_of(
-    st.builds(Said, WORDS),
-    st.builds(Reasoned, WORDS),
+    st.builds(AnswerText, WORDS),
+    st.builds(ReasoningText, WORDS),
     st.builds(Status, WORDS),
     st.builds(Stage, st.sampled_from(["thinking", "using_tools", "answering"])),
     st.builds(ToolStarted, call_id=CALL_IDS, tool=st.just("search"), arguments=WORDS),
@@ -222,63 +224,65 @@ EVENTS: st.SearchStrategy[RunEvent] = st.one_of(
 )
 OUTCOMES = st.sampled_from(["completed", "limited", "stopped", "interrupted", "failed"])
 RUNS = st.builds(
-    lambda events, outcome: numbered([*events, Ended(MESSAGE, outcome)]),
+    lambda events, outcome: number_events([*events, RunEnded(MESSAGE, outcome)]),
     st.lists(EVENTS, max_size=20),
     OUTCOMES,
 )
 
 
 @given(RUNS, st.data())
-def test_x36_any_cut_and_resume_is_byte_for_byte_the_whole(
-    run: list[Numbered], data: st.DataObject
+def test_a_resumed_stream_is_byte_for_byte_the_same_x36(
+    run: list[SequencedEvent], data: st.DataObject
 ) -> None:
-    whole = b"".join(frames(run))
+    whole = b"".join(encode_frames(run))
     place = data.draw(st.integers(0, len(whole)))
 
-    kept, last = kept_of(whole[:place])
-    resumed = b"".join(frames(run, after=last))
+    received, last_seq = take_whole_events(whole[:place])
+    rest = b"".join(encode_frames(run, after_seq=last_seq))
 
-    assert kept + resumed == whole
+    assert received + rest == whole
 
 
-def kept_of(received: bytes) -> tuple[bytes, int]:
+def take_whole_events(received: bytes) -> tuple[bytes, int]:
     """Keep whole events, as a client does that goes by the last number it has."""
-    kept, last, start = b"", 0, 0
+    whole_events, last_seq, start = b"", 0, 0
     while (end := received.find(b"\n\n", start) + 2) >= 2:
         group = received[start:end]
         if b"\nid: " in group:
-            kept, last = received[:end], int(group.rpartition(b"\nid: ")[2])
+            whole_events, last_seq = received[:end], int(group.rpartition(b"\nid: ")[2])
         start = end
-    return kept, last
+    return whole_events, last_seq
 
 
-def joined(run: list[Numbered]) -> Iterator[Numbered]:
+def merge_text(run: list[SequencedEvent]) -> Iterator[SequencedEvent]:
     """Join all neighbouring pieces of text, as a reader does that comes late."""
-    kept: Numbered | None = None
-    for each in run:
-        if kept and isinstance(kept.event, Said) and isinstance(each.event, Said):
-            kept = Numbered(each.seq, Said(kept.event.text + each.event.text))
+    pending: SequencedEvent | None = None
+    for item in run:
+        if pending and isinstance(pending.event, AnswerText) and isinstance(item.event, AnswerText):
+            pending = SequencedEvent(item.seq, AnswerText(pending.event.text + item.event.text))
             continue
-        if kept:
-            yield kept
-        kept = each
-    if kept:
-        yield kept
+        if pending:
+            yield pending
+        pending = item
+    if pending:
+        yield pending
 
 
 @given(RUNS)
-def test_however_text_is_joined_the_parts_and_their_ids_are_the_same(run: list[Numbered]) -> None:
-    apart, together = (b"".join(frames(events)) for events in (run, [*joined(run)]))
+def test_merged_text_events_give_the_same_parts_and_ids(run: list[SequencedEvent]) -> None:
+    split_stream, merged_stream = (
+        b"".join(encode_frames(events)) for events in (run, [*merge_text(run)])
+    )
 
-    assert whole_parts(chunks(apart)) == whole_parts(chunks(together))
+    assert merge_deltas(parse_chunks(split_stream)) == merge_deltas(parse_chunks(merged_stream))
 
 
-def whole_parts(lines: list[Any]) -> list[Any]:
+def merge_deltas(lines: list[Any]) -> list[Any]:
     """Join neighbouring deltas of one part."""
     parts: list[Any] = []
     for line in lines:
-        delta = line != "[DONE]" and line["type"].endswith("-delta")
-        if delta and parts and parts[-1]["type"] == line["type"]:
+        is_delta = line != "[DONE]" and line["type"].endswith("-delta")
+        if is_delta and parts and parts[-1]["type"] == line["type"]:
             parts[-1] = line | {"delta": parts[-1]["delta"] + line["delta"]}
         else:
             parts.append(line)
@@ -286,37 +290,37 @@ def whole_parts(lines: list[Any]) -> list[Any]:
 
 
 @given(RUNS)
-def test_every_part_and_every_tool_that_began_has_ended_when_the_run_has(
-    run: list[Numbered],
+def test_every_started_part_and_tool_ends_with_the_run(
+    run: list[SequencedEvent],
 ) -> None:
-    lines = chunks(b"".join(frames(run)))[:-1]
+    lines = parse_chunks(b"".join(encode_frames(run)))[:-1]
     types = [line["type"] for line in lines]
-    started = {line["toolCallId"] for line in lines if line["type"] == "tool-input-available"}
-    ended = {line["toolCallId"] for line in lines if line["type"].startswith("tool-output")}
+    started_calls = {line["toolCallId"] for line in lines if line["type"] == "tool-input-available"}
+    ended_calls = {line["toolCallId"] for line in lines if line["type"].startswith("tool-output")}
 
     for kind in ("text", "reasoning"):
         assert types.count(f"{kind}-start") == types.count(f"{kind}-end")
     assert types.count("start-step") == types.count("finish-step")
-    assert started <= ended
+    assert started_calls <= ended_calls
     assert sum(type_ in ("finish", "abort", "error") for type_ in types) == 1
 
 
 @given(RUNS)
-def test_the_text_parts_are_what_was_said(run: list[Numbered]) -> None:
-    lines = chunks(b"".join(frames(run)))[:-1]
+def test_the_text_parts_add_up_to_the_answer_text(run: list[SequencedEvent]) -> None:
+    lines = parse_chunks(b"".join(encode_frames(run)))[:-1]
 
-    said = "".join(each.event.text for each in run if isinstance(each.event, Said))
+    text = "".join(item.event.text for item in run if isinstance(item.event, AnswerText))
 
-    assert "".join(line["delta"] for line in lines if line["type"] == "text-delta") == said
-
-
-def test_a_long_answer_in_small_pieces_takes_no_time_worth_naming() -> None:
-    run = numbered([*[Said("word ")] * 20_000, Ended(MESSAGE, "completed")])
-
-    assert len(frames(run)) == 20_001
+    assert "".join(line["delta"] for line in lines if line["type"] == "text-delta") == text
 
 
-QUESTION = Confirmation(
+def test_a_long_answer_in_small_pieces_is_encoded_quickly() -> None:
+    run = number_events([*[AnswerText("word ")] * 20_000, RunEnded(MESSAGE, "completed")])
+
+    assert len(encode_frames(run)) == 20_001
+
+
+CONFIRMATION = Confirmation(
     id="q1",
     call_id="c1",
     tool="send_mail",
@@ -329,17 +333,17 @@ QUESTION = Confirmation(
 )
 
 
-def questions(*events: RunEvent) -> list[Any]:
-    lines = [line for line in told(*events) if line != "[DONE]"]
+def list_confirmation_chunks(*events: RunEvent) -> list[Any]:
+    lines = [line for line in encode_chunks(*events) if line != "[DONE]"]
     return [line for line in lines if line["type"] == "data-confirmation"]
 
 
-def test_t11_a_question_is_one_part_that_comes_again_with_what_became_of_it() -> None:
-    asked, settled = questions(
-        ConfirmationAsked(QUESTION), ConfirmationSettled(id="q1", decision="approved")
+def test_a_confirmation_is_one_part_that_is_updated_with_its_decision_t11() -> None:
+    asked_chunk, decided_chunk = list_confirmation_chunks(
+        ConfirmationRequested(CONFIRMATION), ConfirmationResolved(id="q1", decision="approved")
     )
 
-    assert asked == {
+    assert asked_chunk == {
         "type": "data-confirmation",
         "id": "q1",
         "data": {
@@ -354,10 +358,12 @@ def test_t11_a_question_is_one_part_that_comes_again_with_what_became_of_it() ->
             "state": "asked",
         },
     }
-    assert settled == asked | {"data": asked["data"] | {"state": "approved"}}
+    assert decided_chunk == asked_chunk | {"data": asked_chunk["data"] | {"state": "approved"}}
 
 
-def test_t11_a_question_that_was_open_when_the_run_ended_is_told_as_expired() -> None:
-    told = questions(ConfirmationAsked(QUESTION), Ended(MESSAGE, "stopped"))
+def test_an_open_confirmation_expires_when_the_run_ends_t11() -> None:
+    confirmation_chunks = list_confirmation_chunks(
+        ConfirmationRequested(CONFIRMATION), RunEnded(MESSAGE, "stopped")
+    )
 
-    assert [line["data"]["state"] for line in told] == ["asked", "expired"]
+    assert [line["data"]["state"] for line in confirmation_chunks] == ["asked", "expired"]

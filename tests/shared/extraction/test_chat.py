@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from functions.chat.answers import SummaryAnswer, TitleAnswer
+from functions.chat.answers import SummaryOutput, TitleOutput
 from shared.extraction import EXTRACTORS
 
 TITLE, SUMMARY = EXTRACTORS["chat/title"], EXTRACTORS["chat/summary"]
@@ -26,20 +26,20 @@ TITLE, SUMMARY = EXTRACTORS["chat/title"], EXTRACTORS["chat/summary"]
         ("?!", "?"),
     ],
 )
-def test_a_title_is_how_the_question_begins(question, title):
+def test_a_title_is_the_beginning_of_the_question(question, title):
     assert TITLE({"question": question, "answer": "…"}) == {"title": title}
 
 
-def test_a_summary_keeps_what_comes_up_again_and_says_who_said_it():
+def test_a_summary_keeps_recurring_lines_with_their_speakers():
     small_talk = [{"sender": "assistant", "text": f"Word{n}!"} for n in range(20)]
-    told = [
+    messages = [
         {"sender": "owner", "text": "Hm. When is the Lisbon offsite with Ann?"},
         {"sender": "assistant", "text": "The Lisbon offsite is on Friday. Ann booked the hotel."},
         {"sender": "app", "text": "Ann moved the Lisbon offsite."},
     ]
 
-    first = SUMMARY({"summary": "", "messages": told})["summary"]
-    second = SUMMARY({"summary": first, "messages": [*small_talk, *told]})["summary"]
+    first = SUMMARY({"summary": "", "messages": messages})["summary"]
+    second = SUMMARY({"summary": first, "messages": [*small_talk, *messages]})["summary"]
 
     assert first.splitlines() == [
         "Owner: Hm.",
@@ -53,8 +53,8 @@ def test_a_summary_keeps_what_comes_up_again_and_says_who_said_it():
 
 
 @given(st.text(max_size=80), st.lists(st.text(max_size=80), max_size=9))
-def test_every_chat_can_be_named_and_summarised(old, texts):
+def test_every_chat_gets_a_valid_title_and_summary(old, texts):
     messages = [{"sender": "owner", "text": text} for text in texts]
 
-    TitleAnswer.model_validate(TITLE({"question": old, "answer": old}))
-    SummaryAnswer.model_validate(SUMMARY({"summary": old, "messages": messages}))
+    TitleOutput.model_validate(TITLE({"question": old, "answer": old}))
+    SummaryOutput.model_validate(SUMMARY({"summary": old, "messages": messages}))

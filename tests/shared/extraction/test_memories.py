@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.domain.changing import aspect
-from shared.extraction.memories import facts, languages_of, memories
+from shared.domain.changing import find_exclusive_key
+from shared.extraction.memories import extract_facts, extract_memories, languages_of
 
-SAID = [
+STATEMENTS = [
     ("en", "I'm allergic to peanuts.", "User is allergic to peanuts"),
     ("en", "Well, I live in Bergen.", "User lives in Bergen"),
     ("en", "By the way, my daughter Mia is six.", "User's daughter Mia is six"),
@@ -52,20 +52,20 @@ SAID = [
 ]
 
 
-@pytest.mark.parametrize(("language", "said", "content"), SAID)
-def test_a_fact_is_told_in_the_third_person_p14(language, said, content):
-    assert [fact.content for fact in facts(said, [language])] == [content]
+@pytest.mark.parametrize(("language", "said", "content"), STATEMENTS)
+def test_a_fact_is_stated_in_the_third_person_p14(language, said, content):
+    assert [fact.content for fact in extract_facts(said, [language])] == [content]
 
 
-@pytest.mark.parametrize(("said", "content"), [(said, content) for _, said, content in SAID])
-def test_a_wrong_mark_of_the_language_changes_nothing_p14(said, content):
-    told = [
+@pytest.mark.parametrize(("said", "content"), [(said, content) for _, said, content in STATEMENTS])
+def test_a_wrong_language_setting_does_not_change_the_facts_p14(said, content):
+    contents = [
         fact.content
         for other in ("en", "xx", "")
-        for fact in facts(said, languages_of([said], other))
+        for fact in extract_facts(said, languages_of([said], other))
     ]
 
-    assert told == [content] * 3
+    assert contents == [content] * 3
 
 
 @pytest.mark.parametrize(
@@ -109,8 +109,8 @@ def test_a_wrong_mark_of_the_language_changes_nothing_p14(said, content):
         "",
     ],
 )
-def test_what_passes_or_is_about_others_is_no_fact_p14(said):
-    assert list(facts(said)) == []
+def test_transient_statements_and_statements_about_others_are_no_facts_p14(said):
+    assert list(extract_facts(said)) == []
 
 
 @pytest.mark.parametrize(
@@ -127,25 +127,27 @@ def test_the_languages_spoken_are_known_by_common_words(said, stated, languages)
     assert languages_of([said], stated) == languages
 
 
-def test_one_sentence_may_hold_two_facts_each_with_its_words_p14():
-    found = facts("I live in Rome, by the river, and my wife works in Ostia.", ["en"])
+def test_one_sentence_can_contain_two_facts_with_separate_evidence_p14():
+    sentence_facts = extract_facts(
+        "I live in Rome, by the river, and my wife works in Ostia.", ["en"]
+    )
 
-    assert [(fact.content, fact.evidence) for fact in found] == [
+    assert [(fact.content, fact.evidence) for fact in sentence_facts] == [
         ("User lives in Rome, by the river", "I live in Rome, by the river"),
         ("User's wife works in Ostia", "my wife works in Ostia"),
     ]
 
 
-def test_only_the_owners_words_are_read_and_only_what_they_meant_c62():
-    said = [
+def test_only_literal_statements_of_the_user_become_memories_c62():
+    transcript = [
         {"segment": 0, "speaker": "ANN", "is_user": False, "text": "I live in Rome."},
         {"segment": 1, "speaker": "ME", "is_user": True, "text": "I live on Mars. Just kidding."},
         {"segment": 2, "speaker": "ME", "is_user": True, "text": "I live in Oslo."},
     ]
 
-    found = memories({"transcript": said, "language": "en"})["memories"]
+    stored_memories = extract_memories({"transcript": transcript, "language": "en"})["memories"]
 
-    assert found == [
+    assert stored_memories == [
         {
             "content": "User lives in Oslo",
             "category": "system",
@@ -156,12 +158,14 @@ def test_only_the_owners_words_are_read_and_only_what_they_meant_c62():
 
 
 @given(
-    st.lists(st.sampled_from([*(said for _, said, _ in SAID), "and", ",", "I", "mi", "¿", "ich"]))
+    st.lists(
+        st.sampled_from([*(said for _, said, _ in STATEMENTS), "and", ",", "I", "mi", "¿", "ich"])
+    )
 )
-def test_every_fact_rests_on_words_of_its_sentence_c59(parts):
+def test_every_fact_quotes_its_sentence_c59(parts):
     sentence = " ".join(parts)
 
-    for fact in facts(sentence):
+    for fact in extract_facts(sentence):
         assert fact.evidence in sentence
         assert 0 < len(fact.content.split()) <= 15
 
@@ -191,7 +195,7 @@ CHANGED = [
 
 
 @pytest.mark.parametrize(("language", "before", "after", "about"), CHANGED)
-def test_a_correction_is_about_the_same_as_what_it_corrects_c63(language, before, after, about):
-    told = [facts(said, [language])[0].content for said in (before, after)]
+def test_a_correction_has_the_same_key_as_the_fact_it_corrects_c63(language, before, after, about):
+    contents = [extract_facts(said, [language])[0].content for said in (before, after)]
 
-    assert [aspect(content) for content in told] == [about, about]
+    assert [find_exclusive_key(content) for content in contents] == [about, about]

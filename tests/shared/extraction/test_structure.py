@@ -7,28 +7,30 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from functions.process_conversation.answers import (
-    Answer,
-    DiscardAnswer,
-    MemoriesAnswer,
-    StructureAnswer,
+    DiscardOutput,
+    MemoriesOutput,
+    ProcessingOutput,
+    StructureOutput,
 )
 from shared.extraction import EXTRACTORS
 
-SCHEMAS: dict[str, type[Answer]] = {
-    "process_conversation/discard": DiscardAnswer,
-    "process_conversation/structure": StructureAnswer,
-    "process_conversation/memories": MemoriesAnswer,
+SCHEMAS: dict[str, type[ProcessingOutput]] = {
+    "process_conversation/discard": DiscardOutput,
+    "process_conversation/structure": StructureOutput,
+    "process_conversation/memories": MemoriesOutput,
 }
 DISCARD, STRUCTURE, MEMORIES = (EXTRACTORS[name] for name in SCHEMAS)
 
 
-def data(*said: str | tuple[str, str], start: str = "2026-03-02T09:00:00+00:00") -> dict[str, Any]:
+def build_data(
+    *texts: str | tuple[str, str], start: str = "2026-03-02T09:00:00+00:00"
+) -> dict[str, Any]:
     """Build a prompt's data; a bare text is the owner's. It is a Monday, 10 o'clock in Berlin."""
-    lines = [("SPEAKER_00", text) if isinstance(text, str) else text for text in said]
+    lines = [("SPEAKER_00", text) if isinstance(text, str) else text for text in texts]
     return {
         "transcript": [
-            {"segment": n, "speaker": who, "is_user": who == "SPEAKER_00", "text": text}
-            for n, (who, text) in enumerate(lines)
+            {"segment": n, "speaker": speaker, "is_user": speaker == "SPEAKER_00", "text": text}
+            for n, (speaker, text) in enumerate(lines)
         ],
         "started_at": start,
         "time_zone": "Europe/Berlin",
@@ -36,23 +38,23 @@ def data(*said: str | tuple[str, str], start: str = "2026-03-02T09:00:00+00:00")
     }
 
 
-def other(text: str) -> tuple[str, str]:
+def by_other_speaker(text: str) -> tuple[str, str]:
     return "SPEAKER_01", text
 
 
 @pytest.mark.parametrize("prompt", list(SCHEMAS))
 def test_every_prompt_with_a_schema_has_its_extractor(prompt):
-    SCHEMAS[prompt].model_validate(EXTRACTORS[prompt](data("Hello.")))
+    SCHEMAS[prompt].model_validate(EXTRACTORS[prompt](build_data("Hello.")))
 
 
 @given(st.lists(st.text(max_size=60) | st.sampled_from(["I'll", "tomorrow at 99", "Mr.", "in ten days"]), max_size=6))  # fmt: skip
-def test_every_transcript_can_be_read(texts):
-    said = data(*texts, *map(other, texts))
+def test_every_transcript_gives_valid_outputs(texts):
+    prompt_data = build_data(*texts, *map(by_other_speaker, texts))
 
-    StructureAnswer.model_validate(STRUCTURE(said))
-    DiscardAnswer.model_validate(DISCARD(said))
-    for found in MemoriesAnswer.model_validate(MEMORIES(said)).memories:
-        assert found.evidence in said["transcript"][found.segment]["text"]
+    StructureOutput.model_validate(STRUCTURE(prompt_data))
+    DiscardOutput.model_validate(DISCARD(prompt_data))
+    for memory in MemoriesOutput.model_validate(MEMORIES(prompt_data)).memories:
+        assert memory.evidence in prompt_data["transcript"][memory.segment]["text"]
 
 
 @pytest.mark.parametrize(
@@ -73,17 +75,17 @@ def test_every_transcript_can_be_read(texts):
     ],
 )
 def test_a_title_begins_the_central_statement_and_keeps_letters(lines, title):
-    assert STRUCTURE(data(*lines))["title"] == title
+    assert STRUCTURE(build_data(*lines))["title"] == title
 
 
 def test_an_overview_quotes_the_central_sentences_in_their_order():
-    said = [
+    texts = [
         "Nice weather outside. The budget for the launch is tight.",
         "We cut the launch budget by ten percent. My shoes are wet.",
         "So the launch budget is settled.",
     ]
 
-    assert STRUCTURE(data(*said))["overview"] == (
+    assert STRUCTURE(build_data(*texts))["overview"] == (
         "The budget for the launch is tight. We cut the launch budget by ten percent. "
         "So the launch budget is settled."
     )
@@ -98,7 +100,7 @@ def test_an_overview_quotes_the_central_sentences_in_their_order():
     ],
 )
 def test_a_category_follows_its_words(said, category):
-    assert STRUCTURE(data(said))["category"] == category
+    assert STRUCTURE(build_data(said))["category"] == category
 
 
 @pytest.mark.parametrize(
@@ -112,13 +114,13 @@ def test_a_category_follows_its_words(said, category):
         ("I should ask Anna in two weeks.", "Ask Anna in two weeks", "2026-03-16T18:00:00+01:00"),
         ("I will send it on Monday at 3.", "Send it on Monday at 3", "2026-03-09T15:00:00+01:00"),
         ("I'll send it tonight at 8 pm.", "Send it tonight at 8 pm", "2026-03-02T20:00:00+01:00"),
-        (other("Could you send the contract today?"), "Send the contract today?", "2026-03-02T18:00:00+01:00"),
+        (by_other_speaker("Could you send the contract today?"), "Send the contract today?", "2026-03-02T18:00:00+01:00"),
     ],
 )  # fmt: skip
-def test_what_was_undertaken_is_a_task_with_its_day(said, task, due):
-    found = STRUCTURE(data("Hm.", said))["action_items"]
+def test_a_promise_or_request_becomes_a_task_with_its_due_date(said, task, due):
+    action_items = STRUCTURE(build_data("Hm.", said))["action_items"]
 
-    assert found == [{"description": task.rstrip("?"), "due_at": due}]
+    assert action_items == [{"description": task.rstrip("?"), "due_at": due}]
 
 
 @pytest.mark.parametrize(
@@ -128,11 +130,11 @@ def test_what_was_undertaken_is_a_task_with_its_day(said, task, due):
         "I will not call him.",
         "I'll see.",
         "She called the dentist.",
-        other("I'll call my own mother."),
+        by_other_speaker("I'll call my own mother."),
     ],
 )
-def test_what_nobody_undertook_for_the_owner_is_no_task(said):
-    assert STRUCTURE(data("Hm.", said))["action_items"] == []
+def test_a_sentence_without_a_promise_by_the_user_is_no_task(said):
+    assert STRUCTURE(build_data("Hm.", said))["action_items"] == []
 
 
 @pytest.mark.parametrize(
@@ -146,18 +148,20 @@ def test_what_nobody_undertook_for_the_owner_is_no_task(said):
     ],
 )
 def test_an_event_has_a_name_a_day_and_an_hour(said, start):
-    found = STRUCTURE(data(said))["events"]
+    events = STRUCTURE(build_data(said))["events"]
 
-    assert [event["start"] for event in found] == ([start] if start else [])
+    assert [event["start"] for event in events] == ([start] if start else [])
 
 
-def test_people_and_things_are_told_apart_by_the_words_around_them():
-    found = STRUCTURE(
-        data("Yesterday Anna Becker flew to Oslo with Tom.", "ACME sent Tom a contract in May.")
+def test_people_and_entities_are_distinguished_by_context():
+    structure = STRUCTURE(
+        build_data(
+            "Yesterday Anna Becker flew to Oslo with Tom.", "ACME sent Tom a contract in May."
+        )
     )
 
-    assert found["people"] == ["Anna Becker", "Tom"]
-    assert found["entities"] == ["Oslo", "ACME"]
+    assert structure["people"] == ["Anna Becker", "Tom"]
+    assert structure["entities"] == ["Oslo", "ACME"]
 
 
 @pytest.mark.parametrize(
@@ -173,5 +177,5 @@ def test_people_and_things_are_told_apart_by_the_words_around_them():
         ("Purple elephants paint enormous bridges.", False),
     ],
 )
-def test_scraps_are_discarded_and_anything_of_use_is_kept_p27(said, discard):
-    assert DISCARD(data(said)) == {"discard": discard}
+def test_only_recordings_without_content_are_discarded_p27(said, discard):
+    assert DISCARD(build_data(said)) == {"discard": discard}

@@ -4,45 +4,50 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shared.domain.conversation import Segment
-from shared.retrieval.chunking import PIECE_CHARS, chunks, line
+from shared.retrieval.chunking import MAX_PIECE_CHARS, format_turn, split_into_chunks
 
 
-def said(*texts: str) -> list[Segment]:
+def build_segments(*texts: str) -> list[Segment]:
     return [Segment(text=text, speaker="Ann") for text in texts]
 
 
 def test_each_turn_is_a_chunk_and_knows_its_speaker():
-    first, second = chunks([*said("Hello"), Segment(text=" there ", is_user=True)])
+    first, second = split_into_chunks(
+        [*build_segments("Hello"), Segment(text=" there ", is_user=True)]
+    )
 
     assert (first.segment, first.speaker, first.text) == (0, "Ann", "Hello")
     assert (second.segment, second.speaker, second.text) == (1, "User", "there")
 
 
-def test_no_words_no_chunks():
-    assert chunks([]) == chunks(said("", "  ")) == []
+def test_a_transcript_without_words_has_no_chunks():
+    assert split_into_chunks([]) == split_into_chunks(build_segments("", "  ")) == []
 
 
-def test_silent_segments_are_counted_but_not_cut():
-    assert [chunk.segment for chunk in chunks(said("", "a", " ", "b"))] == [1, 3]
+def test_silent_segments_are_numbered_but_give_no_chunk():
+    assert [chunk.segment for chunk in split_into_chunks(build_segments("", "a", " ", "b"))] == [
+        1,
+        3,
+    ]
 
 
-def test_a_monologue_is_cut_within_its_segment():
-    cut = chunks(said("word " * 2_000))
+def test_a_monologue_is_split_within_its_segment():
+    pieces = split_into_chunks(build_segments("word " * 2_000))
 
-    assert {chunk.segment for chunk in cut} == {0}
-    assert len(cut) > 9
-    assert all(len(chunk.text) <= PIECE_CHARS for chunk in cut)
+    assert {chunk.segment for chunk in pieces} == {0}
+    assert len(pieces) > 9
+    assert all(len(chunk.text) <= MAX_PIECE_CHARS for chunk in pieces)
 
 
 def test_the_owner_is_named_user():
-    assert line(Segment(text=" Hi ", is_user=True)) == "User: Hi"
+    assert format_turn(Segment(text=" Hi ", is_user=True)) == "User: Hi"
 
 
 @given(st.lists(st.text("ab ", max_size=1_500), max_size=30))
 def test_every_word_stands_in_a_chunk_of_its_segment(texts: list[str]):
-    cut = chunks(said(*texts))
+    chunk_list = split_into_chunks(build_segments(*texts))
 
     for n, text in enumerate(texts):
-        pieces = [chunk.text for chunk in cut if chunk.segment == n]
+        pieces = [chunk.text for chunk in chunk_list if chunk.segment == n]
         assert "".join("".join(pieces).split()) == "".join(text.split())
-    assert [chunk.segment for chunk in cut] == sorted(chunk.segment for chunk in cut)
+    assert [chunk.segment for chunk in chunk_list] == sorted(chunk.segment for chunk in chunk_list)

@@ -4,78 +4,83 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shared.domain.vectors import Hit
-from shared.retrieval.query import parse, ranked
-from shared.retrieval.sparse import MAX_TERMS, of_text
-from shared.retrieval.terms import terms
+from shared.retrieval.query import parse_query, rescore
+from shared.retrieval.sparse import MAX_TERMS, encode_text
+from shared.retrieval.terms import tokenize
 
 
-def hits(question: str, *texts: str) -> list[Hit]:
+def find_hits(question: str, *texts: str) -> list[Hit]:
     """Find texts as an index does; a hit's id is its text."""
-    asked = parse(question).vector
-    rows = [(text, of_text(text)) for text in texts]
+    question_vector = parse_query(question).vector
+    rows = [(text, encode_text(text)) for text in texts]
     weights = [(text, dict(zip(row.indices, row.values, strict=True))) for text, row in rows]
     return [
         Hit(
             id=text,
             score=sum(
-                row.get(i, 0.0) * v for i, v in zip(asked.indices, asked.values, strict=True)
+                row.get(i, 0.0) * v
+                for i, v in zip(question_vector.indices, question_vector.values, strict=True)
             ),
             metadata={},
-            matched=tuple(row.get(index, 0.0) for index in asked.indices),
+            term_weights=tuple(row.get(index, 0.0) for index in question_vector.indices),
         )
         for text, row in weights
     ]
 
 
-def order(question: str, *texts: str) -> list[str]:
-    return [hit.id for hit in ranked(parse(question), hits(question, *texts))]
+def rank_texts(question: str, *texts: str) -> list[str]:
+    return [hit.id for hit in rescore(parse_query(question), find_hits(question, *texts))]
 
 
-def test_a_word_that_few_of_the_hits_hold_weighs_more():
+def test_a_word_that_few_hits_contain_weighs_more():
     common = [f"The garden was fine {n}" for n in range(30)]
 
-    assert order("otters in gardens", *common, "An otter")[0] == "An otter"
+    assert rank_texts("otters in gardens", *common, "An otter")[0] == "An otter"
 
 
-def test_a_kind_is_asked_for_and_a_member_of_it_found():
-    assert order("Which pets?", "My sister left", "The dog ran", "No pets")[:2] == [
+def test_a_category_in_a_question_matches_its_members():
+    assert rank_texts("Which pets?", "My sister left", "The dog ran", "No pets")[:2] == [
         "No pets",
         "The dog ran",
     ]
 
 
-def test_many_members_of_a_kind_count_as_one():
-    [one] = ranked(parse("pets"), hits("pets", "dog"))
-    [two] = ranked(parse("pets"), hits("pets", "dog hamster"))
+def test_several_members_of_a_category_count_once():
+    [one_member] = rescore(parse_query("pets"), find_hits("pets", "dog"))
+    [two_members] = rescore(parse_query("pets"), find_hits("pets", "dog hamster"))
 
-    assert two.score <= one.score
-
-
-def test_a_word_that_is_asked_for_stands_in_for_nothing_else():
-    assert order("dogs as pets", "A dog here", "A pet dog here") == ["A pet dog here", "A dog here"]
+    assert two_members.score <= one_member.score
 
 
-def test_equal_hits_stay_in_the_order_they_came():
-    same = [Hit(id=str(n), score=1, metadata={}, matched=(1.0, 0.0)) for n in range(5)]
+def test_a_question_word_is_no_synonym_of_another_question_word():
+    assert rank_texts("dogs as pets", "A dog here", "A pet dog here") == [
+        "A pet dog here",
+        "A dog here",
+    ]
 
-    assert [hit.id for hit in ranked(parse("heron"), same)] == list("01234")
+
+def test_equal_hits_keep_their_order():
+    equal_hits = [Hit(id=str(n), score=1, metadata={}, term_weights=(1.0, 0.0)) for n in range(5)]
+
+    assert [hit.id for hit in rescore(parse_query("heron"), equal_hits)] == list("01234")
 
 
-def test_a_question_of_very_many_words_is_still_one():
-    endless = " ".join(f"word{n}" for n in range(2 * MAX_TERMS))
+def test_a_very_long_question_is_truncated_to_max_terms():
+    long_question = " ".join(f"word{n}" for n in range(2 * MAX_TERMS))
 
-    assert len(parse(endless).vector.indices) == MAX_TERMS
-    assert order(endless, "word7 said", "nothing")[0] == "word7 said"
+    assert len(parse_query(long_question).vector.indices) == MAX_TERMS
+    assert rank_texts(long_question, "word7 said", "nothing")[0] == "word7 said"
 
 
 @given(st.text(max_size=60), st.lists(st.text(max_size=60), unique=True, max_size=5))
-def test_every_text_that_shares_a_telling_word_scores_above_nothing(
-    question: str, texts: list[str]
-):
-    found = {hit.id: hit.score for hit in ranked(parse(question), hits(question, *texts))}
+def test_every_text_that_shares_a_rare_word_scores_above_zero(question: str, texts: list[str]):
+    score_by_text = {
+        hit.id: hit.score for hit in rescore(parse_query(question), find_hits(question, *texts))
+    }
 
-    assert set(found) == set(texts)
+    assert set(score_by_text) == set(texts)
     assert all(
-        (found[text] > 0) >= bool({t for t in terms(question) if len(t) > 9} & set(terms(text)))
+        (score_by_text[text] > 0)
+        >= bool({t for t in tokenize(question) if len(t) > 9} & set(tokenize(text)))
         for text in texts
     )

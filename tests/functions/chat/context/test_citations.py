@@ -8,40 +8,40 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from functions.chat.context.citations import Citations, Cited, Markers, cite
+from functions.chat.context.citations import CitationRewriter, Citations, CitedText, strip_markers
 from shared.domain.chat import Card
 from shared.domain.ids import ConversationId
 
 
-def card(name: str) -> Card:
+def build_card(name: str) -> Card:
     return Card(
         id=ConversationId(name), created_at=datetime(2026, 1, 1, tzinfo=UTC), title=name, emoji="🧠"
     )
 
 
-CARDS = [card("a"), card("b"), card("c")]
+CARDS = [build_card("a"), build_card("b"), build_card("c")]
 ANSWERS = st.text(alphabet="ab [](0123456789,`\n", max_size=200)
 PLACES = st.lists(st.integers(0, 200), max_size=20)
 
 
-def given_out(cards: list[Card]) -> Citations:
+def number_cards(cards: list[Card]) -> Citations:
     citations = Citations()
-    for each in cards:
-        citations.number(each)
+    for new_card in cards:
+        citations.assign_number(new_card)
     return citations
 
 
-def streamed(pieces: list[str], citations: Citations) -> list[str]:
-    markers = Markers(citations.mark)
-    return [*map(markers.feed, pieces), markers.end()]
+def rewrite_pieces(pieces: list[str], citations: Citations) -> list[str]:
+    rewriter = CitationRewriter(citations.render_marker)
+    return [*map(rewriter.feed, pieces), rewriter.flush()]
 
 
-def answered(*pieces: str) -> Cited:
-    citations = given_out(CARDS)
-    return cite("".join(streamed([*pieces], citations)), citations.shown)
+def rewrite_answer(*pieces: str) -> CitedText:
+    citations = number_cards(CARDS)
+    return strip_markers("".join(rewrite_pieces([*pieces], citations)), citations.shown_cards)
 
 
-def split(text: str, places: list[int]) -> list[str]:
+def split_text(text: str, places: list[int]) -> list[str]:
     edges = sorted({0, len(text), *(min(place, len(text)) for place in places)})
     return [text[start:end] for start, end in pairwise(edges)]
 
@@ -70,77 +70,77 @@ def split(text: str, places: list[int]) -> list[str]:
         ("", "", None, ""),
     ],
 )
-def test_p17_x39_only_numbers_that_were_given_out_are_citations(
+def test_only_numbers_of_known_cards_are_citations_p17_x39(
     answer: str, text: str, marked: str | None, cited: str
 ) -> None:
-    found = answered(answer)
+    cited_text = rewrite_answer(answer)
 
-    assert (found.text, found.marked_text) == (text, answer if marked is None else marked)
-    assert "".join(one.id for one in found.cards) == cited
+    assert (cited_text.text, cited_text.marked_text) == (text, answer if marked is None else marked)
+    assert "".join(listed_card.id for listed_card in cited_text.cards) == cited
 
 
-def test_p17_a_conversation_keeps_the_number_it_first_got() -> None:
+def test_a_conversation_keeps_the_number_it_first_got_p17() -> None:
     citations = Citations()
 
-    numbers = [citations.number(card(name)) for name in "abacb"]
+    numbers = [citations.assign_number(build_card(name)) for name in "abacb"]
 
     assert numbers == [1, 2, 1, 3, 2]
-    assert [one.id for one in citations.cards] == ["a", "b", "c"]
+    assert [listed_card.id for listed_card in citations.cards] == ["a", "b", "c"]
 
 
-def test_where_nothing_was_given_out_nothing_is_a_citation() -> None:
-    assert "".join(streamed(["First [1], then [2]."], Citations())) == "First [1], then [2]."
+def test_without_cards_no_number_is_a_citation() -> None:
+    assert "".join(rewrite_pieces(["First [1], then [2]."], Citations())) == "First [1], then [2]."
 
 
 @given(ANSWERS, PLACES)
-def test_x39_every_split_gives_the_same_text_and_the_same_citations(
+def test_every_split_gives_the_same_text_and_the_same_citations_x39(
     answer: str, places: list[int]
 ) -> None:
-    assert answered(*split(answer, places)) == answered(answer)
+    assert rewrite_answer(*split_text(answer, places)) == rewrite_answer(answer)
 
 
 @given(ANSWERS)
-def test_x39_code_is_untouched(code: str) -> None:
+def test_code_is_untouched_x39(code: str) -> None:
     code = code.replace("`", "")
 
     block = f"```\n{code}\n```"
     span = f"`{code}`".replace("\n", " ")
 
-    assert answered(block).text == answered(block).marked_text == block
-    assert answered(span).text == answered(span).marked_text == span
+    assert rewrite_answer(block).text == rewrite_answer(block).marked_text == block
+    assert rewrite_answer(span).text == rewrite_answer(span).marked_text == span
 
 
 @given(st.text(alphabet="ab []0123456789,", max_size=200))
-def test_x40_cards_are_what_the_text_cites_in_order_of_first_use(answer: str) -> None:
-    found = answered(
+def test_cards_are_ordered_by_their_first_citation_x40(answer: str) -> None:
+    cited_text = rewrite_answer(
         re.sub(r"\[([\d, ]+)\]", r" [\1] ", answer)
     )  # apart: none joins its neighbours
 
-    cited = [int(number) for number in re.findall(r"\[(\d\d?)\]", found.marked_text)]
+    numbers = [int(number) for number in re.findall(r"\[(\d\d?)\]", cited_text.marked_text)]
 
-    assert [*dict.fromkeys(n for n in cited if n)] == [*range(1, len(found.cards) + 1)]
+    assert [*dict.fromkeys(n for n in numbers if n)] == [*range(1, len(cited_text.cards) + 1)]
 
 
 @given(ANSWERS, PLACES)
-def test_x39_a_piece_waits_for_less_than_64_characters(answer: str, places: list[int]) -> None:
-    markers = Markers(lambda _: None)
-    waiting = 0
+def test_fewer_than_64_characters_are_pending_x39(answer: str, places: list[int]) -> None:
+    rewriter = CitationRewriter(lambda _: None)
+    pending_count = 0
 
-    for piece in split(answer, places):
-        waiting += len(piece) - len(markers.feed(piece))
-        assert 0 <= waiting < 64
+    for piece in split_text(answer, places):
+        pending_count += len(piece) - len(rewriter.feed(piece))
+        assert 0 <= pending_count < 64
 
-    assert len(markers.end()) == waiting
+    assert len(rewriter.flush()) == pending_count
 
 
 @given(st.lists(st.text(st.characters(exclude_characters="[` ")), max_size=5))
-def test_x39_text_without_brackets_passes_at_once(pieces: list[str]) -> None:
-    assert streamed(pieces, given_out(CARDS)) == [*pieces, ""]
+def test_text_without_brackets_passes_at_once_x39(pieces: list[str]) -> None:
+    assert rewrite_pieces(pieces, number_cards(CARDS)) == [*pieces, ""]
 
 
 @pytest.mark.parametrize("size", [1, 7, 1_000_000])
-def test_hostile_text_takes_time_by_its_length_only(size: int) -> None:
+def test_hostile_text_is_rewritten_in_linear_time(size: int) -> None:
     hostile = " " * 50_000 + "[1" * 50_000 + "`" * 50_001 + "\n" + "[1," * 50_000 + "x"
     pieces = [hostile[start : start + size] for start in range(0, len(hostile), size)]
 
-    assert answered(*pieces) == Cited(text=hostile, marked_text=hostile, cards=())
+    assert rewrite_answer(*pieces) == CitedText(text=hostile, marked_text=hostile, cards=())

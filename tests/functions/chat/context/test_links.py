@@ -8,14 +8,16 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from functions.chat.context.links import Links, addresses
+from functions.chat.context.links import LinkFilter, extract_urls
 
-EVIDENCE = addresses('See https://ann.example/lease?id=7 and {"url": "https://bob.example/a"}.')
+KNOWN_URLS = extract_urls(
+    'See https://ann.example/lease?id=7 and {"url": "https://bob.example/a"}.'
+)
 
 
-def rewritten(*pieces: str) -> str:
-    links = Links(EVIDENCE.__contains__)
-    return "".join([*map(links.feed, pieces), links.end()])
+def rewrite_pieces(*pieces: str) -> str:
+    link_filter = LinkFilter(KNOWN_URLS.__contains__)
+    return "".join([*map(link_filter.feed, pieces), link_filter.flush()])
 
 
 @pytest.mark.parametrize(
@@ -58,8 +60,8 @@ def rewritten(*pieces: str) -> str:
          "[x] (hxxps://ann(.)example/lease?id=7(4711))"),
     ],
 )  # fmt: skip
-def test_what_was_made_up_is_shown_and_neither_loaded_nor_linked(said: str, shown: str) -> None:
-    assert rewritten(said) == shown
+def test_invented_urls_are_defanged_and_images_are_removed(said: str, shown: str) -> None:
+    assert rewrite_pieces(said) == shown
 
 
 @pytest.mark.parametrize(
@@ -73,21 +75,21 @@ def test_what_was_made_up_is_shown_and_neither_loaded_nor_linked(said: str, show
         "## Title\n- [ ] task\n`a && b`",
     ],
 )
-def test_what_stands_in_the_evidence_and_what_is_no_link_stays(text: str) -> None:
-    assert rewritten(text) == text
+def test_known_urls_and_plain_text_are_unchanged(text: str) -> None:
+    assert rewrite_pieces(text) == text
 
 
 @pytest.mark.parametrize("word", ["Half", "High", "Show", "Hi there", "of"])
-def test_words_do_not_wait(word: str) -> None:
-    assert Links(EVIDENCE.__contains__).feed(word) == word
+def test_plain_words_are_not_held_back(word: str) -> None:
+    assert LinkFilter(KNOWN_URLS.__contains__).feed(word) == word
 
 
-def test_an_address_that_never_ends_is_not_waited_for() -> None:
-    links = Links(EVIDENCE.__contains__)
-    told = [links.feed(piece) for piece in ("https://evil.example/", *["x" * 500] * 10)]
+def test_an_endless_url_is_not_held_back() -> None:
+    link_filter = LinkFilter(KNOWN_URLS.__contains__)
+    pieces = [link_filter.feed(piece) for piece in ("https://evil.example/", *["x" * 500] * 10)]
 
-    assert "".join(told).startswith("hxxps://evil(.)example/x")
-    assert len("".join([*told, links.end()])) == len("hxxps://evil(.)example/") + 5_000
+    assert "".join(pieces).startswith("hxxps://evil(.)example/x")
+    assert len("".join([*pieces, link_filter.flush()])) == len("hxxps://evil(.)example/") + 5_000
 
 
 PIECES = """! [ ] ( ) : < & #58; colon; x 1 h ht http https:// www. https:\\/\\/ evil.example / ]( ]: . , " `
@@ -98,21 +100,23 @@ TEXTS = st.lists(PARTS, max_size=24)
 
 @given(TEXTS, st.lists(st.integers(0, 200), max_size=12))
 @example(["https://a", "](", "https://evil.example", ")"], [12])
-def test_every_split_of_a_text_gives_the_same(parts: Sequence[str], cuts: Sequence[int]) -> None:
+def test_the_result_does_not_depend_on_how_the_text_is_split(
+    parts: Sequence[str], cuts: Sequence[int]
+) -> None:
     text = "".join(parts)
     places = sorted({0, len(text), *(cut for cut in cuts if cut < len(text))})
     pieces = [text[start:end] for start, end in pairwise(places)]
 
-    assert rewritten(*pieces) == rewritten(text) == rewritten(*text)
+    assert rewrite_pieces(*pieces) == rewrite_pieces(text) == rewrite_pieces(*text)
 
 
 @given(TEXTS)
-def test_no_text_comes_out_with_an_image_or_a_link_to_anything_unknown(parts: list[str]) -> None:
-    shown = rewritten("".join(parts))
+def test_no_output_contains_an_image_or_a_link_to_an_unknown_url(parts: list[str]) -> None:
+    output = rewrite_pieces("".join(parts))
 
-    assert not re.search(r"!\[[^\]\d]*\]\(", shown)
-    assert not re.search(r"<[a-z/!?]|&(?:#|[a-z]+;)|\]:", shown, re.IGNORECASE)
-    for aim in re.findall(r"\]\(([^\s)]*)", shown):
-        assert aim in EVIDENCE
-    for found in re.findall(r"(?<![a-zA-Z])(?:https?://|www\.)[^\s<\[\]]*", shown):
-        assert found.rstrip(".,;:!?'\")>}*_~|`") in EVIDENCE
+    assert not re.search(r"!\[[^\]\d]*\]\(", output)
+    assert not re.search(r"<[a-z/!?]|&(?:#|[a-z]+;)|\]:", output, re.IGNORECASE)
+    for target in re.findall(r"\]\(([^\s)]*)", output):
+        assert target in KNOWN_URLS
+    for url in re.findall(r"(?<![a-zA-Z])(?:https?://|www\.)[^\s<\[\]]*", output):
+        assert url.rstrip(".,;:!?'\")>}*_~|`") in KNOWN_URLS

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from functions.chat.context.prompt import build
+from functions.chat.context.prompt import build_prompt
 from shared import prompts
 from shared.domain.app import App
 from shared.domain.ids import AppId, UserId
@@ -17,10 +17,10 @@ APP = App(
 )
 
 
-def test_p18_stable_text_stands_first_and_the_time_in_the_last_message() -> None:
-    built = build("Hello", history=[], profile=BERLIN, app=None, now=NOW)
+def test_stable_text_comes_first_and_the_time_in_the_last_message_p18() -> None:
+    messages = build_prompt("Hello", history=[], profile=BERLIN, app=None, now=NOW)
 
-    assert built == [
+    assert messages == [
         SystemText(text=prompts.render("chat/system")),
         UserText(
             text="<context>\n"
@@ -31,23 +31,23 @@ def test_p18_stable_text_stands_first_and_the_time_in_the_last_message() -> None
     ]
 
 
-def test_p18_the_system_prompt_names_its_five_parts() -> None:
+def test_the_system_prompt_names_its_five_parts_p18() -> None:
     system = prompts.render("chat/system")
 
     for part in ("ISO 8601 with an offset", "\n5. Answer", "[1][2]", "# Memories", "# When to use"):
         assert part in system
 
 
-def test_p1_a_persona_speaks_with_its_own_prompt() -> None:
+def test_a_persona_speaks_with_its_own_prompt_p1() -> None:
     persona = replace(APP, persona_prompt="You are Ada Lovelace.")
 
-    built = build("Hello", history=[], profile=Profile(), app=persona, now=NOW)
+    messages = build_prompt("Hello", history=[], profile=Profile(), app=persona, now=NOW)
 
-    assert built[0] == SystemText(text="You are Ada Lovelace.")
+    assert messages[0] == SystemText(text="You are Ada Lovelace.")
 
 
 def test_an_ordinary_app_is_named_as_data() -> None:
-    built = build("Hello", history=[], profile=Profile(), app=APP, now=NOW)
+    messages = build_prompt("Hello", history=[], profile=Profile(), app=APP, now=NOW)
 
-    assert "This chat belongs to the app 'Chess': 'Plays chess'" in built[-1].text
-    assert built[0] == SystemText(text=prompts.render("chat/system"))
+    assert "This chat belongs to the app 'Chess': 'Plays chess'" in messages[-1].text
+    assert messages[0] == SystemText(text=prompts.render("chat/system"))

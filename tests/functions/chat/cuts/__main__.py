@@ -7,10 +7,10 @@ import sys
 from collections import Counter
 from random import Random
 
-from tests.functions.chat.cuts.plans import random_plan
-from tests.functions.chat.cuts.play import play
+from tests.functions.chat.cuts.plans import draw_plan
+from tests.functions.chat.cuts.play import play_plan
 
-BAR = 40
+BAR_CHARS = 40
 
 
 def main() -> int:
@@ -20,23 +20,25 @@ def main() -> int:
     options = parser.parse_args()
     logging.getLogger("keepsake").setLevel(logging.CRITICAL)
     outcomes: Counter[str] = Counter()
-    for done in range(1, options.count + 1):
-        seed = options.seed + done - 1
+    for number in range(1, options.count + 1):
+        seed = options.seed + number - 1
         try:
-            outcomes[asyncio.run(play(random_plan(Random(seed))))] += 1
+            outcomes[asyncio.run(play_plan(draw_plan(Random(seed))))] += 1
         except Exception:
-            print(f"\nseed {seed}: {random_plan(Random(seed))}", file=sys.stderr)
+            print(f"\nseed {seed}: {draw_plan(Random(seed))}", file=sys.stderr)
             raise
-        _show(done, options.count)
-    told = ", ".join(f"{count} {outcome}" for outcome, count in outcomes.most_common())
-    print(f"\n{options.count} plans held: {told}")
+        _print_progress(number, options.count)
+    summary = ", ".join(f"{count} {outcome}" for outcome, count in outcomes.most_common())
+    print(f"\n{options.count} plans held: {summary}")
     return 0
 
 
-def _show(done: int, count: int) -> None:
-    if done % 50 == 0 or done == count:
-        filled = BAR * done // count
-        print(f"\r[{'#' * filled}{'.' * (BAR - filled)}] {done}/{count}", end="", flush=True)
+def _print_progress(number: int, count: int) -> None:
+    if number % 50 == 0 or number == count:
+        filled = BAR_CHARS * number // count
+        print(
+            f"\r[{'#' * filled}{'.' * (BAR_CHARS - filled)}] {number}/{count}", end="", flush=True
+        )
 
 
 if __name__ == "__main__":

@@ -6,41 +6,41 @@ from dataclasses import dataclass, field
 
 from anyio.abc import TaskGroup
 
-from functions.chat.accepting import prepare
-from functions.chat.following import follow
+from functions.chat.accepting import prepare_turn
+from functions.chat.following import stream_events
 from functions.chat.journal import Journal
-from functions.chat.repeats import Key, Repeated
-from functions.chat.turn import answer
+from functions.chat.repeats import DuplicateQuestion, IdempotencyKey
+from functions.chat.turn import answer_turn
 from shared.domain.errors import NotFound, Unavailable
-from shared.domain.run import Ended, Numbered
+from shared.domain.run import RunEnded, SequencedEvent
 from tests.doubles import FixedClock
 from tests.functions.chat.conftest import ADA
-from tests.functions.chat.cuts.process import Process
+from tests.functions.chat.cuts.process import SimulatedProcess
 
-KEY = Key(text="k1", fingerprint="f1")
-RUN = KEY.run_id(ADA)
+KEY = IdempotencyKey(text="k1", fingerprint="f1")
+RUN_ID = KEY.run_id(ADA)
 PAUSE_S = 0.25
 ATTEMPTS = 400
 
-Events = AsyncGenerator[Numbered, None]
+Events = AsyncGenerator[SequencedEvent, None]
 
 
 @dataclass
 class Client:
     """Goes to its processes in turn; each of `cuts` ends one connection after so many events."""
 
-    processes: tuple[Process, Process]
+    processes: tuple[SimulatedProcess, SimulatedProcess]
     tasks: TaskGroup
     clock: FixedClock
     cuts: tuple[int, ...] = ()
-    heard: list[Numbered] = field(default_factory=list)
+    received_events: list[SequencedEvent] = field(default_factory=list)
 
     async def ask(self) -> None:
         for attempt in range(ATTEMPTS):
             process = self.processes[attempt % 2]
             limit = self.cuts[attempt] if attempt < len(self.cuts) else None
 
-            async def read(process: Process = process, limit: int | None = limit) -> None:
+            async def read(process: SimulatedProcess = process, limit: int | None = limit) -> None:
                 await self._read(process, limit)
 
             await process.connect(read)
@@ -50,38 +50,38 @@ class Client:
 
     @property
     def has_ended(self) -> bool:
-        return bool(self.heard) and isinstance(self.heard[-1].event, Ended)
+        return bool(self.received_events) and isinstance(self.received_events[-1].event, RunEnded)
 
-    async def _read(self, process: Process, limit: int | None) -> None:
+    async def _read(self, process: SimulatedProcess, limit: int | None) -> None:
         try:
-            async with aclosing(await self._open(process)) as events:
+            async with aclosing(await self._open_stream(process)) as events:
                 await self._listen(events, limit)
         except NotFound:
-            self.heard.clear()  # it was not saved: ask again
+            self.received_events.clear()  # it was not saved: ask again
         except Unavailable:
             return
 
     async def _listen(self, events: Events, limit: int | None) -> None:
-        after, heard = self._after, 0
+        after_seq, received_count = self._last_seq, 0
         async for numbered in events:
-            if numbered.seq > after:
-                self.heard.append(numbered)
-                heard += 1
-            if heard == limit and not self.has_ended:
+            if numbered.seq > after_seq:
+                self.received_events.append(numbered)
+                received_count += 1
+            if received_count == limit and not self.has_ended:
                 return
 
     @property
-    def _after(self) -> int:
-        return self.heard[-1].seq if self.heard else 0
+    def _last_seq(self) -> int:
+        return self.received_events[-1].seq if self.received_events else 0
 
-    async def _open(self, process: Process) -> Events:
+    async def _open_stream(self, process: SimulatedProcess) -> Events:
         """Resume what was begun; else send the question."""
-        if self.heard:
-            return follow(process.deps, ADA, RUN, apart=self._after)
+        if self.received_events:
+            return stream_events(process.deps, ADA, RUN_ID, split_after_seq=self._last_seq)
         journal = Journal()
         try:
-            turn = await prepare(process.deps, ADA, "Where is the offsite?", None, key=KEY)
-        except Repeated as repeated:
-            return follow(process.deps, ADA, repeated.run.id)
-        self.tasks.start_soon(process.run, lambda: answer(process.deps, turn, journal))
-        return follow(process.deps, ADA, turn.run_id, journal=journal)
+            turn = await prepare_turn(process.deps, ADA, "Where is the offsite?", None, key=KEY)
+        except DuplicateQuestion as duplicate:
+            return stream_events(process.deps, ADA, duplicate.run.id)
+        self.tasks.start_soon(process.run, lambda: answer_turn(process.deps, turn, journal))
+        return stream_events(process.deps, ADA, turn.run_id, journal=journal)

@@ -31,21 +31,21 @@ class Plan:
     @property
     def is_survivable(self) -> bool:
         """Tell whether the answer has to be completed: one fault alone does not prevent it."""
-        said = all(word is not None for turn in self.script for word in turn)
-        alone = {action for _, action in self.actions} <= {"send again", "follow"}
-        return said and alone and not self.has_outage and len(self.faults) <= 1
+        is_whole = all(word is not None for turn in self.script for word in turn)
+        is_undisturbed = {action for _, action in self.actions} <= {"send again", "follow"}
+        return is_whole and is_undisturbed and not self.has_outage and len(self.faults) <= 1
 
     @property
-    def reaches_store(self) -> bool:
+    def is_store_reliable(self) -> bool:
         """Tell whether all that is written arrives, and is heard to arrive."""
-        return not self.has_outage and not self.faults and not self.kills
+        return not self.has_outage and not self.faults and not self.has_kill
 
     @property
     def has_outage(self) -> bool:
         return self.outage[0] < self.outage[1]
 
     @property
-    def kills(self) -> bool:
+    def has_kill(self) -> bool:
         return any(action == "kill" for _, action in self.actions)
 
     @property
@@ -56,28 +56,28 @@ class Plan:
         )
 
 
-def random_plan(random: Random) -> Plan:
+def draw_plan(random: Random) -> Plan:
     """Draw a plan; a third is calm, and the answer then has to be whole."""
     turns = random.choice((1, 1, 2))
     if random.random() < 0.3:
         return Plan(
-            script=tuple(_turn(random) for _ in range(turns)),
-            faults=_faults(random, random.choice((0, 1))),
+            script=tuple(_draw_turn(random) for _ in range(turns)),
+            faults=_draw_faults(random, random.choice((0, 1))),
             outage=(0, 0),
-            actions=_actions(random, ("send again", "follow"), random.randrange(3)),
-            cuts=_cuts(random),
+            actions=_draw_actions(random, ("send again", "follow"), random.randrange(3)),
+            cuts=_draw_cuts(random),
         )
     start = random.randrange(LAST_TICK)
     return Plan(
-        script=tuple(_turn(random, breaks=random.random() < 0.2) for _ in range(turns)),
-        faults=_faults(random, random.choice((0, 0, 1, 2, 3))),
+        script=tuple(_draw_turn(random, breaks=random.random() < 0.2) for _ in range(turns)),
+        faults=_draw_faults(random, random.choice((0, 0, 1, 2, 3))),
         outage=(start, start + random.choice((0, 0, 2, 45, 60))),
-        actions=_actions(random, get_args(Action), random.choice((0, 1, 1, 2, 3))),
-        cuts=_cuts(random),
+        actions=_draw_actions(random, get_args(Action), random.choice((0, 1, 1, 2, 3))),
+        cuts=_draw_cuts(random),
     )
 
 
-def _turn(random: Random, *, breaks: bool = False) -> Turn:
+def _draw_turn(random: Random, *, breaks: bool = False) -> Turn:
     words: list[str | float | None] = [random.choice(WORDS) for _ in range(random.randrange(1, 9))]
     for _ in range(random.randrange(4)):
         words.insert(random.randrange(len(words) + 1), random.choice(PAUSES))
@@ -86,15 +86,15 @@ def _turn(random: Random, *, breaks: bool = False) -> Turn:
     return tuple(words)
 
 
-def _faults(random: Random, count: int) -> dict[int, Fault]:
+def _draw_faults(random: Random, count: int) -> dict[int, Fault]:
     return {random.randrange(9): random.choice(get_args(Fault)) for _ in range(count)}
 
 
-def _actions(
+def _draw_actions(
     random: Random, choices: tuple[Action, ...], count: int
 ) -> tuple[tuple[int, Action], ...]:
     return tuple((random.randrange(LAST_TICK), random.choice(choices)) for _ in range(count))
 
 
-def _cuts(random: Random) -> tuple[int, ...]:
+def _draw_cuts(random: Random) -> tuple[int, ...]:
     return tuple(random.randrange(1, 9) for _ in range(random.randrange(4)))

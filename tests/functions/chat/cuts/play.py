@@ -8,183 +8,192 @@ import anyio
 from anyio.abc import TaskGroup
 
 from functions.chat import guards
-from functions.chat.following import follow
-from functions.chat.told import text_of
+from functions.chat.following import stream_events
+from functions.chat.told import join_text
 from functions.chat.wiring import ChatDeps
 from shared.domain.chat import MAIN_SESSION
 from shared.domain.errors import NotFound, Unavailable
-from shared.domain.run import Ended, Numbered, Outcome, RunEvent, Said
+from shared.domain.run import AnswerText, Outcome, RunEnded, RunEvent, SequencedEvent
 from shared.ports import Documents
-from tests.functions.chat.conftest import ADA, World
-from tests.functions.chat.cuts.client import RUN, Client
+from tests.functions.chat.conftest import ADA, ChatFixture
+from tests.functions.chat.cuts.client import RUN_ID, Client
 from tests.functions.chat.cuts.plans import LAST_TICK, Action, Plan
-from tests.functions.chat.cuts.process import Process, idle, open_world
+from tests.functions.chat.cuts.process import SimulatedProcess, open_fixture, wait_until_idle
 
 TICK_S = 0.25
 TICKS = 400
-WAITS = 10
+FINAL_WAITS = 10
 """More than anything waits in a row before it gives up."""
-LOST = 1_000_000
+MIN_GAP_SEQ = 1_000_000
 """The end of a run that somebody else closed has a number beyond this."""
 
 
-async def play(plan: Plan, documents: Documents | None = None) -> Outcome:
+async def play_plan(plan: Plan, documents: Documents | None = None) -> Outcome:
     """Play a plan; returns the outcome that the client was told."""
-    stage = _Stage.of(plan, open_world(documents))
+    simulation = _Simulation.create(plan, open_fixture(documents))
     async with anyio.create_task_group() as tasks:
-        await stage.perform(tasks)
+        await simulation.run(tasks)
         tasks.cancel_scope.cancel()
-    deps = stage.world.deps()
-    truth = await _truth(deps)
-    for client in stage.clients:
-        _check_client(client, truth, strictly=plan.reaches_store)
-    await _check_store(deps, truth)
-    _check_processes(stage)
-    outcome = _end(stage.clients[0].heard).outcome
+    deps = simulation.world.deps()
+    stored_events = await _load_stored_events(deps)
+    for client in simulation.clients:
+        _check_client(client, stored_events, is_strict=plan.is_store_reliable)
+    await _check_store(deps, stored_events)
+    _check_processes(simulation)
+    outcome = _find_end(simulation.clients[0].received_events).outcome
     if plan.is_survivable:
-        assert (outcome, _text(truth)) == ("completed", plan.text)
+        assert (outcome, _join_text(stored_events)) == ("completed", plan.text)
     return outcome
 
 
 @dataclass
-class _Stage:
+class _Simulation:
     """Two processes on one store, and who talks to them."""
 
     plan: Plan
-    world: World
-    here: Process
-    there: Process
+    world: ChatFixture
+    first_process: SimulatedProcess
+    second_process: SimulatedProcess
     clients: list[Client] = field(default_factory=list)
 
     @classmethod
-    def of(cls, plan: Plan, world: World) -> "_Stage":
-        here = Process(world, plan, "a", plan.faults)
-        return cls(plan, world, here, Process(world, plan, "b"))
+    def create(cls, plan: Plan, world: ChatFixture) -> "_Simulation":
+        first_process = SimulatedProcess(world, plan, "a", plan.faults)
+        return cls(plan, world, first_process, SimulatedProcess(world, plan, "b"))
 
-    async def perform(self, tasks: TaskGroup) -> None:
+    async def run(self, tasks: TaskGroup) -> None:
         """Let time pass until everybody has heard the end."""
-        self._ask(tasks, (self.here, self.there), self.plan.cuts)
+        self._connect_client(tasks, (self.first_process, self.second_process), self.plan.cuts)
         for tick in range(TICKS):
-            self._break_or_mend(tick)
+            self._apply_outage(tick)
             for at, action in self.plan.actions:
                 if at == tick:
-                    await self._act(action, tasks)
-            await idle(self.here, self.there)
+                    await self._apply_action(action, tasks)
+            await wait_until_idle(self.first_process, self.second_process)
             if tick > LAST_TICK and all(client.has_ended for client in self.clients):
                 break
-            self.world.clock.pass_(seconds=TICK_S)
-        for _ in range(WAITS):
-            self.world.clock.pass_(seconds=30)
-            await idle(self.here, self.there)
+            self.world.clock.advance(seconds=TICK_S)
+        for _ in range(FINAL_WAITS):
+            self.world.clock.advance(seconds=30)
+            await wait_until_idle(self.first_process, self.second_process)
 
-    def _ask(
-        self, tasks: TaskGroup, processes: tuple[Process, Process], cuts: tuple[int, ...] = ()
+    def _connect_client(
+        self,
+        tasks: TaskGroup,
+        processes: tuple[SimulatedProcess, SimulatedProcess],
+        cuts: tuple[int, ...] = (),
     ) -> None:
         self.clients.append(Client(processes, tasks, self.world.clock, cuts))
         tasks.start_soon(self.clients[-1].ask)
 
-    def _break_or_mend(self, tick: int) -> None:
+    def _apply_outage(self, tick: int) -> None:
         start, end = self.plan.outage
         if start <= tick < end:
-            self.here.wire.down = True
-        elif tick == end and not self.plan.kills:
-            self.here.wire.down = False
+            self.first_process.store_link.is_down = True
+        elif tick == end and not self.plan.has_kill:
+            self.first_process.store_link.is_down = False
 
-    async def _act(self, action: Action, tasks: TaskGroup) -> None:
+    async def _apply_action(self, action: Action, tasks: TaskGroup) -> None:
         match action:
             case "stop here":
-                self._stop_here()
+                self._stop_in_first_process()
             case "stop there":
-                await self._stop_there()
+                await self._stop_in_second_process()
             case "terminate":
-                self.here.deps.live.close()
+                self.first_process.deps.active_runs.close()
             case "kill":
-                self.here.kill()
+                self.first_process.kill()
             case "send again":
-                self._ask(tasks, (self.there, self.here))
+                self._connect_client(tasks, (self.second_process, self.first_process))
             case "follow":
-                tasks.start_soon(_follow, self.there.deps)
+                tasks.start_soon(_read_to_end, self.second_process.deps)
 
-    def _stop_here(self) -> None:
-        live = self.here.deps.live.find(ADA, RUN)
-        if live is not None:
-            live.end("stopped")
+    def _stop_in_first_process(self) -> None:
+        active_run = self.first_process.deps.active_runs.find(ADA, RUN_ID)
+        if active_run is not None:
+            active_run.end("stopped")
 
-    async def _stop_there(self) -> None:
+    async def _stop_in_second_process(self) -> None:
         try:
-            await self.there.deps.runs.request_stop(ADA, RUN)
+            await self.second_process.deps.runs.request_stop(ADA, RUN_ID)
         except NotFound:
             return
 
 
-async def _follow(deps: ChatDeps) -> None:
+async def _read_to_end(deps: ChatDeps) -> None:
     """Listen, and close the run when its process is gone."""
     try:
-        async with aclosing(follow(deps, ADA, RUN)) as events:
+        async with aclosing(stream_events(deps, ADA, RUN_ID)) as events:
             async for _ in events:
                 pass
     except (NotFound, Unavailable):
         return
 
 
-async def _truth(deps: ChatDeps) -> list[Numbered]:
+async def _load_stored_events(deps: ChatDeps) -> list[SequencedEvent]:
     """Return what the store tells in the end; empty when nothing was stored."""
     try:
-        return [numbered async for numbered in follow(deps, ADA, RUN)]
+        return [numbered async for numbered in stream_events(deps, ADA, RUN_ID)]
     except NotFound:
         return []
 
 
-def _check_client(client: Client, truth: Sequence[Numbered], *, strictly: bool) -> None:
-    told = _end(client.heard)
-    numbers = [numbered.seq for numbered in client.heard]
+def _check_client(
+    client: Client, stored_events: Sequence[SequencedEvent], *, is_strict: bool
+) -> None:
+    client_end = _find_end(client.received_events)
+    numbers = [numbered.seq for numbered in client.received_events]
     assert numbers == sorted(set(numbers)), "nothing is told twice"
-    if told.outcome == "failed" and not strictly:
+    if client_end.outcome == "failed" and not is_strict:
         return  # the store was away, and that was said
-    assert told == _end(truth), "the stored answer is the told one"
-    if truth[-1].seq < LOST:
-        assert _joined(client.heard) == _joined(truth), "cut and resumed, it is the same"
+    assert client_end == _find_end(stored_events), "the stored answer is the told one"
+    if stored_events[-1].seq < MIN_GAP_SEQ:
+        assert _merge_text(client.received_events) == _merge_text(stored_events), (
+            "cut and resumed, it is the same"
+        )
     else:
-        kept = _text(truth)
-        assert kept == guards.INTERRUPTED or _text(client.heard).startswith(kept), "a beginning"
+        stored_text = _join_text(stored_events)
+        assert stored_text == guards.ANSWER_INTERRUPTED or _join_text(
+            client.received_events
+        ).startswith(stored_text), "a beginning"
 
 
-def _end(events: Sequence[Numbered]) -> Ended:
-    ends = [numbered.event for numbered in events if isinstance(numbered.event, Ended)]
+def _find_end(events: Sequence[SequencedEvent]) -> RunEnded:
+    ends = [numbered.event for numbered in events if isinstance(numbered.event, RunEnded)]
     assert ends, "the end is told"
     assert ends == [events[-1].event], "once, and nothing after it"
     return ends[0]
 
 
-def _joined(events: Sequence[Numbered]) -> list[RunEvent]:
+def _merge_text(events: Sequence[SequencedEvent]) -> list[RunEvent]:
     """Join neighbouring text, however it was cut."""
-    joined: list[RunEvent] = []
+    merged: list[RunEvent] = []
     for numbered in events:
         event = numbered.event
-        if isinstance(event, Said) and joined and isinstance(joined[-1], Said):
-            joined[-1] = Said(joined[-1].text + event.text)
+        if isinstance(event, AnswerText) and merged and isinstance(merged[-1], AnswerText):
+            merged[-1] = AnswerText(merged[-1].text + event.text)
         else:
-            joined.append(event)
-    return joined
+            merged.append(event)
+    return merged
 
 
-def _text(events: Sequence[Numbered]) -> str:
-    return text_of([numbered.event for numbered in events])
+def _join_text(events: Sequence[SequencedEvent]) -> str:
+    return join_text([numbered.event for numbered in events])
 
 
-async def _check_store(deps: ChatDeps, truth: Sequence[Numbered]) -> None:
-    messages = await deps.messages.newest(ADA, MAIN_SESSION, limit=100)
+async def _check_store(deps: ChatDeps, stored_events: Sequence[SequencedEvent]) -> None:
+    messages = await deps.messages.list_newest(ADA, MAIN_SESSION, limit=100)
     session = await deps.sessions.get(ADA, MAIN_SESSION)
     assert (session.message_count if session else 0) == len(messages), "each is counted once"
-    if not truth:
+    if not stored_events:
         assert not messages, "what has no run was not stored"
         return
     assert [m.sender for m in messages] == ["ai", "human"], "one question, one answer"
-    assert messages[0] == _end(truth).message
-    assert messages[0].text == _text(truth), "what was said is what is stored"
+    assert messages[0] == _find_end(stored_events).message
+    assert messages[0].text == _join_text(stored_events), "what was said is what is stored"
 
 
-def _check_processes(stage: _Stage) -> None:
-    for process in (stage.here, stage.there):
+def _check_processes(simulation: _Simulation) -> None:
+    for process in (simulation.first_process, simulation.second_process):
         assert process.model.open_streams == 0, "a model's stream stayed open"
-        assert process.deps.live.find(ADA, RUN) is None, "a run stayed listed"
+        assert process.deps.active_runs.find(ADA, RUN_ID) is None, "a run stayed listed"

@@ -17,8 +17,20 @@ from shared.domain.errors import Unavailable
 from shared.domain.model import TextDelta
 from shared.ports import Documents
 from shared.wiring import ROOT
-from tests.doubles import CountingIds, FixedClock, ScriptedModel, Step, calls, says
-from tests.functions.chat.conftest import RecordingEvents, RecordingTasks, RecordingToolbox, World
+from tests.doubles import (
+    CountingIds,
+    FixedClock,
+    ScriptedModel,
+    ScriptedStep,
+    script_answer,
+    script_calls,
+)
+from tests.functions.chat.conftest import (
+    ChatFixture,
+    RecordingEvents,
+    RecordingTasks,
+    RecordingToolbox,
+)
 from tests.functions.chat.cuts.plans import Fault, Plan
 
 T = TypeVar("T")
@@ -29,7 +41,7 @@ class MemoryDatabase(SqliteDatabase):
     """SQLite in memory and in the event loop: things happen in the order of the tasks."""
 
     def __init__(self) -> None:
-        self._schema: list[str] = []
+        self._pending_schema: list[str] = []
         self._connection = sqlite3.connect(":memory:", isolation_level=None)
 
     async def read(self, work: Callable[[sqlite3.Connection], T]) -> T:
@@ -43,54 +55,54 @@ class MemoryDatabase(SqliteDatabase):
         return value
 
 
-class Wire:
+class StoreLink:
     """A process's way to the store: knows what is under way, and fails as planned."""
 
     def __init__(self, documents: Documents, faults: dict[int, Fault] | None = None) -> None:
         self._documents = documents
         self._faults = faults or {}
         self._writes = 0
-        self.down = False
-        self.under_way = 0
-        self.landed = anyio.Event()
+        self.is_down = False
+        self.in_flight_count = 0
+        self.call_finished = anyio.Event()
 
     def __getattr__(self, name: str) -> Any:
         call = getattr(self._documents, name)
 
-        async def carried(*arguments: Any) -> Any:
+        async def call_with_faults(*arguments: Any) -> Any:
             fault = self._next_fault() if name == "write" else None
-            if self.down or fault == "refused":
+            if self.is_down or fault == "refused":
                 raise Unavailable("the store does not answer")
-            value = await self._counted(call(*arguments))
+            value = await self._count_in_flight(call(*arguments))
             if fault == "lost":
                 raise Unavailable("the store's answer got lost")
             return value
 
-        return carried
+        return call_with_faults
 
-    async def _counted(self, call: Coroutine[Any, Any, T]) -> T:
-        self.under_way += 1
+    async def _count_in_flight(self, call: Coroutine[Any, Any, T]) -> T:
+        self.in_flight_count += 1
         try:
             return await call
         finally:
-            self.under_way -= 1
-            self.landed.set()
-            self.landed = anyio.Event()
+            self.in_flight_count -= 1
+            self.call_finished.set()
+            self.call_finished = anyio.Event()
 
     def _next_fault(self) -> Fault | None:
         self._writes += 1
         return self._faults.get(self._writes - 1)
 
 
-class Process:
+class SimulatedProcess:
     """One instance of the chat function."""
 
     def __init__(
-        self, world: World, plan: Plan, name: str, faults: dict[int, Fault] | None = None
+        self, world: ChatFixture, plan: Plan, name: str, faults: dict[int, Fault] | None = None
     ) -> None:
-        self.wire = Wire(world.documents, faults)
-        self.model = ScriptedModel(*_turns(plan, world.clock) * 5)
-        deps = replace(world, documents=self.wire).deps(self.model)
+        self.store_link = StoreLink(world.documents, faults)
+        self.model = ScriptedModel(*_script_turns(plan, world.clock) * 5)
+        deps = replace(world, documents=self.store_link).deps(self.model)
         self.deps = replace(deps, new_id=CountingIds(prefix=name))
         self._connections: list[anyio.CancelScope] = []
         self._runs: list[anyio.CancelScope] = []
@@ -109,31 +121,37 @@ class Process:
 
     def kill(self) -> None:
         """Die: whoever listens hears nothing more, and nothing reaches the store."""
-        self.wire.down = True
+        self.store_link.is_down = True
         for scope in [*self._connections, *self._runs]:
             scope.cancel()
 
 
-async def idle(*processes: Process) -> None:
+async def wait_until_idle(*processes: SimulatedProcess) -> None:
     """Return when everything waits for the clock."""
     loop: Any = asyncio.get_running_loop()
     while True:
         await asyncio.sleep(0)
-        busy = next((process.wire for process in processes if process.wire.under_way), None)
+        busy = next(
+            (process.store_link for process in processes if process.store_link.in_flight_count),
+            None,
+        )
         if loop._ready:
             continue
         if busy is None:
             return
-        await busy.landed.wait()
+        await busy.call_finished.wait()
 
 
-def _turns(plan: Plan, clock: FixedClock) -> list[Sequence[Step]]:
+def _script_turns(plan: Plan, clock: FixedClock) -> list[Sequence[ScriptedStep]]:
     """Write the model's part: every turn but the last asks for a tool at its end."""
-    *asking, last = [[_step(word, clock) for word in turn] for turn in plan.script]
-    return [*([*turn, *calls(("get_memories", {}))] for turn in asking), [*last, *says()]]
+    *tool_turns, last = [[_to_step(word, clock) for word in turn] for turn in plan.script]
+    return [
+        *([*turn, *script_calls(("get_memories", {}))] for turn in tool_turns),
+        [*last, *script_answer()],
+    ]
 
 
-def _step(word: str | float | None, clock: FixedClock) -> Step:
+def _to_step(word: str | float | None, clock: FixedClock) -> ScriptedStep:
     match word:
         case str():
             return TextDelta(word)
@@ -148,10 +166,10 @@ def _indexes() -> FirestoreIndexes:
     return FirestoreIndexes.read(ROOT / "infra/firestore.indexes.json")
 
 
-def open_world(documents: Documents | None) -> World:
+def open_fixture(documents: Documents | None) -> ChatFixture:
     """Return a world of its own, in memory unless `documents` says where."""
     database = MemoryDatabase()
-    return World(
+    return ChatFixture(
         documents=documents or SqliteDocuments(database, _indexes()),
         vectors=SqliteVectors(database),
         clock=FixedClock(),

@@ -18,16 +18,16 @@ from starlette.routing import Route
 from functions.tool_proxy.mcp_servers.client import MAX_PAGES
 from functions.tool_proxy.mcp_servers.http import MAX_REQUESTS
 from shared.ports import Egress, EgressRequest, EgressResponse
-from tests.functions.tool_proxy.mcp_servers.world import World, world_in
-from tests.servers import running
-from tests.servers.mcp_server import FIND
+from tests.functions.tool_proxy.mcp_servers.world import McpServersFixture, open_mcp_servers_fixture
+from tests.servers import run_server
+from tests.servers.mcp_server import FIND_TOOL
 
 Answer = Callable[[Request, Any], Awaitable[Response]]
 STREAM = "text/event-stream"
 
 
 @dataclass
-class Hasty:
+class ShortTimeoutEgress:
     """An egress that waits less."""
 
     egress: Egress
@@ -37,20 +37,20 @@ class Hasty:
         return await self.egress.send(replace(request, timeout_s=self.seconds))
 
 
-class Hostile:
+class HostileServer:
     """Answers MCP by hand: the handshake as it should be, and `answer` to what comes after it."""
 
     def __init__(self, answer: Answer, *, pings: int = 0) -> None:
         self._answer = answer
         self._pings = pings
-        self.asked: list[str] = []
+        self.methods: list[str] = []
 
     def app(self) -> Starlette:
         return Starlette(routes=[Route("/mcp", self._serve, methods=["POST", "GET", "DELETE"])])
 
     async def _serve(self, request: Request) -> Response:
         message = json.loads(await request.body() or b"{}")
-        self.asked.append(message.get("method", request.method))
+        self.methods.append(message.get("method", request.method))
         match message.get("method"):
             case "server/discover":
                 return Response(status_code=404)
@@ -63,8 +63,8 @@ class Hostile:
     def _handshake(self, message: Any) -> Response:
         pings = [{"jsonrpc": "2.0", "id": n, "method": "ping"} for n in range(self._pings)]
         answer = {"jsonrpc": "2.0", "id": message["id"], "result": HANDSHAKE}
-        told = [f"data: {json.dumps(each)}\n\n" for each in (*pings, answer)]
-        return Response("".join(told), media_type=STREAM)
+        events = [f"data: {json.dumps(message_out)}\n\n" for message_out in (*pings, answer)]
+        return Response("".join(events), media_type=STREAM)
 
 
 HANDSHAKE = {
@@ -79,11 +79,11 @@ def result(message: Any, content: Any) -> Response:
 
 
 @contextmanager
-def hostile(
+def run_hostile_server(
     tmp_path: Path, answer: Answer, *, pings: int = 0
-) -> Iterator[tuple[World, Hostile, str]]:
-    server = Hostile(answer, pings=pings)
-    with running(server.app()) as origin, world_in(tmp_path, [origin]) as world:
+) -> Iterator[tuple[McpServersFixture, HostileServer, str]]:
+    server = HostileServer(answer, pings=pings)
+    with run_server(server.app()) as origin, open_mcp_servers_fixture(tmp_path, [origin]) as world:
         yield world, server, f"{origin}/mcp"
 
 
@@ -119,15 +119,15 @@ async def odd_tool(_: Request, message: Any) -> Response:
 
 async def too_deep(_: Request, message: Any) -> Response:
     deep = "[" * 100_000 + "]" * 100_000
-    whole = f'{{"jsonrpc":"2.0","id":{message["id"]},"result":{{"tools":{deep}}}}}'
-    return Response(whole, media_type="application/json")
+    body = f'{{"jsonrpc":"2.0","id":{message["id"]},"result":{{"tools":{deep}}}}}'
+    return Response(body, media_type="application/json")
 
 
-async def accepted(*_: Any) -> Response:
+async def accept_only(*_: Any) -> Response:
     return Response(status_code=202)
 
 
-async def broken(*_: Any) -> Response:
+async def server_error(*_: Any) -> Response:
     return Response("File /srv/secret.py", status_code=500)
 
 
@@ -145,7 +145,7 @@ async def leaky_error(_: Request, message: Any) -> Response:
 
 
 @pytest.mark.parametrize(
-    ("answer", "told"),
+    ("answer", "expected"),
     [
         (huge, "could not be asked: The answer is over 1048576 bytes."),
         (html, "refused: Unexpected content type: text/html; charset=utf-8"),
@@ -155,26 +155,26 @@ async def leaky_error(_: Request, message: Any) -> Response:
         (odd_list, "refused: The server's answer does not follow the protocol."),
         (odd_tool, "refused: The server's answer does not follow the protocol."),
         (too_deep, "refused: "),
-        (accepted, "refused: server answered a request with 202 Accepted"),
-        (broken, "refused: Server returned an error response"),
+        (accept_only, "refused: server answered a request with 202 Accepted"),
+        (server_error, "refused: Server returned an error response"),
         (cut_stream, "refused: "),
         (silent_stream, "refused: SSE stream ended without a response"),
         (leaky_error, "refused: Denied for [removed]"),
     ],
 )
-async def test_t19_an_answer_that_is_none_is_told_in_a_sentence(tmp_path, answer, told):
-    with hostile(tmp_path, answer) as (world, _, url):
+async def test_an_invalid_answer_is_reported_in_one_sentence_t19(tmp_path, answer, expected):
+    with run_hostile_server(tmp_path, answer) as (world, _, url):
         added = await world.add(url)
 
         assert added.status_code == 502
         detail = added.json()["detail"]
-        assert detail.startswith(f"The MCP server {told}")
+        assert detail.startswith(f"The MCP server {expected}")
         assert "\n" not in detail
         assert "secret" not in detail
         assert (await world.request("GET", "/v1/apps")).json() == []
 
 
-async def test_t19_a_stream_that_never_ends_is_left(tmp_path):
+async def test_an_endless_stream_times_out_t19(tmp_path):
     async def endless(*_: Any) -> Response:
         async def drops():
             while True:
@@ -183,35 +183,39 @@ async def test_t19_a_stream_that_never_ends_is_left(tmp_path):
 
         return StreamingResponse(drops(), media_type=STREAM)
 
-    with hostile(tmp_path, endless) as (world, _, url):
-        hasty = replace(world.deps, egress=Hasty(world.deps.egress))
-        added = await replace(world, deps=hasty).add(url)
+    with run_hostile_server(tmp_path, endless) as (world, _, url):
+        short_timeout_deps = replace(world.deps, egress=ShortTimeoutEgress(world.deps.egress))
+        added = await replace(world, deps=short_timeout_deps).add(url)
 
     assert added.status_code == 502
     assert "No whole answer within" in added.json()["detail"]
 
 
-async def test_t19_a_server_that_asks_back_without_end_is_left(tmp_path):
+async def test_the_number_of_requests_per_exchange_is_limited_t19(tmp_path):
     async def never(*_: Any) -> Response:
         await anyio.sleep_forever()
         raise AssertionError
 
-    with hostile(tmp_path, never, pings=1_000) as (world, server, url):
-        hasty = replace(world.deps, egress=Hasty(world.deps.egress, seconds=2))
-        added = await replace(world, deps=hasty).add(url)
+    with run_hostile_server(tmp_path, never, pings=1_000) as (world, server, url):
+        short_timeout_deps = replace(
+            world.deps, egress=ShortTimeoutEgress(world.deps.egress, seconds=2)
+        )
+        added = await replace(world, deps=short_timeout_deps).add(url)
 
     assert added.json()["detail"].endswith(f"asked back more than {MAX_REQUESTS} times.")
-    assert len(server.asked) <= MAX_REQUESTS
+    assert len(server.methods) <= MAX_REQUESTS
 
 
-async def test_t19_a_list_without_an_end_is_read_in_part(tmp_path):
+async def test_an_endless_tool_list_is_read_up_to_the_page_limit_t19(tmp_path):
     page = itertools.count()
 
     async def endless(_: Request, message: Any) -> Response:
-        found = FIND.model_dump(by_alias=True, exclude_none=True) | {"name": f"tool{next(page)}"}
-        return result(message, {"tools": [found], "nextCursor": "again"})
+        tool = FIND_TOOL.model_dump(by_alias=True, exclude_none=True) | {
+            "name": f"tool{next(page)}"
+        }
+        return result(message, {"tools": [tool], "nextCursor": "again"})
 
-    with hostile(tmp_path, endless) as (world, _, url):
+    with run_hostile_server(tmp_path, endless) as (world, _, url):
         added = await world.add(url)
 
     assert added.json()["tools_count"] == MAX_PAGES
@@ -220,15 +224,15 @@ async def test_t19_a_list_without_an_end_is_read_in_part(tmp_path):
 @pytest.mark.parametrize(
     "location", ["http://169.254.169.254/latest/meta-data", "https://other.example/mcp", "http://["]
 )
-async def test_t19_a_redirect_elsewhere_is_not_followed(tmp_path, location):
-    async def away(*_: Any) -> Response:
+async def test_a_redirect_to_another_origin_is_not_followed_t19(tmp_path, location):
+    async def redirect(*_: Any) -> Response:
         return RedirectResponse(location)
 
-    with hostile(tmp_path, away) as (world, server, url):
+    with run_hostile_server(tmp_path, redirect) as (world, server, url):
         added = await world.add(url)
 
     assert added.status_code == 502
-    assert server.asked.count("tools/list") == 1
+    assert server.methods.count("tools/list") == 1
 
 
 @pytest.mark.parametrize(
@@ -246,20 +250,20 @@ async def test_t19_a_redirect_elsewhere_is_not_followed(tmp_path, location):
         "&\u00a8\b [\u00bd\U0001f5bb",
     ],
 )
-async def test_t19_an_address_that_the_guard_refuses_is_no_server(tmp_path, url):
-    with world_in(tmp_path, []) as world:
+async def test_a_server_url_that_egress_rules_refuse_is_rejected_t19(tmp_path, url):
+    with open_mcp_servers_fixture(tmp_path, []) as world:
         added = await world.add(url)
 
     assert added.status_code == 400
     assert added.json()["detail"].startswith("mcp_server_url is refused: ")
 
 
-async def test_t19_what_a_server_says_stays_out_of_the_log(tmp_path, caplog, capfd):
-    async def telling(*_: Any) -> Response:
+async def test_answers_of_a_server_are_not_logged_t19(tmp_path, caplog, capfd):
+    async def answer(*_: Any) -> Response:
         return Response('{"jsonrpc": "my secret"}', media_type="application/json")
 
-    with hostile(tmp_path, telling) as (world, _, url):
+    with run_hostile_server(tmp_path, answer) as (world, _, url):
         await world.add(url)
 
-    told = capfd.readouterr()
-    assert "my secret" not in caplog.text + told.out + told.err
+    output = capfd.readouterr()
+    assert "my secret" not in caplog.text + output.out + output.err

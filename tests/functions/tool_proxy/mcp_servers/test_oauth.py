@@ -15,16 +15,20 @@ from starlette.responses import JSONResponse
 from starlette.responses import Response as Answer
 from starlette.routing import Route
 
-from functions.tool_proxy.authorization.away import AUTHORIZED_WITHIN
+from functions.tool_proxy.authorization.away import AUTHORIZATION_TTL
 from functions.tool_proxy.calls.call import call_tool
 from shared.data.apps import MAX_INSTALLED
 from shared.domain.app import App, InstalledApp
 from shared.domain.documents import Query
 from shared.domain.errors import ToolFailed, ToolRefused
 from shared.domain.ids import AppId, UserId
-from tests.functions.tool_proxy.mcp_servers.world import ALICE, World, world_in
-from tests.servers import running_at
-from tests.servers.mcp_authorization import Provider, guarded_app
+from tests.functions.tool_proxy.mcp_servers.world import (
+    ALICE,
+    McpServersFixture,
+    open_mcp_servers_fixture,
+)
+from tests.servers import run_server_with_url
+from tests.servers.mcp_authorization import FakeMcpProvider, build_guarded_app
 from tests.servers.mcp_server import NotesMcp
 
 
@@ -34,23 +38,23 @@ def notes() -> NotesMcp:
 
 
 @pytest.fixture
-def provider() -> Provider:
-    return Provider()
+def provider() -> FakeMcpProvider:
+    return FakeMcpProvider()
 
 
 @pytest.fixture
-def url(notes: NotesMcp, provider: Provider) -> Iterator[str]:
-    with running_at(lambda url: guarded_app(notes, provider, url)) as url:
+def url(notes: NotesMcp, provider: FakeMcpProvider) -> Iterator[str]:
+    with run_server_with_url(lambda url: build_guarded_app(notes, provider, url)) as url:
         yield f"{url}/mcp"
 
 
 @pytest.fixture
-def world(url: str, tmp_path: Path) -> Iterator[World]:
-    with world_in(tmp_path, [url.removesuffix("/mcp")]) as world:
+def world(url: str, tmp_path: Path) -> Iterator[McpServersFixture]:
+    with open_mcp_servers_fixture(tmp_path, [url.removesuffix("/mcp")]) as world:
         yield world
 
 
-async def allowed(auth_url: str) -> str:
+async def allow_access(auth_url: str) -> str:
     """Be the browser at the authorization server; returns where it sends the user back to."""
     async with AsyncClient(trust_env=False) as browser:
         answer = await browser.get(auth_url)
@@ -58,49 +62,49 @@ async def allowed(auth_url: str) -> str:
     return location
 
 
-async def connected(world: World, url: str) -> str:
+async def add_and_connect(world: McpServersFixture, url: str) -> str:
     """Add a server, allow access and come back; returns the app's id."""
     added = (await world.add(url)).json()
-    page = await world.come_back(await allowed(added["auth_url"]))
+    page = await world.come_back(await allow_access(added["auth_url"]))
     assert "Notes is connected" in page.text
     app_id: str = added["app_id"]
     return app_id
 
 
-def bearers(notes: NotesMcp) -> list[str | None]:
+def list_authorization_headers(notes: NotesMcp) -> list[str | None]:
     return [headers.get("authorization") for _, headers in notes.requests]
 
 
-async def test_t19_a_server_that_wants_a_token_is_an_app_without_tools_at_first(world, url):
+async def test_a_server_that_requires_oauth_has_no_tools_before_authorization_t19(world, url):
     added = (await world.add(url)).json()
 
     assert (added["requires_oauth"], added["tools_count"]) == (True, 0)
-    asked = parse_qs(urlsplit(added["auth_url"]).query)
-    assert asked["resource"] == [url]
-    assert asked["code_challenge_method"] == ["S256"]
-    assert asked["scope"] == ["notes"]
-    assert asked["redirect_uri"] == ["https://keepsake.example.com/v1/apps/mcp/callback"]
-    assert (await world.app(added["app_id"])).chat_tools == ()
+    query = parse_qs(urlsplit(added["auth_url"]).query)
+    assert query["resource"] == [url]
+    assert query["code_challenge_method"] == ["S256"]
+    assert query["scope"] == ["notes"]
+    assert query["redirect_uri"] == ["https://keepsake.example.com/v1/apps/mcp/callback"]
+    assert (await world.get_app(added["app_id"])).chat_tools == ()
 
 
-async def test_t19_after_its_owner_allowed_access_its_tools_work(world, url, notes):
-    app_id = await connected(world, url)
+async def test_tools_work_after_the_owner_authorized_access_t19(world, url, notes):
+    app_id = await add_and_connect(world, url)
 
     assert await world.call(app_id, q="milk") == "Milk, eggs."
-    assert [tool.name for tool in (await world.app(app_id)).chat_tools] == ["find"]
-    assert set(bearers(notes)[-2:]) == {"Bearer access-1"}
+    assert [tool.name for tool in (await world.get_app(app_id)).chat_tools] == ["find"]
+    assert set(list_authorization_headers(notes)[-2:]) == {"Bearer access-1"}
 
 
-async def test_t19_a_token_is_for_one_server(world, url, provider):
-    app_id = await connected(world, url)
+async def test_a_token_is_bound_to_one_server_t19(world, url, provider):
+    app_id = await add_and_connect(world, url)
     await world.call(app_id, q="milk")
 
-    assert {str(token.resource) for token in provider.access.values()} == {url}
+    assert {str(token.resource) for token in provider.access_tokens.values()} == {url}
     assert len(provider.clients) == 1
 
 
-async def test_t19_tokens_are_stored_wrapped_below_their_user(world, url, tmp_path):
-    await connected(world, url)
+async def test_tokens_are_stored_wrapped_below_their_user_t19(world, url, tmp_path):
+    await add_and_connect(world, url)
 
     stored = b"".join(file.read_bytes() for file in tmp_path.iterdir())
     grants = await world.documents.query(Query(collection=f"users/{ALICE}/mcp_grants"))
@@ -110,8 +114,8 @@ async def test_t19_tokens_are_stored_wrapped_below_their_user(world, url, tmp_pa
     assert b"refresh-1" not in stored
 
 
-async def test_t19_a_token_opens_neither_another_server_nor_another_users(world, url):
-    app_id = AppId(await connected(world, url))
+async def test_a_stored_token_cannot_be_read_for_another_server_or_user_t19(world, url):
+    app_id = AppId(await add_and_connect(world, url))
 
     assert await world.deps.mcp.grants.get(ALICE, app_id, url) is not None
     assert await world.deps.mcp.grants.get(UserId("bob"), app_id, url) is None
@@ -120,7 +124,7 @@ async def test_t19_a_token_opens_neither_another_server_nor_another_users(world,
 
 
 @pytest.mark.parametrize("state", ["", "forged", "AAAA" * 20, "%00"])
-async def test_t19_a_state_that_is_not_ours_connects_nobody(world, url, state):
+async def test_a_forged_state_connects_nothing_t19(world, url, state):
     await world.add(url)
 
     page = await world.come_back(f"http://test/v1/apps/mcp/callback?code=x&state={state}")
@@ -128,159 +132,163 @@ async def test_t19_a_state_that_is_not_ours_connects_nobody(world, url, state):
     assert "This link is not one of ours." in page.text
 
 
-async def test_t19_a_user_comes_back_once(world, url, provider):
+async def test_an_oauth_callback_works_once_t19(world, url, provider):
     added = (await world.add(url)).json()
-    back = await allowed(added["auth_url"])
-    await world.come_back(back)
+    callback_url = await allow_access(added["auth_url"])
+    await world.come_back(callback_url)
 
-    again = await world.come_back(back)
+    repeated_page = await world.come_back(callback_url)
 
-    assert "This link was used already" in again.text
-    assert provider.given == 1
+    assert "This link was used already" in repeated_page.text
+    assert provider.tokens_issued == 1
 
 
-async def test_t19_who_is_talked_into_opening_anothers_link_connects_nothing(world, url, provider):
+async def test_a_callback_in_another_browser_connects_nothing_csrf_t19(world, url, provider):
     """Else whoever sent the link would use the account of whoever opened it."""
-    back = await allowed((await world.add(url)).json()["auth_url"])
-    own = dict(world.cookies)
+    callback_url = await allow_access((await world.add(url)).json()["auth_url"])
+    own_cookies = dict(world.cookies)
 
     for cookies in ({}, {"__session": "id0009"}):
         world.cookies = cookies
-        assert "This was begun elsewhere." in (await world.come_back(back)).text
-    assert provider.given == 0
+        assert "This was begun elsewhere." in (await world.come_back(callback_url)).text
+    assert provider.tokens_issued == 0
 
-    world.cookies = own
-    assert "Notes is connected" in (await world.come_back(back)).text
+    world.cookies = own_cookies
+    assert "Notes is connected" in (await world.come_back(callback_url)).text
 
 
-async def test_t19_the_cookie_is_for_coming_back_alone(world, url):
+async def test_the_binding_cookie_is_http_only_and_limited_to_the_callback_path_t19(world, url):
     added = await world.add(url)
 
-    held = added.headers["set-cookie"].partition("; ")[2]
-    assert held == "HttpOnly; Max-Age=600; Path=/v1/apps/mcp; SameSite=lax; Secure"
+    cookie_attributes = added.headers["set-cookie"].partition("; ")[2]
+    assert cookie_attributes == "HttpOnly; Max-Age=600; Path=/v1/apps/mcp; SameSite=lax; Secure"
 
 
-async def test_t19_an_app_takes_its_user_back_and_nobody_elses(world, url):
-    back = parse_qs(urlsplit(await allowed((await world.add(url)).json()["auth_url"])).query)
-    told = {name: values[0] for name, values in back.items()}
+async def test_only_the_user_who_started_can_complete_the_connection_in_the_app_t19(world, url):
+    callback_query = parse_qs(
+        urlsplit(await allow_access((await world.add(url)).json()["auth_url"])).query
+    )
+    callback = {name: values[0] for name, values in callback_query.items()}
     path = "/v1/apps/mcp/complete"
 
-    anothers = await world.request("POST", path, uid="bob", json=told)
-    own = await world.request("POST", path, json=told)
-    again = await world.request("POST", path, json=told)
+    response_to_another_user = await world.request("POST", path, uid="bob", json=callback)
+    response = await world.request("POST", path, json=callback)
+    repeated_response = await world.request("POST", path, json=callback)
 
-    assert [anothers.status_code, own.status_code, again.status_code] == [403, 200, 409]
-    assert own.json()["tool_names"] == ["find"]
-
-
-async def test_t19_a_user_comes_back_in_time(world, url, provider):
-    back = await allowed((await world.add(url)).json()["auth_url"])
-    world.clock.time += AUTHORIZED_WITHIN
-
-    late = await world.come_back(back)
-
-    assert "it is too old" in late.text
-    assert provider.given == 0
+    assert [
+        response_to_another_user.status_code,
+        response.status_code,
+        repeated_response.status_code,
+    ] == [403, 200, 409]
+    assert response.json()["tool_names"] == ["find"]
 
 
-async def test_t19_another_servers_answer_is_not_believed(world, url, provider):
-    back = await allowed((await world.add(url)).json()["auth_url"])
+async def test_an_expired_authorization_connects_nothing_t19(world, url, provider):
+    callback_url = await allow_access((await world.add(url)).json()["auth_url"])
+    world.clock.time += AUTHORIZATION_TTL
 
-    page = await world.come_back(f"{back}&iss=https://evil.example")
+    page = await world.come_back(callback_url)
+
+    assert "it is too old" in page.text
+    assert provider.tokens_issued == 0
+
+
+async def test_a_callback_from_another_issuer_is_rejected_t19(world, url, provider):
+    callback_url = await allow_access((await world.add(url)).json()["auth_url"])
+
+    page = await world.come_back(f"{callback_url}&iss=https://evil.example")
 
     assert "not from the server that was asked" in page.text
-    assert provider.given == 0
+    assert provider.tokens_issued == 0
 
 
-async def test_t19_a_named_issuer_that_was_asked_is_believed(world, url):
-    back = await allowed((await world.add(url)).json()["auth_url"])
+async def test_a_callback_from_the_expected_issuer_is_accepted_t19(world, url):
+    callback_url = await allow_access((await world.add(url)).json()["auth_url"])
 
-    page = await world.come_back(f"{back}&iss={url.removesuffix('/mcp')}")
+    page = await world.come_back(f"{callback_url}&iss={url.removesuffix('/mcp')}")
 
     assert "Notes is connected" in page.text
 
 
-async def test_t19_access_that_was_not_allowed_is_said(world, url):
-    asked = parse_qs(urlsplit((await world.add(url)).json()["auth_url"]).query)
+async def test_a_denied_authorization_is_explained_to_the_user_t19(world, url):
+    query = parse_qs(urlsplit((await world.add(url)).json()["auth_url"]).query)
 
     page = await world.come_back(
-        f"http://test/v1/apps/mcp/callback?error=access_denied&state={asked['state'][0]}"
+        f"http://test/v1/apps/mcp/callback?error=access_denied&state={query['state'][0]}"
     )
 
     assert "access was not allowed" in page.text
 
 
-async def test_t19_who_has_room_for_no_more_apps_reads_so_in_the_browser(world, url):
+async def test_the_install_limit_is_explained_on_the_callback_page_t19(world, url):
     added = (await world.add(url)).json()
     for n in range(MAX_INSTALLED):
         other = App(id=AppId(f"A{n}"), owner=ALICE, name="n", created_at=world.clock.now())
         await world.deps.apps.create(other)
         await world.deps.installed_apps.add(ALICE, InstalledApp.of(other, other.created_at))
 
-    page = await world.come_back(await allowed(added["auth_url"]))
+    page = await world.come_back(await allow_access(added["auth_url"]))
 
     assert page.headers["content-type"].startswith("text/html")
     assert "You may install 100 apps; remove one first." in page.text
 
 
-async def test_t19_the_page_holds_no_markup_of_others(world, url):
+async def test_the_callback_page_escapes_app_names_t19(world, url):
     body = {"name": "<script>alert(1)</script>", "mcp_server_url": url}
     added = (await world.request("POST", "/v1/apps/mcp", json=body)).json()
 
-    page = await world.come_back(await allowed(added["auth_url"]))
+    page = await world.come_back(await allow_access(added["auth_url"]))
 
     assert "&lt;script&gt;" in page.text
     assert "<script>" not in page.text
     assert "default-src 'none'" in page.headers["content-security-policy"]
 
 
-async def test_t19_of_many_calls_one_renews_a_token_that_ends(world, url, notes, provider):
-    app_id = await connected(world, url)
-    world.clock.pass_(seconds=provider.lasts_s - 30)
+async def test_concurrent_calls_refresh_an_expiring_token_once_t19(world, url, notes, provider):
+    app_id = await add_and_connect(world, url)
+    world.clock.advance(seconds=provider.token_ttl_s - 30)
 
     async with anyio.create_task_group() as tasks:
         for _ in range(20):
             tasks.start_soon(partial(world.call, app_id, q="milk"))
 
-    assert provider.given == 2
+    assert provider.tokens_issued == 2
     assert len(notes.calls) == 20
 
 
-async def test_t19_a_token_that_is_refused_is_renewed_and_the_call_made_once(
-    world, url, notes, provider
-):
-    app_id = await connected(world, url)
-    provider.access.clear()
+async def test_a_refused_token_is_refreshed_and_the_call_runs_once_t19(world, url, notes, provider):
+    app_id = await add_and_connect(world, url)
+    provider.access_tokens.clear()
 
     assert await world.call(app_id, q="milk") == "Milk, eggs."
-    assert provider.given == 2
+    assert provider.tokens_issued == 2
     assert len(notes.calls) == 1
 
 
-async def test_t19_where_nothing_can_be_renewed_the_owner_is_asked_again(world, url, provider):
-    app_id = await connected(world, url)
-    provider.access.clear()
-    provider.refresh.clear()
+async def test_the_owner_must_authorize_again_when_the_refresh_fails_t19(world, url, provider):
+    app_id = await add_and_connect(world, url)
+    provider.access_tokens.clear()
+    provider.refresh_tokens.clear()
 
     with pytest.raises(ToolFailed, match="Notes needs its user to connect an account first"):
         await world.call(app_id, q="milk")
 
-    refreshed = await world.request("POST", f"/v1/apps/{app_id}/mcp/refresh")
-    assert refreshed.json()["requires_oauth"]
-    await world.come_back(await allowed(refreshed.json()["auth_url"]))
+    response = await world.request("POST", f"/v1/apps/{app_id}/mcp/refresh")
+    assert response.json()["requires_oauth"]
+    await world.come_back(await allow_access(response.json()["auth_url"]))
     assert await world.call(app_id, q="milk") == "Milk, eggs."
 
 
-async def test_t19_with_its_app_a_server_is_forgotten(world, url):
-    app_id = await connected(world, url)
+async def test_deleting_the_app_deletes_its_tokens_t19(world, url):
+    app_id = await add_and_connect(world, url)
 
     await world.request("DELETE", f"/v1/apps/{app_id}")
 
     assert await world.deps.mcp.grants.get(ALICE, AppId(app_id), url) is None
 
 
-async def test_t19_nobody_else_calls_with_it(world, url):
-    app_id = await connected(world, url)
+async def test_other_users_cannot_call_the_server_t19(world, url):
+    app_id = await add_and_connect(world, url)
 
     with pytest.raises(ToolRefused, match="not installed"):
         await call_tool(world.deps, UserId("bob"), AppId(app_id), "find", {"q": "milk"})
@@ -289,7 +297,7 @@ async def test_t19_nobody_else_calls_with_it(world, url):
 Change = Callable[[dict[str, Any]], dict[str, Any]]
 
 
-def authorizing(
+def build_authorization_server(
     url: str,
     about_server: Change,
     about_issuer: Change,
@@ -324,12 +332,12 @@ def authorizing(
     async def register(_: Request) -> Answer:
         return JSONResponse({"client_id": "us"}, status_code=201)
 
-    async def give(_: Request) -> Answer:
+    async def issue_token(_: Request) -> Answer:
         return JSONResponse(token)
 
     return Starlette(
         routes=[
-            Route("/token", give, methods=["POST"]),
+            Route("/token", issue_token, methods=["POST"]),
             Route("/mcp", mcp, methods=["POST"]),
             Route("/.well-known/oauth-protected-resource/mcp", resource),
             Route("/.well-known/oauth-authorization-server", issuer),
@@ -338,50 +346,86 @@ def authorizing(
     )
 
 
-def same(described: dict[str, Any]) -> dict[str, Any]:
+def keep_unchanged(described: dict[str, Any]) -> dict[str, Any]:
     return described
 
 
-def but(**changes: Any) -> Change:
+def with_changes(**changes: Any) -> Change:
     return lambda described: {**described, **changes}
 
 
-async def added_to(tmp_path: Path, about_server: Change, about_issuer: Change) -> Response:
+async def add_described_server(
+    tmp_path: Path, about_server: Change, about_issuer: Change
+) -> Response:
     with (
-        running_at(lambda url: authorizing(url, about_server, about_issuer)) as url,
-        world_in(tmp_path, [url]) as world,
+        run_server_with_url(
+            lambda url: build_authorization_server(url, about_server, about_issuer)
+        ) as url,
+        open_mcp_servers_fixture(tmp_path, [url]) as world,
     ):
         return await world.add(f"{url}/mcp")
 
 
 @pytest.mark.parametrize(
-    ("about_server", "about_issuer", "told"),
+    ("about_server", "about_issuer", "expected"),
     [
-        (but(resource="https://bank.example/mcp"), same, "It speaks for another server."),
-        (but(authorization_servers=["http://169.254.169.254"]), same, "must start with https"),
-        (but(authorization_servers=["https://10.0.0.1"]), same, "public DNS name"),
-        (same, but(issuer="https://bank.example"), "goes by another name."),
-        (same, but(code_challenge_methods_supported=["plain"]), "does not support PKCE."),
-        (same, but(code_challenge_methods_supported=None), "does not support PKCE."),
-        (same, but(registration_endpoint=None), "lets no client register."),
-        (same, but(registration_endpoint="http://127.0.0.1:1/register"), "https"),
-        (same, but(authorization_endpoint="http://bank.example/"), "not at an https:// address."),
-        (same, but(authorization_endpoint="javascript:alert(1)"), "does not describe itself."),
-        (same, but(issuer=3), "does not describe itself."),
+        (
+            with_changes(resource="https://bank.example/mcp"),
+            keep_unchanged,
+            "It speaks for another server.",
+        ),
+        (
+            with_changes(authorization_servers=["http://169.254.169.254"]),
+            keep_unchanged,
+            "must start with https",
+        ),
+        (
+            with_changes(authorization_servers=["https://10.0.0.1"]),
+            keep_unchanged,
+            "public DNS name",
+        ),
+        (keep_unchanged, with_changes(issuer="https://bank.example"), "goes by another name."),
+        (
+            keep_unchanged,
+            with_changes(code_challenge_methods_supported=["plain"]),
+            "does not support PKCE.",
+        ),
+        (
+            keep_unchanged,
+            with_changes(code_challenge_methods_supported=None),
+            "does not support PKCE.",
+        ),
+        (keep_unchanged, with_changes(registration_endpoint=None), "lets no client register."),
+        (
+            keep_unchanged,
+            with_changes(registration_endpoint="http://127.0.0.1:1/register"),
+            "https",
+        ),
+        (
+            keep_unchanged,
+            with_changes(authorization_endpoint="http://bank.example/"),
+            "not at an https:// address.",
+        ),
+        (
+            keep_unchanged,
+            with_changes(authorization_endpoint="javascript:alert(1)"),
+            "does not describe itself.",
+        ),
+        (keep_unchanged, with_changes(issuer=3), "does not describe itself."),
     ],
 )
-async def test_t19_an_authorization_server_that_does_not_fit_is_not_used(
-    tmp_path, about_server, about_issuer, told
+async def test_an_unsuitable_authorization_server_is_rejected_t19(
+    tmp_path, about_server, about_issuer, expected
 ):
-    added = await added_to(tmp_path, about_server, about_issuer)
+    added = await add_described_server(tmp_path, about_server, about_issuer)
 
     assert added.status_code == 502
     assert added.json()["detail"].startswith("The MCP server asks for authorization. ")
-    assert told in added.json()["detail"]
+    assert expected in added.json()["detail"]
 
 
 @pytest.mark.parametrize(
-    ("challenge", "told"),
+    ("challenge", "expected"),
     [
         (b'Bearer resource_metadata="http://a:port/"', "an address that is none."),
         (b'Bearer resource_metadata="http://169.254.169.254/"', "must start with https://."),
@@ -389,19 +433,23 @@ async def test_t19_an_authorization_server_that_does_not_fit_is_not_used(
         (b"Bearer resource_metadata=" + b"x" * 20_000, "not a plain http(s) URL."),
     ],
 )
-async def test_t19_a_challenge_that_leads_nowhere_is_not_followed(tmp_path, challenge, told):
+async def test_a_challenge_with_an_unusable_metadata_url_is_rejected_t19(
+    tmp_path, challenge, expected
+):
     with (
-        running_at(lambda url: authorizing(url, same, same, challenge)) as url,
-        world_in(tmp_path, [url]) as world,
+        run_server_with_url(
+            lambda url: build_authorization_server(url, keep_unchanged, keep_unchanged, challenge)
+        ) as url,
+        open_mcp_servers_fixture(tmp_path, [url]) as world,
     ):
         added = await world.add(f"{url}/mcp")
 
     assert added.status_code == 502
-    assert told in added.json()["detail"]
+    assert expected in added.json()["detail"]
 
 
 @pytest.mark.parametrize(
-    ("answer", "told"),
+    ("answer", "expected"),
     [
         ({"access_token": "ok", "expires_in": 1e300}, "asks for authorization"),
         ({"access_token": "ok", "expires_in": "3600"}, "asks for authorization"),
@@ -419,21 +467,25 @@ async def test_t19_a_challenge_that_leads_nowhere_is_not_followed(tmp_path, chal
         ({"error": "invalid_grant<script>"}, "it did not agree"),
     ],
 )
-async def test_t19_what_is_no_token_is_not_kept(tmp_path, answer, told):
+async def test_an_invalid_token_response_is_not_stored_t19(tmp_path, answer, expected):
     with (
-        running_at(lambda url: authorizing(url, same, same, token=answer)) as url,
-        world_in(tmp_path, [url]) as world,
+        run_server_with_url(
+            lambda url: build_authorization_server(
+                url, keep_unchanged, keep_unchanged, token=answer
+            )
+        ) as url,
+        open_mcp_servers_fixture(tmp_path, [url]) as world,
     ):
         auth_url = (await world.add(f"{url}/mcp")).json()["auth_url"]
         state = parse_qs(urlsplit(auth_url).query)["state"][0]
         page = await world.come_back(f"http://test/v1/apps/mcp/callback?code=x&state={state}")
 
     assert page.status_code == 200
-    assert told in page.text
+    assert expected in page.text
     assert "script" not in page.text
 
 
-async def test_t19_a_client_without_a_secret_is_one_too(tmp_path):
-    added = await added_to(tmp_path, same, same)
+async def test_a_public_client_without_a_secret_can_authorize_t19(tmp_path):
+    added = await add_described_server(tmp_path, keep_unchanged, keep_unchanged)
 
     assert parse_qs(urlsplit(added.json()["auth_url"]).query)["client_id"] == ["us"]

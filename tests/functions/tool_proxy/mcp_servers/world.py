@@ -17,10 +17,10 @@ from shared.adapters.local_identity import LocalIdentity
 from shared.adapters.sqlite_database import SqliteDatabase
 from shared.adapters.sqlite_documents import SqliteDocuments
 from shared.domain.ids import AppId, UserId
-from shared.edge.http import application
+from shared.edge.http import build_application
 from shared.ports import Documents
-from tests.doubles import FlowingClock
-from tests.functions.tool_proxy.world import deps_over
+from tests.doubles import InstantSleepClock
+from tests.functions.tool_proxy.world import build_deps
 
 SECRET = b"a secret of the tests, and of nobody else"
 INDEXES = Path(__file__).parents[4] / "infra/firestore.indexes.json"
@@ -28,17 +28,19 @@ ALICE = UserId("alice")
 
 
 @dataclass
-class World:
+class McpServersFixture:
     deps: ToolProxyDeps
-    clock: FlowingClock
+    clock: InstantSleepClock
     documents: Documents
     cookies: dict[str, str] = field(default_factory=dict)
 
-    async def request(self, method: str, path: str, *, uid: str = ALICE, **more: Any) -> Response:
+    async def request(
+        self, method: str, path: str, *, uid: str = ALICE, **options: Any
+    ) -> Response:
         headers = {"Authorization": f"Bearer {LocalIdentity(SECRET).issue(UserId(uid))}"}
-        transport = ASGITransport(application("apps", ENDPOINTS, self.deps))
+        transport = ASGITransport(build_application("apps", ENDPOINTS, self.deps))
         async with AsyncClient(transport=transport, base_url="http://test") as client:
-            answer = await client.request(method, path, headers=headers, **more)
+            answer = await client.request(method, path, headers=headers, **options)
         cookies = SimpleCookie(answer.headers.get("set-cookie", ""))
         self.cookies |= {name: morsel.value for name, morsel in cookies.items()}
         return answer
@@ -47,11 +49,11 @@ class World:
         body = {"name": "Notes", "mcp_server_url": url}
         return await self.request("POST", "/v1/apps/mcp", uid=uid, json=body)
 
-    async def installed(self, url: str) -> str:
+    async def add_and_install(self, url: str) -> str:
         """Add a server and install it; returns the app's id."""
-        added = await self.add(url)
-        assert added.status_code == 200, added.text
-        app_id: str = added.json()["app_id"]
+        response = await self.add(url)
+        assert response.status_code == 200, response.text
+        app_id: str = response.json()["app_id"]
         await self.request("POST", "/v1/apps/enable", params={"app_id": app_id})
         return app_id
 
@@ -60,20 +62,22 @@ class World:
 
     async def come_back(self, address: str) -> Response:
         """Be the browser that asked, and that an authorization server sends back."""
-        transport = ASGITransport(application("apps", ENDPOINTS, self.deps))
-        cookie = "; ".join(f"{name}={held}" for name, held in self.cookies.items())
+        transport = ASGITransport(build_application("apps", ENDPOINTS, self.deps))
+        cookie = "; ".join(f"{name}={value}" for name, value in self.cookies.items())
         async with AsyncClient(transport=transport) as browser:
             return await browser.get(address, headers={"Cookie": cookie})
 
-    async def app(self, app_id: str) -> Any:
+    async def get_app(self, app_id: str) -> Any:
         return await self.deps.apps.get(AppId(app_id))
 
 
 @contextmanager
-def world_in(folder: Path, origins: Sequence[str]) -> Iterator[World]:
+def open_mcp_servers_fixture(folder: Path, origins: Sequence[str]) -> Iterator[McpServersFixture]:
     """Yield a world whose guard lets `origins` through."""
     database = SqliteDatabase(folder / "keepsake.db")
     documents = SqliteDocuments(database, FirestoreIndexes.read(INDEXES))
-    clock = FlowingClock()
-    yield World(clock=clock, documents=documents, deps=deps_over(documents, clock, origins=origins))
+    clock = InstantSleepClock()
+    yield McpServersFixture(
+        clock=clock, documents=documents, deps=build_deps(documents, clock, origins=origins)
+    )
     database.close()

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from infra.local.importers.files import SUFFIXES, date_in, read
-from infra.local.importers.said import Unreadable
+from infra.local.importers.files import SUFFIXES, parse_date, parse_file
+from infra.local.importers.said import UnreadableFile
 
 MODIFIED = datetime(2026, 3, 2, 9, tzinfo=UTC)
 SRT = "1\n00:00:01,000 --> 00:00:02,500\nAnn: Hello\nthere\n\n2\n01:00:03,000 --> 01:00:04,000\nMe: Hi\n"
@@ -33,10 +33,10 @@ SEGMENTS = [
 BODY = {"id": "one", "started_at": "2026-01-02T03:04:05Z", "transcript_segments": SEGMENTS}
 
 
-def said(name: str, text: str | bytes) -> list[tuple[str, str, bool, float]]:
+def read_segments(name: str, text: str | bytes) -> list[tuple[str, str, bool, float]]:
     data = text if isinstance(text, bytes) else text.encode()
-    [found] = read(name, data, modified=MODIFIED)
-    return [(s.speaker, s.text, s.is_user, s.start) for s in found.transcript_segments]
+    [conversation] = parse_file(name, data, modified=MODIFIED)
+    return [(s.speaker, s.text, s.is_user, s.start) for s in conversation.transcript_segments]
 
 
 @pytest.mark.parametrize(
@@ -54,16 +54,19 @@ def said(name: str, text: str | bytes) -> list[tuple[str, str, bool, float]]:
     ],
 )  # fmt: skip
 def test_plain_text_is_read(text, expected):
-    assert said("a.txt", text) == expected
+    assert read_segments("a.txt", text) == expected
 
 
 @pytest.mark.parametrize("text", [SRT, SRT.replace("\n", "\r\n"), "\ufeff" + SRT])
 def test_srt_is_read(text):
-    assert said("a.srt", text) == [("Ann", "Hello\nthere", False, 1), ("Me", "Hi", True, 3603)]
+    assert read_segments("a.srt", text) == [
+        ("Ann", "Hello\nthere", False, 1),
+        ("Me", "Hi", True, 3603),
+    ]
 
 
 def test_webvtt_voices_are_read_and_notes_are_not():
-    assert said("a.vtt", VTT) == [
+    assert read_segments("a.vtt", VTT) == [
         ("Ann", "Hello you & me", False, 1),
         ("Me", "Hi", True, 1),
         ("SPEAKER_00", "no voice", False, 63),
@@ -74,12 +77,15 @@ def test_webvtt_voices_are_read_and_notes_are_not():
     "held", [BODY, [BODY], {"conversations": [BODY]}, SEGMENTS, {**BODY, "structured": {}}]
 )
 def test_json_in_every_shape_is_read(held):
-    assert said("a.json", json.dumps(held)) == [("Ann", "Hello", False, 1), ("me", "Hi", True, 0)]
+    assert read_segments("a.json", json.dumps(held)) == [
+        ("Ann", "Hello", False, 1),
+        ("me", "Hi", True, 0),
+    ]
 
 
 @pytest.mark.parametrize("codec", ["utf-8", "utf-8-sig", "utf-16"])
 def test_encodings_with_their_marks_are_read(codec):
-    assert said("a.txt", "Zoë: ¿Qué?".encode(codec)) == [("Zoë", "¿Qué?", False, 0)]
+    assert read_segments("a.txt", "Zoë: ¿Qué?".encode(codec)) == [("Zoë", "¿Qué?", False, 0)]
 
 
 @pytest.mark.parametrize(
@@ -96,9 +102,9 @@ def test_encodings_with_their_marks_are_read(codec):
         ("a.pdf", b"%PDF", "only .json"),
     ],
 )
-def test_what_cannot_be_read_is_refused_with_its_reason(name, data, reason):
-    with pytest.raises(Unreadable, match=reason):
-        read(name, data, modified=MODIFIED)
+def test_an_unreadable_file_is_refused_with_its_reason(name, data, reason):
+    with pytest.raises(UnreadableFile, match=reason):
+        parse_file(name, data, modified=MODIFIED)
 
 
 @pytest.mark.parametrize(
@@ -110,29 +116,29 @@ def test_what_cannot_be_read_is_refused_with_its_reason(name, data, reason):
     ],
 )
 def test_a_date_in_the_name_is_local(name, day):
-    assert date_in(name) == datetime(*day).astimezone()
+    assert parse_date(name) == datetime(*day).astimezone()
 
 
 @pytest.mark.parametrize("name", ["a.txt", "2026-13-02.txt", "12026-03-02.txt"])
-def test_what_is_no_date_is_none(name):
-    assert date_in(name) is None
+def test_a_name_without_a_valid_date_has_no_date(name):
+    assert parse_date(name) is None
 
 
-def test_the_json_says_when_else_the_name_else_the_age():
-    def began(name, held):
-        return read(name, json.dumps(held).encode(), modified=MODIFIED)[0].started_at
+def test_the_start_comes_from_the_json_else_the_name_else_the_file_age():
+    def read_start(name, content):
+        return parse_file(name, json.dumps(content).encode(), modified=MODIFIED)[0].started_at
 
-    assert began("2025-05-05.json", BODY) == datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
-    assert began("2025-05-05.json", SEGMENTS) == datetime(2025, 5, 5).astimezone()
-    assert began("a.json", SEGMENTS) == MODIFIED
+    assert read_start("2025-05-05.json", BODY) == datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
+    assert read_start("2025-05-05.json", SEGMENTS) == datetime(2025, 5, 5).astimezone()
+    assert read_start("a.json", SEGMENTS) == MODIFIED
 
 
-def test_ids_stay_when_a_file_is_copied_and_differ_with_its_words():
-    def made(text, modified=MODIFIED):
-        return read("a.txt", text, modified=modified)[0].id
+def test_an_id_survives_a_copy_and_changes_with_the_text():
+    def read_id(text, modified=MODIFIED):
+        return parse_file("a.txt", text, modified=modified)[0].id
 
-    assert made(b"Ann: Hello") == made(b"Ann: Hello", datetime(2027, 1, 1, tzinfo=UTC))
-    assert made(b"Ann: Hello") != made(b"Ann: Hullo")
+    assert read_id(b"Ann: Hello") == read_id(b"Ann: Hello", datetime(2027, 1, 1, tzinfo=UTC))
+    assert read_id(b"Ann: Hello") != read_id(b"Ann: Hullo")
 
 
 JSON = st.recursive(
@@ -150,8 +156,8 @@ TEXT = st.text() | st.lists(st.sampled_from([*SRT, *VTT.splitlines(), "\n", "Ann
 )
 def test_every_file_is_read_or_refused_with_a_reason(suffix, data):
     try:
-        found = read(f"a{suffix}", data, modified=MODIFIED)
-    except Unreadable as error:
+        conversations = parse_file(f"a{suffix}", data, modified=MODIFIED)
+    except UnreadableFile as error:
         assert str(error)  # noqa: PT017 - either outcome is right
     else:
-        assert all(conversation.transcript_segments for conversation in found)
+        assert all(conversation.transcript_segments for conversation in conversations)
