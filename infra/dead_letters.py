@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 
 from shared import wiring
-from shared.adapters.sqlite_database import LayoutMismatch
+from shared.adapters.embedded.sqlite_database import LayoutMismatch
 from shared.data.dead_letters import DeadLetters
 from shared.domain.dead_letter import DeadLetter
 from shared.domain.errors import Unavailable

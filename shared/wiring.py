@@ -17,9 +17,9 @@ from shared.adapters.system_clock import RandomIds, SystemClock
 from shared.settings import Settings, SettingsError
 
 if TYPE_CHECKING:
-    from shared.adapters.openai_model import OpenaiModel
-    from shared.adapters.sqlite_database import SqliteDatabase
-    from shared.adapters.sqlite_queue import SqliteQueue
+    from shared.adapters.cloud.openai_model import OpenaiModel
+    from shared.adapters.embedded.sqlite_database import SqliteDatabase
+    from shared.adapters.embedded.sqlite_queue import SqliteQueue
     from shared.domain.model import ModelRole
 
 ROOT = Path(__file__).parents[1]
@@ -39,14 +39,14 @@ def routes() -> dict[str, Any]:
 
 _PRELOADED_ADAPTERS: Mapping[str, Mapping[str, str]] = {
     "embedded": {
-        "documents": "sqlite_documents",
-        "vectors": "sqlite_vectors",
-        "model": "offline_model",
+        "documents": "embedded.sqlite_documents",
+        "vectors": "embedded.sqlite_vectors",
+        "model": "embedded.offline.offline_model",
     },
     "cloud": {
-        "documents": "firestore_documents",
-        "vectors": "pinecone_vectors",
-        "model": "openai_model",
+        "documents": "cloud.firestore_documents",
+        "vectors": "cloud.pinecone_vectors",
+        "model": "cloud.openai_model",
     },
 }
 
@@ -76,7 +76,7 @@ def new_id() -> ports.NewId:
 @cache
 def database() -> "SqliteDatabase":
     """Open the embedded world's one file, DATA_DIR/keepsake.db."""
-    from shared.adapters.sqlite_database import SqliteDatabase
+    from shared.adapters.embedded.sqlite_database import SqliteDatabase
 
     return SqliteDatabase(settings().data_dir / "keepsake.db")
 
@@ -84,7 +84,7 @@ def database() -> "SqliteDatabase":
 @cache
 def queue() -> "SqliteQueue":
     """Open the queue in the same file; a change and what it triggers are one transaction."""
-    from shared.adapters.sqlite_queue import SqliteQueue
+    from shared.adapters.embedded.sqlite_queue import SqliteQueue
 
     return SqliteQueue(database(), clock(), dead_letter_target=str(routes()["dead_letters"]))
 
@@ -98,12 +98,12 @@ def _build_documents() -> ports.Documents:
     if settings().world == "cloud":
         from google.cloud.firestore import AsyncClient
 
-        from shared.adapters.firestore_documents import FirestoreDocuments
+        from shared.adapters.cloud.firestore_documents import FirestoreDocuments
 
         return FirestoreDocuments(AsyncClient(project=settings().project))
+    from shared.adapters.embedded.sqlite_documents import SqliteDocuments
+    from shared.adapters.embedded.sqlite_queue import SqliteTriggers
     from shared.adapters.firestore_indexes import FirestoreIndexes
-    from shared.adapters.sqlite_documents import SqliteDocuments
-    from shared.adapters.sqlite_queue import SqliteTriggers
 
     return SqliteDocuments(
         database(),
@@ -115,14 +115,14 @@ def _build_documents() -> ports.Documents:
 @cache
 def vectors() -> ports.Vectors:
     if settings().world == "cloud":
-        from shared.adapters.pinecone_vectors import PineconeVectors
+        from shared.adapters.cloud.pinecone_vectors import PineconeVectors
 
         return PineconeVectors(
             api_key=_require("PINECONE_API_KEY", settings().pinecone_api_key),
             sparse_host=_require("PINECONE_SPARSE_HOST", settings().pinecone_sparse_host),
             dense_host=settings().pinecone_dense_host,
         )
-    from shared.adapters.sqlite_vectors import SqliteVectors
+    from shared.adapters.embedded.sqlite_vectors import SqliteVectors
 
     return SqliteVectors(database())
 
@@ -131,11 +131,11 @@ def vectors() -> ports.Vectors:
 def embedder() -> ports.Embedder | None:
     """Without one, search goes by words alone; in the cloud a dense index asks for one."""
     if settings().embedder == "local":
-        from shared.adapters.local_embedder import LocalEmbedder
+        from shared.adapters.embedded.local_embedder import LocalEmbedder
 
         return LocalEmbedder()
     if settings().embedder == "openai" or settings().pinecone_dense_host:
-        from shared.adapters.openai_embedder import OpenaiEmbedder
+        from shared.adapters.cloud.openai_embedder import OpenaiEmbedder
 
         return OpenaiEmbedder(
             api_key=_require("OPENAI_API_KEY", settings().openai_api_key),
@@ -149,7 +149,7 @@ def embedder() -> ports.Embedder | None:
 def model() -> ports.ChatModel:
     """Without a key, embedded, the offline model answers; the cloud never falls back."""
     if settings().openai_api_key is None and settings().world == "embedded":
-        from shared.adapters.offline_model import OfflineModel
+        from shared.adapters.embedded.offline.offline_model import OfflineModel
 
         return OfflineModel()
     from shared.adapters.resilient_model import ResilientModel
@@ -164,7 +164,7 @@ def model() -> ports.ChatModel:
 
 def _build_models(models: Mapping[str, str]) -> dict["ModelRole", "OpenaiModel"]:
     """Persona roles have a provider of their own; connections are shared by the other roles."""
-    from shared.adapters.openai_model import OpenaiModel
+    from shared.adapters.cloud.openai_model import OpenaiModel
     from shared.domain.model import ModelRole
 
     openai = OpenaiModel(
@@ -186,7 +186,7 @@ def _build_models(models: Mapping[str, str]) -> dict["ModelRole", "OpenaiModel"]
 
 def _build_fallbacks() -> dict["ModelRole", "OpenaiModel"]:
     """Stand-ins are at the provider of their role, or all of them at FALLBACK_BASE_URL."""
-    from shared.adapters.openai_model import OpenaiModel
+    from shared.adapters.cloud.openai_model import OpenaiModel
 
     models = settings().fallback_models
     models_by_role = _build_models(models)
@@ -200,10 +200,10 @@ def _build_fallbacks() -> dict["ModelRole", "OpenaiModel"]:
 @cache
 def events() -> ports.Events:
     if settings().world == "cloud":
-        from shared.adapters.pubsub_events import PubsubEvents
+        from shared.adapters.cloud.pubsub_events import PubsubEvents
 
         return PubsubEvents(project=settings().project)
-    from shared.adapters.sqlite_queue import SqliteEvents
+    from shared.adapters.embedded.sqlite_queue import SqliteEvents
 
     return SqliteEvents(queue(), routes()["topics"])
 
@@ -211,7 +211,7 @@ def events() -> ports.Events:
 @cache
 def tasks() -> ports.Tasks:
     if settings().world == "cloud":
-        from shared.adapters.google_tasks import GoogleTasks
+        from shared.adapters.cloud.google_tasks import GoogleTasks
 
         return GoogleTasks(
             queue=_require("TASKS_QUEUE", settings().tasks_queue),
@@ -219,7 +219,7 @@ def tasks() -> ports.Tasks:
             url=settings().get_function_url,
             audiences=settings().service_audiences,
         )
-    from shared.adapters.sqlite_queue import SqliteTasks
+    from shared.adapters.embedded.sqlite_queue import SqliteTasks
 
     return SqliteTasks(queue())
 
@@ -227,10 +227,10 @@ def tasks() -> ports.Tasks:
 @cache
 def push() -> ports.Push:
     if settings().world == "cloud":
-        from shared.adapters.fcm_push import FcmPush
+        from shared.adapters.cloud.fcm_push import FcmPush
 
         return FcmPush(project=settings().project)
-    from shared.adapters.inbox_push import InboxPush
+    from shared.adapters.embedded.inbox_push import InboxPush
 
     return InboxPush()
 
@@ -238,10 +238,10 @@ def push() -> ports.Push:
 @cache
 def identity() -> ports.Identity:
     if settings().world == "cloud":
-        from shared.adapters.firebase_identity import FirebaseIdentity
+        from shared.adapters.cloud.firebase_identity import FirebaseIdentity
 
         return FirebaseIdentity(project=settings().project)
-    from shared.adapters.local_identity import LocalIdentity, read_secret
+    from shared.adapters.embedded.local_identity import LocalIdentity, read_secret
 
     return LocalIdentity(read_secret(settings().data_dir))
 
@@ -249,12 +249,12 @@ def identity() -> ports.Identity:
 @cache
 def service_identity() -> ports.ServiceIdentity:
     if settings().world == "cloud":
-        from shared.adapters.oidc_service_identity import OidcServiceIdentity
+        from shared.adapters.cloud.oidc_service_identity import OidcServiceIdentity
 
         return OidcServiceIdentity(
             audiences=settings().service_audiences, behind_iam=settings().on_cloud_run
         )
-    from shared.adapters.local_identity import LocalServiceIdentity, read_secret
+    from shared.adapters.embedded.local_identity import LocalServiceIdentity, read_secret
 
     return LocalServiceIdentity(read_secret(settings().data_dir))
 
@@ -262,11 +262,11 @@ def service_identity() -> ports.ServiceIdentity:
 @cache
 def keys() -> ports.Keys:
     if settings().world == "cloud":
-        from shared.adapters.kms_keys import KmsKeys
+        from shared.adapters.cloud.kms_keys import KmsKeys
 
         return KmsKeys(_require("KMS_KEY", settings().kms_key))
-    from shared.adapters.local_identity import read_secret
-    from shared.adapters.local_keys import LocalKeys
+    from shared.adapters.embedded.local_identity import read_secret
+    from shared.adapters.embedded.local_keys import LocalKeys
 
     return LocalKeys(read_secret(settings().data_dir, "keys"))
 

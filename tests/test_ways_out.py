@@ -14,13 +14,13 @@ NETWORK_MODULES = {
 NETWORK_ALLOW_LIST = {
     "functions/tool_proxy/mcp_servers/client.py": "gives the SDK a client over the Egress port alone",
     "functions/tool_proxy/mcp_servers/discovery.py": "builds requests that http.py sends",
-    "functions/tool_proxy/mcp_servers/http.py": "hands the SDK's requests to the Egress port",
-    "shared/adapters/firestore_documents.py": "looks whether the emulator of the settings is up",
+    "functions/tool_proxy/mcp_servers/egress_transport.py": "hands the SDK's requests to the Egress port",
+    "shared/adapters/cloud/firestore_documents.py": "looks whether the emulator of the settings is up",
     "shared/adapters/guarded_egress.py": "the one way to addresses that others chose",
     "shared/adapters/http_toolbox.py": "calls our own tool_proxy, at an address of the settings",
-    "shared/adapters/oidc_service_identity.py": "asks Google for tokens and keys",
-    "shared/adapters/openai_embedder.py": "the timeouts of the SDK, whose address is a setting",
-    "shared/adapters/openai_model.py": "the timeouts of the SDK, whose address is a setting",
+    "shared/adapters/cloud/oidc_service_identity.py": "asks Google for tokens and keys",
+    "shared/adapters/cloud/openai_embedder.py": "the timeouts of the SDK, whose address is a setting",
+    "shared/adapters/cloud/openai_model.py": "the timeouts of the SDK, whose address is a setting",
 }
 
 

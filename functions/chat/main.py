@@ -6,8 +6,8 @@ import functions_framework.aio
 from starlette.applications import Starlette
 from starlette.requests import Request
 
-from functions.chat.endpoints import AFTER_TURN_ENDPOINTS, ENDPOINTS
-from functions.chat.run_endpoints import CLOSE_RUN_ENDPOINTS
+from functions.chat.api.message_routes import AFTER_TURN_ENDPOINTS, ENDPOINTS
+from functions.chat.api.run_routes import CLOSE_RUN_ENDPOINTS
 from functions.chat.wiring import after_turn_deps, closing_deps, deps, start
 from shared.edge.http import build_application
 from shared.edge.shutdown import on_sigterm

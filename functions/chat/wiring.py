@@ -3,9 +3,10 @@
 from dataclasses import field
 from functools import cache
 
-from functions.chat.guards import Limits
-from functions.chat.live import RunRegistry
+from functions.chat.runs.run_registry import RunRegistry
+from functions.chat.turn.limits import Limits
 from shared import wiring
+from shared.data.action_items import ActionItems
 from shared.data.apps import Apps, InstalledApps
 from shared.data.cached_apps import CachedApps
 from shared.data.confirmations import Confirmations
@@ -17,7 +18,6 @@ from shared.data.profiles import Devices, Profiles
 from shared.data.runs import Runs
 from shared.data.search import Search
 from shared.data.sessions import Sessions
-from shared.data.tasks import ActionItems
 from shared.domain.value import value
 from shared.ports import ChatModel, Clock, Events, Identity, NewId, ServiceIdentity, Tasks, ToolBox
 

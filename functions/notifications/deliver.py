@@ -10,7 +10,7 @@ from functions.notifications.wiring import NotificationsDeps
 from shared.domain.errors import Unavailable
 from shared.domain.ids import UserId
 from shared.domain.notification import Delivery, Notification, NotificationId
-from shared.domain.quiet import decide_delivery
+from shared.domain.quiet_hours import decide_delivery
 
 
 async def deliver(deps: NotificationsDeps, uid: UserId, notification_id: NotificationId) -> None:

@@ -18,7 +18,7 @@ from shared.domain.notification import (
     build_digest_id,
 )
 from shared.domain.profile import Profile
-from shared.domain.quiet import decide_delivery
+from shared.domain.quiet_hours import decide_delivery
 
 TITLE = "While it was quiet"
 MAX_NAMED_APPS = 5

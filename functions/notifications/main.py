@@ -6,7 +6,7 @@ import functions_framework.aio
 from starlette.applications import Starlette
 from starlette.requests import Request
 
-from functions.notifications.endpoints import DELIVER_ENDPOINTS, DIGEST_ENDPOINTS, ENDPOINTS
+from functions.notifications.routes import DELIVER_ENDPOINTS, DIGEST_ENDPOINTS, ENDPOINTS
 from functions.notifications.wiring import deps, start
 from shared.edge.http import build_application
 

@@ -4,16 +4,16 @@ from contextlib import suppress
 from datetime import datetime
 
 from functions.notifications.wiring import NotificationsDeps
-from shared.domain.allowance import RateLimitStatus, check_limit
 from shared.domain.app import App
 from shared.domain.chat import Message, build_main_session_id, build_session
 from shared.domain.documents import Create
 from shared.domain.errors import AlreadyExists, TooLarge
-from shared.domain.hours import floor_to_hour
 from shared.domain.ids import MessageId, UserId
 from shared.domain.notification import Delivery, Notification, NotificationId
 from shared.domain.text import strip_invisible
 from shared.domain.value import value
+from shared.resilience.hour_windows import floor_to_hour
+from shared.resilience.rate_limit_status import RateLimitStatus, check_limit
 
 MAX_TEXT_CHARS = 4000
 MAX_PER_HOUR = 10

@@ -6,7 +6,7 @@ import functions_framework.aio
 from starlette.applications import Starlette
 from starlette.requests import Request
 
-from functions.process_conversation.endpoints import (
+from functions.process_conversation.processing.processing_routes import (
     DEAD_LETTERS,
     ERASE,
     INTEGRATIONS,
@@ -41,7 +41,7 @@ def _process() -> Starlette:
 
 @cache
 def _dead_letters() -> Starlette:
-    return build_application("bury", DEAD_LETTERS, dead_letter_deps())
+    return build_application("record_dead_letter", DEAD_LETTERS, dead_letter_deps())
 
 
 @cache
@@ -79,7 +79,7 @@ async def process_conversation(request: Request) -> Starlette:
 
 
 @functions_framework.aio.http  # type: ignore[arg-type]  # its type omits ASGI applications
-async def bury(request: Request) -> Starlette:
+async def record_dead_letter(request: Request) -> Starlette:
     """Write down what was given up."""
     return _dead_letters()
 

@@ -3,10 +3,11 @@
 from dataclasses import field
 from functools import cache
 
-from functions.process_conversation.claims import Claims
-from functions.process_conversation.mcp_server.rates import KeyRateLimiter
+from functions.process_conversation.mcp_server.rate_limits import KeyRateLimiter
+from functions.process_conversation.processing.claims import Claims
 from shared import wiring
 from shared.data.accounts import Accounts, Erasures
+from shared.data.action_items import ActionItems
 from shared.data.apps import Apps, InstalledApps
 from shared.data.connections import Connections
 from shared.data.conversations import Conversations
@@ -19,7 +20,6 @@ from shared.data.operations import Operations
 from shared.data.people import People
 from shared.data.profiles import Profiles
 from shared.data.search import Search
-from shared.data.tasks import ActionItems
 from shared.domain.value import value
 from shared.ports import (
     ChatModel,

@@ -6,7 +6,7 @@ import functions_framework.aio
 from starlette.applications import Starlette
 from starlette.requests import Request
 
-from functions.tool_proxy.calls.endpoints import ENDPOINTS
+from functions.tool_proxy.calls.call_routes import ENDPOINTS
 from functions.tool_proxy.wiring import deps, start
 from shared.edge.http import build_application
 

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from dataclasses import field
 from functools import cache
 
-from functions.tool_proxy.calls.traffic import AppLimiters
 from shared import wiring
 from shared.data.app_calls import AppCalls
 from shared.data.apps import Apps, InstalledApps
@@ -16,6 +15,7 @@ from shared.data.inbox import Inbox
 from shared.data.mcp_grants import McpAuthorizations, McpTokenStore
 from shared.domain.connection import OauthClient
 from shared.domain.value import value
+from shared.outbound.app_limiter import AppLimiters
 from shared.ports import Clock, Egress, Identity, Keys, NewId, ServiceIdentity, Tasks
 
 

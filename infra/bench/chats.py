@@ -10,8 +10,8 @@ from itertools import islice
 from pathlib import Path
 from statistics import median
 
-from functions.chat.accepting import prepare_turn
-from functions.chat.after_turn import after_turn
+from functions.chat.turn.after_turn import after_turn
+from functions.chat.turn.prepare_turn import prepare_turn
 from functions.chat.wiring import AfterTurnDeps, ChatDeps
 from infra.bench.client import TimedResponse, request, sign_in
 from infra.bench.figures import Figure
@@ -23,10 +23,10 @@ from infra.bench.processes import (
 )
 from infra.bench.streams import script_after_turn
 from infra.progress import create_progress_bar
-from shared.adapters.offline_model import OfflineModel
+from shared.adapters.embedded.offline.offline_model import OfflineModel
 from shared.domain.chat import Message, build_session
 from shared.domain.ids import MessageId, SessionId
-from tests.doubles import CountingDocuments
+from tests.fakes import CountingDocuments
 from tests.functions.chat.conftest import ADA, ChatFixture, open_fixture
 
 BATCH_MESSAGES = 100

@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import median
 
-from functions.chat.accepting import prepare_turn
-from functions.chat.journal import Journal
-from functions.chat.turn import answer_turn
+from functions.chat.runs.journal import Journal
+from functions.chat.turn.answer_turn import answer_turn
+from functions.chat.turn.prepare_turn import prepare_turn
 from infra.bench.figures import Figure
 from shared.adapters.system_clock import SystemClock
 from shared.data.messages import Messages
@@ -18,7 +18,7 @@ from shared.data.runs import Runs
 from shared.domain.documents import Create, Write
 from shared.domain.model import ModelCallFinished, TextDelta
 from shared.ports import Documents
-from tests.doubles import CountingDocuments, ScriptedModel, ScriptedTurn
+from tests.fakes import CountingDocuments, ScriptedModel, ScriptedTurn
 from tests.functions.chat.conftest import ADA, open_fixture
 
 WORD = "garden "

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Self
 
 from infra.bench.processes import ROOT
+from shared.adapters.embedded.sqlite_database import SqliteDatabase
+from shared.adapters.embedded.sqlite_documents import SqliteDocuments
+from shared.adapters.embedded.sqlite_vectors import SqliteVectors
 from shared.adapters.firestore_indexes import FirestoreIndexes
-from shared.adapters.sqlite_database import SqliteDatabase
-from shared.adapters.sqlite_documents import SqliteDocuments
-from shared.adapters.sqlite_vectors import SqliteVectors
 from shared.data.conversations import Conversations
 from shared.data.library_index import LibraryIndex, chunk_id
 from shared.domain.conversation import Conversation, Segment

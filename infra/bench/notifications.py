@@ -14,9 +14,9 @@ from infra.bench.client import request
 from infra.bench.figures import Figure
 from infra.bench.processes import ROOT, ServerProcess, run_keepsake_on
 from infra.progress import create_progress_bar
+from shared.adapters.embedded.sqlite_database import SqliteDatabase
+from shared.adapters.embedded.sqlite_documents import SqliteDocuments
 from shared.adapters.firestore_indexes import FirestoreIndexes
-from shared.adapters.sqlite_database import SqliteDatabase
-from shared.adapters.sqlite_documents import SqliteDocuments
 from shared.data.apps import Apps, InstalledApps, hash_key
 from shared.domain.app import ApiKey, App, ExternalIntegration, InstalledApp
 from shared.domain.ids import AppId, UserId

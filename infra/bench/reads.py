@@ -4,11 +4,11 @@ import tempfile
 from dataclasses import replace
 from pathlib import Path
 
-from functions.chat.accepting import prepare_turn
-from functions.chat.journal import Journal
-from functions.chat.turn import answer_turn
+from functions.chat.runs.journal import Journal
+from functions.chat.turn.answer_turn import answer_turn
+from functions.chat.turn.prepare_turn import prepare_turn
 from infra.bench.figures import Figure
-from tests.doubles import CountingDocuments, ScriptedModel, script_answer
+from tests.fakes import CountingDocuments, ScriptedModel, script_answer
 from tests.functions.chat.conftest import ADA, open_fixture
 
 

@@ -14,7 +14,7 @@ from infra.bench.libraries import OWNER, GeneratedLibrary, generate_questions
 from infra.bench.processes import ServerProcess, run_keepsake_on
 from infra.progress import create_progress_bar
 from shared.data.search import Search
-from tests.doubles import CountingDocuments
+from tests.fakes import CountingDocuments
 
 QUESTIONS = 200
 MAX_HITS = 20

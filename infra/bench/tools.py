@@ -15,8 +15,8 @@ import httpx
 from infra.bench import client
 from infra.bench.figures import Figure
 from infra.bench.processes import ServerProcess, find_free_port, run_keepsake_on, run_module
+from shared.adapters.embedded.local_identity import LocalServiceIdentity, read_secret
 from shared.adapters.http_toolbox import HttpToolbox
-from shared.adapters.local_identity import LocalServiceIdentity, read_secret
 from shared.adapters.system_clock import SystemClock
 from shared.domain.errors import ToolFailed
 from shared.domain.ids import UserId

@@ -16,7 +16,7 @@ from infra.eval.ours import CachingEmbedder, open_library
 from infra.eval.plot import Panel, render_svg
 from infra.eval.report import QuestionResult, build_panel, render_report
 from infra.progress import create_progress_bar
-from shared.adapters.local_embedder import LocalEmbedder
+from shared.adapters.embedded.local_embedder import LocalEmbedder
 from shared.ports import Embedder
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from functions.chat.tools.apps import build_app_tools, build_model_name
+from functions.chat.tools.app_tools import build_app_tools, build_model_name
 from infra.eval.obedience import NOW, Step, run_turn
 from shared.domain.app import App, ChatTool
 from shared.domain.ids import AppId, UserId

@@ -5,7 +5,7 @@ import asyncio
 import sys
 from collections.abc import Callable, Iterator, Sequence
 
-from functions.process_conversation.process import process
+from functions.process_conversation.processing.process import process
 from functions.process_conversation.wiring import ProcessDeps, process_deps
 from infra.eval.gold import (
     GoldTalk,

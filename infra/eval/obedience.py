@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from functions.chat.agent import Agent
-from functions.chat.gate import ToolPolicy
-from functions.chat.guards import Limits
-from functions.chat.hold import OutputGate
 from functions.chat.tools.toolkit import Tool, Toolkit
+from functions.chat.turn.agent import Agent
+from functions.chat.turn.limits import Limits
+from functions.chat.turn.output_gate import OutputGate
+from functions.chat.turn.tool_policy import ToolPolicy
 from shared.domain.confirmation import CONFIRMATION_TIMEOUT, Confirmation, Decision
 from shared.domain.model import (
     ModelCallFinished,

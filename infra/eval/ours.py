@@ -7,25 +7,25 @@ from itertools import groupby
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from functions.process_conversation.claims import Claims
-from functions.process_conversation.process import process
+from functions.process_conversation.processing.claims import Claims
+from functions.process_conversation.processing.process import process
 from functions.process_conversation.wiring import ProcessDeps
 from infra.eval.locomo import Talk, Turn, parse_start
 from infra.eval.metrics import BUDGETS, Ranking
+from shared.adapters.embedded.local_identity import LocalIdentity, LocalServiceIdentity
+from shared.adapters.embedded.offline.offline_model import OfflineModel
+from shared.adapters.embedded.sqlite_database import SqliteDatabase
+from shared.adapters.embedded.sqlite_documents import SqliteDocuments
+from shared.adapters.embedded.sqlite_queue import SqliteEvents, SqliteQueue
+from shared.adapters.embedded.sqlite_vectors import SqliteVectors
 from shared.adapters.firestore_indexes import FirestoreIndexes
-from shared.adapters.local_identity import LocalIdentity, LocalServiceIdentity
-from shared.adapters.offline_model import OfflineModel
-from shared.adapters.sqlite_database import SqliteDatabase
-from shared.adapters.sqlite_documents import SqliteDocuments
-from shared.adapters.sqlite_queue import SqliteEvents, SqliteQueue
-from shared.adapters.sqlite_vectors import SqliteVectors
 from shared.adapters.system_clock import RandomIds, SystemClock
+from shared.data.action_items import ActionItems
 from shared.data.conversations import Conversations
 from shared.data.library_index import LibraryIndex
 from shared.data.memories import Memories
 from shared.data.profiles import Profiles
 from shared.data.search import Search
-from shared.data.tasks import ActionItems
 from shared.domain.conversation import Conversation, Segment
 from shared.domain.ids import ConversationId, UserId
 from shared.ports import Embedder

@@ -17,12 +17,12 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from infra.local.gateway import build_internal_app, build_public_app, is_loopback, list_served_hosts
-from infra.local.pump import HttpDelivery, QueueWorker
+from infra.local.queue_worker import HttpDelivery, QueueWorker
 from infra.local.routing import load_entry_points
 from shared import telemetry, wiring
-from shared.adapters.local_identity import LocalIdentity, read_secret
-from shared.adapters.sqlite_database import LayoutMismatch
-from shared.domain.egress import EgressRules
+from shared.adapters.embedded.local_identity import LocalIdentity, read_secret
+from shared.adapters.embedded.sqlite_database import LayoutMismatch
+from shared.security.egress_rules import EgressRules
 from shared.settings import Settings, SettingsError
 
 GRACE_S = 6

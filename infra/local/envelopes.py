@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from shared.adapters.sqlite_queue import DEAD_LETTERS_TOPIC, Job
+from shared.adapters.embedded.sqlite_queue import DEAD_LETTERS_TOPIC, Job
 from shared.domain.documents import Fields
 from shared.edge.cloudevents import DEAD_LETTER_PREFIX, PUBLISHED_TYPE, WRITTEN_TYPE
 

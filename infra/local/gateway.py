@@ -15,7 +15,7 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from infra.local.routing import ROOT, EntryPoint, to_starlette_path
-from shared.adapters.local_identity import LocalIdentity
+from shared.adapters.embedded.local_identity import LocalIdentity
 from shared.domain.errors import Invalid
 from shared.domain.ids import UserId
 from shared.edge.http import handle_http_exception

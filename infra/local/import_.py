@@ -14,9 +14,9 @@ from pathlib import Path
 import anyio
 import httpx
 
-from functions.process_conversation.wire import ConversationIn
-from infra.local.importers.files import GENERATED_ID_PREFIX, SUFFIXES, parse_file
-from infra.local.importers.said import UnreadableFile
+from functions.process_conversation.imports.files import GENERATED_ID_PREFIX, SUFFIXES, parse_file
+from functions.process_conversation.imports.transcript_turn import UnreadableFile
+from functions.process_conversation.library.conversation_schemas import ConversationIn
 
 MAX_CONCURRENT = 8
 MAX_ATTEMPTS = 6

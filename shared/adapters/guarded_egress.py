@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING
 import anyio
 import anyio.to_thread
 
-from shared.domain.egress import (
+from shared.domain.errors import NotAllowed, TimedOut, TooLarge, Unavailable, Unreadable
+from shared.ports import EgressRequest, EgressResponse
+from shared.security.egress_rules import (
     EgressRules,
     Target,
     find_address_refusal,
     find_header_refusal,
     matches_media_type,
 )
-from shared.domain.errors import NotAllowed, TimedOut, TooLarge, Unavailable, Unreadable
-from shared.ports import EgressRequest, EgressResponse
 
 if TYPE_CHECKING:
     import httpx

@@ -5,10 +5,10 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from shared import telemetry
-from shared.domain.attempts import retry_once
 from shared.domain.errors import ToolFailed, ToolRefused, Unavailable
 from shared.domain.ids import UserId
 from shared.ports import Clock, ServiceIdentity
+from shared.resilience.retry import retry_once
 
 if TYPE_CHECKING:
     import httpx

@@ -5,12 +5,12 @@ from contextlib import aclosing, asynccontextmanager
 from typing import TypeVar
 
 from shared import telemetry
-from shared.domain.attempts import MAX_ATTEMPTS, compute_backoff_s
-from shared.domain.breaker import CircuitBreaker
 from shared.domain.errors import ModelFailed, Unavailable
 from shared.domain.model import ModelEvent, ModelMessage, ModelRole, Prompt, ToolSpec
 from shared.domain.value import value
 from shared.ports import ChatModel, Clock
+from shared.resilience.circuit_breaker import CircuitBreaker
+from shared.resilience.retry import MAX_ATTEMPTS, compute_backoff_s
 
 T = TypeVar("T")
 

@@ -6,13 +6,13 @@ from datetime import datetime
 
 from anyio import to_thread
 
-from shared.data.meanings import DenseVectors, RowWithRecipe
+from shared.data.dense_vectors import DenseVectors, RowWithRecipe
 from shared.domain.conversation import Conversation, Structured, content_hash
 from shared.domain.ids import ConversationId, MemoryId, UserId
 from shared.domain.memory import Memory
 from shared.domain.vectors import MetadataValue, Row, SparseVector
 from shared.ports import Embedder, Vectors
-from shared.retrieval import meaning, sparse
+from shared.retrieval import dense_recipe, sparse
 from shared.retrieval.chunking import Chunk, split_into_chunks
 from shared.retrieval.terms import fold
 
@@ -93,8 +93,8 @@ def _build_conversation_rows(
     row = _build_row(
         summary_id(uid, conversation.id), summary, {**common_metadata, "kind": "summary"}
     )
-    yield row, meaning.build_text_recipe(overview)
-    recipes = meaning.build_line_recipes([f"{part.speaker}: {part.text}" for part in parts])
+    yield row, dense_recipe.build_text_recipe(overview)
+    recipes = dense_recipe.build_line_recipes([f"{part.speaker}: {part.text}" for part in parts])
     for number, sparse_vector in enumerate(sparse.encode_chunks(parts, day)):
         metadata = {**common_metadata, "kind": "chunk", "segment": parts[number].segment}
         yield (
@@ -125,7 +125,7 @@ def _build_memory_rows(uid: UserId, memories: Sequence[Memory]) -> Iterator[RowW
         sparse_vector = sparse.encode_text(f"{_format_day(memory.created_at)}\n{memory.content}")
         yield (
             _build_row(memory_row_id(uid, memory.id), sparse_vector, metadata),
-            meaning.build_text_recipe(memory.content),
+            dense_recipe.build_text_recipe(memory.content),
         )
 
 

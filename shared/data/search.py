@@ -9,11 +9,11 @@ from functools import partial
 
 from shared import telemetry
 from shared.data.codec import load_all
+from shared.data.conversation_cache import CachedConversation, ConversationCache
 from shared.data.conversations import Conversations, conversation_path
+from shared.data.dense_vectors import DenseVectors
 from shared.data.library_index import INDEX_VERSION, memory_hash, name_key
-from shared.data.meanings import DenseVectors
 from shared.data.memories import memory_path
-from shared.data.standing import CachedConversation, ConversationCache
 from shared.domain.conversation import Conversation
 from shared.domain.ids import ConversationId, MemoryId, UserId
 from shared.domain.memory import Memory

@@ -20,7 +20,7 @@ from shared.data.codec import type_adapter
 from shared.domain.errors import KeepsakeError, NotAuthenticated
 from shared.domain.ids import UserId
 from shared.domain.value import value
-from shared.edge.hangup import cancel_on_disconnect
+from shared.edge.cancel_on_disconnect import cancel_on_disconnect
 from shared.edge.problems import build_problem, to_problem
 from shared.edge.tracing import TracingMiddleware
 from shared.ports import Identity, ServiceIdentity

@@ -7,14 +7,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from shared.domain.value import value
 from shared.domain.vectors import Hit, SparseVector
 from shared.retrieval.chunking import OWNER_LABEL
-from shared.retrieval.frequencies import (
+from shared.retrieval.sparse import TIME_MARKER, build_vector, speaker_term
+from shared.retrieval.synonyms import list_synonyms
+from shared.retrieval.term_weights import (
     EVERYDAY_WEIGHT,
     FREQUENT_WEIGHT,
     RARE_WEIGHT,
     get_term_weight,
 )
-from shared.retrieval.related import list_synonyms
-from shared.retrieval.sparse import TIME_MARKER, build_vector, speaker_term
 from shared.retrieval.terms import term_id, tokenize
 
 SYNONYM_WEIGHT = 0.5

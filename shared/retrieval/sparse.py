@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from shared.domain.vectors import SparseVector
 from shared.retrieval.chunking import Chunk
-from shared.retrieval.frequencies import get_term_weight
+from shared.retrieval.term_weights import get_term_weight
 from shared.retrieval.terms import term_id, tokenize
 
 MAX_TERMS = 1_000

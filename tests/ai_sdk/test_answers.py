@@ -9,13 +9,13 @@ import httpx
 import pytest
 
 from tests.ai_sdk import MAJOR_VERSIONS, run_client
-from tests.servers.openai import Script, ScriptedCall, ScriptedOpenai, scripted_openai
-from tests.worlds.product import (
+from tests.e2e.product import (
     add_conversation,
     build_conversation_body,
     build_model_environment,
     run_product,
 )
+from tests.servers.openai import Script, ScriptedCall, ScriptedOpenai, scripted_openai
 
 STREAM_PARAMS = {"protocol": "ui-message-stream"}
 SEARCH_CALL = ScriptedCall(name="search_conversations", arguments='{"query": "Lisbon offsite"}')

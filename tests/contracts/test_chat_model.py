@@ -6,8 +6,8 @@ from collections.abc import AsyncIterator
 import pytest
 from pydantic import BaseModel
 
-from shared.adapters.offline_model import OfflineModel
-from shared.adapters.openai_model import OpenaiModel
+from shared.adapters.cloud.openai_model import OpenaiModel
+from shared.adapters.embedded.offline.offline_model import OfflineModel
 from shared.adapters.resilient_model import ResilientModel
 from shared.adapters.system_clock import SystemClock
 from shared.domain.errors import ModelFailed

@@ -9,9 +9,9 @@ from uuid import uuid4
 
 import pytest
 
+from shared.adapters.embedded.sqlite_database import SqliteDatabase
+from shared.adapters.embedded.sqlite_documents import SqliteDocuments
 from shared.adapters.firestore_indexes import FirestoreIndexes, Index
-from shared.adapters.sqlite_database import SqliteDatabase
-from shared.adapters.sqlite_documents import SqliteDocuments
 from shared.data.hourly_limits import HourlyLimits
 from shared.domain.documents import (
     ArrayUnion,
@@ -60,7 +60,7 @@ async def documents(
 def build_firestore_documents() -> Documents:
     from google.cloud.firestore import AsyncClient
 
-    from shared.adapters.firestore_documents import FirestoreDocuments
+    from shared.adapters.cloud.firestore_documents import FirestoreDocuments
 
     return FirestoreDocuments(AsyncClient(project=f"test-{uuid4().hex[:12]}"))
 

@@ -10,16 +10,16 @@ import httpx
 import pytest
 
 from infra.emulators.eventarc import add_topic
-from infra.local.pump import HttpDelivery, QueueWorker
+from infra.local.queue_worker import HttpDelivery, QueueWorker
 from shared import telemetry
-from shared.adapters.local_identity import LocalServiceIdentity
-from shared.adapters.pubsub_events import PubsubEvents
-from shared.adapters.sqlite_database import SqliteDatabase
-from shared.adapters.sqlite_queue import SqliteEvents, SqliteQueue
+from shared.adapters.cloud.pubsub_events import PubsubEvents
+from shared.adapters.embedded.local_identity import LocalServiceIdentity
+from shared.adapters.embedded.sqlite_database import SqliteDatabase
+from shared.adapters.embedded.sqlite_queue import SqliteEvents, SqliteQueue
 from shared.domain.errors import Unavailable
 from shared.edge.cloudevents import parse_pubsub_event
 from shared.ports import Events
-from tests.doubles import FixedClock
+from tests.fakes import FixedClock
 from tests.servers import run_server
 from tests.servers.receiver import Receiver
 

@@ -7,8 +7,8 @@ import httpx
 import jwt
 import pytest
 
-from shared.adapters.firebase_identity import FirebaseIdentity
-from shared.adapters.local_identity import LocalIdentity
+from shared.adapters.cloud.firebase_identity import FirebaseIdentity
+from shared.adapters.embedded.local_identity import LocalIdentity
 from shared.domain.errors import Invalid, NotAuthenticated
 from shared.domain.ids import UserId
 from shared.ports import Identity

@@ -6,9 +6,9 @@ from pathlib import Path
 import grpc
 import pytest
 
-from shared.adapters.kms_keys import KmsKeys
-from shared.adapters.local_identity import read_secret
-from shared.adapters.local_keys import LocalKeys
+from shared.adapters.cloud.kms_keys import KmsKeys
+from shared.adapters.embedded.local_identity import read_secret
+from shared.adapters.embedded.local_keys import LocalKeys
 from shared.domain.errors import CannotUnwrap, Unavailable
 from shared.ports import Keys
 from tests.servers.kms import KEY, FakeKms, fake_kms

@@ -18,8 +18,8 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from shared.adapters.local_identity import LocalIdentity, LocalServiceIdentity
-from shared.adapters.oidc_service_identity import OidcServiceIdentity
+from shared.adapters.cloud.oidc_service_identity import OidcServiceIdentity
+from shared.adapters.embedded.local_identity import LocalIdentity, LocalServiceIdentity
 from shared.domain.errors import NotAuthenticated, Unavailable
 from shared.ports import ServiceIdentity
 from tests.servers import run_server

@@ -9,14 +9,14 @@ from pathlib import Path
 import grpc
 import pytest
 
-from infra.local.pump import QueueWorker
+from infra.local.queue_worker import QueueWorker
 from shared import telemetry
-from shared.adapters.google_tasks import GoogleTasks
-from shared.adapters.sqlite_database import SqliteDatabase
-from shared.adapters.sqlite_queue import Job, SqliteQueue, SqliteTasks
+from shared.adapters.cloud.google_tasks import GoogleTasks
+from shared.adapters.embedded.sqlite_database import SqliteDatabase
+from shared.adapters.embedded.sqlite_queue import Job, SqliteQueue, SqliteTasks
 from shared.domain.errors import Unavailable
 from shared.ports import Tasks
-from tests.doubles import FixedClock
+from tests.fakes import FixedClock
 from tests.servers.cloud_tasks import QUEUE, FakeCloudTasks, fake_cloud_tasks
 
 CALLER = "caller@demo.iam.gserviceaccount.com"

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from shared.adapters.pinecone_vectors import PineconeVectors
-from shared.adapters.sqlite_database import SqliteDatabase
-from shared.adapters.sqlite_vectors import SqliteVectors
+from shared.adapters.cloud.pinecone_vectors import PineconeVectors
+from shared.adapters.embedded.sqlite_database import SqliteDatabase
+from shared.adapters.embedded.sqlite_vectors import SqliteVectors
 from shared.domain.errors import Invalid
 from shared.domain.vectors import Filter, MetadataValue, Row, SparseVector
 from shared.ports import Vectors

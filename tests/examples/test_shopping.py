@@ -15,8 +15,8 @@ from starlette.testclient import TestClient
 from examples.shopping.shop import ShoppingLists, ShoppingServer
 from infra.emulators.process import find_free_port, run_process
 from infra.local.routing import ROOT
-from tests.worlds.product import ask, run_product
-from tests.worlds.waiting import wait_until
+from tests.e2e.product import ask, run_product
+from tests.e2e.waiting import wait_until
 
 SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 NOW = datetime.now(UTC)

@@ -11,18 +11,23 @@ import httpx
 import pytest
 
 from infra.local.routing import ROOT
+from shared.adapters.embedded.sqlite_database import SqliteDatabase
+from shared.adapters.embedded.sqlite_documents import SqliteDocuments
 from shared.adapters.firestore_indexes import FirestoreIndexes
-from shared.adapters.sqlite_database import SqliteDatabase
-from shared.adapters.sqlite_documents import SqliteDocuments
 from shared.data.codec import dump
 from shared.data.conversations import conversation_path
 from shared.data.dead_letters import DeadLetters
 from shared.domain.dead_letter import Kind
 from shared.domain.documents import Set
-from tests.functions.process_conversation.test_bury import build_letter
-from tests.functions.process_conversation.world import ALICE, INDEXES, TALK, build_test_conversation
-from tests.worlds.product import run_product
-from tests.worlds.waiting import wait_until
+from tests.e2e.product import run_product
+from tests.e2e.waiting import wait_until
+from tests.functions.process_conversation.fixture import (
+    ALICE,
+    INDEXES,
+    TALK,
+    build_test_conversation,
+)
+from tests.functions.process_conversation.test_dead_letters import build_letter
 
 IDS = {"uid": ALICE, "conversation_id": TALK, "content_hash": None}
 

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from infra.reindex import reindex
+from shared.adapters.embedded.sqlite_database import SqliteDatabase
+from shared.adapters.embedded.sqlite_documents import SqliteDocuments
+from shared.adapters.embedded.sqlite_vectors import SqliteVectors
 from shared.adapters.firestore_indexes import FirestoreIndexes
-from shared.adapters.sqlite_database import SqliteDatabase
-from shared.adapters.sqlite_documents import SqliteDocuments
-from shared.adapters.sqlite_vectors import SqliteVectors
 from shared.data.codec import dump
 from shared.data.conversations import Conversations, conversation_path
 from shared.data.library_index import INDEX_VERSION, LibraryIndex

@@ -11,7 +11,7 @@ from typing import Any
 import grpc
 from google.cloud.tasks_v2.types import CreateTaskRequest, Task
 
-from tests.doubles import FixedClock
+from tests.fakes import FixedClock
 
 QUEUE = "projects/demo/locations/us-central1/queues/keepsake"
 NAME_PATTERN = re.compile(rf"{QUEUE}/tasks/[A-Za-z0-9_-]{{1,500}}")

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from infra.emulators.process import find_free_port, run_process
 from infra.local.routing import ROOT
+from tests.e2e.product import build_command, build_model_environment
 from tests.servers.openai import ScriptedOpenai
-from tests.worlds.product import build_command, build_model_environment
 
 
 class ProductServer:

@@ -2,9 +2,9 @@
 
 from starlette.responses import StreamingResponse
 
-from functions.process_conversation.erase import request_erasure
+from functions.process_conversation.library.erase_account import request_erasure
 from functions.process_conversation.library.export import export
-from functions.process_conversation.library.wire import ErasureOut
+from functions.process_conversation.library.schemas import ErasureOut
 from functions.process_conversation.wiring import LibraryDeps
 from shared.edge.http import Call, Endpoint
 

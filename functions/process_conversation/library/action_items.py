@@ -3,8 +3,8 @@
 from datetime import datetime
 from typing import Any
 
-from functions.process_conversation.library.listing import list_page
-from functions.process_conversation.library.wire import (
+from functions.process_conversation.library.pagination import list_page
+from functions.process_conversation.library.schemas import (
     ActionItemChangeIn,
     ActionItemHitsOut,
     ActionItemIn,
@@ -15,8 +15,8 @@ from functions.process_conversation.library.wire import (
     OffsetPageQuery,
 )
 from functions.process_conversation.wiring import LibraryDeps
+from shared.domain.action_item import ActionItem
 from shared.domain.ids import ActionItemId, ConversationId
-from shared.domain.task import ActionItem
 from shared.edge.http import Call, Endpoint
 
 

@@ -3,14 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
-from functions.process_conversation.library.checks import validate_conversation
-from functions.process_conversation.library.wire import (
-    ConversationChangeIn,
-    LibraryOkOut,
-    StarredQuery,
-    TitleQuery,
-)
-from functions.process_conversation.wire import (
+from functions.process_conversation.library.conversation_schemas import (
     AcceptedOut,
     ConversationHitsOut,
     ConversationIn,
@@ -22,8 +15,15 @@ from functions.process_conversation.wire import (
     HitOut,
     PassageOut,
 )
+from functions.process_conversation.library.schemas import (
+    ConversationChangeIn,
+    LibraryOkOut,
+    StarredQuery,
+    TitleQuery,
+)
+from functions.process_conversation.library.validation import validate_conversation
+from functions.process_conversation.processing.trigger import CONVERSATION_CHANGED_TOPIC
 from functions.process_conversation.wiring import LibraryDeps
-from functions.process_conversation.written import CONVERSATION_CHANGED_TOPIC
 from shared.data.search import Filters
 from shared.domain.conversation import Conversation, Speaker, content_hash
 from shared.domain.ids import ConversationId, PersonId, UserId, is_id

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 from zipfile import ZIP_DEFLATED, ZipFile
 
-from functions.process_conversation.wire import ConversationOut
+from functions.process_conversation.library.conversation_schemas import ConversationOut
 from functions.process_conversation.wiring import LibraryDeps
 from shared.data.codec import load_all
 from shared.data.conversations import IncompleteTranscript

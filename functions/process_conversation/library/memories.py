@@ -4,10 +4,8 @@ from typing import Any
 
 from starlette.responses import Response
 
-from functions.process_conversation.derived import build_restore_writes, restore_superseded
-from functions.process_conversation.identity import build_derived_id
-from functions.process_conversation.library.listing import build_array_response, list_page
-from functions.process_conversation.library.wire import (
+from functions.process_conversation.library.pagination import build_array_response, list_page
+from functions.process_conversation.library.schemas import (
     LibraryOkOut,
     LibrarySearchIn,
     MemoryIn,
@@ -18,12 +16,17 @@ from functions.process_conversation.library.wire import (
     ReviewQuery,
     VisibilityQuery,
 )
-from functions.process_conversation.memory_rows import index_memories
+from functions.process_conversation.processing.derived_writes import (
+    build_restore_writes,
+    restore_superseded,
+)
 from functions.process_conversation.wiring import LibraryDeps
 from shared.domain.documents import Write
 from shared.domain.ids import MemoryId, UserId
 from shared.domain.memory import Memory
 from shared.edge.http import Call, Endpoint
+from shared.library.derived_ids import build_derived_id
+from shared.library.memory_index import index_memories
 
 MAX_HISTORY = 100
 DELETE_BATCH_SIZE = 100

@@ -2,8 +2,8 @@
 
 from starlette.responses import Response
 
-from functions.process_conversation.library.listing import build_array_response, list_page
-from functions.process_conversation.library.wire import (
+from functions.process_conversation.library.pagination import build_array_response, list_page
+from functions.process_conversation.library.schemas import (
     AssignQuery,
     LibraryOkOut,
     OffsetPageQuery,

@@ -2,7 +2,7 @@
 
 import secrets
 
-from functions.process_conversation.mcp_server.wire import McpKeyIn, McpKeyOut, NewMcpKeyOut
+from functions.process_conversation.mcp_server.mcp_schemas import McpKeyIn, McpKeyOut, NewMcpKeyOut
 from functions.process_conversation.wiring import LibraryDeps
 from shared.data.mcp_keys import KEY_PREFIX, MAX_KEYS, key_id
 from shared.domain.errors import Conflict, NotFound

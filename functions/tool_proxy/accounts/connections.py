@@ -3,14 +3,7 @@
 import json
 from dataclasses import replace
 
-from functions.tool_proxy.accounts import grants
-from functions.tool_proxy.authorization import away, oauth
-from functions.tool_proxy.authorization.away import (
-    AUTHORIZATION_TTL,
-    AuthorizationRedirect,
-    CallbackState,
-    NotConnected,
-)
+from functions.tool_proxy.accounts import account_tokens
 from functions.tool_proxy.wiring import ServicesDeps
 from shared import telemetry
 from shared.domain.connection import Authorization, Connection, OauthClient, Tokens
@@ -27,6 +20,14 @@ from shared.domain.ids import UserId
 from shared.domain.value import value
 from shared.integrations import INTEGRATIONS, load_integration
 from shared.integrations.service import ConnectionSpec, Integration, to_one_line
+from shared.oauth import requests
+from shared.oauth import state as oauth_state
+from shared.oauth.state import (
+    AUTHORIZATION_TTL,
+    AuthorizationRedirect,
+    CallbackState,
+    NotConnected,
+)
 from shared.ports import EgressRequest, EgressResponse
 
 _STATE_PURPOSE = "the state of an authorization"
@@ -72,14 +73,16 @@ async def authorize(deps: ServicesDeps, uid: UserId, name: str) -> Authorization
     authorization = Authorization(
         id=deps.new_id(),
         service=service.service,
-        verifier=oauth.create_verifier(),
+        verifier=requests.create_verifier(),
         expires_at=deps.clock.now() + AUTHORIZATION_TTL,
     )
     await deps.authorizations.add(uid, authorization)
-    url = oauth.build_authorize_url(
+    url = requests.build_authorize_url(
         consent,
         client,
-        state=await away.issue_state(deps.keys, uid, authorization.id, purpose=_STATE_PURPOSE),
+        state=await oauth_state.issue_state(
+            deps.keys, uid, authorization.id, purpose=_STATE_PURPOSE
+        ),
         verifier=authorization.verifier,
         redirect_uri=deps.redirect_uri,
     )
@@ -88,7 +91,7 @@ async def authorize(deps: ServicesDeps, uid: UserId, name: str) -> Authorization
 
 async def verify_state(deps: ServicesDeps, state: str) -> CallbackState:
     """Read who comes back. Raises NotConnected for what is no state of ours."""
-    return await away.verify_state(deps.keys, state, purpose=_STATE_PURPOSE)
+    return await oauth_state.verify_state(deps.keys, state, purpose=_STATE_PURPOSE)
 
 
 async def complete(deps: ServicesDeps, callback: CallbackState, code: str | None) -> Integration:
@@ -122,7 +125,7 @@ async def disconnect(deps: ServicesDeps, uid: UserId, name: str) -> bool:
     when the provider does not answer, the tokens are only forgotten. Raises NotFound.
     """
     service, consent = _require_connectable(name)
-    await grants.wait_for_refresh(deps, uid, service)
+    await account_tokens.wait_for_refresh(deps, uid, service)
     tokens = await _load_revocable_tokens(deps, uid, service, consent)
     is_revoked = tokens is not None and await _revoke(deps, service, consent, tokens)
     await deps.grants.remove(uid, service.service)
@@ -143,7 +146,7 @@ def _require_connectable(name: str) -> tuple[Integration, ConnectionSpec]:
 
 def _require_client(deps: ServicesDeps, service: Integration) -> OauthClient:
     try:
-        return grants.get_oauth_client(deps, service)
+        return account_tokens.get_oauth_client(deps, service)
     except Unavailable as error:
         raise Conflict(f"{error}.") from error
 
@@ -164,17 +167,17 @@ async def _exchange_code(
     consent: ConnectionSpec,
     code: str,
     authorization: Authorization,
-) -> oauth.TokenResponse:
-    request = oauth.build_code_request(
+) -> requests.TokenResponse:
+    request = requests.build_code_request(
         consent.provider,
-        grants.get_oauth_client(deps, service),
+        account_tokens.get_oauth_client(deps, service),
         code=code,
         verifier=authorization.verifier,
         redirect_uri=deps.redirect_uri,
     )
     try:
-        return await grants.exchange(deps, request)
-    except oauth.OAuthError as refusal:
+        return await account_tokens.exchange(deps, request)
+    except requests.OAuthError as refusal:
         telemetry.warning("code_refused", service=service.service)
         raise NotConnected(f"{service.label} was not connected: it did not agree.") from refusal
 
@@ -248,8 +251,8 @@ async def _send_optional(
     deps: ServicesDeps, service: Integration, request: EgressRequest
 ) -> EgressResponse | None:
     """Ask for what we can do without."""
-    url = oauth.with_base_url(grants.get_oauth_client(deps, service), request.url)
+    url = requests.with_base_url(account_tokens.get_oauth_client(deps, service), request.url)
     try:
-        return await deps.egress.send(replace(request, url=url, timeout_s=oauth.TIMEOUT_S))
+        return await deps.egress.send(replace(request, url=url, timeout_s=requests.TIMEOUT_S))
     except (Unavailable, NotAllowed, TooLarge):
         return None

@@ -4,25 +4,25 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from functions.tool_proxy.addresses import with_query
-from functions.tool_proxy.apps.signing import build_message_id, sign
 from functions.tool_proxy.calls.outgoing import (
     TIMEOUT_S,
     OutgoingCall,
     execute,
     translate_egress_errors,
 )
-from functions.tool_proxy.calls.quota import check_quota
-from functions.tool_proxy.calls.results import to_compact_json, to_model_text
+from functions.tool_proxy.calls.result_mapping import to_compact_json, to_model_text
 from functions.tool_proxy.calls.schema import validate_arguments
-from functions.tool_proxy.mcp_servers.call import call_over_mcp
+from functions.tool_proxy.mcp_servers.mcp_call import call_over_mcp
 from functions.tool_proxy.wiring import ToolProxyDeps
 from shared.domain.app import App, ChatTool
-from shared.domain.egress import MAX_URL_CHARS
 from shared.domain.errors import ToolFailed, ToolRefused
-from shared.domain.hours import floor_to_hour
 from shared.domain.ids import AppId, UserId
+from shared.outbound.addresses import with_query
+from shared.outbound.webhook_signature import build_message_id, sign
 from shared.ports import EgressRequest
+from shared.resilience.call_quota import check_quota
+from shared.resilience.hour_windows import floor_to_hour
+from shared.security.egress_rules import MAX_URL_CHARS
 
 
 async def call_tool(

@@ -4,9 +4,7 @@ from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from datetime import datetime, timedelta
 
-from functions.tool_proxy.apps.verdict import disable_if_failing
-from functions.tool_proxy.calls.noted import run_best_effort
-from functions.tool_proxy.calls.traffic import AppLimiter
+from functions.tool_proxy.registry.auto_disable import disable_if_failing
 from functions.tool_proxy.wiring import ToolProxyDeps
 from shared import telemetry
 from shared.domain.app import App, AppCall, ChatTool
@@ -18,9 +16,11 @@ from shared.domain.errors import (
     Unavailable,
     Unreadable,
 )
-from shared.domain.hours import floor_to_hour
 from shared.domain.ids import UserId
 from shared.domain.value import value
+from shared.outbound.app_limiter import AppLimiter
+from shared.resilience.best_effort import run_best_effort
+from shared.resilience.hour_windows import floor_to_hour
 
 TIMEOUT_S = 30
 

@@ -16,8 +16,8 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
 from pydantic import ValidationError
 
+from functions.tool_proxy.mcp_servers.egress_transport import EgressTransport
 from functions.tool_proxy.mcp_servers.errors import ProtocolError
-from functions.tool_proxy.mcp_servers.http import EgressTransport
 from shared.domain.errors import NotAllowed, TimedOut
 from shared.ports import Egress
 

@@ -1,23 +1,16 @@
 """How an MCP server becomes an app: asked for its tools, or first for its owner's permission."""
 
-from functions.tool_proxy.apps import access, registration
-from functions.tool_proxy.apps.registration import (
+from functions.tool_proxy.calls.result_mapping import sanitize_reason
+from functions.tool_proxy.mcp_servers import tokens
+from functions.tool_proxy.mcp_servers.errors import ProtocolError
+from functions.tool_proxy.registry import access, registration
+from functions.tool_proxy.registry.registration import (
     AuthorizationNeeded,
     ManifestFailed,
     Registration,
     apply_manifest,
     mark_verified,
 )
-from functions.tool_proxy.authorization import away, oauth
-from functions.tool_proxy.authorization.away import (
-    AUTHORIZATION_TTL,
-    AuthorizationRedirect,
-    CallbackState,
-    NotConnected,
-)
-from functions.tool_proxy.calls.results import sanitize_reason
-from functions.tool_proxy.mcp_servers import tokens
-from functions.tool_proxy.mcp_servers.errors import ProtocolError
 from functions.tool_proxy.wiring import ToolProxyDeps
 from shared.domain.app import App
 from shared.domain.errors import (
@@ -29,6 +22,14 @@ from shared.domain.errors import (
 from shared.domain.ids import AppId, UserId
 from shared.domain.mcp_grant import McpAuthorization, McpTokens
 from shared.domain.value import value
+from shared.oauth import requests
+from shared.oauth import state as oauth_state
+from shared.oauth.state import (
+    AUTHORIZATION_TTL,
+    AuthorizationRedirect,
+    CallbackState,
+    NotConnected,
+)
 
 _STATE_PURPOSE = "the state of an MCP server's authorization"
 
@@ -73,7 +74,7 @@ async def refresh(deps: ToolProxyDeps, uid: UserId, app_id: AppId) -> ConnectRes
 
 async def verify_state(deps: ToolProxyDeps, state: str) -> CallbackState:
     """Read who comes back. Raises NotConnected for what is no state of ours."""
-    return await away.verify_state(deps.mcp.keys, state, purpose=_STATE_PURPOSE)
+    return await oauth_state.verify_state(deps.mcp.keys, state, purpose=_STATE_PURPOSE)
 
 
 async def complete(
@@ -107,7 +108,7 @@ async def _start_authorization(
             server,
             challenge,
             redirect_uri=deps.mcp.redirect_uri,
-            state=await away.issue_state(
+            state=await oauth_state.issue_state(
                 deps.mcp.keys, app.owner, authorization_id, purpose=_STATE_PURPOSE
             ),
         )
@@ -162,7 +163,7 @@ async def _store_tokens(
             redirect_uri=deps.mcp.redirect_uri,
             code_verifier=authorization.verifier,
         )
-    except oauth.OAuthError as refusal:
+    except requests.OAuthError as refusal:
         raise NotConnected(f"{app.name} was not connected: it did not agree.") from refusal
     server = app.external_integration.mcp_server_url or ""
     grant = McpTokens(access=authorization.access, tokens=new_tokens)

@@ -32,8 +32,8 @@ from mcp.shared.auth import (
 from mcp.shared.auth_utils import check_resource_allowed, resource_url_from_server_url
 from pydantic import AnyUrl
 
+from functions.tool_proxy.mcp_servers.egress_transport import send
 from functions.tool_proxy.mcp_servers.errors import ProtocolError
-from functions.tool_proxy.mcp_servers.http import send
 from shared.domain.connection import OauthClient
 from shared.domain.mcp_grant import McpAccess
 from shared.domain.value import value

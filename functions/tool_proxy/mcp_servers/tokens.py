@@ -7,8 +7,6 @@ from functools import partial
 from typing import TypeVar
 from urllib.parse import urlencode
 
-from functions.tool_proxy.authorization import oauth
-from functions.tool_proxy.authorization.renewal import refresh_once
 from functions.tool_proxy.mcp_servers.errors import Unauthorized
 from functions.tool_proxy.wiring import ToolProxyDeps
 from shared import telemetry
@@ -26,6 +24,8 @@ from shared.domain.ids import UserId
 from shared.domain.mcp_grant import McpAccess, McpTokens
 from shared.domain.value import value
 from shared.integrations.service import build_basic_auth
+from shared.oauth import requests
+from shared.oauth.token_refresh import refresh_once
 from shared.ports import EgressRequest
 
 MAX_TOKEN_RESPONSE_BYTES = 16_384
@@ -80,7 +80,7 @@ async def exchange(
         response = await deps.egress.send(_build_request(access, fields))
     except (NotAllowed, TooLarge) as error:
         raise Unavailable(f"The authorization server cannot be asked: {error}") from error
-    return oauth.parse_token_response(response, now=deps.clock.now(), previous=previous).tokens
+    return requests.parse_token_response(response, now=deps.clock.now(), previous=previous).tokens
 
 
 def _build_request(access: McpAccess, fields: Mapping[str, str]) -> EgressRequest:
@@ -95,7 +95,7 @@ def _build_request(access: McpAccess, fields: Mapping[str, str]) -> EgressReques
         url=access.token_endpoint,
         headers=headers,
         body=urlencode(form).encode(),
-        timeout_s=oauth.TIMEOUT_S,
+        timeout_s=requests.TIMEOUT_S,
         max_bytes=MAX_TOKEN_RESPONSE_BYTES,
     )
 
@@ -136,7 +136,7 @@ class _McpAccount:
         ask = partial(exchange, self.deps, old.access, previous=old.tokens)
         try:
             return await ask(grant_type="refresh_token", refresh_token=token)
-        except oauth.OAuthError as refusal:
+        except requests.OAuthError as refusal:
             if refusal.is_expired:
                 return None
             raise Unavailable("The authorization server does not renew tokens") from refusal

@@ -4,10 +4,11 @@ import asyncio
 from dataclasses import replace
 from datetime import timedelta
 
-from functions.tool_proxy.addresses import with_query
-from functions.tool_proxy.apps.signing import build_message_id, sign
-from functions.tool_proxy.apps.verdict import disable_gone_webhook, disable_webhook_if_failing
-from functions.tool_proxy.webhooks.body import build_payload
+from functions.tool_proxy.registry.auto_disable import (
+    disable_gone_webhook,
+    disable_webhook_if_failing,
+)
+from functions.tool_proxy.webhooks.payload import build_payload
 from functions.tool_proxy.wiring import ToolProxyDeps
 from shared import telemetry
 from shared.domain.app import NEW_CONVERSATION_TRIGGER, App, AppCall, InstalledApp
@@ -21,6 +22,8 @@ from shared.domain.errors import (
 )
 from shared.domain.ids import AppId, ConversationId, UserId
 from shared.domain.value import value
+from shared.outbound.addresses import with_query
+from shared.outbound.webhook_signature import build_message_id, sign
 from shared.ports import EgressRequest
 
 TIMEOUT_S = 30

@@ -6,7 +6,7 @@ import functions_framework.aio
 from starlette.applications import Starlette
 from starlette.requests import Request
 
-from functions.tool_proxy.webhooks.endpoints import DELIVERY_ENDPOINTS, QUEUE_ENDPOINTS
+from functions.tool_proxy.webhooks.webhook_routes import DELIVERY_ENDPOINTS, QUEUE_ENDPOINTS
 from functions.tool_proxy.wiring import deps, start
 from shared.edge.http import build_application
 

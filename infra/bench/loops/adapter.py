@@ -5,7 +5,7 @@ import sys
 from collections.abc import Sequence
 
 from infra.bench.loops.pipe import serve
-from shared.adapters.openai_model import OpenaiModel
+from shared.adapters.cloud.openai_model import OpenaiModel
 from shared.domain.model import (
     AssistantTurn,
     ModelMessage,

@@ -4,16 +4,16 @@ import sys
 from contextlib import aclosing
 from typing import get_args
 
-from functions.chat.agent import Agent
-from functions.chat.confirming import NoConfirmer
-from functions.chat.gate import ToolPolicy
-from functions.chat.guards import Limits
-from functions.chat.hold import OutputGate
-from functions.chat.tools.own import build_builtin_tool
+from functions.chat.tools.builtin_tool import build_builtin_tool
 from functions.chat.tools.toolkit import ResultRenderer, Toolkit, render_fixed
+from functions.chat.turn.agent import Agent
+from functions.chat.turn.confirmation import NoConfirmer
+from functions.chat.turn.limits import Limits
+from functions.chat.turn.output_gate import OutputGate
+from functions.chat.turn.tool_policy import ToolPolicy
 from infra.bench.loops.pipe import serve
 from shared import telemetry
-from shared.adapters.openai_model import OpenaiModel
+from shared.adapters.cloud.openai_model import OpenaiModel
 from shared.adapters.resilient_model import ResilientModel
 from shared.adapters.system_clock import SystemClock
 from shared.arguments import Arguments

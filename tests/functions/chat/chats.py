@@ -3,7 +3,7 @@
 from typing import Any
 
 from functions.chat.wiring import AfterTurnDeps
-from shared.adapters.local_identity import LocalIdentity, LocalServiceIdentity
+from shared.adapters.embedded.local_identity import LocalIdentity, LocalServiceIdentity
 from shared.data.messages import Messages
 from shared.data.sessions import Sessions
 from shared.domain.chat import MAIN_SESSION, Message, Session, build_session

@@ -10,14 +10,15 @@ import anyio
 import pytest
 from blockbuster import blockbuster_ctx
 
-from functions.chat.guards import Limits
+from functions.chat.turn.limits import Limits
 from functions.chat.wiring import ChatDeps
+from shared.adapters.embedded.local_identity import LocalIdentity, LocalServiceIdentity
+from shared.adapters.embedded.sqlite_database import SqliteDatabase
+from shared.adapters.embedded.sqlite_documents import SqliteDocuments
+from shared.adapters.embedded.sqlite_vectors import SqliteVectors
 from shared.adapters.firestore_indexes import FirestoreIndexes
-from shared.adapters.local_identity import LocalIdentity, LocalServiceIdentity
 from shared.adapters.metered_documents import MeteredDocuments
-from shared.adapters.sqlite_database import SqliteDatabase
-from shared.adapters.sqlite_documents import SqliteDocuments
-from shared.adapters.sqlite_vectors import SqliteVectors
+from shared.data.action_items import ActionItems
 from shared.data.apps import Apps, InstalledApps
 from shared.data.cached_apps import CachedApps
 from shared.data.confirmations import Confirmations
@@ -29,11 +30,10 @@ from shared.data.profiles import Devices, Profiles
 from shared.data.runs import Runs
 from shared.data.search import Search
 from shared.data.sessions import Sessions
-from shared.data.tasks import ActionItems
 from shared.domain.ids import UserId
 from shared.ports import ChatModel, Documents, Vectors
 from shared.wiring import ROOT
-from tests.doubles import CountingIds, FixedClock, ScriptedModel
+from tests.fakes import CountingIds, FixedClock, ScriptedModel
 
 SECRET = b"0" * 32
 ADA = UserId("ada")

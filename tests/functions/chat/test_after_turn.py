@@ -9,15 +9,15 @@ from typing import Any
 import httpx
 import pytest
 
-from functions.chat.after_turn import after_turn
-from functions.chat.endpoints import AFTER_TURN_ENDPOINTS
+from functions.chat.api.message_routes import AFTER_TURN_ENDPOINTS
+from functions.chat.turn.after_turn import after_turn
 from functions.chat.wiring import AfterTurnDeps, ChatDeps
-from shared.adapters.local_identity import LocalServiceIdentity
+from shared.adapters.embedded.local_identity import LocalServiceIdentity
 from shared.domain.chat import MAIN_SESSION
 from shared.domain.errors import ModelFailed, Unavailable
 from shared.domain.ids import MessageId, SessionId
 from shared.edge.http import build_application
-from tests.doubles import ScriptedModel, script_answer
+from tests.fakes import ScriptedModel, script_answer
 from tests.functions.chat.chats import (
     TITLE,
     WORK,

@@ -11,12 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from functions.chat import guards
-from functions.chat.agent import Agent, AgentEvent
-from functions.chat.confirming import NoConfirmer
-from functions.chat.gate import ToolPolicy
-from functions.chat.guards import Limits
-from functions.chat.hold import OutputGate
+from functions.chat import user_texts
 from functions.chat.tools.toolkit import (
     ResultRenderer,
     Tool,
@@ -24,6 +19,11 @@ from functions.chat.tools.toolkit import (
     ToolSearchResult,
     render_fixed,
 )
+from functions.chat.turn.agent import Agent, AgentEvent
+from functions.chat.turn.confirmation import NoConfirmer
+from functions.chat.turn.limits import Limits
+from functions.chat.turn.output_gate import OutputGate
+from functions.chat.turn.tool_policy import ToolPolicy
 from shared.domain.errors import ToolFailed, ToolRefused, Unavailable
 from shared.domain.model import (
     AssistantTurn,
@@ -47,7 +47,7 @@ from shared.domain.run import (
     ToolEnded,
     ToolStarted,
 )
-from tests.doubles import ScriptedModel, ScriptedTurn, script_answer, script_calls
+from tests.fakes import ScriptedModel, ScriptedTurn, script_answer, script_calls
 from tests.functions.chat.context.test_citations import CARDS
 
 UNKNOWN = "Error: there is no tool 'nobody'. Available: a, breaks, find."
@@ -243,8 +243,8 @@ async def test_no_call_of_a_cycle_that_exceeds_the_call_limit_starts_p10() -> No
         events = await collect_events(running)
 
     assert started_numbers == list(range(8))
-    assert events[-2:] == [AnswerText(guards.TOO_MANY_CALLS), READY]
-    assert Status(guards.BUSY) in events
+    assert events[-2:] == [AnswerText(user_texts.TOO_MANY_CALLS), READY]
+    assert Status(user_texts.BUSY) in events
     assert running.is_limited
 
 
@@ -253,7 +253,7 @@ async def test_repeating_the_same_call_ends_the_turn_p10() -> None:
     with ScriptedModel(again, again, again) as model:
         text = await collect_text(build_agent(model, build_tool("a", echo)))
 
-    assert text == guards.CALL_REPEATED
+    assert text == user_texts.CALL_REPEATED
 
 
 async def test_too_much_context_ends_the_turn_p10() -> None:
@@ -265,14 +265,14 @@ async def test_too_much_context_ends_the_turn_p10() -> None:
             build_agent(model, build_tool("a", floods), limits=Limits(context_tokens=900))
         )
 
-    assert text == guards.TOO_MUCH_CONTEXT
+    assert text == user_texts.TOO_MUCH_CONTEXT
 
 
 async def test_an_answer_over_the_character_limit_is_cut_off() -> None:
     with ScriptedModel(script_answer(*["again "] * 100)) as model:
         text = await collect_text(build_agent(model, limits=Limits(answer_chars=60)))
 
-    assert text == "again " * 10 + "\n\n" + guards.ANSWER_TOO_LONG
+    assert text == "again " * 10 + "\n\n" + user_texts.ANSWER_TOO_LONG
     assert model.open_streams == 0
 
 
@@ -362,7 +362,7 @@ async def test_an_output_gate_that_denies_releases_neither_text_nor_tools(turn: 
         )
 
     assert (events, started_tools) == (
-        [THINKING, ANSWERING, AnswerText(guards.ANSWER_WITHHELD), READY],
+        [THINKING, ANSWERING, AnswerText(user_texts.ANSWER_WITHHELD), READY],
         [],
     )
 
@@ -505,7 +505,7 @@ TWO_CALLS = script_calls(("a", {"n": 1}), ("breaks", {}))
                 build_tool_ended(0, UNKNOWN, failed=True),
                 THINKING,
                 ANSWERING,
-                AnswerText(guards.CALL_REPEATED),
+                AnswerText(user_texts.CALL_REPEATED),
                 READY,
             ],
             id="a guard's text is an answer too",
@@ -535,7 +535,7 @@ async def test_pending_text_is_flushed_before_the_text_of_a_limit() -> None:
             )
         )
 
-    assert text == f"Ann[1]\n\n{guards.ANSWER_TOO_LONG}"
+    assert text == f"Ann[1]\n\n{user_texts.ANSWER_TOO_LONG}"
 
 
 async def test_the_displayed_result_is_truncated_and_the_model_reads_all_of_it() -> None:

@@ -11,9 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from functions.chat.accepting import prepare_turn
 from functions.chat.context.citations import Citations
-from functions.chat.tools.apps import (
+from functions.chat.tools.app_tools import (
     MAX_ALWAYS_OFFERED,
     MAX_OFFERED_TOKENS,
     MAX_PER_SEARCH,
@@ -24,6 +23,7 @@ from functions.chat.tools.apps import (
     build_model_name,
 )
 from functions.chat.tools.toolkit import Tool, Toolkit, ToolSearchResult
+from functions.chat.turn.prepare_turn import prepare_turn
 from shared import telemetry
 from shared.data.codec import dump
 from shared.domain.app import App, ChatTool, Deactivation, InstalledApp, Method
@@ -32,7 +32,7 @@ from shared.domain.ids import AppId, UserId
 from shared.domain.model import ToolCall, ToolResult
 from shared.domain.provenance import Source
 from shared.domain.text import estimate_tokens
-from tests.doubles import FixedClock, ScriptedModel, script_answer, script_calls
+from tests.fakes import FixedClock, ScriptedModel, script_answer, script_calls
 from tests.functions.chat.conftest import ADA, EVE, ChatFixture, RecordingToolbox
 from tests.functions.chat.test_turn import run_turn
 

@@ -6,15 +6,15 @@ from typing import Any
 import httpx
 import pytest
 
-from shared.adapters.local_identity import LocalIdentity
-from shared.adapters.offline_model import OfflineModel
+from shared.adapters.embedded.local_identity import LocalIdentity
+from shared.adapters.embedded.offline.offline_model import OfflineModel
 from shared.domain.ids import UserId
 from shared.domain.model import ModelCallFinished, TextDelta, Usage
-from tests.doubles import ScriptedModel, ScriptedTurn, script_answer, script_calls
+from tests.fakes import ScriptedModel, ScriptedTurn, script_answer, script_calls
 from tests.functions.chat import questions
 from tests.functions.chat.conftest import ADA, EVE, SECRET, ChatFixture
 from tests.functions.chat.library import build_conversation, store_conversations
-from tests.functions.chat.test_endpoints import open_client
+from tests.functions.chat.test_message_routes import open_client
 from tests.functions.chat.test_turn import build_app
 from tests.log import CapturedLog, capture_log
 from tests.old_app import parse_as_fixed_app

@@ -8,22 +8,22 @@ from typing import Any
 
 import pytest
 
-from functions.chat import guards
-from functions.chat.closing import require_closed
-from functions.chat.guards import Limits
-from functions.chat.recorder import FLUSH_INTERVAL_S, RETRY_PAUSES_S
-from functions.chat.tools.apps import build_model_name
-from functions.chat.tools.library import SEARCH_DOWN
-from shared.adapters import offline_answers
-from shared.adapters.offline_model import OfflineModel
-from shared.adapters.openai_model import OpenaiModel
+from functions.chat import user_texts
+from functions.chat.runs.lapsed_runs import require_closed
+from functions.chat.runs.recorder import FLUSH_INTERVAL_S, RETRY_PAUSES_S
+from functions.chat.tools.app_tools import build_model_name
+from functions.chat.tools.library_tools import SEARCH_DOWN
+from functions.chat.turn.limits import Limits
+from shared.adapters.cloud.openai_model import OpenaiModel
+from shared.adapters.embedded.offline import answers
+from shared.adapters.embedded.offline.offline_model import OfflineModel
 from shared.adapters.resilient_model import ResilientModel
 from shared.domain.app import App, ChatTool, InstalledApp
 from shared.domain.chat import MAIN_SESSION, build_session
 from shared.domain.ids import AppId, RunId
 from shared.domain.model import ToolResult
-from tests.doubles import FixedClock, ScriptedModel, script_answer, script_calls
-from tests.faults import (
+from tests.fakes import FixedClock, ScriptedModel, script_answer, script_calls
+from tests.fault_injection import (
     INTERNAL_DETAIL,
     Fault,
     FaultyPort,
@@ -38,7 +38,7 @@ from tests.faults import (
 )
 from tests.functions.chat.conftest import ADA, ChatFixture
 from tests.functions.chat.library import build_conversation, store_conversations
-from tests.functions.chat.test_endpoints import ask
+from tests.functions.chat.test_message_routes import ask
 from tests.servers.openai import Script, ScriptedOpenai, scripted_openai
 
 QUESTION = "When does Ann fly to Lisbon?"
@@ -89,13 +89,13 @@ async def list_stored_texts(world: ChatFixture) -> list[str]:
         ({"documents": {"query": [delay]}}, "Hi", "completed", [QUESTION, "Hi"]),
         (
             {"documents": {"query": repeat(raise_unavailable)}},
-            guards.STORE_DOWN,
+            user_texts.STORE_DOWN,
             "refused",
             NO_TEXTS,
         ),
         (
             {"documents": {"get_many": repeat(raise_timed_out)}},
-            guards.STORE_DOWN,
+            user_texts.STORE_DOWN,
             "refused",
             NO_TEXTS,
         ),
@@ -110,19 +110,19 @@ async def list_stored_texts(world: ChatFixture) -> list[str]:
         ),
         (
             {"documents": {"write": repeat(raise_unavailable)}},
-            guards.QUESTION_NOT_SAVED,
+            user_texts.QUESTION_NOT_SAVED,
             "failed",
             NO_TEXTS,
         ),
         (
             {"documents": {"write": repeat(raise_timed_out)}},
-            guards.QUESTION_NOT_SAVED,
+            user_texts.QUESTION_NOT_SAVED,
             "failed",
             NO_TEXTS,
         ),
         (
             {"documents": {"write": repeat(raise_bug)}},
-            guards.QUESTION_NOT_SAVED,
+            user_texts.QUESTION_NOT_SAVED,
             "failed",
             NO_TEXTS,
         ),
@@ -188,7 +188,7 @@ async def test_an_answer_that_cannot_be_stored_fails_and_its_run_is_closed_later
     later = deps.clock.now() + timedelta(minutes=3)
     await require_closed(deps.runs, ADA, RunId(response.headers["x-run-id"]), now=later)
 
-    assert await list_stored_texts(world) == [QUESTION, guards.ANSWER_INTERRUPTED]
+    assert await list_stored_texts(world) == [QUESTION, user_texts.ANSWER_INTERRUPTED]
 
 
 async def test_closing_a_run_after_its_end_changes_nothing_c55(
@@ -292,8 +292,8 @@ async def test_without_an_index_the_offline_model_says_that_it_could_not_search_
 
     _, screen = await ask(broken.deps(OfflineModel()), {"text": QUESTION})
 
-    assert screen.text == offline_answers.SEARCH_DOWN
-    assert await list_stored_texts(world) == [QUESTION, offline_answers.SEARCH_DOWN]
+    assert screen.text == answers.SEARCH_DOWN
+    assert await list_stored_texts(world) == [QUESTION, answers.SEARCH_DOWN]
 
 
 @pytest.fixture
@@ -310,20 +310,25 @@ MODEL_DOWN_SCRIPT = Script(status=503)
     [
         ([MODEL_DOWN_SCRIPT], "Hello there.", "completed", 2),
         ([Script(break_after=0, text="never seen")], "Hello there.", "completed", 2),
-        ([MODEL_DOWN_SCRIPT, MODEL_DOWN_SCRIPT], guards.MODEL_DOWN, "failed", 2),
-        ([Script(status=429)] * 2, guards.MODEL_DOWN, "failed", 2),
-        ([Script(status=429, retry_after="60")], guards.MODEL_DOWN, "failed", 1),
-        ([Script(status=400)], guards.INTERNAL_ERROR, "failed", 1),
-        ([Script(status=401)], guards.INTERNAL_ERROR, "failed", 1),
-        ([Script(refusal="No.")], guards.INTERNAL_ERROR, "failed", 1),
-        ([Script(text="On Friday", break_after=1)], f"On\n\n{guards.INTERNAL_ERROR}", "failed", 1),
+        ([MODEL_DOWN_SCRIPT, MODEL_DOWN_SCRIPT], user_texts.MODEL_DOWN, "failed", 2),
+        ([Script(status=429)] * 2, user_texts.MODEL_DOWN, "failed", 2),
+        ([Script(status=429, retry_after="60")], user_texts.MODEL_DOWN, "failed", 1),
+        ([Script(status=400)], user_texts.INTERNAL_ERROR, "failed", 1),
+        ([Script(status=401)], user_texts.INTERNAL_ERROR, "failed", 1),
+        ([Script(refusal="No.")], user_texts.INTERNAL_ERROR, "failed", 1),
+        (
+            [Script(text="On Friday", break_after=1)],
+            f"On\n\n{user_texts.INTERNAL_ERROR}",
+            "failed",
+            1,
+        ),
         (
             [Script(text="On Friday", stall_after=1)],
-            f"On\n\n{guards.DEADLINE_PASSED}",
+            f"On\n\n{user_texts.DEADLINE_PASSED}",
             "limited",
             1,
         ),
-        ([Script(stall_after=0, text="never")], guards.DEADLINE_PASSED, "limited", 1),
+        ([Script(stall_after=0, text="never")], user_texts.DEADLINE_PASSED, "limited", 1),
     ],
     ids=str,
 )

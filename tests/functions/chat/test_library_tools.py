@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from functions.chat.context.citations import Citations
-from functions.chat.tools.library import FILTERS_DROPPED, build_library_tools
+from functions.chat.tools.library_tools import FILTERS_DROPPED, build_library_tools
 from shared.data.conversations import conversation_path
 from shared.data.memories import memory_path
 from shared.domain.conversation import Topics

@@ -8,14 +8,15 @@ from datetime import timedelta
 import anyio
 import pytest
 
-from functions.chat import guards, sessions, thread
-from functions.chat.accepting import prepare_turn
-from functions.chat.closing import close_as_interrupted, require_closed
-from functions.chat.following import stream_events
-from functions.chat.journal import Journal
-from functions.chat.live import ActiveRun, RunRegistry
-from functions.chat.repeats import IdempotencyKey
-from functions.chat.turn import answer_turn
+from functions.chat import user_texts
+from functions.chat.runs.journal import Journal
+from functions.chat.runs.lapsed_runs import close_as_interrupted, require_closed
+from functions.chat.runs.run_events import stream_events
+from functions.chat.runs.run_registry import ActiveRun, RunRegistry
+from functions.chat.turn import chat_messages, chat_sessions
+from functions.chat.turn.answer_turn import answer_turn
+from functions.chat.turn.idempotency import IdempotencyKey
+from functions.chat.turn.prepare_turn import prepare_turn
 from functions.chat.wiring import ChatDeps
 from shared.domain.chat import MAIN_SESSION, Message
 from shared.domain.documents import Write
@@ -23,8 +24,8 @@ from shared.domain.errors import NotFound, Unavailable
 from shared.domain.ids import RunId, SessionId
 from shared.domain.model import ReasoningDelta, TextDelta
 from shared.domain.run import LEASE_TTL, AnswerText, RunEnded, SequencedEvent
-from tests.doubles import CountingIds, ScriptedModel, ScriptedStep, script_answer, script_calls
-from tests.faults import FaultyPort, lose_response, raise_unavailable, succeed
+from tests.fakes import CountingIds, ScriptedModel, ScriptedStep, script_answer, script_calls
+from tests.fault_injection import FaultyPort, lose_response, raise_unavailable, succeed
 from tests.functions.chat.conftest import ADA, EVE, ChatFixture, RecordingTasks
 
 
@@ -172,7 +173,7 @@ async def test_an_answer_stopped_before_its_first_word_is_stored_as_stopped_x34(
             await anyio.wait_all_tasks_blocked()
             deps.active_runs.find(ADA, turn.run_id).end("stopped")  # type: ignore[union-attr]
 
-    assert [m.text for m in await list_stored(deps)] == ["Hello", guards.ANSWER_STOPPED]
+    assert [m.text for m in await list_stored(deps)] == ["Hello", user_texts.ANSWER_STOPPED]
 
 
 async def test_a_process_that_shuts_down_interrupts_its_current_and_later_runs(
@@ -218,7 +219,7 @@ async def _fail_as_dead(*_: object) -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "kept"), [("Half an answer", "Half an answer"), ("", guards.ANSWER_INTERRUPTED)]
+    ("said", "kept"), [("Half an answer", "Half an answer"), ("", user_texts.ANSWER_INTERRUPTED)]
 )
 async def test_the_closing_task_closes_a_run_of_a_dead_process_with_its_flushed_text(
     world: ChatFixture, said: str, kept: str
@@ -250,9 +251,9 @@ async def test_following_a_lapsed_run_closes_it(world: ChatFixture) -> None:
 
 async def test_listing_a_chat_closes_its_lapsed_run(world: ChatFixture) -> None:
     async with run_in_dead_process(world, TextDelta("Half")):
-        early_page = await thread.list_newest(world.deps(), ADA, None)
+        early_page = await chat_messages.list_newest(world.deps(), ADA, None)
         world.clock.advance(seconds=10)
-        late_page = await thread.list_newest(world.deps(), ADA, None)
+        late_page = await chat_messages.list_newest(world.deps(), ADA, None)
 
     assert [[m.text for m in page] for page in (early_page, late_page)] == [
         ["Hello"],
@@ -262,9 +263,9 @@ async def test_listing_a_chat_closes_its_lapsed_run(world: ChatFixture) -> None:
 
 async def test_deleting_a_chat_deletes_its_run(world: ChatFixture) -> None:
     deps = world.deps()
-    chat = await sessions.create(deps, ADA, "Garden", None)
+    chat = await chat_sessions.create(deps, ADA, "Garden", None)
     async with run_in_dead_process(world, TextDelta("Half"), session_id=chat.id) as run_id:
-        await sessions.delete(deps, ADA, chat.id)
+        await chat_sessions.delete(deps, ADA, chat.id)
         world.clock.advance(seconds=10)
         with pytest.raises(NotFound):
             await anext(stream_events(deps, ADA, run_id))
@@ -289,11 +290,11 @@ async def test_following_a_run_ends_with_not_found_when_its_chat_is_deleted(
     world: ChatFixture,
 ) -> None:
     deps = world.deps()
-    chat = await sessions.create(deps, ADA, "Garden", None)
+    chat = await chat_sessions.create(deps, ADA, "Garden", None)
     async with run_in_dead_process(world, TextDelta("Half"), session_id=chat.id) as run_id:
         following = stream_events(deps, ADA, run_id)
         early_events = [await anext(following) for _ in range(3)]
-        await sessions.delete(deps, ADA, chat.id)
+        await chat_sessions.delete(deps, ADA, chat.id)
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(_advance_half_a_second, world)
             with pytest.raises(NotFound):
@@ -495,7 +496,7 @@ async def test_a_run_whose_question_was_not_stored_fails_as_not_saved(
         await answer_turn(deps, turn, journal)
 
     end = require_end([numbered async for numbered in journal.tail()])
-    assert (end.outcome, end.message.text) == ("failed", guards.QUESTION_NOT_SAVED)
+    assert (end.outcome, end.message.text) == ("failed", user_texts.QUESTION_NOT_SAVED)
     assert await list_stored(deps) == []
 
 

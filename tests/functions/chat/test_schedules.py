@@ -8,8 +8,8 @@ import anyio
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from functions.chat.after_turn import after_turn
 from functions.chat.context import history
+from functions.chat.turn.after_turn import after_turn
 from shared.domain.chat import MAIN_SESSION
 from shared.domain.errors import ModelFailed, Unavailable
 from shared.domain.model import Prompt

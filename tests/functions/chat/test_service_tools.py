@@ -5,15 +5,15 @@ from datetime import UTC, datetime
 
 import pytest
 
-from functions.chat.accepting import prepare_turn
-from functions.chat.tools.apps import MAX_ALWAYS_OFFERED, MAX_PER_SEARCH, MAX_SEARCHES
-from functions.chat.tools.services import build_service_tools
-from shared.adapters.local_keys import LocalKeys
+from functions.chat.tools.app_tools import MAX_ALWAYS_OFFERED, MAX_PER_SEARCH, MAX_SEARCHES
+from functions.chat.tools.service_tools import build_service_tools
+from functions.chat.turn.prepare_turn import prepare_turn
+from shared.adapters.embedded.local_keys import LocalKeys
 from shared.data.grants import AccountTokenStore
 from shared.domain.connection import Connection, Health, Service, Tokens
 from shared.domain.ids import UserId
 from shared.integrations import INTEGRATIONS, load_integration
-from tests.doubles import CountingDocuments, ScriptedModel, script_answer, script_calls
+from tests.fakes import CountingDocuments, ScriptedModel, script_answer, script_calls
 from tests.functions.chat.conftest import ADA, EVE, ChatFixture
 from tests.functions.chat.test_turn import ask
 

@@ -7,14 +7,14 @@ import anyio
 import httpx
 import pytest
 
-from shared.adapters.local_identity import LocalIdentity
+from shared.adapters.embedded.local_identity import LocalIdentity
 from shared.domain.app import App
 from shared.domain.documents import Query
 from shared.domain.ids import AppId
 from shared.domain.model import TextDelta
-from tests.doubles import ScriptedModel, script_answer
+from tests.fakes import ScriptedModel, script_answer
 from tests.functions.chat.conftest import ADA, EVE, SECRET, ChatFixture
-from tests.functions.chat.test_endpoints import ask, open_client
+from tests.functions.chat.test_message_routes import ask, open_client
 
 SESSIONS = "/v2/chat-sessions"
 

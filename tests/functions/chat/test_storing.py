@@ -5,15 +5,15 @@ from dataclasses import replace
 
 import pytest
 
-from functions.chat.accepting import prepare_turn
-from functions.chat.journal import Journal
-from functions.chat.turn import answer_turn
+from functions.chat.runs.journal import Journal
+from functions.chat.turn.answer_turn import answer_turn
+from functions.chat.turn.prepare_turn import prepare_turn
 from functions.chat.wiring import ChatDeps
 from shared.domain.chat import MAIN_SESSION
 from shared.domain.documents import Create, Write
 from shared.domain.errors import Unavailable
 from shared.domain.run import RunEnded
-from tests.doubles import InstantSleepClock, ScriptedModel, script_answer
+from tests.fakes import InstantSleepClock, ScriptedModel, script_answer
 from tests.functions.chat.conftest import ADA, ChatFixture
 
 

@@ -7,14 +7,14 @@ from typing import Any
 import anyio
 import pytest
 
-from functions.chat.accepting import prepare_turn
-from functions.chat.after_turn import after_turn, trim_summary, trim_title
 from functions.chat.context import history
+from functions.chat.turn.after_turn import after_turn, trim_summary, trim_title
+from functions.chat.turn.prepare_turn import prepare_turn
 from shared.domain.chat import MAIN_SESSION, build_session
 from shared.domain.errors import ModelFailed, Unavailable
 from shared.domain.ids import SessionId
 from shared.domain.model import UserText
-from tests.doubles import CountingDocuments, ScriptedModel, script_answer
+from tests.fakes import CountingDocuments, ScriptedModel, script_answer
 from tests.functions.chat.chats import (
     SUMMARY,
     TITLE,

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from functions.chat.context.citations import Citations
-from functions.chat.tools.tasks import build_task_tools
+from functions.chat.tools.task_tools import build_task_tools
 from shared.domain.errors import ToolRefused
 from shared.domain.ids import UserId
 from tests.functions.chat.conftest import ADA, EVE, ChatFixture

@@ -6,11 +6,11 @@ from dataclasses import replace
 import anyio
 import pytest
 
-from functions.chat import guards
-from functions.chat.accepting import MAX_QUESTION_CHARS, PreparedTurn, prepare_turn
-from functions.chat.guards import Limits
-from functions.chat.journal import Journal
-from functions.chat.turn import answer_turn
+from functions.chat import user_texts
+from functions.chat.runs.journal import Journal
+from functions.chat.turn.answer_turn import answer_turn
+from functions.chat.turn.limits import Limits
+from functions.chat.turn.prepare_turn import MAX_QUESTION_CHARS, PreparedTurn, prepare_turn
 from functions.chat.wiring import ChatDeps
 from shared.domain.app import App, ChatTool, InstalledApp
 from shared.domain.chat import MAIN_SESSION, Message
@@ -19,7 +19,7 @@ from shared.domain.errors import Invalid, ModelFailed, NotFound, TooLarge, Unava
 from shared.domain.ids import AppId, SessionId, UserId
 from shared.domain.model import SystemText, TextDelta, ToolResult, UserText
 from shared.domain.run import AnswerText, CitationShown, RunEnded, RunEvent, Status
-from tests.doubles import (
+from tests.fakes import (
     CountingDocuments,
     InstantSleepClock,
     ScriptedModel,
@@ -132,7 +132,7 @@ async def test_a_pending_citation_marker_is_stored_when_the_run_ends_x34(
         turn = await prepare_turn(deps, ADA, "Hello", None)
         end = require_end(await run_turn(deps, turn))
 
-    ending = {"failed": f"\n\n{guards.INTERNAL_ERROR}", "stopped": ""}[outcome]
+    ending = {"failed": f"\n\n{user_texts.INTERNAL_ERROR}", "stopped": ""}[outcome]
     assert (end.outcome, end.message.marked_text) == (outcome, f"Lisbon[1]{ending}")
     assert end.message.memories_id == ("c001",)
 
@@ -140,19 +140,19 @@ async def test_a_pending_citation_marker_is_stored_when_the_run_ends_x34(
 @pytest.mark.parametrize(
     ("turn", "outcome", "text"),
     [
-        ([Unavailable("down")], "failed", guards.MODEL_DOWN),
-        ([ModelFailed("refused")], "failed", guards.INTERNAL_ERROR),
-        ([RuntimeError("a bug")], "failed", guards.INTERNAL_ERROR),
+        ([Unavailable("down")], "failed", user_texts.MODEL_DOWN),
+        ([ModelFailed("refused")], "failed", user_texts.INTERNAL_ERROR),
+        ([RuntimeError("a bug")], "failed", user_texts.INTERNAL_ERROR),
         (
             [TextDelta("Half an "), Unavailable("cut")],
             "failed",
-            f"Half an \n\n{guards.INTERNAL_ERROR}",
+            f"Half an \n\n{user_texts.INTERNAL_ERROR}",
         ),
-        ([*script_answer()], "failed", guards.ANSWER_EMPTY),
+        ([*script_answer()], "failed", user_texts.ANSWER_EMPTY),
         (
             [TextDelta("It is"), anyio.sleep_forever],
             "limited",
-            f"It is\n\n{guards.DEADLINE_PASSED}",
+            f"It is\n\n{user_texts.DEADLINE_PASSED}",
         ),
     ],
 )
@@ -173,8 +173,8 @@ async def test_the_text_of_a_limit_is_part_of_the_stored_answer_p10(world: ChatF
         deps = world.deps(model)
         end = require_end(await ask(deps))
 
-    assert (end.outcome, end.message.text) == ("limited", guards.CALL_REPEATED)
-    assert (await list_stored(deps))[1].text == guards.CALL_REPEATED
+    assert (end.outcome, end.message.text) == ("limited", user_texts.CALL_REPEATED)
+    assert (await list_stored(deps))[1].text == user_texts.CALL_REPEATED
 
 
 async def test_a_cancelled_run_stores_its_text_so_far(world: ChatFixture) -> None:
@@ -231,7 +231,7 @@ async def test_a_question_that_cannot_be_stored_is_not_answered(world: ChatFixtu
         events = await ask(deps)
 
     assert [event for event in events if isinstance(event, AnswerText)] == [
-        AnswerText(guards.QUESTION_NOT_SAVED)
+        AnswerText(user_texts.QUESTION_NOT_SAVED)
     ]
     assert (require_end(events).outcome, await list_stored(deps)) == ("failed", [])
 
@@ -394,4 +394,4 @@ async def test_a_run_cancelled_before_its_first_word_is_stored_as_interrupted(
             tasks.cancel_scope.cancel()
 
     end = require_end([sequenced.event async for sequenced in journal.tail()])
-    assert (end.outcome, end.message.text) == ("interrupted", guards.ANSWER_INTERRUPTED)
+    assert (end.outcome, end.message.text) == ("interrupted", user_texts.ANSWER_INTERRUPTED)

@@ -7,9 +7,9 @@ from uuid import uuid4
 import pytest
 from google.cloud.firestore import AsyncClient
 
-from shared.adapters.firestore_documents import FirestoreDocuments
-from shared.adapters.sqlite_database import SqliteDatabase
-from tests.functions.notifications.world import NotificationsFixture, build_fixture
+from shared.adapters.cloud.firestore_documents import FirestoreDocuments
+from shared.adapters.embedded.sqlite_database import SqliteDatabase
+from tests.functions.notifications.fixture import NotificationsFixture, build_fixture
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from shared.domain.operation import LEASE_TTL
-from tests.faults import (
+from tests.fault_injection import (
     INTERNAL_DETAIL,
     Fault,
     FaultyPort,
@@ -20,7 +20,7 @@ from tests.faults import (
     raise_unavailable,
     succeed,
 )
-from tests.functions.notifications.world import NotificationsFixture, build_fixture
+from tests.functions.notifications.fixture import NotificationsFixture, build_fixture
 
 Calls = dict[str, list[Fault]]
 TEXT = "Rain at five."

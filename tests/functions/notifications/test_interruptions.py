@@ -11,12 +11,12 @@ import pytest
 from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
 
-from shared.adapters.sqlite_database import SqliteDatabase
+from shared.adapters.embedded.sqlite_database import SqliteDatabase
 from shared.domain.documents import Query
 from shared.domain.errors import PreconditionFailed, Unavailable
 from shared.domain.operation import LEASE_TTL
+from tests.functions.notifications.fixture import ALICE, NotificationsFixture, build_fixture
 from tests.functions.notifications.test_digest import QUIET
-from tests.functions.notifications.world import ALICE, NotificationsFixture, build_fixture
 
 NOON = datetime(2026, 3, 2, 12, 10, tzinfo=UTC)
 EVENING = datetime(2026, 3, 2, 21, 50, tzinfo=UTC)

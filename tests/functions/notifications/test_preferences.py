@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from httpx import Response
 
-from tests.functions.notifications.world import ALICE, NotificationsFixture, build_auth_headers
+from tests.functions.notifications.fixture import ALICE, NotificationsFixture, build_auth_headers
 
 PATH = "/v1/users/notification-preferences"
 DEFAULTS = {

@@ -4,7 +4,7 @@ from typing import Any
 
 from httpx import ASGITransport, AsyncClient
 
-from functions.process_conversation.endpoints import LIBRARY
+from functions.process_conversation.processing.processing_routes import LIBRARY
 from functions.process_conversation.wiring import LibraryDeps
 from shared.data.accounts import Accounts, Erasures
 from shared.data.mcp_keys import McpKeys
@@ -12,8 +12,8 @@ from shared.data.people import People
 from shared.data.search import Search
 from shared.domain.ids import UserId
 from shared.edge.http import build_application
-from tests.doubles import CountingIds
-from tests.functions.process_conversation.world import ProcessingFixture
+from tests.fakes import CountingIds
+from tests.functions.process_conversation.fixture import ProcessingFixture
 
 BODY: dict[str, Any] = {
     "id": "talk",

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 from httpx import AsyncClient
 
-from shared.adapters.sqlite_database import SqliteDatabase
-from tests.doubles import ScriptedModel
+from shared.adapters.embedded.sqlite_database import SqliteDatabase
+from tests.fakes import ScriptedModel
 from tests.functions.process_conversation.client import build_client
-from tests.functions.process_conversation.world import (
+from tests.functions.process_conversation.fixture import (
     ALICE,
     ProcessingFixture,
     build_fixture,

@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from functions.process_conversation.erase import RETRY_WINDOW, SWEEP_DELAY, erase
+from functions.process_conversation.imports.files import parse_file
+from functions.process_conversation.library.erase_account import RETRY_WINDOW, SWEEP_DELAY, erase
 from functions.process_conversation.wiring import EraseDeps
-from infra.local.importers.files import parse_file
-from shared.adapters.local_keys import LocalKeys
-from shared.adapters.sqlite_database import SqliteDatabase
+from shared.adapters.embedded.local_keys import LocalKeys
+from shared.adapters.embedded.sqlite_database import SqliteDatabase
 from shared.data.accounts import Accounts, Erasures
 from shared.data.apps import Apps, InstalledApps
 from shared.data.codec import dump
@@ -33,11 +33,9 @@ from shared.domain.ids import AppId, MessageId, SessionId, UserId
 from shared.domain.profile import Device, Profile
 from shared.ports import ToolBox
 from tests.contracts.test_documents import build_firestore_documents
-from tests.doubles import ScriptedModel
+from tests.fakes import ScriptedModel
 from tests.functions.process_conversation.client import BODY, CONVERSATIONS, SEGMENT, build_client
-from tests.functions.process_conversation.test_bury import build_letter
-from tests.functions.process_conversation.test_interruptions import Crash, Interruption, raise_crash
-from tests.functions.process_conversation.world import (
+from tests.functions.process_conversation.fixture import (
     ALICE,
     START,
     ProcessingFixture,
@@ -46,6 +44,8 @@ from tests.functions.process_conversation.world import (
     build_script,
     build_test_conversation,
 )
+from tests.functions.process_conversation.test_dead_letters import build_letter
+from tests.functions.process_conversation.test_interruptions import Crash, Interruption, raise_crash
 
 ZAPHOD = UserId("zaphod-4711")
 MAX_CALLS = 24

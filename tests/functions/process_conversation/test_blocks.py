@@ -7,10 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from functions.process_conversation.ask import MAX_BLOCK_CHARS, split_transcript
+from functions.process_conversation.processing.cached_completion import (
+    MAX_BLOCK_CHARS,
+    split_transcript,
+)
 from shared.domain.conversation import Segment
 from shared.domain.ids import ConversationId
-from tests.functions.process_conversation.world import (
+from tests.functions.process_conversation.fixture import (
     ALICE,
     MEMORIES,
     START,

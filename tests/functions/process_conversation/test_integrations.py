@@ -10,9 +10,12 @@ import pytest
 from httpx import ASGITransport, AsyncClient, Response
 from jsonschema import Draft202012Validator
 
-from functions.process_conversation.endpoints import INTEGRATIONS
-from functions.process_conversation.integrations.access import MAX_REQUESTS_PER_HOUR
-from functions.process_conversation.integrations.writing import AppContribution, store_contribution
+from functions.process_conversation.integrations.authorization import MAX_REQUESTS_PER_HOUR
+from functions.process_conversation.integrations.library_writer import (
+    AppContribution,
+    store_contribution,
+)
+from functions.process_conversation.processing.processing_routes import INTEGRATIONS
 from functions.process_conversation.wiring import IntegrationDeps
 from infra.local.routing import ROOT
 from shared.data.apps import Apps, InstalledApps, hash_key
@@ -26,9 +29,9 @@ from shared.domain.documents import Update
 from shared.domain.ids import AppId, ConversationId, UserId
 from shared.edge.http import build_application
 from shared.ports import Documents
-from tests.doubles import CountingIds, ScriptedModel
+from tests.fakes import CountingIds, ScriptedModel
 from tests.functions.process_conversation.client import build_client
-from tests.functions.process_conversation.world import (
+from tests.functions.process_conversation.fixture import (
     ALICE,
     START,
     TALK,

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shared.adapters.sqlite_database import SqliteDatabase
-from shared.adapters.sqlite_vectors import SqliteVectors
+from shared.adapters.embedded.sqlite_database import SqliteDatabase
+from shared.adapters.embedded.sqlite_vectors import SqliteVectors
 from shared.domain.conversation import Conversation
 from shared.domain.errors import Unavailable
-from tests.functions.process_conversation.world import (
+from tests.functions.process_conversation.fixture import (
     ALICE,
     MEMORIES,
     STRUCTURE,

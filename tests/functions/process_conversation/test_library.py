@@ -6,12 +6,12 @@ from datetime import timedelta
 import pytest
 
 from shared.data.codec import dump
+from shared.domain.action_item import ActionItem
 from shared.domain.documents import Set
 from shared.domain.ids import ActionItemId, MemoryId
 from shared.domain.memory import Memory
-from shared.domain.task import ActionItem
 from tests.functions.process_conversation.client import BODY, CONVERSATIONS, SEGMENT, build_client
-from tests.functions.process_conversation.world import ALICE, START
+from tests.functions.process_conversation.fixture import ALICE, START
 
 
 async def test_a_conversation_is_accepted_processed_read_and_found(world, alice):

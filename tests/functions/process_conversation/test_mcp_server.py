@@ -11,25 +11,25 @@ from mcp.client.client import Client
 from mcp.client.streamable_http import streamable_http_client
 from mcp_types import CallToolResult, TextContent
 
-from functions.process_conversation.endpoints import MCP
-from functions.process_conversation.mcp_server.rates import (
+from functions.process_conversation.mcp_server.rate_limits import (
     MAX_PER_MINUTE,
     MAX_TRACKED_KEYS,
     KeyRateLimiter,
 )
 from functions.process_conversation.mcp_server.tools import MAX_RESULT_CHARS, TOOLS
+from functions.process_conversation.processing.processing_routes import MCP
 from functions.process_conversation.wiring import LibraryDeps
 from shared.data.mcp_keys import MAX_KEYS
 from shared.domain.errors import TooMany
 from shared.edge.http import build_application
-from tests.doubles import FixedClock
+from tests.fakes import FixedClock
 from tests.functions.process_conversation.client import (
     BODY,
     CONVERSATIONS,
     build_client,
     build_library_deps,
 )
-from tests.functions.process_conversation.world import ProcessingFixture
+from tests.functions.process_conversation.fixture import ProcessingFixture
 
 KEYS = "/v1/mcp/keys"
 URL = "http://test/v1/mcp"

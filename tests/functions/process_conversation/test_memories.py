@@ -4,13 +4,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from functions.process_conversation.answers import MemoriesOutput
-from functions.process_conversation.memories import MAX_REPEATED, select_candidates
-from functions.process_conversation.memories import decide_memories as decide_candidates
-from functions.process_conversation.reconcile import Reconciliation
+from functions.process_conversation.processing.memory_selection import (
+    MAX_REPEATED,
+    select_candidates,
+)
+from functions.process_conversation.processing.memory_selection import (
+    decide_memories as decide_candidates,
+)
+from functions.process_conversation.processing.model_outputs import MemoriesOutput
 from shared.domain.ids import MemoryId
 from shared.domain.memory import Memory
-from tests.functions.process_conversation.world import (
+from shared.library.reconcile import Reconciliation
+from tests.functions.process_conversation.fixture import (
     START,
     build_memory_output,
     build_test_conversation,

@@ -14,8 +14,8 @@ from shared.domain.errors import ModelFailed, NotFound, Unavailable
 from shared.domain.ids import MemoryId, UserId
 from shared.domain.memory import Memory
 from tests.contracts.test_documents import build_firestore_documents
-from tests.doubles import ScriptedModel
-from tests.functions.process_conversation.world import (
+from tests.fakes import ScriptedModel
+from tests.functions.process_conversation.fixture import (
     ALICE,
     CLAIM,
     DISCARD,

@@ -6,14 +6,14 @@ from itertools import permutations
 
 import pytest
 
-from functions.process_conversation.reconcile import Candidate, reconcile
-from functions.process_conversation.understand import MAX_SHOWN_MEMORIES
+from functions.process_conversation.processing.extract_content import MAX_SHOWN_MEMORIES
 from shared.domain.changing import find_exclusive_key
 from shared.domain.conversation import Conversation
 from shared.domain.ids import AppId, ConversationId, MemoryId
 from shared.domain.memory import Memory
+from shared.library.reconcile import Candidate, reconcile
 from tests.functions.process_conversation.client import build_client
-from tests.functions.process_conversation.world import (
+from tests.functions.process_conversation.fixture import (
     ALICE,
     MEMORIES,
     START,

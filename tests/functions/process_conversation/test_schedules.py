@@ -14,9 +14,14 @@ import pytest
 from hypothesis import HealthCheck, event, example, given, settings
 from hypothesis import strategies as st
 
-from shared.adapters.sqlite_database import SqliteDatabase
+from shared.adapters.embedded.sqlite_database import SqliteDatabase
 from shared.domain.conversation import Conversation, content_hash
 from shared.domain.errors import Unavailable
+from tests.functions.process_conversation.fixture import (
+    ProcessingFixture,
+    build_fixture,
+    build_test_conversation,
+)
 from tests.functions.process_conversation.test_interruptions import (
     NEW,
     OLD,
@@ -25,11 +30,6 @@ from tests.functions.process_conversation.test_interruptions import (
     WatchedPort,
     compute_expected_end,
     deliver_until_idle,
-)
-from tests.functions.process_conversation.world import (
-    ProcessingFixture,
-    build_fixture,
-    build_test_conversation,
 )
 
 VERSIONS: tuple[Conversation | None, ...] = (

@@ -8,10 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from functions.process_conversation.answers import StructureOutput
-from functions.process_conversation.structure import build_structure, build_topics, parse_time
+from functions.process_conversation.processing.model_outputs import StructureOutput
+from functions.process_conversation.processing.structure import (
+    build_structure,
+    build_topics,
+    parse_time,
+)
 from shared.domain.conversation import CATEGORIES
-from tests.functions.process_conversation.world import (
+from tests.functions.process_conversation.fixture import (
     START,
     build_structure_output,
     build_test_conversation,

@@ -8,21 +8,21 @@ from typing import Any
 
 from starlette.types import ASGIApp
 
-from functions.tool_proxy.calls.endpoints import ENDPOINTS
+from functions.tool_proxy.calls.call_routes import ENDPOINTS
 from functions.tool_proxy.wiring import ServicesDeps
+from shared.adapters.embedded.local_identity import LocalIdentity, LocalServiceIdentity
+from shared.adapters.embedded.sqlite_database import SqliteDatabase
+from shared.adapters.embedded.sqlite_documents import SqliteDocuments
 from shared.adapters.firestore_indexes import FirestoreIndexes
 from shared.adapters.guarded_egress import GuardedEgress
 from shared.adapters.http_toolbox import HttpToolbox
-from shared.adapters.local_identity import LocalIdentity, LocalServiceIdentity
-from shared.adapters.sqlite_database import SqliteDatabase
-from shared.adapters.sqlite_documents import SqliteDocuments
 from shared.adapters.system_clock import RandomIds
 from shared.domain.connection import Connection, OauthClient, Service, Tokens
 from shared.domain.ids import UserId
 from shared.edge.http import build_application
 from shared.ports import Clock, Documents, Identity, ServiceIdentity
 from shared.wiring import ROOT
-from tests.doubles import FixedClock
+from tests.fakes import FixedClock
 from tests.functions.tool_proxy.services import build_services_deps
 from tests.servers import run_server
 from tests.servers.provider import CLIENT_ID, CLIENT_SECRET, FakeProvider

@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from functions.tool_proxy.calls.endpoints import ENDPOINTS
+from functions.tool_proxy.calls.call_routes import ENDPOINTS
+from shared.adapters.embedded.sqlite_database import SqliteDatabase
+from shared.adapters.embedded.sqlite_documents import SqliteDocuments
 from shared.adapters.firestore_indexes import FirestoreIndexes
 from shared.adapters.http_toolbox import HttpToolbox
-from shared.adapters.sqlite_database import SqliteDatabase
-from shared.adapters.sqlite_documents import SqliteDocuments
 from shared.edge.http import build_application
-from tests.doubles import FixedClock, RecordingTasks
-from tests.functions.tool_proxy.world import INDEXES, NotesServer, ToolProxyFixture, build_deps
+from tests.fakes import FixedClock, RecordingTasks
+from tests.functions.tool_proxy.fixture import INDEXES, NotesServer, ToolProxyFixture, build_deps
 from tests.servers import run_server
 
 

@@ -3,15 +3,15 @@
 from collections.abc import Mapping
 
 from functions.tool_proxy.wiring import McpDeps, ServicesDeps
+from shared.adapters.embedded.local_keys import LocalKeys
 from shared.adapters.guarded_egress import GuardedEgress
-from shared.adapters.local_keys import LocalKeys
 from shared.data.app_calls import AppCalls
 from shared.data.connections import Connections
 from shared.data.grants import AccountTokenStore, Authorizations
 from shared.data.mcp_grants import McpAuthorizations, McpTokenStore
 from shared.domain.connection import OauthClient
 from shared.ports import Clock, Documents, Egress, NewId
-from tests.doubles import CountingIds, FixedClock
+from tests.fakes import CountingIds, FixedClock
 
 KEYS = LocalKeys(b"k" * 32)
 REDIRECT_URI = "https://keepsake.example.com/v1/connections/callback"

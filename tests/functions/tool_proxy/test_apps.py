@@ -5,13 +5,13 @@ from typing import Any
 
 import pytest
 
-from functions.tool_proxy.apps.credentials import MAX_KEYS
-from functions.tool_proxy.apps.registration import MAX_APPS
+from functions.tool_proxy.registry.credentials import MAX_KEYS
+from functions.tool_proxy.registry.registration import MAX_APPS
 from shared.data.apps import MAX_INSTALLED
 from shared.domain.app import App, InstalledApp
 from shared.domain.errors import ToolRefused
 from shared.domain.ids import AppId, UserId
-from tests.functions.tool_proxy.world import ALICE, FIND_TOOL, ToolProxyFixture, build_tool
+from tests.functions.tool_proxy.fixture import ALICE, FIND_TOOL, ToolProxyFixture, build_tool
 
 
 async def test_tools_of_a_visible_app_are_listed_with_their_side_effects_t4(

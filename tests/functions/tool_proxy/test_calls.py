@@ -9,7 +9,7 @@ from standardwebhooks import Webhook
 
 from shared.domain.documents import Update
 from shared.domain.errors import ToolFailed, ToolRefused
-from tests.functions.tool_proxy.world import ALICE, FIND_TOOL, ToolProxyFixture, build_tool
+from tests.functions.tool_proxy.fixture import ALICE, FIND_TOOL, ToolProxyFixture, build_tool
 
 
 async def test_a_call_has_a_signed_body_with_arguments_and_our_fields_t5_t8(

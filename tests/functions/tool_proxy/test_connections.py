@@ -11,16 +11,16 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from httpx import ASGITransport, AsyncClient, Headers, Response
 
-from functions.tool_proxy.accounts import connections, grants
-from functions.tool_proxy.accounts.endpoints import CONNECTIONS
+from functions.tool_proxy.accounts import account_tokens, connections
+from functions.tool_proxy.accounts.connection_routes import CONNECTIONS
 from functions.tool_proxy.wiring import ServicesDeps
+from shared.adapters.embedded.local_identity import LocalIdentity, LocalServiceIdentity
+from shared.adapters.embedded.local_keys import LocalKeys
+from shared.adapters.embedded.sqlite_database import SqliteDatabase
+from shared.adapters.embedded.sqlite_documents import SqliteDocuments
 from shared.adapters.firestore_indexes import FirestoreIndexes
 from shared.adapters.guarded_egress import GuardedEgress
 from shared.adapters.http_toolbox import HttpToolbox
-from shared.adapters.local_identity import LocalIdentity, LocalServiceIdentity
-from shared.adapters.local_keys import LocalKeys
-from shared.adapters.sqlite_database import SqliteDatabase
-from shared.adapters.sqlite_documents import SqliteDocuments
 from shared.domain.connection import OauthClient, Service, Tokens
 from shared.domain.documents import Query
 from shared.domain.errors import Unavailable
@@ -29,7 +29,7 @@ from shared.edge.http import build_application
 from shared.integrations import load_integration
 from shared.ports import Documents, Identity, ServiceIdentity
 from shared.wiring import ROOT
-from tests.doubles import AutoAdvanceClock, FixedClock
+from tests.fakes import AutoAdvanceClock, FixedClock
 from tests.functions.tool_proxy.accounts import open_accounts_fixture
 from tests.functions.tool_proxy.services import REDIRECT_URI, build_services_deps
 from tests.servers import run_server
@@ -417,8 +417,8 @@ async def test_every_service_can_be_connected_refreshed_and_revoked_p7(
         callback = await connections.verify_state(services, callback_query["state"][0])
         await connections.complete(services, callback, callback_query["code"][0])
         connection = await services.connections.get(ADA, name)
-        first = await grants.get_valid_tokens(services, ADA, load_integration(name))
-        second = await grants.refresh_tokens(services, ADA, load_integration(name), first)
+        first = await account_tokens.get_valid_tokens(services, ADA, load_integration(name))
+        second = await account_tokens.refresh_tokens(services, ADA, load_integration(name), first)
         is_revoked = await connections.disconnect(services, ADA, name)
 
     assert connection is not None
@@ -460,8 +460,8 @@ async def test_x_reports_an_expired_refresh_token_as_invalid_request(tmp_path: P
         await world.connect("x", lifetime=timedelta(seconds=-1))
         provider.refresh_error = "invalid_request"
 
-        with pytest.raises(grants.ConnectionExpired):
-            await grants.get_valid_tokens(world.services, ADA, load_integration("x"))
+        with pytest.raises(account_tokens.ConnectionExpired):
+            await account_tokens.get_valid_tokens(world.services, ADA, load_integration("x"))
 
 
 async def test_erasing_a_user_disconnects_all_their_services_p6(tmp_path: Path):

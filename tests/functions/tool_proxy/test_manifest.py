@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from functions.tool_proxy.apps.manifest import (
+from functions.tool_proxy.registry.manifest import (
     ChatMessageSettings,
     InvalidManifest,
     Manifest,

@@ -11,14 +11,11 @@ import anyio
 import anyio.to_thread
 import pytest
 
-from functions.tool_proxy.apps.verdict import MIN_FAILURES
 from functions.tool_proxy.calls.call import call_tool
-from functions.tool_proxy.calls.quota import MAX_CALLS_PER_APP_HOUR, MAX_CALLS_PER_USER_HOUR
-from functions.tool_proxy.calls.traffic import MAX_CALLS_PER_MINUTE, MAX_CONCURRENT_CALLS
+from functions.tool_proxy.registry.auto_disable import MIN_FAILURES
 from functions.tool_proxy.wiring import ToolProxyDeps
 from shared.data.app_calls import AppCalls
 from shared.domain.app import AppCall
-from shared.domain.breaker import FAILURE_THRESHOLD as IN_A_ROW
 from shared.domain.documents import Set
 from shared.domain.errors import (
     KeepsakeError,
@@ -29,10 +26,13 @@ from shared.domain.errors import (
     ToolRefused,
     Unavailable,
 )
-from shared.domain.hours import floor_to_hour
 from shared.domain.ids import AppId, UserId
+from shared.outbound.app_limiter import MAX_CALLS_PER_MINUTE, MAX_CONCURRENT_CALLS
 from shared.ports import EgressRequest, EgressResponse
-from tests.functions.tool_proxy.world import ALICE, ToolProxyFixture
+from shared.resilience.call_quota import MAX_CALLS_PER_APP_HOUR, MAX_CALLS_PER_USER_HOUR
+from shared.resilience.circuit_breaker import FAILURE_THRESHOLD as IN_A_ROW
+from shared.resilience.hour_windows import floor_to_hour
+from tests.functions.tool_proxy.fixture import ALICE, ToolProxyFixture
 
 BOB = UserId("bob")
 

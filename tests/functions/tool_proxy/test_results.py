@@ -5,11 +5,11 @@ from dataclasses import replace
 import pytest
 
 from functions.tool_proxy.calls.outgoing import CallFailed, OutgoingCall
-from functions.tool_proxy.calls.results import MAX_TEXT_CHARS, to_model_text
+from functions.tool_proxy.calls.result_mapping import MAX_TEXT_CHARS, to_model_text
 from shared.domain.app import App, ChatTool, ExternalIntegration
 from shared.domain.ids import AppId, UserId
 from shared.ports import EgressResponse
-from tests.doubles import FixedClock
+from tests.fakes import FixedClock
 
 STEP = {"name": "Connect", "url": "https://notes.example.com/connect"}
 NOTES = App(

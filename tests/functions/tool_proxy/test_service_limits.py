@@ -8,14 +8,20 @@ from pathlib import Path
 
 import pytest
 
-from functions.tool_proxy.accounts.services import call_service
-from functions.tool_proxy.calls.quota import MAX_CALLS_PER_APP_HOUR, MAX_CALLS_PER_USER_HOUR
+from functions.tool_proxy.accounts.service_calls import call_service
 from shared.data.app_calls import AppCalls
 from shared.domain.documents import Set
 from shared.domain.errors import ToolFailed
-from shared.domain.hours import floor_to_hour
 from shared.domain.ids import UserId
-from tests.faults import Fault, FaultyPort, lose_response, raise_timed_out, raise_unavailable
+from shared.resilience.call_quota import MAX_CALLS_PER_APP_HOUR, MAX_CALLS_PER_USER_HOUR
+from shared.resilience.hour_windows import floor_to_hour
+from tests.fault_injection import (
+    Fault,
+    FaultyPort,
+    lose_response,
+    raise_timed_out,
+    raise_unavailable,
+)
 from tests.functions.tool_proxy.accounts import ADA, AccountsFixture, open_accounts_fixture
 from tests.servers.provider import FakeProvider
 

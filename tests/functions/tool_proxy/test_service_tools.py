@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from httpx import ASGITransport, AsyncClient
 
-from shared.adapters.local_identity import LocalIdentity
+from shared.adapters.embedded.local_identity import LocalIdentity
 from shared.domain.connection import Service
 from shared.domain.errors import ToolFailed, ToolRefused
 from shared.domain.ids import UserId

@@ -20,7 +20,7 @@ from functions.tool_proxy.webhooks.delivery import (
     attempt_delivery,
     queue_deliveries,
 )
-from functions.tool_proxy.webhooks.endpoints import DELIVERY_ENDPOINTS, QUEUE_ENDPOINTS
+from functions.tool_proxy.webhooks.webhook_routes import DELIVERY_ENDPOINTS, QUEUE_ENDPOINTS
 from shared.adapters.guarded_egress import GuardedEgress
 from shared.data.codec import dump
 from shared.data.conversations import conversation_path
@@ -38,8 +38,8 @@ from shared.domain.documents import Delete, Set
 from shared.domain.errors import Unavailable
 from shared.domain.ids import AppId, ConversationId, PersonId, UserId
 from shared.edge.http import build_application
-from tests.faults import FaultyPort, lose_response, raise_timed_out, raise_unavailable
-from tests.functions.tool_proxy.world import ALICE, ToolProxyFixture
+from tests.fault_injection import FaultyPort, lose_response, raise_timed_out, raise_unavailable
+from tests.functions.tool_proxy.fixture import ALICE, ToolProxyFixture
 from tests.servers import run_server
 
 TALK = ConversationId("talk")

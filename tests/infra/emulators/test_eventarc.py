@@ -13,8 +13,8 @@ from google.cloud.firestore import AsyncClient
 
 from infra.emulators.eventarc import Eventarc, add_topic, add_trigger
 from infra.emulators.firestore import run_firestore
-from shared.adapters.local_identity import LocalServiceIdentity
-from shared.adapters.pubsub_events import PubsubEvents
+from shared.adapters.cloud.pubsub_events import PubsubEvents
+from shared.adapters.embedded.local_identity import LocalServiceIdentity
 from shared.edge.cloudevents import DocumentChange, parse_document_change, parse_pubsub_event
 from tests.conftest import ROOT, run_or_skip
 from tests.servers import run_server

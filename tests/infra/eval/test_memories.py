@@ -14,11 +14,11 @@ from infra.eval.gold import (
     sum_scores,
 )
 from infra.eval.memories import evaluate, render_table
-from shared.adapters.offline_model import OfflineModel
-from shared.adapters.sqlite_database import SqliteDatabase
+from shared.adapters.embedded.offline.offline_model import OfflineModel
+from shared.adapters.embedded.sqlite_database import SqliteDatabase
 from shared.domain.ids import MemoryId
 from shared.domain.memory import Memory
-from tests.functions.process_conversation.world import START, build_fixture
+from tests.functions.process_conversation.fixture import START, build_fixture
 
 TALKS = load_talks()
 

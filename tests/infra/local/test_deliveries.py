@@ -4,16 +4,16 @@ from pathlib import Path
 
 import httpx
 
-from infra.local.pump import HttpDelivery, QueueWorker
+from infra.local.queue_worker import HttpDelivery, QueueWorker
+from shared.adapters.embedded.local_identity import LocalServiceIdentity
+from shared.adapters.embedded.sqlite_database import SqliteDatabase
+from shared.adapters.embedded.sqlite_documents import SqliteDocuments
+from shared.adapters.embedded.sqlite_queue import SqliteQueue, SqliteTriggers
 from shared.adapters.firestore_indexes import FirestoreIndexes
-from shared.adapters.local_identity import LocalServiceIdentity
-from shared.adapters.sqlite_database import SqliteDatabase
-from shared.adapters.sqlite_documents import SqliteDocuments
-from shared.adapters.sqlite_queue import SqliteQueue, SqliteTriggers
 from shared.domain.documents import Delete, Set
 from shared.edge.cloudevents import DocumentChange, parse_document_change
 from tests.conftest import ROOT
-from tests.doubles import FixedClock
+from tests.fakes import FixedClock
 from tests.servers import run_server
 from tests.servers.receiver import Receiver
 

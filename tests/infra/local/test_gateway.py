@@ -6,7 +6,7 @@ import httpx
 import pytest
 
 from infra.local.gateway import build_public_app
-from shared.adapters.local_identity import LocalIdentity
+from shared.adapters.embedded.local_identity import LocalIdentity
 
 pytestmark = pytest.mark.anyio
 TOKEN = "/local/token"

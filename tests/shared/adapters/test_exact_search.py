@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.adapters.exact_search import SAMPLE_STEP, select_best
+from shared.adapters.embedded.exact_search import SAMPLE_STEP, select_best
 
 
 @given(

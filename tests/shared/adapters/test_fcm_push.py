@@ -10,7 +10,7 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
-from shared.adapters.fcm_push import FcmPush
+from shared.adapters.cloud.fcm_push import FcmPush
 from shared.domain.errors import Unavailable
 from shared.domain.ids import UserId
 from shared.ports import PushMessage, PushOutcome

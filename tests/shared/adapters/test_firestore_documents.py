@@ -2,7 +2,7 @@ import pytest
 from google.cloud.firestore import AsyncClient
 
 from infra.emulators.process import HOST, find_free_port
-from shared.adapters.firestore_documents import FirestoreDocuments
+from shared.adapters.cloud.firestore_documents import FirestoreDocuments
 from shared.domain.errors import Unavailable
 
 

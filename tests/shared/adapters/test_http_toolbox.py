@@ -11,11 +11,11 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import Mount, Route
 
+from shared.adapters.embedded.local_identity import LocalServiceIdentity
 from shared.adapters.http_toolbox import HttpToolbox
-from shared.adapters.local_identity import LocalServiceIdentity
 from shared.domain.errors import ToolFailed
 from shared.domain.ids import UserId
-from tests.doubles import AutoAdvanceClock
+from tests.fakes import AutoAdvanceClock
 from tests.servers import run_server
 from tests.servers.receiver import Receiver
 

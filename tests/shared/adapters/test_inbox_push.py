@@ -1,6 +1,6 @@
 """The embedded world has no devices: none of them can be dead, and nothing can fail."""
 
-from shared.adapters.inbox_push import InboxPush
+from shared.adapters.embedded.inbox_push import InboxPush
 from shared.domain.ids import UserId
 from shared.ports import PushMessage, PushOutcome
 

@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
 
-from shared.adapters.local_identity import read_secret
+from shared.adapters.embedded.local_identity import read_secret
 
 
 def test_the_secret_stays_the_same(tmp_path: Path) -> None:

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from shared import telemetry
+from shared.adapters.embedded.sqlite_database import SqliteDatabase
+from shared.adapters.embedded.sqlite_documents import SqliteDocuments
 from shared.adapters.firestore_indexes import FirestoreIndexes
 from shared.adapters.metered_documents import MeteredDocuments
-from shared.adapters.sqlite_database import SqliteDatabase
-from shared.adapters.sqlite_documents import SqliteDocuments
 from shared.domain.documents import Create, Query, Set, Update
 from shared.domain.errors import AlreadyExists
 from shared.ports import Documents, Transaction

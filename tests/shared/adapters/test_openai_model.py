@@ -10,8 +10,8 @@ import pytest
 from pydantic import BaseModel, Field
 
 from shared import telemetry
-from shared.adapters.openai_chunks import ChunkReader
-from shared.adapters.openai_model import OpenaiModel
+from shared.adapters.cloud.openai_chunks import ChunkReader
+from shared.adapters.cloud.openai_model import OpenaiModel
 from shared.domain.errors import ModelFailed, Unavailable
 from shared.domain.model import (
     AssistantTurn,

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 from pinecone.errors import UnauthorizedError
 
-from shared.adapters.pinecone_vectors import PineconeVectors
+from shared.adapters.cloud.pinecone_vectors import PineconeVectors
 from shared.domain.errors import Invalid, Unavailable
 from shared.domain.vectors import Row, SparseVector
 from tests.servers.pinecone import API_KEY, FakePinecone, fake_pinecone

@@ -9,12 +9,12 @@ import pytest
 from pydantic import BaseModel
 
 from shared import telemetry
-from shared.adapters.openai_model import OpenaiModel
+from shared.adapters.cloud.openai_model import OpenaiModel
 from shared.adapters.resilient_model import ResilientModel
-from shared.domain.breaker import FAILURE_THRESHOLD, OPEN_FOR
 from shared.domain.errors import ModelFailed, Unavailable
 from shared.domain.model import ModelMessage, Prompt, TextDelta, UserText
-from tests.doubles import AutoAdvanceClock
+from shared.resilience.circuit_breaker import FAILURE_THRESHOLD, OPEN_FOR
+from tests.fakes import AutoAdvanceClock
 from tests.servers.openai import Script, ScriptedOpenai, scripted_openai
 
 HELLO: list[ModelMessage] = [UserText(text="Hello")]

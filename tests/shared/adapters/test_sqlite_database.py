@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from shared.adapters import sqlite_documents, sqlite_queue, sqlite_vectors
-from shared.adapters.sqlite_database import LAYOUT_VERSION, LayoutMismatch, SqliteDatabase
+from shared.adapters.embedded import sqlite_documents, sqlite_queue, sqlite_vectors
+from shared.adapters.embedded.sqlite_database import LAYOUT_VERSION, LayoutMismatch, SqliteDatabase
 
 ROOT = Path(__file__).parents[3]
 TABLE = "CREATE TABLE IF NOT EXISTS seen (n INTEGER)"
@@ -17,7 +17,7 @@ COUNT = "SELECT count(*) FROM seen"
 INSERT = "INSERT INTO seen VALUES (1)"
 WRITER = f"""
 import asyncio, pathlib, sys
-from shared.adapters.sqlite_database import SqliteDatabase
+from shared.adapters.embedded.sqlite_database import SqliteDatabase
 database = SqliteDatabase(pathlib.Path(sys.argv[1]))
 database.add_schema({TABLE!r})
 async def main():

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from shared.adapters.embedded.sqlite_database import SqliteDatabase
+from shared.adapters.embedded.sqlite_documents import SqliteDocuments
+from shared.adapters.embedded.sqlite_keys import build_sort_key
 from shared.adapters.firestore_indexes import FirestoreIndexes, Index
-from shared.adapters.sqlite_database import SqliteDatabase
-from shared.adapters.sqlite_documents import SqliteDocuments
-from shared.adapters.sqlite_keys import build_sort_key
 from shared.domain.documents import (
     Create,
     Delete,

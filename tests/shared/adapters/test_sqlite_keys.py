@@ -3,7 +3,7 @@ from datetime import UTC, datetime
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from shared.adapters.sqlite_keys import build_field_key, build_sort_key
+from shared.adapters.embedded.sqlite_keys import build_field_key, build_sort_key
 
 NUMBERS = st.one_of(
     st.integers(-(2**63), 2**63 - 1),

@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from shared.adapters.sqlite_documents import SCHEMA
-from shared.adapters.sqlite_queries import build_create_index, build_select
+from shared.adapters.embedded.sqlite_documents import SCHEMA
+from shared.adapters.embedded.sqlite_queries import build_create_index, build_select
 from shared.domain.documents import Order, Query, Where
 
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from shared.adapters.sqlite_database import SqliteDatabase
-from shared.adapters.sqlite_queue import SqliteQueue, SqliteTriggers
-from tests.doubles import FixedClock
+from shared.adapters.embedded.sqlite_database import SqliteDatabase
+from shared.adapters.embedded.sqlite_queue import SqliteQueue, SqliteTriggers
+from tests.fakes import FixedClock
 
 PATTERNS = {"users/{uid}/conversations/{id}": "on_conversation_written"}
 PATH = "users/alice/conversations/c1"

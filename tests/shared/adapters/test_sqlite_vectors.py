@@ -9,8 +9,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from shared.adapters.sqlite_database import SqliteDatabase
-from shared.adapters.sqlite_vectors import SqliteVectors
+from shared.adapters.embedded.sqlite_database import SqliteDatabase
+from shared.adapters.embedded.sqlite_vectors import SqliteVectors
 from shared.domain.vectors import Hit, Row, SparseVector
 
 TERM = SparseVector((1,), (1.0,))

@@ -9,9 +9,9 @@ from typing import Any
 import anyio
 import pytest
 
+from shared.adapters.embedded.sqlite_database import SqliteDatabase
+from shared.adapters.embedded.sqlite_documents import SqliteDocuments
 from shared.adapters.firestore_indexes import FirestoreIndexes
-from shared.adapters.sqlite_database import SqliteDatabase
-from shared.adapters.sqlite_documents import SqliteDocuments
 from shared.data.app_calls import AppCalls
 from shared.data.apps import Apps, InstalledApps, app_path
 from shared.data.call_log import CallLog
@@ -22,7 +22,7 @@ from shared.domain.ids import AppId, UserId
 from shared.ports import Documents
 from shared.wiring import ROOT
 from tests.contracts.test_documents import build_firestore_documents
-from tests.doubles import CountingDocuments
+from tests.fakes import CountingDocuments
 
 ANN = UserId("ann")
 NOTES = AppId("NOTES")

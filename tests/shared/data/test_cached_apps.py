@@ -7,7 +7,7 @@ from shared.data.apps import Apps
 from shared.data.cached_apps import MAX_CACHED, CachedApps
 from shared.domain.app import App
 from shared.domain.ids import AppId, UserId
-from tests.doubles import FixedClock
+from tests.fakes import FixedClock
 
 CLOCK = FixedClock()
 APP = App(id=AppId("A"), owner=UserId("dev"), name="Notes", created_at=CLOCK.time)

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from shared.adapters.embedded.sqlite_database import SqliteDatabase
+from shared.adapters.embedded.sqlite_documents import SqliteDocuments
 from shared.adapters.firestore_indexes import FirestoreIndexes
-from shared.adapters.sqlite_database import SqliteDatabase
-from shared.adapters.sqlite_documents import SqliteDocuments
 from shared.data.hourly_limits import HourlyLimits
 from shared.domain.documents import Create, Update
 from shared.domain.errors import AlreadyExists, PreconditionFailed, Unavailable

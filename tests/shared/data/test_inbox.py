@@ -10,10 +10,10 @@ from uuid import uuid4
 import pytest
 from google.cloud.firestore import AsyncClient
 
-from shared.adapters.firestore_documents import FirestoreDocuments
+from shared.adapters.cloud.firestore_documents import FirestoreDocuments
+from shared.adapters.embedded.sqlite_database import SqliteDatabase
+from shared.adapters.embedded.sqlite_documents import SqliteDocuments
 from shared.adapters.firestore_indexes import FirestoreIndexes
-from shared.adapters.sqlite_database import SqliteDatabase
-from shared.adapters.sqlite_documents import SqliteDocuments
 from shared.data.inbox import Inbox
 from shared.domain.errors import Invalid, NotFound
 from shared.domain.ids import AppId, UserId

@@ -3,9 +3,10 @@
 from datetime import UTC, datetime
 from pathlib import Path
 
+from shared.adapters.embedded.sqlite_database import SqliteDatabase
+from shared.adapters.embedded.sqlite_documents import SqliteDocuments
 from shared.adapters.firestore_indexes import FirestoreIndexes
-from shared.adapters.sqlite_database import SqliteDatabase
-from shared.adapters.sqlite_documents import SqliteDocuments
+from shared.data.action_items import ActionItems
 from shared.data.apps import Apps
 from shared.data.call_log import CallLog
 from shared.data.conversations import Conversations
@@ -13,7 +14,6 @@ from shared.data.inbox import Inbox
 from shared.data.memories import Memories
 from shared.data.messages import Messages
 from shared.data.sessions import Sessions
-from shared.data.tasks import ActionItems
 from shared.domain.ids import AppId, ConversationId, SessionId, UserId
 
 INFRA = Path(__file__).parents[3] / "infra"

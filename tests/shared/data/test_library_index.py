@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from shared.adapters.sqlite_database import SqliteDatabase
-from shared.adapters.sqlite_vectors import SqliteVectors
+from shared.adapters.embedded.sqlite_database import SqliteDatabase
+from shared.adapters.embedded.sqlite_vectors import SqliteVectors
 from shared.data.library_index import INDEX_VERSION, LibraryIndex, memory_hash
 from shared.domain.conversation import (
     Conversation,

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from shared.adapters.embedded.sqlite_database import SqliteDatabase
+from shared.adapters.embedded.sqlite_documents import SqliteDocuments
 from shared.adapters.firestore_indexes import FirestoreIndexes
-from shared.adapters.sqlite_database import SqliteDatabase
-from shared.adapters.sqlite_documents import SqliteDocuments
 from shared.data.profiles import Devices, Profiles
 from shared.domain.documents import Set
 from shared.domain.ids import UserId

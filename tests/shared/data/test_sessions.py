@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from shared.adapters.embedded.sqlite_database import SqliteDatabase
+from shared.adapters.embedded.sqlite_documents import SqliteDocuments
 from shared.adapters.firestore_indexes import FirestoreIndexes
-from shared.adapters.sqlite_database import SqliteDatabase
-from shared.adapters.sqlite_documents import SqliteDocuments
 from shared.data.messages import Messages
 from shared.data.sessions import Sessions
 from shared.domain.chat import MAIN_SESSION, Message, Session, build_session

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from infra.local.envelopes import build_envelope, encode_document_event
 from shared import telemetry
+from shared.adapters.embedded.sqlite_queue import Job
 from shared.adapters.firestore_limits import check_fields
-from shared.adapters.sqlite_queue import Job
 from shared.domain.dead_letter import Kind
 from shared.domain.errors import Invalid
 from shared.edge.cloudevents import (
@@ -202,7 +202,8 @@ def test_a_message_that_fails_repeatedly_has_one_dead_letter_p29() -> None:
         {}, build_dead_letter_body(CloudPubSubDeadLetterSourceDeliveryCount="11")
     )
     other_letter = parse_dead_letter(
-        {}, build_dead_letter_body(CloudPubSubDeadLetterSourceSubscription="other.bury")
+        {},
+        build_dead_letter_body(CloudPubSubDeadLetterSourceSubscription="other.record_dead_letter"),
     )
 
     assert (
@@ -222,7 +223,7 @@ def test_the_embedded_queue_forwards_dead_letters_as_pubsub_does_p29() -> None:
     job = Job(
         id=1,
         kind="event",
-        target="bury",
+        target="record_dead_letter",
         name="dead_letters",
         body=body,
         created_at=datetime(2026, 3, 2, 10, tzinfo=UTC),

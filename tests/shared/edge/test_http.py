@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import httpx
 import pytest
 
-from shared.adapters.local_identity import LocalIdentity, LocalServiceIdentity
+from shared.adapters.embedded.local_identity import LocalIdentity, LocalServiceIdentity
 from shared.data.codec import MalformedDocument, load
 from shared.domain.documents import Document
 from shared.domain.profile import Profile

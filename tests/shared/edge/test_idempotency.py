@@ -11,18 +11,18 @@ import pytest
 from google.cloud.firestore import AsyncClient
 from starlette.responses import JSONResponse, Response
 
-from shared.adapters.firestore_documents import FirestoreDocuments
+from shared.adapters.cloud.firestore_documents import FirestoreDocuments
+from shared.adapters.embedded.local_identity import LocalIdentity, LocalServiceIdentity
+from shared.adapters.embedded.sqlite_database import SqliteDatabase
+from shared.adapters.embedded.sqlite_documents import SqliteDocuments
 from shared.adapters.firestore_indexes import FirestoreIndexes
-from shared.adapters.local_identity import LocalIdentity, LocalServiceIdentity
-from shared.adapters.sqlite_database import SqliteDatabase
-from shared.adapters.sqlite_documents import SqliteDocuments
 from shared.data.operations import Operations
 from shared.domain.errors import NotFound, Unavailable
 from shared.domain.ids import UserId
 from shared.domain.operation import LEASE_TTL, OPERATION_TTL, Operation
 from shared.edge.http import Call, Endpoint, Wire, build_application
 from shared.edge.idempotency import run_idempotent
-from tests.doubles import CountingIds, FixedClock
+from tests.fakes import CountingIds, FixedClock
 
 ALICE = UserId("alice")
 INFLIGHT = "The first request with this idempotency key is still at work."

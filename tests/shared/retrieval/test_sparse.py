@@ -6,15 +6,15 @@ from hypothesis import strategies as st
 
 from shared.domain.vectors import SparseVector
 from shared.retrieval.chunking import Chunk
-from shared.retrieval.frequencies import (
+from shared.retrieval.query import parse_query
+from shared.retrieval.sparse import MARKER_WEIGHT, MAX_TERMS, encode_chunks, encode_text
+from shared.retrieval.term_weights import (
     EVERYDAY_WEIGHT,
     FREQUENT_WEIGHT,
     FUNCTION_WEIGHT,
     RARE_WEIGHT,
     get_term_weight,
 )
-from shared.retrieval.query import parse_query
-from shared.retrieval.sparse import MARKER_WEIGHT, MAX_TERMS, encode_chunks, encode_text
 from shared.retrieval.terms import term_id, tokenize
 
 

@@ -16,9 +16,12 @@ from starlette.responses import JSONResponse, RedirectResponse, Response, Stream
 from starlette.routing import Route
 
 from functions.tool_proxy.mcp_servers.client import MAX_PAGES
-from functions.tool_proxy.mcp_servers.http import MAX_REQUESTS
+from functions.tool_proxy.mcp_servers.egress_transport import MAX_REQUESTS
 from shared.ports import Egress, EgressRequest, EgressResponse
-from tests.functions.tool_proxy.mcp_servers.world import McpServersFixture, open_mcp_servers_fixture
+from tests.functions.tool_proxy.mcp_servers.fixture import (
+    McpServersFixture,
+    open_mcp_servers_fixture,
+)
 from tests.servers import run_server
 from tests.servers.mcp_server import FIND_TOOL
 

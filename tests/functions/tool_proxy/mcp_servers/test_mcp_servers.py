@@ -12,11 +12,14 @@ import anyio.to_thread
 import mcp_types as types
 import pytest
 
-from functions.tool_proxy.apps.manifest import MAX_TOOLS
-from functions.tool_proxy.calls.results import MAX_TEXT_CHARS
+from functions.tool_proxy.calls.result_mapping import MAX_TEXT_CHARS
+from functions.tool_proxy.registry.manifest import MAX_TOOLS
 from shared.domain.app import ChatTool
 from shared.domain.errors import ToolFailed, ToolRefused
-from tests.functions.tool_proxy.mcp_servers.world import McpServersFixture, open_mcp_servers_fixture
+from tests.functions.tool_proxy.mcp_servers.fixture import (
+    McpServersFixture,
+    open_mcp_servers_fixture,
+)
 from tests.servers import run_server
 from tests.servers.mcp_server import FIND_TOOL, NotesMcp
 

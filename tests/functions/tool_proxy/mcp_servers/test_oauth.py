@@ -15,14 +15,14 @@ from starlette.responses import JSONResponse
 from starlette.responses import Response as Answer
 from starlette.routing import Route
 
-from functions.tool_proxy.authorization.away import AUTHORIZATION_TTL
 from functions.tool_proxy.calls.call import call_tool
 from shared.data.apps import MAX_INSTALLED
 from shared.domain.app import App, InstalledApp
 from shared.domain.documents import Query
 from shared.domain.errors import ToolFailed, ToolRefused
 from shared.domain.ids import AppId, UserId
-from tests.functions.tool_proxy.mcp_servers.world import (
+from shared.oauth.state import AUTHORIZATION_TTL
+from tests.functions.tool_proxy.mcp_servers.fixture import (
     ALICE,
     McpServersFixture,
     open_mcp_servers_fixture,

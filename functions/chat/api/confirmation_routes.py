@@ -1,0 +1,97 @@
+"""The part of the chat's route table by which owners say whether a call in doubt may run."""
+
+from datetime import datetime
+from typing import Literal
+
+from functions.chat.runs.lapsed_runs import load_closing_lapsed
+from functions.chat.wiring import ChatDeps
+from shared.domain.confirmation import Confirmation
+from shared.domain.errors import NotFound
+from shared.domain.ids import RunId
+from shared.domain.provenance import Source
+from shared.edge.http import Call, Endpoint, Wire
+
+
+class DecisionIn(Wire):
+    """The owner's word on one call."""
+
+    approved: bool
+
+
+class ConfirmationOut(Wire):
+    """A call that waits, or waited, for its owner's word.
+
+    `arguments` is the JSON text that runs. `reason` says why the owner is asked: they did not ask
+    for the call, or did not say its `argument`. While it is `asked` it can be answered, until
+    `expires_at`.
+    """
+
+    id: str
+    call_id: str
+    tool: str
+    source: Source
+    arguments: str
+    reason: Literal["not_asked", "not_said"]
+    argument: str
+    expires_at: datetime
+    state: Literal["asked", "approved", "refused", "expired"]
+
+
+async def list_confirmations(deps: ChatDeps, call: Call[None]) -> list[ConfirmationOut]:
+    now = deps.clock.now()
+    run = await load_closing_lapsed(deps.runs, call.uid, RunId(call.path["id"]), now=now)
+    if run is None:
+        raise NotFound("Message not found")
+    confirmations = await deps.confirmations.list_for_run(call.uid, run.id)
+    return [
+        _to_confirmation_out(
+            confirmation, is_open=run.outcome is None and now < confirmation.expires_at
+        )
+        for confirmation in confirmations
+    ]
+
+
+async def answer_confirmation(deps: ChatDeps, call: Call[DecisionIn]) -> ConfirmationOut:
+    confirmation = await deps.confirmations.answer(
+        call.uid,
+        RunId(call.path["id"]),
+        call.path["confirmation"],
+        approved=call.body.approved,
+        now=deps.clock.now(),
+    )
+    return _to_confirmation_out(confirmation, is_open=False)
+
+
+def _to_confirmation_out(confirmation: Confirmation, *, is_open: bool) -> ConfirmationOut:
+    return ConfirmationOut(
+        id=confirmation.id,
+        call_id=confirmation.call_id,
+        tool=confirmation.tool,
+        source=confirmation.source,
+        arguments=confirmation.arguments,
+        reason=confirmation.reason,
+        argument=confirmation.argument,
+        expires_at=confirmation.expires_at,
+        state=confirmation.decision or ("asked" if is_open else "expired"),
+    )
+
+
+CONFIRMATIONS = (
+    Endpoint(
+        method="GET",
+        path="/v2/messages/{id}/confirmations",
+        handler=list_confirmations,
+        summary="List what an answer asked its owner to confirm, oldest first",
+        response=list[ConfirmationOut],
+        errors=(404,),
+    ),
+    Endpoint(
+        method="POST",
+        path="/v2/messages/{id}/confirmations/{confirmation}",
+        handler=answer_confirmation,
+        summary="Confirm or refuse a call that an answer waits to make",
+        body=DecisionIn,
+        response=ConfirmationOut,
+        errors=(404, 409, 410),
+    ),
+)

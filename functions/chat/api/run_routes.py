@@ -1,0 +1,261 @@
+"""The part of the chat's route table that asks, follows and stops: answers that stream."""
+
+import hashlib
+from collections.abc import AsyncGenerator, Callable, Coroutine
+from contextlib import aclosing
+from functools import partial
+from typing import Any
+
+from pydantic_core import to_json
+from starlette.responses import JSONResponse, Response
+
+from functions.chat import user_texts
+from functions.chat.api.schemas import (
+    CloseOut,
+    CloseRunIn,
+    ResumeHeaders,
+    ResumeQuery,
+    SendHeaders,
+    SendMessageIn,
+    SendQuery,
+    StopOut,
+    to_message_json,
+)
+from functions.chat.runs.journal import Journal
+from functions.chat.runs.lapsed_runs import load_closing_lapsed, require_closed
+from functions.chat.runs.run_events import stream_events
+from functions.chat.turn.answer_turn import answer_turn
+from functions.chat.turn.idempotency import DuplicateQuestion, IdempotencyKey
+from functions.chat.turn.prepare_turn import prepare_turn
+from functions.chat.wiring import ChatDeps, ClosingDeps
+from shared import telemetry
+from shared.domain.chat import Message
+from shared.domain.errors import CallerError, NotFound, Unavailable
+from shared.domain.ids import MessageId, RunId, UserId
+from shared.domain.run import AnswerText, Run, RunEnded, RunEvent, SequencedEvent
+from shared.edge import frames, ui_messages
+from shared.edge.event_stream import EventStream
+from shared.edge.http import Call, Endpoint
+from shared.edge.problems import build_problem
+from shared.resilience.retry import retry_once
+
+MAX_MESSAGE_BYTES = 1_048_576
+"""Beyond MAX_QUESTION_CHARS, so that a person who pastes too much reads why in the chat."""
+
+SequencedEvents = AsyncGenerator[SequencedEvent, None]
+Work = Callable[[], Coroutine[Any, Any, None]]
+
+
+async def send_message(deps: ChatDeps, call: Call[SendMessageIn]) -> Response:
+    query: SendQuery = call.query
+    key = _parse_idempotency_key(call)
+    prepare_question = partial(
+        prepare_turn,
+        deps,
+        call.uid,
+        call.body.text,
+        query.app,
+        query.session,
+        key=key,
+        can_confirm=query.protocol is not None,
+    )
+    try:
+        with telemetry.measure_stage("prepare"):
+            turn = await retry_once(prepare_question, deps.clock.sleep)
+    except DuplicateQuestion as duplicate:
+        return _replay_run(deps, call, duplicate.run, key)
+    except (CallerError, Unavailable) as refusal:
+        if query.protocol is not None:
+            raise
+        is_store_down = isinstance(refusal, Unavailable)
+        return _build_refusal_stream(
+            deps, query, user_texts.STORE_DOWN if is_store_down else str(refusal)
+        )
+    telemetry.add_fields(run_id=turn.run_id)
+    journal = Journal()
+    events = stream_events(deps, call.uid, turn.run_id, journal=journal)
+    return _build_stream(query, turn.run_id, events, work=lambda: answer_turn(deps, turn, journal))
+
+
+def _parse_idempotency_key(call: Call[SendMessageIn]) -> IdempotencyKey | None:
+    """Read what marks repeats of this question."""
+    text = call.headers.get("idempotency-key") or call.body.client_message_id
+    if text is None:
+        return None
+    query: SendQuery = call.query
+    question_fields = call.body.model_dump(exclude={"client_message_id"})
+    fingerprint = hashlib.sha256(to_json([query.session_id, question_fields])).hexdigest()
+    return IdempotencyKey(text=text, fingerprint=fingerprint)
+
+
+def _replay_run(
+    deps: ChatDeps, call: Call[SendMessageIn], run: Run, key: IdempotencyKey | None
+) -> Response:
+    """Tell the run that this question began when it first came."""
+    if key is None or run.fingerprint != key.fingerprint:
+        return build_problem(422, "This idempotency key came with another question before.")
+    return _build_stream(call.query, run.id, stream_events(deps, call.uid, run.id))
+
+
+def _build_refusal_stream(deps: ChatDeps, query: SendQuery, text: str) -> EventStream:
+    """Tell a refusal as an answer: the app shows nothing of any status but 200."""
+    telemetry.add_fields(outcome="refused")
+    message = Message(
+        id=MessageId(deps.new_id()),
+        session_id=query.session_id,
+        text=text,
+        sender="ai",
+        created_at=deps.clock.now(),
+        app_id=query.app,
+        metadata={"outcome": "refused"},
+    )
+    journal = Journal()
+    journal.append(AnswerText(text))
+    journal.append(RunEnded(message, "failed"))
+    journal.open()
+    body = frames.encode(_drop_seq(journal.tail()), to_message_json)
+    return EventStream(body, heartbeat=frames.HEARTBEAT)
+
+
+def _build_stream(
+    query: SendQuery,
+    run_id: RunId,
+    events: SequencedEvents,
+    *,
+    work: Work | None = None,
+) -> EventStream:
+    if query.protocol is not None:
+        return _build_ui_stream(run_id, events, work=work)
+    return EventStream(
+        frames.encode(_drop_seq(events), to_message_json),
+        heartbeat=frames.HEARTBEAT,
+        work=work,
+        headers={"X-Run-Id": run_id},
+    )
+
+
+def _build_ui_stream(
+    run_id: RunId,
+    events: SequencedEvents,
+    *,
+    after_seq: int = 0,
+    work: Work | None = None,
+) -> EventStream:
+    return EventStream(
+        ui_messages.encode(
+            events, run_id=run_id, message_json=to_message_json, after_seq=after_seq
+        ),
+        heartbeat=ui_messages.HEARTBEAT,
+        work=work,
+        headers={"X-Run-Id": run_id, **ui_messages.HEADERS},
+    )
+
+
+async def _drop_seq(events: SequencedEvents) -> AsyncGenerator[RunEvent, None]:
+    async with aclosing(events):
+        async for numbered in events:
+            yield numbered.event
+
+
+async def resume_message(deps: ChatDeps, call: Call[None]) -> Response:
+    """Tell what comes after the last event the client has; 204 when there is nothing more."""
+    run_id = RunId(call.path["id"])
+    after_seq = _parse_after_seq(call)
+    if deps.active_runs.find(call.uid, run_id) is None:
+        run = await _get_run(deps, call.uid, run_id)
+        if not run.has_journal(deps.clock.now()) or run.last_seq == after_seq > 0:
+            return Response(status_code=204)
+        if run.outcome is not None:
+            await deps.runs.get_answer(call.uid, run_id)
+    return _build_ui_stream(
+        run_id,
+        stream_events(deps, call.uid, run_id, split_after_seq=after_seq),
+        after_seq=after_seq,
+    )
+
+
+def _parse_after_seq(call: Call[None]) -> int:
+    query: ResumeQuery = call.query
+    header = call.headers.get("last-event-id")
+    return int(header) if header else query.after
+
+
+async def stop_message(deps: ChatDeps, call: Call[None]) -> Response:
+    run_id = RunId(call.path["id"])
+    active_run = deps.active_runs.find(call.uid, run_id)
+    if active_run is not None:
+        active_run.end("stopped")
+        return _build_stop_response(None)
+    run = await _get_run(deps, call.uid, run_id)
+    if run.outcome is None:
+        await deps.runs.request_stop(call.uid, run_id)
+    return _build_stop_response(run)
+
+
+def _build_stop_response(run: Run | None) -> Response:
+    if run is None or run.outcome is None:
+        return JSONResponse({"status": "stopping", "outcome": None}, status_code=202)
+    return JSONResponse({"status": "ended", "outcome": run.outcome})
+
+
+async def _get_run(deps: ChatDeps, uid: UserId, run_id: RunId) -> Run:
+    """Return a run that goes on or has its end. Raises NotFound."""
+    run = await load_closing_lapsed(deps.runs, uid, run_id, now=deps.clock.now())
+    if run is None:
+        raise NotFound("Message not found")
+    return run
+
+
+async def close_lapsed_run(deps: ClosingDeps, call: Call[CloseRunIn]) -> CloseOut:
+    now = deps.clock.now()
+    await require_closed(deps.runs, call.body.uid, call.body.run_id, now=now)
+    return CloseOut()
+
+
+RUNS = (
+    Endpoint(
+        method="POST",
+        path="/v2/messages",
+        handler=send_message,
+        summary="Ask, and stream the answer",
+        query=SendQuery,
+        headers=SendHeaders,
+        body=SendMessageIn,
+        max_bytes=MAX_MESSAGE_BYTES,
+        media_type="text/event-stream",
+        errors=(404, 429, 503),
+    ),
+    Endpoint(
+        method="GET",
+        path="/v2/messages/{id}/stream",
+        handler=resume_message,
+        summary="Follow an answer from any event on, as a UI message stream",
+        query=ResumeQuery,
+        headers=ResumeHeaders,
+        other_statuses=(204,),
+        media_type="text/event-stream",
+        errors=(404,),
+    ),
+    Endpoint(
+        method="POST",
+        path="/v2/messages/{id}/stop",
+        handler=stop_message,
+        summary="Stop an answer; what was said is kept",
+        response=StopOut,
+        status=202,
+        other_statuses=(200,),
+        errors=(404,),
+    ),
+)
+
+CLOSE_RUN_ENDPOINTS = (
+    Endpoint(
+        method="POST",
+        path="/",
+        handler=close_lapsed_run,
+        summary="End a run whose process is gone",
+        access="service",
+        body=CloseRunIn,
+        response=CloseOut,
+    ),
+)

@@ -1,0 +1,67 @@
+"""Ends a run whose process is gone, with what it had told: whoever meets such a run may do it."""
+
+from contextlib import suppress
+from datetime import datetime
+
+from functions.chat import user_texts
+from functions.chat.runs.build_message import build_message, join_text
+from shared.data.runs import Runs
+from shared.domain.chat import Message
+from shared.domain.errors import PreconditionFailed, Unavailable
+from shared.domain.ids import RunId, UserId
+from shared.domain.run import AnswerText, Batch, Run, get_answering_run_id
+
+SEQ_GAP = 1_000_000
+"""More events than a process can have told without writing them down: the end's number is behind
+every number that a client may have seen."""
+
+
+async def require_closed(runs: Runs, uid: UserId, run_id: RunId, *, now: datetime) -> None:
+    """Make sure that a run has its end. Raises Unavailable while somebody works on it."""
+    run = await load_closing_lapsed(runs, uid, run_id, now=now)
+    if run is not None and run.outcome is None:
+        raise Unavailable("The run goes on")
+
+
+async def load_closing_lapsed(
+    runs: Runs, uid: UserId, run_id: RunId, *, now: datetime
+) -> Run | None:
+    """Return a run that goes on or has its end, closed here if need be.
+
+    None for an unknown one, and for one that cannot end any more: its chat was deleted.
+    """
+    run = await runs.get(uid, run_id, now)
+    if run is not None and run.has_lapsed(now):
+        await close_as_interrupted(runs, uid, run, now=now)
+        run = await runs.get(uid, run_id, now)
+    return None if run is not None and run.has_lapsed(now) else run
+
+
+async def close_unanswered_run(runs: Runs, uid: UserId, newest: Message, *, now: datetime) -> bool:
+    """Close the run of a chat's newest message, if that is a question nobody answers any more."""
+    run_id = get_answering_run_id(newest)
+    run = await runs.get(uid, run_id, now) if run_id else None
+    if run is None or not run.has_lapsed(now):
+        return False
+    await close_as_interrupted(runs, uid, run, now=now)
+    return True
+
+
+async def close_as_interrupted(runs: Runs, uid: UserId, run: Run, *, now: datetime) -> None:
+    """End a lapsed run as interrupted; if somebody else is first, theirs is the end."""
+    batches = await runs.list_batches(uid, run.id)
+    events = [event for batch in batches for event in batch.events]
+    notice_events = [] if join_text(events) else [AnswerText(user_texts.ANSWER_INTERRUPTED)]
+    saved_seq = batches[-1].last_seq if batches else 0
+    closing_batch = Batch(
+        position=saved_seq + 1,
+        events=notice_events,
+        last_seq=saved_seq + SEQ_GAP + len(notice_events) + 1,
+        writer="",
+        closing=True,
+    )
+    answer = build_message(run, [*events, *notice_events], "interrupted", now)
+    with suppress(PreconditionFailed):
+        await runs.finish(
+            uid, run, answer, outcome="interrupted", batches=[closing_batch], if_unchanged=True
+        )

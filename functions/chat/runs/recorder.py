@@ -1,0 +1,175 @@
+"""Keeps a run in the store while it goes on: its beginning, its journal, its lease and its end."""
+
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import suppress
+from datetime import datetime
+
+import anyio
+from pydantic_core import to_json
+
+from functions.chat.runs.journal import Journal
+from functions.chat.runs.run_registry import ActiveRun
+from shared import telemetry
+from shared.data.runs import Runs
+from shared.domain.chat import Message, Session
+from shared.domain.errors import AlreadyExists, PreconditionFailed, Unavailable
+from shared.domain.ids import UserId
+from shared.domain.run import LEASE_TTL, Batch, Outcome, Run, RunEvent
+from shared.ports import Clock
+
+FLUSH_INTERVAL_S = 0.5
+RETRY_PAUSES_S = (0.0, 0.2, 0.4, 0.8)
+"""Before each attempt to write what must not be lost."""
+ATTEMPT_TIMEOUT_S = 2.5
+"""An attempt's time: what was not heard of by then is asked about."""
+FINISH_TIMEOUT_S = 8.0
+"""All attempts at an end together: a process that has to go has ten seconds."""
+MAX_BATCH_BYTES = 500_000
+"""A document holds 1 MiB."""
+
+
+class OwnershipLost(Exception):
+    """The run is somebody else's: another process began it before, or closed it meanwhile."""
+
+
+class Recorder:
+    """Writes one run. Every write may be repeated: what stands there tells whose it is."""
+
+    def __init__(
+        self, runs: Runs, clock: Clock, uid: UserId, run: Run, session: Session, journal: Journal
+    ) -> None:
+        self._runs = runs
+        self._clock = clock
+        self._uid = uid
+        self._run = run
+        self._session = session
+        self._journal = journal
+        self._lease_until = run.lease_until
+        self._saved_seq = 0
+
+    async def begin(self, question: Message) -> None:
+        """Store the question and the run. Raises Lost, Unavailable."""
+        await self._write_with_retry(lambda: self._try_begin(question))
+
+    async def flush_periodically(self, active_run: ActiveRun) -> None:
+        """Write what is new twice a second, and look whether somebody wants the run to end."""
+        while True:
+            await self._clock.sleep(FLUSH_INTERVAL_S)
+            try:
+                with anyio.fail_after(ATTEMPT_TIMEOUT_S):
+                    await self._flush()
+                    await self._check_stop(active_run)
+            except (OwnershipLost, PreconditionFailed):
+                return active_run.end("interrupted")
+            except Exception as error:  # noqa: BLE001 - the next round tries again
+                telemetry.warning("journal_not_kept", error=type(error).__name__)
+
+    async def finish(self, answer: Message, outcome: Outcome) -> None:
+        """Store the answer and the end. Raises Lost, Unavailable."""
+        with anyio.move_on_after(FINISH_TIMEOUT_S):
+            return await self._write_with_retry(lambda: self._try_finish(answer, outcome))
+        raise Unavailable("The answer could not be stored in time")
+
+    async def _write_with_retry(self, write: Callable[[], Awaitable[None]]) -> None:
+        """Write until it is known to have happened."""
+        for pause_s in RETRY_PAUSES_S:
+            await self._clock.sleep(pause_s)
+            with suppress(Unavailable), anyio.move_on_after(ATTEMPT_TIMEOUT_S):
+                return await write()
+        raise Unavailable("The store does not take what was said")
+
+    async def _try_begin(self, question: Message) -> None:
+        """Tell our own beginning, whose answer was lost, from another's."""
+        try:
+            await self._runs.begin(self._uid, self._run, self._session, question)
+        except AlreadyExists:
+            stored_run = await self._runs.get(self._uid, self._run.id, self._clock.now())
+            if stored_run is None or stored_run.writer != self._run.writer:
+                raise OwnershipLost from None
+
+    async def _try_finish(self, answer: Message, outcome: Outcome) -> None:
+        """Write what is not known to be stored until all of it is."""
+        end_seq = len(self._journal.events) + 1
+        while self._saved_seq != end_seq:
+            try:
+                await self._runs.finish(
+                    self._uid,
+                    self._run,
+                    answer,
+                    outcome=outcome,
+                    batches=list(self._build_batches(end_seq)),
+                )
+                self._saved_seq = end_seq
+            except AlreadyExists:
+                await self._sync_saved_seq()
+            except PreconditionFailed:  # deleted; what was written since then goes as well
+                await self._runs.remove(self._uid, self._run.id)
+                raise
+
+    async def _flush(self) -> None:
+        batches = list(self._build_batches())
+        lease_until = self._compute_lease_end()
+        if not batches and lease_until is None:
+            return
+        try:
+            await self._runs.append(self._uid, self._run, *batches, lease_until=lease_until)
+        except AlreadyExists:
+            await self._sync_saved_seq()
+        else:
+            self._saved_seq = batches[-1].last_seq if batches else self._saved_seq
+            self._lease_until = lease_until or self._lease_until
+
+    async def _check_stop(self, active_run: ActiveRun) -> None:
+        stored_run = await self._runs.get(self._uid, self._run.id, self._clock.now())
+        if stored_run is None or stored_run.outcome is not None:
+            raise OwnershipLost
+        if stored_run.stop_requested:
+            active_run.end("stopped")
+
+    async def _sync_saved_seq(self) -> None:
+        """Count what we wrote without hearing of it. Raises Lost where another's words stand."""
+        previous_seq = self._saved_seq
+        while batch := await self._runs.get_batch(self._uid, self._run.id, self._saved_seq + 1):
+            if batch.writer != self._run.writer:
+                raise OwnershipLost
+            self._saved_seq = batch.last_seq
+        if self._saved_seq == previous_seq:
+            raise OwnershipLost
+
+    def _compute_lease_end(self) -> datetime | None:
+        """Return the lease's new end when less than half of it is left."""
+        now = self._clock.now()
+        return now + LEASE_TTL if self._lease_until - now < LEASE_TTL / 2 else None
+
+    def _build_batches(self, end_seq: int | None = None) -> Iterator[Batch]:
+        """Cut what is not saved yet into batches; with `end`, the last of them closes the journal."""
+        position = self._saved_seq + 1
+        pieces = list(_split_by_size(self._journal.events[self._saved_seq :]))
+        if end_seq is not None and not pieces:
+            pieces = [[]]
+        for number, events in enumerate(pieces, 1):
+            closing = end_seq is not None and number == len(pieces)
+            last_seq = position + len(events) - 1 + closing
+            yield Batch(
+                position=position,
+                events=events,
+                last_seq=last_seq,
+                writer=self._run.writer,
+                closing=closing,
+            )
+            position = last_seq + 1
+
+
+def _split_by_size(events: list[RunEvent]) -> Iterator[list[RunEvent]]:
+    """Cut events into runs of at most MAX_BATCH_BYTES."""
+    piece: list[RunEvent] = []
+    size_bytes = 0
+    for event in events:
+        event_bytes = len(to_json(event))
+        if piece and size_bytes + event_bytes > MAX_BATCH_BYTES:
+            yield piece
+            piece, size_bytes = [], 0
+        piece.append(event)
+        size_bytes += event_bytes
+    if piece:
+        yield piece

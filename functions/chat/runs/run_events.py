@@ -1,0 +1,117 @@
+"""Tells a run to whoever asks, wherever it lives: from this process's memory, or from the store."""
+
+from collections.abc import AsyncGenerator, Iterator, Sequence
+from contextlib import aclosing, suppress
+
+from functions.chat.runs.journal import Journal, merge_text
+from functions.chat.runs.lapsed_runs import load_closing_lapsed
+from functions.chat.wiring import ChatDeps
+from shared.domain.errors import Unavailable
+from shared.domain.ids import RunId, UserId
+from shared.domain.run import AnswerText, Batch, Run, RunEnded, SequencedEvent
+from shared.domain.value import value
+
+POLL_S = 0.5
+MAX_READ_FAILURES = 20
+"""How often in a row the store may fail to answer before a reader gives up."""
+
+
+@value
+class _StoredEvents:
+    """What one look into the store finds; `end` is there when nothing more will come."""
+
+    batches: Sequence[Batch]
+    end: SequencedEvent | None = None
+
+
+async def stream_events(
+    deps: ChatDeps,
+    uid: UserId,
+    run_id: RunId,
+    *,
+    journal: Journal | None = None,
+    split_after_seq: int = 0,
+) -> AsyncGenerator[SequencedEvent, None]:
+    """Yield a run's events from the first one on, to its end; no piece of text reaches over `apart`.
+
+    Raises NotFound where neither the run nor its message is kept.
+    """
+    active_run = deps.active_runs.find(uid, run_id)
+    journal = journal or (active_run.journal if active_run else None)
+    sent_seq = 0
+    if journal is not None:
+        async with aclosing(journal.tail(split_after_seq=split_after_seq)) as events:
+            async for numbered in events:
+                yield numbered
+                if isinstance(numbered.event, RunEnded):
+                    return
+                sent_seq = numbered.seq
+    async with aclosing(
+        _stream_stored(deps, uid, run_id, sent_seq=sent_seq, split_after_seq=split_after_seq)
+    ) as events:
+        async for numbered in events:
+            yield numbered
+
+
+async def _stream_stored(
+    deps: ChatDeps, uid: UserId, run_id: RunId, *, sent_seq: int, split_after_seq: int
+) -> AsyncGenerator[SequencedEvent, None]:
+    position = 0
+    while True:
+        stored_events = await _read_with_retry(deps, uid, run_id, after=position)
+        for batch in stored_events.batches:
+            position = batch.position
+            for numbered in _select_unsent(batch, sent_seq, split_after_seq):
+                yield numbered
+        if stored_events.end is not None:
+            yield stored_events.end
+            return
+        await deps.clock.sleep(POLL_S)
+
+
+async def _read_with_retry(
+    deps: ChatDeps, uid: UserId, run_id: RunId, *, after: int
+) -> _StoredEvents:
+    for _ in range(MAX_READ_FAILURES):
+        with suppress(Unavailable):
+            return await _read_stored(deps, uid, run_id, after=after)
+        await deps.clock.sleep(POLL_S)
+    return await _read_stored(deps, uid, run_id, after=after)
+
+
+async def _read_stored(deps: ChatDeps, uid: UserId, run_id: RunId, *, after: int) -> _StoredEvents:
+    """Read the run first: what an ended one has told is all there when it is read then."""
+    now = deps.clock.now()
+    run = await load_closing_lapsed(deps.runs, uid, run_id, now=now)
+    if run is None or not run.has_journal(now):
+        return await _read_message_only(deps, uid, run_id)
+    return _StoredEvents(
+        batches=await deps.runs.list_batches(uid, run_id, after=after),
+        end=await _build_end(deps, uid, run),
+    )
+
+
+async def _build_end(deps: ChatDeps, uid: UserId, run: Run) -> SequencedEvent | None:
+    if run.outcome is None:
+        return None
+    return SequencedEvent(
+        run.last_seq, RunEnded(await deps.runs.get_answer(uid, run.id), run.outcome)
+    )
+
+
+async def _read_message_only(deps: ChatDeps, uid: UserId, run_id: RunId) -> _StoredEvents:
+    """Tell an answer whose journal is gone as its stored message does."""
+    message = await deps.runs.get_answer(uid, run_id)
+    text_event = AnswerText(message.marked_text or message.text)
+    batch = Batch(position=1, events=[text_event], last_seq=2, writer="", closing=True)
+    outcome = message.metadata.get("outcome", "completed")
+    return _StoredEvents(batches=[batch], end=SequencedEvent(2, RunEnded(message, outcome)))
+
+
+def _select_unsent(batch: Batch, sent_seq: int, split_after_seq: int) -> Iterator[SequencedEvent]:
+    sent_count = max(0, sent_seq - batch.first_seq + 1)
+    return merge_text(
+        batch.events[sent_count:],
+        first=batch.first_seq + sent_count,
+        split_after_seq=split_after_seq,
+    )

@@ -1,0 +1,174 @@
+"""The tools of the owner's installed apps: as many as a turn offers, and a way to the others."""
+
+import hashlib
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from itertools import islice
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from functions.chat.tools.tool_ranking import rank_tools
+from functions.chat.tools.toolkit import ResultRenderer, Tool, ToolSearchResult, render_fixed
+from shared import telemetry
+from shared.arguments import Arguments, build_tool_spec, parse_arguments
+from shared.domain.app import App, ChatTool
+from shared.domain.ids import UserId
+from shared.domain.model import ToolSpec
+from shared.domain.provenance import LIBRARY, Source
+from shared.domain.text import estimate_tokens
+from shared.ports import ToolBox
+
+_DISALLOWED_CHARS = re.compile(r"[^A-Za-z0-9_-]+")
+MAX_NAME_CHARS = 64
+MAX_ALWAYS_OFFERED = 40
+"""So many are offered whatever is asked: an unchanging list keeps the provider's prompt cache."""
+MAX_SELECTED = 20
+"""Of more, so many are chosen by the question."""
+MAX_OFFERED_TOKENS = 10_000
+"""Of all descriptions and schemas offered at the start."""
+MAX_PER_SEARCH = 8
+"""So many more a search brings, four times at most: a model API takes 128 in one request."""
+MAX_SEARCHES = 4
+SEARCH_TOOL_NAME = "find_app_tools"
+_MAX_NAMES_CHARS = 1_000
+_MAX_CATALOGUE_CHARS = 6_000
+_SUFFIX_CHARS = 17
+"""Characters that make a name unique among apps; with fewer, one app could find another's name."""
+
+
+def build_app_tools(
+    toolbox: ToolBox, uid: UserId, apps: Sequence[App], question: str, earlier: Sequence[str] = ()
+) -> list[Tool]:
+    """Return the tools that a turn begins with, in an order that stays: apps by id, tools as declared.
+
+    Few are offered all. Of many, those whose words fit the question and the owner's `earlier`
+    messages, behind a tool that finds the others.
+    """
+    usable = [app for app in apps if app.is_visible_to(uid) and app.switched_off is None]
+    tools = [
+        _build_tool(toolbox, uid, app, chat_tool) for app in usable for chat_tool in app.chat_tools
+    ]
+    offered_tools = _fit_token_budget(tools) if len(tools) <= MAX_ALWAYS_OFFERED else []
+    if len(offered_tools) == len(tools):
+        return offered_tools
+    selected_names = {
+        tool.spec.name
+        for tool in _fit_token_budget(islice(rank_tools(tools, question, earlier), MAX_SELECTED))
+    }
+    telemetry.add_fields(app_tools=len(tools), app_tools_offered=len(selected_names))
+    return [
+        _build_search_tool(
+            [tool for tool in tools if tool.spec.name not in selected_names], usable
+        ),
+        *(tool for tool in tools if tool.spec.name in selected_names),
+    ]
+
+
+def _fit_token_budget(tools: Iterable[Tool]) -> list[Tool]:
+    """Return the first tools that stay within MAX_TOKENS together."""
+    tokens_left = MAX_OFFERED_TOKENS
+    selected_tools = []
+    for tool in tools:
+        tokens_left -= _estimate_spec_tokens(tool.spec)
+        if tokens_left >= 0:
+            selected_tools.append(tool)
+    return selected_tools
+
+
+def _estimate_spec_tokens(tool_spec: ToolSpec) -> int:
+    return estimate_tokens(
+        tool_spec.description + json.dumps(tool_spec.parameters, ensure_ascii=False)
+    )
+
+
+class FindAppTools(Arguments):
+    """Find tools of the owner's installed apps beside those listed here.
+
+    Search whenever an app could do what is asked and no listed tool does. What is found can be
+    called from then on.
+    """
+
+    query: Annotated[
+        str,
+        Field(
+            description="What the tool should do and in which app, in English: send a Slack message",
+            max_length=500,
+        ),
+    ]
+
+
+def _build_search_tool(others: Sequence[Tool], apps: Sequence[App]) -> Tool:
+    """Offer a search over the tools that a turn did not begin with."""
+    remaining_tools = {tool.spec.name: tool for tool in others}
+    searches = iter(range(MAX_SEARCHES))
+
+    async def run(arguments: Mapping[str, Any]) -> ToolSearchResult:
+        search_arguments = parse_arguments(SEARCH_TOOL_NAME, FindAppTools, arguments)
+        if next(searches, None) is None:
+            return ToolSearchResult(text="There were enough searches in this turn.")
+        matches = _fit_token_budget(
+            rank_tools(list(remaining_tools.values()), search_arguments.query)[:MAX_PER_SEARCH]
+        )
+        if not matches:
+            return ToolSearchResult(text=_format_catalogue(remaining_tools.values()))
+        for tool in matches:
+            del remaining_tools[tool.spec.name]
+        return ToolSearchResult(text=_format_matches(matches), tools=matches)
+
+    tool_spec = build_tool_spec(SEARCH_TOOL_NAME, FindAppTools)
+    names = ", ".join(_to_one_line(app.name) for app in apps)[:_MAX_NAMES_CHARS]
+    return Tool(
+        spec=replace(tool_spec, description=f"{tool_spec.description}\nThe apps: {names}"),
+        status="Looking for a tool",
+        run=run,
+        source=LIBRARY,
+        side_effect=False,
+    )
+
+
+def _format_matches(tools: Sequence[Tool]) -> str:
+    return f"These can be called now: {', '.join(tool.spec.name for tool in tools)}"
+
+
+def _format_catalogue(tools: Iterable[Tool]) -> str:
+    """Say what there is, app by app, where no words of a search were met."""
+    by_app: dict[str, list[str]] = {}
+    for tool in tools:
+        by_app.setdefault(_to_one_line(tool.source.name), []).append(
+            tool.spec.name[:-_SUFFIX_CHARS]
+        )
+    lines = [f"- {app}: {', '.join(names)}" for app, names in by_app.items()]
+    return "\n".join(["No tool fits these words. There are:", *lines])[:_MAX_CATALOGUE_CHARS]
+
+
+def _to_one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def build_model_name(app: App, chat_tool: ChatTool) -> str:
+    """Name a tool as the model API accepts it: at most 64 of `[A-Za-z0-9_-]`, unique per app."""
+    digest = hashlib.sha256(f"{app.id}/{chat_tool.name}".encode()).hexdigest()
+    suffix = f"_{digest}"[:_SUFFIX_CHARS]
+    base_name = _DISALLOWED_CHARS.sub("_", chat_tool.name).strip("_") or "tool"
+    return f"{base_name[: MAX_NAME_CHARS - _SUFFIX_CHARS]}{suffix}"
+
+
+def _build_tool(toolbox: ToolBox, uid: UserId, app: App, chat_tool: ChatTool) -> Tool:
+    async def run(arguments: Mapping[str, Any]) -> ResultRenderer:
+        return render_fixed(await toolbox.call(uid, app.id, chat_tool.name, arguments))
+
+    return Tool(
+        spec=ToolSpec(
+            name=build_model_name(app, chat_tool),
+            description=f"{chat_tool.description} (from the app {app.name})",
+            parameters=chat_tool.parameters,
+        ),
+        status=chat_tool.status_message or chat_tool.name.replace("_", " ").strip().title(),
+        run=run,
+        source=Source(kind="app", id=app.id, name=app.name),
+        side_effect=chat_tool.side_effect,
+        own_name=chat_tool.name,
+    )

@@ -1,0 +1,243 @@
+"""The tools that look into the owner's library: conversations and memories."""
+
+import json
+from collections.abc import Awaitable, Callable, Sequence
+from datetime import datetime
+from functools import partial
+from typing import Annotated, TypeVar
+
+from pydantic import Field
+
+from functions.chat.context.citations import Citations
+from functions.chat.tools.builtin_tool import build_builtin_tool
+from functions.chat.tools.toolkit import ResultRenderer, Tool
+from functions.chat.wiring import ChatDeps
+from shared import telemetry
+from shared.arguments import Arguments, Date
+from shared.data.search import Filters
+from shared.domain.chat import Card
+from shared.domain.conversation import Conversation
+from shared.domain.errors import ToolFailed, Unavailable
+from shared.domain.ids import AppId, UserId
+from shared.domain.memory import Memory
+from shared.resilience.retry import retry_once
+from shared.retrieval.dates import Span, resolve
+from shared.retrieval.packing import Passage, pack
+
+MAX_SEARCH_TOKENS = 4_000
+"""What one search may add to a model's input in quotations, whatever was found."""
+
+SEARCH_DOWN = (
+    "search is unavailable at the moment. Tell the owner that you could not search, and do not say "
+    "that nothing was found."
+)
+FILTERS_DROPPED = (
+    "Nothing was found for these people and topics. These results were found without them and may be "
+    "about others."
+)
+T = TypeVar("T")
+
+
+class GetConversations(Arguments):
+    """List the owner's conversations of a stretch of time, newest first."""
+
+    start_date: Date = None
+    end_date: Date = None
+    limit: Annotated[int, Field(ge=1, le=50, description="How many at most.")] = 20
+    include_transcript: Annotated[
+        bool, Field(description="Only when the exact words are needed.")
+    ] = False
+
+
+Names = Annotated[
+    tuple[Annotated[str, Field(min_length=1, max_length=100)], ...], Field(max_length=20)
+]
+
+
+class SearchConversations(Arguments):
+    """Find conversations about a topic, a person, a name or an exact phrase, best first."""
+
+    query: Annotated[str, Field(min_length=1, max_length=1_000, description="What to look for.")]
+    start_date: Date = None
+    end_date: Date = None
+    people: Annotated[
+        Names,
+        Field(
+            description="Only conversations in which one of these people speaks or is spoken of. "
+            "Set it when the owner asks what was said with, by or about somebody by name."
+        ),
+    ] = ()
+    topics: Annotated[
+        Names,
+        Field(
+            description="Only conversations about one of these topics, in a word or two each. Set "
+            "it when the owner limits the question to a topic; otherwise the query is enough."
+        ),
+    ] = ()
+    limit: Annotated[int, Field(ge=1, le=20)] = 5
+
+
+class GetMemories(Arguments):
+    """List what is known about the owner, newest first."""
+
+    limit: Annotated[int, Field(ge=1, le=200)] = 50
+    offset: Annotated[int, Field(ge=0, le=2_000)] = 0
+
+
+class SearchMemories(Arguments):
+    """Find facts about the owner that concern a question, best first."""
+
+    query: Annotated[str, Field(min_length=1, max_length=1_000)]
+    limit: Annotated[int, Field(ge=1, le=20)] = 5
+
+
+def build_library_tools(deps: ChatDeps, uid: UserId) -> list[Tool]:
+    """Return the tools in a fixed order, which keeps the provider's prompt cache warm."""
+
+    async def get_conversations(arguments: GetConversations) -> ResultRenderer:
+        conversations = await deps.conversations.list_between(
+            uid,
+            start=arguments.start_date,
+            end=arguments.end_date,
+            limit=arguments.limit,
+            with_segments=arguments.include_transcript,
+        )
+        return _render_conversations([(c, _to_transcript_lines(c)) for c in conversations])
+
+    async def search_conversations(arguments: SearchConversations) -> ResultRenderer:
+        search = partial(
+            deps.search.search_with_fallback,
+            uid,
+            arguments.query,
+            filters=_to_filters(arguments),
+            named=await _resolve_time_span(deps, uid, arguments),
+            limit=arguments.limit,
+        )
+        search_result = await _search_with_retry(deps, search)
+        hits = search_result.conversations
+        telemetry.count(hits=len(hits))
+        packed_passages = pack(
+            [(hit.conversation.named_segments, hit.turns) for hit in hits],
+            tokens=MAX_SEARCH_TOKENS,
+        )
+        results = zip(
+            (hit.conversation for hit in hits), map(_list_texts, packed_passages), strict=True
+        )
+        note = FILTERS_DROPPED if search_result.fallback_without_filters else None
+        return _render_conversations(list(results), note=note)
+
+    async def get_memories(arguments: GetMemories) -> ResultRenderer:
+        return _render_memories(
+            await deps.memories.list_newest(uid, limit=arguments.limit, offset=arguments.offset)
+        )
+
+    async def search_memories(arguments: SearchMemories) -> ResultRenderer:
+        search = partial(deps.search.search_memories, uid, arguments.query, limit=arguments.limit)
+        memories = await _search_with_retry(deps, search)
+        telemetry.count(hits=len(memories))
+        return _render_memories(memories)
+
+    build_read_tool = partial(build_builtin_tool, side_effect=False)
+    return [
+        build_read_tool(
+            "get_conversations", "Searching conversations", GetConversations, get_conversations
+        ),
+        build_read_tool(
+            "search_conversations",
+            "Searching conversations",
+            SearchConversations,
+            search_conversations,
+        ),
+        build_read_tool("get_memories", "Searching memories", GetMemories, get_memories),
+        build_read_tool("search_memories", "Searching memories", SearchMemories, search_memories),
+    ]
+
+
+def _to_filters(arguments: SearchConversations) -> Filters:
+    return Filters(
+        start=arguments.start_date,
+        end=arguments.end_date,
+        people=arguments.people,
+        topics=arguments.topics,
+    )
+
+
+async def _resolve_time_span(
+    deps: ChatDeps, uid: UserId, arguments: SearchConversations
+) -> Span | None:
+    """Read the time that a query names in the owner's zone, unless bounds say it already."""
+    if arguments.start_date or arguments.end_date:
+        return None
+    profile = await deps.profiles.get(uid)
+    return resolve(arguments.query, deps.clock.now().astimezone(profile.zone))
+
+
+async def _search_with_retry(deps: ChatDeps, search: Callable[[], Awaitable[T]]) -> T:
+    """Search, once more if need be. Raises ToolFailed with what the owner is to hear."""
+    try:
+        return await retry_once(search, deps.clock.sleep)
+    except Unavailable as error:
+        telemetry.add_fields(retrieval_path="unavailable")
+        raise ToolFailed(SEARCH_DOWN) from error
+
+
+def _render_conversations(
+    hits: Sequence[tuple[Conversation, Sequence[str]]], *, note: str | None = None
+) -> ResultRenderer:
+    def render(citations: Citations) -> str:
+        results = [
+            {
+                "document": citations.assign_number(_to_card(conversation)),
+                "conversation_id": conversation.id,
+                "title": conversation.structured.title,
+                "started_at": _to_iso(conversation.started_at),
+                "overview": conversation.structured.overview,
+                "passages": list(passages),
+                **_to_writer_fields(conversation.app_id),
+            }
+            for conversation, passages in hits
+        ]
+        if not results:
+            return _to_json({"results": [], "note": "Nothing was found."})
+        return _to_json({"results": results, **({"note": note} if note else {})})
+
+    return render
+
+
+def _render_memories(memories: Sequence[Memory]) -> ResultRenderer:
+    return lambda _: _to_json({"memories": list(map(_to_dict, memories))})
+
+
+def _to_dict(memory: Memory) -> dict[str, str]:
+    fields = {"text": memory.content, "since": _to_iso(memory.created_at)}
+    return {**fields, **_to_writer_fields(memory.app_id)}
+
+
+def _to_writer_fields(app_id: AppId | None) -> dict[str, str]:
+    return {"written_by": "an app, not the owner"} if app_id else {}
+
+
+def _to_card(conversation: Conversation) -> Card:
+    return Card(
+        id=conversation.id,
+        created_at=conversation.created_at,
+        title=conversation.structured.title,
+        emoji=conversation.structured.emoji,
+    )
+
+
+def _list_texts(passages: Sequence[Passage]) -> list[str]:
+    return [passage.text for passage in passages]
+
+
+def _to_transcript_lines(conversation: Conversation) -> list[str]:
+    lines = [f"{s.speaker}: {s.text}" for s in conversation.named_segments]
+    return ["\n".join(lines)] if lines else []
+
+
+def _to_iso(time: datetime) -> str:
+    return time.isoformat(timespec="seconds")
+
+
+def _to_json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False)

@@ -1,0 +1,119 @@
+"""The tools that look after what the owner wants done (P5)."""
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Annotated
+
+from pydantic import Field, StringConstraints
+
+from functions.chat.tools.builtin_tool import build_builtin_tool
+from functions.chat.tools.toolkit import ResultRenderer, Tool, render_fixed
+from functions.chat.wiring import ChatDeps
+from shared.arguments import Arguments, Date
+from shared.data.action_items import MAX_SEARCHED
+from shared.domain.action_item import ActionItem
+from shared.domain.errors import NotFound, ToolRefused
+from shared.domain.ids import ActionItemId, UserId
+
+Description = Annotated[
+    str,
+    StringConstraints(strip_whitespace=True, min_length=1, max_length=500),
+    Field(description="What is to be done, in the owner's language."),
+]
+
+
+class GetActionItems(Arguments):
+    """List the owner's tasks, newest first; `due_end_date` is not included."""
+
+    completed: Annotated[bool | None, Field(description="Left out: both.")] = None
+    due_start_date: Date = None
+    due_end_date: Date = None
+    limit: Annotated[int, Field(ge=1, le=200)] = 50
+
+
+class CreateActionItem(Arguments):
+    """Write down a task, when the owner asks for it."""
+
+    description: Description
+    due_at: Date = None
+
+
+class UpdateActionItem(Arguments):
+    """Change, complete or reopen a task; its id comes from get_action_items."""
+
+    action_item_id: Annotated[str, Field(max_length=64)]
+    completed: bool | None = None
+    description: Description | None = None
+    due_at: Date = None
+
+
+def build_task_tools(deps: ChatDeps, uid: UserId) -> list[Tool]:
+    """Return the tools in a fixed order, which keeps the provider's prompt cache warm."""
+
+    async def get_action_items(arguments: GetActionItems) -> ResultRenderer:
+        items = await deps.action_items.list_newest(uid, limit=MAX_SEARCHED)
+        return _render_items(
+            [item for item in items if _is_requested(item, arguments)][: arguments.limit]
+        )
+
+    async def create_action_item(arguments: CreateActionItem) -> ResultRenderer:
+        existing_item = await deps.action_items.find_open(uid, arguments.description)
+        if existing_item is not None:
+            return render_fixed(f"This task is there already:\n{_format_item(existing_item)}")
+        now = deps.clock.now()
+        item = ActionItem(
+            id=ActionItemId(deps.new_id()),
+            description=arguments.description,
+            created_at=now,
+            updated_at=now,
+            due_at=arguments.due_at,
+            edited=True,
+        )
+        return render_fixed(f"Created:\n{_format_item(await deps.action_items.add(uid, item))}")
+
+    async def update_action_item(arguments: UpdateActionItem) -> ResultRenderer:
+        now = deps.clock.now()
+        changes = arguments.model_dump(exclude={"action_item_id"}, exclude_none=True)
+        if arguments.completed is not None:
+            changes["completed_at"] = now if arguments.completed else None
+        try:
+            updated_item = await deps.action_items.change(
+                uid, arguments.action_item_id, updated_at=now, edited=True, **changes
+            )
+        except NotFound as error:
+            raise ToolRefused("There is no such task; get_action_items tells the ids.") from error
+        return render_fixed(f"Changed:\n{_format_item(updated_item)}")
+
+    build_read_tool = partial(build_builtin_tool, side_effect=False)
+    build_change_tool = partial(build_builtin_tool, side_effect=True)
+    return [
+        build_read_tool(
+            "get_action_items", "Checking action items", GetActionItems, get_action_items
+        ),
+        build_change_tool(
+            "create_action_item", "Creating action item", CreateActionItem, create_action_item
+        ),
+        build_change_tool(
+            "update_action_item", "Updating action item", UpdateActionItem, update_action_item
+        ),
+    ]
+
+
+def _is_requested(item: ActionItem, arguments: GetActionItems) -> bool:
+    if arguments.completed is not None and item.completed != arguments.completed:
+        return False
+    start, end = arguments.due_start_date, arguments.due_end_date
+    if start is None and end is None:
+        return True
+    due = item.due_at
+    return due is not None and (start is None or due >= start) and (end is None or due < end)
+
+
+def _render_items(items: Sequence[ActionItem]) -> ResultRenderer:
+    return render_fixed("\n".join(map(_format_item, items)) or "There are no such tasks.")
+
+
+def _format_item(item: ActionItem) -> str:
+    state = "done" if item.completed else "open"
+    due = f", due {item.due_at.isoformat(timespec='minutes')}" if item.due_at else ""
+    return f"- {item.description} ({state}{due}, id {item.id})"

@@ -1,0 +1,155 @@
+"""What follows an answer: its chat gets a title, and what has grown old in it a summary.
+
+Both are derived from what is stored; an event is only the occasion. So one that is lost is made up
+for by the next turn's, and one that comes twice finds nothing to do.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from typing import Any
+
+import anyio
+
+from functions.chat.context import history
+from functions.chat.turn.model_outputs import SummaryOutput, TitleOutput
+from functions.chat.wiring import AfterTurnDeps
+from shared import prompts, telemetry
+from shared.domain.chat import Message, Session
+from shared.domain.errors import ModelFailed
+from shared.domain.ids import RunId, SessionId, UserId
+from shared.domain.model import Prompt
+from shared.domain.text import strip_invisible
+from shared.domain.words import truncate_words
+from shared.ports import Events
+
+TURN_ENDED_TOPIC = "turn.ended"
+PUBLISH_TIMEOUT_S = 5.0
+MAX_TITLE_WORDS = 10
+MAX_TITLE_CHARS = 120
+MAX_SUMMARY_PARAGRAPHS = 3
+MAX_SUMMARY_CHARS = 4_000
+MAX_MESSAGE_CHARS = 8_000
+"""What a title or a summary is made from of one message."""
+
+
+async def publish_turn_ended(
+    events: Events, uid: UserId, session_id: SessionId, run_id: RunId
+) -> None:
+    """Tell that a turn ended; the answer stands whether or not that is heard."""
+    try:
+        with anyio.fail_after(PUBLISH_TIMEOUT_S):
+            ids = {"uid": uid, "session_id": session_id, "run_id": run_id}
+            await events.publish(TURN_ENDED_TOPIC, ids)
+    except Exception as error:  # noqa: BLE001 - the next turn makes up for it
+        telemetry.warning("turn_ended_unheard", error=type(error).__name__)
+
+
+async def after_turn(deps: AfterTurnDeps, uid: UserId, session_id: SessionId) -> None:
+    """Bring what is derived from a chat in line with its messages.
+
+    Raises Unavailable: call again. What the model cannot do is left to the next turn.
+    """
+    session = await deps.sessions.get(uid, session_id)
+    if session is None:
+        return
+    if not session.title:
+        await _add_title(deps, uid, session)
+    await _summarise_history(deps, uid, session)
+
+
+async def _add_title(deps: AfterTurnDeps, uid: UserId, session: Session) -> None:
+    """Name a chat after its first question that was answered."""
+    newest_messages = await deps.messages.list_newest(uid, session.id, limit=history.MIN_VERBATIM)
+    exchange = _find_first_exchange(
+        [m for m in reversed(newest_messages) if not m.from_integration]
+    )
+    if exchange is not None:
+        _, answer = exchange
+        title = await _generate_title(deps, *exchange)
+        await deps.sessions.update_derived(uid, session, source=answer, title=title)
+
+
+def _find_first_exchange(messages: Sequence[Message]) -> tuple[Message, Message] | None:
+    """Return the first question and what answered it."""
+    pairs = pairwise(messages)
+    return next((pair for pair in pairs if [m.sender for m in pair] == ["human", "ai"]), None)
+
+
+async def _generate_title(deps: AfterTurnDeps, question: Message, answer: Message) -> str:
+    """Return the model's title, or else how the question begins."""
+    data = {
+        "question": question.text[:MAX_MESSAGE_CHARS],
+        "answer": answer.text[:MAX_MESSAGE_CHARS],
+    }
+    try:
+        output = await deps.model.complete_structured(
+            "fast", _build_prompt("title", data), TitleOutput
+        )
+    except ModelFailed:
+        return trim_title(question.text)
+    return trim_title(output.title) or trim_title(question.text)
+
+
+def trim_title(text: str) -> str:
+    """Fit a title to its limits, whatever the model says."""
+    return truncate_words(strip_invisible(text).strip(" \n\"'“”«»"), MAX_TITLE_WORDS)[
+        :MAX_TITLE_CHARS
+    ]
+
+
+async def _summarise_history(deps: AfterTurnDeps, uid: UserId, session: Session) -> None:
+    """Summarise step by step, until no step is due."""
+    current: Session | None = session
+    while current is not None:
+        unsummarised = await deps.messages.list_after(
+            uid, current.id, current.summarised_until, limit=history.MAX_VERBATIM + 1
+        )
+        batch = history.select_for_summary(unsummarised)
+        current = await _summarise_batch(deps, uid, current, batch) if batch else None
+
+
+async def _summarise_batch(
+    deps: AfterTurnDeps, uid: UserId, session: Session, batch: Sequence[Message]
+) -> Session | None:
+    """Store a summary that covers `step`, too; None where there is none, or others were first."""
+    data = {
+        "summary": session.summary,
+        "messages": [_to_prompt_message(message) for message in batch],
+    }
+    try:
+        output = await deps.model.complete_structured(
+            "standard", _build_prompt("summary", data), SummaryOutput
+        )
+    except ModelFailed:
+        telemetry.add_fields(outcome="not_summarised")
+        return None
+    summary = trim_summary(output.summary)
+    if not summary:
+        return None
+    last = batch[-1]
+    return await deps.sessions.update_derived(
+        uid, session, source=last, summary=summary, summarised_until=last.position
+    )
+
+
+def _to_prompt_message(message: Message) -> Mapping[str, str]:
+    author = "owner" if message.sender == "human" else "assistant"
+    speaker = "app" if message.from_integration else author
+    return {"sender": speaker, "text": message.text[:MAX_MESSAGE_CHARS]}
+
+
+def trim_summary(text: str) -> str:
+    """Fit a summary to its limits, whatever the model says."""
+    paragraphs = re.split(r"\n\s*\n", strip_invisible(text).strip())
+    return "\n\n".join(paragraphs[:MAX_SUMMARY_PARAGRAPHS])[:MAX_SUMMARY_CHARS].strip()
+
+
+def _build_prompt(name: str, data: Mapping[str, Any]) -> Prompt:
+    full_name = f"chat/{name}"
+    return Prompt(
+        name=full_name,
+        version=prompts.compute_version(full_name),
+        instructions=prompts.render(full_name),
+        data=data,
+    )

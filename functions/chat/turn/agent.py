@@ -1,0 +1,334 @@
+"""The agent loop: the model decides by itself whether it needs tools; guards decide when to end."""
+
+from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, field, replace
+
+from functions.chat import user_texts
+from functions.chat.context.citations import CitationRewriter
+from functions.chat.context.link_filter import LinkFilter
+from functions.chat.tools.toolkit import Tool, Toolkit, ToolOutcome
+from functions.chat.turn.confirmation import Confirmer
+from functions.chat.turn.limits import LimitReached, Limits, check_calls, is_busy
+from functions.chat.turn.output_gate import OutputGate
+from functions.chat.turn.tool_policy import ToolPolicy
+from shared import telemetry
+from shared.domain.confirmation import Confirmation, Decision
+from shared.domain.model import (
+    AssistantTurn,
+    ModelCallFinished,
+    ModelEvent,
+    ModelMessage,
+    ModelRole,
+    ReasoningDelta,
+    SystemText,
+    TextDelta,
+    ToolCall,
+    ToolCallRequested,
+    ToolResult,
+    Usage,
+    UserText,
+)
+from shared.domain.run import (
+    AnswerText,
+    CitationShown,
+    ConfirmationRequested,
+    ConfirmationResolved,
+    ReasoningText,
+    Stage,
+    StageName,
+    Status,
+    ToolEnded,
+    ToolStarted,
+)
+from shared.domain.text import estimate_tokens
+from shared.ports import ChatModel
+
+MAX_SHOWN_ARGUMENTS_CHARS = 20_000
+"""Characters; the tool gets them all, and says so when they are too many."""
+
+AgentEvent = (
+    Stage
+    | Status
+    | ReasoningText
+    | AnswerText
+    | ToolStarted
+    | ToolEnded
+    | ConfirmationRequested
+    | ConfirmationResolved
+    | CitationShown
+)
+
+_SKIP_REASON_BY_DECISION: Mapping[Decision, str] = {
+    "refused": "The owner refused this call. Do not try it again.",
+    "expired": "The owner did not confirm this call, so it was not made. Do not try it again.",
+}
+
+
+@dataclass(slots=True, kw_only=True)
+class _Cycle:
+    """One model call: what it said and asked for; `paragraph` stands before its first words.
+
+    `refused` says of calls by their position why they do not run.
+    """
+
+    paragraph: str
+    link_filter: LinkFilter
+    citation_rewriter: CitationRewriter
+    text: list[str] = field(default_factory=list)
+    requested_calls: list[ToolCall] = field(default_factory=list)
+    skip_reasons: dict[int, str] = field(default_factory=dict)
+
+
+@dataclass(slots=True, kw_only=True)
+class Agent:
+    """One turn's loop. What it used stands in `calls`, `cycles` and `usage` afterwards."""
+
+    model: ChatModel
+    role: ModelRole
+    toolkit: Toolkit
+    tool_policy: ToolPolicy
+    confirmer: Confirmer
+    output_gate: OutputGate
+    limits: Limits
+    calls: list[ToolCall] = field(default_factory=list)
+    cycles: int = 0
+    chars: int = 0
+    usage: Usage = field(default_factory=Usage)
+    is_limited: bool = False
+    _cycle: _Cycle | None = None
+    _stage: StageName | None = None
+    _shown_card_count: int = 0
+
+    async def run(self, messages: Sequence[ModelMessage]) -> AsyncGenerator[AgentEvent, None]:
+        """Yield the answer and what is being done, until the model is done or a guard ends it.
+
+        A guard's text is part of the answer, and nothing is called after it. Raises what the
+        model raises.
+        """
+        conversation = list(messages)
+        try:
+            while True:
+                cycle = self._cycle = self._next_cycle()
+                async with aclosing(self._call_model(conversation, cycle)) as events:
+                    async for event in events:
+                        yield event
+                if not cycle.requested_calls:
+                    break
+                async with aclosing(self._run_tools(conversation, cycle)) as events:
+                    async for event in events:
+                        yield event
+                self._check_context_size(conversation)
+        except LimitReached as limit:
+            self.is_limited = True
+            for final_event in (
+                *self.flush_pending_text(),
+                *self._emit_text(str(limit), self._next_cycle()),
+            ):
+                yield final_event
+        yield Stage("response_ready")
+
+    def flush_pending_text(self) -> Iterator[AgentEvent]:
+        """Tell the words that still wait, where the run ends in the middle of a model call."""
+        if self._cycle is not None:
+            cycle = self._cycle
+            yield from self._emit_text(
+                cycle.citation_rewriter.feed(cycle.link_filter.flush())
+                + cycle.citation_rewriter.flush(),
+                cycle,
+            )
+
+    def _next_cycle(self) -> _Cycle:
+        return _Cycle(
+            paragraph=self._paragraph,
+            link_filter=LinkFilter(self.tool_policy.is_known_url),
+            citation_rewriter=CitationRewriter(self.toolkit.citations.render_marker),
+        )
+
+    @property
+    def _paragraph(self) -> str:
+        """Set what follows a tool call or a guard apart from what was said before."""
+        return "\n\n" if self.chars else ""
+
+    async def _call_model(
+        self, conversation: Sequence[ModelMessage], cycle: _Cycle
+    ) -> AsyncGenerator[AgentEvent, None]:
+        """Make one model call: yield its words, collect its calls. The last cycle has no tools."""
+        self.cycles += 1
+        tools = () if self._is_last_cycle else self.toolkit.specs
+        for stage in self._enter_stage("thinking"):
+            yield stage
+        with telemetry.measure_stage("model"):
+            async with self.model.stream(self.role, conversation, tools) as events:
+                async for event in events:
+                    for agent_event in await self._handle_event(event, cycle):
+                        yield agent_event
+        for agent_event in self.flush_pending_text():
+            yield agent_event
+
+    @property
+    def _is_last_cycle(self) -> bool:
+        return self.cycles >= self.limits.cycles
+
+    async def _run_tools(
+        self, conversation: list[ModelMessage], cycle: _Cycle
+    ) -> AsyncGenerator[AgentEvent, None]:
+        """Make the calls that a model asked for; they and their results join the conversation."""
+        for event in await self._start_calls(cycle.requested_calls):
+            yield event
+        async with aclosing(self._confirm_calls(cycle)) as events:
+            async for event in events:
+                yield event
+        outcomes = await self.toolkit.run(cycle.requested_calls, cycle.skip_reasons)
+        self.tool_policy.record_results(outcomes)
+        for outcome in outcomes:
+            yield _to_tool_ended(outcome)
+        conversation.append(
+            AssistantTurn(text="".join(cycle.text), tool_calls=tuple(cycle.requested_calls))
+        )
+        conversation += [
+            ToolResult(call_id=outcome.call_id, text=outcome.text, source=outcome.source)
+            for outcome in outcomes
+        ]
+
+    async def _handle_event(self, event: ModelEvent, cycle: _Cycle) -> Iterable[AgentEvent]:
+        match event:
+            case TextDelta(text):
+                await self._check_length(len(text))
+                cycle.text.append(text)
+                self.chars += len(text)
+                return self._emit_text(self._filter_text(text, cycle), cycle)
+            case ReasoningDelta(text):
+                await self._wait_for_gate()
+                return [ReasoningText(text)]
+            case ToolCallRequested(call) if not self._is_last_cycle:
+                cycle.requested_calls.append(call)
+            case ModelCallFinished(usage=usage):
+                self.usage = _add_usage(self.usage, usage)
+        return ()
+
+    def _filter_text(self, text: str, cycle: _Cycle) -> str:
+        """Nothing waits while nothing was given out that it could cite."""
+        text = cycle.link_filter.feed(text)
+        return cycle.citation_rewriter.feed(text) if self.toolkit.citations.cards else text
+
+    def _emit_text(self, text: str, cycle: _Cycle) -> Iterator[AgentEvent]:
+        """Tell words, and before them what they are the first to cite."""
+        if not text:
+            return
+        yield from self._enter_stage("answering")
+        for card in self.toolkit.citations.shown_cards[self._shown_card_count :]:
+            self._shown_card_count += 1
+            yield CitationShown(number=self._shown_card_count, card=card)
+        yield AnswerText(cycle.paragraph + text)
+        cycle.paragraph = ""
+
+    def _enter_stage(self, stage: StageName) -> Iterator[Stage]:
+        if stage != self._stage:
+            self._stage = stage
+            if stage == "answering":
+                telemetry.mark("first_token")
+            yield Stage(stage)
+
+    async def _check_length(self, chars: int) -> None:
+        await self._wait_for_gate()
+        if self.chars + chars > self.limits.answer_chars:
+            raise LimitReached(user_texts.ANSWER_TOO_LONG)
+
+    async def _wait_for_gate(self) -> None:
+        if not await self.output_gate.wait_released():
+            raise LimitReached(user_texts.ANSWER_WITHHELD)
+
+    async def _start_calls(self, requested_calls: Sequence[ToolCall]) -> list[AgentEvent]:
+        """Let calls start, and say what is being done. Raises Stopped."""
+        await self._wait_for_gate()
+        check_calls(self.calls, requested_calls, self.limits)
+        statuses = dict.fromkeys(self._build_statuses(requested_calls))
+        self.calls += requested_calls
+        return [
+            *self._enter_stage("using_tools"),
+            *statuses,
+            *map(_to_tool_started, requested_calls),
+        ]
+
+    async def _confirm_calls(self, cycle: _Cycle) -> AsyncGenerator[AgentEvent, None]:
+        """Have the owner decide on what is in doubt; until then nothing of this cycle runs."""
+        pending: dict[int, Confirmation] = {}
+        for position, call in enumerate(cycle.requested_calls):
+            tool = self.toolkit.get(call.name)
+            doubt = self.tool_policy.find_confirmation_reason(tool, call)
+            if tool is None or doubt is None:
+                continue
+            cycle.skip_reasons[position] = _SKIP_REASON_BY_DECISION["expired"]
+            confirmation = await self.confirmer.request(tool, call, doubt)
+            if confirmation is None:
+                for event in self._explain_skipped_call(tool, cycle):
+                    yield event
+            else:
+                pending[position] = confirmation
+                yield ConfirmationRequested(confirmation)
+        for position, confirmation in pending.items():
+            decision = await self.confirmer.wait_for_decision(confirmation)
+            yield ConfirmationResolved(id=confirmation.id, decision=decision)
+            _apply_decision(cycle, position, confirmation, decision)
+
+    def _explain_skipped_call(self, tool: Tool, cycle: _Cycle) -> Iterator[AgentEvent]:
+        text = user_texts.CALL_SKIPPED.format(tool=tool.name, source=tool.source)
+        self.chars += len(text)
+        cycle.text.append(text)
+        yield from self._emit_text(text, cycle)
+
+    def _build_statuses(self, requested_calls: Sequence[ToolCall]) -> Iterator[Status]:
+        if is_busy(len(self.calls), len(requested_calls), self.limits):
+            yield Status(user_texts.BUSY)
+        for call in requested_calls:
+            tool = self.toolkit.get(call.name)
+            if tool is not None:
+                yield Status(tool.status, tool.app_id)
+
+    def _check_context_size(self, conversation: Sequence[ModelMessage]) -> None:
+        if sum(estimate_tokens(_to_text(m)) for m in conversation) > self.limits.context_tokens:
+            raise LimitReached(user_texts.TOO_MUCH_CONTEXT)
+
+
+def _apply_decision(
+    cycle: _Cycle, position: int, confirmation: Confirmation, decision: Decision
+) -> None:
+    """What runs is what was shown."""
+    if decision == "approved":
+        del cycle.skip_reasons[position]
+        confirmed_call = replace(cycle.requested_calls[position], arguments=confirmation.arguments)
+        cycle.requested_calls[position] = confirmed_call
+    else:
+        cycle.skip_reasons[position] = _SKIP_REASON_BY_DECISION[decision]
+
+
+def _to_tool_started(call: ToolCall) -> ToolStarted:
+    arguments = call.arguments[:MAX_SHOWN_ARGUMENTS_CHARS]
+    return ToolStarted(call_id=call.id, tool=call.name, arguments=arguments)
+
+
+def _to_tool_ended(outcome: ToolOutcome) -> ToolEnded:
+    return ToolEnded(
+        call_id=outcome.call_id,
+        output=outcome.display_text,
+        failed=outcome.failed,
+        source=outcome.source,
+        connect_url=outcome.connect_url,
+    )
+
+
+def _to_text(message: ModelMessage) -> str:
+    match message:
+        case AssistantTurn(text=text, tool_calls=calls):
+            return text + "".join(call.arguments for call in calls)
+        case SystemText(text=text) | UserText(text=text) | ToolResult(text=text):
+            return text
+
+
+def _add_usage(first: Usage, second: Usage) -> Usage:
+    return Usage(
+        input_tokens=first.input_tokens + second.input_tokens,
+        cached_tokens=first.cached_tokens + second.cached_tokens,
+        output_tokens=first.output_tokens + second.output_tokens,
+    )

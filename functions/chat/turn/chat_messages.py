@@ -1,0 +1,104 @@
+"""What the owner does with a chat besides asking: read it, begin it again, report, rate."""
+
+import asyncio
+
+from functions.chat.runs.lapsed_runs import close_unanswered_run
+from functions.chat.turn.chat_sessions import clear_session, require_visible_app, resolve_session
+from functions.chat.wiring import ChatDeps
+from shared import prompts
+from shared.domain.chat import Message, Session
+from shared.domain.errors import AlreadyExists, Invalid, NotFound
+from shared.domain.ids import AppId, MessageId, SessionId, UserId
+
+PAGE_SIZE = 100
+
+
+async def list_newest(
+    deps: ChatDeps, uid: UserId, app_id: AppId | None, session_id: SessionId | None = None
+) -> list[Message]:
+    """Return the chat's newest messages, newest first; an empty chat begins with a greeting.
+
+    Raises NotFound for an app or a session this user cannot see.
+    """
+    session = await resolve_session(deps, uid, app_id, session_id)
+    messages = await deps.messages.list_newest(uid, session.id, limit=PAGE_SIZE)
+    if messages and await close_unanswered_run(deps.runs, uid, messages[0], now=deps.clock.now()):
+        messages = await deps.messages.list_newest(uid, session.id, limit=PAGE_SIZE)
+    return messages or [await _store_greeting(deps, uid, session)]
+
+
+async def list_before(
+    deps: ChatDeps, uid: UserId, session_id: SessionId, before_id: MessageId
+) -> list[Message]:
+    """Return what stands before a message, newest first. Raises NotFound where it is not."""
+    before_message = await deps.messages.get(uid, before_id)
+    if before_message.session_id != session_id:
+        raise NotFound("Message not found")
+    return await deps.messages.list_newest(
+        uid, session_id, limit=PAGE_SIZE, before=before_message.position
+    )
+
+
+async def ensure_greeting(
+    deps: ChatDeps, uid: UserId, app_id: AppId | None, session_id: SessionId | None = None
+) -> Message:
+    """Store and return the chat's first message; asked twice, it is still one message.
+
+    Raises NotFound for an app or a session this user cannot see.
+    """
+    return await _store_greeting(deps, uid, await resolve_session(deps, uid, app_id, session_id))
+
+
+async def clear(
+    deps: ChatDeps, uid: UserId, app_id: AppId | None, session_id: SessionId | None = None
+) -> Message:
+    """Delete this chat's messages, and no other's; return the new first message."""
+    session = await resolve_session(deps, uid, app_id, session_id)
+    await _load_app_name(deps, uid, session.app_id)
+    await clear_session(deps, uid, session)
+    return await _store_greeting(deps, uid, session)
+
+
+async def _store_greeting(deps: ChatDeps, uid: UserId, session: Session) -> Message:
+    name, app = await asyncio.gather(
+        _load_name_suffix(deps, uid), _load_app_name(deps, uid, session.app_id)
+    )
+    message = Message(
+        id=MessageId(f"initial-{session.id}"),
+        session_id=session.id,
+        text=prompts.render("chat/initial_message", name=name, app=app),
+        sender="ai",
+        created_at=deps.clock.now(),
+        app_id=session.app_id,
+    )
+    try:
+        await deps.messages.add(uid, session, message)
+    except AlreadyExists:
+        return await deps.messages.get(uid, message.id)
+    return message
+
+
+async def _load_name_suffix(deps: ChatDeps, uid: UserId) -> str:
+    name = (await deps.profiles.get(uid)).name
+    return f" {name}" if name else ""
+
+
+async def _load_app_name(deps: ChatDeps, uid: UserId, app_id: AppId | None) -> str:
+    return require_visible_app(await deps.apps.get(app_id), uid).name if app_id else "Keepsake"
+
+
+async def report(deps: ChatDeps, uid: UserId, message_id: MessageId) -> None:
+    """Mark an answer as reported. Raises NotFound, or Invalid with the texts the app shows."""
+    message = await deps.messages.get(uid, message_id)
+    if message.sender != "ai":
+        raise Invalid("Only AI messages can be reported")
+    if message.reported:
+        raise Invalid("Message already reported")
+    await deps.messages.change(uid, message_id, reported=True)
+
+
+async def rate(
+    deps: ChatDeps, uid: UserId, message_id: MessageId, value: int, reason: str | None
+) -> None:
+    """Store a thumb and why; 0 takes it back. Raises NotFound."""
+    await deps.messages.change(uid, message_id, rating=value or None, rating_reason=reason)

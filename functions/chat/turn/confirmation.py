@@ -1,0 +1,128 @@
+"""Asks the owner whether a call may run, and waits for their word; within limits."""
+
+import json
+from collections.abc import Callable
+from contextlib import AbstractContextManager, suppress
+from datetime import timedelta
+from typing import TYPE_CHECKING, Protocol
+
+import anyio
+from pydantic_core import from_json
+
+from functions.chat.tools.toolkit import Tool
+from shared.data.confirmations import Confirmations
+from shared.domain.confirmation import CONFIRMATION_TIMEOUT, Confirmation, Decision
+from shared.domain.errors import KeepsakeError
+from shared.domain.ids import RunId, UserId
+from shared.domain.model import ToolCall
+from shared.domain.text import strip_invisible
+from shared.ports import Clock, NewId
+from shared.resilience.retry import retry_once
+
+if TYPE_CHECKING:
+    from shared.domain.policy import Doubt
+
+POLL_S = 0.5
+STORE_TIMEOUT_S = 2.5
+MAX_ARGUMENTS_CHARS = 20_000
+"""Characters: what is longer nobody reads before they confirm it."""
+
+
+class Confirmer(Protocol):
+    """How a turn reaches its owner while it goes on."""
+
+    async def request(self, tool: Tool, call: ToolCall, doubt: "Doubt") -> Confirmation | None:
+        """Return the question as it is stored; None where the owner cannot be asked."""
+
+    async def wait_for_decision(self, confirmation: Confirmation) -> Decision:
+        """Return what the owner decided, or that they did not in time."""
+
+
+class NoConfirmer:
+    """For a client that cannot show a question."""
+
+    async def request(self, tool: Tool, call: ToolCall, doubt: "Doubt") -> Confirmation | None:
+        return None
+
+    async def wait_for_decision(self, confirmation: Confirmation) -> Decision:
+        return "expired"
+
+
+class StoredConfirmer:
+    """Asks through documents, so that any process may take the answer.
+
+    `unhurried` is entered while it waits: the turn's deadline grows by that. All questions of a
+    turn wait for WAIT together; after one that nobody answered, nobody is asked again.
+    """
+
+    def __init__(
+        self,
+        confirmations: Confirmations,
+        clock: Clock,
+        new_id: NewId,
+        uid: UserId,
+        run_id: RunId,
+        pause_deadline: Callable[[], AbstractContextManager[None]],
+    ) -> None:
+        self._confirmations = confirmations
+        self._clock = clock
+        self._new_id = new_id
+        self._uid = uid
+        self._run_id = run_id
+        self._pause_deadline = pause_deadline
+        self._time_left = CONFIRMATION_TIMEOUT
+
+    async def request(self, tool: Tool, call: ToolCall, doubt: "Doubt") -> Confirmation | None:
+        if self._time_left <= timedelta() or len(call.arguments) > MAX_ARGUMENTS_CHARS:
+            return None
+        now = self._clock.now()
+        confirmation = Confirmation(
+            id=self._new_id(),
+            call_id=call.id,
+            tool=tool.name,
+            source=tool.source,
+            arguments=_format_arguments(call.arguments),
+            reason=doubt.reason,
+            argument=doubt.argument,
+            asked_at=now,
+            expires_at=now + self._time_left,
+        )
+        try:
+            await retry_once(lambda: self._add(confirmation), self._clock.sleep)
+        except KeepsakeError:
+            return None
+        return confirmation
+
+    async def _add(self, confirmation: Confirmation) -> None:
+        await self._confirmations.add(self._uid, self._run_id, confirmation)
+
+    async def wait_for_decision(self, confirmation: Confirmation) -> Decision:
+        started_at = self._clock.now()
+        with self._pause_deadline():
+            decision = await self._poll_decision(confirmation)
+        waiting_time = self._clock.now() - started_at
+        self._time_left = timedelta() if decision == "expired" else self._time_left - waiting_time
+        return decision
+
+    async def _poll_decision(self, confirmation: Confirmation) -> Decision:
+        while self._clock.now() < confirmation.expires_at:
+            await self._clock.sleep(POLL_S)
+            with suppress(KeepsakeError), anyio.move_on_after(STORE_TIMEOUT_S):
+                current = await self._confirmations.get(self._uid, self._run_id, confirmation.id)
+                if current is None:
+                    return "expired"  # with its chat
+                if current.decision is not None:
+                    return current.decision
+        return await self._expire(confirmation)
+
+    async def _expire(self, confirmation: Confirmation) -> Decision:
+        """An answer that came at the last moment counts; what cannot be known does not run."""
+        with suppress(KeepsakeError), anyio.move_on_after(STORE_TIMEOUT_S):
+            current = await self._confirmations.expire(self._uid, self._run_id, confirmation.id)
+            return current.decision or "expired"
+        return "expired"
+
+
+def _format_arguments(arguments: str) -> str:
+    """Write arguments so that nothing hides in them from whoever reads and confirms them."""
+    return strip_invisible(json.dumps(from_json(arguments or "{}"), ensure_ascii=False))

@@ -1,0 +1,65 @@
+"""Limits of a turn: model cycles, tool calls, tokens, seconds, and loop detection."""
+
+from collections.abc import Sequence
+
+from pydantic_core import from_json
+
+from functions.chat import user_texts
+from shared.domain.model import ToolCall
+from shared.domain.value import value
+
+
+class LimitReached(Exception):
+    """A guard ended the turn; the message is what the owner reads."""
+
+
+@value
+class Limits:
+    """How far one question may go."""
+
+    cycles: int = 6
+    tool_calls: int = 10
+    context_tokens: int = 500_000
+    call_timeout_s: float = 30.0
+    deadline_s: float = 150.0
+    answer_chars: int = 60_000
+
+
+def check_calls(
+    earlier_calls: Sequence[ToolCall], requested_calls: Sequence[ToolCall], limits: Limits
+) -> None:
+    """Raise Stopped when none of `wanted` may start."""
+    if len(earlier_calls) + len(requested_calls) > limits.tool_calls:
+        raise LimitReached(user_texts.TOO_MANY_CALLS)
+    if any(_is_repeating(earlier_calls, call) for call in requested_calls):
+        raise LimitReached(user_texts.CALL_REPEATED)
+
+
+def is_busy(earlier_count: int, requested_count: int, limits: Limits) -> bool:
+    """Tell when a question passes 80 % of its calls, so that the owner hears of it once."""
+    threshold = limits.tool_calls * 0.8
+    return earlier_count < threshold <= earlier_count + requested_count
+
+
+def _is_repeating(earlier_calls: Sequence[ToolCall], requested_call: ToolCall) -> bool:
+    """Two of the last three calls were nearly this one: it will not find more the next time."""
+    return sum(_is_similar(call, requested_call) for call in earlier_calls[-3:]) >= 2
+
+
+def _is_similar(first: ToolCall, second: ToolCall) -> bool:
+    if first.name != second.name:
+        return False
+    a, b = _parse_arguments(first), _parse_arguments(second)
+    names = a.keys() | b.keys()
+    if not names:
+        return True
+    equal = sum(name in a and name in b and a[name] == b[name] for name in names)
+    return equal / len(names) >= 0.8
+
+
+def _parse_arguments(call: ToolCall) -> dict[str, object]:
+    try:
+        arguments = from_json(call.arguments or "{}", allow_inf_nan=False)
+    except ValueError:
+        return {"": call.arguments}
+    return arguments if isinstance(arguments, dict) else {"": arguments}

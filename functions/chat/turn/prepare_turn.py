@@ -1,0 +1,167 @@
+"""A question is accepted or refused, with everything its answer needs."""
+
+import asyncio
+from collections.abc import Sequence
+from datetime import datetime
+from itertools import islice
+
+from functions.chat.context import history, prompt
+from functions.chat.tools.app_tools import build_app_tools
+from functions.chat.tools.library_tools import build_library_tools
+from functions.chat.tools.service_tools import build_service_tools
+from functions.chat.tools.task_tools import build_task_tools
+from functions.chat.tools.toolkit import Tool
+from functions.chat.turn.chat_sessions import require_visible_app, resolve_session
+from functions.chat.turn.idempotency import IdempotencyKey, check_unused
+from functions.chat.turn.output_gate import OutputGate
+from functions.chat.turn.tool_policy import ToolPolicy, build_tool_policy
+from functions.chat.wiring import ChatDeps
+from shared.domain.app import App
+from shared.domain.chat import Message, Session, build_main_session_id
+from shared.domain.connection import Connection
+from shared.domain.errors import Invalid, TooLarge
+from shared.domain.ids import AppId, RunId, SessionId, UserId
+from shared.domain.model import ModelMessage, ModelRole
+from shared.domain.run import build_question_id
+from shared.domain.text import strip_invisible
+from shared.domain.value import value
+
+MAX_QUESTION_CHARS = 20_000
+MAX_EARLIER_TEXTS = 3
+"""So many earlier messages of the owner's help to choose among many tools."""
+
+
+@value
+class PreparedTurn:
+    """A question that was accepted, with everything its answer needs."""
+
+    uid: UserId
+    run_id: RunId
+    session: Session
+    question: Message
+    role: ModelRole
+    messages: Sequence[ModelMessage]
+    tools: Sequence[Tool]
+    tool_policy: ToolPolicy
+    output_gate: OutputGate
+    can_confirm: bool
+    fingerprint: str = ""
+
+
+async def prepare_turn(
+    deps: ChatDeps,
+    uid: UserId,
+    text: str,
+    app_id: AppId | None,
+    session_id: SessionId | None = None,
+    *,
+    key: IdempotencyKey | None = None,
+    can_confirm: bool = False,
+) -> PreparedTurn:
+    """Accept a question or refuse it: reads documents in two rounds, writes nothing.
+
+    `can_ask` says that the client can show its owner a question while the answer goes on.
+
+    Raises Invalid (nothing to read), TooLarge (over MAX_QUESTION_CHARS), NotFound (no such app or
+    chat session), TooMany (over MAX_RUNS), Repeated.
+    """
+    text = _clean_question(text)
+    now = deps.clock.now()
+    session_id = session_id or build_main_session_id(app_id)
+    run_id = key.run_id(uid) if key else RunId(deps.new_id())
+    profile, session, newest_messages, installed_apps, connections, _ = await asyncio.gather(
+        deps.profiles.get(uid),
+        resolve_session(deps, uid, app_id, session_id),
+        deps.messages.list_newest(uid, session_id, limit=history.MAX_READ),
+        deps.installed_apps.list_all(uid),
+        deps.connections.list_all(uid),
+        check_unused(deps, uid, run_id, key),
+    )
+    app, offered_apps = await _load_apps(
+        deps, uid, session.app_id, [installation.app_id for installation in installed_apps]
+    )
+    deps.active_runs.check_capacity(uid)
+    earlier_messages = history.select_window(newest_messages, session)
+    persona = app if app is not None and app.persona_prompt is not None else None
+    return PreparedTurn(
+        uid=uid,
+        run_id=run_id,
+        session=session,
+        question=_build_question(run_id, session, text, now),
+        role=persona.persona_model if persona else "agent",
+        messages=prompt.build_prompt(
+            text,
+            history=earlier_messages,
+            summary=session.summary,
+            profile=profile,
+            app=app,
+            now=now,
+        ),
+        tools=[]
+        if persona
+        else _collect_tools(
+            deps, uid, connections, offered_apps, (text, *_select_user_texts(newest_messages))
+        ),
+        tool_policy=build_tool_policy(text, history=earlier_messages, session=session, app=app),
+        output_gate=OutputGate(is_stored=False),
+        can_confirm=can_confirm,
+        fingerprint=key.fingerprint if key else "",
+    )
+
+
+def _clean_question(text: str) -> str:
+    if len(text) > MAX_QUESTION_CHARS:
+        raise TooLarge(
+            f"Your message is too long: {len(text)} characters, at most {MAX_QUESTION_CHARS}."
+        )
+    text = strip_invisible(text).strip()
+    if not text:
+        raise Invalid("Your message is empty. Please write a question.")
+    return text
+
+
+async def _load_apps(
+    deps: ChatDeps, uid: UserId, chat_app_id: AppId | None, installed_ids: Sequence[AppId]
+) -> tuple[App | None, list[App]]:
+    """Return the app a chat belongs to, as it stands, and the apps that serve tools, in one round."""
+    chat_apps, offered_apps = await asyncio.gather(
+        deps.apps.get_many([chat_app_id] if chat_app_id else []),
+        deps.offered_apps.get_many(installed_ids),
+    )
+    return (
+        None if chat_app_id is None else require_visible_app(next(iter(chat_apps), None), uid)
+    ), offered_apps
+
+
+def _select_user_texts(newest_first: Sequence[Message]) -> list[str]:
+    """Return what the owner said last, before this question."""
+    texts = (message.text for message in newest_first if message.sender == "human")
+    return list(islice(texts, MAX_EARLIER_TEXTS))
+
+
+def _build_question(run_id: RunId, session: Session, text: str, now: datetime) -> Message:
+    return Message(
+        id=build_question_id(run_id),
+        session_id=session.id,
+        text=text,
+        sender="human",
+        created_at=now,
+        app_id=session.app_id,
+    )
+
+
+def _collect_tools(
+    deps: ChatDeps,
+    uid: UserId,
+    connections: Sequence[Connection],
+    offered_apps: Sequence[App],
+    user_texts: Sequence[str],
+) -> list[Tool]:
+    """Offer what the owner's words, the newest first, may need."""
+    question, *earlier = user_texts
+    return [
+        *build_library_tools(deps, uid),
+        *build_task_tools(deps, uid),
+        *build_service_tools(deps, uid, connections),
+        *build_app_tools(deps.toolbox, uid, offered_apps, question, earlier),
+    ]

@@ -1,0 +1,30 @@
+"""User texts: what the owner reads where a turn ends without an answer, or is delayed."""
+
+TOO_MANY_CALLS = (
+    "I'm having trouble finding all the information you need. Could you try asking a simpler "
+    "question or breaking this into separate questions?"
+)
+CALL_REPEATED = (
+    "I seem to be stuck trying to answer your question. Could you rephrase it in a different way?"
+)
+TOO_MUCH_CONTEXT = (
+    "That's a lot of information to process at once! Could you narrow down your request? Try "
+    "asking about a smaller time period or being more specific about what you're looking for."
+)
+DEADLINE_PASSED = "This is taking longer than it should, so I stopped here. Please try again."
+ANSWER_TOO_LONG = "My answer was getting too long, so I stopped here."
+INTERNAL_ERROR = "Something went wrong while I was answering. Please try again."
+MODEL_DOWN = "The language model cannot be reached at the moment. Please try again in a minute."
+STORE_DOWN = "Your chats cannot be read at the moment, so I did not answer. Please try again."
+ANSWER_EMPTY = "I have no answer to that. Could you ask in other words?"
+ANSWER_INTERRUPTED = "I was interrupted before I could answer. Please ask again."
+ANSWER_STOPPED = "You stopped me before I could answer."
+QUESTION_NOT_SAVED = (
+    "Your question could not be saved, so I did not answer it. Please send it again."
+)
+ANSWER_WITHHELD = "I can't answer that."
+CALL_SKIPPED = (
+    "I did not use {tool} of {source}: you did not ask for it in so many words, and I cannot ask "
+    "you here. Tell me in your own words what it should do."
+)
+BUSY = "⚠️ I'm processing a lot of information. Your response might take a moment..."

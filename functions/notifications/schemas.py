@@ -1,0 +1,154 @@
+"""What apps post, and what the owner reads of it: the HTTP contract of notifications."""
+
+from datetime import datetime
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import ConfigDict, Field, model_validator
+
+from shared.domain.ids import AppId, UserId
+from shared.domain.notification import DigestId, Notification, NotificationId, State
+from shared.domain.quiet_hours import Preferences, QuietHours
+from shared.edge.http import Wire
+
+
+class NotificationIn(Wire):
+    """An app's message to a user. All three are required; what misses is named one at a time."""
+
+    aid: str | None = None
+    uid: str | None = None
+    message: str | None = None
+
+
+class NotificationQuery(Wire):
+    """The same as a query; the app is named in the path."""
+
+    uid: str | None = None
+    message: str | None = None
+
+
+class DoneOut(Wire):
+    """It is done."""
+
+    status: Literal["Ok"] = "Ok"
+
+
+class DeliverIn(Wire):
+    """The ids of a stored notification."""
+
+    uid: UserId
+    id: NotificationId
+
+
+class DeliverDigestIn(Wire):
+    """The ids of what was held back."""
+
+    uid: UserId
+    id: DigestId
+
+
+class ReceiptQuery(Wire):
+    """Who asks, about a notification to whom; both are required."""
+
+    aid: str | None = None
+    uid: str | None = None
+
+
+class ReceiptOut(Wire):
+    """What became of a notification, and when. What its reader muted counts as sent: it is in the inbox."""
+
+    id: NotificationId
+    state: State
+    accepted_at: datetime
+    sent_at: datetime | None
+    failed_at: datetime | None
+    read_at: datetime | None
+
+    @classmethod
+    def of(cls, notification: Notification) -> Self:
+        return cls(
+            id=notification.id,
+            state=notification.state,
+            accepted_at=notification.created_at,
+            sent_at=notification.delivery.sent_at,
+            failed_at=notification.delivery.failed_at,
+            read_at=notification.read_at,
+        )
+
+
+class InboxItemOut(Wire):
+    """A delivered notification."""
+
+    id: NotificationId
+    app_id: str
+    title: str
+    body: str
+    created_at: datetime
+    delivered_at: datetime
+    read: bool
+
+
+class InboxPageOut(Wire):
+    """Newest first; `next_cursor` continues where this page ends, null at the end."""
+
+    items: list[InboxItemOut]
+    next_cursor: str | None
+
+
+class InboxQuery(Wire):
+    cursor: str | None = None
+    limit: int = Field(default=50, ge=1, le=100)
+
+
+LocalTime = Annotated[str, Field(pattern=r"^([01][0-9]|2[0-3]):[0-5][0-9]$")]
+AppName = Annotated[AppId, Field(pattern=r"^[A-Za-z0-9_-]{1,64}$")]
+
+
+class QuietHoursIn(Wire):
+    """Local times in the time zone of the profile; `22:00` to `07:00` crosses midnight."""
+
+    model_config = ConfigDict(validate_by_name=True, serialize_by_alias=True)
+
+    begin: LocalTime = Field(alias="from")
+    end: LocalTime = Field(alias="to")
+
+    @model_validator(mode="after")
+    def _check_times_differ(self) -> Self:
+        if self.begin == self.end:
+            raise ValueError(
+                "quiet hours begin and end at the same time; `enabled` switches all off"
+            )
+        return self
+
+
+class PreferencesIn(Wire):
+    """Fields left out keep their value; null means no quiet hours, or the digest at their end."""
+
+    enabled: bool = True
+    muted_apps: Annotated[tuple[AppName, ...], Field(max_length=200)] = ()
+    quiet_hours: QuietHoursIn | None = None
+    digest: bool = True
+    digest_hour: Annotated[int, Field(ge=0, le=23)] | None = None
+
+    def to_changes(self) -> dict[str, Any]:
+        changes = {name: getattr(self, name) for name in self.model_fields_set}
+        if self.quiet_hours:
+            changes["quiet_hours"] = QuietHours(
+                begin=self.quiet_hours.begin, end=self.quiet_hours.end
+            )
+        if "muted_apps" in changes:
+            changes["muted_apps"] = tuple(sorted(set(self.muted_apps)))
+        return changes
+
+
+class PreferencesOut(Wire):
+    """What the user wants to hear of apps."""
+
+    enabled: bool
+    muted_apps: list[AppId]
+    quiet_hours: QuietHoursIn | None
+    digest: bool
+    digest_hour: int | None
+
+    @classmethod
+    def of(cls, preferences: Preferences) -> Self:
+        return cls.model_validate(preferences, from_attributes=True)

@@ -1,0 +1,63 @@
+"""Which app calls, on behalf of whom, and whether it may do what it asks for."""
+
+from datetime import datetime
+from typing import Any
+
+from functions.process_conversation.wiring import IntegrationDeps
+from shared import telemetry
+from shared.data.app_access import authenticate_app
+from shared.domain.app import App, Permission
+from shared.domain.errors import NotAllowed
+from shared.domain.ids import AppId
+from shared.edge.http import Call
+from shared.resilience.hour_windows import floor_to_hour
+from shared.resilience.rate_limit_status import RateLimitStatus, check_limit
+
+_ACTION_NAMES: dict[Permission, str] = {
+    "create_conversation": "create conversations",
+    "create_facts": "create memories",
+    "read_memories": "read memories",
+    "read_conversations": "read conversations",
+    "read_tasks": "read tasks",
+}
+MAX_REQUESTS_PER_HOUR = 60
+"""Of each action, for one app and user."""
+
+
+async def authorize_app(deps: IntegrationDeps, call: Call[Any], action: Permission) -> App:
+    """Return the app that calls, if it may do this.
+
+    Raises NotAuthenticated, NotAllowed, NotFound: its key, whether the user installed it, whether it
+    declared the action, and whether it had when the user installed it.
+    """
+    telemetry.add_fields(uid=telemetry.hash_id(call.query.uid))
+    app, installed_app = await authenticate_app(
+        deps,
+        AppId(call.path["app_id"]),
+        call.query.uid,
+        call.headers.get("authorization"),
+        not_installed_message="App is not enabled for this user",
+    )
+    if action not in app.external_integration.permissions:
+        raise NotAllowed(f"App does not have the capability to {_ACTION_NAMES[action]}")
+    if action not in installed_app.get_permissions(app, call.query.uid):
+        raise NotAllowed(
+            f"App may not {_ACTION_NAMES[action]} before this user enables it once more"
+        )
+    return app
+
+
+async def consume_quota(
+    deps: IntegrationDeps, call: Call[Any], action: Permission, *, consumer: str, at: datetime
+) -> RateLimitStatus:
+    """Count a request, once however often it is attempted by this `taker`. Raises TooMany."""
+    remaining = await deps.limits.consume(
+        call.query.uid,
+        f"{call.path['app_id']}-{action}",
+        hour=floor_to_hour(at),
+        limit=MAX_REQUESTS_PER_HOUR,
+        consumer=consumer,
+    )
+    return check_limit(
+        remaining, limit=MAX_REQUESTS_PER_HOUR, noun="requests", now=deps.clock.now()
+    )

@@ -1,0 +1,228 @@
+"""The library as apps see it: by their key, for users who installed them, by declared action."""
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from starlette.responses import JSONResponse, Response
+
+from functions.process_conversation.integrations import library_reader
+from functions.process_conversation.integrations.authorization import (
+    MAX_REQUESTS_PER_HOUR,
+    authorize_app,
+    consume_quota,
+)
+from functions.process_conversation.integrations.integration_schemas import (
+    AppMemoryOut,
+    AppTaskOut,
+    ConversationsOut,
+    ConversationsQuery,
+    EmptyOut,
+    ExternalConversationIn,
+    ExternalMemoryIn,
+    ExternalSearchIn,
+    MemoriesOut,
+    MemoriesQuery,
+    OwnerQuery,
+    SearchOut,
+    SearchQuery,
+    TasksOut,
+    TasksQuery,
+)
+from functions.process_conversation.integrations.library_writer import (
+    AppContribution,
+    build_conversation,
+    store_contribution,
+)
+from functions.process_conversation.wiring import IntegrationDeps
+from shared.domain.app import App, Permission
+from shared.domain.errors import TooMany
+from shared.domain.operation import Operation
+from shared.edge.http import Call, Endpoint, Wire
+from shared.edge.idempotency import IdempotencyKeyHeader, run_idempotent
+from shared.edge.problems import build_problem
+from shared.edge.rate_limit_headers import build_rate_limit_headers, too_many_requests
+
+MAX_BODY_BYTES = 8_388_608
+"""Room for the longest text, escaped."""
+
+
+async def add_conversation(deps: IntegrationDeps, call: Call[ExternalConversationIn]) -> Response:
+    """Store it; it is processed afterwards, as every conversation is."""
+
+    def build_contribution(app: App, operation: Operation) -> AppContribution:
+        return AppContribution(conversation=build_conversation(app, call.body, operation))
+
+    return await _write(deps, call, "create_conversation", build_contribution)
+
+
+async def add_memories(deps: IntegrationDeps, call: Call[ExternalMemoryIn]) -> Response:
+    """Store facts as they are; facts are found in a text as in every conversation."""
+    body = call.body
+
+    def build_contribution(app: App, operation: Operation) -> AppContribution:
+        facts = tuple(fact.content for fact in body.memories or ())
+        if not (body.text and body.text.strip()):
+            return AppContribution(facts=facts)
+        text = ExternalConversationIn(text=body.text)
+        return AppContribution(facts=facts, conversation=build_conversation(app, text, operation))
+
+    return await _write(deps, call, "create_facts", build_contribution)
+
+
+async def list_memories(deps: IntegrationDeps, call: Call[None]) -> Response:
+    query: MemoriesQuery = call.query
+
+    async def load_memories() -> MemoriesOut:
+        memories = await deps.memories.list_newest(
+            query.uid, limit=query.limit, offset=query.offset
+        )
+        return MemoriesOut(memories=[AppMemoryOut.of(query.uid, memory) for memory in memories])
+
+    return await _read(deps, call, "read_memories", load_memories)
+
+
+async def list_conversations(deps: IntegrationDeps, call: Call[None]) -> Response:
+    query: ConversationsQuery = call.query
+
+    async def load_conversations() -> ConversationsOut:
+        return ConversationsOut(
+            conversations=await library_reader.list_conversations(deps, query.uid, query)
+        )
+
+    return await _read(deps, call, "read_conversations", load_conversations)
+
+
+async def search_conversations(deps: IntegrationDeps, call: Call[ExternalSearchIn]) -> Response:
+    query: SearchQuery = call.query
+
+    async def load_hits() -> SearchOut:
+        return await library_reader.search_conversations(
+            deps, query.uid, call.body, query.max_transcript_segments
+        )
+
+    return await _read(deps, call, "read_conversations", load_hits)
+
+
+async def list_tasks(deps: IntegrationDeps, call: Call[None]) -> Response:
+    query: TasksQuery = call.query
+
+    async def load_tasks() -> TasksOut:
+        tasks = await library_reader.list_tasks(deps, query.uid, query)
+        return TasksOut(tasks=[AppTaskOut.model_validate(task) for task in tasks])
+
+    return await _read(deps, call, "read_tasks", load_tasks)
+
+
+async def _write(
+    deps: IntegrationDeps,
+    call: Call[Any],
+    action: Permission,
+    build_contribution: Callable[[App, Operation], AppContribution],
+) -> Response:
+    """Add to the library, once for each idempotency key; what cannot be kept does not count."""
+    app, uid = await authorize_app(deps, call, action), call.query.uid
+
+    async def work(operation: Operation) -> Response:
+        contribution, at = build_contribution(app, operation), operation.begun_at
+        rate_limit = await consume_quota(deps, call, action, consumer=operation.name, at=at)
+        await store_contribution(deps, uid, app, contribution, at)
+        return JSONResponse({}, headers=build_rate_limit_headers(rate_limit))
+
+    try:
+        return await run_idempotent(deps, call, uid=uid, caller=app.id, work=work)
+    except TooMany as error:
+        return too_many_requests(error, limit=MAX_REQUESTS_PER_HOUR)
+
+
+async def _read(
+    deps: IntegrationDeps,
+    call: Call[Any],
+    action: Permission,
+    load_body: Callable[[], Awaitable[Wire]],
+) -> Response:
+    """Answer with what is found, nulls left out."""
+    await authorize_app(deps, call, action)
+    try:
+        rate_limit = await consume_quota(
+            deps, call, action, consumer=deps.new_id(), at=deps.clock.now()
+        )
+        body = (await load_body()).model_dump_json(exclude_none=True)
+    except TooMany as error:
+        return too_many_requests(error, limit=MAX_REQUESTS_PER_HOUR)
+    except library_reader.InvalidDate as error:
+        return build_problem(400, str(error))
+    return Response(
+        body, media_type="application/json", headers=build_rate_limit_headers(rate_limit)
+    )
+
+
+REFUSAL_STATUSES = (400, 401, 403, 404, 413, 422, 429)
+ENDPOINTS = (
+    Endpoint(
+        method="POST",
+        path="/v2/integrations/{app_id}/user/conversations",
+        handler=add_conversation,
+        summary="Hand in a text as a conversation; it is processed afterwards",
+        access="anyone",
+        query=OwnerQuery,
+        headers=IdempotencyKeyHeader,
+        body=ExternalConversationIn,
+        response=EmptyOut,
+        max_bytes=MAX_BODY_BYTES,
+        errors=(*REFUSAL_STATUSES, 409, 415),
+    ),
+    Endpoint(
+        method="POST",
+        path="/v2/integrations/{app_id}/user/memories",
+        handler=add_memories,
+        summary="Add facts about the user, or a text to find some in",
+        access="anyone",
+        query=OwnerQuery,
+        headers=IdempotencyKeyHeader,
+        body=ExternalMemoryIn,
+        response=EmptyOut,
+        max_bytes=MAX_BODY_BYTES,
+        errors=(*REFUSAL_STATUSES, 409, 415),
+    ),
+    Endpoint(
+        method="GET",
+        path="/v2/integrations/{app_id}/memories",
+        handler=list_memories,
+        summary="List the user's memories, newest first",
+        access="anyone",
+        query=MemoriesQuery,
+        response=MemoriesOut,
+        errors=REFUSAL_STATUSES,
+    ),
+    Endpoint(
+        method="GET",
+        path="/v2/integrations/{app_id}/conversations",
+        handler=list_conversations,
+        summary="List the user's conversations, newest first",
+        access="anyone",
+        query=ConversationsQuery,
+        response=ConversationsOut,
+        errors=REFUSAL_STATUSES,
+    ),
+    Endpoint(
+        method="POST",
+        path="/v2/integrations/{app_id}/search/conversations",
+        handler=search_conversations,
+        summary="Find the user's conversations by what was said in them",
+        access="anyone",
+        query=SearchQuery,
+        body=ExternalSearchIn,
+        response=SearchOut,
+        errors=(*REFUSAL_STATUSES, 415),
+    ),
+    Endpoint(
+        method="GET",
+        path="/v2/integrations/{app_id}/tasks",
+        handler=list_tasks,
+        summary="List the user's action items, newest first",
+        access="anyone",
+        query=TasksQuery,
+        response=TasksOut,
+        errors=REFUSAL_STATUSES,
+    ),
+)

@@ -1,0 +1,227 @@
+"""What apps send and read of a user's library: names as in the old product, nulls left out."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Annotated, Literal, Self
+
+from pydantic import AfterValidator, ConfigDict, Field, StringConstraints, model_validator
+
+from functions.process_conversation.library.conversation_schemas import Source, StructuredOut, Utc
+from functions.process_conversation.library.schemas import MAX_MEMORY_CHARS
+from shared.domain.conversation import Conversation, ConversationStatus, Segment
+from shared.domain.ids import UserId
+from shared.domain.memory import Memory
+from shared.domain.text import strip_invisible
+from shared.edge.http import Wire
+
+MAX_FACTS = 50
+MAX_OFFSET = 5_000
+"""What is skipped is read, too."""
+
+
+def _validate_moment(moment: datetime) -> datetime:
+    """Take a time without a zone as UTC, as the old product did."""
+    if not 1900 < moment.year < 9000:
+        raise ValueError("a year from 1901 is expected")
+    return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+Moment = Annotated[datetime, AfterValidator(_validate_moment)]
+Text = Annotated[str, AfterValidator(strip_invisible)]
+Spec = Annotated[str, Field(max_length=200)]
+Day = Annotated[str, Field(max_length=40)]
+Limit = Annotated[int, Field(ge=1, le=1_000)]
+Offset = Annotated[int, Field(ge=0, le=MAX_OFFSET)]
+MaxSegments = Annotated[int, Field(ge=-1, le=1_000)]
+
+
+class OwnerQuery(Wire):
+    """Whose library."""
+
+    uid: UserId
+
+
+class ExternalConversationIn(Wire):
+    """A text to be processed like a conversation; each line is a turn of the app's."""
+
+    text: Text = ""
+    text_source: Literal["audio_transcript", "message", "other_text"] = "audio_transcript"
+    text_source_spec: Spec | None = None
+    started_at: Moment | None = None
+    finished_at: Moment | None = None
+    language: Annotated[str, Field(min_length=2, max_length=16)] | None = None
+
+
+class FactIn(Wire):
+    """A fact in the app's words."""
+
+    content: Annotated[
+        str,
+        AfterValidator(lambda text: strip_invisible(text).strip()),
+        StringConstraints(min_length=1, max_length=MAX_MEMORY_CHARS),
+    ]
+
+
+class ExternalMemoryIn(Wire):
+    """Facts as they are, a text to find facts in, or both."""
+
+    text: Text | None = None
+    text_source: Literal["email", "social_post", "other"] = "other"
+    text_source_spec: Spec | None = None
+    memories: Annotated[list[FactIn], Field(max_length=MAX_FACTS)] | None = None
+
+    @model_validator(mode="after")
+    def _require_content(self) -> Self:
+        if not (self.memories or (self.text and self.text.strip())):
+            raise ValueError(
+                "Either text or explicit memories(facts) are required and cannot be empty"
+            )
+        return self
+
+
+class EmptyOut(Wire):
+    """The old product answers with an empty object."""
+
+
+class MemoriesQuery(OwnerQuery):
+    limit: Limit = 100
+    offset: Offset = 0
+
+
+class ConversationsQuery(MemoriesQuery):
+    """Days are YYYY-MM-DD, or times in ISO format. `max_transcript_segments`: -1 for all."""
+
+    include_discarded: bool = False
+    statuses: list[str] = Field(default=[], max_length=10)
+    start_date: Day | None = None
+    end_date: Day | None = None
+    max_transcript_segments: MaxSegments = 100
+
+
+class TasksQuery(MemoriesQuery):
+    """By when they were noted, and when they are due."""
+
+    completed: bool | None = None
+    conversation_id: Annotated[str, Field(max_length=64)] | None = None
+    start_date: Day | None = None
+    end_date: Day | None = None
+    due_start_date: Day | None = None
+    due_end_date: Day | None = None
+
+
+class SearchQuery(OwnerQuery):
+    max_transcript_segments: MaxSegments = 100
+
+
+class ExternalSearchIn(Wire):
+    """What was discarded is in no index, so it is never found."""
+
+    query: Annotated[str, Field(min_length=1, max_length=1_000)]
+    page: Annotated[int, Field(ge=1, le=1_000)] = 1
+    per_page: Annotated[int, Field(ge=1, le=100)] = 10
+    include_discarded: bool = True
+    start_date: Day | None = None
+    end_date: Day | None = None
+
+
+class _AppBaseOut(Wire):
+    model_config = ConfigDict(from_attributes=True)
+
+
+class AppMemoryOut(_AppBaseOut):
+    """A memory without the words it rests on: those are a conversation's."""
+
+    id: str
+    uid: str
+    content: str
+    category: str
+    created_at: Utc
+    updated_at: Utc
+    conversation_id: str | None = None
+    visibility: str
+    manually_added: bool
+    edited: bool
+    reviewed: bool
+    user_review: bool | None = None
+    app_id: str | None = None
+    is_locked: bool = False
+
+    @classmethod
+    def of(cls, uid: UserId, memory: Memory) -> Self:
+        fields = {name: getattr(memory, name) for name in cls.model_fields if hasattr(memory, name)}
+        return cls(uid=uid, **fields)
+
+
+class MemoriesOut(Wire):
+    memories: list[AppMemoryOut]
+
+
+class AppTaskOut(_AppBaseOut):
+    id: str
+    description: str
+    completed: bool
+    created_at: Utc
+    updated_at: Utc
+    due_at: Utc | None = None
+    completed_at: Utc | None = None
+    conversation_id: str | None = None
+    is_locked: bool = False
+
+
+class TasksOut(Wire):
+    tasks: list[AppTaskOut]
+
+
+class AppSegmentOut(_AppBaseOut):
+    text: str
+    speaker: str
+    is_user: bool
+    person_id: str | None = None
+    start: float
+    end: float
+
+
+class AppConversationOut(_AppBaseOut):
+    """A conversation with the beginning of its transcript."""
+
+    id: str
+    created_at: Utc
+    started_at: Utc
+    finished_at: Utc
+    source: Source
+    language: str
+    status: ConversationStatus
+    discarded: bool
+    structured: StructuredOut
+    app_id: str | None = None
+    transcript_segments: list[AppSegmentOut]
+
+    @classmethod
+    def of(cls, conversation: Conversation, segments: Sequence[Segment] = ()) -> Self:
+        summary = cls.model_validate(replace(conversation, transcript_segments=()))
+        items = [AppSegmentOut.model_validate(segment) for segment in segments]
+        return summary.model_copy(update={"transcript_segments": items})
+
+
+class ConversationsOut(Wire):
+    conversations: list[AppConversationOut]
+
+
+class SearchOut(ConversationsOut):
+    """Best first."""
+
+    total_pages: int
+    current_page: int
+    per_page: int
+
+
+def parse_first_moment(text: str) -> datetime:
+    """Read a day as its first moment, or a time. Raises ValueError."""
+    return _validate_moment(datetime.fromisoformat(text))
+
+
+def parse_last_moment(text: str) -> datetime:
+    """Read a day as its last moment, or a time. Raises ValueError."""
+    moment = parse_first_moment(text)
+    return moment + timedelta(days=1, microseconds=-1) if len(text) == len("2026-03-02") else moment

@@ -1,0 +1,202 @@
+"""What clients of the library send and read beside conversations; all times leave in UTC."""
+
+from typing import Annotated, Literal, Self
+
+from pydantic import ConfigDict, Field, StringConstraints, model_validator
+
+from functions.process_conversation.library.conversation_schemas import ClientId, Label, Time, Utc
+from shared.domain.conversation import CATEGORIES
+from shared.edge.http import Wire
+
+MAX_MEMORY_CHARS = 1_000
+MAX_TASK_CHARS = 500
+
+TitleText = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
+Content = Annotated[
+    str, StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_MEMORY_CHARS)
+]
+Description = Annotated[
+    str, StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_TASK_CHARS)
+]
+Visibility = Literal["private", "public"]
+QueryText = Annotated[str, Field(min_length=1, max_length=1_000)]
+
+
+class _LibraryBaseOut(Wire):
+    model_config = ConfigDict(from_attributes=True)
+
+
+class LibraryOkOut(Wire):
+    """What the old app expects of a change."""
+
+    status: str = "ok"
+
+
+class ConversationChangeIn(Wire):
+    """Fields left out keep their value; what the owner wrote outlives every reprocessing."""
+
+    title: TitleText | None = None
+    overview: Annotated[str, Field(max_length=10_000)] | None = None
+    emoji: Annotated[str, Field(min_length=1, max_length=16)] | None = None
+    category: str | None = None
+    starred: bool | None = None
+
+    @model_validator(mode="after")
+    def _validate_category(self) -> Self:
+        if self.category is not None and self.category not in CATEGORIES:
+            raise ValueError(f"category: one of {', '.join(CATEGORIES)}")
+        return self
+
+
+class TitleQuery(Wire):
+    title: TitleText
+
+
+class StarredQuery(Wire):
+    starred: bool
+
+
+class AssignQuery(Wire):
+    """Who a speaker is: a person's id, or whether it is the owner; without a value, nobody known."""
+
+    assign_type: Literal["person_id", "is_user"]
+    value: Annotated[str, Field(max_length=64)] | None = None
+
+
+class OffsetPageQuery(Wire):
+    """`cursor` is the X-Next-Cursor of the page before.
+
+    The old app pages by offset: what it skips is read, so it is bounded.
+    """
+
+    limit: Annotated[int, Field(ge=1, le=1_000)] = 100
+    offset: Annotated[int, Field(ge=0, le=5_000)] = 0
+    cursor: Annotated[str, Field(max_length=400)] | None = None
+
+
+class LibrarySearchIn(Wire):
+    query: QueryText
+    limit: Annotated[int, Field(ge=1, le=100)] = 20
+
+
+class MemoryIn(Wire):
+    """A fact in the owner's own words. The same id with the same content may be sent again."""
+
+    id: ClientId | None = None
+    content: Content
+    visibility: Visibility = "private"
+
+
+class MemoryMergeIn(Wire):
+    """Memories that become one, in the owner's words."""
+
+    ids: Annotated[list[ClientId], Field(min_length=2, max_length=30)]
+    content: Content
+
+
+class MemoryValueQuery(Wire):
+    value: Content
+
+
+class VisibilityQuery(Wire):
+    value: Visibility
+
+
+class ReviewQuery(Wire):
+    """False means that it is wrong: it is then as good as deleted."""
+
+    value: bool
+
+
+class MemoryOut(_LibraryBaseOut):
+    """A memory as the old app reads it."""
+
+    id: str
+    uid: str
+    content: str
+    category: str
+    created_at: Utc
+    updated_at: Utc
+    conversation_id: str | None
+    memory_id: str | None
+    visibility: str
+    manually_added: bool
+    edited: bool
+    evidence: str
+    segment: int | None
+    mentions: int
+    valid_to: Utc | None
+    reviewed: bool
+    user_review: bool | None
+    app_id: str | None
+    is_locked: bool = False
+
+
+class ActionItemIn(Wire):
+    """Something to do. The same id with the same description may be sent again."""
+
+    id: ClientId | None = None
+    description: Description
+    completed: bool = False
+    due_at: Time | None = None
+    conversation_id: ClientId | None = None
+
+
+class ActionItemChangeIn(Wire):
+    """Fields left out keep their value; `due_at: null` takes the date away."""
+
+    description: Description | None = None
+    completed: bool | None = None
+    due_at: Time | None = None
+
+
+class CompletedQuery(Wire):
+    completed: bool
+
+
+class ActionItemOut(_LibraryBaseOut):
+    id: str
+    description: str
+    completed: bool
+    created_at: Utc
+    updated_at: Utc
+    due_at: Utc | None
+    completed_at: Utc | None
+    conversation_id: str | None
+    is_locked: bool = False
+
+
+class ActionItemListOut(Wire):
+    action_items: list[ActionItemOut]
+    has_more: bool
+    next_cursor: str | None
+
+
+class ActionItemHitsOut(Wire):
+    """Best first."""
+
+    action_items: list[ActionItemOut]
+
+
+class ErasureOut(_LibraryBaseOut):
+    """How far an erasure is; `documents` were deleted so far."""
+
+    status: Literal["none", "running", "done"]
+    requested_at: Utc | None = None
+    documents: int = 0
+
+
+class PersonIn(Wire):
+    id: ClientId | None = None
+    name: Annotated[Label, StringConstraints(strip_whitespace=True, min_length=1)]
+
+
+class PersonNameQuery(Wire):
+    value: Annotated[Label, StringConstraints(strip_whitespace=True, min_length=1)]
+
+
+class PersonOut(_LibraryBaseOut):
+    id: str
+    name: str
+    created_at: Utc
+    updated_at: Utc

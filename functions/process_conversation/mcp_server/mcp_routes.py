@@ -1,0 +1,44 @@
+"""The route at which MCP clients speak with the library: whose key is it, and may they come in."""
+
+from starlette.datastructures import Headers
+from starlette.responses import Response
+
+from functions.process_conversation.wiring import LibraryDeps
+from shared import telemetry
+from shared.data.mcp_keys import key_id
+from shared.domain.errors import NotAllowed
+from shared.edge.http import Call, Endpoint, parse_bearer_token
+
+
+async def receive_message(deps: LibraryDeps, call: Call[None]) -> Response:
+    """Answer one MCP message. What is no POST is refused by the router: there are no streams."""
+    _check_origin(call.headers, deps.cors_origins)
+    key = parse_bearer_token(call.headers)
+    uid = await deps.mcp_keys.authenticate(key)
+    telemetry.add_fields(uid=telemetry.hash_id(uid))
+    deps.mcp_rate_limiter.check(key_id(key), deps.clock.now())
+
+    from functions.process_conversation.mcp_server.server import McpResponse
+
+    return McpResponse(deps, uid)
+
+
+def _check_origin(headers: Headers, allowed: tuple[str, ...]) -> None:
+    """Browsers name the page that calls; only pages of ours may, whatever names lead here."""
+    origin = headers.get("origin")
+    if origin is None or origin in allowed:
+        return
+    if origin.partition("://")[2] != headers.get("host"):
+        raise NotAllowed("This origin may not call.")
+
+
+ENDPOINTS = (
+    Endpoint(
+        method="POST",
+        path="/v1/mcp",
+        handler=receive_message,
+        summary="Speak MCP (streamable HTTP) with the library, by a key of /v1/mcp/keys",
+        access="anyone",
+        errors=(401, 403, 429),
+    ),
+)

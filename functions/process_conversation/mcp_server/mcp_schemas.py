@@ -1,0 +1,31 @@
+"""Keys for MCP clients, as their owner sends and reads them."""
+
+from typing import Annotated
+
+from pydantic import ConfigDict, StringConstraints
+
+from functions.process_conversation.library.conversation_schemas import Utc
+from shared.edge.http import Wire
+
+
+class McpKeyIn(Wire):
+    """A new key, by a name that tells its owner which program has it."""
+
+    name: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=100)]
+
+
+class McpKeyOut(Wire):
+    """A key without its secret."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    id: str
+    name: str
+    label: str
+    created_at: Utc
+
+
+class NewMcpKeyOut(McpKeyOut):
+    """A new key; `key` is shown this once."""
+
+    key: str

@@ -1,0 +1,28 @@
+"""How often MCP clients ask, on this instance."""
+
+from datetime import datetime, timedelta
+
+from shared.domain.errors import TooMany
+from shared.resilience.rate_limiter import RateLimiter
+
+MAX_PER_MINUTE = 120
+MAX_TRACKED_KEYS = 10_000
+
+
+class KeyRateLimiter:
+    """A rate for each of the last keys used here; only keys that are known may be asked about."""
+
+    def __init__(self) -> None:
+        self._limiters: dict[str, RateLimiter] = {}
+
+    def check(self, key_id: str, now: datetime) -> None:
+        """Raises TooMany."""
+        limiter = self._limiters.pop(key_id, None) or RateLimiter(
+            MAX_PER_MINUTE, timedelta(minutes=1)
+        )
+        self._limiters[key_id] = limiter
+        if len(self._limiters) > MAX_TRACKED_KEYS:
+            del self._limiters[next(iter(self._limiters))]
+        if wait := limiter.acquire(now):
+            seconds = -(-wait // timedelta(seconds=1))
+            raise TooMany(f"At most {MAX_PER_MINUTE} messages a minute.", retry_after_s=seconds)

@@ -1,0 +1,88 @@
+"""One question to the model per stage and content: asked once, stored, read again on redelivery."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeVar
+
+from pydantic import ValidationError
+
+from functions.process_conversation.processing.model_outputs import ProcessingOutput
+from functions.process_conversation.wiring import ProcessDeps
+from shared import prompts
+from shared.domain.conversation import Conversation
+from shared.domain.ids import UserId
+from shared.domain.model import ModelRole, Prompt
+
+A = TypeVar("A", bound=ProcessingOutput)
+MAX_BLOCK_CHARS = 600_000
+"""What a model reads at once, some 150,000 tokens; a longer transcript is read in blocks."""
+
+
+async def complete_once(
+    deps: ProcessDeps,
+    uid: UserId,
+    conversation: Conversation,
+    prompt: Prompt,
+    *,
+    role: ModelRole,
+    schema: type[A],
+    block: int = 0,
+) -> A:
+    """Return the model's answer, which is stored before anyone derives anything from it."""
+    stage = prompt.name.rpartition("/")[2] + (f"-{block}" if block else "")
+    stored_answer = await deps.claims.load_answer(uid, conversation, stage)
+    previous_answer = _parse_or_none(stored_answer["answer"], schema) if stored_answer else None
+    if previous_answer is not None:
+        return previous_answer
+    answer = await deps.model.complete_structured(role, prompt, schema)
+    record = {
+        "prompt_version": prompt.version,
+        "model": deps.model.name(role),
+        "answer": answer.model_dump(mode="json"),
+    }
+    await deps.claims.store_answer(uid, conversation, stage, record)
+    return answer
+
+
+def _parse_or_none(answer: object, schema: type[A]) -> A | None:
+    """Return None for an answer in an older shape: it is asked for anew."""
+    try:
+        return schema.model_validate(answer)
+    except ValidationError:
+        return None
+
+
+def build_prompt(name: str, data: Mapping[str, Any], **slots: str) -> Prompt:
+    full_name = f"process_conversation/{name}"
+    return Prompt(
+        name=full_name,
+        version=prompts.compute_version(full_name),
+        instructions=prompts.render(full_name, **slots),
+        data=data,
+    )
+
+
+def split_transcript(conversation: Conversation, time_zone: str) -> list[Mapping[str, Any]]:
+    """Return a conversation as data for prompts; segments keep their numbers over all blocks."""
+    lines = [
+        {"segment": n, "speaker": s.speaker, "is_user": s.is_user, "text": s.text}
+        for n, s in enumerate(conversation.named_segments)
+    ]
+    context = {
+        "started_at": conversation.started_at.isoformat(),
+        "time_zone": time_zone,
+        "language": conversation.language,
+    }
+    return [{"transcript": block, **context} for block in _split_by_size(lines)]
+
+
+def _split_by_size(lines: Sequence[dict[str, Any]]) -> list[list[dict[str, Any]]]:
+    """Cut between segments, so that every word stands in exactly one block."""
+    blocks: list[list[dict[str, Any]]] = [[]]
+    size = 0
+    for line in lines:
+        size += len(line["text"])
+        if blocks[-1] and size > MAX_BLOCK_CHARS:
+            blocks.append([])
+            size = len(line["text"])
+        blocks[-1].append(line)
+    return blocks

@@ -1,0 +1,304 @@
+"""Who processes a conversation: claimed, saved and completed in transactions that check each other."""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, TypeVar
+
+from functions.process_conversation.processing.derived_writes import (
+    build_removal,
+    build_restore_writes,
+    build_writes,
+    derived_path,
+    merge_stored,
+)
+from functions.process_conversation.processing.draft import Draft
+from shared.data.codec import MalformedDocument, dump, load
+from shared.data.conversation_cache import CachedConversation, ConversationCache
+from shared.data.conversations import conversation_path, tombstone_path
+from shared.data.memories import memory_path
+from shared.domain.claim import Claim, acquire, add_write_lease, finish, has_no_writer, release
+from shared.domain.conversation import Conversation, apply_edits, content_hash, transcript_hash
+from shared.domain.documents import Delete, Document, Set, Update, Write
+from shared.domain.errors import Unavailable
+from shared.domain.ids import ConversationId, UserId
+from shared.ports import Clock, Documents, NewId, Transaction
+
+T = TypeVar("T")
+DELETED_HASH = ""
+"""Stands for the content of a conversation that is not there."""
+
+
+class Superseded(Exception):
+    """The conversation changed or is gone, or a newer attempt took over: stop quietly."""
+
+
+class Claims:
+    """One attempt at a time may write what is derived from a conversation.
+
+    The claim stands in a document of its own: taking it fires no trigger, and outlives a deletion.
+    """
+
+    def __init__(self, documents: Documents, clock: Clock, new_id: NewId) -> None:
+        self._documents = documents
+        self._clock = clock
+        self._new_id = new_id
+        self._cache = ConversationCache()
+
+    async def acquire(
+        self, uid: UserId, conversation_id: ConversationId, *, message_hash: str
+    ) -> Conversation | Claim:
+        """Claim what a message is about; what is done comes back as it is, without a claim.
+
+        Of a conversation that is gone only the claim comes back. `said` is the message's hash; what
+        is done is claimed all the same when an earlier delivery of the message died while it wrote
+        to the index. Raises Unavailable while another attempt works on this content, and Malformed.
+        """
+        path, stored_claim_path = (
+            conversation_path(uid, conversation_id),
+            claim_path(uid, conversation_id),
+        )
+        attempt = self._new_id()
+
+        async def work(tx: Transaction) -> Conversation | Claim:
+            document, claim_document = await tx.get_many([path, stored_claim_path])
+            previous = _parse_claim(claim_document)
+            conversation = load(Conversation, document) if document else None
+            if conversation and is_done(conversation) and has_no_writer(previous, message_hash):
+                return replace(conversation, held_by=None)
+            current_hash = content_hash(conversation) if conversation else DELETED_HASH
+            claim = acquire(
+                previous,
+                attempt=attempt,
+                content_hash=current_hash,
+                message_hash=message_hash,
+                now=self._clock.now(),
+            )
+            if conversation is None:
+                claim = add_write_lease(claim, 0, (), self._clock.now())
+                tx.write(Set(stored_claim_path, dump(claim)))
+                return claim
+            tx.write(Set(stored_claim_path, dump(claim)))
+            if conversation.status != "processing":
+                tx.write(Update(path, {"status": "processing", "failure": None}))
+            return replace(
+                conversation, status="processing", held_by=claim, chunk_count=claim.chunk_count
+            )
+
+        return await self._documents.transaction(work)
+
+    async def store_answer(
+        self, uid: UserId, claimed: Conversation, stage: str, answer: Mapping[str, Any]
+    ) -> None:
+        """Store a model's answer beside the conversation. Raises Superseded."""
+
+        async def work(tx: Transaction, _: Claim, current: CachedConversation) -> None:
+            path = f"{conversation_path(uid, claimed.id)}/answers/{stage}"
+            tx.write(Set(path, {**answer, "said_hash": current.transcript_hash}))
+
+        await self._with_claim(uid, claimed, work)
+
+    async def load_answer(
+        self, uid: UserId, claimed: Conversation, stage: str
+    ) -> Mapping[str, Any] | None:
+        """Return what keep() stored for the same words."""
+        path = f"{conversation_path(uid, claimed.id)}/answers/{stage}"
+        document = await self._documents.get(path)
+        stored_hash = document.fields.get("said_hash") if document else None
+        return document.fields if document and stored_hash == transcript_hash(claimed) else None
+
+    async def save(self, uid: UserId, claimed: Conversation, draft: Draft) -> Draft:
+        """Store what was derived, and announce the rows to come. Raises Superseded.
+
+        What the owner wrote or changed stays; the draft comes back as it was stored, without what
+        they deleted. What is announced is removed again, whatever becomes of this attempt.
+        """
+        path = conversation_path(uid, claimed.id)
+        derived_values = draft.derived_values
+        memory_ids = [one.old.id for one in draft.corrections] + list(draft.repeated_ids)
+        paths = [
+            *(tombstone_path(path, one.id) for one in derived_values),
+            *(derived_path(uid, one) for one in derived_values),
+            *(memory_path(uid, name) for name in memory_ids),
+        ]
+
+        async def work(tx: Transaction, stored_claim: Claim, _: CachedConversation) -> Draft:
+            documents = await tx.get_many(paths)
+            deleted_ids = {mark.id for mark in documents[: len(derived_values)] if mark}
+            documents_by_path = {
+                document.path: document for document in documents[len(derived_values) :] if document
+            }
+            stored_draft = merge_stored(draft.exclude(deleted_ids), uid, documents_by_path)
+            tx.write(*build_writes(stored_draft, uid, documents_by_path, claimed.id))
+            ids = [memory.id for memory in stored_draft.memories if memory.is_current]
+            claim = add_write_lease(stored_claim, stored_draft.chunk_count, ids, self._clock.now())
+            tx.write(Set(claim_path(uid, claimed.id), dump(claim)))
+            return stored_draft
+
+        return await self._with_claim(uid, claimed, work)
+
+    async def complete(self, uid: UserId, claimed: Conversation, draft: Draft) -> None:
+        """Store what it was about, remove what an earlier content said. Raises Superseded."""
+        changes = {
+            "status": "completed",
+            "failure": None,
+            "discarded": draft.discarded,
+            "topics": dump(draft.topics),
+            "processed_hash": _require_claim(claimed).content_hash,
+            "chunk_count": draft.chunk_count,
+        }
+        stale_paths = [derived_path(uid, record) for record in draft.stale_values]
+
+        async def work(tx: Transaction, stored_claim: Claim, current: CachedConversation) -> None:
+            documents = await tx.get_many(stale_paths)
+            claim = finish(stored_claim, stored_claim.attempt, self._clock.now())
+            if not claim.writing:  # nobody else may add rows: these are all
+                ids = tuple(memory.id for memory in draft.memories if memory.is_current)
+                claim = replace(claim, chunk_count=draft.chunk_count, memory_ids=ids)
+            tx.write(Set(claim_path(uid, claimed.id), dump(claim)))
+            structured = apply_edits(draft.structured, current.conversation.edits)
+            fields = {**changes, "structured": dump(structured)}
+            tx.write(Update(conversation_path(uid, claimed.id), fields))
+            removals = [build_removal(document, claimed.id) for document in documents if document]
+            tx.write(*(write for write in removals if write))
+            tx.write(*build_restore_writes(uid, draft.restored_memories))
+
+        await self._with_claim(uid, claimed, work)
+
+    async def fail(self, uid: UserId, claimed: Conversation, reason: str) -> None:
+        """Say why it cannot be processed; what was stored before stays as it was."""
+        changes = {"status": "failed", "failure": reason, "discarded": False}
+
+        async def work(tx: Transaction, stored_claim: Claim, _: CachedConversation) -> None:
+            tx.write(
+                Set(
+                    claim_path(uid, claimed.id),
+                    dump(finish(stored_claim, stored_claim.attempt, self._clock.now())),
+                )
+            )
+            tx.write(Update(conversation_path(uid, claimed.id), changes))
+
+        await self._with_claim(uid, claimed, work)
+
+    async def release(self, uid: UserId, conversation_id: ConversationId, claim: Claim) -> None:
+        """Let the next attempt begin at once, and let the message that comes again mend the index."""
+        path = claim_path(uid, conversation_id)
+
+        async def work(tx: Transaction) -> None:
+            stored_claim = _parse_claim(await tx.get(path))
+            tx.write(Set(path, dump(release(stored_claim, claim, self._clock.now()))))
+
+        await self._documents.transaction(work)
+
+    async def delete_derived(
+        self,
+        uid: UserId,
+        conversation_id: ConversationId,
+        claim: Claim,
+        writes: Sequence[Write],
+    ) -> None:
+        """Apply what removes all that was derived, and the claim once nobody may write rows any more.
+
+        Raises Superseded if the conversation is there again.
+        """
+        stored_claim_path = claim_path(uid, conversation_id)
+
+        async def work(tx: Transaction) -> None:
+            document, claim_document = await tx.get_many(
+                [conversation_path(uid, conversation_id), stored_claim_path]
+            )
+            if document is not None:
+                raise Superseded
+            remaining_claim = finish(
+                _parse_claim(claim_document) or claim, claim.attempt, self._clock.now()
+            )
+            tx.write(*writes)
+            tx.write(
+                Set(stored_claim_path, dump(remaining_claim))
+                if remaining_claim.writing
+                else Delete(stored_claim_path)
+            )
+
+        await self._documents.transaction(work)
+
+    async def mark_failed(self, uid: UserId, conversation_id: ConversationId, reason: str) -> None:
+        """Say that nobody will try again, unless it is done.
+
+        Raises Unavailable while an attempt is at work: it may succeed.
+        """
+        path = conversation_path(uid, conversation_id)
+
+        async def work(tx: Transaction) -> None:
+            document, claim_document = await tx.get_many([path, claim_path(uid, conversation_id)])
+            conversation, claim = (
+                _parse_conversation_or_none(document),
+                _parse_claim(claim_document),
+            )
+            if conversation is None or is_done(conversation):
+                return
+            if claim is not None and claim.lease_until > self._clock.now():
+                raise Unavailable("The conversation is being processed")
+            tx.write(Update(path, {"status": "failed", "failure": reason}))
+
+        await self._documents.transaction(work)
+
+    async def mark_malformed(self, uid: UserId, conversation_id: ConversationId) -> None:
+        """Mark a document that cannot be read; its next good version is processed as any other."""
+        path = conversation_path(uid, conversation_id)
+
+        async def work(tx: Transaction) -> None:
+            document = await tx.get(path)
+            if document is not None and _parse_conversation_or_none(document) is None:
+                tx.write(Update(path, {"status": "failed", "failure": "malformed document"}))
+
+        await self._documents.transaction(work)
+
+    async def _with_claim(
+        self,
+        uid: UserId,
+        claimed: Conversation,
+        work: Callable[[Transaction, Claim, CachedConversation], Awaitable[T]],
+    ) -> T:
+        """Work with claim and conversation as stored now. Raises Superseded if it is not ours."""
+        paths = [conversation_path(uid, claimed.id), claim_path(uid, claimed.id)]
+
+        async def work_if_claimed(tx: Transaction) -> T:
+            document, claim_document = await tx.get_many(paths)
+            stored_claim = _parse_claim(claim_document)
+            for current in self._cache.decode_all([document]):
+                if stored_claim and _is_held_by_this_attempt(stored_claim, claimed, current):
+                    return await work(tx, stored_claim, current)
+            raise Superseded
+
+        return await self._documents.transaction(work_if_claimed)
+
+
+def claim_path(uid: UserId, conversation_id: ConversationId) -> str:
+    return f"users/{uid}/processing/{conversation_id}"
+
+
+def is_done(conversation: Conversation) -> bool:
+    is_completed = conversation.status == "completed"
+    return is_completed and conversation.processed_hash == content_hash(conversation)
+
+
+def _parse_conversation_or_none(document: Document | None) -> Conversation | None:
+    try:
+        return load(Conversation, document) if document else None
+    except MalformedDocument:
+        return None
+
+
+def _parse_claim(document: Document | None) -> Claim | None:
+    return load(Claim, document) if document else None
+
+
+def _is_held_by_this_attempt(
+    stored_claim: Claim, claimed: Conversation, current: CachedConversation
+) -> bool:
+    is_same_attempt = stored_claim.attempt == _require_claim(claimed).attempt
+    return is_same_attempt and stored_claim.content_hash == current.content_hash
+
+
+def _require_claim(claimed: Conversation) -> Claim:
+    assert claimed.held_by is not None, "take() claimed it"
+    return claimed.held_by

@@ -1,0 +1,130 @@
+"""What is to be stored of a conversation, and what of earlier content goes."""
+
+from collections.abc import Container, Sequence
+from dataclasses import field, replace
+from typing import Self
+
+from shared.domain.action_item import ActionItem
+from shared.domain.conversation import Conversation, Structured, Topics, apply_edits
+from shared.domain.ids import ActionItemId, MemoryId
+from shared.domain.memory import Memory
+from shared.domain.value import value
+from shared.library.derived_ids import build_derived_id
+from shared.library.reconcile import Correction, Reconciliation
+from shared.retrieval.chunking import split_into_chunks
+
+
+@value
+class Draft:
+    """Made before anything is stored. `chunk_count`: vector chunks it will have; 0 if discarded.
+
+    `repeated` are known memories that were said again, `corrections` known ones that no longer hold.
+    `stale_rows` are memories that may stand in the index and do not belong there, stored or not.
+    `revived` were corrected by what no longer occurs: they hold again.
+    """
+
+    discarded: bool = False
+    structured: Structured = field(default_factory=Structured)
+    topics: Topics = field(default_factory=Topics)
+    action_items: tuple[ActionItem, ...] = ()
+    memories: tuple[Memory, ...] = ()
+    repeated_ids: tuple[MemoryId, ...] = ()
+    corrections: tuple[Correction, ...] = ()
+    stale_items: tuple[ActionItem, ...] = ()
+    stale_memories: tuple[Memory, ...] = ()
+    stale_row_ids: tuple[MemoryId, ...] = ()
+    restored_memories: tuple[Memory, ...] = ()
+    chunk_count: int = 0
+
+    @property
+    def derived_values(self) -> list[ActionItem | Memory]:
+        return [*self.action_items, *self.memories]
+
+    @property
+    def stale_values(self) -> list[ActionItem | Memory]:
+        return [*self.stale_items, *self.stale_memories]
+
+    def exclude(self, ids: Container[str]) -> Self:
+        """Leave out tasks and memories that the owner deleted."""
+        return replace(
+            self,
+            action_items=tuple(item for item in self.action_items if item.id not in ids),
+            memories=tuple(memory for memory in self.memories if memory.id not in ids),
+            corrections=tuple(
+                correction for correction in self.corrections if correction.new_id not in ids
+            ),
+        )
+
+
+def build_draft(
+    conversation: Conversation,
+    structured: Structured,
+    topics: Topics,
+    reconciliation: Reconciliation,
+) -> Draft:
+    return Draft(
+        structured=apply_edits(structured, conversation.edits),
+        topics=topics,
+        action_items=_build_action_items(conversation, structured),
+        memories=reconciliation.memories,
+        repeated_ids=reconciliation.repeated_ids,
+        corrections=reconciliation.corrections,
+        chunk_count=len(split_into_chunks(conversation.named_segments)),
+    )
+
+
+def reconcile_with_stored(
+    draft: Draft,
+    items: Sequence[ActionItem],
+    memories: Sequence[Memory],
+    indexed_ids: Sequence[MemoryId] = (),
+) -> Draft:
+    """Compare with what is stored: leave the owner's alone, name what no longer occurs.
+
+    `indexed` are memories of earlier attempts that may stand in the index.
+    """
+    stored_values: list[ActionItem | Memory] = [*items, *memories]
+    user_owned_ids = {
+        stored_value.id for stored_value in stored_values if stored_value.is_user_owned
+    }
+    kept_items = tuple(item for item in draft.action_items if item.id not in user_owned_ids)
+    kept_memories = tuple(memory for memory in draft.memories if memory.id not in user_owned_ids)
+    retained_ids = (
+        user_owned_ids | {item.id for item in kept_items} | {memory.id for memory in kept_memories}
+    )
+    return replace(
+        draft,
+        action_items=kept_items,
+        memories=kept_memories,
+        stale_items=tuple(item for item in items if item.id not in retained_ids),
+        stale_memories=tuple(memory for memory in memories if memory.id not in retained_ids),
+        stale_row_ids=tuple(
+            sorted({*indexed_ids, *(memory.id for memory in memories)} - retained_ids)
+        ),
+    )
+
+
+def apply_draft(conversation: Conversation, draft: Draft) -> Conversation:
+    """Return the conversation as it reads once the draft is stored; its old chunk count stays."""
+    return replace(
+        conversation,
+        discarded=draft.discarded,
+        structured=draft.structured,
+        topics=draft.topics,
+    )
+
+
+def _build_action_items(
+    conversation: Conversation, structured: Structured
+) -> tuple[ActionItem, ...]:
+    return tuple(
+        ActionItem(
+            id=ActionItemId(build_derived_id(conversation.id, "action_item", item.description)),
+            description=item.description,
+            created_at=conversation.finished_at,
+            updated_at=conversation.finished_at,
+            due_at=item.due_at,
+            conversation_id=conversation.id,
+        )
+        for item in structured.action_items
+    )

@@ -1,0 +1,104 @@
+"""A deleted conversation takes along what was derived from it, but nothing of the owner's own."""
+
+from contextlib import suppress
+
+from functions.process_conversation.processing.claims import Superseded
+from functions.process_conversation.processing.derived_writes import (
+    build_removal,
+    build_restore_writes,
+    remove_mention,
+    restore_superseded,
+)
+from functions.process_conversation.wiring import ProcessDeps
+from shared.data.codec import load_all
+from shared.data.conversations import conversation_path
+from shared.domain.claim import Claim
+from shared.domain.documents import Delete, Document, Query, Where, Write
+from shared.domain.errors import PreconditionFailed, Unavailable
+from shared.domain.ids import ConversationId, UserId
+from shared.domain.memory import Memory
+from shared.library.memory_index import index_memories
+
+_SUBCOLLECTIONS = ("answers", "forgotten", "parts")
+_MAX_DOCUMENTS = 200
+
+
+async def remove_derived(
+    deps: ProcessDeps, uid: UserId, conversation_id: ConversationId, claim: Claim
+) -> None:
+    """Remove rows first, then documents: whatever is left is found again by the next call.
+
+    Raises Unavailable when the conversation was stored again meanwhile: it is indexed anew; and when
+    the owner or another conversation changed what was derived: the next call looks at it again.
+    """
+    try:
+        await _remove_rows_and_documents(deps, uid, conversation_id, claim)
+    except (Superseded, PreconditionFailed, Unavailable) as error:
+        with suppress(Unavailable):
+            await deps.claims.release(uid, conversation_id, claim)
+        raise Unavailable("The conversation could not be forgotten yet") from error
+
+
+async def _remove_rows_and_documents(
+    deps: ProcessDeps, uid: UserId, conversation_id: ConversationId, claim: Claim
+) -> None:
+    derived_documents = await _load_derived(deps, uid, conversation_id)
+    memories = load_all(Memory, [one for one in derived_documents if "/memories/" in one.path])
+    removed_memories = [
+        memory for memory in memories if not memory.is_user_owned and not memory.seen_in
+    ]
+    kept_memories = [memory for memory in memories if memory not in removed_memories]
+    restored_memories = restore_superseded(
+        await deps.memories.list_superseded_by(uid, [one.id for one in removed_memories]),
+        removed_memories,
+    )
+    stale_ids = {*claim.memory_ids, *(memory.id for memory in removed_memories)} - {
+        one.id for one in kept_memories
+    }
+    await deps.index.remove(uid, conversation_id, claim.chunk_count)
+    await deps.index.remove_memories(uid, sorted(stale_ids))
+    await deps.index.put_memories(
+        uid, [memory for memory in restored_memories if memory.is_current]
+    )
+    await index_memories(deps.memories, deps.index, uid, kept_memories)
+    removals = [build_removal(document, conversation_id) for document in derived_documents]
+    writes = [write for write in removals if write]
+    writes += await _collect_cleanup_writes(deps, uid, conversation_id)
+    await deps.claims.delete_derived(
+        uid, conversation_id, claim, [*writes, *build_restore_writes(uid, restored_memories)]
+    )
+
+
+async def _load_derived(
+    deps: ProcessDeps, uid: UserId, conversation_id: ConversationId
+) -> list[Document]:
+    origin_filter = Where("conversation_id", "==", conversation_id)
+    return [
+        document
+        for name in ("memories", "action_items")
+        for document in await deps.documents.query(
+            Query(collection=f"users/{uid}/{name}", where=(origin_filter,), limit=_MAX_DOCUMENTS)
+        )
+    ]
+
+
+async def _collect_cleanup_writes(
+    deps: ProcessDeps, uid: UserId, conversation_id: ConversationId
+) -> list[Write]:
+    """Return what removes the rest: what other memories heard here, and what stood below it."""
+    mention_filter = Where("seen_in", "array_contains", conversation_id)
+    mentioning_documents = await deps.documents.query(
+        Query(collection=f"users/{uid}/memories", where=(mention_filter,), limit=_MAX_DOCUMENTS)
+    )
+    path = conversation_path(uid, conversation_id)
+    child_paths = [
+        document.path
+        for name in _SUBCOLLECTIONS
+        for document in await deps.documents.query(
+            Query(collection=f"{path}/{name}", limit=_MAX_DOCUMENTS, fields=("content_hash",))
+        )
+    ]
+    return [
+        *(remove_mention(document, conversation_id) for document in mentioning_documents),
+        *map(Delete, child_paths),
+    ]

@@ -1,0 +1,156 @@
+"""What of a model's structure is kept: the limits hold whatever it says."""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from datetime import UTC, date, datetime
+from typing import TypeVar
+from zoneinfo import ZoneInfo
+
+from functions.process_conversation.processing.model_outputs import (
+    ActionItemOutput,
+    EventOutput,
+    StructureOutput,
+)
+from shared.domain.conversation import Conversation, Event, ExtractedItem, Structured, Topics
+from shared.domain.words import count_words, normalise, truncate_words
+
+T = TypeVar("T")
+MAX_DISCARDABLE_WORDS = 100
+MAX_TITLE_WORDS = 10
+MAX_ITEM_WORDS = 15
+MAX_EVENT_MINUTES = 180
+MAX_OVERVIEW_CHARS = 4_000
+MAX_NAME_CHARS = 120
+MAX_LIST_LENGTH = 30
+DEFAULT_EMOJI = "🧠"
+
+
+def count_transcript_words(conversation: Conversation) -> int:
+    return sum(count_words(segment.text) for segment in conversation.transcript_segments)
+
+
+def build_structure(
+    answer: StructureOutput, conversation: Conversation, zone: ZoneInfo
+) -> Structured:
+    """Fit an answer to the limits; `zone` is where times without an offset were meant."""
+    return Structured(
+        title=truncate_words(answer.title, MAX_TITLE_WORDS)[:MAX_NAME_CHARS],
+        overview=answer.overview.strip()[:MAX_OVERVIEW_CHARS],
+        emoji=_clean_emoji(answer.emoji),
+        category=answer.category,
+        action_items=tuple(_build_items(answer.action_items, conversation, zone))[:MAX_LIST_LENGTH],
+        events=tuple(_build_events(answer.events, conversation, zone))[:MAX_LIST_LENGTH],
+    )
+
+
+def merge_structures(blocks: Sequence[Structured]) -> Structured:
+    """Put the blocks of a long transcript together: the first names it, nothing else is lost."""
+    if len(blocks) == 1:
+        return blocks[0]
+    items = [item for block in blocks for item in block.action_items]
+    events = [event for block in blocks for event in block.events]
+    categories = Counter(block.category for block in blocks)
+    return replace(
+        blocks[0],
+        overview="\n\n".join(block.overview for block in blocks if block.overview),
+        category=categories.most_common(1)[0][0],
+        action_items=_deduplicate(items, lambda item: normalise(item.description)),
+        events=_deduplicate(events, lambda event: (event.start, normalise(event.title))),
+    )
+
+
+def merge_topics(blocks: Sequence[Topics]) -> Topics:
+    """Name everything once that any block names."""
+
+    def deduplicate_names(names: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
+        return _deduplicate([name for block in names for name in block], normalise)
+
+    return Topics(
+        people=deduplicate_names(block.people for block in blocks),
+        topics=deduplicate_names(block.topics for block in blocks),
+        entities=deduplicate_names(block.entities for block in blocks),
+        dates=deduplicate_names(block.dates for block in blocks),
+    )
+
+
+def _deduplicate(values: Iterable[T], key: Callable[[T], object]) -> tuple[T, ...]:
+    unique: dict[object, T] = {}
+    for item in values:
+        unique.setdefault(key(item), item)
+    return tuple(unique.values())
+
+
+def build_topics(answer: StructureOutput) -> Topics:
+    """Clean the names a conversation is found by: no blanks, no repeats, no speaker labels."""
+    return Topics(
+        people=_clean_names(answer.people),
+        topics=_clean_names(answer.topics),
+        entities=_clean_names(answer.entities),
+        dates=tuple(dict.fromkeys(filter(_is_day, answer.dates)))[:MAX_LIST_LENGTH],
+    )
+
+
+def parse_time(text: str | None, zone: ZoneInfo) -> datetime | None:
+    """Read ISO 8601 into UTC; None for what is no time."""
+    try:
+        time = datetime.fromisoformat((text or "").strip())
+        return (time if time.tzinfo else time.replace(tzinfo=zone)).astimezone(UTC)
+    except (ValueError, OverflowError):
+        return None
+
+
+def _build_items(
+    answers: Iterable[ActionItemOutput], conversation: Conversation, zone: ZoneInfo
+) -> Iterator[ExtractedItem]:
+    """A due date before the conversation was misunderstood; the task was not."""
+    seen_keys = set()
+    for answer in answers:
+        key = normalise(answer.description)
+        if not key or key in seen_keys:
+            continue
+        seen_keys.add(key)
+        due = parse_time(answer.due_at, zone)
+        yield ExtractedItem(
+            description=truncate_words(answer.description, MAX_ITEM_WORDS)[: 2 * MAX_NAME_CHARS],
+            due_at=due if due and due > conversation.started_at else None,
+        )
+
+
+def _build_events(
+    answers: Iterable[EventOutput], conversation: Conversation, zone: ZoneInfo
+) -> Iterator[Event]:
+    for answer in answers:
+        start = parse_time(answer.start, zone)
+        title = truncate_words(answer.title, MAX_TITLE_WORDS)[:MAX_NAME_CHARS]
+        if title and start and start > conversation.started_at:
+            yield Event(
+                title=title,
+                start=start,
+                description=answer.description.strip()[:MAX_OVERVIEW_CHARS],
+                duration=round(min(max(answer.duration, 1), MAX_EVENT_MINUTES)),
+            )
+
+
+def _clean_emoji(text: str) -> str:
+    """One sign of at most a few code points, as families and flags need them."""
+    sign = text.strip()
+    return sign if 0 < len(sign) <= 8 and not re.search(r"[\w\s]", sign) else DEFAULT_EMOJI
+
+
+def _clean_names(names: Sequence[str]) -> tuple[str, ...]:
+    cleaned_names = (" ".join(name.split())[:MAX_NAME_CHARS] for name in names)
+    unique = {normalise(name): name for name in cleaned_names if not _is_label(name)}
+    return tuple(name for key, name in unique.items() if key)[:MAX_LIST_LENGTH]
+
+
+def _is_label(name: str) -> bool:
+    return re.fullmatch(r"(?i)(speaker[ _]?\d+|user|unknown)", name) is not None
+
+
+def _is_day(text: str) -> bool:
+    try:
+        return date.fromisoformat(text).isoformat() == text
+    except ValueError:
+        return False

@@ -1,0 +1,147 @@
+"""Tokens that open an account, refreshed once however many calls want them at the same time."""
+
+from functions.tool_proxy.wiring import ServicesDeps
+from shared import telemetry
+from shared.domain.connection import AccountTokens, OauthClient, Tokens
+from shared.domain.errors import (
+    CannotUnwrap,
+    KeepsakeError,
+    NotAllowed,
+    NotFound,
+    PreconditionFailed,
+    TooLarge,
+    Unavailable,
+)
+from shared.domain.ids import UserId
+from shared.domain.value import value
+from shared.integrations.service import Integration
+from shared.oauth import requests
+from shared.oauth.token_refresh import MAX_POLLS, POLL_S, refresh_once
+from shared.ports import EgressRequest
+
+MIN_TOKEN_LIFETIME_S = 60
+"""A token that ends sooner is refreshed before it is used."""
+
+
+class ConnectionExpired(KeepsakeError):
+    """Only the owner can mend it, by connecting the account again."""
+
+    def __init__(self, service: Integration) -> None:
+        super().__init__(
+            f"Your {service.label} connection has expired. Reconnect it in the settings."
+        )
+
+
+async def get_valid_tokens(deps: ServicesDeps, uid: UserId, service: Integration) -> AccountTokens:
+    """Return tokens that should hold. Raises NotFound, Expired and Unavailable."""
+    grant = await _load_tokens(deps, uid, service)
+    expires_at = grant.tokens.expires_at
+    if expires_at is None or (expires_at - deps.clock.now()).total_seconds() > MIN_TOKEN_LIFETIME_S:
+        return grant
+    return await refresh_tokens(deps, uid, service, grant)
+
+
+async def refresh_tokens(
+    deps: ServicesDeps, uid: UserId, service: Integration, grant: AccountTokens
+) -> AccountTokens:
+    """Return what follows `grant`: one caller refreshes it, the others wait for that.
+
+    Raises NotFound, Expired and Unavailable.
+    """
+    account = _ServiceAccount(deps=deps, uid=uid, service=service)
+    return await refresh_once(account, grant, holder=deps.new_id(), clock=deps.clock)
+
+
+@value
+class _ServiceAccount:
+    """A user's account at a service, as something whose tokens are renewed."""
+
+    deps: ServicesDeps
+    uid: UserId
+    service: Integration
+
+    async def load(self) -> AccountTokens:
+        return await _load_tokens(self.deps, self.uid, self.service)
+
+    async def refresh(self, old: AccountTokens) -> None:
+        await _refresh(self.deps, self.uid, self.service, old)
+
+    async def claim(self, holder: str) -> bool:
+        now = self.deps.clock.now()
+        return await self.deps.grants.claim(self.uid, self.service.service, holder, now=now)
+
+    async def release(self, holder: str) -> None:
+        await self.deps.grants.release(self.uid, self.service.service, holder)
+
+
+async def _refresh(
+    deps: ServicesDeps, uid: UserId, service: Integration, grant: AccountTokens
+) -> None:
+    """Store new tokens before anybody uses them; if others are stored meanwhile, those count."""
+    try:
+        tokens = await _exchange_refresh_token(deps, service, grant.tokens)
+        if tokens is None:
+            await deps.grants.expire(uid, service.service, grant)
+        else:
+            await deps.grants.replace(uid, service.service, grant, tokens)
+    except PreconditionFailed:
+        telemetry.warning("refreshed_too_late", service=service.service)
+
+
+async def _exchange_refresh_token(
+    deps: ServicesDeps, service: Integration, old: Tokens
+) -> Tokens | None:
+    """Return new tokens for old ones; None where only the owner can help."""
+    if service.connection is None or old.refresh_token is None:
+        return None
+    provider = service.connection.provider
+    request = requests.build_refresh_request(
+        provider, get_oauth_client(deps, service), old.refresh_token
+    )
+    try:
+        return (await exchange(deps, request, previous=old)).tokens
+    except requests.OAuthError as refusal:
+        if refusal.is_expired:
+            return None
+        telemetry.error("refresh_refused", service=service.service)
+        raise Unavailable(f"{service.label} does not refresh its tokens") from refusal
+
+
+async def wait_for_refresh(deps: ServicesDeps, uid: UserId, service: Integration) -> None:
+    """Wait for a refresh that is under way, and keep others from beginning one."""
+    holder = deps.new_id()
+    for _ in range(MAX_POLLS):
+        if await deps.grants.claim(uid, service.service, holder, now=deps.clock.now()):
+            return
+        await deps.clock.sleep(POLL_S)
+
+
+async def exchange(
+    deps: ServicesDeps, request: EgressRequest, *, previous: Tokens | None = None
+) -> requests.TokenResponse:
+    """Ask a provider for tokens. Raises oauth.Refused and Unavailable."""
+    try:
+        response = await deps.egress.send(request)
+    except (NotAllowed, TooLarge) as error:
+        raise Unavailable(f"The provider cannot be asked: {error}") from error
+    return requests.parse_token_response(response, now=deps.clock.now(), previous=previous)
+
+
+def get_oauth_client(deps: ServicesDeps, service: Integration) -> OauthClient:
+    """Return who we are where the service is asked. Raises Unavailable if that is not set up."""
+    name = service.connection.provider.name if service.connection else service.service
+    if name not in deps.clients:
+        raise Unavailable(f"{service.label} is not set up here")
+    return deps.clients[name]
+
+
+async def _load_tokens(deps: ServicesDeps, uid: UserId, service: Integration) -> AccountTokens:
+    try:
+        grant = await deps.grants.get(uid, service.service)
+    except CannotUnwrap as error:
+        raise ConnectionExpired(service) from error
+    if grant is None:
+        raise NotFound(f"{service.label} is not connected. Connect it in the settings.")
+    if grant.health == "expired":
+        raise ConnectionExpired(service)
+    return grant

@@ -1,0 +1,204 @@
+"""One call of a service's tool: the account's tokens, the service's answer, text for the model."""
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from datetime import datetime
+from hashlib import sha256
+from http import HTTPStatus
+from typing import Any
+from urllib.parse import urlencode
+
+import anyio
+from pydantic import ValidationError
+from pydantic_core import to_json
+
+from functions.tool_proxy.accounts import account_tokens
+from functions.tool_proxy.wiring import ServicesDeps
+from shared.arguments import parse_arguments
+from shared.domain.connection import AccountTokens
+from shared.domain.errors import (
+    NotAllowed,
+    NotFound,
+    TimedOut,
+    TooLarge,
+    ToolFailed,
+    ToolRefused,
+    Unavailable,
+)
+from shared.domain.ids import UserId
+from shared.integrations import load_integration
+from shared.integrations.service import (
+    Duplicate,
+    Integration,
+    ServiceNotFound,
+    ServiceRequest,
+    ServiceResponseT,
+    ServiceTool,
+)
+from shared.oauth import requests
+from shared.ports import EgressRequest, EgressResponse
+from shared.resilience.best_effort import run_best_effort
+from shared.resilience.call_quota import check_quota
+from shared.resilience.hour_windows import floor_to_hour
+
+TIMEOUT_S = 25.0
+"""For a whole call, however many requests it makes: the chat waits a little longer."""
+
+
+async def call_service(
+    deps: ServicesDeps,
+    uid: UserId,
+    name: str,
+    tool: str,
+    arguments: Mapping[str, Any],
+    *,
+    call_id: str | None = None,
+) -> str:
+    """Return text for the model. Raises ToolRefused and ToolFailed."""
+    service = _require_service(name)
+    service_tool = _require_tool(service, tool)
+    parsed_arguments = parse_arguments(tool, service_tool.arguments_type, arguments)
+    hashed_call_id = sha256(f"{uid}|{tool}|{call_id or deps.new_id()}".encode()).hexdigest()
+    account = ConnectedAccount(deps, uid, service, call_id=hashed_call_id)
+    try:
+        async with _count_call(deps, uid, service):
+            with anyio.fail_after(TIMEOUT_S):
+                return await service_tool.run(account, parsed_arguments)
+    except TimeoutError as timeout:
+        raise ToolFailed(f"{service.label} did not answer in time.") from timeout
+    except ServiceNotFound as not_found:
+        raise ToolFailed(f"{service.label} has no such thing.") from not_found
+    except Duplicate as duplicate:
+        raise ToolFailed(f"{service.label} has that already.") from duplicate
+
+
+def _require_service(name: str) -> Integration:
+    try:
+        return load_integration(name)
+    except NotFound as error:
+        raise ToolRefused(str(error)) from error
+
+
+def _require_tool(service: Integration, tool: str) -> ServiceTool:
+    for service_tool in service.tools:
+        if service_tool.name == tool:
+            return service_tool
+    raise ToolRefused(f"{service.label} has no tool {tool!r}.")
+
+
+@asynccontextmanager
+async def _count_call(deps: ServicesDeps, uid: UserId, service: Integration) -> AsyncIterator[None]:
+    """Count a call, however it ends, as one to an app. Raises ToolFailed if none is left."""
+    now = deps.clock.now()
+    calls_this_hour = await deps.app_calls.count_calls(uid, floor_to_hour(now))
+    check_quota(service.service, service.label, calls_this_hour, now)
+    try:
+        yield
+    finally:
+        count = deps.app_calls.increment_count(
+            uid, service.service, floor_to_hour(now), is_first=not calls_this_hour
+        )
+        await run_best_effort(count)
+
+
+class ConnectedAccount:
+    """A user's account at a service, during one call: its token is renewed if it is refused."""
+
+    def __init__(
+        self, deps: ServicesDeps, uid: UserId, service: Integration, *, call_id: str
+    ) -> None:
+        self._deps = deps
+        self._uid = uid
+        self._service = service
+        self._call_id = call_id
+
+    @property
+    def now(self) -> datetime:
+        return self._deps.clock.now()
+
+    @property
+    def call_id(self) -> str:
+        return self._call_id
+
+    async def send(
+        self, request: ServiceRequest, response_type: type[ServiceResponseT]
+    ) -> ServiceResponseT:
+        try:
+            response = await self._send_authorized(request)
+        except (account_tokens.ConnectionExpired, NotFound) as not_connected:
+            raise ToolFailed(str(not_connected)) from not_connected
+        except TimedOut as timeout:
+            raise ToolFailed(f"{self._label} did not answer in time.") from timeout
+        except (Unavailable, NotAllowed, TooLarge) as unavailable:
+            raise ToolFailed(f"{self._label} cannot be reached at the moment.") from unavailable
+        return self._parse_response(response, response_type)
+
+    async def _send_authorized(self, request: ServiceRequest) -> EgressResponse:
+        if self._service.connection is None:
+            key = account_tokens.get_oauth_client(self._deps, self._service).secret
+            return await self._send(request, key)
+        grant = await account_tokens.get_valid_tokens(self._deps, self._uid, self._service)
+        response = await self._send(request, grant.tokens.access_token)
+        if response.status != HTTPStatus.UNAUTHORIZED:
+            return response
+        return await self._retry_with_new_token(request, grant)
+
+    async def _retry_with_new_token(
+        self, request: ServiceRequest, refused_grant: AccountTokens
+    ) -> EgressResponse:
+        """Try again with the tokens that follow; refused once more, only the owner can help."""
+        deps, uid, service = self._deps, self._uid, self._service
+        grant = await account_tokens.refresh_tokens(deps, uid, service, refused_grant)
+        response = await self._send(request, grant.tokens.access_token)
+        if response.status == HTTPStatus.UNAUTHORIZED:
+            raise account_tokens.ConnectionExpired(service)
+        return response
+
+    async def _send(self, request: ServiceRequest, token: str) -> EgressResponse:
+        url = request.url
+        if request.query:
+            url += "?" + urlencode(request.query)
+        headers = {"Accept": "application/json", **self._service.headers}
+        if request.body is not None:
+            headers["Content-Type"] = "application/json"
+        return await self._deps.egress.send(
+            EgressRequest(
+                method=request.method,
+                url=requests.with_base_url(
+                    account_tokens.get_oauth_client(self._deps, self._service), url
+                ),
+                headers={**headers, "Authorization": f"Bearer {token}"},
+                body=None if request.body is None else to_json(request.body),
+                timeout_s=TIMEOUT_S,
+            )
+        )
+
+    def _parse_response(
+        self, response: EgressResponse, answer: type[ServiceResponseT]
+    ) -> ServiceResponseT:
+        if response.status in (HTTPStatus.NOT_FOUND, HTTPStatus.GONE):
+            raise ServiceNotFound(f"{self._label} has no such thing")
+        if response.status == HTTPStatus.CONFLICT:
+            raise Duplicate(f"{self._label} has that already")
+        if not 200 <= response.status < 300:
+            raise ToolFailed(_describe_refusal(self._label, response.status))
+        try:
+            return answer.model_validate_json(response.body or b"{}")
+        except ValidationError:
+            # The cause would carry the owner's content into the log.
+            raise ToolFailed(f"{self._label} answered in a way we do not understand.") from None
+
+    @property
+    def _label(self) -> str:
+        return self._service.label
+
+
+def _describe_refusal(label: str, status: int) -> str:
+    """Say what a status means for whoever asked; the service's own words stay out of it."""
+    if status == HTTPStatus.FORBIDDEN:
+        return f"{label} does not allow this for the connected account."
+    if status == HTTPStatus.TOO_MANY_REQUESTS:
+        return f"{label} takes no more requests for now. Try again later."
+    if status >= 500:
+        return f"{label} does not work at the moment (HTTP {status})."
+    return f"{label} refused the request (HTTP {status})."

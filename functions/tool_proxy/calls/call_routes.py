@@ -1,0 +1,69 @@
+"""The routes of the tool proxy: calls of tools, of apps and of connected services."""
+
+from functions.tool_proxy.accounts import connections
+from functions.tool_proxy.accounts.service_calls import call_service
+from functions.tool_proxy.calls.call import call_tool
+from functions.tool_proxy.calls.call_schemas import ServiceCallIn, ToolCallIn, UserIn
+from functions.tool_proxy.schemas import ToolCallOut, ToolProxyOkOut
+from functions.tool_proxy.wiring import ToolProxyDeps
+from shared import telemetry
+from shared.edge.http import Call, Endpoint
+
+
+async def run_tool(deps: ToolProxyDeps, call: Call[ToolCallIn]) -> ToolCallOut:
+    body = call.body
+    telemetry.add_fields(uid=telemetry.hash_id(body.uid))
+    text = await call_tool(
+        deps, body.uid, body.app_id, body.tool, body.arguments, call_id=body.call_id
+    )
+    return ToolCallOut(text=text)
+
+
+async def run_service(deps: ToolProxyDeps, call: Call[ServiceCallIn]) -> ToolCallOut:
+    body = call.body
+    telemetry.add_fields(uid=telemetry.hash_id(body.uid), service=body.service, tool=body.tool)
+    text = await call_service(
+        deps.services, body.uid, body.service, body.tool, body.arguments, call_id=body.call_id
+    )
+    return ToolCallOut(text=text)
+
+
+async def disconnect_all(deps: ToolProxyDeps, call: Call[UserIn]) -> ToolProxyOkOut:
+    telemetry.add_fields(uid=telemetry.hash_id(call.body.uid))
+    await connections.disconnect_all(deps.services, call.body.uid)
+    return ToolProxyOkOut()
+
+
+ENDPOINTS = (
+    Endpoint(
+        method="POST",
+        path="/services",
+        handler=run_service,
+        summary="Run a tool of a connected service",
+        access="service",
+        body=ServiceCallIn,
+        response=ToolCallOut,
+        errors=(422, 424, 503),
+    ),
+    Endpoint(
+        method="POST",
+        path="/services/disconnect",
+        handler=disconnect_all,
+        summary="Revoke and forget all tokens of a user",
+        access="service",
+        body=UserIn,
+        response=ToolProxyOkOut,
+        errors=(422, 503),
+    ),
+    Endpoint(
+        method="POST",
+        path="/",
+        handler=run_tool,
+        summary="Run a tool of an app",
+        access="service",
+        body=ToolCallIn,
+        response=ToolCallOut,
+        cancels_on_disconnect=True,
+        errors=(422, 424, 503),
+    ),
+)

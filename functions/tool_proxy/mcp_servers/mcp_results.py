@@ -1,0 +1,39 @@
+"""What an MCP server answered, as text for the model."""
+
+from typing import TYPE_CHECKING, assert_never
+
+from functions.tool_proxy.calls.outgoing import CallFailed
+from functions.tool_proxy.calls.result_mapping import (
+    MAX_TEXT_CHARS,
+    sanitize_reason,
+    to_compact_json,
+)
+from shared.domain.app import ChatTool
+from shared.domain.text import strip_invisible
+
+if TYPE_CHECKING:
+    from mcp_types import CallToolResult, ContentBlock
+
+
+def to_model_text(tool: ChatTool, result: "CallToolResult") -> str:
+    """Return what the model reads. Raises CallFailed where the server says that it failed."""
+    text = "\n".join(filter(None, map(_to_text, result.content)))
+    if result.is_error:
+        message = f"Error calling {tool.name}: {sanitize_reason(text) or 'no reason given'}"
+        raise CallFailed(message, error="isError")
+    if not text and result.structured_content is not None:
+        text = to_compact_json(result.structured_content)
+    return strip_invisible(text)[:MAX_TEXT_CHARS]
+
+
+def _to_text(content: "ContentBlock") -> str:
+    match content.type:
+        case "text":
+            return content.text
+        case "resource_link":
+            return f"{content.title or content.name}: {content.uri}"
+        case "resource":
+            return getattr(content.resource, "text", f"({content.resource.uri}, left out)")
+        case "image" | "audio":
+            return f"({content.type} left out)"
+    assert_never(content.type)

@@ -1,0 +1,112 @@
+"""The routes at which MCP servers become apps."""
+
+from starlette.responses import Response
+
+from functions.tool_proxy.mcp_servers import connect
+from functions.tool_proxy.mcp_servers.connect import ConnectResult
+from functions.tool_proxy.mcp_servers.mcp_server_schemas import McpAppIn, McpAppOut, McpCallbackIn
+from functions.tool_proxy.registry.app_routes import build_manifest_problem
+from functions.tool_proxy.registry.registration import ManifestFailed, NoManifest
+from functions.tool_proxy.wiring import ToolProxyDeps
+from shared.domain.errors import CallerError, NotAllowed, Unavailable
+from shared.domain.ids import AppId
+from shared.edge.http import Call, Endpoint
+from shared.oauth import browser_binding, callback_page
+from shared.oauth.state import AUTHORIZATION_TTL
+
+
+async def add_server(deps: ToolProxyDeps, call: Call[McpAppIn]) -> Response:
+    try:
+        return _to_response(deps, await connect.add(deps, call.uid, call.body.to_registration()))
+    except (NoManifest, ManifestFailed) as failure:
+        return build_manifest_problem(failure)
+
+
+async def refresh_tools(deps: ToolProxyDeps, call: Call[None]) -> Response:
+    try:
+        return _to_response(deps, await connect.refresh(deps, call.uid, AppId(call.path["app_id"])))
+    except (NoManifest, ManifestFailed) as failure:
+        return build_manifest_problem(failure)
+
+
+def _to_response(deps: ToolProxyDeps, result: ConnectResult) -> Response:
+    """Let the browser that an owner is sent away in come back, and no other."""
+    url = result.redirect.url if result.redirect else None
+    content = McpAppOut.of(result.app, auth_url=url).model_dump_json()
+    answer = Response(content, media_type="application/json")
+    if result.redirect is None:
+        return answer
+    return browser_binding.set_binding_cookie(
+        answer,
+        result.redirect.authorization_id,
+        path="/v1/apps/mcp",
+        return_url=deps.mcp.redirect_uri,
+        ttl=AUTHORIZATION_TTL,
+    )
+
+
+async def handle_callback(deps: ToolProxyDeps, call: Call[None]) -> Response:
+    query: McpCallbackIn = call.query
+    try:
+        callback = await connect.verify_state(deps, query.state)
+        if not browser_binding.is_same_browser(call.headers, callback.authorization_id):
+            return callback_page.render_not_connected(
+                browser_binding.build_wrong_browser_text(deps.mcp.redirect_uri)
+            )
+        app = await connect.complete(deps, callback, code=query.code, iss=query.iss)
+    except (CallerError, NoManifest, ManifestFailed) as failure:
+        return callback_page.render_not_connected(str(failure))
+    except Unavailable:
+        return callback_page.render_not_connected("The server does not answer. Please start again.")
+    return callback_page.render_connected(app.name)
+
+
+async def complete(deps: ToolProxyDeps, call: Call[McpCallbackIn]) -> McpAppOut | Response:
+    """Finish in an app that the system opens in the place of our page: it knows its user."""
+    callback = await connect.verify_state(deps, call.body.state)
+    if callback.uid != call.uid:
+        raise NotAllowed("This was begun by another user.")
+    try:
+        app = await connect.complete(deps, callback, code=call.body.code, iss=call.body.iss)
+    except (NoManifest, ManifestFailed) as failure:
+        return build_manifest_problem(failure)
+    return McpAppOut.of(app)
+
+
+ENDPOINTS = (
+    Endpoint(
+        method="POST",
+        path="/v1/apps/mcp",
+        handler=add_server,
+        summary="Make an MCP server a private app of one's own",
+        body=McpAppIn,
+        response=McpAppOut,
+        errors=(400, 401, 409, 502),
+    ),
+    Endpoint(
+        method="GET",
+        path="/v1/apps/mcp/callback",
+        handler=handle_callback,
+        summary="Come back from an MCP server's authorization server",
+        access="anyone",
+        query=McpCallbackIn,
+        media_type="text/html",
+    ),
+    Endpoint(
+        method="POST",
+        path="/v1/apps/mcp/complete",
+        handler=complete,
+        summary="Come back from it into an app instead of a browser",
+        body=McpCallbackIn,
+        response=McpAppOut,
+        errors=(400, 401, 403, 409, 502, 503),
+    ),
+    Endpoint(
+        method="POST",
+        path="/v1/apps/{app_id}/mcp/refresh",
+        handler=refresh_tools,
+        summary="Ask an MCP server for its tools again",
+        response=McpAppOut,
+        errors=(400, 401, 403, 404, 502),
+    ),
+)

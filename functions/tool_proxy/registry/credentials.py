@@ -1,0 +1,49 @@
+"""What proves who calls: an app's keys towards us, and its signing secret, ours towards the app."""
+
+import base64
+import secrets
+from dataclasses import replace
+from datetime import timedelta
+
+from functions.tool_proxy.registry.access import require_owned
+from functions.tool_proxy.wiring import ToolProxyDeps
+from shared.data.apps import hash_key
+from shared.domain.app import ApiKey, App, RetiredSecret
+from shared.domain.errors import Conflict
+from shared.domain.ids import AppId, UserId
+
+MAX_KEYS = 20
+SECRET_OVERLAP = timedelta(hours=24)
+"""How long a retired signing secret still signs: time to bring the new one to every server."""
+
+
+async def create_key(deps: ToolProxyDeps, uid: UserId, app_id: AppId) -> tuple[ApiKey, str]:
+    """Return a key as stored and its secret, which is not stored. Raises Conflict."""
+    await require_owned(deps, uid, app_id)
+    if len(await deps.apps.list_keys(app_id)) >= MAX_KEYS:
+        raise Conflict(f"An app may have {MAX_KEYS} keys; remove one first.")
+    raw_key = secrets.token_hex(16)
+    key = ApiKey(
+        id=deps.new_id(),
+        hashed=hash_key(raw_key),
+        label=f"sk_{raw_key[:4]}...{raw_key[-4:]}",
+        created_at=deps.clock.now(),
+    )
+    await deps.apps.add_key(app_id, key)
+    return key, f"sk_{raw_key}"
+
+
+async def rotate_secret(deps: ToolProxyDeps, uid: UserId, app_id: AppId) -> App:
+    """Give the app a new signing secret; for OVERLAP calls are signed with the old one, too."""
+    await require_owned(deps, uid, app_id)
+    until = deps.clock.now() + SECRET_OVERLAP
+
+    def apply_rotation(app: App) -> App:
+        retired = RetiredSecret(secret=app.signing_secret, until=until)
+        return replace(app, signing_secret=create_signing_secret(), retired_secret=retired)
+
+    return await deps.apps.revise(app_id, apply_rotation)
+
+
+def create_signing_secret() -> str:
+    return "whsec_" + base64.b64encode(secrets.token_bytes(32)).decode()

@@ -1,0 +1,273 @@
+"""The HTTP contract of apps."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, replace
+from datetime import datetime
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, Field, StringConstraints
+
+from functions.tool_proxy.registry.registration import Registration
+from shared.domain.app import (
+    ApiKey,
+    App,
+    AppCall,
+    ChatTool,
+    Deactivation,
+    ExternalIntegration,
+    InstalledApp,
+    Permission,
+)
+from shared.domain.ids import AppId, UserId
+from shared.domain.text import strip_invisible
+from shared.edge.http import Wire
+
+Url = Annotated[str, Field(max_length=2_000)]
+ShortLine = Annotated[
+    str,
+    AfterValidator(lambda text: " ".join(strip_invisible(text).split())),
+    StringConstraints(min_length=1, max_length=100),
+]
+"""One line."""
+Pairs = Annotated[list[dict[str, Url]], Field(max_length=20)]
+
+
+class ExternalIntegrationIn(Wire):
+    """Where the app is reached; its manifest, if it has one, decides about chat messages."""
+
+    app_home_url: Url | None = None
+    chat_tools_manifest_url: Url | None = None
+    webhook_url: Url | None = None
+    setup_completed_url: Url | None = None
+    setup_instructions_file_path: Url | None = None
+    triggers_on: ShortLine | None = None
+    actions: Pairs = Field(default_factory=list)
+    auth_steps: Pairs = Field(default_factory=list)
+    chat_messages_enabled: bool = False
+    chat_messages_target: Literal["main", "app"] = "app"
+    chat_messages_notify: bool = False
+
+
+class AppSettingsIn(Wire):
+    """What a developer says of an app, beside its name."""
+
+    description: Annotated[str, AfterValidator(strip_invisible), Field(max_length=4_000)] = ""
+    capabilities: list[ShortLine] = Field(default=[], max_length=20)
+    external_integration: ExternalIntegrationIn = Field(default_factory=ExternalIntegrationIn)
+    private: bool = False
+    persona_prompt: str | None = Field(default=None, max_length=20_000)
+    persona_model: Literal["persona", "persona_premium"] = "persona"
+
+
+class AppIn(AppSettingsIn):
+    """A new app. Others may install it unless it says `private`, as in the old product."""
+
+    name: ShortLine
+
+    def to_registration(self) -> Registration:
+        integration = self.external_integration.model_dump(exclude={"actions", "auth_steps"})
+        return Registration(
+            name=self.name,
+            description=self.description,
+            capabilities=tuple(self.capabilities),
+            private=self.private,
+            persona_prompt=self.persona_prompt,
+            persona_model=self.persona_model,
+            external_integration=ExternalIntegration(
+                actions=tuple(self.external_integration.actions),
+                auth_steps=tuple(self.external_integration.auth_steps),
+                **integration,
+            ),
+        )
+
+
+class AppPatchIn(AppSettingsIn):
+    """What to change of an app; what is left out stays as it is, and so does a name of null."""
+
+    name: ShortLine | None = None
+
+    def apply_to(self, app: App) -> App:
+        """Return the app with what was given."""
+        changes = {**self.model_dump(exclude_unset=True), "name": self.name or app.name}
+        integration = changes.pop("external_integration", {})
+        merged_integration = replace(app.external_integration, **_to_tuples(integration))
+        return replace(app, external_integration=merged_integration, **_to_tuples(changes))
+
+
+def _to_tuples(fields: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: tuple(v) if isinstance(v, list) else v for name, v in fields.items()}
+
+
+class AppOut(Wire):
+    """An app as anyone sees it who may.
+
+    `permissions` is what it wants to do by itself, `granted_permissions` what the caller allows.
+    """
+
+    id: AppId
+    name: str
+    description: str
+    capabilities: list[str]
+    private: bool
+    created_at: datetime
+    enabled: bool
+    permissions: list[Permission]
+    granted_permissions: list[Permission]
+    external_integration: ExternalIntegration
+    chat_tools: list[str]
+    switched_off: Deactivation | None
+    webhook_off: Deactivation | None
+
+    @classmethod
+    def of(cls, app: App, uid: UserId, installation: InstalledApp | None = None) -> "AppOut":
+        """Of the webhook's address, say only whose server it is: the rest may hold a secret."""
+        public_integration = app.external_integration
+        public_integration = replace(
+            public_integration,
+            webhook_url=public_integration.webhook_url
+            and _get_origin(public_integration.webhook_url),
+        )
+        return cls(
+            **_build_common_fields(
+                replace(app, external_integration=public_integration), uid, installation
+            )
+        )
+
+
+class OwnedAppOut(AppOut):
+    """An app as its developer sees it."""
+
+    refused_tools: list[str]
+    signing_secret: str
+    retired_secret_until: datetime | None
+    checked_at: datetime | None
+    persona_prompt: str | None
+
+    @classmethod
+    def of(cls, app: App, uid: UserId, installation: InstalledApp | None = None) -> "OwnedAppOut":
+        return cls(
+            **_build_common_fields(app, uid, installation),
+            refused_tools=list(app.refused_tools),
+            signing_secret=app.signing_secret,
+            retired_secret_until=app.retired_secret.until if app.retired_secret else None,
+            checked_at=app.checked_at,
+            persona_prompt=app.persona_prompt,
+        )
+
+
+def _get_origin(url: str) -> str:
+    return "/".join(url.split("/", 3)[:3]).partition("?")[0]
+
+
+def _build_common_fields(
+    app: App, uid: UserId, installation: InstalledApp | None
+) -> dict[str, Any]:
+    return {
+        "id": app.id,
+        "name": app.name,
+        "description": app.description,
+        "capabilities": list(app.capabilities),
+        "private": app.private,
+        "created_at": app.created_at,
+        "enabled": installation is not None,
+        "permissions": sorted(app.external_integration.permissions),
+        "granted_permissions": sorted(
+            installation.get_permissions(app, uid) if installation else ()
+        ),
+        "external_integration": app.external_integration,
+        "chat_tools": [tool.name for tool in app.chat_tools],
+        "switched_off": app.switched_off,
+        "webhook_off": app.webhook_off,
+    }
+
+
+class ToolOut(Wire):
+    """A tool as whoever installs the app should know it; `side_effect` is false where it only reads."""
+
+    name: str
+    description: str
+    side_effect: bool
+
+    @classmethod
+    def of(cls, tool: ChatTool) -> "ToolOut":
+        return cls(name=tool.name, description=tool.description, side_effect=tool.side_effect)
+
+
+class CallOut(Wire):
+    """A call to the app, for its developer; `user` stands for one user towards this app only."""
+
+    id: str
+    at: datetime
+    kind: Literal["tool", "webhook", "mcp"]
+    name: str
+    ms: int
+    user: str
+    failed: bool
+    error: str | None
+
+    @classmethod
+    def of(cls, call: AppCall) -> "CallOut":
+        return cls(**asdict(call))
+
+
+class ManifestRefreshOut(Wire):
+    """The manifest was read."""
+
+    status: Literal["ok"] = "ok"
+    tools_count: int
+
+
+class KeyOut(Wire):
+    """A key without its secret."""
+
+    id: str
+    label: str
+    created_at: datetime
+
+    @classmethod
+    def of(cls, key: ApiKey) -> "KeyOut":
+        return cls(id=key.id, label=key.label, created_at=key.created_at)
+
+
+class SecretOut(Wire):
+    """The new signing secret; until then the one before it signs as well."""
+
+    signing_secret: str
+    retired_secret_until: datetime
+
+
+class NewKeyOut(Wire):
+    """A new key; its secret is shown this once."""
+
+    id: str
+    secret: str
+    label: str
+    created_at: datetime
+
+
+class AppsQuery(Wire):
+    """`cursor` is the X-Next-Cursor of the page before."""
+
+    cursor: str | None = Field(default=None, max_length=400)
+
+
+class CallsQuery(Wire):
+    """How many calls to list, newest first."""
+
+    limit: int = Field(default=50, ge=1, le=100)
+
+
+class AppQuery(Wire):
+    """Which app."""
+
+    app_id: AppId = Field(pattern=r"^[A-Za-z0-9_-]{1,64}$")
+
+
+class EnableQuery(AppQuery):
+    """`permissions`: those that the caller was shown, with commas between; left out, all it wants now."""
+
+    permissions: str | None = Field(default=None, max_length=400)
+
+    @property
+    def shown_permissions(self) -> frozenset[str] | None:
+        return None if self.permissions is None else frozenset(self.permissions.split(","))

@@ -1,0 +1,53 @@
+"""The entry points behind webhooks: a conversation was processed, and an app is to be told."""
+
+from pydantic import ValidationError
+
+from functions.tool_proxy.webhooks import delivery
+from functions.tool_proxy.webhooks.webhook_schemas import ConversationProcessedIn, WebhookTaskIn
+from functions.tool_proxy.wiring import ToolProxyDeps
+from shared import telemetry
+from shared.domain.errors import Invalid
+from shared.edge.cloudevents import parse_pubsub_event
+from shared.edge.http import Call, Endpoint
+
+
+async def queue_webhooks(deps: ToolProxyDeps, call: Call[bytes]) -> None:
+    try:
+        message = ConversationProcessedIn.model_validate(
+            parse_pubsub_event(call.headers, call.body)
+        )
+    except ValidationError as error:
+        raise Invalid("The message does not name a conversation") from error
+    telemetry.add_fields(uid=telemetry.hash_id(message.uid))
+    await delivery.queue_deliveries(
+        deps, message.uid, message.conversation_id, message.content_hash
+    )
+
+
+async def deliver_webhook(deps: ToolProxyDeps, call: Call[WebhookTaskIn]) -> None:
+    telemetry.add_fields(uid=telemetry.hash_id(call.body.uid))
+    await delivery.attempt_delivery(deps, delivery.WebhookDelivery(**dict(call.body)))
+
+
+QUEUE_ENDPOINTS = (
+    Endpoint(
+        method="POST",
+        path="/",
+        handler=queue_webhooks,
+        summary="A conversation was processed",
+        access="service",
+        body=bytes,
+        status=204,
+    ),
+)
+DELIVERY_ENDPOINTS = (
+    Endpoint(
+        method="POST",
+        path="/",
+        handler=deliver_webhook,
+        summary="Tell an app of a conversation",
+        access="service",
+        body=WebhookTaskIn,
+        status=204,
+    ),
+)

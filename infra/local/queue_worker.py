@@ -1,0 +1,139 @@
+"""Delivers the embedded queue's jobs to entry points over HTTP, as Eventarc and Cloud Tasks do."""
+
+from collections import Counter
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+import anyio
+from anyio.abc import TaskGroup
+
+from infra.local.envelopes import build_envelope
+from shared import telemetry
+from shared.adapters.embedded.sqlite_queue import LEASE_S, MAX_ATTEMPTS, Job, SqliteQueue
+from shared.domain.errors import Unavailable
+from shared.ports import ServiceIdentity
+
+if TYPE_CHECKING:
+    import httpx
+
+MAX_CONCURRENT_PER_TARGET = 8
+"""To one target; a slow one holds up no other."""
+POLL_S = 0.25
+"""How soon a job of another process is seen; our own ring the bell."""
+TIMEOUT_S = 600.0
+"""As long as Pub/Sub waits for an answer at most."""
+
+Deliver = Callable[[Job], Awaitable[None]]
+"""Returns when the job is done with; raises when it has to come again."""
+
+
+class QueueWorker:
+    """Takes due jobs from the queue and delivers a few at a time, each at least once."""
+
+    def __init__(self, queue: SqliteQueue, deliver: Deliver) -> None:
+        self._queue = queue
+        self._deliver = deliver
+        self._running = Counter[str]()
+
+    async def run(self) -> None:
+        """Deliver until cancelled; what was in flight then goes back to the queue."""
+        async with anyio.create_task_group() as deliveries:
+            while True:
+                if not await self._start_due(deliveries):
+                    await self._queue.wait(POLL_S)
+
+    async def drain(self) -> None:
+        """Deliver what is due, and what that brings, until nothing is due."""
+        started = True
+        while started:
+            async with anyio.create_task_group() as deliveries:
+                started = await self._start_due(deliveries)
+
+    async def _start_due(self, deliveries: TaskGroup) -> bool:
+        """Begin what is due, one by one, since each may be the last that its target takes."""
+        started = False
+        while job := await self._claim():
+            self._running[job.target] += 1
+            deliveries.start_soon(self._handle, job)
+            started = True
+        return started
+
+    async def _claim(self) -> Job | None:
+        busy_targets = [
+            target for target, jobs in self._running.items() if jobs >= MAX_CONCURRENT_PER_TARGET
+        ]
+        try:
+            jobs = await self._queue.claim(1, skip_targets=busy_targets)
+        except Unavailable:
+            telemetry.warning("queue_busy")
+            return None
+        return jobs[0] if jobs else None
+
+    async def _handle(self, job: Job) -> None:
+        try:
+            async with anyio.create_task_group() as extending:
+                extending.start_soon(self._extend_lease, job)
+                await self._attempt_delivery(job)
+                extending.cancel_scope.cancel()
+        except anyio.get_cancelled_exc_class():
+            with anyio.CancelScope(shield=True):
+                await self._queue.release(job)
+            raise
+        finally:
+            self._running[job.target] -= 1
+            self._queue.wake()
+
+    async def _attempt_delivery(self, job: Job) -> None:
+        """Deliver and say how it went; when the queue is too busy to hear it, the lease runs out."""
+        with suppress(Unavailable):
+            await self._deliver_and_finish(job)
+
+    async def _deliver_and_finish(self, job: Job) -> None:
+        try:
+            await self._deliver(job)
+        except Exception as error:  # noqa: BLE001  one bad job must not stop the others
+            await self._record_failure(job, error)
+        else:
+            await self._queue.ack(job)
+
+    async def _record_failure(self, job: Job, error: Exception) -> None:
+        reason = str(error) if isinstance(error, Unavailable) else type(error).__name__
+        outcome = "delivery_failed" if job.attempt < MAX_ATTEMPTS else "delivery_given_up"
+        telemetry.warning(
+            outcome, job=job.id, target=job.target, attempt=job.attempt, reason=reason
+        )
+        await self._queue.retry(job, reason)
+
+    async def _extend_lease(self, job: Job) -> None:
+        """Extend the lease for as long as the delivery takes."""
+        while True:
+            await anyio.sleep(LEASE_S / 3)
+            with suppress(Unavailable):
+                await self._queue.extend(job)
+
+
+class HttpDelivery:
+    """Posts a job to its entry point with a service token; anything but 2xx is Unavailable."""
+
+    def __init__(
+        self,
+        client: "httpx.AsyncClient",
+        service_identity: ServiceIdentity,
+        *,
+        url: Callable[[str], str],
+        project: str,
+    ) -> None:
+        self._client = client
+        self._service_identity = service_identity
+        self._url = url
+        self._project = project
+
+    async def __call__(self, job: Job) -> None:
+        headers, body = build_envelope(job, project=self._project)
+        headers["authorization"] = f"Bearer {await self._service_identity.get_token(job.target)}"
+        response = await self._client.post(
+            self._url(job.target), headers=headers, content=body, timeout=TIMEOUT_S
+        )
+        if not response.is_success:
+            raise Unavailable(f"status {response.status_code}")

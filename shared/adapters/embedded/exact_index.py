@@ -1,0 +1,221 @@
+"""The rows of one namespace in memory, searched exactly."""
+
+import threading
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from itertools import repeat
+from typing import NamedTuple, Protocol, Self, TypeVar
+
+import numpy as np
+from pydantic_core import from_json
+
+from shared.adapters.embedded.exact_search import (
+    Floats,
+    Mask,
+    Matrix,
+    Positions,
+    Postings,
+    select_best,
+)
+from shared.adapters.pinecone_rules import matches
+from shared.domain.vectors import Filter, Hit, MetadataValue, SparseVector
+
+WIDEN_FACTOR = 8
+MAX_DECODED_ROWS = 20_000
+"""Rows whose metadata is kept decoded, at some 1 KB each."""
+_BOUND_OPERATORS = {
+    "$gt": np.greater,
+    "$gte": np.greater_equal,
+    "$lt": np.less,
+    "$lte": np.less_equal,
+}
+
+
+class StoredRow(NamedTuple):
+    """A row as it is stored: numbers of 32 bits, JSON; `created_at` is NULL where it is no number."""
+
+    id: str
+    indices: bytes
+    weights: bytes
+    dense: bytes | None
+    metadata: str
+    kind: str | None
+    created_at: float | None
+
+
+class ExactIndex:
+    """Rows by position, in the order they came; `version` is the last write that was taken in.
+
+    A row that is replaced or deleted leaves its position dead. New rows get arrays of their own,
+    joined with those before once they have grown as large: taking in a few rows is cheap.
+    Hold `lock` around everything.
+    """
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.version = 0
+        self._ids: list[str] = []
+        self._metadata: list[str] = []
+        self._positions: dict[str, int] = {}
+        self._alive: Mask = np.zeros(0, np.bool_)
+        self._created_at: Floats = np.zeros(0)
+        self._kinds: Positions = np.zeros(0, np.int32)
+        self._kind_numbers: dict[str | None, int] = {}
+        self._postings: list[Postings] = []
+        self._matrices: dict[int, list[Matrix]] = {}
+
+    def __len__(self) -> int:
+        return len(self._ids)
+
+    def is_worn(self) -> bool:
+        """Tell whether most positions are dead: reading anew then costs less than it frees."""
+        return len(self._ids) > 2 * len(self._positions)
+
+    def update(self, rows: Sequence[StoredRow], version: int) -> None:
+        self.version = version
+        if rows:
+            first = len(self._ids)
+            self._add_rows(rows)
+            _push(self._postings, _build_postings(rows, first))
+            for length, matrix in _build_matrices(rows, first):
+                _push(self._matrices.setdefault(length, []), matrix)
+
+    def retain_only(self, ids: set[str]) -> None:
+        """Drop every other row."""
+        for row_id in self._positions.keys() - ids:
+            self._alive[self._positions.pop(row_id)] = False
+
+    def search_sparse(self, query: SparseVector, limit: int, where: Filter) -> list[Hit]:
+        scores = np.zeros(len(self))
+        for postings in self._postings:
+            postings.add_scores(query, scores)
+        found = self._select_positions(scores, scores > 0, limit, where)
+        return self._build_hits(found, scores, self._read_weights(query, found))
+
+    def search_dense(self, vector: Sequence[float], limit: int, where: Filter) -> list[Hit]:
+        """Rows of another length are not compared."""
+        scores = np.full(len(self), np.nan)
+        for matrix in self._matrices.get(len(vector), ()):
+            matrix.set_scores(vector, scores)
+        return self._build_hits(
+            self._select_positions(scores, ~np.isnan(scores), limit, where), scores, repeat(())
+        )
+
+    def _add_rows(self, rows: Sequence[StoredRow]) -> None:
+        for row in rows:
+            if row.id in self._positions:
+                self._alive[self._positions[row.id]] = False
+            self._positions[row.id] = len(self._ids)
+            self._ids.append(row.id)
+            self._metadata.append(row.metadata)
+        numbers = [self._kind_numbers.setdefault(row.kind, len(self._kind_numbers)) for row in rows]
+        times = np.array([row.created_at for row in rows], np.float64)
+        self._alive = np.append(self._alive, np.ones(len(rows), np.bool_))
+        self._kinds = np.append(self._kinds, np.array(numbers, np.int32))
+        self._created_at = np.append(self._created_at, times)
+
+    def _select_positions(
+        self, scores: Floats, candidates: Mask, limit: int, where: Filter
+    ) -> list[int]:
+        """Look at the best few; at more where the filter leaves too few of these."""
+        positions = np.flatnonzero(candidates & self._build_mask(where))
+        other_conditions = {name: condition for name, condition in where.items() if name != "kind"}
+        width = limit
+        while True:
+            places: list[int] = positions[select_best(scores[positions], width)].tolist()
+            if other_conditions:
+                places = [
+                    at
+                    for at in places
+                    if matches(other_conditions, _decode_metadata(self._metadata[at]))
+                ]
+            if len(places) >= limit or width >= len(positions):
+                return places[:limit]
+            width *= WIDEN_FACTOR
+
+    def _read_weights(
+        self, query: SparseVector, positions: Sequence[int]
+    ) -> Iterable[tuple[float, ...]]:
+        """Return what each term of the query weighs in each of the rows found."""
+        rows = np.array(positions, np.int32)
+        weights = np.zeros((len(rows), len(query.indices)), np.float32)
+        for postings in self._postings:
+            weights += postings.read_weights(query, rows)
+        return map(tuple, weights.tolist())
+
+    def _build_hits(
+        self, positions: Sequence[int], scores: Floats, term_weights: Iterable[tuple[float, ...]]
+    ) -> list[Hit]:
+        return [
+            Hit(
+                id=self._ids[at],
+                score=score,
+                metadata=_decode_metadata(self._metadata[at]),
+                term_weights=weights,
+            )
+            for at, score, weights in zip(
+                positions, scores[positions].tolist(), term_weights, strict=False
+            )
+        ]
+
+    def _build_mask(self, where: Filter) -> Mask:
+        """Leave out what is dead, of another kind or of another time.
+
+        About the kind this decides; about all else `matches` does, for the few that come first.
+        """
+        mask = self._alive
+        if "kind" in where:
+            kinds = [
+                {} if kind is None else {"kind": from_json(kind)} for kind in self._kind_numbers
+            ]
+            matching_kinds = [matches({"kind": where["kind"]}, kind) for kind in kinds]
+            mask = mask & np.array(matching_kinds, np.bool_)[self._kinds]
+        bounds = where.get("created_at")
+        for operator, bound in bounds.items() if isinstance(bounds, Mapping) else ():
+            if operator in _BOUND_OPERATORS and isinstance(bound, int | float):
+                mask = mask & _BOUND_OPERATORS[operator](self._created_at, bound)
+        return mask
+
+
+@lru_cache(maxsize=MAX_DECODED_ROWS)
+def _decode_metadata(metadata: str) -> Mapping[str, MetadataValue]:
+    """Decode metadata once for the hits that questions share; nobody changes it."""
+    decoded: dict[str, MetadataValue] = from_json(metadata)
+    return decoded
+
+
+class _Mergeable(Protocol):
+    @property
+    def rows(self) -> Positions: ...
+
+    def merge(self, later: Self) -> Self: ...
+
+
+J = TypeVar("J", bound=_Mergeable)
+
+
+def _push(stack: list[J], new: J) -> None:
+    """Join what is not much larger, so that there are few arrays and an entry seldom moves."""
+    while stack and len(stack[-1].rows) <= 2 * len(new.rows):
+        new = stack.pop().merge(new)
+    stack.append(new)
+
+
+def _build_postings(rows: Sequence[StoredRow], first: int) -> Postings:
+    counts = [len(row.indices) // 4 for row in rows]
+    return Postings.build(
+        np.frombuffer(b"".join(row.indices for row in rows), np.uint32),
+        np.repeat(np.arange(first, first + len(rows), dtype=np.int32), counts),
+        np.frombuffer(b"".join(row.weights for row in rows), np.float32),
+    )
+
+
+def _build_matrices(rows: Sequence[StoredRow], first: int) -> Iterator[tuple[int, Matrix]]:
+    dense = [(first + n, row.dense) for n, row in enumerate(rows) if row.dense is not None]
+    for size in {len(vector) for _, vector in dense}:
+        same_length = [(position, vector) for position, vector in dense if len(vector) == size]
+        vectors = np.frombuffer(b"".join(vector for _, vector in same_length), np.float32)
+        yield (
+            size // 4,
+            Matrix.build([p for p, _ in same_length], vectors.reshape(len(same_length), -1)),
+        )

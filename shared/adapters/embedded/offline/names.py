@@ -1,0 +1,49 @@
+"""Names: words written with a capital where grammar does not ask for one."""
+
+import re
+from collections.abc import Iterable, Sequence
+
+from shared.adapters.embedded.offline.calendar import MONTHS, WEEKDAYS
+from shared.adapters.embedded.offline.speech import STOP_WORDS, Sentence, split_words
+
+_NAME = re.compile(r"(?:[^\W\d_a-z][\w'’&-]*)(?:\s+[^\W\d_a-z][\w'’&-]*)*")
+_BEFORE_PLACES = {"in", "at", "to", "from", "of", "the", "near", "via", "using", "by", "on"}
+_NO_NAMES = STOP_WORDS.union(WEEKDAYS, MONTHS)
+
+
+def extract_names(sentences: Sequence[Sentence]) -> tuple[list[str], list[str]]:
+    """Return people and other named things, each in the order of their first mention."""
+    lower = {
+        word for sentence in sentences for word in split_words(sentence.text) if word.islower()
+    }
+    people: dict[str, None] = {}
+    things: dict[str, None] = {}
+    for previous_word, name in _find_mentions(sentences):
+        if name.lower() in lower:
+            continue
+        is_thing = previous_word in _BEFORE_PLACES or name.isupper() or name in things
+        (things if is_thing else people)[name] = None
+    return [name for name in people if name not in things], list(things)
+
+
+def _find_mentions(sentences: Iterable[Sentence]) -> list[tuple[str, str]]:
+    return [
+        (_find_previous_word(sentence.text, match.start()), name)
+        for sentence in sentences
+        for match in _NAME.finditer(sentence.text)
+        if (name := _clean(match[0], starts_sentence=match.start() == 0))
+    ]
+
+
+def _find_previous_word(text: str, position: int) -> str:
+    earlier = split_words(text[:position])
+    return earlier[-1].lower() if earlier else ""
+
+
+def _clean(candidate: str, *, starts_sentence: bool) -> str:
+    """Drop "I" and calendar words; a lone word that begins a sentence proves nothing."""
+    name_words = [word.removesuffix("'s").removesuffix("’s") for word in candidate.split()]
+    name_words = [word for word in name_words if word.lower().replace("’", "'") not in _NO_NAMES]
+    if starts_sentence and len(name_words) == 1 and not name_words[0].isupper():
+        return ""
+    return " ".join(name_words) if any(len(word) > 1 for word in name_words) else ""

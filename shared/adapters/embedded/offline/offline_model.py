@@ -1,0 +1,125 @@
+"""ChatModel without a model: it extracts and quotes, through the same loop and tools as a real one."""
+
+import json
+import re
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Sequence
+from contextlib import aclosing, asynccontextmanager
+from datetime import datetime
+from typing import TypeVar
+from zoneinfo import ZoneInfo
+
+from pydantic import ValidationError
+
+from shared.adapters.embedded.offline import answers
+from shared.adapters.embedded.offline.general import is_general
+from shared.adapters.embedded.offline.planner import PlannedCall, is_small_talk, plan
+from shared.data.codec import type_adapter
+from shared.domain.errors import ModelFailed
+from shared.domain.model import (
+    AssistantTurn,
+    ModelCallFinished,
+    ModelEvent,
+    ModelMessage,
+    ModelRole,
+    Prompt,
+    TextDelta,
+    ToolCall,
+    ToolCallRequested,
+    ToolResult,
+    ToolSpec,
+    UserText,
+)
+
+T = TypeVar("T")
+
+MODEL_NAME = "offline-extractive"
+_CURRENT_TIME = re.compile(r"^Current time: (\S+) \(([^)]+)\)", re.MULTILINE)
+_WORD_PATTERN = re.compile(r"\s*\S+|\s+")
+
+
+class OfflineModel:
+    """Deterministic: the same messages always give the same answer."""
+
+    def name(self, role: ModelRole) -> str:
+        return MODEL_NAME
+
+    @asynccontextmanager
+    async def stream(
+        self, role: ModelRole, messages: Sequence[ModelMessage], tools: Sequence[ToolSpec] = ()
+    ) -> AsyncIterator[AsyncIterator[ModelEvent]]:
+        async with aclosing(_stream_events(messages, tools)) as events:
+            yield events
+
+    async def complete_structured(self, role: ModelRole, prompt: Prompt, schema: type[T]) -> T:
+        from shared.adapters.embedded.offline import (
+            EXTRACTORS,  # here, because a chat loads no extractors
+        )
+
+        if prompt.name not in EXTRACTORS:
+            raise ModelFailed(f"the offline model cannot answer {prompt.name!r}")
+        try:
+            value: T = type_adapter(schema).validate_python(EXTRACTORS[prompt.name](prompt.data))
+        except ValidationError as error:
+            raise ModelFailed(f"the extract for {prompt.name!r} does not fit") from error
+        return value
+
+
+async def _stream_events(
+    messages: Sequence[ModelMessage], tools: Sequence[ToolSpec]
+) -> AsyncGenerator[ModelEvent, None]:
+    for event in _reply(messages, tools):
+        yield event
+
+
+def _reply(messages: Sequence[ModelMessage], tools: Sequence[ToolSpec]) -> Iterator[ModelEvent]:
+    """Ask for tools first, answer when their results are there."""
+    position = max(n for n, message in enumerate(messages) if isinstance(message, UserText))
+    context, question = _split_context(messages[position])
+    results = _pair_results(messages[position + 1 :])
+    if results:
+        yield from _stream_text(answers.answer(question, results))
+    elif is_small_talk(question):
+        yield from _stream_text(answers.GREETING)
+    elif requests := plan(question, _parse_current_time(context), tools):
+        yield from _request_tools(requests, earlier=_count_calls(messages))
+    elif is_general(question):
+        yield from _stream_text(answers.CANNOT_ANSWER_GENERAL)
+    else:
+        yield from _stream_text(answers.NOTHING_FOUND)
+
+
+def _split_context(message: ModelMessage) -> tuple[str, str]:
+    """Part the context block from the owner's own words."""
+    assert isinstance(message, UserText)
+    context, closing, question = message.text.rpartition("</context>")
+    return context + closing, question.strip()
+
+
+def _parse_current_time(context: str) -> datetime | None:
+    match = _CURRENT_TIME.search(context)
+    return datetime.fromisoformat(match[1]).astimezone(ZoneInfo(match[2])) if match else None
+
+
+def _pair_results(messages: Sequence[ModelMessage]) -> list[tuple[str, str]]:
+    """Pair what the tools answered with the names they were called by."""
+    turns = [turn for turn in messages if isinstance(turn, AssistantTurn)]
+    names = {call.id: call.name for turn in turns for call in turn.tool_calls}
+    return [(names[r.call_id], r.text) for r in messages if isinstance(r, ToolResult)]
+
+
+def _count_calls(messages: Sequence[ModelMessage]) -> int:
+    return sum(
+        len(message.tool_calls) for message in messages if isinstance(message, AssistantTurn)
+    )
+
+
+def _request_tools(requests: Sequence[PlannedCall], *, earlier: int) -> Iterator[ModelEvent]:
+    for number, (name, arguments) in enumerate(requests, earlier):
+        text = json.dumps(arguments, ensure_ascii=False)
+        yield ToolCallRequested(ToolCall(id=f"call_{number}", name=name, arguments=text))
+    yield ModelCallFinished(reason="tool_calls", model=MODEL_NAME)
+
+
+def _stream_text(text: str) -> Iterator[ModelEvent]:
+    yield from map(TextDelta, _WORD_PATTERN.findall(text))
+    yield ModelCallFinished(reason="stop", model=MODEL_NAME)

@@ -1,0 +1,112 @@
+"""Title, overview, category and what was named or undertaken."""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from shared.adapters.embedded.offline.calendar import parse_moment, parse_start
+from shared.adapters.embedded.offline.names import extract_names
+from shared.adapters.embedded.offline.speech import (
+    Sentence,
+    collect_sentences,
+    count_meaningful_words,
+    split_words,
+)
+from shared.adapters.embedded.offline.tasks import extract_action_items, extract_events
+
+_MAX_TITLE_WORDS = 8
+_MIN_STATEMENT_WORDS = 3
+_MAX_TITLE_CHARS = 80
+_CLAUSE = re.compile(r"(?<=\w{2})[,;:](?= )| [–—] ")
+_MAX_OVERVIEW_SENTENCES = 3
+_MAX_TOPICS = 8
+Weights = Mapping[str, float]
+"""What each sentence weighs, by its text."""
+
+_CATEGORIES: Mapping[str, tuple[str, str]] = {
+    "health": ("🩺", "doctor dentist hospital medicine pain sleep diet allergic symptom therapy pharmacy blood vaccine"),
+    "finance": ("💰", "money bank invoice tax taxes loan mortgage invest stocks salary insurance pension savings"),
+    "legal": ("⚖️", "lawyer court contract lawsuit lease notary clause liability"),
+    "travel": ("✈️", "flight airport hotel trip travel visa passport luggage vacation train itinerary"),
+    "education": ("🎓", "school teacher exam homework university lecture course study student semester"),
+    "parenting": ("🧸", "kids daughter son baby kindergarten daycare toddler bedtime"),
+    "family": ("👪", "mother father mom dad sister brother grandma grandmother cousin family uncle aunt"),
+    "romantic": ("❤️", "girlfriend boyfriend date anniversary engaged wedding love"),
+    "technology": ("💻", "software code server database app deploy bug laptop computer api model release"),
+    "business": ("📈", "customer revenue market sales startup investor pricing launch competitor supplier"),
+    "work": ("💼", "meeting project deadline team manager colleague office report client sprint review presentation"),
+    "sports": ("⚽", "football soccer tennis running marathon gym training match team coach race"),
+    "music": ("🎵", "song album concert guitar piano band singer rehearsal"),
+    "entertainment": ("🎬", "movie film series show theatre game episode cinema"),
+    "weather": ("🌦️", "rain snow sunny storm forecast temperature degrees"),
+    "politics": ("🏛️", "election government president parliament vote minister policy"),
+    "science": ("🔬", "experiment research physics biology chemistry hypothesis telescope"),
+    "social": ("🥳", "party friends dinner birthday barbecue neighbour invite drinks lunch"),
+    "design": ("🎨", "logo colour color font layout sketch prototype"),
+    "environment": ("🌱", "climate recycling solar emissions garden forest"),
+}  # fmt: skip
+_DEFAULT_CATEGORY = ("other", "🧠")
+
+
+def extract_structure(data: Mapping[str, Any]) -> dict[str, Any]:
+    all_sentences = collect_sentences(data)
+    now = parse_start(data)
+    people, entities = extract_names(all_sentences)
+    word_counts = count_meaningful_words(all_sentences)
+    weights = {s.text: _weigh_sentence(s.text, word_counts) for s in all_sentences}
+    category, emoji = _choose_category(word_counts)
+    days = [
+        when.at.date().isoformat() for s in all_sentences if (when := parse_moment(s.text, now))
+    ]
+    return {
+        "title": _build_title(all_sentences, weights),
+        "overview": _build_overview(all_sentences, weights),
+        "emoji": emoji,
+        "category": category,
+        "action_items": list(extract_action_items(all_sentences, now)),
+        "events": list(extract_events(all_sentences, now)),
+        "people": people,
+        "topics": [word for word, _ in word_counts.most_common(_MAX_TOPICS)],
+        "entities": entities,
+        "dates": list(dict.fromkeys(days)),
+    }
+
+
+def _build_title(all_sentences: Sequence[Sentence], weights: Weights) -> str:
+    """Quote the beginning of the first statement that the rest of the conversation is about."""
+    texts = [s.text for s in all_sentences]
+    statements = [
+        t for t in texts if t[-1:] not in "?？" and len(t.split()) >= _MIN_STATEMENT_WORDS
+    ]
+    first = next(_select_central(statements or texts, weights), "")
+    clause = _CLAUSE.split(first, maxsplit=1)[0].split()
+    short = " ".join(clause[:_MAX_TITLE_WORDS])[:_MAX_TITLE_CHARS].rstrip(".!…,;:。！")
+    return f"{short[:1].upper()}{short[1:]}{'…' if len(clause) > _MAX_TITLE_WORDS else ''}"
+
+
+def _build_overview(all_sentences: Sequence[Sentence], weights: Weights) -> str:
+    return " ".join(_select_central([s.text for s in all_sentences], weights))
+
+
+def _select_central(texts: Sequence[str], weights: Weights) -> Iterator[str]:
+    """Yield the few texts whose words the rest uses most, in their order."""
+    ranked = sorted(range(len(texts)), key=lambda n: (-weights[texts[n]], n))
+    return (texts[n] for n in sorted(ranked[:_MAX_OVERVIEW_SENTENCES]))
+
+
+def _weigh_sentence(text: str, word_counts: Counter[str]) -> float:
+    """Sum the words, damped by length, so that neither a cry nor a ramble wins."""
+    sentence_words = split_words(text)
+    return sum(word_counts[w] for w in {word.lower() for word in sentence_words}) / (
+        len(sentence_words) + 4
+    )
+
+
+def _choose_category(word_counts: Counter[str]) -> tuple[str, str]:
+    score = {
+        (name, emoji): sum(word_counts[word] for word in keys.split())
+        for name, (emoji, keys) in _CATEGORIES.items()
+    }
+    best = max(score, key=lambda key: score[key])
+    return best if score[best] else _DEFAULT_CATEGORY

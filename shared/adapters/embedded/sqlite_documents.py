@@ -1,0 +1,257 @@
+"""Documents in SQLite, within the limits of Firestore: what works here works in the cloud."""
+
+import asyncio
+import json
+import random
+import sqlite3
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any, Protocol, TypeVar
+from uuid import uuid4
+
+from shared.adapters import firestore_limits as limits
+from shared.adapters.document_changes import apply_changes, project
+from shared.adapters.embedded.sqlite_database import SqliteDatabase
+from shared.adapters.embedded.sqlite_json import JsonFields, dumps, loads
+from shared.adapters.embedded.sqlite_keys import build_index_keys, count_entries
+from shared.adapters.embedded.sqlite_queries import build_create_index, build_select
+from shared.adapters.firestore_indexes import FirestoreIndexes, get_collection_group
+from shared.domain.documents import Create, Delete, Document, Fields, Query, Set, Update, Write
+from shared.domain.errors import AlreadyExists, Invalid, PreconditionFailed, Unavailable
+from shared.ports import Transaction
+
+T = TypeVar("T")
+
+MAX_ATTEMPTS = 10
+MAX_INDEX_ENTRIES = 40_000
+
+# `keys` is what queries see of `fields`; it stands first, so that they read no long document.
+SCHEMA = """
+CREATE TABLE IF NOT EXISTS documents (
+    path TEXT NOT NULL UNIQUE,
+    collection TEXT NOT NULL,
+    id TEXT NOT NULL,
+    version TEXT NOT NULL,
+    keys TEXT NOT NULL,
+    fields TEXT NOT NULL
+);
+CREATE INDEX IF NOT EXISTS documents_collection ON documents (collection, id);
+"""
+SELECT_DOCUMENTS = """
+SELECT wanted.value, version, fields
+FROM json_each(?) AS wanted LEFT JOIN documents ON documents.path = wanted.value
+ORDER BY wanted.key
+"""
+SELECT_VERSIONS = """
+SELECT version FROM json_each(?) AS wanted LEFT JOIN documents ON documents.path = wanted.value
+ORDER BY wanted.key
+"""
+UPSERT_DOCUMENT = """
+INSERT INTO documents (path, collection, id, version, keys, fields) VALUES (?, ?, ?, ?, ?, ?)
+ON CONFLICT (path) DO UPDATE
+SET version = excluded.version, keys = excluded.keys, fields = excluded.fields
+"""
+TREE_CONDITION = "path = ?1 OR (path > ?1 || '/' AND path < ?1 || '0')"  # '0' follows '/'
+
+
+class ChangeListener(Protocol):
+    """Called inside the transaction for each document that changes; None where there is none."""
+
+    def __call__(
+        self, connection: sqlite3.Connection, path: str, old: Fields | None, new: Fields | None, /
+    ) -> None: ...
+
+
+class SqliteDocuments:
+    """The Documents port on one SQLite file."""
+
+    def __init__(
+        self,
+        database: SqliteDatabase,
+        indexes: FirestoreIndexes,
+        *,
+        on_change: ChangeListener | None = None,
+    ) -> None:
+        database.add_schema(SCHEMA)
+        self._database = database
+        self._indexes = indexes
+        self._on_change = on_change
+        self._created_indexes: set[str] = set()
+
+    async def get(self, path: str) -> Document | None:
+        return (await self.get_many([path]))[0]
+
+    async def get_many(self, paths: Sequence[str]) -> list[Document | None]:
+        for path in paths:
+            limits.check_document_path(path)
+        return await self._database.read(lambda c: _read_documents(c, paths, JsonFields))
+
+    async def query(self, query: Query) -> list[Document]:
+        sql, values = self._select(query, "path, version, fields")
+        rows = await self._database.read(lambda c: c.execute(sql, values).fetchall())
+        return [_to_document(row, query.fields) for row in rows]
+
+    async def count(self, query: Query) -> int:
+        sql, values = self._select(query, "1")
+        rows = await self._database.read(lambda c: c.execute(sql, values).fetchall())
+        return len(rows)
+
+    async def write(self, *writes: Write) -> None:
+        limits.check_writes(writes)
+        await self._database.write(lambda connection: self._apply(connection, writes))
+
+    async def transaction(self, work: Callable[[Transaction], Awaitable[T]]) -> T:
+        for attempt in range(MAX_ATTEMPTS):
+            transaction = _SqliteTransaction(self)
+            value = await work(transaction)
+            if await self._commit(transaction):
+                return value
+            await asyncio.sleep(random.uniform(0, 0.002 * 2**attempt))  # noqa: S311 - no secret
+        raise Unavailable("Others change the same documents")
+
+    async def delete_tree(self, path: str) -> int:
+        limits.check_document_path(path)
+        return await self._database.write(lambda connection: self._delete_tree(connection, path))
+
+    def _select(self, query: Query, columns: str) -> tuple[str, list[Any]]:
+        limits.check_query(query)
+        self._indexes.check(query)
+        self._make_index(query)
+        return build_select(query, columns)
+
+    def _make_index(self, query: Query) -> None:
+        """Let SQLite seek, when a query of this shape comes for the first time."""
+        index = build_create_index(query)
+        if index is not None and index not in self._created_indexes:
+            self._database.add_schema(index)
+            self._created_indexes.add(index)
+
+    async def _commit(self, transaction: "_SqliteTransaction") -> bool:
+        """Apply the buffered writes if all that was read still stands; say whether it did."""
+        limits.check_writes(transaction.writes)
+
+        def commit(connection: sqlite3.Connection) -> bool:
+            if _read_versions(connection, list(transaction.versions_read)) != [
+                *transaction.versions_read.values()
+            ]:
+                return False
+            self._apply(connection, transaction.writes)
+            return True
+
+        return await self._database.write(commit)
+
+    def _apply(self, connection: sqlite3.Connection, writes: Sequence[Write]) -> None:
+        version = uuid4().hex
+        for write in writes:
+            (old,) = _read_documents(connection, [write.path], loads)
+            _check_precondition(write, old)
+            self._replace(connection, write.path, old, _compute_fields(write, old), version)
+
+    def _replace(
+        self,
+        connection: sqlite3.Connection,
+        path: str,
+        old: Document | None,
+        new: Fields | None,
+        version: str,
+    ) -> None:
+        if new is None:
+            connection.execute("DELETE FROM documents WHERE path = ?", (path,))
+        else:
+            connection.execute(UPSERT_DOCUMENT, self._to_row(path, new, version))
+        old_fields = old.fields if old else None
+        if self._on_change is not None and old_fields != new:
+            self._on_change(connection, path, old_fields, new)
+
+    def _to_row(self, path: str, fields: Fields, version: str) -> tuple[str, ...]:
+        collection, _, name = path.rpartition("/")
+        group = get_collection_group(collection)
+        keys = build_index_keys(fields, lambda field: self._indexes.is_exempt(group, field))
+        if count_entries(keys) > MAX_INDEX_ENTRIES:
+            raise Invalid(f"A document has at most {MAX_INDEX_ENTRIES} index entries")
+        return path, collection, name, version, json.dumps(keys), dumps(dict(fields))
+
+    def _delete_tree(self, connection: sqlite3.Connection, path: str) -> int:
+        rows = connection.execute(
+            f"SELECT path, version, fields FROM documents WHERE {TREE_CONDITION}",  # noqa: S608 - a constant
+            (path,),
+        ).fetchall()
+        for row in rows:
+            self._replace(connection, row[0], _to_document(row), None, "")
+        return len(rows)
+
+
+class _SqliteTransaction:
+    """One attempt: remembers the version of what it read, None where nothing was."""
+
+    def __init__(self, documents: SqliteDocuments) -> None:
+        self._documents = documents
+        self.versions_read: dict[str, str | None] = {}
+        self.writes: list[Write] = []
+
+    async def get(self, path: str) -> Document | None:
+        return (await self.get_many([path]))[0]
+
+    async def get_many(self, paths: Sequence[str]) -> list[Document | None]:
+        if self.writes:
+            raise Invalid("A transaction reads before it writes")
+        documents = await self._documents.get_many(paths)
+        for path, document in zip(paths, documents, strict=True):
+            self.versions_read.setdefault(path, _get_version(document))
+        return documents
+
+    def write(self, *writes: Write) -> None:
+        self.writes += writes
+
+
+def _read_documents(
+    connection: sqlite3.Connection, paths: Sequence[str], decode: Callable[[str], Fields]
+) -> list[Document | None]:
+    rows = connection.execute(SELECT_DOCUMENTS, (json.dumps(paths),)).fetchall()
+    return [
+        None if version is None else Document(path=path, version=version, fields=decode(text))
+        for path, version, text in rows
+    ]
+
+
+def _read_versions(connection: sqlite3.Connection, paths: Sequence[str]) -> list[str | None]:
+    return [version for (version,) in connection.execute(SELECT_VERSIONS, (json.dumps(paths),))]
+
+
+def _get_version(document: Document | None) -> str | None:
+    return document.version if document else None
+
+
+def _to_document(row: tuple[str, str, str], field_paths: Sequence[str] | None = None) -> Document:
+    path, version, text = row
+    fields = loads(text)
+    return Document(
+        path=path,
+        version=version,
+        fields=fields if field_paths is None else project(fields, field_paths),
+    )
+
+
+def _check_precondition(write: Write, old: Document | None) -> None:
+    if isinstance(write, Create) and old is not None:
+        raise AlreadyExists(f"There is a document at {write.path!r}")
+    if isinstance(write, Update) and old is None:
+        raise PreconditionFailed(f"There is no document at {write.path!r}")
+    if (
+        isinstance(write, Update | Delete)
+        and write.version is not None
+        and (old is None or old.version != write.version)
+    ):
+        raise PreconditionFailed(f"The document at {write.path!r} has changed")
+
+
+def _compute_fields(write: Write, old: Document | None) -> Fields | None:
+    """Return what stands at the path after a write whose precondition holds."""
+    match write:
+        case Create(fields=fields) | Set(fields=fields):
+            return fields
+        case Update(changes=changes):
+            fields = apply_changes(old.fields if old else {}, changes)
+            limits.check_fields(write.path, fields)
+            return fields
+        case Delete():
+            return None

@@ -1,0 +1,107 @@
+"""A Query as SQL over the sort keys that stand beside each document."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from shared.adapters.embedded.sqlite_keys import (
+    build_field_key,
+    build_items_key,
+    build_next_type_key,
+    build_sort_key,
+)
+from shared.adapters.firestore_indexes import compute_effective_order
+from shared.domain.documents import Direction, Query, Where
+
+Condition = tuple[str, Sequence[Any]]
+
+AFTER_OPERATORS: dict[Direction, str] = {"asc": ">", "desc": "<"}
+
+
+def build_select(query: Query, columns: str) -> tuple[str, list[Any]]:
+    """Return the statement that selects `columns` of the documents of a query, and its values."""
+    conditions = list(_build_conditions(query))
+    order = ", ".join(f"{expression} {direction}" for expression, direction in _build_order(query))
+    sql = (
+        f"SELECT {columns} FROM documents"  # noqa: S608 - names are quoted by field_key
+        f" WHERE {' AND '.join(sql for sql, _ in conditions)} ORDER BY {order} LIMIT ?"
+    )
+    values = [value for _, values in conditions for value in values]
+    return sql, [*values, -1 if query.limit is None else query.limit]
+
+
+def build_create_index(query: Query) -> str | None:
+    """Return the statement for the index that lets SQLite seek, as Firestore's own would."""
+    compared_names = sorted(where.field for where in query.where if where.operator in {"==", "in"})
+    fields: dict[str, Direction] = dict.fromkeys(compared_names, "asc")
+    fields |= {order.field: order.direction for order in compute_effective_order(query)}
+    if not fields:
+        return None
+    title = " ".join(
+        ["documents", *(f"{build_field_key(n.split('.'))} {d}" for n, d in fields.items())]
+    )
+    columns = ", ".join(
+        f"{_build_key_expression(name)} {direction}" for name, direction in fields.items()
+    )
+    presence_condition = " AND ".join(
+        f"{_build_key_expression(name)} IS NOT NULL" for name in fields
+    )
+    return (
+        f'CREATE INDEX IF NOT EXISTS "{title}"'
+        f" ON documents (collection, {columns}, id {[*fields.values()][-1]}) WHERE {presence_condition}"
+    )
+
+
+def _build_conditions(query: Query) -> Iterator[Condition]:
+    yield "collection = ?", (query.collection,)
+    for where in query.where:
+        yield from _build_where(where)
+    for order in compute_effective_order(query):
+        yield f"{_build_key_expression(order.field)} IS NOT NULL", ()
+    if query.start_after is not None:
+        yield from _build_cursor_condition(query, query.start_after)
+
+
+def _build_where(where: Where) -> Iterator[Condition]:
+    key = _build_key_expression(where.field)
+    if where.operator == "array_contains":
+        items = f"json_each(keys, '$.\"{build_items_key(where.field.split('.'))}\"')"
+        yield f"? IN (SELECT value FROM {items})", (build_sort_key(where.value),)  # noqa: S608
+        return
+    yield f"{key} IS NOT NULL", ()
+    if where.operator == "in":
+        marks = ", ".join("?" * len(where.value))
+        yield f"{key} IN ({marks})", [build_sort_key(value) for value in where.value]
+        return
+    bound = build_sort_key(where.value)
+    yield f"{key} {'=' if where.operator == '==' else where.operator} ?", (bound,)
+    if where.operator != "==":  # a range keeps to the type of its bound
+        yield f"{key} >= ? AND {key} < ?", (bound[0], build_next_type_key(bound))
+
+
+def _build_order(query: Query) -> list[tuple[str, Direction]]:
+    """Return what documents are ordered by; the id breaks ties in the last direction."""
+    orders = [
+        (_build_key_expression(order.field), order.direction)
+        for order in compute_effective_order(query)
+    ]
+    return [*orders, ("id", orders[-1][1] if orders else "asc")]
+
+
+def _build_cursor_condition(query: Query, cursor: Sequence[Any]) -> Iterator[Condition]:
+    """Compare with a cursor column by column: ahead in one, level in those before."""
+    keys = [*(build_sort_key(value) for value in cursor[:-1]), cursor[-1]]
+    equal_terms: list[str] = []
+    branches, values = [], []
+    for n, (expression, direction) in enumerate(_build_order(query)):
+        branches.append(
+            " AND ".join([*equal_terms, f"{expression} {AFTER_OPERATORS[direction]} ?"])
+        )
+        values += keys[: n + 1]
+        equal_terms.append(f"{expression} = ?")
+    first, direction = _build_order(query)[0]
+    yield f"{first} {AFTER_OPERATORS[direction]}= ?", (keys[0],)  # lets SQLite seek in an index
+    yield f"({' OR '.join(branches)})", values
+
+
+def _build_key_expression(dotted: str) -> str:
+    return f"json_extract(keys, '$.\"{build_field_key(dotted.split('.'))}\"')"

@@ -1,0 +1,35 @@
+"""How an answer says how much of a limit is left."""
+
+from collections.abc import Mapping
+
+from starlette.responses import JSONResponse
+
+from shared.domain.errors import TooMany
+from shared.edge.problems import build_problem
+from shared.resilience.rate_limit_status import RateLimitStatus
+
+HOUR_S = 3600
+QUOTA_EXCEEDED = "https://iana.org/assignments/http-problem-types#quota-exceeded"
+
+
+def build_rate_limit_headers(status: RateLimitStatus) -> Mapping[str, str]:
+    """Say it twice: as apps know it, and as the RateLimit draft's structured fields."""
+    return {
+        "X-RateLimit-Limit": str(status.limit),
+        "X-RateLimit-Remaining": str(status.remaining),
+        "X-RateLimit-Reset": str(status.reset_s),
+        "RateLimit-Policy": f'"app";q={status.limit};w={HOUR_S}',
+        "RateLimit": f'"app";r={status.remaining};t={status.reset_s}',
+    }
+
+
+def too_many_requests(error: TooMany, *, limit: int) -> JSONResponse:
+    """Answer who used up their hour."""
+    retry_after_s = error.retry_after_s
+    limit_headers = build_rate_limit_headers(
+        RateLimitStatus(limit=limit, remaining=0, reset_s=retry_after_s)
+    )
+    extensions = {"type": QUOTA_EXCEEDED, "violated-policies": ["app"]}
+    return build_problem(
+        429, str(error), headers={**limit_headers, "Retry-After": str(retry_after_s)}, **extensions
+    )

@@ -1,0 +1,34 @@
+"""How often a user may call apps and connected services, and how a model is told."""
+
+from collections.abc import Mapping
+from datetime import datetime
+
+from shared.domain.errors import ToolFailed
+from shared.resilience.hour_windows import count_seconds_left
+
+MAX_CALLS_PER_APP_HOUR = 200
+MAX_CALLS_PER_USER_HOUR = 600
+"""Calls in an hour of the clock, to one app or service and to all."""
+
+
+def check_quota(
+    callee_id: str, name: str, calls_this_hour: Mapping[str, int], now: datetime
+) -> None:
+    """Judge by the calls `made` whether `called` may be; a model knows it by its `name`.
+
+    Raises ToolFailed when this hour's calls are used up.
+    """
+    if calls_this_hour.get(callee_id, 0) >= MAX_CALLS_PER_APP_HOUR:
+        raise ToolFailed(_build_limit_text(MAX_CALLS_PER_APP_HOUR, name, now))
+    if sum(calls_this_hour.values()) >= MAX_CALLS_PER_USER_HOUR:
+        raise ToolFailed(
+            _build_limit_text(MAX_CALLS_PER_USER_HOUR, "all apps and services together", now)
+        )
+
+
+def _build_limit_text(limit: int, callee_name: str, now: datetime) -> str:
+    minutes = -(-count_seconds_left(now) // 60)
+    return (
+        f"The limit of {limit} calls an hour to {callee_name} is reached; 0 remain,"
+        f" and the next hour begins in {minutes} minutes. Say so instead of trying again."
+    )

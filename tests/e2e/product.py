@@ -1,0 +1,109 @@
+"""The product as `make run` starts it, in a process of its own, and what a person does with it."""
+
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from infra.emulators.process import find_free_port, run_process
+from infra.local.routing import ROOT
+from tests.e2e.waiting import wait_until
+from tests.old_app import RenderedAnswer, parse_as_fixed_app
+
+
+@dataclass(frozen=True, slots=True)
+class Product:
+    """A started product."""
+
+    origin: str
+    process: "subprocess.Popen[bytes]"
+
+    @contextmanager
+    def client(self, uid: str) -> Iterator[httpx.Client]:
+        """Sign in, and yield a client that is that user."""
+        with httpx.Client(base_url=self.origin, timeout=30) as client:
+            token = client.post("/local/token", json={"uid": uid}).json()["token"]
+            client.headers["Authorization"] = f"Bearer {token}"
+            yield client
+
+
+def build_command(**environment: str) -> Sequence[str]:
+    """Return how `make run` starts it, without the model key of whoever runs the tests."""
+    settings = [f"{name}={value}" for name, value in environment.items()]
+    python = [sys.executable, "-m", "infra.local"]
+    return ["env", "-u", "OPENAI_API_KEY", "PYTHONPATH=.", *settings, *python]
+
+
+@contextmanager
+def run_product(folder: Path, **environment: str) -> Iterator[Product]:
+    """Start the product on data in `folder`; a second start finds what the first one left."""
+    port = find_free_port()
+    variables = {"PORT": str(port), "DATA_DIR": str(folder / "data"), **environment}
+    log = folder / "product.log"
+    with run_process(build_command(**variables), port=port, log=log, cwd=ROOT) as process:
+        yield Product(f"http://127.0.0.1:{port}", process)
+
+
+def build_model_environment(url: str) -> dict[str, str]:
+    """Return the environment in which answers come from a model at `url`."""
+    return {"OPENAI_API_KEY": "test-key", "OPENAI_BASE_URL": url}
+
+
+def ask(http: httpx.Client, text: str) -> RenderedAnswer:
+    """Ask a question and read the answer as the app does."""
+    return parse_as_fixed_app([http.post("/v2/messages", json={"text": text}).content])
+
+
+def build_conversation_body(name: str, *lines: str) -> dict[str, Any]:
+    """Build what a client hands in."""
+    return {
+        "id": name,
+        "started_at": "2026-03-02T09:00:00+01:00",
+        "finished_at": "2026-03-02T09:05:00+01:00",
+        "source": "phone",
+        "language": "en",
+        "transcript_segments": [
+            {"text": line, "speaker": "Ann", "is_user": False, "start": n, "end": n + 1}
+            for n, line in enumerate(lines)
+        ],
+    }
+
+
+def add_conversation(http: httpx.Client, body: dict[str, Any]) -> dict[str, Any]:
+    """Hand in a conversation and return it processed."""
+    assert http.post("/v1/conversations", json=body).status_code == 202
+    return wait_for_processing(http, body["id"])
+
+
+def wait_for_processing(http: httpx.Client, name: str, *, within_s: float = 60.0) -> dict[str, Any]:
+    """Wait until a conversation is completed or failed, and return it."""
+
+    def load_if_ended() -> dict[str, Any] | None:
+        current: dict[str, Any] = http.get(f"/v1/conversations/{name}").json()
+        return current if current["status"] != "processing" else None
+
+    return wait_until(load_if_ended, within_s=within_s)
+
+
+def post_notification(
+    http: httpx.Client, app: str, secret: str, message: str, *, key: str = ""
+) -> httpx.Response:
+    """Tell Alice something, as an app does."""
+    body = {"aid": app, "uid": "alice", "message": message}
+    headers = {"Authorization": f"Bearer {secret}", "Idempotency-Key": key}
+    return http.post("/v1/integrations/notification", json=body, headers=headers)
+
+
+def wait_for_inbox(http: httpx.Client, count: int) -> list[dict[str, Any]]:
+    """Wait until the inbox holds as many notifications, and return them."""
+
+    def load_if_complete() -> list[dict[str, Any]] | None:
+        items: list[dict[str, Any]] = http.get("/v1/inbox").json()["items"]
+        return items if len(items) >= count else None
+
+    return wait_until(load_if_complete)

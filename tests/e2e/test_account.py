@@ -1,0 +1,34 @@
+"""P30: everything is taken along, then erased, at the started product and by its commands."""
+
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+from infra.local.routing import ROOT
+from tests.e2e.product import add_conversation, build_conversation_body, run_product
+
+
+def run_command(*arguments: str) -> "subprocess.CompletedProcess[str]":
+    command = [sys.executable, "-m", "infra.local.account", *arguments]
+    return subprocess.run(
+        command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=60
+    )
+
+
+def test_an_account_is_exported_and_erased_by_command(tmp_path: Path):
+    out = tmp_path / "alice.zip"
+    with run_product(tmp_path) as started_product, started_product.client("alice") as alice:
+        add_conversation(
+            alice, build_conversation_body("harbour", "The harbour is lovely in spring.")
+        )
+        at = ("--origin", started_product.origin, "--uid", "alice")
+        export = run_command("export", *at, "--out", str(out))
+        erasure = run_command("erase", *at, "--yes")
+        remaining = alice.get("/v1/conversations").json()["conversations"]
+        search_result = alice.post("/v1/conversations/search", json={"query": "harbour"}).json()
+
+    assert (export.returncode, erasure.returncode) == (0, 0)
+    assert "conversations/harbour.json" in zipfile.ZipFile(out).namelist()
+    assert "are erased" in erasure.stdout
+    assert (remaining, search_result["hits"]) == ([], [])

@@ -1,0 +1,314 @@
+"""The cloud's shape: a Firestore client writes, the trigger fires, Pub/Sub delivers, chat finds (P28).
+
+Firestore, Pub/Sub and Auth are the real emulators; Pinecone is a local server that speaks its wire
+format, reached through its real client.
+"""
+
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import ExitStack, asynccontextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from google.auth.credentials import AnonymousCredentials
+from google.cloud.firestore import AsyncClient, Client
+from starlette.applications import Starlette
+from starlette.routing import Mount
+
+from functions.chat.api.message_routes import AFTER_TURN_ENDPOINTS
+from functions.chat.api.message_routes import ENDPOINTS as CHAT
+from functions.chat.turn.limits import Limits
+from functions.chat.wiring import AfterTurnDeps, ChatDeps
+from functions.process_conversation.processing.claims import Claims
+from functions.process_conversation.processing.processing_routes import PROCESS, TRIGGER
+from functions.process_conversation.wiring import ProcessDeps, TriggerDeps
+from infra.emulators.eventarc import Eventarc, add_topic, add_trigger
+from infra.emulators.firestore import run_firestore
+from infra.emulators.pubsub import run_pubsub
+from shared.adapters.cloud.firebase_identity import FirebaseIdentity
+from shared.adapters.cloud.firestore_documents import FirestoreDocuments
+from shared.adapters.cloud.pinecone_vectors import PineconeVectors
+from shared.adapters.cloud.pubsub_events import PubsubEvents
+from shared.adapters.embedded.local_identity import LocalServiceIdentity
+from shared.adapters.embedded.offline.offline_model import OfflineModel
+from shared.adapters.system_clock import RandomIds, SystemClock
+from shared.data.action_items import ActionItems
+from shared.data.apps import Apps, InstalledApps
+from shared.data.cached_apps import CachedApps
+from shared.data.confirmations import Confirmations
+from shared.data.connections import Connections
+from shared.data.conversations import Conversations
+from shared.data.library_index import LibraryIndex
+from shared.data.memories import Memories
+from shared.data.messages import Messages
+from shared.data.profiles import Devices, Profiles
+from shared.data.runs import Runs
+from shared.data.search import Search
+from shared.data.sessions import Sessions
+from shared.edge.http import build_application
+from tests.conftest import ROOT, run_or_skip
+from tests.e2e.waiting import wait_until_async
+from tests.functions.chat.conftest import RecordingTasks, RecordingToolbox
+from tests.old_app import parse_as_fixed_app
+from tests.servers import run_server
+from tests.servers.pinecone import API_KEY, FakePinecone
+
+pytestmark = pytest.mark.emulators
+
+PROJECT = "demo-keepsake"
+SERVICES = LocalServiceIdentity(b"s" * 32)
+NOW = datetime(2026, 3, 2, 9, tzinfo=UTC)
+
+
+def build_client_fields(*lines: str) -> dict[str, Any]:
+    """Build what a client writes: nothing but the fields it owns."""
+    return {
+        "created_at": NOW,
+        "started_at": NOW,
+        "finished_at": NOW,
+        "source": "phone",
+        "language": "en",
+        "transcript_segments": [
+            {"text": line, "speaker": "Ann", "is_user": False, "start": n, "end": n + 1}
+            for n, line in enumerate(lines)
+        ],
+    }
+
+
+@dataclass(frozen=True)
+class CloudFixture:
+    """The functions' addresses and the client's way in."""
+
+    chat: str
+    token: str
+
+
+def build_chat_app(vectors: PineconeVectors) -> Starlette:
+    documents = create_documents()
+    deps = ChatDeps(
+        identity=FirebaseIdentity(project=PROJECT),
+        service_identity=SERVICES,
+        clock=SystemClock(),
+        new_id=RandomIds(),
+        model=OfflineModel(),
+        events=PubsubEvents(project=PROJECT),
+        tasks=RecordingTasks(),
+        toolbox=RecordingToolbox(),
+        search=Search(documents, vectors),
+        conversations=Conversations(documents),
+        memories=Memories(documents),
+        action_items=ActionItems(documents),
+        messages=Messages(documents),
+        sessions=Sessions(documents),
+        runs=Runs(documents),
+        confirmations=Confirmations(documents),
+        profiles=Profiles(documents),
+        devices=Devices(documents),
+        apps=Apps(documents),
+        offered_apps=CachedApps(Apps(documents), SystemClock()),
+        installed_apps=InstalledApps(documents),
+        connections=Connections(documents),
+        limits=Limits(),
+    )
+    return build_application("chat", CHAT, deps)
+
+
+def build_after_turn_app(_: PineconeVectors) -> Starlette:
+    documents = create_documents()
+    deps = AfterTurnDeps(
+        identity=FirebaseIdentity(project=PROJECT),
+        service_identity=SERVICES,
+        model=OfflineModel(),
+        messages=Messages(documents),
+        sessions=Sessions(documents),
+    )
+    return build_application("after_turn", AFTER_TURN_ENDPOINTS, deps)
+
+
+def build_process_app(vectors: PineconeVectors) -> Starlette:
+    documents = create_documents()
+    deps = ProcessDeps(
+        identity=FirebaseIdentity(project=PROJECT),
+        service_identity=SERVICES,
+        documents=documents,
+        model=OfflineModel(),
+        events=PubsubEvents(project=PROJECT),
+        claims=Claims(documents, SystemClock(), RandomIds()),
+        conversations=Conversations(documents),
+        memories=Memories(documents),
+        action_items=ActionItems(documents),
+        profiles=Profiles(documents),
+        index=LibraryIndex(vectors),
+    )
+    return build_application("process_conversation", PROCESS, deps)
+
+
+def build_trigger_app(_: PineconeVectors) -> Starlette:
+    deps = TriggerDeps(
+        identity=FirebaseIdentity(project=PROJECT),
+        service_identity=SERVICES,
+        events=PubsubEvents(project=PROJECT),
+    )
+    return build_application("on_conversation_written", TRIGGER, deps)
+
+
+APP_BUILDERS: dict[str, Callable[[PineconeVectors], Starlette]] = {
+    "chat": build_chat_app,
+    "after_turn": build_after_turn_app,
+    "process_conversation": build_process_app,
+    "on_conversation_written": build_trigger_app,
+}
+
+
+def build_functions_app(url: str) -> Starlette:
+    vectors = PineconeVectors(api_key=API_KEY, sparse_host=url)
+
+    @asynccontextmanager
+    async def closing(_: Starlette) -> AsyncIterator[None]:
+        yield
+        await vectors.aclose()
+
+    routes = [Mount(f"/{name}", build(vectors)) for name, build in APP_BUILDERS.items()]
+    return Starlette(routes=routes, lifespan=closing)
+
+
+def create_documents() -> FirestoreDocuments:
+    return FirestoreDocuments(AsyncClient(project=PROJECT, credentials=AnonymousCredentials()))
+
+
+@pytest.fixture
+def pubsub_emulator(tmp_path: Path) -> Iterator[str]:
+    """Run Pub/Sub for one test: its subscriptions push to that test's functions."""
+    with run_or_skip(lambda: run_pubsub(tmp_path / "pubsub.log")) as address:
+        yield address
+
+
+@pytest.fixture
+def relay(
+    pubsub_emulator: str, auth_emulator: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[tuple[str, str, str]]:
+    """Start Firestore with its triggers and every function; yields (firestore, relay, chat)."""
+    monkeypatch.setenv("PUBSUB_EMULATOR_HOST", pubsub_emulator)
+    monkeypatch.setenv("FIREBASE_AUTH_EMULATOR_HOST", auth_emulator)
+    with ExitStack() as stack:
+        urls: dict[str, str] = {}
+        eventarc = Eventarc(service_identity=SERVICES, url=lambda name: urls[name])
+        relay_url = stack.enter_context(run_server(eventarc.build_application()))
+        emulator = stack.enter_context(
+            run_or_skip(
+                lambda: run_firestore(
+                    tmp_path / "firestore.log",
+                    rules=ROOT / "infra/firestore.rules",
+                    functions=relay_url.removeprefix("http://"),
+                )
+            )
+        )
+        monkeypatch.setenv("FIRESTORE_EMULATOR_HOST", emulator)
+        vectors = stack.enter_context(run_server(FakePinecone().build_app()))
+        # One server for all: gRPC's asyncio client serves one event loop in a process.
+        functions = stack.enter_context(run_server(build_functions_app(vectors)))
+        urls.update({name: f"{functions}/{name}/" for name in APP_BUILDERS})
+        yield emulator, relay_url, f"{functions}/chat"
+
+
+@pytest.fixture
+async def cloud(
+    relay: tuple[str, str, str], pubsub_emulator: str, auth_emulator: str
+) -> CloudFixture:
+    emulator, relay_url, chat = relay
+    await add_trigger(
+        emulator,
+        project=PROJECT,
+        pattern="users/{uid}/conversations/{id}",
+        target="on_conversation_written",
+    )
+    for topic, targets in {
+        "conversation.changed": ["process_conversation"],
+        "conversation.processed": [],
+        "turn.ended": ["after_turn"],
+    }.items():
+        await add_topic(
+            pubsub_emulator, project=PROJECT, topic=topic, targets=targets, relay=relay_url
+        )
+    return CloudFixture(chat=chat, token=await sign_up(auth_emulator))
+
+
+async def sign_up(auth_emulator: str) -> str:
+    url = f"http://{auth_emulator}/identitytoolkit.googleapis.com/v1/accounts:signUp?key=any"
+    async with httpx.AsyncClient() as http:
+        answer = await http.post(url, json={"returnSecureToken": True})
+    token: str = answer.json()["idToken"]
+    return token
+
+
+async def ask_for_citations(cloud: CloudFixture, question: str) -> list[str]:
+    async with httpx.AsyncClient(timeout=30) as http:
+        answer = await http.post(
+            f"{cloud.chat}/v2/messages",
+            json={"text": question},
+            headers={"Authorization": f"Bearer {cloud.token}"},
+        )
+    done = parse_as_fixed_app([answer.content]).done
+    assert done is not None
+    ids: list[str] = done["memories_id"]
+    return ids
+
+
+async def test_search_finds_created_and_edited_but_not_deleted_conversations_p28(
+    cloud: CloudFixture,
+) -> None:
+    uid = await FirebaseIdentity(project=PROJECT).verify(cloud.token)
+    client = Client(project=PROJECT, credentials=AnonymousCredentials())
+    document = client.document(f"users/{uid}/conversations/offsite")
+
+    async def is_completed_with(word: str) -> bool | None:
+        fields = document.get().to_dict() or {}
+        text = str(fields.get("transcript_segments"))
+        return True if fields.get("status") == "completed" and word in text else None
+
+    document.set(build_client_fields("The offsite in Lisbon moves to Friday."))
+    await wait_until_async(lambda: is_completed_with("Lisbon"))
+    cited_after_create = await ask_for_citations(cloud, "Where is the Lisbon offsite?")
+
+    document.update(
+        {
+            "transcript_segments": build_client_fields("The offsite in Porto is on Monday.")[
+                "transcript_segments"
+            ]
+        }
+    )
+    cited_by_old_text = await ask_for_citations(cloud, "What about Lisbon?")
+
+    async def cite_by_new_text() -> list[str] | None:
+        return await ask_for_citations(cloud, "What about Porto?") or None
+
+    cited_by_new_text = await wait_until_async(cite_by_new_text)
+
+    document.delete()
+    cited_after_delete = await ask_for_citations(cloud, "And what about Porto now?")
+    client.close()
+
+    assert (cited_after_create, cited_by_old_text, cited_by_new_text, cited_after_delete) == (
+        ["offsite"],
+        [],
+        ["offsite"],
+        [],
+    )
+
+
+async def test_a_chat_gets_its_title_after_a_pubsub_event_p16(cloud: CloudFixture) -> None:
+    await ask_for_citations(cloud, "When is the Lisbon offsite?")
+
+    async def load_title() -> str | None:
+        async with httpx.AsyncClient(timeout=30) as http:
+            response = await http.get(
+                f"{cloud.chat}/v2/chat-sessions/main",
+                headers={"Authorization": f"Bearer {cloud.token}"},
+            )
+        title: str = response.json()["title"]
+        return title if title != "New Chat" else None
+
+    assert await wait_until_async(load_title) == "When is the Lisbon offsite?"

@@ -1,0 +1,39 @@
+"""What a question survives on SQLite, it survives on Firestore (P29, X33–X36)."""
+
+import asyncio
+from random import Random
+from uuid import uuid4
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from shared.ports import Documents
+from tests.functions.chat.crash_simulation.plans import draw_plan
+from tests.functions.chat.crash_simulation.play import play_plan
+
+
+@pytest.mark.emulators
+def test_a_turn_survives_random_crashes_of_processes_and_clients(
+    firestore_emulator: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FIRESTORE_EMULATOR_HOST", firestore_emulator)
+
+    @settings(max_examples=12, database=None, derandomize=True)
+    @given(st.randoms(use_true_random=False))
+    def check(random: Random) -> None:
+        asyncio.run(play_on_firestore(random))
+
+    check()
+
+
+async def play_on_firestore(random: Random) -> None:
+    await play_plan(draw_plan(random), connect_to_firestore())
+
+
+def connect_to_firestore() -> Documents:
+    from google.cloud.firestore import AsyncClient
+
+    from shared.adapters.cloud.firestore_documents import FirestoreDocuments
+
+    return FirestoreDocuments(AsyncClient(project=f"cuts-{uuid4().hex[:12]}"))

@@ -1,0 +1,117 @@
+"""What a fresh process must not load: a function pays for what it uses, and for nothing else."""
+
+import subprocess
+import sys
+
+import pytest
+
+from infra.local.routing import ROOT
+
+LOAD_CODE = """
+import sys
+from functions_framework.aio import create_asgi_app
+create_asgi_app({entry!r}, "functions/{folder}/main.py", "http")
+print(*sorted(sys.modules))
+"""
+CLOUD_ENVIRONMENT = {
+    "KEEPSAKE_WORLD": "cloud",
+    "OPENAI_API_KEY": "x",
+    "PINECONE_API_KEY": "x",
+    "PINECONE_SPARSE_HOST": "index.invalid",
+}
+VENDOR_MODULES = {
+    "openai", "pinecone", "firebase_admin", "google.cloud.firestore", "google.cloud.pubsub_v1",
+    "google.cloud.tasks_v2", "google.events.cloud.firestore",
+}  # fmt: skip
+LAZY_MODULES = {"oauthlib", "httpx", "jsonschema", "mcp", "mcp_types", "standardwebhooks", "numpy"}
+FUNCTION_PACKAGES = {"functions.chat", "functions.process_conversation", "functions.tool_proxy", "functions.notifications"}  # fmt: skip
+MANAGEMENT_MODULES = {
+    "functions.tool_proxy.registry.app_routes", "functions.tool_proxy.accounts.connection_routes",
+    "functions.tool_proxy.mcp_servers.mcp_server_routes", "shared.adapters.embedded.offline",
+}  # fmt: skip
+"""What owners and developers manage, `apps` serves alone: a tool call waits for none of it."""
+
+
+def list_loaded_modules(folder: str, entry: str, **environment: str) -> set[str]:
+    process = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", LOAD_CODE.format(folder=folder, entry=entry)],
+        cwd=ROOT,
+        env={"PYTHONPATH": ".", **environment},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return set(process.stdout.split())
+
+
+@pytest.mark.parametrize(
+    ("folder", "entry", "never"),
+    [
+        ("chat", "chat", VENDOR_MODULES | LAZY_MODULES),
+        ("process_conversation", "library", VENDOR_MODULES | LAZY_MODULES),
+        ("process_conversation", "mcp", VENDOR_MODULES | LAZY_MODULES),
+        ("process_conversation", "integrations", VENDOR_MODULES | LAZY_MODULES),
+        (
+            "tool_proxy",
+            "tool_proxy",
+            VENDOR_MODULES | LAZY_MODULES | {"shared.retrieval", *MANAGEMENT_MODULES},
+        ),
+        (
+            "tool_proxy/apps",
+            "apps",
+            VENDOR_MODULES
+            | LAZY_MODULES
+            | {"shared.retrieval", "shared.adapters.embedded.offline"},
+        ),
+        (
+            "tool_proxy/webhooks",
+            "deliver_webhook",
+            VENDOR_MODULES | LAZY_MODULES | {"shared.retrieval", *MANAGEMENT_MODULES},
+        ),
+        (
+            "notifications",
+            "notifications",
+            VENDOR_MODULES
+            | LAZY_MODULES
+            | {"shared.retrieval", "shared.adapters.embedded.offline"},
+        ),
+    ],
+)
+def test_no_vendor_module_is_loaded_in_the_embedded_world(
+    folder: str, entry: str, never: set[str]
+) -> None:
+    others = FUNCTION_PACKAGES - {f"functions.{folder.partition('/')[0]}"}
+
+    assert list_loaded_modules(folder, entry) & (never | others) == set()
+
+
+@pytest.mark.parametrize(
+    ("folder", "entry", "first", "never"),
+    [
+        (
+            "chat",
+            "chat",
+            {"openai", "google.cloud.firestore"},
+            {"google.cloud.pubsub_v1", "firebase_admin", "sqlite3", *LAZY_MODULES},
+        ),
+        (
+            "tool_proxy",
+            "tool_proxy",
+            {"google.cloud.firestore"},
+            {"openai", "pinecone", "google.cloud.pubsub_v1", "sqlite3", *LAZY_MODULES},
+        ),
+        (
+            "notifications",
+            "notifications",
+            {"google.cloud.firestore"},
+            {"sqlite3", *LAZY_MODULES, *VENDOR_MODULES} - {"google.cloud.firestore"},
+        ),
+    ],
+)
+def test_the_cloud_loads_only_what_the_first_request_needs(
+    folder: str, entry: str, first: set[str], never: set[str]
+) -> None:
+    modules = list_loaded_modules(folder, entry, **CLOUD_ENVIRONMENT)
+
+    assert first - modules == set()
+    assert modules & never == set()

@@ -1,0 +1,96 @@
+"""MCP in both directions at the started product: its library as a server, servers as apps (T19)."""
+
+import json
+from functools import partial
+
+import httpx
+import httpx2
+import pytest
+from mcp.client.client import Client
+from mcp.client.streamable_http import streamable_http_client
+from mcp_types import TextContent
+
+from tests.e2e.product import (
+    add_conversation,
+    ask,
+    build_conversation_body,
+    build_model_environment,
+    run_product,
+)
+from tests.servers import run_server_with_url
+from tests.servers.mcp_authorization import FakeMcpProvider, build_guarded_app
+from tests.servers.mcp_server import NotesMcp
+from tests.servers.openai import Script, ScriptedCall, ScriptedOpenai, scripted_openai
+
+
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+async def test_an_editor_searches_with_a_key_until_the_key_is_revoked_t19(tmp_path, mode):
+    with run_product(tmp_path) as started_product, started_product.client("alice") as alice:
+        add_conversation(
+            alice, build_conversation_body("offsite", "The Lisbon offsite moves to Friday.")
+        )
+        key = alice.post("/v1/mcp/keys", json={"name": "Editor"}).json()
+        headers = {"Authorization": f"Bearer {key['key']}"}
+        url = f"{started_product.origin}/v1/mcp"
+
+        async with (
+            httpx2.AsyncClient(headers=headers) as http,
+            Client(streamable_http_client(url, http_client=http), mode=mode) as editor,
+        ):
+            result = await editor.call_tool("search_conversations", {"query": "Lisbon"})
+        alice.delete(f"/v1/mcp/keys/{key['id']}")
+        refused = alice.post("/v1/mcp", headers=headers, json={})
+
+    (content,) = result.content
+    assert isinstance(content, TextContent)
+    (hit,) = json.loads(content.text)["hits"]
+    assert hit["conversation_id"] == "offsite"
+    assert (refused.status_code, refused.headers["www-authenticate"]) == (401, "Bearer")
+
+
+@pytest.mark.parametrize("wants_a_token", [False, True])
+def test_a_question_calls_an_mcp_server_and_its_result_is_in_the_answer_t19(
+    tmp_path, wants_a_token
+):
+    notes = NotesMcp()
+    app = (
+        partial(build_guarded_app, notes, FakeMcpProvider())
+        if wants_a_token
+        else lambda _: notes.build_app()
+    )
+    with (
+        run_server_with_url(app) as origin,
+        scripted_openai() as model,
+        run_product(
+            tmp_path, EGRESS_DEV_ORIGINS=origin, **build_model_environment(model.url)
+        ) as started_product,
+        started_product.client("alice") as alice,
+    ):
+        body = {"name": "Notes", "mcp_server_url": f"{origin}/mcp"}
+        app_body = alice.post("/v1/apps/mcp", json=body).json()
+        if wants_a_token:
+            authorize(app_body["auth_url"], alice)
+        alice.post("/v1/apps/enable", params={"app_id": app_body["app_id"]})
+        ask(alice, "Which notes are there?")
+        tool = next(name for name in list_offered_tools(model) if name.startswith("find"))
+        model.play(
+            Script(tool_calls=(ScriptedCall(name=tool, arguments='{"q": "milk"}'),)),
+            Script(text="It says: milk, eggs."),
+        )
+        answer = ask(alice, "What does the note about milk say?")
+
+    assert notes.calls == [("find", {"q": "milk"})]
+    assert "milk, eggs" in answer.text
+    result = model.requests[-1].body["messages"][-1]["content"]
+    assert result == '<data from="app Notes">\nMilk, eggs.\n</data>'
+
+
+def authorize(auth_url: str, alice: httpx.Client) -> None:
+    """Be the owner's browser, which asked and is sent back; it is not signed in."""
+    with httpx.Client(cookies=alice.cookies, trust_env=False) as browser:
+        page = browser.get(auth_url, follow_redirects=True)
+    assert "Notes is connected" in page.text
+
+
+def list_offered_tools(model: ScriptedOpenai) -> list[str]:
+    return [tool["function"]["name"] for tool in model.requests[-1].body["tools"]]

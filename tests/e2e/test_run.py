@@ -1,0 +1,214 @@
+"""`make run` as a process: how it starts, what it refuses, and what survives its end."""
+
+import signal
+import socket
+import sqlite3
+import subprocess
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from pathlib import Path
+
+import httpx
+import pytest
+
+from infra.emulators.process import find_free_port
+from infra.local.routing import ROOT, load_entry_points
+from tests.e2e.product import (
+    Product,
+    ask,
+    build_command,
+    build_conversation_body,
+    build_model_environment,
+    run_product,
+    wait_for_processing,
+)
+from tests.e2e.waiting import wait_until
+from tests.servers.openai import Script, ScriptedOpenai, scripted_openai
+
+EXIT_TIMEOUT_S = 30
+CONVERSATION = build_conversation_body("offsite", "The Lisbon offsite moves to Friday.")
+
+
+def run_refused_start(folder: Path, **environment: str) -> tuple[int, str]:
+    """Start what must not start; return its exit code and what it says."""
+    variables = {"PORT": str(find_free_port()), "DATA_DIR": str(folder), **environment}
+    process = subprocess.run(
+        build_command(**variables),
+        cwd=ROOT,
+        capture_output=True,
+        check=False,
+        timeout=EXIT_TIMEOUT_S,
+    )
+    return process.returncode, process.stderr.decode()
+
+
+def test_a_port_in_use_is_reported_in_one_line_with_what_to_do(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+        code, message = run_refused_start(tmp_path, PORT=str(port))
+
+    assert code == 2
+    assert message == (
+        f"keepsake: cannot listen on 127.0.0.1:{port} (Address already in use): stop what uses "
+        "it, or choose another with PORT=8081 make run\n"
+    )
+
+
+def test_a_public_address_is_refused_unless_allowed(tmp_path: Path) -> None:
+    code, message = run_refused_start(tmp_path, HOST="0.0.0.0")  # noqa: S104 - it must not listen there
+
+    assert code == 2
+    assert message.startswith("keepsake: HOST=0.0.0.0 is reachable from outside")
+    assert message.endswith("set ALLOW_REMOTE=1 if you mean it\n")
+    assert message.count("\n") == 1
+
+
+def test_all_errors_of_the_environment_are_listed_at_once(tmp_path: Path) -> None:
+    code, message = run_refused_start(
+        tmp_path, KEEPSAKE_WORLD="moon", MODEL_CHEAP="x", MODEL_DEAR="y", PORT="p"
+    )
+
+    assert code == 2
+    assert "KEEPSAKE_WORLD='moon': want embedded or cloud" in message
+    assert "MODEL_CHEAP: unknown model role" in message
+    assert "MODEL_DEAR: unknown model role" in message
+    assert "PORT='p': want a number up to 65535" in message
+    assert "Traceback" not in message
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [{"PORT": "99999"}, {"HOST": "not a host"}, {"EGRESS_DEV_ORIGINS": "nonsense"}],
+    ids=lambda broken: next(iter(broken)),
+)
+def test_other_invalid_settings_are_reported_in_one_line(
+    tmp_path: Path, broken: dict[str, str]
+) -> None:
+    code, message = run_refused_start(tmp_path, **broken)
+
+    assert (code, message.count("\n"), message[:10]) == (2, 1, "keepsake: ")
+    assert next(iter(broken.values())) in message
+
+
+def test_an_unusable_data_directory_is_reported_in_one_line(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+
+    code, message = run_refused_start(tmp_path, DATA_DIR=str(tmp_path / "file" / "data"))
+
+    assert (code, message.count("\n"), message[:10]) == (2, 1, "keepsake: ")
+    assert "DATA_DIR" in message
+
+
+def test_data_of_another_version_is_reported_in_one_line_with_what_to_do(tmp_path: Path) -> None:
+    with closing(sqlite3.connect(tmp_path / "keepsake.db")) as older:
+        older.execute("CREATE TABLE jobs (id INTEGER PRIMARY KEY)")
+
+    code, message = run_refused_start(tmp_path)
+
+    assert (code, message.count("\n"), message[:10]) == (2, 1, "keepsake: ")
+    assert f"{tmp_path / 'keepsake.db'} was made by another version of Keepsake" in message
+    assert message.endswith("DATA_DIR=elsewhere make run\n")
+
+
+@pytest.fixture(scope="module")
+def started_product(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Product]:
+    with run_product(tmp_path_factory.mktemp("run")) as running:
+        yield running
+
+
+def test_the_product_is_healthy_and_sends_security_headers(started_product: Product) -> None:
+    with httpx.Client(base_url=started_product.origin) as http:
+        health, page = http.get("/healthz"), http.get("/")
+
+    assert health.json()["status"] == "ok"
+    assert page.status_code == 200
+    for answer in (health, page):
+        assert answer.headers["content-security-policy"].startswith("default-src 'self'")
+        assert answer.headers["x-content-type-options"] == "nosniff"
+        assert answer.headers["referrer-policy"] == "no-referrer"
+
+
+@pytest.mark.parametrize("host", ["evil.example", "127.0.0.1.evil.example:8080", ""])
+def test_a_foreign_host_name_is_refused_with_421(started_product: Product, host: str) -> None:
+    answer = httpx.get(f"{started_product.origin}/healthz", headers={"Host": host})
+
+    assert answer.status_code == 421
+
+
+def test_internal_entry_points_are_not_on_the_public_port(started_product: Product) -> None:
+    inner = [function.name for function in load_entry_points() if function.access == "internal"]
+
+    assert inner
+    for name in inner:
+        for path in (f"/{name}", f"/{name}/"):
+            assert httpx.post(f"{started_product.origin}{path}", json={}).status_code in (404, 405)
+
+
+def test_a_token_stays_valid_after_a_restart(tmp_path: Path) -> None:
+    with run_product(tmp_path) as first, first.client("alice") as http:
+        token = http.headers["authorization"]
+        http.post("/v1/conversations", json=CONVERSATION)
+    with run_product(tmp_path) as second:
+        headers = {"Authorization": token}
+        response = httpx.get(f"{second.origin}/v1/conversations/offsite", headers=headers)
+
+    assert response.json()["id"] == "offsite"
+
+
+@pytest.fixture
+def stalling_model() -> Iterator[ScriptedOpenai]:
+    """Serve a model that falls silent after some words."""
+    with scripted_openai(Script(text="The offsite is on Friday, I think", stall_after=4)) as server:
+        yield server
+
+
+@pytest.mark.parametrize(
+    "signals",
+    [(signal.SIGTERM,), (signal.SIGINT,), (signal.SIGINT, signal.SIGINT)],
+    ids=["SIGTERM", "Ctrl-C", "Ctrl-C twice"],
+)
+def test_an_interrupted_answer_is_stored_as_far_as_it_came(
+    tmp_path: Path, stalling_model: ScriptedOpenai, signals: Sequence[signal.Signals]
+) -> None:
+    with (
+        run_product(tmp_path, **build_model_environment(stalling_model.url)) as first,
+        first.client("alice") as http,
+        http.stream("POST", "/v2/messages", json={"text": "When?"}) as answer,
+    ):
+        next(frame for frame in answer.iter_raw() if b"is" in frame)
+        stop(first, signals)
+        assert first.process.wait(EXIT_TIMEOUT_S) == 0
+    with run_product(tmp_path) as second, second.client("alice") as http:
+        stored_answer, stored_question, *_ = http.get("/v2/messages").json()
+
+    assert (stored_question["sender"], stored_question["text"]) == ("human", "When?")
+    assert stored_answer["text"].startswith("The offsite is")
+    assert stored_answer["metadata"]["outcome"] == "interrupted"
+
+
+def stop(started_product: Product, signals: Sequence[signal.Signals]) -> None:
+    """Send the signals, each after the one before was heard."""
+    for number in signals:
+        started_product.process.send_signal(number)
+        wait_until(lambda: None if is_listening(started_product) else True)
+
+
+def is_listening(started_product: Product) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", int(started_product.origin.rpartition(":")[2]))) == 0
+
+
+def test_a_conversation_added_before_a_crash_is_processed_after_it(tmp_path: Path) -> None:
+    with run_product(tmp_path) as first, first.client("alice") as http:
+        response = http.post("/v1/conversations", json=CONVERSATION)
+        first.process.kill()
+    with run_product(tmp_path) as second, second.client("alice") as http:
+        stored = wait_for_processing(
+            http, "offsite", within_s=200
+        )  # killed in its midst, a lease runs out first
+        answer = ask(http, "When is the Lisbon offsite?")
+
+    assert response.status_code == 202
+    assert stored["status"] == "completed"
+    assert answer.done is not None
+    assert answer.done["memories_id"] == ["offsite"]

@@ -1,0 +1,179 @@
+"""A process of the chat function on a simulated machine: its way to the store, its runs, its end."""
+
+import asyncio
+import sqlite3
+from collections.abc import Callable, Coroutine, Sequence
+from dataclasses import replace
+from functools import cache
+from typing import Any, TypeVar
+
+import anyio
+
+from shared.adapters.embedded.sqlite_database import SqliteDatabase, _transact
+from shared.adapters.embedded.sqlite_documents import SqliteDocuments
+from shared.adapters.embedded.sqlite_vectors import SqliteVectors
+from shared.adapters.firestore_indexes import FirestoreIndexes
+from shared.domain.errors import Unavailable
+from shared.domain.model import TextDelta
+from shared.ports import Documents
+from shared.wiring import ROOT
+from tests.fakes import (
+    CountingIds,
+    FixedClock,
+    ScriptedModel,
+    ScriptedStep,
+    script_answer,
+    script_calls,
+)
+from tests.functions.chat.conftest import (
+    ChatFixture,
+    RecordingEvents,
+    RecordingTasks,
+    RecordingToolbox,
+)
+from tests.functions.chat.crash_simulation.plans import Fault, Plan
+
+T = TypeVar("T")
+Work = Callable[[], Coroutine[Any, Any, None]]
+
+
+class MemoryDatabase(SqliteDatabase):
+    """SQLite in memory and in the event loop: things happen in the order of the tasks."""
+
+    def __init__(self) -> None:
+        self._pending_schema: list[str] = []
+        self._connection = sqlite3.connect(":memory:", isolation_level=None)
+
+    async def read(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        return await self.write(work)
+
+    async def write(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        await asyncio.sleep(0)
+        self._create_tables(self._connection)
+        value = _transact(self._connection, "BEGIN", work)
+        await asyncio.sleep(0)
+        return value
+
+
+class StoreLink:
+    """A process's way to the store: knows what is under way, and fails as planned."""
+
+    def __init__(self, documents: Documents, faults: dict[int, Fault] | None = None) -> None:
+        self._documents = documents
+        self._faults = faults or {}
+        self._writes = 0
+        self.is_down = False
+        self.in_flight_count = 0
+        self.call_finished = anyio.Event()
+
+    def __getattr__(self, name: str) -> Any:
+        call = getattr(self._documents, name)
+
+        async def call_with_faults(*arguments: Any) -> Any:
+            fault = self._next_fault() if name == "write" else None
+            if self.is_down or fault == "refused":
+                raise Unavailable("the store does not answer")
+            value = await self._count_in_flight(call(*arguments))
+            if fault == "lost":
+                raise Unavailable("the store's answer got lost")
+            return value
+
+        return call_with_faults
+
+    async def _count_in_flight(self, call: Coroutine[Any, Any, T]) -> T:
+        self.in_flight_count += 1
+        try:
+            return await call
+        finally:
+            self.in_flight_count -= 1
+            self.call_finished.set()
+            self.call_finished = anyio.Event()
+
+    def _next_fault(self) -> Fault | None:
+        self._writes += 1
+        return self._faults.get(self._writes - 1)
+
+
+class SimulatedProcess:
+    """One instance of the chat function."""
+
+    def __init__(
+        self, world: ChatFixture, plan: Plan, name: str, faults: dict[int, Fault] | None = None
+    ) -> None:
+        self.store_link = StoreLink(world.documents, faults)
+        self.model = ScriptedModel(*_script_turns(plan, world.clock) * 5)
+        deps = replace(world, documents=self.store_link).deps(self.model)
+        self.deps = replace(deps, new_id=CountingIds(prefix=name))
+        self._connections: list[anyio.CancelScope] = []
+        self._runs: list[anyio.CancelScope] = []
+
+    async def run(self, work: Work) -> None:
+        """Work on whatever becomes of the connections."""
+        with anyio.CancelScope() as scope:
+            self._runs.append(scope)
+            await work()
+
+    async def connect(self, read: Work) -> None:
+        """Read from this process until that ends, or the process dies."""
+        with anyio.CancelScope() as scope:
+            self._connections.append(scope)
+            await read()
+
+    def kill(self) -> None:
+        """Die: whoever listens hears nothing more, and nothing reaches the store."""
+        self.store_link.is_down = True
+        for scope in [*self._connections, *self._runs]:
+            scope.cancel()
+
+
+async def wait_until_idle(*processes: SimulatedProcess) -> None:
+    """Return when everything waits for the clock."""
+    loop: Any = asyncio.get_running_loop()
+    while True:
+        await asyncio.sleep(0)
+        busy = next(
+            (process.store_link for process in processes if process.store_link.in_flight_count),
+            None,
+        )
+        if loop._ready:
+            continue
+        if busy is None:
+            return
+        await busy.call_finished.wait()
+
+
+def _script_turns(plan: Plan, clock: FixedClock) -> list[Sequence[ScriptedStep]]:
+    """Write the model's part: every turn but the last asks for a tool at its end."""
+    *tool_turns, last = [[_to_step(word, clock) for word in turn] for turn in plan.script]
+    return [
+        *([*turn, *script_calls(("get_memories", {}))] for turn in tool_turns),
+        [*last, *script_answer()],
+    ]
+
+
+def _to_step(word: str | float | None, clock: FixedClock) -> ScriptedStep:
+    match word:
+        case str():
+            return TextDelta(word)
+        case None:
+            return Unavailable("the model broke off")
+        case _:
+            return lambda: clock.sleep(word)
+
+
+@cache
+def _indexes() -> FirestoreIndexes:
+    return FirestoreIndexes.read(ROOT / "infra/firestore.indexes.json")
+
+
+def open_fixture(documents: Documents | None) -> ChatFixture:
+    """Return a world of its own, in memory unless `documents` says where."""
+    database = MemoryDatabase()
+    return ChatFixture(
+        documents=documents or SqliteDocuments(database, _indexes()),
+        vectors=SqliteVectors(database),
+        clock=FixedClock(),
+        toolbox=RecordingToolbox(),
+        events=RecordingEvents(),
+        tasks=RecordingTasks(),
+    )

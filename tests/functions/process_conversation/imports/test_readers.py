@@ -1,0 +1,163 @@
+"""P31: every format is read, or refused with a reason."""
+
+import json
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from functions.process_conversation.imports.files import SUFFIXES, parse_date, parse_file
+from functions.process_conversation.imports.transcript_turn import UnreadableFile
+
+MODIFIED = datetime(2026, 3, 2, 9, tzinfo=UTC)
+SRT = "1\n00:00:01,000 --> 00:00:02,500\nAnn: Hello\nthere\n\n2\n01:00:03,000 --> 01:00:04,000\nMe: Hi\n"
+VTT = """WEBVTT - a title
+
+STYLE
+::cue { color: red }
+
+NOTE Ann: not said
+
+00:01.000 --> 00:02.000 align:start
+<v.loud Ann>Hello <i>you</i> &amp; me</v>
+<v Me>Hi
+
+00:01:03.000 --> 00:01:04.000
+no voice
+"""
+SEGMENTS = [
+    {"text": "Hello", "speaker": "Ann", "start": 1, "end": 2},
+    {"text": "Hi", "speaker": "me"},
+]
+BODY = {"id": "one", "started_at": "2026-01-02T03:04:05Z", "transcript_segments": SEGMENTS}
+
+
+def read_segments(name: str, text: str | bytes) -> list[tuple[str, str, bool, float]]:
+    data = text if isinstance(text, bytes) else text.encode()
+    [conversation] = parse_file(name, data, modified=MODIFIED)
+    return [(s.speaker, s.text, s.is_user, s.start) for s in conversation.transcript_segments]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Ann: Hello\nMe: Hi", [("Ann", "Hello", False, 0), ("Me", "Hi", True, 0.4)]),
+        ("[00:01:02] Ann: Hello", [("Ann", "Hello", False, 62)]),
+        ("00:05 Ann: Hello", [("Ann", "Hello", False, 5)]),
+        ("Ann [1:00:05]: Hello", [("Ann", "Hello", False, 3605)]),
+        ("Ann (00:05): Hello", [("Ann", "Hello", False, 5)]),
+        ("Speaker 1: Hello\r\nand more", [("Speaker 1", "Hello\nand more", False, 0)]),
+        ("Zoë: ¿Qué?", [("Zoë", "¿Qué?", False, 0)]),
+        ("One two.\n\nThree.", [("SPEAKER_00", "One two.", False, 0), ("SPEAKER_00", "Three.", False, 0.8)]),
+        ("See https://example.com", [("SPEAKER_00", "See https://example.com", False, 0)]),
+    ],
+)  # fmt: skip
+def test_plain_text_is_read(text, expected):
+    assert read_segments("a.txt", text) == expected
+
+
+@pytest.mark.parametrize("text", [SRT, SRT.replace("\n", "\r\n"), "\ufeff" + SRT])
+def test_srt_is_read(text):
+    assert read_segments("a.srt", text) == [
+        ("Ann", "Hello\nthere", False, 1),
+        ("Me", "Hi", True, 3603),
+    ]
+
+
+def test_webvtt_voices_are_read_and_notes_are_not():
+    assert read_segments("a.vtt", VTT) == [
+        ("Ann", "Hello you & me", False, 1),
+        ("Me", "Hi", True, 1),
+        ("SPEAKER_00", "no voice", False, 63),
+    ]
+
+
+@pytest.mark.parametrize(
+    "held", [BODY, [BODY], {"conversations": [BODY]}, SEGMENTS, {**BODY, "structured": {}}]
+)
+def test_json_in_every_shape_is_read(held):
+    assert read_segments("a.json", json.dumps(held)) == [
+        ("Ann", "Hello", False, 1),
+        ("me", "Hi", True, 0),
+    ]
+
+
+@pytest.mark.parametrize("codec", ["utf-8", "utf-8-sig", "utf-16"])
+def test_encodings_with_their_marks_are_read(codec):
+    assert read_segments("a.txt", "Zoë: ¿Qué?".encode(codec)) == [("Zoë", "¿Qué?", False, 0)]
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "reason"),
+    [
+        ("a.txt", b" \n", "empty"),
+        ("a.txt", b"\xff\x00\x81", "UTF-8"),
+        ("a.srt", b"no cue", "no cues"),
+        ("a.json", b"{", "no JSON"),
+        ("a.json", b"[]", "neither"),
+        ("a.json", b"[" * 100_000, "no JSON"),
+        ("a.json", b'{"transcript_segments": [{"speaker": "Ann"}]}', "text: Field required"),
+        ("a.json", json.dumps([{"text": "a"}] * 20_001).encode(), "too long"),
+        ("a.pdf", b"%PDF", "only .json"),
+    ],
+)
+def test_an_unreadable_file_is_refused_with_its_reason(name, data, reason):
+    with pytest.raises(UnreadableFile, match=reason):
+        parse_file(name, data, modified=MODIFIED)
+
+
+@pytest.mark.parametrize(
+    ("name", "day"),
+    [
+        ("2026-03-02.txt", (2026, 3, 2)),
+        ("call 2026-03-02_0915.srt", (2026, 3, 2, 9, 15)),
+        ("2026-03-02T09-15 Ann.txt", (2026, 3, 2, 9, 15)),
+    ],
+)
+def test_a_date_in_the_name_is_local(name, day):
+    assert parse_date(name) == datetime(*day).astimezone()
+
+
+@pytest.mark.parametrize("name", ["a.txt", "2026-13-02.txt", "12026-03-02.txt"])
+def test_a_name_without_a_valid_date_has_no_date(name):
+    assert parse_date(name) is None
+
+
+def test_the_start_comes_from_the_json_else_the_name_else_the_file_age():
+    def read_start(name, content):
+        return parse_file(name, json.dumps(content).encode(), modified=MODIFIED)[0].started_at
+
+    assert read_start("2025-05-05.json", BODY) == datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
+    assert read_start("2025-05-05.json", SEGMENTS) == datetime(2025, 5, 5).astimezone()
+    assert read_start("a.json", SEGMENTS) == MODIFIED
+
+
+def test_an_id_survives_a_copy_and_changes_with_the_text():
+    def read_id(text, modified=MODIFIED):
+        return parse_file("a.txt", text, modified=modified)[0].id
+
+    assert read_id(b"Ann: Hello") == read_id(b"Ann: Hello", datetime(2027, 1, 1, tzinfo=UTC))
+    assert read_id(b"Ann: Hello") != read_id(b"Ann: Hullo")
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.floats() | st.integers() | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(
+        st.sampled_from(["text", "start", "id", "started_at", "transcript_segments"]), inner
+    ),
+).map(json.dumps)  # fmt: skip
+TEXT = st.text() | st.lists(st.sampled_from([*SRT, *VTT.splitlines(), "\n", "Ann: "])).map("".join)
+
+
+@given(
+    suffix=st.sampled_from(sorted(SUFFIXES)),
+    data=st.binary() | (TEXT | JSON).map(lambda t: t.encode()),
+)
+def test_every_file_is_read_or_refused_with_a_reason(suffix, data):
+    try:
+        conversations = parse_file(f"a{suffix}", data, modified=MODIFIED)
+    except UnreadableFile as error:
+        assert str(error)  # noqa: PT017 - either outcome is right
+    else:
+        assert all(conversation.transcript_segments for conversation in conversations)

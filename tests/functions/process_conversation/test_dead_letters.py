@@ -1,0 +1,140 @@
+"""P29: what was given up is written down, its conversation says so, and a replay mends it."""
+
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from functions.process_conversation.processing.dead_letters import record_dead_letter
+from functions.process_conversation.wiring import DeadLetterDeps
+from shared.data.dead_letters import DeadLetters
+from shared.domain.dead_letter import DeadLetter, Ids
+from shared.domain.errors import Unavailable
+from tests.fakes import ScriptedModel
+from tests.functions.process_conversation.fixture import (
+    ALICE,
+    START,
+    STRUCTURE,
+    TALK,
+    ProcessingFixture,
+    build_fixture,
+    build_outputs,
+    build_script,
+    build_test_conversation,
+)
+
+
+def build_letter(ids: Ids) -> DeadLetter:
+    return DeadLetter(
+        id="0123456789abcdef0123",
+        kind="event",
+        name="conversation.changed",
+        target="process_conversation",
+        ids=ids,
+        reason="status 503",
+        attempts=10,
+        first_at=START,
+        last_at=START + timedelta(minutes=4),
+    )
+
+
+def build_deps(world: ProcessingFixture) -> DeadLetterDeps:
+    return DeadLetterDeps(
+        identity=world.deps.identity,
+        service_identity=world.deps.service_identity,
+        dead_letters=DeadLetters(world.documents),
+        claims=world.deps.claims,
+    )
+
+
+def build_failing_model(count: int, then: dict[str, Any]) -> ScriptedModel:
+    rounds = build_script(then)
+    rounds[STRUCTURE] = [*(Unavailable("down") for _ in range(count)), *rounds[STRUCTURE]]
+    return ScriptedModel(answers=rounds)
+
+
+async def test_a_conversation_that_failed_in_an_outage_is_completed_by_a_replay_p29(
+    database,
+):
+    with build_failing_model(10, then=build_outputs()) as model:
+        world = build_fixture(database, model)
+        await world.write(build_test_conversation())
+        (message,) = await world.run_trigger()
+        for _ in range(10):
+            with pytest.raises(Unavailable):
+                await world.deliver(message)
+
+        await record_dead_letter(build_deps(world), build_letter(message))
+        failed_conversation = await world.load_conversation()
+        await world.deliver(message)
+
+    assert (failed_conversation.status, failed_conversation.failure) == (
+        "failed",
+        "It could not be processed in 10 attempts.",
+    )
+    replayed_conversation = await world.load_conversation()
+    assert (replayed_conversation.status, replayed_conversation.failure) == ("completed", None)
+
+
+async def test_a_dead_letter_holds_ids_and_reason_and_no_content_p29(database):
+    world = build_fixture(database, ScriptedModel())
+    message = {"uid": ALICE, "conversation_id": TALK, "content_hash": "x"}
+
+    await record_dead_letter(build_deps(world), build_letter(message))
+    await record_dead_letter(build_deps(world), build_letter(message))
+
+    (stored_letter,) = await DeadLetters(world.documents).list_newest()
+    assert stored_letter == build_letter(message)
+
+
+async def test_a_completed_conversation_stays_completed_after_a_dead_letter(database):
+    with ScriptedModel(answers=build_script(build_outputs())) as model:
+        world = build_fixture(database, model)
+        await world.write(build_test_conversation())
+        (message,) = await world.run_trigger()
+        await world.deliver(message)
+
+        await record_dead_letter(build_deps(world), build_letter(message))
+
+    assert (await world.load_conversation()).status == "completed"
+
+
+async def test_a_dead_letter_is_retried_while_an_attempt_is_running(database):
+    world = build_fixture(database, ScriptedModel())
+    await world.write(build_test_conversation())
+    (message,) = await world.run_trigger()
+    await world.deps.claims.acquire(ALICE, TALK, message_hash=message["content_hash"])
+
+    with pytest.raises(Unavailable):
+        await record_dead_letter(build_deps(world), build_letter(message))
+    world.clock.advance(seconds=121)
+    await record_dead_letter(build_deps(world), build_letter(message))
+
+    assert (await world.load_conversation()).status == "failed"
+
+
+@pytest.mark.parametrize("ids", [{}, {"uid": ALICE}, {"uid": ALICE, "conversation_id": "gone"}])
+async def test_a_dead_letter_without_a_conversation_is_only_recorded(database, ids):
+    world = build_fixture(database, ScriptedModel())
+
+    await record_dead_letter(build_deps(world), build_letter(ids))
+
+    (stored_letter,) = await DeadLetters(world.documents).list_newest()
+    assert stored_letter.ids == ids
+    assert await world.load_everything() == {"documents": {}, "rows": []}
+
+
+async def test_removing_a_replayed_dead_letter_keeps_its_newer_version(database):
+    letters = DeadLetters(build_fixture(database, ScriptedModel()).documents)
+    first = build_letter({"uid": ALICE})
+    second = replace(first, last_at=first.last_at + timedelta(minutes=9))
+    await letters.put(first)
+    await letters.put(second)
+
+    await letters.remove(first)
+    remaining_letters = await letters.list_newest()
+    await letters.remove(second)
+
+    assert remaining_letters == [second]
+    assert await letters.list_newest() == []

@@ -1,0 +1,163 @@
+"""An app's server, and the tool proxy before it, as tests see them."""
+
+import asyncio
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from queue import SimpleQueue
+from threading import Event
+from typing import Any
+
+from httpx import ASGITransport, AsyncClient, Response
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, RedirectResponse
+from starlette.responses import Response as Served
+from starlette.routing import Route
+
+from functions.tool_proxy.routes import ENDPOINTS
+from functions.tool_proxy.wiring import ToolProxyDeps
+from shared.adapters.embedded.local_identity import LocalIdentity, LocalServiceIdentity
+from shared.adapters.guarded_egress import GuardedEgress
+from shared.adapters.http_toolbox import HttpToolbox
+from shared.data.app_calls import AppCalls
+from shared.data.apps import Apps, InstalledApps
+from shared.data.call_log import CallLog
+from shared.data.conversations import Conversations
+from shared.data.inbox import Inbox
+from shared.domain.ids import UserId
+from shared.edge.http import build_application
+from shared.ports import Documents
+from tests.fakes import CountingIds, FixedClock, RecordingTasks
+from tests.functions.tool_proxy.services import build_mcp_deps, build_services_deps
+
+SECRET = b"a secret of the tests, and of nobody else"
+INDEXES = Path(__file__).parents[3] / "infra/firestore.indexes.json"
+ALICE = UserId("alice")
+FIND_TOOL = {
+    "name": "find",
+    "description": "Find a note",
+    "endpoint": "/find",
+    "parameters": {
+        "properties": {"q": {"type": "string"}, "limit": {"type": "integer"}},
+        "required": ["q"],
+    },
+}
+
+
+def build_tool(name: str, method: str) -> dict[str, Any]:
+    return {**FIND_TOOL, "name": name, "method": method, "parameters": {"properties": {}}}
+
+
+@dataclass
+class NotesServer:
+    """An app's server; remembers each call as it came.
+
+    An app answers with its status in `statuses`; one in `slow` says so in `waiting`, and answers
+    once it may `go_on`. Who does not wait so long is named in `left`.
+    """
+
+    tools: list[Any] = field(default_factory=lambda: [FIND_TOOL])
+    chat_messages: Any = None
+    manifest_status: int = 200
+    redirects: list[str] = field(default_factory=list)
+    calls: list[tuple[str, str, bytes, dict[str, str]]] = field(default_factory=list)
+    statuses: dict[str, int] = field(default_factory=dict)
+    slow: set[str] = field(default_factory=set)
+    waiting: SimpleQueue[str] = field(default_factory=SimpleQueue)
+    disconnected: SimpleQueue[str] = field(default_factory=SimpleQueue)
+    go_on: Event = field(default_factory=Event)
+
+    async def manifest(self, _: Request) -> Served:
+        if self.redirects:
+            return RedirectResponse(self.redirects.pop(0))
+        content = {"tools": self.tools, "chat_messages": self.chat_messages}
+        return JSONResponse(content, status_code=self.manifest_status)
+
+    async def find(self, request: Request) -> JSONResponse:
+        query, body = request.url.query, await request.body()
+        self.calls.append((request.method, query, body, dict(request.headers)))
+        app_id = json.loads(body)["app_id"] if body else ""
+        if app_id in self.slow:
+            await self._wait_until_resumed(request, app_id)
+        status = self.statuses.get(app_id, 200)
+        return JSONResponse({"result": "Milk, eggs."}, status_code=status)
+
+    async def _wait_until_resumed(self, request: Request, app_id: str) -> None:
+        """Answer when told to, or when the caller has left."""
+        self.waiting.put(app_id)
+        while not self.go_on.is_set():
+            if await request.is_disconnected():
+                self.disconnected.put(app_id)
+                return
+            await asyncio.sleep(0.01)
+
+    def app(self) -> Starlette:
+        methods = ["GET", "POST", "PUT", "PATCH", "DELETE"]
+        return Starlette(
+            routes=[
+                Route("/.well-known/omi-tools.json", self.manifest),
+                Route("/find", self.find, methods=methods),
+            ]
+        )
+
+
+@dataclass
+class ToolProxyFixture:
+    documents: Documents
+    clock: FixedClock
+    tasks: RecordingTasks
+    deps: ToolProxyDeps
+    notes: NotesServer
+    notes_url: str
+    proxy_url: str
+    toolbox: HttpToolbox
+
+    async def request(
+        self, method: str, path: str, *, uid: str = "dev", **options: Any
+    ) -> Response:
+        headers = {"Authorization": f"Bearer {LocalIdentity(SECRET).issue(uid)}"}
+        transport = ASGITransport(build_application("apps", ENDPOINTS, self.deps))
+        async with AsyncClient(transport=transport, base_url="http://test") as client:
+            return await client.request(method, path, headers=headers, **options)
+
+    async def register(self, **changes: Any) -> Response:
+        url = f"{self.notes_url}/.well-known/omi-tools.json"
+        integration = {"chat_tools_manifest_url": url, "webhook_url": "https://a.example.com/hook"}
+        body = {"name": "Notes", "external_integration": integration, **changes}
+        return await self.request("POST", "/v1/apps", json=body)
+
+    async def install(self, uid: str = ALICE) -> dict[str, Any]:
+        app: dict[str, Any] = (await self.register()).json()
+        await self.request("POST", "/v1/apps/enable", uid=uid, params={"app_id": app["id"]})
+        return app
+
+    async def call(self, app_id: str, name: str = "find", /, **arguments: Any) -> str:
+        return await self.toolbox.call(ALICE, app_id, name, arguments)
+
+
+def build_deps(
+    documents: Documents,
+    clock: FixedClock,
+    *,
+    origins: Sequence[str],
+    tasks: RecordingTasks | None = None,
+) -> ToolProxyDeps:
+    """Wire the tool proxy over a store; its guard lets `origins` through."""
+    return ToolProxyDeps(
+        identity=LocalIdentity(SECRET),
+        service_identity=LocalServiceIdentity(SECRET),
+        clock=clock,
+        new_id=CountingIds(),
+        egress=GuardedEgress(dev_origins=origins),
+        apps=Apps(documents),
+        installed_apps=InstalledApps(documents),
+        calls=CallLog(documents),
+        conversations=Conversations(documents),
+        services=build_services_deps(documents),
+        mcp=build_mcp_deps(documents),
+        app_calls=AppCalls(documents),
+        inbox=Inbox(documents),
+        tasks=tasks or RecordingTasks(),
+    )

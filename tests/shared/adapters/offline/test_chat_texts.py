@@ -1,0 +1,60 @@
+"""A chat's title and summary without a model (P15): quoted, never composed."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from functions.chat.turn.model_outputs import SummaryOutput, TitleOutput
+from shared.adapters.embedded.offline import EXTRACTORS
+
+TITLE, SUMMARY = EXTRACTORS["chat/title"], EXTRACTORS["chat/summary"]
+
+
+@pytest.mark.parametrize(
+    ("question", "title"),
+    [
+        ("When is the Lisbon offsite?", "When is the Lisbon offsite?"),
+        ("Hi, please tell me what Ann said.", "Tell me what Ann said"),
+        ("Hello! What did we pay for the kitchen?", "What did we pay for the kitchen?"),
+        ("Hi", "Hi"),
+        (
+            "Who told me about the walnut allergy of the new neighbour?",
+            "Who told me about the walnut allergy of…",
+        ),
+        ("Wann treffen wir uns?", "Wann treffen wir uns?"),
+        ("明日は何時ですか？", "明日は何時ですか？"),
+        ("?!", "?"),
+    ],
+)
+def test_a_title_is_the_beginning_of_the_question(question, title):
+    assert TITLE({"question": question, "answer": "…"}) == {"title": title}
+
+
+def test_a_summary_keeps_recurring_lines_with_their_speakers():
+    small_talk = [{"sender": "assistant", "text": f"Word{n}!"} for n in range(20)]
+    messages = [
+        {"sender": "owner", "text": "Hm. When is the Lisbon offsite with Ann?"},
+        {"sender": "assistant", "text": "The Lisbon offsite is on Friday. Ann booked the hotel."},
+        {"sender": "app", "text": "Ann moved the Lisbon offsite."},
+    ]
+
+    first = SUMMARY({"summary": "", "messages": messages})["summary"]
+    second = SUMMARY({"summary": first, "messages": [*small_talk, *messages]})["summary"]
+
+    assert first.splitlines() == [
+        "Owner: Hm.",
+        "Owner: When is the Lisbon offsite with Ann?",
+        "Assistant: The Lisbon offsite is on Friday.",
+        "Assistant: Ann booked the hotel.",
+        "App: Ann moved the Lisbon offsite.",
+    ]
+    assert set(first.splitlines()[1:]) <= set(second.splitlines())
+    assert len(second.splitlines()) == 14
+
+
+@given(st.text(max_size=80), st.lists(st.text(max_size=80), max_size=9))
+def test_every_chat_gets_a_valid_title_and_summary(old, texts):
+    messages = [{"sender": "owner", "text": text} for text in texts]
+
+    TitleOutput.model_validate(TITLE({"question": old, "answer": old}))
+    SummaryOutput.model_validate(SUMMARY({"summary": old, "messages": messages}))

@@ -1,0 +1,176 @@
+"""What the offline model asks for."""
+
+import json
+from datetime import datetime
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from shared.adapters.embedded.offline.planner import is_small_talk, plan
+from shared.domain.model import ToolSpec
+
+NOW = datetime(2026, 3, 4, 13, 30, tzinfo=ZoneInfo("Europe/Berlin"))  # a Wednesday
+LIBRARY_TOOLS = [
+    ToolSpec(name=name, description="Find conversations and memories", parameters={})
+    for name in ("get_conversations", "search_conversations", "search_memories")
+]
+
+
+def _build_app_tool(**schema: object) -> ToolSpec:
+    return ToolSpec(
+        name="weather_forecast_a1b2c3",
+        description="The weather forecast for a city (from the app Sky)",
+        parameters={"type": "object", **schema},
+    )
+
+
+@pytest.mark.parametrize(
+    ("question", "small"),
+    [
+        ("Hello!", True),
+        ("hi there", True),
+        ("Good morning Keepsake", True),
+        ("Thank you", True),
+        ("Who are you?", True),
+        ("What can you do?", True),
+        ("What did Anna say?", False),
+        ("hello, what did Anna say about the garden?", False),
+        ("What do I like?", False),
+        ("yesterday", False),
+    ],
+)
+def test_small_talk_is_distinguished_from_questions_about_the_user_p1(question, small):
+    assert is_small_talk(question) is small
+
+
+@pytest.mark.parametrize("question", ["What did I do before we met?", "May I see my notes?"])
+def test_a_question_without_a_time_gets_no_date_filter_p13(question):
+    assert all("start_date" not in arguments for _, arguments in plan(question, NOW, LIBRARY_TOOLS))
+
+
+def test_a_topic_is_searched_in_conversations_and_memories():
+    calls = plan("What did Anna say about the budget?", NOW, LIBRARY_TOOLS)
+
+    assert calls == [
+        ("search_conversations", {"query": "What did Anna say about the budget?"}),
+        ("search_memories", {"query": "What did Anna say about the budget?"}),
+    ]
+
+
+def test_a_bare_day_lists_its_conversations_with_offsets():
+    calls = plan("What did I do yesterday?", NOW, LIBRARY_TOOLS)
+
+    day = {"start_date": "2026-03-03T00:00:00+01:00", "end_date": "2026-03-04T00:00:00+01:00"}
+    assert calls == [("get_conversations", {**day, "limit": 10})]
+    assert json.dumps(calls)
+
+
+@pytest.mark.parametrize(
+    ("words", "start", "end"),
+    [
+        ("last Tuesday", "2026-03-03T00:00:00+01:00", "2026-03-04T00:00:00+01:00"),
+        ("in May", "2025-05-01T00:00:00+02:00", "2025-06-01T00:00:00+02:00"),
+        ("six hours ago", "2026-03-04T06:30:00+01:00", "2026-03-04T08:30:00+01:00"),
+        ("the week before Christmas", "2025-12-18T00:00:00+01:00", "2025-12-25T00:00:00+01:00"),
+    ],
+)
+def test_a_time_in_words_becomes_a_filter_in_the_owners_zone_p13(words, start, end):
+    calls = plan(f"What did I do {words}?", NOW, LIBRARY_TOOLS)
+
+    date_range = {"start_date": start, "end_date": end, "limit": 10}
+    assert calls == [("get_conversations", date_range)]
+
+
+def test_a_topic_of_a_day_is_searched_within_it():
+    calls = dict(plan("What did Anna decide yesterday?", NOW, LIBRARY_TOOLS))
+
+    assert calls["search_conversations"]["start_date"] == "2026-03-03T00:00:00+01:00"
+    assert "get_conversations" in calls
+
+
+def test_only_offered_tools_are_called():
+    assert plan("What did Anna say?", NOW, []) == []
+
+
+def test_an_app_whose_description_fits_is_called_instead_p9():
+    tool = _build_app_tool(properties={"city": {"type": "string"}}, required=["city"])
+
+    calls = plan("What is the weather forecast for Bergen?", NOW, [*LIBRARY_TOOLS, tool])
+
+    assert calls == [(tool.name, {"city": "What is the weather forecast for Bergen?"})]
+
+
+@pytest.mark.parametrize(
+    ("schema", "question"),
+    [
+        ({}, "What did Anna say about the weather?"),
+        ({"properties": {"days": {"type": "integer"}}, "required": ["days"]}, "weather forecast?"),
+        ({"required": ["city", "day"]}, "What is the weather forecast?"),
+    ],
+)
+def test_an_app_that_does_not_fit_or_requires_more_is_not_called(schema, question):
+    calls = plan(question, NOW, [*LIBRARY_TOOLS, _build_app_tool(**schema)])
+
+    assert all(name != "weather_forecast_a1b2c3" for name, _ in calls)
+
+
+TASK_TOOLS = [
+    ToolSpec(name=name, description="The owner's tasks", parameters={})
+    for name in ("get_action_items", "create_action_item", "update_action_item")
+]
+
+
+@pytest.mark.parametrize(
+    ("said", "asked"),
+    [
+        ("Remind me to call Ann.", ("create_action_item", {"description": "call Ann"})),
+        ("please add a task: buy milk", ("create_action_item", {"description": "buy milk"})),
+        (
+            "Remind me to call Ann tomorrow",
+            (
+                "create_action_item",
+                {"description": "call Ann tomorrow", "due_at": "2026-03-05T00:00:00+01:00"},
+            ),
+        ),
+        ("What are my to-dos?", ("get_action_items", {"completed": False})),
+        ("Which tasks are open?", ("get_action_items", {"completed": False})),
+    ],
+)
+def test_tasks_are_created_and_listed_p5(said, asked):
+    assert plan(said, NOW, [*LIBRARY_TOOLS, *TASK_TOOLS]) == [asked]
+
+
+def test_a_question_about_a_reminder_creates_no_task_p5():
+    calls = plan("Did Ann remind me to call the printer?", NOW, [*LIBRARY_TOOLS, *TASK_TOOLS])
+
+    assert "create_action_item" not in [name for name, _ in calls]
+
+
+def test_a_general_question_goes_to_an_app_that_fits_p2():
+    tool = _build_app_tool(properties={"city": {"type": "string"}}, required=["city"])
+    question = "Explain weather forecast models"
+
+    assert plan(question, NOW, LIBRARY_TOOLS) == []
+    assert plan(question, NOW, [*LIBRARY_TOOLS, tool]) == [(tool.name, {"city": question})]
+
+
+LIST_TOOLS = [
+    ToolSpec(
+        name="add_to_list",
+        description="Add an item to the shopping list",
+        parameters={"properties": {"item": {"type": "string"}}, "required": ["item"]},
+    ),
+    ToolSpec(name="show_list", description="Show the shopping list", parameters={}),
+]
+
+
+@pytest.mark.parametrize(
+    ("said", "asked"),
+    [
+        ("Please add oat milk to the shopping list.", ("add_to_list", {"item": "oat milk"})),
+        ("Can you put tea on my shopping list?", ("add_to_list", {"item": "tea"})),
+        ("What is on the shopping list?", ("show_list", {})),
+    ],
+)
+def test_the_best_fitting_tool_of_an_app_is_called_p9(said, asked):
+    assert plan(said, NOW, [*LIBRARY_TOOLS, *LIST_TOOLS]) == [asked]

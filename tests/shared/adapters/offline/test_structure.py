@@ -1,0 +1,181 @@
+"""P26, without a model: what is found in a transcript, and what is not made up."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from functions.process_conversation.processing.model_outputs import (
+    DiscardOutput,
+    MemoriesOutput,
+    ProcessingOutput,
+    StructureOutput,
+)
+from shared.adapters.embedded.offline import EXTRACTORS
+
+SCHEMAS: dict[str, type[ProcessingOutput]] = {
+    "process_conversation/discard": DiscardOutput,
+    "process_conversation/structure": StructureOutput,
+    "process_conversation/memories": MemoriesOutput,
+}
+DISCARD, STRUCTURE, MEMORIES = (EXTRACTORS[name] for name in SCHEMAS)
+
+
+def build_data(
+    *texts: str | tuple[str, str], start: str = "2026-03-02T09:00:00+00:00"
+) -> dict[str, Any]:
+    """Build a prompt's data; a bare text is the owner's. It is a Monday, 10 o'clock in Berlin."""
+    lines = [("SPEAKER_00", text) if isinstance(text, str) else text for text in texts]
+    return {
+        "transcript": [
+            {"segment": n, "speaker": speaker, "is_user": speaker == "SPEAKER_00", "text": text}
+            for n, (speaker, text) in enumerate(lines)
+        ],
+        "started_at": start,
+        "time_zone": "Europe/Berlin",
+        "language": "en",
+    }
+
+
+def by_other_speaker(text: str) -> tuple[str, str]:
+    return "SPEAKER_01", text
+
+
+@pytest.mark.parametrize("prompt", list(SCHEMAS))
+def test_every_prompt_with_a_schema_has_its_extractor(prompt):
+    SCHEMAS[prompt].model_validate(EXTRACTORS[prompt](build_data("Hello.")))
+
+
+@given(st.lists(st.text(max_size=60) | st.sampled_from(["I'll", "tomorrow at 99", "Mr.", "in ten days"]), max_size=6))  # fmt: skip
+def test_every_transcript_gives_valid_outputs(texts):
+    prompt_data = build_data(*texts, *map(by_other_speaker, texts))
+
+    StructureOutput.model_validate(STRUCTURE(prompt_data))
+    DiscardOutput.model_validate(DISCARD(prompt_data))
+    for memory in MemoriesOutput.model_validate(MEMORIES(prompt_data)).memories:
+        assert memory.evidence in prompt_data["transcript"][memory.segment]["text"]
+
+
+@pytest.mark.parametrize(
+    ("lines", "title"),
+    [
+        (
+            ["The NASA visit is moved.", "Is the visit of NASA in Houston?"],
+            "The NASA visit is moved",
+        ),
+        (["We paint the shed on Sunday, said Ann.", "Fine."], "We paint the shed on Sunday"),
+        (
+            ["one two three four five six seven eight nine ten"],
+            "One two three four five six seven eight…",
+        ),
+        (["Really?"], "Really?"),
+        (["明天去北京" * 40], "明天去北京" * 16),
+        ([], ""),
+    ],
+)
+def test_a_title_begins_the_central_statement_and_keeps_letters(lines, title):
+    assert STRUCTURE(build_data(*lines))["title"] == title
+
+
+def test_an_overview_quotes_the_central_sentences_in_their_order():
+    texts = [
+        "Nice weather outside. The budget for the launch is tight.",
+        "We cut the launch budget by ten percent. My shoes are wet.",
+        "So the launch budget is settled.",
+    ]
+
+    assert STRUCTURE(build_data(*texts))["overview"] == (
+        "The budget for the launch is tight. We cut the launch budget by ten percent. "
+        "So the launch budget is settled."
+    )
+
+
+@pytest.mark.parametrize(
+    ("said", "category"),
+    [
+        ("The dentist says the pain goes away with this medicine.", "health"),
+        ("Our flight leaves late, the hotel at the airport is booked.", "travel"),
+        ("Mmh, whatever, somehow.", "other"),
+    ],
+)
+def test_a_category_follows_its_words(said, category):
+    assert STRUCTURE(build_data(said))["category"] == category
+
+
+@pytest.mark.parametrize(
+    ("said", "task", "due"),
+    [
+        ("I'll call the dentist tomorrow.", "Call the dentist tomorrow", "2026-03-03T18:00:00+01:00"),
+        ("I need to pay the rent by Friday, because it is late.", "Pay the rent by Friday", "2026-03-06T18:00:00+01:00"),
+        ("Remind me to water the plants.", "Water the plants", None),
+        ("We have to file taxes on 5 May at 9:30 am.", "File taxes on 5 May at 9:30 am", "2026-05-05T09:30:00+02:00"),
+        ("I must renew it on February 1st.", "Renew it on February 1st", "2027-02-01T18:00:00+01:00"),
+        ("I should ask Anna in two weeks.", "Ask Anna in two weeks", "2026-03-16T18:00:00+01:00"),
+        ("I will send it on Monday at 3.", "Send it on Monday at 3", "2026-03-09T15:00:00+01:00"),
+        ("I'll send it tonight at 8 pm.", "Send it tonight at 8 pm", "2026-03-02T20:00:00+01:00"),
+        (by_other_speaker("Could you send the contract today?"), "Send the contract today?", "2026-03-02T18:00:00+01:00"),
+    ],
+)  # fmt: skip
+def test_a_promise_or_request_becomes_a_task_with_its_due_date(said, task, due):
+    action_items = STRUCTURE(build_data("Hm.", said))["action_items"]
+
+    assert action_items == [{"description": task.rstrip("?"), "due_at": due}]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "I'll be late.",
+        "I will not call him.",
+        "I'll see.",
+        "She called the dentist.",
+        by_other_speaker("I'll call my own mother."),
+    ],
+)
+def test_a_sentence_without_a_promise_by_the_user_is_no_task(said):
+    assert STRUCTURE(build_data("Hm.", said))["action_items"] == []
+
+
+@pytest.mark.parametrize(
+    ("said", "start"),
+    [
+        ("The meeting with Anna is on Thursday at 2 pm.", "2026-03-05T14:00:00+01:00"),
+        ("Dinner is tomorrow at 7:30 pm.", "2026-03-03T19:30:00+01:00"),
+        ("Shall we have dinner tomorrow at 7?", None),
+        ("The meeting is on Thursday.", None),
+        ("I sleep on Thursday at 2 pm.", None),
+    ],
+)
+def test_an_event_has_a_name_a_day_and_an_hour(said, start):
+    events = STRUCTURE(build_data(said))["events"]
+
+    assert [event["start"] for event in events] == ([start] if start else [])
+
+
+def test_people_and_entities_are_distinguished_by_context():
+    structure = STRUCTURE(
+        build_data(
+            "Yesterday Anna Becker flew to Oslo with Tom.", "ACME sent Tom a contract in May."
+        )
+    )
+
+    assert structure["people"] == ["Anna Becker", "Tom"]
+    assert structure["entities"] == ["Oslo", "ACME"]
+
+
+@pytest.mark.parametrize(
+    ("said", "discard"),
+    [
+        ("Okay. Mhm.", True),
+        ("Hello? Hello? Can you hear me?", True),
+        ("Testing, testing.", True),
+        ("The code is 4711.", False),
+        ("I'll call Anna.", False),
+        ("I have two cats.", False),
+        ("See you tomorrow.", False),
+        ("Purple elephants paint enormous bridges.", False),
+    ],
+)
+def test_only_recordings_without_content_are_discarded_p27(said, discard):
+    assert DISCARD(build_data(said)) == {"discard": discard}

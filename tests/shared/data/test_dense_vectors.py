@@ -1,0 +1,193 @@
+"""Search by meaning beside words, and without an embedder (P12, C58, C67)."""
+
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from shared import telemetry
+from shared.adapters.embedded.sqlite_database import SqliteDatabase
+from shared.adapters.embedded.sqlite_documents import SqliteDocuments
+from shared.adapters.embedded.sqlite_vectors import SqliteVectors
+from shared.adapters.firestore_indexes import FirestoreIndexes
+from shared.data.codec import dump
+from shared.data.conversations import Conversations
+from shared.data.library_index import LibraryIndex, summary_id
+from shared.data.memories import memory_path
+from shared.data.search import Search
+from shared.domain.conversation import Conversation, Segment, Structured
+from shared.domain.documents import Set
+from shared.domain.errors import Unavailable
+from shared.domain.ids import ConversationId, MemoryId, UserId
+from shared.domain.memory import Memory
+from shared.ports import Embedder
+
+ANN = UserId("ann")
+NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
+INDEXES = FirestoreIndexes.read(Path(__file__).parents[3] / "infra/firestore.indexes.json")
+DIMENSION_BY_WORD = {"boat": 0, "yacht": 0, "soup": 1, "broth": 1}
+
+
+@dataclass
+class ThesaurusEmbedder:
+    """An embedder that knows four words; `down` fails every call."""
+
+    name: str = "thesaurus"
+    is_down: bool = False
+    embedded_texts: list[str] = field(default_factory=list)
+
+    async def embed(self, texts: Sequence[str]) -> list[Sequence[float]]:
+        if self.is_down:
+            raise Unavailable("as the test wants it")
+        self.embedded_texts += texts
+        return [self._vector(text) for text in texts]
+
+    def _vector(self, text: str) -> Sequence[float]:
+        vector = [0.01, 0.01, 0.1]
+        for word in text.lower().split():
+            if word in DIMENSION_BY_WORD:
+                vector[DIMENSION_BY_WORD[word]] += 1.0
+        return vector
+
+
+@dataclass
+class DenseSearchFixture:
+    documents: SqliteDocuments
+    vectors: SqliteVectors
+
+    def build_index(self, embedder: Embedder | None) -> LibraryIndex:
+        return LibraryIndex(self.vectors, embedder)
+
+    async def store(self, embedder: Embedder | None, conversation: Conversation) -> None:
+        stored_conversation = await Conversations(self.documents).add(ANN, conversation)
+        segments = conversation.transcript_segments
+        await self.build_index(embedder).put(
+            ANN, replace(stored_conversation, transcript_segments=segments)
+        )
+
+    async def search_ids(self, embedder: Embedder | None, question: str) -> list[str]:
+        search = Search(self.documents, self.vectors, embedder)
+        hits = await search.search_conversations(ANN, question, limit=5)
+        return [hit.conversation.id for hit in hits]
+
+
+@pytest.fixture
+async def library(tmp_path: Path) -> AsyncIterator[DenseSearchFixture]:
+    database = SqliteDatabase(tmp_path / "keepsake.db")
+    yield DenseSearchFixture(SqliteDocuments(database, INDEXES), SqliteVectors(database))
+    database.close()
+
+
+def talk(name: str, *texts: str) -> Conversation:
+    return Conversation(
+        id=ConversationId(name),
+        created_at=NOON,
+        started_at=NOON,
+        finished_at=NOON,
+        transcript_segments=tuple(Segment(text=text, speaker="Bea") for text in texts),
+        structured=Structured(title="A talk"),
+    )
+
+
+async def test_a_synonym_is_found_by_its_dense_vector_p11(library: DenseSearchFixture):
+    embedder = ThesaurusEmbedder()
+    await library.store(embedder, talk("sea", "We bought the yacht"))
+    await library.store(embedder, talk("kitchen", "We made broth"))
+
+    assert (await library.search_ids(embedder, "boat"))[0] == "sea"
+    assert await library.search_ids(None, "boat") == []
+
+
+async def test_search_works_without_an_embedder_c58(library: DenseSearchFixture):
+    await library.store(None, talk("sea", "We bought the yacht"))
+
+    assert await library.search_ids(None, "yacht") == ["sea"]
+    assert await library.search_ids(ThesaurusEmbedder(), "yacht") == ["sea"]
+
+
+@pytest.mark.parametrize(
+    ("embedder", "path"),
+    [
+        (None, "words"),
+        (ThesaurusEmbedder(), "words and meanings"),
+        (ThesaurusEmbedder(is_down=True), "words, embedder down"),
+    ],
+)
+async def test_diagnostics_name_the_retrieval_path_c67(
+    library: DenseSearchFixture,
+    embedder: ThesaurusEmbedder | None,
+    path: str,
+):
+    await library.store(ThesaurusEmbedder(), talk("sea", "We bought the yacht"))
+
+    with telemetry.log_request("chat"):
+        ids = await library.search_ids(embedder, "yacht")
+        facts = telemetry.get_fields()
+
+    assert ids == ["sea"]
+    assert facts["retrieval_path"] == path
+
+
+async def test_unchanged_text_is_not_embedded_again_p12(library: DenseSearchFixture):
+    embedder = ThesaurusEmbedder()
+    texts = [f"turn number{n}" for n in range(9)]
+    await library.store(embedder, talk("c", *texts))
+    assert len(embedder.embedded_texts) == 10
+
+    embedder.embedded_texts.clear()
+    await library.build_index(embedder).put(ANN, replace(talk("c", *texts), chunk_count=9))
+    assert embedder.embedded_texts == []
+
+    edited = replace(talk("c", *texts[:-1], "the yacht"), chunk_count=9)
+    await library.build_index(embedder).put(ANN, edited)
+    assert "Bea: the yacht" in embedder.embedded_texts
+    assert "Bea: turn number0" not in embedder.embedded_texts
+
+
+async def test_another_embedder_embeds_everything_again_p12(library: DenseSearchFixture):
+    await library.store(ThesaurusEmbedder(), talk("c", "the yacht"))
+    other_embedder = ThesaurusEmbedder(name="another")
+
+    await library.build_index(other_embedder).put(ANN, talk("c", "the yacht"))
+
+    assert set(other_embedder.embedded_texts) == {"Bea: the yacht", "A talk\n"}
+
+
+async def test_rows_indexed_while_the_embedder_is_down_are_found_by_words_c67(
+    library: DenseSearchFixture,
+):
+    await library.store(ThesaurusEmbedder(is_down=True), talk("c", "the yacht"))
+
+    rows = await library.vectors.fetch(ANN, [summary_id(ANN, ConversationId("c"))])
+
+    assert [row.dense for row in rows.values()] == [None]
+    assert await library.search_ids(None, "yacht") == ["c"]
+
+
+async def test_an_embedder_outage_preserves_stored_dense_vectors(library: DenseSearchFixture):
+    embedder = ThesaurusEmbedder()
+    await library.store(embedder, talk("c", "the yacht", "fine"))
+
+    await library.build_index(ThesaurusEmbedder(is_down=True)).put(
+        ANN, talk("c", "the yacht", "fine")
+    )
+
+    assert await library.search_ids(embedder, "boat") == ["c"]
+
+
+async def test_memories_are_found_by_words_and_by_meaning_c66(library: DenseSearchFixture):
+    embedder = ThesaurusEmbedder()
+    for name, content in (("m1", "Owns a yacht"), ("m2", "Likes broth")):
+        memory = Memory(
+            id=MemoryId(name), content=content, category="system", created_at=NOON, updated_at=NOON
+        )
+        await library.documents.write(Set(memory_path(ANN, memory.id), dump(memory)))
+        await library.build_index(embedder).put_memories(ANN, [memory])
+
+    memories = await Search(library.documents, library.vectors, embedder).search_memories(
+        ANN, "boat", limit=1
+    )
+
+    assert [memory.id for memory in memories] == ["m1"]

@@ -1,0 +1,19 @@
+"""What an instance remembers of the apps that it calls."""
+
+from shared.domain.ids import AppId
+from shared.outbound.app_limiter import MAX_LIMITERS, AppLimiters
+
+
+def test_only_limiters_of_the_most_recently_called_apps_are_kept_t9() -> None:
+    app_limiters = AppLimiters()
+    first, second = (
+        app_limiters.get_limiter(AppId("first")),
+        app_limiters.get_limiter(AppId("second")),
+    )
+
+    for n in range(MAX_LIMITERS - 1):
+        assert app_limiters.get_limiter(AppId("first")) is first
+        app_limiters.get_limiter(AppId(f"A{n}"))
+
+    assert app_limiters.get_limiter(AppId("first")) is first
+    assert app_limiters.get_limiter(AppId("second")) is not second
