@@ -1,8 +1,8 @@
-"""Everything Keepsake asks of the outside world, one Protocol each.
+"""Ports: everything Keepsake asks of the outside world, one Protocol each.
 
-An adapter stands behind each port in `shared/adapters/<vendor>_<port>.py`; a contract suite in
-`tests/contracts/` runs over every adapter of a port. Adapters raise only errors of
-`shared/domain/errors.py`; `Unavailable` wherever a retry may help.
+An adapter stands behind each port: `shared/adapters/{cloud,embedded}/<vendor>_<port>.py`, or beside
+them where both worlds use it. A contract suite in `tests/contracts/` runs over every adapter of a port.
+Adapters raise only errors of `shared/domain/errors.py`; `Unavailable` wherever a retry may help.
 """
 
 # Evaluated by nobody: a port loads none of what it talks about, and a function only what it uses.

@@ -1,4 +1,4 @@
-"""What happens when an app has something to tell: may it, how often, and where does it go."""
+"""Posts of apps: permission, the notification limit of an hour, the inbox entry and its task."""
 
 from contextlib import suppress
 from datetime import datetime

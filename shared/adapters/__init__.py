@@ -1,1 +1,1 @@
-"""One file = one vendor behind one port: `<vendor>_<port>.py`."""
+"""Adapters: one file for one vendor behind one port, `<vendor>_<port>.py`."""

@@ -1,4 +1,4 @@
-"""What an update makes of a document's fields; pure."""
+"""Document changes: the fields of a document after an update; pure."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

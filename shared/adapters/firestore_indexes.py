@@ -1,6 +1,6 @@
-"""Which queries Firestore serves: automatic single-field indexes, and infra/firestore.indexes.json.
+"""Firestore indexes, automatic ones and infra/firestore.indexes.json, and the queries they serve.
 
-The emulator lets every query through, the cloud does not. So the embedded store asks here.
+The emulator accepts every query, the cloud does not, so the embedded store checks each query here.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""What Firestore refuses, as pure rules; both document stores ask here before they act.
+"""Firestore limits as pure rules; both document stores check them before they act.
 
 Limits from https://firebase.google.com/docs/firestore/quotas, 2026-05.
 """

@@ -1,4 +1,4 @@
-"""The one way out to addresses that others chose: resolved once, checked, connected as checked."""
+"""Egress against SSRF: an address is resolved once, checked, and connected to as it was checked."""
 
 import socket
 import ssl

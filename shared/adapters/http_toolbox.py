@@ -1,4 +1,4 @@
-"""Tools of third parties, called over HTTP through the tool proxy."""
+"""ToolBox over HTTP: tools of third parties, called through the tool proxy."""
 
 from collections.abc import Mapping
 from functools import cached_property, partial

@@ -1,4 +1,4 @@
-"""Documents whose reads and writes are counted in the request's line, as Firestore bills them."""
+"""Documents with a meter: reads and writes, counted into the request's log line as Firestore bills."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TypeVar

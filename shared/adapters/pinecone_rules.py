@@ -1,4 +1,4 @@
-"""Pinecone's rules, for whoever stands in for it: what a row may be, what a filter means."""
+"""Pinecone rules: what a row may be and what a filter means, for the stand-ins of Pinecone."""
 
 import json
 import math

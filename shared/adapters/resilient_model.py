@@ -1,4 +1,4 @@
-"""ChatModel over models that fail at times: two attempts at one, then the one that stands in."""
+"""ChatModel with a retry and a fallback: two attempts at one model, then the next of its role."""
 
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager

@@ -1,4 +1,4 @@
-"""Time and ids from the machine."""
+"""Clock and NewId of this machine."""
 
 import asyncio
 import secrets

@@ -1,4 +1,4 @@
-"""Conversations as they stand, decoded and hashed once for each version that is read."""
+"""Conversation cache: decoded, hashed conversations by path and version; the oldest are evicted."""
 
 from collections import OrderedDict
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""A user's wish to be erased, and what became of it."""
+"""Erasure of an account: the request and its progress."""
 
 import hashlib
 from datetime import datetime, timedelta

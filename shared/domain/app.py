@@ -1,4 +1,4 @@
-"""A third-party app: what it declared, and what its user allowed."""
+"""Third-party apps: what an app declares, and what its user allows it."""
 
 from collections.abc import Mapping
 from dataclasses import field

@@ -1,6 +1,6 @@
-"""What somebody's message asks to be done, read by rules that rather miss a wish than make one up.
+"""Intent of a message: the tool calls that its imperatives ask for; unsure means no.
 
-A wish is an imperative: the verb begins its clause, or ends it as German and Dutch have it behind
+A wish is an imperative: the verb begins its clause, or ends it as in German and Dutch after
 "kannst du …" and "bitte …". What is quoted, dictated or negated asks for nothing.
 """
 

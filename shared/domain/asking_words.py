@@ -1,7 +1,7 @@
-"""The words in which owners ask for things to be done, and tools are named; all folded.
+"""Vocabulary of requests and tool names; all folded.
 
-A verb with its particle is written `check+off`. A class holds imperatives and infinitives of seven languages, never a past or a third person: "send"
-asks, "sent" tells. What is missing here is asked about, never guessed.
+A verb with its particle is written `check+off`. A class holds imperatives and infinitives of seven
+languages, never a past or a third person: "send" asks, "sent" reports. A missing word leads to a question.
 """
 
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""Chat as it is stored: messages and the sessions they belong to."""
+"""Chat messages and chat sessions, as they are stored."""
 
 from collections.abc import Mapping
 from dataclasses import field

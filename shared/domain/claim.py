@@ -1,4 +1,4 @@
-"""Who works on a conversation, and what may stand in the index for it; pure."""
+"""Claim of a conversation: the attempt that processes it, and the rows the index may hold; pure."""
 
 from collections.abc import Sequence
 from dataclasses import replace

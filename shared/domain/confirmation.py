@@ -1,4 +1,4 @@
-"""A call that waits for its owner's word: what is shown of it is what runs, once, or nothing does."""
+"""Confirmation of a call: shown to the user, then made once exactly as shown, or never."""
 
 from datetime import datetime, timedelta
 from typing import Literal

@@ -1,4 +1,4 @@
-"""A user's account at an outside service: that it is connected, and the tokens that open it."""
+"""Connection to an outside service: whether it exists, and the tokens of the account."""
 
 from datetime import datetime
 from typing import Literal

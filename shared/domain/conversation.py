@@ -1,4 +1,4 @@
-"""A conversation: what was said, and what was made of it."""
+"""Conversation: its transcript and what processing extracts from it."""
 
 import hashlib
 import json

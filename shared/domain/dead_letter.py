@@ -1,4 +1,4 @@
-"""A message that nobody could handle: what it was about, and nothing of what it said."""
+"""Dead letter: a message that was given up, as ids and a reason, without content."""
 
 import hashlib
 import json

@@ -1,4 +1,4 @@
-"""The shape of stored documents, and how they are asked for and changed."""
+"""Documents: their paths and values, and the queries and writes over them."""
 
 from collections.abc import Mapping
 from datetime import datetime

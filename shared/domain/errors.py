@@ -1,22 +1,22 @@
-"""What can go wrong, named by who can act on it.
+"""Errors, named by who can act on them.
 
 KeepsakeError
 ├── CallerError              the caller can do something: the edge maps each to a status
 │   ├── Invalid              the request is malformed
-│   ├── NotAuthenticated     we do not know who is asking
-│   ├── NotAllowed           we know, and the answer is no
-│   ├── NotFound             there is no such thing for this caller
-│   ├── Conflict             it stands against what is stored
-│   ├── Gone                 it was there, and its time is over
-│   ├── TooLarge             more than we accept
+│   ├── NotAuthenticated     the caller is unknown
+│   ├── NotAllowed           the caller is known and may not do this
+│   ├── NotFound             it does not exist for this caller
+│   ├── Conflict             it contradicts what is stored
+│   ├── Gone                 it existed and has expired
+│   ├── TooLarge             more than is accepted
 │   └── TooMany              over a limit; carries when to come back
 ├── ToolRefused              the model can fix its call: unknown tool, bad arguments
 ├── ToolFailed               the call was right and did not work: the model adapts its answer
-├── Unavailable              time can help: retry
-│   ├── TimedOut             no answer in time; what was asked for may have happened
-│   └── Unreadable           an answer came, and it is not of a kind that was asked for
-├── CannotUnwrap             what was wrapped is damaged, or was wrapped for something else
-├── ModelFailed              the model refused, or its answer cannot be used: a retry would not help
+├── Unavailable              a passing failure: retry
+│   ├── TimedOut             no answer in time; the request may have had its effect
+│   └── Unreadable           the answer is not of a type that was asked for
+├── CannotUnwrap             the wrapped secret is damaged, or was wrapped for something else
+├── ModelFailed              the model refused, or its answer cannot be used: do not retry
 └── PreconditionFailed       a document was not as the write required
     └── AlreadyExists        create() found one there
 """

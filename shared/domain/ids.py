@@ -1,4 +1,4 @@
-"""The names by which things are known, and what a client-chosen one may look like."""
+"""Identifiers as types, and the form of ids that clients may choose."""
 
 import re
 from typing import NewType

@@ -1,4 +1,4 @@
-"""What lets us call a user's MCP server on their behalf."""
+"""Tokens for a user's MCP server."""
 
 from datetime import datetime
 from typing import Literal

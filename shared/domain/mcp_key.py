@@ -1,4 +1,4 @@
-"""A key by which another program uses its owner's library over MCP."""
+"""MCP key: lets another program use its user's library."""
 
 from datetime import datetime
 

@@ -1,4 +1,4 @@
-"""A memory: one fact about the owner, with the words it rests on."""
+"""Memory: one fact about the user, with the words that prove it."""
 
 from datetime import datetime
 from typing import Literal

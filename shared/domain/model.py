@@ -1,4 +1,4 @@
-"""What passes between us and a chat model; ids of storage never stand here."""
+"""Messages, tool calls and events of a chat model; no storage ids."""
 
 from collections.abc import Mapping
 from dataclasses import field

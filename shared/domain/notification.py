@@ -1,4 +1,4 @@
-"""What an app tells a user outside a chat, and how far it has come."""
+"""Notification of an app, and the progress of its delivery."""
 
 from collections.abc import Mapping
 from dataclasses import field

@@ -1,4 +1,4 @@
-"""One thing that a caller asks for under an idempotency key, however often they ask."""
+"""Operation under an idempotency key: one request, however often it is sent."""
 
 from collections.abc import Mapping
 from dataclasses import replace

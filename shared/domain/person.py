@@ -1,4 +1,4 @@
-"""A person the owner talks with."""
+"""Person: somebody the user talks with."""
 
 from datetime import datetime
 

@@ -1,9 +1,8 @@
-"""Whether a call that a model wants may run by itself, or needs its owner's word first.
+"""Confirmation rules: whether a call of the model may run without asking the user.
 
-Words of others that entered a turn may have made the model want it. So after them a call that
-changes something, or tells something to another app, runs only where the owner's own message asks
-for it and says what it sends; whatever the model was talked into, it can then do no more than that.
-Where these rules are unsure, the owner is asked.
+Text of others that entered a turn may contain a prompt injection. After it, a call that changes
+something, or sends something to another app, runs only if the user's own message asks for it and
+contains what the call sends. Where the rules are unsure, the user is asked.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""What we know of the owner besides their words."""
+"""Profile of a user: name, time zone, language, preferences and devices."""
 
 from dataclasses import field
 from datetime import datetime

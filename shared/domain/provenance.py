@@ -1,4 +1,4 @@
-"""Where words come from: a tool's result is labelled by its source, and is data wherever it goes."""
+"""Provenance of text: the source of a tool's result, which is data and never instruction."""
 
 import re
 from html import escape

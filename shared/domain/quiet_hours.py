@@ -1,4 +1,4 @@
-"""When a notification may make itself heard: what its owner prefers, and what the clock says."""
+"""Quiet hours and preferences of a user, and the decision when a notification is pushed."""
 
 from collections.abc import Iterator
 from datetime import UTC, date, datetime, time, timedelta

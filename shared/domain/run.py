@@ -1,7 +1,7 @@
-"""What a run tells while it works; exactly one Ended, and nothing after it.
+"""Run: one answer in progress, as numbered events that end in exactly one RunEnded.
 
-A run is one answer in progress. Its events are numbered from 1 and kept in its journal, so that
-whoever reads them can start anywhere, follow, and miss or repeat nothing.
+Events are numbered from 1 and stored in the run's journal. A reader can start at any number, follow
+to the end, and neither misses nor repeats an event.
 """
 
 from collections.abc import Sequence

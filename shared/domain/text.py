@@ -1,4 +1,4 @@
-"""Rules about text itself."""
+"""Text: visible characters and a token estimate."""
 
 import re
 

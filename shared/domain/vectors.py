@@ -1,4 +1,4 @@
-"""Rows of the vector index; they hold no text."""
+"""Vector rows: sparse and dense values with flat metadata, and no text."""
 
 from collections.abc import Mapping
 from dataclasses import field

@@ -1,4 +1,4 @@
-"""What somebody's message says, letter by letter: the ground on which a call's arguments stand."""
+"""Wording of a message, letter by letter: what a call's arguments are compared with."""
 
 import re
 import unicodedata

@@ -1,4 +1,4 @@
-"""What counts as a word, for the limits that are stated in words."""
+"""Words: how they are counted, truncated and normalised."""
 
 import re
 

@@ -1,6 +1,6 @@
-"""What a new fact means beside what is known: news, a repetition, or a correction; pure.
+"""Reconcile: the deduplication and correction of memories, new facts against known ones; pure.
 
-Newer words win, whichever conversation is processed first; the owner's own words win over both.
+Newer words win, whichever conversation is processed first; what the user wrote wins over both.
 """
 
 from collections.abc import Iterable, Sequence

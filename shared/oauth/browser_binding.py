@@ -1,6 +1,6 @@
-"""The browser in which an authorization began: only there may it end.
+"""Browser binding of an authorization, against CSRF: it ends only in the browser that began it.
 
-Who is talked into opening somebody else's link would otherwise connect their account to a stranger.
+Otherwise somebody who opens another user's link would connect their account to that user.
 """
 
 from datetime import timedelta

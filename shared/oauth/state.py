@@ -1,4 +1,4 @@
-"""A user who is sent away to allow access, and who comes back: only we can write and read which."""
+"""OAuth state: an encrypted token that names the user and the authorization until the callback."""
 
 import json
 from base64 import urlsafe_b64decode, urlsafe_b64encode

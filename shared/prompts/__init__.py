@@ -1,4 +1,4 @@
-"""Words to models stand in Markdown files here; this fills their {{slots}}, strict both ways."""
+"""Prompts: Markdown files with {{slots}}; a missing or unknown slot raises."""
 
 import hashlib
 import re

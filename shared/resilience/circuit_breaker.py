@@ -1,4 +1,4 @@
-"""When to leave a failing service alone, and when to try it again; pure, time is passed in."""
+"""Circuit breaker: stops calls to a failing service for a while, then lets one try; pure."""
 
 from datetime import datetime, timedelta
 

@@ -1,4 +1,4 @@
-"""How often is tried what failed for a passing reason, and after which pause."""
+"""Retry with backoff: the number of attempts after a passing failure, and the pause before each."""
 
 import random
 from collections.abc import Awaitable, Callable

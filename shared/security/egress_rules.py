@@ -1,4 +1,4 @@
-"""Which addresses a call to a third party may have: the guard's rules, without its transport."""
+"""Egress rules: the addresses and headers that a call to a third party may have; no transport."""
 
 import ipaddress
 import re

@@ -1,8 +1,7 @@
-"""Citations: one number per conversation over the whole turn, and what an answer really cites.
+"""Citations: markers renumbered by first use, one number for each conversation of a turn.
 
-A model cites by the numbers that tools gave out. While its words stream, markers are renumbered by
-first use, so that `[1]` is the first card from the first word on; the answer is stored as it was
-said.
+A model cites by the numbers that tools gave out. While its text streams, markers are renumbered, so
+that `[1]` is the first card from the first word on; the answer is stored as it was streamed.
 """
 
 import re

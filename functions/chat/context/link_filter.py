@@ -1,8 +1,8 @@
-"""Links in an answer: none leads where nobody but the model wanted it to, and no image is loaded.
+"""Link filter: the allow-list of addresses that an answer may link; no image is ever loaded.
 
 An address that a model makes up can carry away what it read: an image does so when it is shown, a
-link when it is followed. One that stands letter for letter in the owner's words or in a tool's
-result can carry nothing new, and stays a link; every other is written so that no client links it.
+link when it is followed. An address that stands letter for letter in the user's messages or in a tool's
+result carries nothing new and stays a link. Every other is written so that no client links it.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""The prompt of a turn: stable text first, changing values last."""
+"""System prompt and messages of a turn: stable text first, changing values last."""
 
 import json
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""What a run's events amount to: the message that is stored as its answer."""
+"""Message assembly: the stored answer, built from the events of its run."""
 
 from collections.abc import Sequence
 from dataclasses import asdict

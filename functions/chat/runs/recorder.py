@@ -1,4 +1,4 @@
-"""Keeps a run in the store while it goes on: its beginning, its journal, its lease and its end."""
+"""Recorder of a run: stores its question, journal, lease and answer while the run goes on."""
 
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import suppress

@@ -1,4 +1,4 @@
-"""Tells a run to whoever asks, wherever it lives: from this process's memory, or from the store."""
+"""Event stream of a run, from its start or to resume it, out of memory or out of the store."""
 
 from collections.abc import AsyncGenerator, Iterator, Sequence
 from contextlib import aclosing, suppress

@@ -1,4 +1,4 @@
-"""One question sent twice is one question: the same key leads to the same run."""
+"""Idempotency of questions: the same key from the same user leads to the same run."""
 
 import base64
 import hashlib

@@ -1,4 +1,4 @@
-"""What entered a turn, and which of its calls need their owner's word before they run."""
+"""Tool policy: which calls need a confirmation, as the defence against prompt injection."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property

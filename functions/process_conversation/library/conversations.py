@@ -1,4 +1,4 @@
-"""Conversations over HTTP: handed in, read, edited, found, deleted."""
+"""Conversation list route, and the routes that create, read, edit, search and delete one."""
 
 from dataclasses import replace
 from typing import Any

@@ -1,4 +1,4 @@
-"""Lists of records as the old app pages through them, by offset, and as the new one does."""
+"""Pagination of the library's lists: by cursor, and by offset as the old app asks."""
 
 from collections.abc import Sequence
 from typing import Any, Generic

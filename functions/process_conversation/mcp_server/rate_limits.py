@@ -1,4 +1,4 @@
-"""How often MCP clients ask, on this instance."""
+"""Rate limit of MCP keys on this instance."""
 
 from datetime import datetime, timedelta
 

@@ -1,4 +1,4 @@
-"""Who processes a conversation: claimed, saved and completed in transactions that check each other."""
+"""Claims of conversations: leases with a fencing token, checked in each transaction that saves."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace

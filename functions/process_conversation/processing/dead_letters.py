@@ -1,4 +1,4 @@
-"""What was given up is written down; a conversation that waited for it says so."""
+"""Dead letters: a record of each message that was given up, and the mark on its conversation."""
 
 from functions.process_conversation.wiring import DeadLetterDeps
 from shared import telemetry

@@ -1,4 +1,4 @@
-"""What of a model's structure is kept: the limits hold whatever it says."""
+"""Structure of a conversation: a model's answer within the limits, its lists deduplicated."""
 
 import re
 from collections import Counter

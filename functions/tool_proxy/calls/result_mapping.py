@@ -1,4 +1,4 @@
-"""An app's answer as text for the model; a failure is said without anything private in it."""
+"""Result mapping: an app's response, sanitized, as text for the model; nothing private in it."""
 
 import json
 import re

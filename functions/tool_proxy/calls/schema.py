@@ -1,4 +1,4 @@
-"""Whether arguments fit the JSON Schema that a stranger wrote."""
+"""Schema validation of tool calls: arguments against the JSON Schema that an app declared."""
 
 from collections.abc import Mapping
 from functools import cache

@@ -1,4 +1,4 @@
-"""How an app comes to be, changes and goes: by its developer's words and by its manifest."""
+"""App registration: apps are created, changed and deleted, from a form and a manifest."""
 
 import hashlib
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""What apps hear of a processed conversation: who is told, by which task, and what comes of it."""
+"""Webhook delivery: the apps that receive a conversation, and the attempts to send it to each."""
 
 import asyncio
 from dataclasses import replace

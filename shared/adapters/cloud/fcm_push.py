@@ -1,4 +1,4 @@
-"""Pushes through Firebase Cloud Messaging."""
+"""Push on Firebase Cloud Messaging."""
 
 from collections import defaultdict
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Users by their Firebase ID tokens."""
+"""Identity on Firebase ID tokens."""
 
 from functools import cached_property
 from typing import Any

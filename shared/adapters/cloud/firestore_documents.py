@@ -1,4 +1,4 @@
-"""Documents in Firestore."""
+"""Documents on Firestore."""
 
 import socket
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence

@@ -1,4 +1,4 @@
-"""Tasks on Cloud Tasks."""
+"""Tasks on Google Cloud Tasks."""
 
 import json
 from collections.abc import Callable, Mapping

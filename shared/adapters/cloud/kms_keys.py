@@ -1,4 +1,4 @@
-"""Keys in Cloud KMS: the key never leaves it, and each use stands in its audit log."""
+"""Keys on Cloud KMS: the key never leaves it, and its audit log shows each use."""
 
 from functools import cached_property
 from typing import Any

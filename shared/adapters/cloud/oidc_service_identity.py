@@ -1,4 +1,4 @@
-"""Which of our functions calls, by Google-signed OIDC tokens."""
+"""ServiceIdentity on OIDC tokens that Google signs."""
 
 from collections.abc import Collection, Mapping
 from functools import cached_property

@@ -1,7 +1,7 @@
-"""A Chat Completions stream, from bytes to model events; pure.
+"""Chunks of a Chat Completions stream, from bytes to model events; pure.
 
-The SDK's own chunk objects cost five times what reading the bytes does, so the wire's few fields
-that matter are declared here and parsed in one step.
+The SDK's own chunk objects cost five times what reading the bytes does, so the few fields that matter
+are declared here and parsed in one step.
 """
 
 from collections.abc import Iterator, Mapping

@@ -1,4 +1,4 @@
-"""Embedder on OpenAI's embeddings, at any base url that speaks them."""
+"""Embedder on OpenAI's embeddings, at any compatible base URL."""
 
 from collections.abc import Sequence
 from functools import cached_property

@@ -1,4 +1,4 @@
-"""ChatModel on OpenAI Chat Completions, at any base url that speaks it."""
+"""ChatModel on OpenAI Chat Completions, at any compatible base URL."""
 
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager, contextmanager, suppress

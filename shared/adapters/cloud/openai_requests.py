@@ -1,4 +1,4 @@
-"""What we send to Chat Completions: messages, tools and strict schemas; pure.
+"""Requests to Chat Completions: messages, tools and strict schemas; pure.
 
 The same conversation is always the same bytes, so that the provider's prompt cache finds its prefix.
 """

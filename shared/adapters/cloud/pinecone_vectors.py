@@ -1,4 +1,4 @@
-"""Vectors in two Pinecone indexes: sparse (dot product) and dense (cosine); a namespace is a user."""
+"""Vectors on two Pinecone indexes, sparse (dot product) and dense (cosine); a namespace is a user."""
 
 import asyncio
 import json

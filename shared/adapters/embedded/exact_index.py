@@ -1,4 +1,4 @@
-"""The rows of one namespace in memory, searched exactly."""
+"""Exact index: the rows of one namespace, in memory."""
 
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Exact search in memory: what is summed and compared, in arrays; loaded with the first search."""
+"""Exact search in memory over numpy arrays; imported with the first search."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Pushes in the embedded world, where nobody has a device."""
+"""Push of the embedded world, which has no devices: the inbox shows the notification."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""Development tokens: signed with a secret of the data directory, verified like real ones."""
+"""Identity of the embedded world: development tokens, signed by a secret of the data directory."""
 
 import os
 import secrets

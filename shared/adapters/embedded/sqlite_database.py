@@ -1,4 +1,4 @@
-"""The embedded world's one file: SQLite behind a writer thread and a few reader threads."""
+"""SQLite database of the embedded world: one file behind one writer thread and a few readers."""
 
 import asyncio
 import sqlite3

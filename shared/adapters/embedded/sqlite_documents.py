@@ -1,4 +1,4 @@
-"""Documents in SQLite, within the limits of Firestore: what works here works in the cloud."""
+"""Documents on SQLite, within the limits of Firestore: what works here works in the cloud."""
 
 import asyncio
 import json

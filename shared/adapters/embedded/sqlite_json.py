@@ -1,4 +1,4 @@
-"""Document values as JSON text: lists are tagged, so that times and bytes can stand beside them."""
+"""JSON of document values: lists are tagged, so that times and bytes can stand beside them."""
 
 import base64
 import json

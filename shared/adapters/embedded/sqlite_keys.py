@@ -1,4 +1,4 @@
-"""Values as text that sorts as Firestore sorts values, and what of a document is indexed."""
+"""Sort keys: values as text that sorts as Firestore sorts values, and the indexed fields."""
 
 import math
 import struct

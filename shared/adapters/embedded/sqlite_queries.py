@@ -1,4 +1,4 @@
-"""A Query as SQL over the sort keys that stand beside each document."""
+"""Queries as SQL over the sort keys that are stored with each document."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any

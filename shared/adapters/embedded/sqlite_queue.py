@@ -1,4 +1,4 @@
-"""The embedded world's durable queue: events, tasks and triggers wait here until delivered."""
+"""Queue of the embedded world: events, tasks and triggers, stored until they are delivered."""
 
 import asyncio
 import re

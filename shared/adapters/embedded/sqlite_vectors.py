@@ -1,4 +1,4 @@
-"""Vectors in SQLite: rows are stored, and searched exactly in memory."""
+"""Vectors on SQLite: stored as rows, searched exactly in memory."""
 
 import json
 import sqlite3
