@@ -20,10 +20,9 @@ from shared.domain.memory import Memory
 from shared.domain.value import value
 from shared.domain.vectors import Filter, Hit, SparseVector
 from shared.ports import Documents, Embedder, Vectors
-from shared.retrieval.dates.spans import Span
 from shared.retrieval.fusion import fuse_ranks, fuse_scores
 from shared.retrieval.packing import Passage, TurnScores, build_excerpts
-from shared.retrieval.query import ParsedQuery, boost, parse_query, rescore
+from shared.retrieval.query import ParsedQuery, parse_query, rescore
 
 MAX_ROWS_PER_QUERY = 200
 """Rows of one look; with their terms and metadata, so many fit into Pinecone's answer of at most 4 MB."""
@@ -97,17 +96,12 @@ class Search:
         query: str,
         *,
         filters: Filters = NO_FILTERS,
-        named: Span | None = None,
         limit: int,
     ) -> list[FoundConversation]:
-        """Return the conversations that pass the filters, best first, each once.
-
-        `named` is a time that the question itself names: what was said then gains by it, and the
-        rest is still found, for people also ask later about such a time.
-        """
+        """Return the conversations that pass the filters, best first, each once."""
         where: Filter = {"kind": {"$in": ["summary", "chunk"]}, **_build_filter(filters)}
         by_words, by_vector = await asyncio.gather(
-            self._search_by_words(uid, parse_query(query), limit, where, named),
+            self._search_by_words(uid, parse_query(query), limit, where),
             self._dense_vectors.query_nearest(uid, query, limit=MAX_ROWS_PER_QUERY, where=where),
         )
         rows = _group_by_conversation(fuse_scores(by_words, by_vector))
@@ -128,14 +122,13 @@ class Search:
         query: str,
         *,
         filters: Filters,
-        named: Span | None = None,
         limit: int,
     ) -> SearchResult:
         """Search again without people and topics where these leave nothing; times hold.
 
         A name may be written in a way that nobody indexed; a time is what it is.
         """
-        search = partial(self.search_conversations, uid, query, named=named, limit=limit)
+        search = partial(self.search_conversations, uid, query, limit=limit)
         conversations = await search(filters=filters)
         if conversations or not (filters.people or filters.topics):
             return SearchResult(conversations=conversations)
@@ -178,28 +171,11 @@ class Search:
         return hits
 
     async def _search_by_words(
-        self, uid: UserId, query: ParsedQuery, limit: int, where: Filter, named: Span | None
+        self, uid: UserId, query: ParsedQuery, limit: int, where: Filter
     ) -> list[Hit]:
-        all_hits, span_hits = await asyncio.gather(
-            self._query_distinct(uid, query.vector, limit, where),
-            self._query_in_span(uid, query.vector, where, named),
-        )
-        hits = {hit.id: hit for hit in [*all_hits, *span_hits]}
-        weighted_hits = [_discount_summary(hit) for hit in rescore(query, list(hits.values()))]
-        return boost(weighted_hits, {hit.id for hit in span_hits})
-
-    async def _query_in_span(
-        self, uid: UserId, query: SparseVector, where: Filter, named: Span | None
-    ) -> list[Hit]:
-        """Find what was said in the time that a question names; nothing is no reason to stop."""
-        if named is None:
-            return []
-        span_filter = {**where, **_build_time_filter(named.start, named.end)}
-        hits = await self._vectors.query_sparse(
-            uid, query, limit=MAX_ROWS_PER_QUERY, where=span_filter
-        )
-        telemetry.add_fields(named_time="found" if hits else "nothing then, searched without")
-        return hits
+        hits = await self._query_distinct(uid, query.vector, limit, where)
+        weighted_hits = [_discount_summary(hit) for hit in rescore(query, hits)]
+        return sorted(weighted_hits, key=lambda hit: -hit.score)
 
     async def _load_with_overfetch(
         self, uid: UserId, rows: Mapping[ConversationId, list[Hit]], limit: int
@@ -237,15 +213,15 @@ def _build_filter(filters: Filters) -> Filter:
     name_filters = {
         field: {"$in": [name_key(n) for n in values]} for field, values in names.items() if values
     }
-    return {**_build_time_filter(filters.start, filters.end), **name_filters}
+    return {**_build_time_filter(filters), **name_filters}
 
 
-def _build_time_filter(start: datetime | None, end: datetime | None) -> Filter:
+def _build_time_filter(filters: Filters) -> Filter:
     bounds: dict[str, int] = {}
-    if start:
-        bounds["$gte"] = math.floor(start.timestamp())
-    if end:
-        bounds["$lt"] = math.ceil(end.timestamp())
+    if filters.start:
+        bounds["$gte"] = math.floor(filters.start.timestamp())
+    if filters.end:
+        bounds["$lt"] = math.ceil(filters.end.timestamp())
     return {"created_at": bounds} if bounds else {}
 
 

@@ -12,7 +12,6 @@ from shared.retrieval.synonyms import list_synonyms
 from shared.retrieval.term_weights import (
     EVERYDAY_WEIGHT,
     FREQUENT_WEIGHT,
-    RARE_WEIGHT,
     get_term_weight,
 )
 from shared.retrieval.terms import term_id, tokenize
@@ -100,13 +99,6 @@ def rescore(query: ParsedQuery, hits: Sequence[Hit]) -> list[Hit]:
             ]
     rescored = [hit.with_score(total) for hit, total in zip(hits, totals, strict=True)]
     return sorted(rescored, key=lambda hit: -hit.score)
-
-
-def boost(hits: Sequence[Hit], boosted_ids: set[str]) -> list[Hit]:
-    """Let hits that fit in another way gain what a telling word in them would; best first."""
-    gain = RARE_WEIGHT + _compute_idf(len(boosted_ids), len(hits))
-    scored = [hit.with_score(hit.score + gain) if hit.id in boosted_ids else hit for hit in hits]
-    return sorted(scored, key=lambda hit: -hit.score)
 
 
 def _compute_idf(matching: int, count: int) -> float:

@@ -21,7 +21,6 @@ from shared.domain.errors import ToolFailed, Unavailable
 from shared.domain.ids import AppId, UserId
 from shared.domain.memory import Memory
 from shared.resilience.retry import retry_once
-from shared.retrieval.dates import Span, resolve
 from shared.retrieval.packing import Passage, pack
 
 MAX_SEARCH_TOKENS = 4_000
@@ -110,7 +109,6 @@ def build_library_tools(deps: ChatDeps, uid: UserId) -> list[Tool]:
             uid,
             arguments.query,
             filters=_to_filters(arguments),
-            named=await _resolve_time_span(deps, uid, arguments),
             limit=arguments.limit,
         )
         search_result = await _search_with_retry(deps, search)
@@ -160,16 +158,6 @@ def _to_filters(arguments: SearchConversations) -> Filters:
         people=arguments.people,
         topics=arguments.topics,
     )
-
-
-async def _resolve_time_span(
-    deps: ChatDeps, uid: UserId, arguments: SearchConversations
-) -> Span | None:
-    """Read the time that a query names in the owner's zone, unless bounds say it already."""
-    if arguments.start_date or arguments.end_date:
-        return None
-    profile = await deps.profiles.get(uid)
-    return resolve(arguments.query, deps.clock.now().astimezone(profile.zone))
 
 
 async def _search_with_retry(deps: ChatDeps, search: Callable[[], Awaitable[T]]) -> T:

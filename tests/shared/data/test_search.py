@@ -25,7 +25,6 @@ from shared.domain.conversation import Conversation, Segment, Speaker, Structure
 from shared.domain.documents import Delete, Set, Update
 from shared.domain.ids import ConversationId, MemoryId, UserId
 from shared.domain.memory import Memory
-from shared.retrieval.dates import Span
 from tests.fakes import CountingDocuments
 
 ANN, BOB = UserId("ann"), UserId("bob")
@@ -312,34 +311,6 @@ async def test_a_long_conversation_does_not_crowd_out_the_others(library: Search
     await library.store(ANN, long, *others)
 
     assert set(await library.search_ids(ANN, "launch", limit=4)) == {"long", "c0", "c1", "c2"}
-
-
-async def test_conversations_from_a_time_named_in_the_question_come_first_p13(
-    library: SearchFixture,
-):
-    await library.store(
-        ANN,
-        talk("before", "The heron came back", at=NOON - timedelta(days=9)),
-        talk("then", "A heron", "It went on", at=NOON),
-    )
-    span = Span(NOON - timedelta(hours=1), NOON + timedelta(hours=1))
-
-    hits = await library.search.search_conversations(ANN, "The heron back", named=span, limit=5)
-
-    assert await library.search_ids(ANN, "The heron back") == ["before", "then"]
-    assert [hit.conversation.id for hit in hits] == ["then", "before"]
-
-
-async def test_a_named_time_without_hits_is_ignored_and_logged_p13(library: SearchFixture):
-    await library.store(ANN, talk("c", "The heron"))
-    empty_span = Span(NOON + timedelta(days=1), NOON + timedelta(days=2))
-
-    with telemetry.log_request("chat"):
-        hits = await library.search.search_conversations(ANN, "heron", named=empty_span, limit=5)
-        facts = telemetry.get_fields()
-
-    assert [hit.conversation.id for hit in hits] == ["c"]
-    assert facts["named_time"] == "nothing then, searched without"
 
 
 @pytest.fixture

@@ -1,10 +1,14 @@
-"""Which tools the offline model asks for, and for which stretch of time; pure."""
+"""Planner of the offline model: the tool calls that a question leads to, with their dates; pure.
+
+The dates it reads are today, yesterday and last week.
+"""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, time, timedelta
 from typing import Any
 
+from shared.adapters.embedded.offline.calendar import parse_moment
 from shared.adapters.embedded.offline.general import is_general
 from shared.domain.model import ToolSpec
 from shared.retrieval.term_weights import EVERYDAY_WEIGHT, FUNCTION_WEIGHT, get_term_weight
@@ -31,6 +35,7 @@ _GREETING = re.compile(
     re.IGNORECASE,
 )
 _PERSONAL_PRONOUN = re.compile(r"\b(i|me|my|mine|we|us|our)\b", re.IGNORECASE)
+_PAST_DAYS = re.compile(r"\b(today|yesterday|last week)\b", re.IGNORECASE)
 _MIN_SHARED_TERMS = 2
 
 
@@ -102,24 +107,31 @@ def _plan_task_calls(question: str, now: datetime | None) -> Iterator[PlannedCal
 
 
 def _parse_due(text: str, now: datetime | None) -> Mapping[str, str]:
-    from shared.retrieval import dates  # a first question needs the rules, a cold start does not
-
-    span = dates.resolve(text, now) if now else None
-    return {"due_at": span.start.isoformat()} if span else {}
+    due = parse_moment(text, now) if now else None
+    return {"due_at": due.at.isoformat()} if due else {}
 
 
 def _plan_library_calls(question: str, now: datetime | None) -> Iterator[PlannedCall]:
     if is_general(question):
         return
-    from shared.retrieval import dates  # a first question needs the rules, a cold start does not
-
-    span = dates.resolve(question, now) if now else None
-    date_range = (
-        {"start_date": span.start.isoformat(), "end_date": span.end.isoformat()} if span else {}
-    )
-    topic = dates.without(question, now) if now else question
-    if span:
-        yield "get_conversations", {**date_range, "limit": 10}
-    if not span or any(get_term_weight(term) > EVERYDAY_WEIGHT for term in tokenize(topic)):
-        yield "search_conversations", {"query": question[:1_000], **date_range}
+    match = _PAST_DAYS.search(question) if now else None
+    dates = _build_date_range(match[1], now) if match and now else {}
+    topic = _PAST_DAYS.sub(" ", question, count=1)
+    if dates:
+        yield "get_conversations", {**dates, "limit": 10}
+    if not dates or any(get_term_weight(term) > EVERYDAY_WEIGHT for term in tokenize(topic)):
+        yield "search_conversations", {"query": question[:1_000], **dates}
         yield "search_memories", {"query": question[:1_000]}
+
+
+def _build_date_range(phrase: str, now: datetime) -> Mapping[str, str]:
+    """Return whole days on the owner's clock; a week begins on Monday."""
+    monday = now.date() - timedelta(now.weekday())
+    first, days = {
+        "today": (now.date(), 1),
+        "yesterday": (now.date() - timedelta(1), 1),
+    }.get(phrase.lower(), (monday - timedelta(7), 7))
+    start, end = (
+        datetime.combine(day, time(), now.tzinfo) for day in (first, first + timedelta(days))
+    )
+    return {"start_date": start.isoformat(), "end_date": end.isoformat()}

@@ -9,7 +9,8 @@ import pytest
 from shared.adapters.embedded.offline.planner import is_small_talk, plan
 from shared.domain.model import ToolSpec
 
-NOW = datetime(2026, 3, 4, 13, 30, tzinfo=ZoneInfo("Europe/Berlin"))  # a Wednesday
+BERLIN = ZoneInfo("Europe/Berlin")
+NOW = datetime(2026, 3, 4, 13, 30, tzinfo=BERLIN)  # a Wednesday
 LIBRARY_TOOLS = [
     ToolSpec(name=name, description="Find conversations and memories", parameters={})
     for name in ("get_conversations", "search_conversations", "search_memories")
@@ -66,16 +67,18 @@ def test_a_bare_day_lists_its_conversations_with_offsets():
 
 
 @pytest.mark.parametrize(
-    ("words", "start", "end"),
+    ("words", "now", "start", "end"),
     [
-        ("last Tuesday", "2026-03-03T00:00:00+01:00", "2026-03-04T00:00:00+01:00"),
-        ("in May", "2025-05-01T00:00:00+02:00", "2025-06-01T00:00:00+02:00"),
-        ("six hours ago", "2026-03-04T06:30:00+01:00", "2026-03-04T08:30:00+01:00"),
-        ("the week before Christmas", "2025-12-18T00:00:00+01:00", "2025-12-25T00:00:00+01:00"),
+        ("today", "2026-03-04T13:30", "2026-03-04T00:00:00+01:00", "2026-03-05T00:00:00+01:00"),
+        ("yesterday", "2026-03-30T09:00", "2026-03-29T00:00:00+01:00", "2026-03-30T00:00:00+02:00"),
+        ("last week", "2026-03-01T23:59", "2026-02-16T00:00:00+01:00", "2026-02-23T00:00:00+01:00"),
+        ("Last week", "2026-04-01T09:00", "2026-03-23T00:00:00+01:00", "2026-03-30T00:00:00+02:00"),
     ],
 )
-def test_a_time_in_words_becomes_a_filter_in_the_owners_zone_p13(words, start, end):
-    calls = plan(f"What did I do {words}?", NOW, LIBRARY_TOOLS)
+def test_past_days_become_a_filter_on_the_owners_clock_p13(words, now, start, end):
+    moment = datetime.fromisoformat(now).replace(tzinfo=BERLIN)
+
+    calls = plan(f"What did I do {words}?", moment, LIBRARY_TOOLS)
 
     date_range = {"start_date": start, "end_date": end, "limit": 10}
     assert calls == [("get_conversations", date_range)]
@@ -129,7 +132,7 @@ TASK_TOOLS = [
             "Remind me to call Ann tomorrow",
             (
                 "create_action_item",
-                {"description": "call Ann tomorrow", "due_at": "2026-03-05T00:00:00+01:00"},
+                {"description": "call Ann tomorrow", "due_at": "2026-03-05T18:00:00+01:00"},
             ),
         ),
         ("What are my to-dos?", ("get_action_items", {"completed": False})),
