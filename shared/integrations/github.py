@@ -1,4 +1,4 @@
-"""GitHub: the owner's pull requests and issues (P7)."""
+"""GitHub: the owner's pull requests and issues."""
 
 from typing import Annotated, Literal
 from urllib.parse import quote

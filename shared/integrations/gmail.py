@@ -1,4 +1,4 @@
-"""Gmail: the owner's mail, to be found and read, never sent (P7)."""
+"""Gmail: the owner's mail, to be found and read, never sent."""
 
 import asyncio
 import binascii

@@ -1,4 +1,4 @@
-"""Google Calendar: events of the owner's primary calendar (P6)."""
+"""Google Calendar: events of the owner's primary calendar."""
 
 from datetime import datetime, timedelta
 from hashlib import sha256

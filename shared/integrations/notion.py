@@ -1,4 +1,4 @@
-"""Notion: pages and databases of the owner's workspace, to be found (P7)."""
+"""Notion: pages and databases of the owner's workspace, to be found."""
 
 from typing import Annotated, Any
 

@@ -1,4 +1,4 @@
-"""Perplexity: a search of the web, with a key of ours (P7)."""
+"""Perplexity: a search of the web, with a key of ours."""
 
 from typing import Annotated
 

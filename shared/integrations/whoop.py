@@ -1,4 +1,4 @@
-"""Whoop: how the owner slept, recovered and trained (P7)."""
+"""Whoop: how the owner slept, recovered and trained."""
 
 from datetime import timedelta
 from typing import Annotated, TypeVar

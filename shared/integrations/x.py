@@ -1,4 +1,4 @@
-"""X: the owner's posts, and a search of recent ones (P7)."""
+"""X: the owner's posts, and a search of recent ones."""
 
 from typing import Annotated
 from urllib.parse import quote, urlencode

@@ -1,4 +1,4 @@
-"""The tools of the services that the owner connected (P6, P7), and of the web search."""
+"""The tools of the services that the owner connected, and of the web search."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""The tools that look after what the owner wants done (P5)."""
+"""The tools that look after what the owner wants done."""
 
 from collections.abc import Sequence
 from functools import partial
