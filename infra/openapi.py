@@ -3,14 +3,17 @@
 import json
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from pydantic import TypeAdapter
 
+from functions.chat.api import message_routes as chat_routes
+from functions.notifications import routes as notification_routes
+from functions.process_conversation.processing import processing_routes
+from functions.tool_proxy import routes as tool_proxy_routes
 from shared.data.codec import type_adapter
 from shared.edge.http import Endpoint, Wire
 
@@ -55,6 +58,17 @@ SECURITY_SCHEMES = {
     },
 }
 
+PUBLIC_ROUTES: Mapping[str, Sequence[Endpoint]] = {
+    "chat": chat_routes.ENDPOINTS,
+    "notifications": notification_routes.ENDPOINTS,
+    "process_conversation": (
+        *processing_routes.LIBRARY,
+        *processing_routes.MCP,
+        *processing_routes.INTEGRATIONS,
+    ),
+    "tool_proxy": tool_proxy_routes.ENDPOINTS,
+}
+
 Json = dict[str, Any]
 Schemas = Mapping[tuple[Any, Any], Json]
 
@@ -68,18 +82,12 @@ class PublicRoute:
 
 
 def list_public_routes() -> list[PublicRoute]:
-    """Find the public rows in every functions/*/endpoints.py."""
+    """List the public rows of every function."""
     return [
-        PublicRoute(function=file.parent.name, row=row)
-        for file in sorted((ROOT / "functions").glob("*/endpoints.py"))
-        for row in _list_endpoints(f"functions.{file.parent.name}.endpoints")
-        if row.access != "service"
+        PublicRoute(function=function, row=row)
+        for function, rows in PUBLIC_ROUTES.items()
+        for row in rows
     ]
-
-
-def _list_endpoints(module: str) -> list[Endpoint]:
-    tables = [value for value in vars(import_module(module)).values() if isinstance(value, tuple)]
-    return [row for table in tables for row in table if isinstance(row, Endpoint)]
 
 
 def build_document() -> Json:

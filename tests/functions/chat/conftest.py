@@ -137,7 +137,7 @@ def forbid_blocking_calls() -> Iterator[None]:
     """
     with blockbuster_ctx() as watch:
         for call in ("io.TextIOWrapper.read", "io.BufferedReader.read"):
-            watch.functions[call].can_block_in("shared/prompts/__init__.py", "_text")
+            watch.functions[call].can_block_in("shared/prompts/__init__.py", "_read_text")
             watch.functions[call].can_block_in("zoneinfo/_common.py", "load_data")
             watch.functions[call].can_block_in("importlib/metadata/__init__.py", "read_text")
         imports = "<frozen importlib._bootstrap>"
