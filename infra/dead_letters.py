@@ -1,4 +1,4 @@
-"""`make dead-letters`: list what was given up, show one, and send it again (REPLAY=id or all)."""
+"""Dead letters on the command line: list them, show one, send it again (REPLAY=id or all)."""
 
 import argparse
 import asyncio

@@ -1,4 +1,4 @@
-"""How far a measurement has come, on the console."""
+"""Progress of a measurement, printed."""
 
 import sys
 from collections.abc import Callable

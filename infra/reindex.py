@@ -1,4 +1,4 @@
-"""`make reindex`: make a user's rows anew, after rows changed their form or an embedder was added."""
+"""Reindexing, `make reindex`: builds a user's rows anew after an upgrade or for an embedder."""
 
 import argparse
 import asyncio

@@ -1,1 +1,1 @@
-"""A small app for Keepsake: a shopping list that its owner's chat can read and change."""
+"""Example app for Keepsake: a shopping list that its user's chat can read and change."""

@@ -1,4 +1,4 @@
-"""`make example`: serve the app, make it known to the Keepsake that runs here, and ask for it."""
+"""Command of the example, `make example`: serves the app, installs it and asks for it."""
 
 import argparse
 import base64

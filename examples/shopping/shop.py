@@ -1,4 +1,4 @@
-"""The app itself: a manifest, three tools, and calls believed only when their signature holds.
+"""Example app itself: a manifest, three tools, and a check of each call's signature.
 
 It imports nothing of Keepsake: copy this file, and you have an app.
 """

@@ -1,4 +1,4 @@
-"""`make bench`: print every figure beside what is wanted of it, and write docs/bench.md."""
+"""`make bench`: print every figure beside its bound, and write docs/bench.md."""
 
 import asyncio
 import sys

@@ -1,7 +1,7 @@
-"""What agent loops add to the calls they make: ours, LangGraph's and the OpenAI Agents SDK's.
+"""Agent loops compared: what ours, LangGraph's and the OpenAI Agents SDK's add to their model calls.
 
-Each runs in a process of its own, against one scripted model, and in turn: what disturbs the machine
-disturbs all of them. Each is compared with the SDK's bare streams; ours may be below them, as our
+Each runs in a process of its own, against one scripted model, in turn, so that a disturbance of the
+machine hits all of them. Each is compared with the SDK's bare streams; ours may be faster, because our
 adapter does not build the SDK's objects. So our loop is compared with that adapter alone as well.
 """
 

@@ -1,4 +1,4 @@
-"""An app to call: it answers `/find` at once and `/slow` after so many seconds."""
+"""App server to call: it answers `/find` at once and `/slow` after so many seconds."""
 
 import argparse
 import asyncio

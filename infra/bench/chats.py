@@ -1,4 +1,4 @@
-"""What a turn in a chat of a thousand messages costs beside one in a new chat."""
+"""Long chats: the cost of a turn in a chat of a thousand messages, beside one in a new chat."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""The smallest client that can measure a stream: it must cost less than what it measures."""
+"""HTTP client for streams, small enough to cost less than what it measures."""
 
 import asyncio
 import json

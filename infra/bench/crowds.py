@@ -1,4 +1,4 @@
-"""Eighty people ask at once, with tools; then the process is killed while it answers them all."""
+"""Crowds: eighty people ask at once, with tools; then the process is killed while it answers."""
 
 import asyncio
 import json

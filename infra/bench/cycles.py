@@ -1,4 +1,4 @@
-"""What a tool cycle adds to a turn of the whole product, beside the raw client's same calls."""
+"""Tool cycles: what one adds to a turn of the whole product, beside the raw client's same calls."""
 
 import time
 from collections.abc import Awaitable

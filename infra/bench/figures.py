@@ -1,4 +1,4 @@
-"""A measured figure, what is wanted of it, and the table of them all."""
+"""Figures: a measured value with its bound, and the table of all of them."""
 
 import os
 import platform

@@ -1,4 +1,4 @@
-"""Other people's agent loops, in a virtual environment of their own: the product needs none of them."""
+"""Other agent frameworks, in a virtual environment of their own: the product needs none of them."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""What a fresh process spends on loading an entry point, beside what it stands on.
+"""Import times: what a fresh process spends on loading an entry point, beside its foundations.
 
 CPU time, because with a warm page cache loading is nothing else, and a busy machine counts the same.
 """

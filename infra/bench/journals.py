@@ -1,4 +1,4 @@
-"""What it costs to keep a run's journal: its commits, their bytes and milliseconds, turn by turn."""
+"""Journals: commits, bytes and milliseconds of a run's journal, turn by turn."""
 
 import asyncio
 import tempfile

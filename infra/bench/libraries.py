@@ -1,4 +1,4 @@
-"""Libraries nobody lived: seeded conversations whose words are as unevenly common as real ones."""
+"""Synthetic libraries: seeded conversations whose words are as unevenly common as real ones."""
 
 import asyncio
 import random

@@ -1,4 +1,4 @@
-"""How fast apps are served that post notifications, and what a post asks of the store."""
+"""Notifications: how fast posts of apps are answered, and what a post asks of the store."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""The processes under measurement: started for real, on free ports, with a clean environment."""
+"""Processes under measurement: started for real, on free ports, with a clean environment."""
 
 import os
 import signal

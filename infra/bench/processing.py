@@ -1,4 +1,4 @@
-"""How fast conversations are imported, and what processing one asks of the store and the model."""
+"""Processing: how fast conversations are imported, and what each costs the store and the model."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""How many document reads, in how many rounds, stand before a turn's first model call."""
+"""Reads before a turn's first model call: how many documents, in how many rounds."""
 
 import tempfile
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""The baseline of the throughput figure: AsyncOpenAI's stream as `data:` frames, and nothing else."""
+"""Baseline of the throughput figure: AsyncOpenAI's stream as `data:` frames, and nothing else."""
 
 import sys
 from collections.abc import AsyncIterator

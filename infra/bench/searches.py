@@ -1,4 +1,4 @@
-"""What a search costs over HTTP in libraries of several sizes, from `make run`'s own process."""
+"""Searches over HTTP in libraries of several sizes, from `make run`'s own process."""
 
 import json
 import tempfile

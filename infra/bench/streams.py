@@ -1,4 +1,4 @@
-"""What a question costs through the whole server, beside a bare stream from the same model."""
+"""Streams: the cost of a question through the whole server, beside the model's bare stream."""
 
 import asyncio
 import json

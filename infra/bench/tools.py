@@ -1,4 +1,4 @@
-"""What a tool call costs beside a direct one, and what a slow app costs the others."""
+"""Tool calls: their cost beside a direct one, and what a slow app costs the others."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""The Auth emulator of firebase-tools: issues and checks real ID tokens, unsigned."""
+"""Auth emulator of firebase-tools: issues and checks real ID tokens, unsigned."""
 
 import json
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Stands where Eventarc stands: takes what the emulators post and calls our functions as the cloud does."""
+"""Eventarc of the emulators: passes what they post to our functions as the cloud does."""
 
 import base64
 import json

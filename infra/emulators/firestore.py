@@ -1,4 +1,4 @@
-"""The Firestore emulator: enforces rules, fires triggers, knows no indexes."""
+"""Firestore emulator: enforces rules, fires triggers, knows no indexes."""
 
 import urllib.error
 import urllib.request

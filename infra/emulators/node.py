@@ -1,4 +1,4 @@
-"""Installs what a package-lock.json pins."""
+"""Node packages that a package-lock.json pins, installed."""
 
 import shutil
 import subprocess

@@ -1,4 +1,4 @@
-"""Runs an emulator of the Google Cloud SDK as a child process."""
+"""Emulator process of the Google Cloud SDK, as a child of this one."""
 
 import shutil
 import socket

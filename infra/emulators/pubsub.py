@@ -1,4 +1,4 @@
-"""The Pub/Sub emulator: topics, push subscriptions, redelivery."""
+"""Pub/Sub emulator: topics, push subscriptions, redelivery."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,4 +1,4 @@
-"""Print how well a LoCoMo file's questions find their evidence, beside a plain baseline."""
+"""Evaluation of retrieval: how well a LoCoMo file's questions find their evidence."""
 
 import argparse
 import asyncio

@@ -1,4 +1,4 @@
-"""InjecAgent's cases as turns: the tool its owner asked for, and what the injection makes of it."""
+"""Attacks: InjecAgent's cases as turns, with the user's tool and the injection's calls."""
 
 import ast
 import re

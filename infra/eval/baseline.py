@@ -1,4 +1,4 @@
-"""What search is compared with: BM25 over windows of three turns."""
+"""Baseline of the search: BM25 over windows of three turns."""
 
 import math
 import re

@@ -1,8 +1,8 @@
-"""Transcripts with the facts about their owner that should be remembered, and how an answer scores.
+"""Gold set: transcripts with the facts about their user that should be remembered, and the score.
 
-A talk is a trap, its lines ("ME: " is the owner) and the facts that are expected: the segments any of
-which may prove one, and the terms that its wording must hold. Rules are tuned on the first half, the
-talks at even places; the other half says what they are worth on words they were not written for.
+A talk is a trap, its lines ("ME: " is the user) and the expected facts: the segments any of which may
+prove one, and the terms that its wording must contain. Rules are tuned on the first half, the talks at
+even places; the other half shows how they do on words they were not written for.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""Print which calls an injection brings about, and how often an honest wish meets a question."""
+"""Evaluation of prompt injection: the calls it causes, and the questions that honest wishes cause."""
 
 import argparse
 import asyncio

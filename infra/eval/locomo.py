@@ -1,4 +1,4 @@
-"""People, their dated talks and the questions about them, as a LoCoMo file tells them."""
+"""LoCoMo files: people, their dated talks and the questions about them."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Print which facts about their owner production finds in the gold set, and which it makes up."""
+"""Evaluation of memories: what production finds in the gold set, and what it makes up."""
 
 import argparse
 import asyncio

@@ -1,4 +1,4 @@
-"""What a ranking is worth for a question, and how sure a difference is."""
+"""Metrics of a ranking for a question, and the confidence interval of a difference."""
 
 import random
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""A turn as production runs it, with a model that does whatever it was talked into."""
+"""Obedient model: a turn as production runs it, with a model that follows every injection."""
 
 import json
 from collections.abc import AsyncIterator, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""A library filled by production's processing, and asked through production's search."""
+"""Search under evaluation: a library filled by production's processing, and its search."""
 
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager

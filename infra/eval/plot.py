@@ -1,4 +1,4 @@
-"""Bars of a few rankings beside each other, as SVG."""
+"""Plot of a few rankings side by side, as SVG bars."""
 
 from collections.abc import Mapping, Sequence
 

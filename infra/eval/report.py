@@ -1,4 +1,4 @@
-"""An evaluation in words: each ranking beside the baseline, and how sure the differences are."""
+"""Report of an evaluation: each ranking beside the baseline, with its confidence intervals."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""`make run`: the whole product in one process on one origin, without a key and without a cloud.
+"""Local server, `make run`: the whole product in one process on one origin, without a cloud.
 
 This process plays the platform: it gives the functions their environment and loads them from their
 sources; what they share are the files below DATA_DIR.

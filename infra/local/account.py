@@ -1,4 +1,4 @@
-"""`make export` and `make erase`: take everything along from the running product, or leave nothing."""
+"""Export and erasure on the command line: `make export` and `make erase`."""
 
 import argparse
 import sys

@@ -1,4 +1,4 @@
-"""Chromium as the console's tests and its picture use it: Debian's, silent towards the outside."""
+"""Chromium for the console's tests and pictures: Debian's, without requests to the outside."""
 
 import shutil
 import sys

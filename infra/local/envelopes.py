@@ -1,4 +1,4 @@
-"""The embedded world's jobs as the cloud would post them: same headers, same bytes."""
+"""Envelopes: the embedded world's jobs as the cloud would post them, in the same bytes."""
 
 import base64
 import json

@@ -1,4 +1,4 @@
-"""The embedded world's front door: one origin for every public function, the console and tokens."""
+"""Local gateway: one origin for every public function, the console and development tokens."""
 
 from collections.abc import Sequence
 from ipaddress import ip_address

@@ -1,4 +1,4 @@
-"""`make import`: hand files to the running product; sending one again adds nothing."""
+"""Import on the command line, `make import`: sends files to the running product."""
 
 import argparse
 import glob

@@ -1,4 +1,4 @@
-"""Delivers the embedded queue's jobs to entry points over HTTP, as Eventarc and Cloud Tasks do."""
+"""Queue worker: delivers the embedded queue's jobs over HTTP, as Eventarc and Cloud Tasks do."""
 
 from collections import Counter
 from collections.abc import Awaitable, Callable

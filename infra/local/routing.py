@@ -1,4 +1,4 @@
-"""infra/routes.json as types: which entry point serves which path, and who may call it."""
+"""Routing table of infra/routes.json as types: the entry point of each path, and its callers."""
 
 import json
 from collections.abc import Mapping

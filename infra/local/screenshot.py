@@ -1,4 +1,4 @@
-"""Takes the README's pictures: `python -m infra.local.screenshot` writes docs/{console,search,apps}.png."""
+"""Screenshots for the README: `python -m infra.local.screenshot` writes docs/*.png."""
 
 import json
 import sys

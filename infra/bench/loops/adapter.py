@@ -1,4 +1,4 @@
-"""Our model adapter alone, making the same calls: what our loop stands on."""
+"""Model adapter alone, making the same calls: the foundation of our loop."""
 
 import json
 import sys

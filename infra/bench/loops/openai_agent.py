@@ -1,4 +1,4 @@
-"""The OpenAI Agents SDK's runner, streaming, its tracing off: there is nobody to send traces to."""
+"""OpenAI Agents SDK's runner, streaming, with its tracing off."""
 
 from agents import (
     Agent,

@@ -1,4 +1,4 @@
-"""Our loop as a turn runs it: guards, citations, telemetry, and a model that may be asked twice."""
+"""Our loop as a turn runs it: limits, citations, telemetry, and a model with a retry."""
 
 import sys
 from contextlib import aclosing

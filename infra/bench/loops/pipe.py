@@ -1,6 +1,6 @@
-"""The pipe a loop under measurement stands behind: a question comes in, the cost of a turn goes out.
+"""Pipe of a loop under measurement: a question goes in, the cost of a turn comes out.
 
-Standard library only: other people's loops run in a virtual environment of their own.
+Standard library only: other frameworks run in a virtual environment of their own.
 """
 
 import asyncio

@@ -1,4 +1,4 @@
-"""The baseline: the same calls through the SDK's streams, and nothing around them."""
+"""Baseline of the agent loops: the same calls through the SDK's streams, and nothing else."""
 
 import json
 from functools import partial
