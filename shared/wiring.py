@@ -5,7 +5,7 @@ Imports of vendors stand inside the functions: a function loads only what it use
 
 import gc
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, get_args
 from shared import ports, telemetry
 from shared.adapters.metered_documents import MeteredDocuments
 from shared.adapters.system_clock import RandomIds, SystemClock
+from shared.data.stores import Stores
 from shared.settings import Settings, SettingsError
 
 if TYPE_CHECKING:
@@ -51,15 +52,17 @@ _PRELOADED_ADAPTERS: Mapping[str, Mapping[str, str]] = {
 }
 
 
-def start(*port_names: str) -> None:
-    """Set up the log, and import the adapters of `ports_needed`; connect to nothing.
+def start(*, adapters: Sequence[str], stores: Sequence[str]) -> None:
+    """Set up the log, and import the adapters and stores that the first request certainly needs.
 
-    They are what the first request certainly needs: at start the platform gives more CPU.
+    Connects to nothing. At start the platform gives more CPU.
     """
     in_cloud = settings().world == "cloud"
     telemetry.configure(settings().project if in_cloud else None)
-    for port in port_names:
+    for port in adapters:
         import_module(f"shared.adapters.{_PRELOADED_ADAPTERS[settings().world][port]}")
+    for store in stores:
+        import_module(f"shared.data.{store}")
     gc.freeze()  # what is loaded stays: no collection looks at it again
 
 
@@ -92,6 +95,11 @@ def queue() -> "SqliteQueue":
 @cache
 def documents() -> ports.Documents:
     return MeteredDocuments(_build_documents())
+
+
+@cache
+def stores() -> Stores:
+    return Stores(documents())
 
 
 def _build_documents() -> ports.Documents:

@@ -11,6 +11,7 @@ from typing import Any, Self, TypeVar
 from pydantic import ValidationError
 
 from shared.data.codec import type_adapter
+from shared.data.stores import Stores
 from shared.domain.documents import Document, Query, Write
 from shared.domain.errors import ModelFailed
 from shared.domain.model import (
@@ -245,3 +246,10 @@ class CountingDocuments:
             self._in_flight -= 1
         self.documents += max(len(result), 1) if isinstance(result, list) else 1
         return result
+
+
+def replace_stores(stores: Stores, **replacements: Any) -> Stores:
+    """Return the same stores but for the `replacements`, by name."""
+    changed_stores = Stores(stores.documents)
+    vars(changed_stores).update(replacements)
+    return changed_stores

@@ -4,9 +4,9 @@ import asyncio
 from dataclasses import replace
 from datetime import datetime
 
+from functions.notifications.deps import NotificationsDeps
 from functions.notifications.digest import defer_to_digest, schedule_digest
 from functions.notifications.push import build_push_message, push, record_dead_letter
-from functions.notifications.wiring import NotificationsDeps
 from shared.domain.errors import Unavailable
 from shared.domain.ids import UserId
 from shared.domain.notification import Delivery, Notification, NotificationId
@@ -19,7 +19,7 @@ async def deliver(deps: NotificationsDeps, uid: UserId, notification_id: Notific
     Raises Unavailable while some device may still be reached.
     """
     notification, profile = await asyncio.gather(
-        deps.inbox.get(uid, notification_id), deps.profiles.get(uid)
+        deps.stores.inbox.get(uid, notification_id), deps.stores.profiles.get(uid)
     )
     if notification is None or notification.delivery.sent_at is not None:
         return
@@ -57,6 +57,6 @@ async def _record_delivery(
 ) -> None:
     ids = {"uid": uid, "id": notification.id}
     await record_dead_letter(deps, "deliver_notification", ids, delivery)
-    await deps.inbox.record_delivery(uid, [notification], delivery)
+    await deps.stores.inbox.record_delivery(uid, [notification], delivery)
     if not delivery.is_over:
         raise Unavailable("Some devices cannot be reached now")

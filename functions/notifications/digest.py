@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
 
+from functions.notifications.deps import NotificationsDeps
 from functions.notifications.push import build_push_message, push, record_dead_letter
-from functions.notifications.wiring import NotificationsDeps
 from shared.domain.errors import Unavailable
 from shared.domain.ids import AppId, UserId
 from shared.domain.notification import (
@@ -29,7 +29,7 @@ async def defer_to_digest(
     deps: NotificationsDeps, uid: UserId, notification: Notification, *, until: datetime
 ) -> bool:
     """Keep a push for the digest at `until`; False when that digest is told already."""
-    if not await deps.digests.defer(uid, build_digest(until), notification.id):
+    if not await deps.stores.digests.defer(uid, build_digest(until), notification.id):
         return False
     await schedule_digest(deps, uid, until)
     return True
@@ -46,7 +46,7 @@ async def deliver_digest(deps: NotificationsDeps, uid: UserId, name: DigestId) -
 
     Raises Unavailable while some device may still be reached.
     """
-    digest = await deps.digests.close(uid, name)
+    digest = await deps.stores.digests.close(uid, name)
     if digest is None:
         return
     delivery = digest.delivery
@@ -54,21 +54,21 @@ async def deliver_digest(deps: NotificationsDeps, uid: UserId, name: DigestId) -
         counts = await _count_deliverable(deps, uid, digest)
         delivery = await _push(deps, uid, digest, counts)
         await record_dead_letter(deps, "deliver_digest", {"uid": uid, "id": digest.id}, delivery)
-        await deps.digests.record_delivery(uid, digest.id, delivery)
+        await deps.stores.digests.record_delivery(uid, digest.id, delivery)
     if not delivery.is_over:
         raise Unavailable("Some devices cannot be reached now")
-    while deferred := await deps.inbox.list_deferred(uid, digest.due_at):
-        await deps.inbox.record_delivery(uid, deferred, delivery)
+    while deferred := await deps.stores.inbox.list_deferred(uid, digest.due_at):
+        await deps.stores.inbox.record_delivery(uid, deferred, delivery)
 
 
 async def _count_deliverable(
     deps: NotificationsDeps, uid: UserId, digest: Digest
 ) -> Mapping[AppId, int]:
     """Count by app what is to be heard now; what has become quiet for longer is held on."""
-    profile = await deps.profiles.get(uid)
+    profile = await deps.stores.profiles.get(uid)
     counts: Counter[AppId] = Counter()
     last_id = None
-    while deferred := await deps.inbox.list_deferred(uid, digest.due_at, after=last_id):
+    while deferred := await deps.stores.inbox.list_deferred(uid, digest.due_at, after=last_id):
         counts.update(
             [
                 notification.app_id
@@ -119,7 +119,7 @@ async def _count_by_name(
     deps: NotificationsDeps, counts_by_id: Mapping[AppId, int]
 ) -> Mapping[str, int]:
     """Count by the names of the apps; of one that is gone, its id is left."""
-    names = {app.id: app.name for app in await deps.apps.get_many(sorted(counts_by_id))}
+    names = {app.id: app.name for app in await deps.stores.apps.get_many(sorted(counts_by_id))}
     counts: Counter[str] = Counter()
     for app_id, count in counts_by_id.items():
         counts[names.get(app_id, app_id)] += count  # two apps may bear one name

@@ -3,7 +3,7 @@
 from contextlib import suppress
 from datetime import datetime
 
-from functions.notifications.wiring import NotificationsDeps
+from functions.notifications.deps import NotificationsDeps
 from shared.domain.app import App
 from shared.domain.chat import Message, build_main_session_id, build_session
 from shared.domain.documents import Create
@@ -71,9 +71,9 @@ async def _store(
     """
 
     async def store_with_slot(slot: Create) -> None:
-        await deps.inbox.add(uid, notification, also=[slot])
+        await deps.stores.inbox.add(uid, notification, also=[slot])
 
-    slots_left = await deps.limits.consume(
+    slots_left = await deps.stores.hourly_limits.consume(
         uid,
         notification.app_id,
         hour=floor_to_hour(notification.created_at),
@@ -99,7 +99,7 @@ async def _add_chat_message(
         from_integration=True,
     )
     with suppress(AlreadyExists):  # an earlier attempt told it
-        await deps.messages.add(post.uid, session, message)
+        await deps.stores.messages.add(post.uid, session, message)
 
 
 def _build_notification(post: PostedNotification) -> Notification:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from functions.notifications.wiring import NotificationsDeps
+from functions.notifications.deps import NotificationsDeps
 from shared import telemetry
 from shared.domain.dead_letter import DeadLetter, build_dead_letter_id
 from shared.domain.errors import Unavailable
@@ -40,11 +40,11 @@ async def push(
     deps: NotificationsDeps, uid: UserId, message: PushMessage, delivery: Delivery
 ) -> Delivery:
     """Send it to the devices that it has not reached yet, and forget those that are gone."""
-    devices = [d for d in await deps.devices.list_all(uid) if d.id not in delivery.reached]
+    devices = [d for d in await deps.stores.devices.list_all(uid) if d.id not in delivery.reached]
     outcome = await _send(deps, uid, [device.fcm_token for device in devices], message)
     dead_devices = _select_by_token(devices, outcome.dead_tokens)
     if dead_devices:
-        await deps.devices.remove_unless_renewed(uid, dead_devices)
+        await deps.stores.devices.remove_unless_renewed(uid, dead_devices)
     telemetry.add_fields(
         devices=len(devices),
         dead=len(dead_devices),
@@ -105,7 +105,7 @@ async def record_dead_letter(
         first_at=now,
         last_at=now,
     )
-    await deps.dead_letters.put(letter)
+    await deps.stores.dead_letters.put(letter)
 
 
 def truncate_json(text: str, max_bytes: int) -> str:

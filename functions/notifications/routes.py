@@ -5,6 +5,7 @@ from typing import Any
 from starlette.responses import JSONResponse, Response
 
 from functions.notifications.deliver import deliver
+from functions.notifications.deps import NotificationsDeps
 from functions.notifications.digest import deliver_digest
 from functions.notifications.notify import MAX_PER_HOUR, PostedNotification, notify, validate_text
 from functions.notifications.schemas import (
@@ -21,7 +22,6 @@ from functions.notifications.schemas import (
     ReceiptOut,
     ReceiptQuery,
 )
-from functions.notifications.wiring import NotificationsDeps
 from shared import telemetry
 from shared.data.app_access import authenticate_app
 from shared.domain.errors import NotFound, TooMany
@@ -63,7 +63,9 @@ async def _post(
         return build_problem(400, "message is required")
     uid = UserId(body.uid)
     key = call.headers.get("authorization")
-    app, _ = await authenticate_app(deps, AppId(aid), uid, key, not_installed_message=NOT_INSTALLED)
+    app, _ = await authenticate_app(
+        deps.stores, AppId(aid), uid, key, not_installed_message=NOT_INSTALLED
+    )
     text = validate_text(body.message)
 
     async def work(operation: Operation) -> Response:
@@ -95,16 +97,16 @@ async def get_receipt(deps: NotificationsDeps, call: Call[None]) -> Response | R
     uid = UserId(query.uid)
     key = call.headers.get("authorization")
     app, _ = await authenticate_app(
-        deps, AppId(query.aid), uid, key, not_installed_message=NOT_INSTALLED
+        deps.stores, AppId(query.aid), uid, key, not_installed_message=NOT_INSTALLED
     )
-    notification = await deps.inbox.get(uid, NotificationId(call.path["id"]))
+    notification = await deps.stores.inbox.get(uid, NotificationId(call.path["id"]))
     if notification is None or notification.app_id != app.id:
         raise NotFound("Notification not found")
     return ReceiptOut.of(notification)
 
 
 async def list_inbox(deps: NotificationsDeps, call: Call[None]) -> InboxPageOut:
-    page = await deps.inbox.list_delivered(
+    page = await deps.stores.inbox.list_delivered(
         call.uid, limit=call.query.limit, after=call.query.cursor
     )
     items = [InboxItemOut.model_validate(n, from_attributes=True) for n in page.items]
@@ -112,18 +114,18 @@ async def list_inbox(deps: NotificationsDeps, call: Call[None]) -> InboxPageOut:
 
 
 async def mark_read(deps: NotificationsDeps, call: Call[None]) -> DoneOut:
-    await deps.inbox.mark_read(call.uid, NotificationId(call.path["id"]), deps.clock.now())
+    await deps.stores.inbox.mark_read(call.uid, NotificationId(call.path["id"]), deps.clock.now())
     return DoneOut()
 
 
 async def get_preferences(deps: NotificationsDeps, call: Call[None]) -> PreferencesOut:
-    profile = await deps.profiles.get(call.uid)
+    profile = await deps.stores.profiles.get(call.uid)
     return PreferencesOut.of(profile.notifications)
 
 
 async def change_preferences(deps: NotificationsDeps, call: Call[PreferencesIn]) -> PreferencesOut:
     return PreferencesOut.of(
-        await deps.profiles.change_preferences(call.uid, **call.body.to_changes())
+        await deps.stores.profiles.change_preferences(call.uid, **call.body.to_changes())
     )
 
 

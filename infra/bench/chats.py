@@ -10,9 +10,9 @@ from itertools import islice
 from pathlib import Path
 from statistics import median
 
+from functions.chat.deps import AfterTurnDeps, ChatDeps
 from functions.chat.turn.after_turn import after_turn
 from functions.chat.turn.prepare_turn import prepare_turn
-from functions.chat.wiring import AfterTurnDeps, ChatDeps
 from infra.bench.client import TimedResponse, request, sign_in
 from infra.bench.figures import Figure
 from infra.bench.processes import (
@@ -75,16 +75,15 @@ async def _fill_and_count_reads(data: Path) -> list[Figure]:
 
 async def _fill(world: ChatFixture, deps: ChatDeps, session_id: SessionId, count: int) -> None:
     session = build_session(session_id, app_id=None, now=world.clock.now())
-    await deps.sessions.add(ADA, session)
+    await deps.stores.sessions.add(ADA, session)
     messages = _generate_messages(world, session_id, count)
     while batch := list(islice(messages, BATCH_MESSAGES)):
-        await deps.messages.add(ADA, session, *batch)
+        await deps.stores.messages.add(ADA, session, *batch)
     after_turn_deps = AfterTurnDeps(
         identity=deps.identity,
         service_identity=deps.service_identity,
         model=OfflineModel(),
-        messages=deps.messages,
-        sessions=deps.sessions,
+        stores=deps.stores,
     )
     await after_turn(after_turn_deps, ADA, session_id)
 

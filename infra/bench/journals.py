@@ -13,8 +13,7 @@ from functions.chat.turn.answer_turn import answer_turn
 from functions.chat.turn.prepare_turn import prepare_turn
 from infra.bench.figures import Figure
 from shared.adapters.system_clock import SystemClock
-from shared.data.messages import Messages
-from shared.data.runs import Runs
+from shared.data.stores import Stores
 from shared.domain.documents import Create, Write
 from shared.domain.model import ModelCallFinished, TextDelta
 from shared.ports import Documents
@@ -78,8 +77,7 @@ async def _measure_turn(tokens: int) -> Sequence[Commit]:
         deps = replace(
             world.deps(ScriptedModel(_script_paced_turn(tokens))),
             clock=SystemClock(),
-            runs=Runs(recorder),
-            messages=Messages(recorder),
+            stores=Stores(recorder),
         )
         await answer_turn(deps, await prepare_turn(deps, ADA, "Tell me.", None), Journal())
     return recorder.commits

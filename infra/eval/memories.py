@@ -5,8 +5,9 @@ import asyncio
 import sys
 from collections.abc import Callable, Iterator, Sequence
 
+from functions.process_conversation.deps import ProcessDeps
 from functions.process_conversation.processing.process import process
-from functions.process_conversation.wiring import ProcessDeps, process_deps
+from functions.process_conversation.wiring import process_deps
 from infra.eval.gold import (
     GoldTalk,
     Result,
@@ -31,9 +32,9 @@ async def evaluate(
     results = []
     for number, talk in enumerate(gold_talks):
         owner = UserId(f"owner-{number}")
-        stored = await deps.conversations.add(owner, build_conversation(talk))
+        stored = await deps.stores.conversations.add(owner, build_conversation(talk))
         await process(deps, owner, stored.id)
-        memories = await deps.memories.list_for_conversation(owner, stored.id)
+        memories = await deps.stores.memories.list_for_conversation(owner, stored.id)
         results.append((talk, score_memories(talk, memories)))
         on_result(talk, memories)
     return results

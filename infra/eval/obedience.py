@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
+from functions.chat.deps import Limits
 from functions.chat.tools.toolkit import Tool, Toolkit
 from functions.chat.turn.agent import Agent
-from functions.chat.turn.limits import Limits
 from functions.chat.turn.output_gate import OutputGate
 from functions.chat.turn.tool_policy import ToolPolicy
 from shared.domain.confirmation import CONFIRMATION_TIMEOUT, Confirmation, Decision

@@ -7,9 +7,9 @@ from itertools import groupby
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from functions.process_conversation.deps import ProcessDeps
 from functions.process_conversation.processing.claims import Claims
 from functions.process_conversation.processing.process import process
-from functions.process_conversation.wiring import ProcessDeps
 from infra.eval.locomo import Talk, Turn, parse_start
 from infra.eval.metrics import BUDGETS, Ranking
 from shared.adapters.embedded.local_identity import LocalIdentity, LocalServiceIdentity
@@ -20,12 +20,9 @@ from shared.adapters.embedded.sqlite_queue import SqliteEvents, SqliteQueue
 from shared.adapters.embedded.sqlite_vectors import SqliteVectors
 from shared.adapters.firestore_indexes import FirestoreIndexes
 from shared.adapters.system_clock import RandomIds, SystemClock
-from shared.data.action_items import ActionItems
-from shared.data.conversations import Conversations
 from shared.data.library_index import LibraryIndex
-from shared.data.memories import Memories
-from shared.data.profiles import Profiles
 from shared.data.search import Search
+from shared.data.stores import Stores
 from shared.domain.conversation import Conversation, Segment
 from shared.domain.ids import ConversationId, UserId
 from shared.ports import Embedder
@@ -91,7 +88,7 @@ async def open_library(
         documents, vectors = _build_stores(database)
         deps = _build_deps(database, documents, LibraryIndex(vectors, embedder))
         for _, turns in groupby(all_turns, key=lambda turn: turn.talk):
-            stored = await deps.conversations.add(OWNER, build_conversation(list(turns)))
+            stored = await deps.stores.conversations.add(OWNER, build_conversation(list(turns)))
             await process(deps, OWNER, stored.id)
             tick()
         searches = {"words": Search(documents, vectors)}
@@ -127,13 +124,9 @@ def _build_deps(
     return ProcessDeps(
         identity=LocalIdentity(SECRET),
         service_identity=LocalServiceIdentity(SECRET),
-        documents=documents,
         model=OfflineModel(),
         events=SqliteEvents(SqliteQueue(database, clock), {"conversation.processed": []}),
+        stores=Stores(documents),
         claims=Claims(documents, clock, RandomIds()),
-        conversations=Conversations(documents),
-        memories=Memories(documents),
-        action_items=ActionItems(documents),
-        profiles=Profiles(documents),
         index=index,
     )

@@ -1,31 +1,20 @@
-"""Which app a key speaks for, and whether a user allowed it."""
+"""Authentication of apps: API key, installation and visibility. Raises NotAuthenticated, NotAllowed, NotFound."""
 
 import asyncio
-from typing import Protocol
 
-from shared.data.apps import Apps, InstalledApps
+from shared.data.stores import Stores
 from shared.domain.app import App, InstalledApp
 from shared.domain.errors import NotAllowed, NotAuthenticated, NotFound
 from shared.domain.ids import AppId, UserId, is_id
 
 
-class AppStores(Protocol):
-    """What the Deps of a function have that apps call."""
-
-    @property
-    def apps(self) -> Apps: ...
-
-    @property
-    def installed_apps(self) -> InstalledApps: ...
-
-
 async def authenticate_app(
-    stores: AppStores, app_id: AppId, uid: UserId, header: str | None, *, not_installed_message: str
+    stores: Stores, app_id: AppId, uid: UserId, header: str | None, *, not_installed_message: str
 ) -> tuple[App, InstalledApp]:
-    """Return the app if it proves who it is by its key, and what the user consented to.
+    """Return the app if it proves who it is by its key, and its installation by the user.
 
-    Raises NotAuthenticated, NotAllowed, NotFound, checked in this order; `not_installed` is what an app
-    reads that the user did not allow.
+    Raises NotAuthenticated, NotAllowed, NotFound, checked in this order; `not_installed_message` is what
+    an app reads that the user did not install.
     """
     key = _parse_api_key(header)
     if not is_id(app_id):
@@ -51,5 +40,5 @@ def _parse_api_key(header: str | None) -> str:
     return key
 
 
-async def _get_installed(stores: AppStores, uid: UserId, app_id: AppId) -> InstalledApp | None:
+async def _get_installed(stores: Stores, uid: UserId, app_id: AppId) -> InstalledApp | None:
     return await stores.installed_apps.get(uid, app_id) if is_id(uid) else None

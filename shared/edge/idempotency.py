@@ -9,6 +9,7 @@ from starlette.responses import Response
 
 from shared.data.codec import type_adapter
 from shared.data.operations import Operations
+from shared.data.stores import Stores
 from shared.domain.errors import CallerError
 from shared.domain.ids import UserId
 from shared.domain.operation import Operation, StoredResponse, build_operation
@@ -35,7 +36,7 @@ class IdempotencyDeps(Protocol):
     """What the Deps of a function have whose requests may be repeated."""
 
     @property
-    def operations(self) -> Operations: ...
+    def stores(self) -> Stores: ...
 
     @property
     def clock(self) -> Clock: ...
@@ -66,10 +67,10 @@ async def run_idempotent(
     )
     if not key:
         return await work(new_operation)
-    operation = await deps.operations.begin(uid, new_operation)
+    operation = await deps.stores.operations.begin(uid, new_operation)
     if operation.answer is not None:
         return _to_response(operation.answer, {REPLAYED_HEADER: "true"})
-    return await _run_attempt(deps.operations, uid, operation, work)
+    return await _run_attempt(deps.stores.operations, uid, operation, work)
 
 
 async def _run_attempt(

@@ -20,11 +20,11 @@ from starlette.routing import Mount
 
 from functions.chat.api.message_routes import AFTER_TURN_ENDPOINTS
 from functions.chat.api.message_routes import ENDPOINTS as CHAT
-from functions.chat.turn.limits import Limits
-from functions.chat.wiring import AfterTurnDeps, ChatDeps
+from functions.chat.deps import AfterTurnDeps, ChatDeps, Limits
+from functions.chat.runs.run_registry import RunRegistry
+from functions.process_conversation.deps import ProcessDeps, TriggerDeps
 from functions.process_conversation.processing.claims import Claims
 from functions.process_conversation.processing.processing_routes import PROCESS, TRIGGER
-from functions.process_conversation.wiring import ProcessDeps, TriggerDeps
 from infra.emulators.eventarc import Eventarc, add_topic, add_trigger
 from infra.emulators.firestore import run_firestore
 from infra.emulators.pubsub import run_pubsub
@@ -35,19 +35,10 @@ from shared.adapters.cloud.pubsub_events import PubsubEvents
 from shared.adapters.embedded.local_identity import LocalServiceIdentity
 from shared.adapters.embedded.offline.offline_model import OfflineModel
 from shared.adapters.system_clock import RandomIds, SystemClock
-from shared.data.action_items import ActionItems
-from shared.data.apps import Apps, InstalledApps
 from shared.data.cached_apps import CachedApps
-from shared.data.confirmations import Confirmations
-from shared.data.connections import Connections
-from shared.data.conversations import Conversations
 from shared.data.library_index import LibraryIndex
-from shared.data.memories import Memories
-from shared.data.messages import Messages
-from shared.data.profiles import Devices, Profiles
-from shared.data.runs import Runs
 from shared.data.search import Search
-from shared.data.sessions import Sessions
+from shared.data.stores import Stores
 from shared.edge.http import build_application
 from tests.conftest import ROOT, run_or_skip
 from tests.e2e.waiting import wait_until_async
@@ -87,7 +78,7 @@ class CloudFixture:
 
 
 def build_chat_app(vectors: PineconeVectors) -> Starlette:
-    documents = create_documents()
+    stores = Stores(create_documents())
     deps = ChatDeps(
         identity=FirebaseIdentity(project=PROJECT),
         service_identity=SERVICES,
@@ -97,33 +88,21 @@ def build_chat_app(vectors: PineconeVectors) -> Starlette:
         events=PubsubEvents(project=PROJECT),
         tasks=RecordingTasks(),
         toolbox=RecordingToolbox(),
-        search=Search(documents, vectors),
-        conversations=Conversations(documents),
-        memories=Memories(documents),
-        action_items=ActionItems(documents),
-        messages=Messages(documents),
-        sessions=Sessions(documents),
-        runs=Runs(documents),
-        confirmations=Confirmations(documents),
-        profiles=Profiles(documents),
-        devices=Devices(documents),
-        apps=Apps(documents),
-        offered_apps=CachedApps(Apps(documents), SystemClock()),
-        installed_apps=InstalledApps(documents),
-        connections=Connections(documents),
+        stores=stores,
+        search=Search(stores.documents, vectors),
+        offered_apps=CachedApps(stores.apps, SystemClock()),
+        active_runs=RunRegistry(),
         limits=Limits(),
     )
     return build_application("chat", CHAT, deps)
 
 
 def build_after_turn_app(_: PineconeVectors) -> Starlette:
-    documents = create_documents()
     deps = AfterTurnDeps(
         identity=FirebaseIdentity(project=PROJECT),
         service_identity=SERVICES,
         model=OfflineModel(),
-        messages=Messages(documents),
-        sessions=Sessions(documents),
+        stores=Stores(create_documents()),
     )
     return build_application("after_turn", AFTER_TURN_ENDPOINTS, deps)
 
@@ -133,14 +112,10 @@ def build_process_app(vectors: PineconeVectors) -> Starlette:
     deps = ProcessDeps(
         identity=FirebaseIdentity(project=PROJECT),
         service_identity=SERVICES,
-        documents=documents,
         model=OfflineModel(),
         events=PubsubEvents(project=PROJECT),
+        stores=Stores(documents),
         claims=Claims(documents, SystemClock(), RandomIds()),
-        conversations=Conversations(documents),
-        memories=Memories(documents),
-        action_items=ActionItems(documents),
-        profiles=Profiles(documents),
         index=LibraryIndex(vectors),
     )
     return build_application("process_conversation", PROCESS, deps)

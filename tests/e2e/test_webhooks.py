@@ -12,9 +12,9 @@ from standardwebhooks import Webhook
 from starlette.applications import Starlette
 from starlette.routing import Mount
 
+from functions.tool_proxy.deps import ToolProxyDeps
 from functions.tool_proxy.webhooks.delivery import RETRY_DELAYS
 from functions.tool_proxy.webhooks.webhook_routes import DELIVERY_ENDPOINTS, QUEUE_ENDPOINTS
-from functions.tool_proxy.wiring import ToolProxyDeps
 from infra.emulators.eventarc import Eventarc, add_topic
 from infra.local.queue_worker import HttpDelivery, QueueWorker
 from shared.adapters.cloud.pubsub_events import PubsubEvents
@@ -150,9 +150,9 @@ async def install_diary(deps: ToolProxyDeps, hook: str) -> dict[str, str]:
         signing_secret=SECRET,
         external_integration=ExternalIntegration(triggers_on="memory_creation", webhook_url=hook),
     )
-    await deps.apps.create(diary)
+    await deps.stores.apps.create(diary)
     installation = InstalledApp.of(diary, deps.clock.now())
-    await deps.installed_apps.add(ALICE, installation)
+    await deps.stores.installed_apps.add(ALICE, installation)
     stored = build_test_conversation(status="completed")
-    await deps.conversations.add(ALICE, stored)
+    await deps.stores.conversations.add(ALICE, stored)
     return {"uid": ALICE, "conversation_id": TALK, "content_hash": content_hash(stored)}

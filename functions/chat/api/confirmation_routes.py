@@ -3,8 +3,8 @@
 from datetime import datetime
 from typing import Literal
 
+from functions.chat.deps import ChatDeps
 from functions.chat.runs.lapsed_runs import load_closing_lapsed
-from functions.chat.wiring import ChatDeps
 from shared.domain.confirmation import Confirmation
 from shared.domain.errors import NotFound
 from shared.domain.ids import RunId
@@ -39,10 +39,10 @@ class ConfirmationOut(Wire):
 
 async def list_confirmations(deps: ChatDeps, call: Call[None]) -> list[ConfirmationOut]:
     now = deps.clock.now()
-    run = await load_closing_lapsed(deps.runs, call.uid, RunId(call.path["id"]), now=now)
+    run = await load_closing_lapsed(deps.stores.runs, call.uid, RunId(call.path["id"]), now=now)
     if run is None:
         raise NotFound("Message not found")
-    confirmations = await deps.confirmations.list_for_run(call.uid, run.id)
+    confirmations = await deps.stores.confirmations.list_for_run(call.uid, run.id)
     return [
         _to_confirmation_out(
             confirmation, is_open=run.outcome is None and now < confirmation.expires_at
@@ -52,7 +52,7 @@ async def list_confirmations(deps: ChatDeps, call: Call[None]) -> list[Confirmat
 
 
 async def answer_confirmation(deps: ChatDeps, call: Call[DecisionIn]) -> ConfirmationOut:
-    confirmation = await deps.confirmations.answer(
+    confirmation = await deps.stores.confirmations.answer(
         call.uid,
         RunId(call.path["id"]),
         call.path["confirmation"],

@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from functions.chat.wiring import ChatDeps
+from functions.chat.deps import ChatDeps
 from shared.domain.errors import NotFound
 from shared.domain.ids import MessageId
 from shared.domain.run import Outcome
@@ -50,7 +50,7 @@ class DiagnosticsOut(Wire):
 
 
 async def read_diagnostics(deps: ChatDeps, call: Call[None]) -> DiagnosticsOut:
-    message = await deps.messages.get(call.uid, MessageId(call.path["id"]))
+    message = await deps.stores.messages.get(call.uid, MessageId(call.path["id"]))
     if not message.diagnostics:
         raise NotFound("This message has no diagnostics")
     return DiagnosticsOut.model_validate(message.diagnostics)

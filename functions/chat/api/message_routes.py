@@ -23,9 +23,9 @@ from functions.chat.api.schemas import (
     TurnEndedIn,
     to_message_out,
 )
+from functions.chat.deps import AfterTurnDeps, ChatDeps
 from functions.chat.turn import chat_messages
 from functions.chat.turn.after_turn import after_turn
-from functions.chat.wiring import AfterTurnDeps, ChatDeps
 from shared.domain.errors import Invalid
 from shared.domain.ids import MessageId, SessionId, UserId, is_id
 from shared.domain.profile import Device
@@ -71,14 +71,14 @@ async def rate_message(deps: ChatDeps, call: Call[None]) -> OkOut:
 
 
 async def get_profile(deps: ChatDeps, call: Call[None]) -> ProfileOut:
-    return ProfileOut.model_validate(asdict(await deps.profiles.get(call.uid)))
+    return ProfileOut.model_validate(asdict(await deps.stores.profiles.get(call.uid)))
 
 
 async def change_profile(deps: ChatDeps, call: Call[ProfileIn]) -> ProfileOut:
     changes: dict[str, Any] = call.body.model_dump(exclude_none=True)
     if "time_zone" in changes:
         _check_time_zone(changes["time_zone"])
-    profile = await deps.profiles.change(call.uid, **changes)
+    profile = await deps.stores.profiles.change(call.uid, **changes)
     return ProfileOut.model_validate(asdict(profile))
 
 
@@ -91,13 +91,13 @@ async def save_fcm_token(deps: ChatDeps, call: Call[FcmTokenIn]) -> FcmTokenOut:
         time_zone=zone,
         updated_at=deps.clock.now(),
     )
-    await deps.devices.save(call.uid, device)
-    await deps.profiles.change(call.uid, time_zone=zone)
+    await deps.stores.devices.save(call.uid, device)
+    await deps.stores.profiles.change(call.uid, time_zone=zone)
     return FcmTokenOut()
 
 
 async def remove_fcm_token(deps: ChatDeps, call: Call[None]) -> OkOut:
-    await deps.devices.remove(call.uid, _parse_device_id(call.headers))
+    await deps.stores.devices.remove(call.uid, _parse_device_id(call.headers))
     return OkOut()
 
 

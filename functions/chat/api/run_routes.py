@@ -21,13 +21,13 @@ from functions.chat.api.schemas import (
     StopOut,
     to_message_json,
 )
+from functions.chat.deps import ChatDeps, ClosingDeps
 from functions.chat.runs.journal import Journal
 from functions.chat.runs.lapsed_runs import load_closing_lapsed, require_closed
 from functions.chat.runs.run_events import stream_events
 from functions.chat.turn.answer_turn import answer_turn
 from functions.chat.turn.idempotency import DuplicateQuestion, IdempotencyKey
 from functions.chat.turn.prepare_turn import prepare_turn
-from functions.chat.wiring import ChatDeps, ClosingDeps
 from shared import telemetry
 from shared.domain.chat import Message
 from shared.domain.errors import CallerError, NotFound, Unavailable
@@ -166,7 +166,7 @@ async def resume_message(deps: ChatDeps, call: Call[None]) -> Response:
         if not run.has_journal(deps.clock.now()) or run.last_seq == after_seq > 0:
             return Response(status_code=204)
         if run.outcome is not None:
-            await deps.runs.get_answer(call.uid, run_id)
+            await deps.stores.runs.get_answer(call.uid, run_id)
     return _build_ui_stream(
         run_id,
         stream_events(deps, call.uid, run_id, split_after_seq=after_seq),
@@ -188,7 +188,7 @@ async def stop_message(deps: ChatDeps, call: Call[None]) -> Response:
         return _build_stop_response(None)
     run = await _get_run(deps, call.uid, run_id)
     if run.outcome is None:
-        await deps.runs.request_stop(call.uid, run_id)
+        await deps.stores.runs.request_stop(call.uid, run_id)
     return _build_stop_response(run)
 
 
@@ -200,7 +200,7 @@ def _build_stop_response(run: Run | None) -> Response:
 
 async def _get_run(deps: ChatDeps, uid: UserId, run_id: RunId) -> Run:
     """Return a run that goes on or has its end. Raises NotFound."""
-    run = await load_closing_lapsed(deps.runs, uid, run_id, now=deps.clock.now())
+    run = await load_closing_lapsed(deps.stores.runs, uid, run_id, now=deps.clock.now())
     if run is None:
         raise NotFound("Message not found")
     return run
@@ -208,7 +208,7 @@ async def _get_run(deps: ChatDeps, uid: UserId, run_id: RunId) -> Run:
 
 async def close_lapsed_run(deps: ClosingDeps, call: Call[CloseRunIn]) -> CloseOut:
     now = deps.clock.now()
-    await require_closed(deps.runs, call.body.uid, call.body.run_id, now=now)
+    await require_closed(deps.stores.runs, call.body.uid, call.body.run_id, now=now)
     return CloseOut()
 
 

@@ -10,8 +10,8 @@ from functions.chat.api.schemas import (
     SessionsQuery,
     to_session_out,
 )
+from functions.chat.deps import ChatDeps
 from functions.chat.turn import chat_sessions
-from functions.chat.wiring import ChatDeps
 from shared.data.codec import type_adapter
 from shared.domain.ids import AppId, SessionId
 from shared.edge.http import Call, Endpoint
@@ -26,7 +26,7 @@ async def create_session(deps: ChatDeps, call: Call[SessionIn]) -> SessionOut:
 async def list_sessions(deps: ChatDeps, call: Call[None]) -> Response:
     """Answer with a plain array, as the app reads it; the cursor stands in a header."""
     query: SessionsQuery = call.query
-    page = await deps.sessions.list_page(
+    page = await deps.stores.sessions.list_page(
         call.uid,
         app_id=AppId(query.app_id) if query.app_id else None,
         starred=query.starred,

@@ -3,9 +3,9 @@
 from collections.abc import AsyncGenerator, Iterator, Sequence
 from contextlib import aclosing, suppress
 
+from functions.chat.deps import ChatDeps
 from functions.chat.runs.journal import Journal, merge_text
 from functions.chat.runs.lapsed_runs import load_closing_lapsed
-from functions.chat.wiring import ChatDeps
 from shared.domain.errors import Unavailable
 from shared.domain.ids import RunId, UserId
 from shared.domain.run import AnswerText, Batch, Run, RunEnded, SequencedEvent
@@ -82,11 +82,11 @@ async def _read_with_retry(
 async def _read_stored(deps: ChatDeps, uid: UserId, run_id: RunId, *, after: int) -> _StoredEvents:
     """Read the run first: what an ended one has told is all there when it is read then."""
     now = deps.clock.now()
-    run = await load_closing_lapsed(deps.runs, uid, run_id, now=now)
+    run = await load_closing_lapsed(deps.stores.runs, uid, run_id, now=now)
     if run is None or not run.has_journal(now):
         return await _read_message_only(deps, uid, run_id)
     return _StoredEvents(
-        batches=await deps.runs.list_batches(uid, run_id, after=after),
+        batches=await deps.stores.runs.list_batches(uid, run_id, after=after),
         end=await _build_end(deps, uid, run),
     )
 
@@ -95,13 +95,13 @@ async def _build_end(deps: ChatDeps, uid: UserId, run: Run) -> SequencedEvent | 
     if run.outcome is None:
         return None
     return SequencedEvent(
-        run.last_seq, RunEnded(await deps.runs.get_answer(uid, run.id), run.outcome)
+        run.last_seq, RunEnded(await deps.stores.runs.get_answer(uid, run.id), run.outcome)
     )
 
 
 async def _read_message_only(deps: ChatDeps, uid: UserId, run_id: RunId) -> _StoredEvents:
     """Tell an answer whose journal is gone as its stored message does."""
-    message = await deps.runs.get_answer(uid, run_id)
+    message = await deps.stores.runs.get_answer(uid, run_id)
     text_event = AnswerText(message.marked_text or message.text)
     batch = Batch(position=1, events=[text_event], last_seq=2, writer="", closing=True)
     outcome = message.metadata.get("outcome", "completed")

@@ -9,9 +9,9 @@ from typing import Annotated, TypeVar
 from pydantic import Field
 
 from functions.chat.context.citations import Citations
+from functions.chat.deps import ChatDeps
 from functions.chat.tools.builtin_tool import build_builtin_tool
 from functions.chat.tools.toolkit import ResultRenderer, Tool
-from functions.chat.wiring import ChatDeps
 from shared import telemetry
 from shared.arguments import Arguments, Date
 from shared.data.search import Filters
@@ -94,7 +94,7 @@ def build_library_tools(deps: ChatDeps, uid: UserId) -> list[Tool]:
     """Return the tools in a fixed order, which keeps the provider's prompt cache warm."""
 
     async def get_conversations(arguments: GetConversations) -> ResultRenderer:
-        conversations = await deps.conversations.list_between(
+        conversations = await deps.stores.conversations.list_between(
             uid,
             start=arguments.start_date,
             end=arguments.end_date,
@@ -126,7 +126,9 @@ def build_library_tools(deps: ChatDeps, uid: UserId) -> list[Tool]:
 
     async def get_memories(arguments: GetMemories) -> ResultRenderer:
         return _render_memories(
-            await deps.memories.list_newest(uid, limit=arguments.limit, offset=arguments.offset)
+            await deps.stores.memories.list_newest(
+                uid, limit=arguments.limit, offset=arguments.offset
+            )
         )
 
     async def search_memories(arguments: SearchMemories) -> ResultRenderer:

@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from functions.chat.deps import ChatDeps
 from functions.chat.tools.toolkit import ResultRenderer, Tool, render_fixed
-from functions.chat.wiring import ChatDeps
 from shared.arguments import build_tool_spec
 from shared.domain.connection import Connection, Service
 from shared.domain.ids import UserId

@@ -6,9 +6,9 @@ from typing import Annotated
 
 from pydantic import Field, StringConstraints
 
+from functions.chat.deps import ChatDeps
 from functions.chat.tools.builtin_tool import build_builtin_tool
 from functions.chat.tools.toolkit import ResultRenderer, Tool, render_fixed
-from functions.chat.wiring import ChatDeps
 from shared.arguments import Arguments, Date
 from shared.data.action_items import MAX_SEARCHED
 from shared.domain.action_item import ActionItem
@@ -51,13 +51,13 @@ def build_task_tools(deps: ChatDeps, uid: UserId) -> list[Tool]:
     """Return the tools in a fixed order, which keeps the provider's prompt cache warm."""
 
     async def get_action_items(arguments: GetActionItems) -> ResultRenderer:
-        items = await deps.action_items.list_newest(uid, limit=MAX_SEARCHED)
+        items = await deps.stores.action_items.list_newest(uid, limit=MAX_SEARCHED)
         return _render_items(
             [item for item in items if _is_requested(item, arguments)][: arguments.limit]
         )
 
     async def create_action_item(arguments: CreateActionItem) -> ResultRenderer:
-        existing_item = await deps.action_items.find_open(uid, arguments.description)
+        existing_item = await deps.stores.action_items.find_open(uid, arguments.description)
         if existing_item is not None:
             return render_fixed(f"This task is there already:\n{_format_item(existing_item)}")
         now = deps.clock.now()
@@ -69,7 +69,9 @@ def build_task_tools(deps: ChatDeps, uid: UserId) -> list[Tool]:
             due_at=arguments.due_at,
             edited=True,
         )
-        return render_fixed(f"Created:\n{_format_item(await deps.action_items.add(uid, item))}")
+        return render_fixed(
+            f"Created:\n{_format_item(await deps.stores.action_items.add(uid, item))}"
+        )
 
     async def update_action_item(arguments: UpdateActionItem) -> ResultRenderer:
         now = deps.clock.now()
@@ -77,7 +79,7 @@ def build_task_tools(deps: ChatDeps, uid: UserId) -> list[Tool]:
         if arguments.completed is not None:
             changes["completed_at"] = now if arguments.completed else None
         try:
-            updated_item = await deps.action_items.change(
+            updated_item = await deps.stores.action_items.change(
                 uid, arguments.action_item_id, updated_at=now, edited=True, **changes
             )
         except NotFound as error:

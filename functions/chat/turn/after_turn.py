@@ -12,8 +12,8 @@ from typing import Any
 import anyio
 
 from functions.chat.context import history
+from functions.chat.deps import AfterTurnDeps
 from functions.chat.turn.model_outputs import SummaryOutput, TitleOutput
-from functions.chat.wiring import AfterTurnDeps
 from shared import prompts, telemetry
 from shared.domain.chat import Message, Session
 from shared.domain.errors import ModelFailed
@@ -50,7 +50,7 @@ async def after_turn(deps: AfterTurnDeps, uid: UserId, session_id: SessionId) ->
 
     Raises Unavailable: call again. What the model cannot do is left to the next turn.
     """
-    session = await deps.sessions.get(uid, session_id)
+    session = await deps.stores.sessions.get(uid, session_id)
     if session is None:
         return
     if not session.title:
@@ -60,14 +60,16 @@ async def after_turn(deps: AfterTurnDeps, uid: UserId, session_id: SessionId) ->
 
 async def _add_title(deps: AfterTurnDeps, uid: UserId, session: Session) -> None:
     """Name a chat after its first question that was answered."""
-    newest_messages = await deps.messages.list_newest(uid, session.id, limit=history.MIN_VERBATIM)
+    newest_messages = await deps.stores.messages.list_newest(
+        uid, session.id, limit=history.MIN_VERBATIM
+    )
     exchange = _find_first_exchange(
         [m for m in reversed(newest_messages) if not m.from_integration]
     )
     if exchange is not None:
         _, answer = exchange
         title = await _generate_title(deps, *exchange)
-        await deps.sessions.update_derived(uid, session, source=answer, title=title)
+        await deps.stores.sessions.update_derived(uid, session, source=answer, title=title)
 
 
 def _find_first_exchange(messages: Sequence[Message]) -> tuple[Message, Message] | None:
@@ -102,7 +104,7 @@ async def _summarise_history(deps: AfterTurnDeps, uid: UserId, session: Session)
     """Summarise step by step, until no step is due."""
     current: Session | None = session
     while current is not None:
-        unsummarised = await deps.messages.list_after(
+        unsummarised = await deps.stores.messages.list_after(
             uid, current.id, current.summarised_until, limit=history.MAX_VERBATIM + 1
         )
         batch = history.select_for_summary(unsummarised)
@@ -128,7 +130,7 @@ async def _summarise_batch(
     if not summary:
         return None
     last = batch[-1]
-    return await deps.sessions.update_derived(
+    return await deps.stores.sessions.update_derived(
         uid, session, source=last, summary=summary, summarised_until=last.position
     )
 

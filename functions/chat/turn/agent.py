@@ -7,9 +7,10 @@ from dataclasses import dataclass, field, replace
 from functions.chat import user_texts
 from functions.chat.context.citations import CitationRewriter
 from functions.chat.context.link_filter import LinkFilter
+from functions.chat.deps import Limits
 from functions.chat.tools.toolkit import Tool, Toolkit, ToolOutcome
 from functions.chat.turn.confirmation import Confirmer
-from functions.chat.turn.limits import LimitReached, Limits, check_calls, is_busy
+from functions.chat.turn.limits import LimitReached, check_calls, is_busy
 from functions.chat.turn.output_gate import OutputGate
 from functions.chat.turn.tool_policy import ToolPolicy
 from shared import telemetry

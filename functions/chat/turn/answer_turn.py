@@ -10,6 +10,7 @@ from typing import Literal
 import anyio
 
 from functions.chat import user_texts
+from functions.chat.deps import ChatDeps
 from functions.chat.runs.build_message import build_message, join_text
 from functions.chat.runs.journal import Journal
 from functions.chat.runs.recorder import OwnershipLost, Recorder
@@ -19,7 +20,6 @@ from functions.chat.turn.after_turn import publish_turn_ended
 from functions.chat.turn.agent import Agent
 from functions.chat.turn.confirmation import Confirmer, NoConfirmer, StoredConfirmer
 from functions.chat.turn.prepare_turn import PreparedTurn
-from functions.chat.wiring import ChatDeps
 from shared import prompts, telemetry
 from shared.domain.chat import Message
 from shared.domain.errors import Unavailable
@@ -75,14 +75,21 @@ class _TurnInProgress:
             limits=deps.limits,
         )
         self._run = _build_run(deps, turn)
-        self._recorder = Recorder(deps.runs, deps.clock, turn.uid, self._run, turn.session, journal)
+        self._recorder = Recorder(
+            deps.stores.runs, deps.clock, turn.uid, self._run, turn.session, journal
+        )
 
     def _build_confirmer(self) -> Confirmer:
         if not self._turn.can_confirm:
             return NoConfirmer()
         deps, turn = self._deps, self._turn
         return StoredConfirmer(
-            deps.confirmations, deps.clock, deps.new_id, turn.uid, turn.run_id, self._pause_deadline
+            deps.stores.confirmations,
+            deps.clock,
+            deps.new_id,
+            turn.uid,
+            turn.run_id,
+            self._pause_deadline,
         )
 
     @contextmanager

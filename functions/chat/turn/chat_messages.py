@@ -2,9 +2,9 @@
 
 import asyncio
 
+from functions.chat.deps import ChatDeps
 from functions.chat.runs.lapsed_runs import close_unanswered_run
 from functions.chat.turn.chat_sessions import clear_session, require_visible_app, resolve_session
-from functions.chat.wiring import ChatDeps
 from shared import prompts
 from shared.domain.chat import Message, Session
 from shared.domain.errors import AlreadyExists, Invalid, NotFound
@@ -21,9 +21,11 @@ async def list_newest(
     Raises NotFound for an app or a session this user cannot see.
     """
     session = await resolve_session(deps, uid, app_id, session_id)
-    messages = await deps.messages.list_newest(uid, session.id, limit=PAGE_SIZE)
-    if messages and await close_unanswered_run(deps.runs, uid, messages[0], now=deps.clock.now()):
-        messages = await deps.messages.list_newest(uid, session.id, limit=PAGE_SIZE)
+    messages = await deps.stores.messages.list_newest(uid, session.id, limit=PAGE_SIZE)
+    if messages and await close_unanswered_run(
+        deps.stores.runs, uid, messages[0], now=deps.clock.now()
+    ):
+        messages = await deps.stores.messages.list_newest(uid, session.id, limit=PAGE_SIZE)
     return messages or [await _store_greeting(deps, uid, session)]
 
 
@@ -31,10 +33,10 @@ async def list_before(
     deps: ChatDeps, uid: UserId, session_id: SessionId, before_id: MessageId
 ) -> list[Message]:
     """Return what stands before a message, newest first. Raises NotFound where it is not."""
-    before_message = await deps.messages.get(uid, before_id)
+    before_message = await deps.stores.messages.get(uid, before_id)
     if before_message.session_id != session_id:
         raise NotFound("Message not found")
-    return await deps.messages.list_newest(
+    return await deps.stores.messages.list_newest(
         uid, session_id, limit=PAGE_SIZE, before=before_message.position
     )
 
@@ -72,33 +74,35 @@ async def _store_greeting(deps: ChatDeps, uid: UserId, session: Session) -> Mess
         app_id=session.app_id,
     )
     try:
-        await deps.messages.add(uid, session, message)
+        await deps.stores.messages.add(uid, session, message)
     except AlreadyExists:
-        return await deps.messages.get(uid, message.id)
+        return await deps.stores.messages.get(uid, message.id)
     return message
 
 
 async def _load_name_suffix(deps: ChatDeps, uid: UserId) -> str:
-    name = (await deps.profiles.get(uid)).name
+    name = (await deps.stores.profiles.get(uid)).name
     return f" {name}" if name else ""
 
 
 async def _load_app_name(deps: ChatDeps, uid: UserId, app_id: AppId | None) -> str:
-    return require_visible_app(await deps.apps.get(app_id), uid).name if app_id else "Keepsake"
+    return (
+        require_visible_app(await deps.stores.apps.get(app_id), uid).name if app_id else "Keepsake"
+    )
 
 
 async def report(deps: ChatDeps, uid: UserId, message_id: MessageId) -> None:
     """Mark an answer as reported. Raises NotFound, or Invalid with the texts the app shows."""
-    message = await deps.messages.get(uid, message_id)
+    message = await deps.stores.messages.get(uid, message_id)
     if message.sender != "ai":
         raise Invalid("Only AI messages can be reported")
     if message.reported:
         raise Invalid("Message already reported")
-    await deps.messages.change(uid, message_id, reported=True)
+    await deps.stores.messages.change(uid, message_id, reported=True)
 
 
 async def rate(
     deps: ChatDeps, uid: UserId, message_id: MessageId, value: int, reason: str | None
 ) -> None:
     """Store a thumb and why; 0 takes it back. Raises NotFound."""
-    await deps.messages.change(uid, message_id, rating=value or None, rating_reason=reason)
+    await deps.stores.messages.change(uid, message_id, rating=value or None, rating_reason=reason)

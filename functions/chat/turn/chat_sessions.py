@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from functions.chat.wiring import ChatDeps
+from functions.chat.deps import ChatDeps
 from shared.domain.app import App
 from shared.domain.chat import Session, build_main_session_id, build_session
 from shared.domain.errors import NotFound
@@ -18,7 +18,7 @@ async def resolve_session(
     Raises NotFound, also for the session of another user or of another app than `app_id`.
     """
     main_id = build_main_session_id(app_id)
-    session = await deps.sessions.get(uid, session_id or main_id)
+    session = await deps.stores.sessions.get(uid, session_id or main_id)
     if session is None and session_id in (None, main_id):
         return build_session(main_id, app_id=app_id, now=deps.clock.now())
     if session is None or (app_id is not None and session.app_id != app_id):
@@ -36,20 +36,20 @@ def require_visible_app(app: App | None, uid: UserId) -> App:
 async def create(deps: ChatDeps, uid: UserId, title: str, app_id: AppId | None) -> Session:
     """Begin a chat beside the main one. Raises NotFound for an app this user cannot see."""
     if app_id is not None:
-        require_visible_app(await deps.apps.get(app_id), uid)
+        require_visible_app(await deps.stores.apps.get(app_id), uid)
     session = build_session(
         SessionId(deps.new_id()),
         app_id=app_id,
         now=deps.clock.now(),
         title=strip_invisible(title).strip(),
     )
-    await deps.sessions.add(uid, session)
+    await deps.stores.sessions.add(uid, session)
     return session
 
 
 async def get_session(deps: ChatDeps, uid: UserId, session_id: SessionId) -> Session:
     """Raises NotFound."""
-    session = await deps.sessions.get(uid, session_id)
+    session = await deps.stores.sessions.get(uid, session_id)
     if session is None:
         raise NotFound("Chat session not found")
     return session
@@ -65,7 +65,7 @@ async def change(
     }
     changes = {name: value for name, value in requested_fields.items() if value is not None}
     if changes:
-        await deps.sessions.change(uid, session_id, **changes)
+        await deps.stores.sessions.change(uid, session_id, **changes)
     return await get_session(deps, uid, session_id)
 
 
@@ -82,10 +82,10 @@ async def clear_session(deps: ChatDeps, uid: UserId, session: Session) -> None:
         blank_session = build_session(
             session.id, app_id=session.app_id, now=session.created_at, title=session.title
         )
-        await deps.sessions.add(uid, replace(blank_session, starred=session.starred))
+        await deps.stores.sessions.add(uid, replace(blank_session, starred=session.starred))
 
 
 async def _delete_with_runs(deps: ChatDeps, uid: UserId, session_id: SessionId) -> None:
     """Delete a chat; an answer that is being given in it finds its run gone and is not kept."""
-    await deps.runs.delete_for_session(uid, session_id)
-    await deps.messages.clear(uid, session_id)
+    await deps.stores.runs.delete_for_session(uid, session_id)
+    await deps.stores.messages.clear(uid, session_id)

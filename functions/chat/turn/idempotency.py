@@ -3,7 +3,7 @@
 import base64
 import hashlib
 
-from functions.chat.wiring import ChatDeps
+from functions.chat.deps import ChatDeps
 from shared.domain.ids import RunId, UserId
 from shared.domain.run import Run
 from shared.domain.value import value
@@ -33,6 +33,6 @@ async def check_unused(
     deps: ChatDeps, uid: UserId, run_id: RunId, key: IdempotencyKey | None
 ) -> None:
     """Raises Repeated."""
-    run = await deps.runs.get(uid, run_id, deps.clock.now()) if key else None
+    run = await deps.stores.runs.get(uid, run_id, deps.clock.now()) if key else None
     if run is not None:
         raise DuplicateQuestion(run)

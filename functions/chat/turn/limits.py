@@ -5,30 +5,18 @@ from collections.abc import Sequence
 from pydantic_core import from_json
 
 from functions.chat import user_texts
+from functions.chat.deps import Limits
 from shared.domain.model import ToolCall
-from shared.domain.value import value
 
 
 class LimitReached(Exception):
     """A guard ended the turn; the message is what the owner reads."""
 
 
-@value
-class Limits:
-    """How far one question may go."""
-
-    cycles: int = 6
-    tool_calls: int = 10
-    context_tokens: int = 500_000
-    call_timeout_s: float = 30.0
-    deadline_s: float = 150.0
-    answer_chars: int = 60_000
-
-
 def check_calls(
     earlier_calls: Sequence[ToolCall], requested_calls: Sequence[ToolCall], limits: Limits
 ) -> None:
-    """Raise Stopped when none of `wanted` may start."""
+    """Raise LimitReached when none of `requested_calls` may start."""
     if len(earlier_calls) + len(requested_calls) > limits.tool_calls:
         raise LimitReached(user_texts.TOO_MANY_CALLS)
     if any(_is_repeating(earlier_calls, call) for call in requested_calls):

@@ -6,6 +6,7 @@ from datetime import datetime
 from itertools import islice
 
 from functions.chat.context import history, prompt
+from functions.chat.deps import ChatDeps
 from functions.chat.tools.app_tools import build_app_tools
 from functions.chat.tools.library_tools import build_library_tools
 from functions.chat.tools.service_tools import build_service_tools
@@ -15,7 +16,6 @@ from functions.chat.turn.chat_sessions import require_visible_app, resolve_sessi
 from functions.chat.turn.idempotency import IdempotencyKey, check_unused
 from functions.chat.turn.output_gate import OutputGate
 from functions.chat.turn.tool_policy import ToolPolicy, build_tool_policy
-from functions.chat.wiring import ChatDeps
 from shared.domain.app import App
 from shared.domain.chat import Message, Session, build_main_session_id
 from shared.domain.connection import Connection
@@ -70,11 +70,11 @@ async def prepare_turn(
     session_id = session_id or build_main_session_id(app_id)
     run_id = key.run_id(uid) if key else RunId(deps.new_id())
     profile, session, newest_messages, installed_apps, connections, _ = await asyncio.gather(
-        deps.profiles.get(uid),
+        deps.stores.profiles.get(uid),
         resolve_session(deps, uid, app_id, session_id),
-        deps.messages.list_newest(uid, session_id, limit=history.MAX_READ),
-        deps.installed_apps.list_all(uid),
-        deps.connections.list_all(uid),
+        deps.stores.messages.list_newest(uid, session_id, limit=history.MAX_READ),
+        deps.stores.installed_apps.list_all(uid),
+        deps.stores.connections.list_all(uid),
         check_unused(deps, uid, run_id, key),
     )
     app, offered_apps = await _load_apps(
@@ -125,7 +125,7 @@ async def _load_apps(
 ) -> tuple[App | None, list[App]]:
     """Return the app a chat belongs to, as it stands, and the apps that serve tools, in one round."""
     chat_apps, offered_apps = await asyncio.gather(
-        deps.apps.get_many([chat_app_id] if chat_app_id else []),
+        deps.stores.apps.get_many([chat_app_id] if chat_app_id else []),
         deps.offered_apps.get_many(installed_ids),
     )
     return (

@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import Any
 
-from functions.process_conversation.wiring import IntegrationDeps
+from functions.process_conversation.deps import IntegrationDeps
 from shared import telemetry
 from shared.data.app_access import authenticate_app
 from shared.domain.app import App, Permission
@@ -32,7 +32,7 @@ async def authorize_app(deps: IntegrationDeps, call: Call[Any], action: Permissi
     """
     telemetry.add_fields(uid=telemetry.hash_id(call.query.uid))
     app, installed_app = await authenticate_app(
-        deps,
+        deps.stores,
         AppId(call.path["app_id"]),
         call.query.uid,
         call.headers.get("authorization"),
@@ -51,7 +51,7 @@ async def consume_quota(
     deps: IntegrationDeps, call: Call[Any], action: Permission, *, consumer: str, at: datetime
 ) -> RateLimitStatus:
     """Count a request, once however often it is attempted by this `taker`. Raises TooMany."""
-    remaining = await deps.limits.consume(
+    remaining = await deps.stores.hourly_limits.consume(
         call.query.uid,
         f"{call.path['app_id']}-{action}",
         hour=floor_to_hour(at),

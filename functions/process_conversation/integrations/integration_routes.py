@@ -5,6 +5,7 @@ from typing import Any
 
 from starlette.responses import JSONResponse, Response
 
+from functions.process_conversation.deps import IntegrationDeps
 from functions.process_conversation.integrations import library_reader
 from functions.process_conversation.integrations.authorization import (
     MAX_REQUESTS_PER_HOUR,
@@ -33,7 +34,6 @@ from functions.process_conversation.integrations.library_writer import (
     build_conversation,
     store_contribution,
 )
-from functions.process_conversation.wiring import IntegrationDeps
 from shared.domain.app import App, Permission
 from shared.domain.errors import TooMany
 from shared.domain.operation import Operation
@@ -73,7 +73,7 @@ async def list_memories(deps: IntegrationDeps, call: Call[None]) -> Response:
     query: MemoriesQuery = call.query
 
     async def load_memories() -> MemoriesOut:
-        memories = await deps.memories.list_newest(
+        memories = await deps.stores.memories.list_newest(
             query.uid, limit=query.limit, offset=query.offset
         )
         return MemoriesOut(memories=[AppMemoryOut.of(query.uid, memory) for memory in memories])

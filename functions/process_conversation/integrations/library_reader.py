@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime
 from typing import TypeVar
 
+from functions.process_conversation.deps import IntegrationDeps
 from functions.process_conversation.integrations.integration_schemas import (
     AppConversationOut,
     ConversationsQuery,
@@ -15,7 +16,6 @@ from functions.process_conversation.integrations.integration_schemas import (
     parse_first_moment,
     parse_last_moment,
 )
-from functions.process_conversation.wiring import IntegrationDeps
 from shared.data.paging import Page
 from shared.data.search import Filters
 from shared.domain.action_item import ActionItem
@@ -87,7 +87,7 @@ async def list_conversations(
         )
 
     matches = await _scan_pages(
-        lambda after: deps.conversations.list_page(uid, limit=_PAGE_SIZE, after=after),
+        lambda after: deps.stores.conversations.list_page(uid, limit=_PAGE_SIZE, after=after),
         is_match,
         offset=query.offset,
         limit=query.limit,
@@ -118,7 +118,7 @@ async def list_tasks(deps: IntegrationDeps, uid: UserId, query: TasksQuery) -> l
         )
 
     return await _scan_pages(
-        lambda after: deps.action_items.list_page(uid, limit=_PAGE_SIZE, after=after),
+        lambda after: deps.stores.action_items.list_page(uid, limit=_PAGE_SIZE, after=after),
         is_match,
         offset=query.offset,
         limit=query.limit,
@@ -179,7 +179,7 @@ async def _load_transcript(
     deps: IntegrationDeps, uid: UserId, conversation: Conversation
 ) -> Conversation | None:
     try:
-        return await deps.conversations.get(uid, conversation.id)
+        return await deps.stores.conversations.get(uid, conversation.id)
     except NotFound:
         return None
     except Unavailable:  # a part of its transcript is not there yet

@@ -3,10 +3,10 @@
 from contextlib import suppress
 from datetime import datetime, timedelta
 
+from functions.process_conversation.deps import IntegrationDeps
 from functions.process_conversation.integrations.integration_schemas import ExternalConversationIn
 from functions.process_conversation.library.conversation_schemas import MAX_SEGMENTS
 from functions.process_conversation.library.validation import validate_conversation
-from functions.process_conversation.wiring import IntegrationDeps
 from shared.domain.app import App
 from shared.domain.conversation import Conversation, Segment
 from shared.domain.errors import Conflict, Invalid, TooLarge
@@ -70,7 +70,7 @@ async def store_contribution(
         await _add_memory(deps, uid, app, content, at)
     if contribution.conversation is not None:
         with suppress(Conflict):  # its owner changed it since an earlier attempt
-            await deps.conversations.add(uid, contribution.conversation)
+            await deps.stores.conversations.add(uid, contribution.conversation)
 
 
 async def _add_memory(
@@ -85,10 +85,10 @@ async def _add_memory(
         updated_at=at,
         app_id=app.id,
     )
-    if await deps.memories.has_tombstone(uid, memory.id):
+    if await deps.stores.memories.has_tombstone(uid, memory.id):
         return
     try:
-        stored_memory = await deps.memories.add(uid, memory)
+        stored_memory = await deps.stores.memories.add(uid, memory)
     except Conflict:
         return
-    await index_memories(deps.memories, deps.index, uid, [stored_memory])
+    await index_memories(deps.stores.memories, deps.index, uid, [stored_memory])

@@ -2,10 +2,10 @@
 
 from starlette.responses import StreamingResponse
 
+from functions.process_conversation.deps import LibraryDeps
 from functions.process_conversation.library.erase_account import request_erasure
 from functions.process_conversation.library.export import export
 from functions.process_conversation.library.schemas import ErasureOut
-from functions.process_conversation.wiring import LibraryDeps
 from shared.edge.http import Call, Endpoint
 
 
@@ -23,7 +23,7 @@ async def delete_account(deps: LibraryDeps, call: Call[None]) -> ErasureOut:
 
 
 async def get_erasure(deps: LibraryDeps, call: Call[None]) -> ErasureOut:
-    erasure = await deps.erasures.get(call.uid)
+    erasure = await deps.stores.erasures.get(call.uid)
     return ErasureOut.model_validate(erasure) if erasure else ErasureOut(status="none")
 
 

@@ -3,6 +3,7 @@
 from datetime import datetime
 from typing import Any
 
+from functions.process_conversation.deps import LibraryDeps
 from functions.process_conversation.library.pagination import list_page
 from functions.process_conversation.library.schemas import (
     ActionItemChangeIn,
@@ -14,14 +15,13 @@ from functions.process_conversation.library.schemas import (
     LibrarySearchIn,
     OffsetPageQuery,
 )
-from functions.process_conversation.wiring import LibraryDeps
 from shared.domain.action_item import ActionItem
 from shared.domain.ids import ActionItemId, ConversationId
 from shared.edge.http import Call, Endpoint
 
 
 async def list_action_items(deps: LibraryDeps, call: Call[None]) -> ActionItemListOut:
-    page = await list_page(deps.action_items, call)
+    page = await list_page(deps.stores.action_items, call)
     return ActionItemListOut(
         action_items=list(map(_to_response, page.items)),
         has_more=page.has_more,
@@ -41,11 +41,11 @@ async def add_action_item(deps: LibraryDeps, call: Call[ActionItemIn]) -> Action
         edited=True,
         **_build_completion(body.completed, now),
     )
-    return _to_response(await deps.action_items.add(call.uid, item))
+    return _to_response(await deps.stores.action_items.add(call.uid, item))
 
 
 async def get_action_item(deps: LibraryDeps, call: Call[None]) -> ActionItemOut:
-    return _to_response(await deps.action_items.get(call.uid, _path_id(call)))
+    return _to_response(await deps.stores.action_items.get(call.uid, _path_id(call)))
 
 
 async def change_action_item(deps: LibraryDeps, call: Call[ActionItemChangeIn]) -> ActionItemOut:
@@ -62,18 +62,18 @@ async def complete_action_item(deps: LibraryDeps, call: Call[None]) -> ActionIte
 
 
 async def delete_action_item(deps: LibraryDeps, call: Call[None]) -> None:
-    item = await deps.action_items.get(call.uid, _path_id(call))
-    await deps.action_items.delete_with_tombstone(call.uid, item)
+    item = await deps.stores.action_items.get(call.uid, _path_id(call))
+    await deps.stores.action_items.delete_with_tombstone(call.uid, item)
 
 
 async def search_action_items(deps: LibraryDeps, call: Call[LibrarySearchIn]) -> ActionItemHitsOut:
-    items = await deps.action_items.search(call.uid, call.body.query, limit=call.body.limit)
+    items = await deps.stores.action_items.search(call.uid, call.body.query, limit=call.body.limit)
     return ActionItemHitsOut(action_items=list(map(_to_response, items)))
 
 
 async def _change(deps: LibraryDeps, call: Call[Any], **changes: Any) -> ActionItemOut:
     now = deps.clock.now()
-    item = await deps.action_items.change(
+    item = await deps.stores.action_items.change(
         call.uid, _path_id(call), updated_at=now, edited=True, **changes
     )
     return _to_response(item)

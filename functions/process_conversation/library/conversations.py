@@ -3,6 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
+from functions.process_conversation.deps import LibraryDeps
 from functions.process_conversation.library.conversation_schemas import (
     AcceptedOut,
     ConversationHitsOut,
@@ -23,7 +24,6 @@ from functions.process_conversation.library.schemas import (
 )
 from functions.process_conversation.library.validation import validate_conversation
 from functions.process_conversation.processing.trigger import CONVERSATION_CHANGED_TOPIC
-from functions.process_conversation.wiring import LibraryDeps
 from shared.data.search import Filters
 from shared.domain.conversation import Conversation, Speaker, content_hash
 from shared.domain.ids import ConversationId, PersonId, UserId, is_id
@@ -39,12 +39,16 @@ async def add_conversation(deps: LibraryDeps, call: Call[ConversationIn]) -> Acc
     conversation = call.body.to_conversation(deps.new_id())
     validate_conversation(conversation, deps.clock.now())
     named_conversation = await _resolve_speakers(deps, call.uid, conversation)
-    return AcceptedOut.model_validate(await deps.conversations.add(call.uid, named_conversation))
+    return AcceptedOut.model_validate(
+        await deps.stores.conversations.add(call.uid, named_conversation)
+    )
 
 
 async def list_conversations(deps: LibraryDeps, call: Call[None]) -> ConversationPageOut:
     query: ConversationPageQuery = call.query
-    page = await deps.conversations.list_page(call.uid, limit=query.limit, after=query.cursor)
+    page = await deps.stores.conversations.list_page(
+        call.uid, limit=query.limit, after=query.cursor
+    )
     return ConversationPageOut(
         conversations=[ConversationSummaryOut.model_validate(c) for c in page.items],
         next_cursor=page.next,
@@ -52,36 +56,36 @@ async def list_conversations(deps: LibraryDeps, call: Call[None]) -> Conversatio
 
 
 async def get_conversation(deps: LibraryDeps, call: Call[None]) -> ConversationOut:
-    conversation = await deps.conversations.get(call.uid, _path_id(call))
+    conversation = await deps.stores.conversations.get(call.uid, _path_id(call))
     return ConversationOut.of(conversation)
 
 
 async def edit_conversation(deps: LibraryDeps, call: Call[ConversationChangeIn]) -> ConversationOut:
     edits = call.body.model_dump(exclude_none=True, exclude={"starred"})
     if edits:
-        await deps.conversations.edit(call.uid, _path_id(call), **edits)
+        await deps.stores.conversations.edit(call.uid, _path_id(call), **edits)
     if call.body.starred is not None:
-        await deps.conversations.star(call.uid, _path_id(call), starred=call.body.starred)
-    return ConversationOut.of(await deps.conversations.get(call.uid, _path_id(call)))
+        await deps.stores.conversations.star(call.uid, _path_id(call), starred=call.body.starred)
+    return ConversationOut.of(await deps.stores.conversations.get(call.uid, _path_id(call)))
 
 
 async def rename_conversation(deps: LibraryDeps, call: Call[None]) -> LibraryOkOut:
     query: TitleQuery = call.query
-    await deps.conversations.edit(call.uid, _path_id(call), title=query.title)
+    await deps.stores.conversations.edit(call.uid, _path_id(call), title=query.title)
     return LibraryOkOut()
 
 
 async def star_conversation(deps: LibraryDeps, call: Call[None]) -> LibraryOkOut:
     query: StarredQuery = call.query
-    await deps.conversations.star(call.uid, _path_id(call), starred=query.starred)
+    await deps.stores.conversations.star(call.uid, _path_id(call), starred=query.starred)
     return LibraryOkOut()
 
 
 async def reprocess_conversation(deps: LibraryDeps, call: Call[None]) -> AcceptedOut:
     """The document first: a message that is not sent is made up for by the next attempt."""
     conversation_id = _path_id(call)
-    conversation = await deps.conversations.get(call.uid, conversation_id)
-    await deps.conversations.reopen(call.uid, conversation_id)
+    conversation = await deps.stores.conversations.get(call.uid, conversation_id)
+    await deps.stores.conversations.reopen(call.uid, conversation_id)
     event = {
         "uid": call.uid,
         "conversation_id": conversation_id,
@@ -93,7 +97,7 @@ async def reprocess_conversation(deps: LibraryDeps, call: Call[None]) -> Accepte
 
 async def delete_conversation(deps: LibraryDeps, call: Call[None]) -> None:
     """The document goes at once, and with it every hit; the trigger removes what was derived."""
-    await deps.conversations.delete(call.uid, _path_id(call))
+    await deps.stores.conversations.delete(call.uid, _path_id(call))
 
 
 async def search_conversations(
@@ -130,7 +134,9 @@ async def _resolve_speakers(
     person_ids = {
         s.speaker: PersonId(s.person_id) for s in segments if s.person_id and is_id(s.person_id)
     }
-    names = await deps.people.load_names(uid, sorted(set(person_ids.values()))[:MAX_PEOPLE_LOOKUPS])
+    names = await deps.stores.people.load_names(
+        uid, sorted(set(person_ids.values()))[:MAX_PEOPLE_LOOKUPS]
+    )
     speakers = {
         label: Speaker(name=names[person_id], person_id=person_id)
         for label, person_id in person_ids.items()

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from functions.process_conversation.wiring import EraseDeps, LibraryDeps
+from functions.process_conversation.deps import EraseDeps, LibraryDeps
 from shared.domain.account import ERASURE_TTL, Erasure, build_erasure_id
 from shared.domain.ids import UserId
 
@@ -17,8 +17,8 @@ RETRY_WINDOW = timedelta(hours=1)
 async def request_erasure(deps: LibraryDeps, uid: UserId) -> Erasure:
     """Begin, and come back later for what was being written meanwhile; asked twice, it is one."""
     now = deps.clock.now()
-    erasure = _find_running(await deps.erasures.get(uid), now) or _build_erasure(uid, now)
-    await deps.erasures.put(erasure)
+    erasure = _find_running(await deps.stores.erasures.get(uid), now) or _build_erasure(uid, now)
+    await deps.stores.erasures.put(erasure)
     name = f"{erasure.id}-{erasure.requested_at:%Y%m%dT%H%M%S%f}"
     await deps.tasks.create(ERASE_TARGET, name, {"uid": uid})
     await deps.tasks.create(ERASE_TARGET, f"{name}-sweep", {"uid": uid}, at=now + SWEEP_DELAY)
@@ -45,12 +45,14 @@ async def erase(deps: EraseDeps, uid: UserId) -> None:
     Once it is done, another delivery takes what was being written meanwhile, and spares a user who
     began anew.
     """
-    erasure = await deps.erasures.get(uid) or _build_erasure(uid, deps.clock.now())
-    if erasure.done_at and await deps.accounts.is_in_use(uid, since=erasure.done_at):
+    erasure = await deps.stores.erasures.get(uid) or _build_erasure(uid, deps.clock.now())
+    if erasure.done_at and await deps.stores.accounts.is_in_use(uid, since=erasure.done_at):
         return
-    if await deps.connections.list_all(uid):
+    if await deps.stores.connections.list_all(uid):
         await deps.toolbox.disconnect_all(uid)
-    documents = erasure.documents + await deps.accounts.delete(uid)
+    documents = erasure.documents + await deps.stores.accounts.delete(uid)
     await deps.vectors.delete_namespace(uid)
     done_at = erasure.done_at or deps.clock.now()
-    await deps.erasures.put(replace(erasure, status="done", documents=documents, done_at=done_at))
+    await deps.stores.erasures.put(
+        replace(erasure, status="done", documents=documents, done_at=done_at)
+    )

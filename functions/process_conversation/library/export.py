@@ -7,8 +7,8 @@ from datetime import datetime
 from typing import Any
 from zipfile import ZIP_DEFLATED, ZipFile
 
+from functions.process_conversation.deps import LibraryDeps
 from functions.process_conversation.library.conversation_schemas import ConversationOut
-from functions.process_conversation.wiring import LibraryDeps
 from shared.data.codec import load_all
 from shared.data.conversations import IncompleteTranscript
 from shared.domain.conversation import Conversation
@@ -51,9 +51,9 @@ async def export(deps: LibraryDeps, uid: UserId) -> AsyncIterator[bytes]:
     """Yield the zip piece by piece: a file a conversation, which can be imported again, and lists."""
     buffer = _ChunkBuffer()
     with ZipFile(buffer, "w", ZIP_DEFLATED) as archive:
-        profile = await deps.accounts.get_profile(uid)
+        profile = await deps.stores.accounts.get_profile(uid)
         archive.writestr("profile.json", _to_json(profile.fields if profile else {}))
-        async for document in deps.accounts.iter_documents(uid, "conversations"):
+        async for document in deps.stores.accounts.iter_documents(uid, "conversations"):
             archive.writestr(
                 f"conversations/{document.id}.json", await _dump_conversation(deps, uid, document)
             )
@@ -61,7 +61,7 @@ async def export(deps: LibraryDeps, uid: UserId) -> AsyncIterator[bytes]:
         for name in EXPORTED_COLLECTIONS:
             with archive.open(f"{name}.json", "w") as file:
                 separator = b"["
-                async for document in deps.accounts.iter_documents(uid, name):
+                async for document in deps.stores.accounts.iter_documents(uid, name):
                     file.write(separator + _to_json({"id": document.id, **document.fields}))
                     separator = b",\n"
                     yield buffer.drain()
@@ -73,7 +73,7 @@ async def _dump_conversation(deps: LibraryDeps, uid: UserId, document: Document)
     """Write a conversation as it is read over HTTP; what cannot be read, as it is stored."""
     for conversation in load_all(Conversation, [document]):
         try:
-            full_conversation = await deps.conversations.load_transcript(uid, conversation)
+            full_conversation = await deps.stores.conversations.load_transcript(uid, conversation)
         except IncompleteTranscript:
             break
         return ConversationOut.of(full_conversation).model_dump_json(indent=2).encode()

@@ -4,6 +4,7 @@ from typing import Any
 
 from starlette.responses import Response
 
+from functions.process_conversation.deps import LibraryDeps
 from functions.process_conversation.library.pagination import build_array_response, list_page
 from functions.process_conversation.library.schemas import (
     LibraryOkOut,
@@ -20,7 +21,6 @@ from functions.process_conversation.processing.derived_writes import (
     build_restore_writes,
     restore_superseded,
 )
-from functions.process_conversation.wiring import LibraryDeps
 from shared.domain.documents import Write
 from shared.domain.ids import MemoryId, UserId
 from shared.domain.memory import Memory
@@ -33,7 +33,7 @@ DELETE_BATCH_SIZE = 100
 
 
 async def list_memories(deps: LibraryDeps, call: Call[None]) -> Response:
-    page = await list_page(deps.memories, call)
+    page = await list_page(deps.stores.memories, call)
     responses = [_to_response(call.uid, memory) for memory in page.items]
     return build_array_response(responses, MemoryOut, page.next_cursor)
 
@@ -49,14 +49,16 @@ async def add_memory(deps: LibraryDeps, call: Call[MemoryIn]) -> MemoryOut:
         visibility=call.body.visibility,
         manually_added=True,
     )
-    stored_memory = await deps.memories.add(call.uid, memory)
-    await index_memories(deps.memories, deps.index, call.uid, [stored_memory])
+    stored_memory = await deps.stores.memories.add(call.uid, memory)
+    await index_memories(deps.stores.memories, deps.index, call.uid, [stored_memory])
     return _to_response(call.uid, stored_memory)
 
 
 async def merge_memories(deps: LibraryDeps, call: Call[MemoryMergeIn]) -> MemoryOut:
     """Write the new memory first; one id for the same merge, so that a second attempt goes on."""
-    sources = [await deps.memories.get(call.uid, name) for name in dict.fromkeys(call.body.ids)]
+    sources = [
+        await deps.stores.memories.get(call.uid, name) for name in dict.fromkeys(call.body.ids)
+    ]
     now = deps.clock.now()
     merged_memory = Memory(
         id=MemoryId(build_derived_id("\n".join(sorted(call.body.ids)), "merge", call.body.content)),
@@ -66,26 +68,28 @@ async def merge_memories(deps: LibraryDeps, call: Call[MemoryMergeIn]) -> Memory
         updated_at=now,
         manually_added=True,
     )
-    stored_memory = await deps.memories.add(call.uid, merged_memory)
+    stored_memory = await deps.stores.memories.add(call.uid, merged_memory)
     for memory in sources:
-        await deps.memories.change(
+        await deps.stores.memories.change(
             call.uid, memory.id, valid_to=stored_memory.created_at, superseded_by=stored_memory.id
         )
     await deps.index.remove_memories(call.uid, [memory.id for memory in sources])
-    await index_memories(deps.memories, deps.index, call.uid, [stored_memory])
+    await index_memories(deps.stores.memories, deps.index, call.uid, [stored_memory])
     return _to_response(call.uid, stored_memory)
 
 
 async def get_memory(deps: LibraryDeps, call: Call[None]) -> MemoryOut:
-    return _to_response(call.uid, await deps.memories.get(call.uid, call.path["memory_id"]))
+    return _to_response(call.uid, await deps.stores.memories.get(call.uid, call.path["memory_id"]))
 
 
 async def get_history(deps: LibraryDeps, call: Call[None]) -> list[MemoryOut]:
     """Follow the corrections back, as far as they are kept."""
     history: list[Memory] = []
-    latest = [await deps.memories.get(call.uid, call.path["memory_id"])]
+    latest = [await deps.stores.memories.get(call.uid, call.path["memory_id"])]
     while latest and len(history) < MAX_HISTORY:
-        latest = await deps.memories.list_superseded_by(call.uid, [memory.id for memory in latest])
+        latest = await deps.stores.memories.list_superseded_by(
+            call.uid, [memory.id for memory in latest]
+        )
         history += latest
     return [_to_response(call.uid, memory) for memory in history]
 
@@ -93,7 +97,7 @@ async def get_history(deps: LibraryDeps, call: Call[None]) -> list[MemoryOut]:
 async def edit_memory(deps: LibraryDeps, call: Call[None]) -> LibraryOkOut:
     query: MemoryValueQuery = call.query
     memory = await _change(deps, call, content=query.value, edited=True)
-    await index_memories(deps.memories, deps.index, call.uid, [memory])
+    await index_memories(deps.stores.memories, deps.index, call.uid, [memory])
     return LibraryOkOut()
 
 
@@ -113,17 +117,17 @@ async def review_memory(deps: LibraryDeps, call: Call[None]) -> LibraryOkOut:
 
 
 async def delete_memory(deps: LibraryDeps, call: Call[None]) -> LibraryOkOut:
-    memory = await deps.memories.get(call.uid, call.path["memory_id"])
+    memory = await deps.stores.memories.get(call.uid, call.path["memory_id"])
     await _delete_with_rows(deps, call.uid, memory)
     return LibraryOkOut()
 
 
 async def delete_all_memories(deps: LibraryDeps, call: Call[None]) -> LibraryOkOut:
-    while memories := await deps.memories.list_all(call.uid, limit=DELETE_BATCH_SIZE):
+    while memories := await deps.stores.memories.list_all(call.uid, limit=DELETE_BATCH_SIZE):
         await deps.index.remove_memories(call.uid, [memory.id for memory in memories])
         for memory in memories:
             tombstones = _build_tombstones(deps, call.uid, memory)
-            await deps.memories.delete_with_tombstone(call.uid, memory, also=tombstones)
+            await deps.stores.memories.delete_with_tombstone(call.uid, memory, also=tombstones)
     return LibraryOkOut()
 
 
@@ -138,7 +142,7 @@ async def _delete_with_rows(deps: LibraryDeps, uid: UserId, memory: Memory) -> N
     Rows first: what is cut short here is found, and deleted, by the next attempt.
     """
     restored_memories = restore_superseded(
-        await deps.memories.list_superseded_by(uid, [memory.id]), [memory]
+        await deps.stores.memories.list_superseded_by(uid, [memory.id]), [memory]
     )
     await deps.index.remove_memories(uid, [memory.id])
     await deps.index.put_memories(
@@ -149,14 +153,14 @@ async def _delete_with_rows(deps: LibraryDeps, uid: UserId, memory: Memory) -> N
         *_build_tombstones(deps, uid, memory),
         *build_restore_writes(uid, restored_memories),
     ]
-    await deps.memories.delete_with_tombstone(uid, memory, also=extra_writes)
+    await deps.stores.memories.delete_with_tombstone(uid, memory, also=extra_writes)
 
 
 def _build_tombstones(deps: LibraryDeps, uid: UserId, memory: Memory) -> list[Write]:
     """Return what keeps the app, and the conversations that said it again, from bringing it back."""
-    app_tombstones = [deps.memories.app_tombstone(uid, memory.id)] if memory.app_id else []
+    app_tombstones = [deps.stores.memories.app_tombstone(uid, memory.id)] if memory.app_id else []
     return app_tombstones + [
-        deps.memories.tombstone(
+        deps.stores.memories.tombstone(
             uid, conversation_id, build_derived_id(conversation_id, "memory", memory.content)
         )
         for conversation_id in memory.seen_in
@@ -165,7 +169,9 @@ def _build_tombstones(deps: LibraryDeps, uid: UserId, memory: Memory) -> list[Wr
 
 async def _change(deps: LibraryDeps, call: Call[None], **changes: Any) -> Memory:
     now = deps.clock.now()
-    return await deps.memories.change(call.uid, call.path["memory_id"], updated_at=now, **changes)
+    return await deps.stores.memories.change(
+        call.uid, call.path["memory_id"], updated_at=now, **changes
+    )
 
 
 def _to_response(uid: UserId, memory: Memory) -> MemoryOut:

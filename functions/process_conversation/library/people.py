@@ -2,6 +2,7 @@
 
 from starlette.responses import Response
 
+from functions.process_conversation.deps import LibraryDeps
 from functions.process_conversation.library.pagination import build_array_response, list_page
 from functions.process_conversation.library.schemas import (
     AssignQuery,
@@ -11,7 +12,6 @@ from functions.process_conversation.library.schemas import (
     PersonNameQuery,
     PersonOut,
 )
-from functions.process_conversation.wiring import LibraryDeps
 from shared.domain.conversation import Conversation, Speaker
 from shared.domain.errors import Invalid, NotFound
 from shared.domain.ids import ConversationId, PersonId, UserId
@@ -20,7 +20,7 @@ from shared.edge.http import Call, Endpoint
 
 
 async def list_people(deps: LibraryDeps, call: Call[None]) -> Response:
-    page = await list_page(deps.people, call)
+    page = await list_page(deps.stores.people, call)
     return build_array_response(list(map(_to_response, page.items)), PersonOut, page.next_cursor)
 
 
@@ -28,36 +28,36 @@ async def add_person(deps: LibraryDeps, call: Call[PersonIn]) -> PersonOut:
     now = deps.clock.now()
     person_id = PersonId(call.body.id or deps.new_id())
     person = Person(id=person_id, name=call.body.name, created_at=now, updated_at=now)
-    return _to_response(await deps.people.add(call.uid, person))
+    return _to_response(await deps.stores.people.add(call.uid, person))
 
 
 async def get_person(deps: LibraryDeps, call: Call[None]) -> PersonOut:
-    return _to_response(await deps.people.get(call.uid, call.path["person_id"]))
+    return _to_response(await deps.stores.people.get(call.uid, call.path["person_id"]))
 
 
 async def rename_person(deps: LibraryDeps, call: Call[None]) -> PersonOut:
     """The person first: what is cut short here is made up for by the next attempt."""
     query: PersonNameQuery = call.query
-    person = await deps.people.change(
+    person = await deps.stores.people.change(
         call.uid, call.path["person_id"], name=query.value, updated_at=deps.clock.now()
     )
-    await deps.people.propagate_name(call.uid, person)
+    await deps.stores.people.propagate_name(call.uid, person)
     return _to_response(person)
 
 
 async def delete_person(deps: LibraryDeps, call: Call[None]) -> None:
     """The conversations first: a person who is still there can be deleted again."""
-    person = await deps.people.get(call.uid, call.path["person_id"])
-    await deps.people.unassign(call.uid, person.id)
-    await deps.people.remove(call.uid, person.id)
+    person = await deps.stores.people.get(call.uid, call.path["person_id"])
+    await deps.stores.people.unassign(call.uid, person.id)
+    await deps.stores.people.remove(call.uid, person.id)
 
 
 async def assign_speaker(deps: LibraryDeps, call: Call[None]) -> LibraryOkOut:
     conversation_id = ConversationId(call.path["conversation_id"])
-    conversation = await deps.conversations.get(call.uid, conversation_id)
+    conversation = await deps.stores.conversations.get(call.uid, conversation_id)
     label = _find_label(conversation, call.path["speaker"])
     speaker = await _resolve_speaker(deps, call.uid, call.query)
-    await deps.conversations.assign_speaker(call.uid, conversation_id, label, speaker)
+    await deps.stores.conversations.assign_speaker(call.uid, conversation_id, label, speaker)
     return LibraryOkOut()
 
 
@@ -68,7 +68,7 @@ async def _resolve_speaker(deps: LibraryDeps, uid: UserId, query: AssignQuery) -
         if query.value not in ("true", "false"):
             raise Invalid("value: true or false is expected")
         return Speaker(is_user=query.value == "true")
-    person = await deps.people.get(uid, query.value)
+    person = await deps.stores.people.get(uid, query.value)
     return Speaker(name=person.name, person_id=person.id)
 
 

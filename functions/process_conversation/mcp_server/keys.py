@@ -2,8 +2,8 @@
 
 import secrets
 
+from functions.process_conversation.deps import LibraryDeps
 from functions.process_conversation.mcp_server.mcp_schemas import McpKeyIn, McpKeyOut, NewMcpKeyOut
-from functions.process_conversation.wiring import LibraryDeps
 from shared.data.mcp_keys import KEY_PREFIX, MAX_KEYS, key_id
 from shared.domain.errors import Conflict, NotFound
 from shared.domain.ids import is_id
@@ -12,7 +12,7 @@ from shared.edge.http import Call, Endpoint
 
 
 async def create_key(deps: LibraryDeps, call: Call[McpKeyIn]) -> NewMcpKeyOut:
-    if len(await deps.mcp_keys.list_all(call.uid)) >= MAX_KEYS:
+    if len(await deps.stores.mcp_keys.list_all(call.uid)) >= MAX_KEYS:
         raise Conflict(f"You may have {MAX_KEYS} keys; remove one first.")
     secret = secrets.token_urlsafe(32)
     full_key = f"{KEY_PREFIX}{call.uid}.{secret}"
@@ -22,18 +22,18 @@ async def create_key(deps: LibraryDeps, call: Call[McpKeyIn]) -> NewMcpKeyOut:
         label=f"{KEY_PREFIX}…{secret[-4:]}",
         created_at=deps.clock.now(),
     )
-    await deps.mcp_keys.add(call.uid, key)
+    await deps.stores.mcp_keys.add(call.uid, key)
     return NewMcpKeyOut(**dict(McpKeyOut.model_validate(key)), key=full_key)
 
 
 async def list_keys(deps: LibraryDeps, call: Call[None]) -> list[McpKeyOut]:
-    return [McpKeyOut.model_validate(key) for key in await deps.mcp_keys.list_all(call.uid)]
+    return [McpKeyOut.model_validate(key) for key in await deps.stores.mcp_keys.list_all(call.uid)]
 
 
 async def delete_key(deps: LibraryDeps, call: Call[None]) -> None:
     if not is_id(call.path["key_id"]):
         raise NotFound("Key not found")
-    await deps.mcp_keys.remove(call.uid, call.path["key_id"])
+    await deps.stores.mcp_keys.remove(call.uid, call.path["key_id"])
 
 
 ENDPOINTS = (

@@ -3,7 +3,7 @@
 from starlette.datastructures import Headers
 from starlette.responses import Response
 
-from functions.process_conversation.wiring import LibraryDeps
+from functions.process_conversation.deps import LibraryDeps
 from shared import telemetry
 from shared.data.mcp_keys import key_id
 from shared.domain.errors import NotAllowed
@@ -14,7 +14,7 @@ async def receive_message(deps: LibraryDeps, call: Call[None]) -> Response:
     """Answer one MCP message. What is no POST is refused by the router: there are no streams."""
     _check_origin(call.headers, deps.cors_origins)
     key = parse_bearer_token(call.headers)
-    uid = await deps.mcp_keys.authenticate(key)
+    uid = await deps.stores.mcp_keys.authenticate(key)
     telemetry.add_fields(uid=telemetry.hash_id(uid))
     deps.mcp_rate_limiter.check(key_id(key), deps.clock.now())
 

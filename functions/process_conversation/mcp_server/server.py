@@ -13,8 +13,8 @@ from pydantic import ValidationError
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
+from functions.process_conversation.deps import LibraryDeps
 from functions.process_conversation.mcp_server.tools import TOOLS
-from functions.process_conversation.wiring import LibraryDeps
 from shared import telemetry
 from shared.domain.errors import CallerError
 from shared.domain.ids import UserId

@@ -12,9 +12,9 @@ from pydantic import create_model
 from starlette.datastructures import Headers
 from starlette.responses import Response
 
+from functions.process_conversation.deps import LibraryDeps
 from functions.process_conversation.library import action_items, conversations, memories
 from functions.process_conversation.library.conversation_schemas import ClientId
-from functions.process_conversation.wiring import LibraryDeps
 from shared.data.codec import type_adapter
 from shared.domain.ids import UserId
 from shared.domain.value import value

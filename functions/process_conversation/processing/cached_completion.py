@@ -5,8 +5,8 @@ from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
+from functions.process_conversation.deps import ProcessDeps
 from functions.process_conversation.processing.model_outputs import ProcessingOutput
-from functions.process_conversation.wiring import ProcessDeps
 from shared import prompts
 from shared.domain.conversation import Conversation
 from shared.domain.ids import UserId

@@ -1,6 +1,6 @@
 """Dead letters: a record of each message that was given up, and the mark on its conversation."""
 
-from functions.process_conversation.wiring import DeadLetterDeps
+from functions.process_conversation.deps import DeadLetterDeps
 from shared import telemetry
 from shared.domain.dead_letter import DeadLetter
 from shared.domain.ids import ConversationId, UserId
@@ -9,7 +9,7 @@ from shared.domain.ids import ConversationId, UserId
 async def record_dead_letter(deps: DeadLetterDeps, letter: DeadLetter) -> None:
     """Raises Unavailable while somebody still works on the conversation: call again."""
     telemetry.warning("dead_letter", letter=letter.id, target=letter.target, name=letter.name)
-    await deps.dead_letters.put(letter)
+    await deps.stores.dead_letters.put(letter)
     match letter.ids:
         case {"uid": str(uid), "conversation_id": str(conversation_id)}:
             reason = f"It could not be processed in {letter.attempts} attempts."

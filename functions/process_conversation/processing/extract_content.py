@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any
 from zoneinfo import ZoneInfo
 
+from functions.process_conversation.deps import ProcessDeps
 from functions.process_conversation.processing.cached_completion import (
     build_prompt,
     complete_once,
@@ -33,7 +34,6 @@ from functions.process_conversation.processing.structure import (
     merge_structures,
     merge_topics,
 )
-from functions.process_conversation.wiring import ProcessDeps
 from shared.domain.conversation import CATEGORIES, Conversation
 from shared.domain.ids import UserId
 from shared.domain.memory import Memory
@@ -43,19 +43,19 @@ MAX_SHOWN_MEMORIES = 100
 
 async def extract_content(deps: ProcessDeps, uid: UserId, conversation: Conversation) -> Draft:
     """Decide what to keep; nothing is stored yet but the model's answers."""
-    zone = (await deps.profiles.get(uid)).zone
+    zone = (await deps.stores.profiles.get(uid)).zone
     data = split_transcript(conversation, zone.key)
     if await _is_discarded(deps, uid, conversation, data[0]):
         draft = Draft(discarded=True)
     else:
         draft = await _extract_draft(deps, uid, conversation, data, zone)
         draft = await _drop_known_tasks(deps, uid, conversation, draft)
-    items = await deps.action_items.list_for_conversation(uid, conversation.id)
-    earlier_memories = await deps.memories.list_for_conversation(uid, conversation.id)
+    items = await deps.stores.action_items.list_for_conversation(uid, conversation.id)
+    earlier_memories = await deps.stores.memories.list_for_conversation(uid, conversation.id)
     indexed_ids = conversation.held_by.memory_ids if conversation.held_by else ()
     draft = reconcile_with_stored(draft, items, earlier_memories, indexed_ids)
     removed_memories = [memory for memory in draft.stale_memories if not memory.seen_in]
-    superseded_memories = await deps.memories.list_superseded_by(
+    superseded_memories = await deps.stores.memories.list_superseded_by(
         uid, [memory.id for memory in removed_memories]
     )
     return replace(
@@ -83,11 +83,11 @@ async def _extract_draft(
     zone: ZoneInfo,
 ) -> Draft:
     structures = await _extract_structures(deps, uid, conversation, data)
-    newest_memories = await deps.memories.list_newest(uid, limit=MAX_SHOWN_MEMORIES)
+    newest_memories = await deps.stores.memories.list_newest(uid, limit=MAX_SHOWN_MEMORIES)
     shown_memories = _select_from_elsewhere(newest_memories, conversation)
     facts = await _extract_memories(deps, uid, conversation, data, shown_memories)
     fact_candidates = select_candidates(facts, conversation, shown_memories)
-    conflicting_memories = await deps.memories.find_conflicting(
+    conflicting_memories = await deps.stores.memories.find_conflicting(
         uid, [candidate.memory for candidate in fact_candidates]
     )
     known_by_id = {
@@ -137,7 +137,7 @@ async def _drop_known_tasks(
 ) -> Draft:
     """Leave out what stands open already, from elsewhere, in the same words."""
     wordings = [item.wording for item in draft.action_items]
-    open_items = await deps.action_items.list_open_by_wording(uid, wordings)
+    open_items = await deps.stores.action_items.list_open_by_wording(uid, wordings)
     known_wordings = {
         item.wording for item in open_items if item.conversation_id != conversation.id
     }

@@ -2,11 +2,11 @@
 
 from contextlib import suppress
 
+from functions.process_conversation.deps import ProcessDeps
 from functions.process_conversation.processing.claims import Superseded
 from functions.process_conversation.processing.draft import Draft, apply_draft
 from functions.process_conversation.processing.extract_content import extract_content
 from functions.process_conversation.processing.remove_derived import remove_derived
-from functions.process_conversation.wiring import ProcessDeps
 from shared import telemetry
 from shared.data.codec import MalformedDocument
 from shared.data.conversations import IncompleteTranscript
@@ -46,7 +46,7 @@ async def process(
 async def _run_attempt(deps: ProcessDeps, uid: UserId, claimed: Conversation, claim: Claim) -> bool:
     """Return whether this attempt put everything in place."""
     try:
-        conversation = await deps.conversations.load_transcript(uid, claimed)
+        conversation = await deps.stores.conversations.load_transcript(uid, claimed)
         draft = await extract_content(deps, uid, conversation)
         draft = await deps.claims.save(uid, claimed, draft)
         await _index(deps, uid, apply_draft(conversation, draft), draft)
@@ -84,7 +84,7 @@ async def _index(deps: ProcessDeps, uid: UserId, conversation: Conversation, dra
     else:
         current = [memory for memory in draft.memories if memory.is_current]
         await deps.index.put(uid, conversation, current)
-    await sync_rows(deps.memories, deps.index, uid, draft.memories)
+    await sync_rows(deps.stores.memories, deps.index, uid, draft.memories)
     try:
         await deps.claims.complete(uid, conversation, draft)
     except Superseded as error:

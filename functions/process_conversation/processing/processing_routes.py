@@ -2,6 +2,12 @@
 
 from pydantic import ValidationError
 
+from functions.process_conversation.deps import (
+    DeadLetterDeps,
+    EraseDeps,
+    ProcessDeps,
+    TriggerDeps,
+)
 from functions.process_conversation.integrations import integration_routes as integrations
 from functions.process_conversation.library import (
     account,
@@ -20,12 +26,6 @@ from functions.process_conversation.mcp_server import mcp_routes as mcp_endpoint
 from functions.process_conversation.processing.dead_letters import record_dead_letter
 from functions.process_conversation.processing.process import process
 from functions.process_conversation.processing.trigger import publish_change
-from functions.process_conversation.wiring import (
-    DeadLetterDeps,
-    EraseDeps,
-    ProcessDeps,
-    TriggerDeps,
-)
 from shared import telemetry
 from shared.domain.errors import Invalid
 from shared.domain.ids import ConversationId, UserId

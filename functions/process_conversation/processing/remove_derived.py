@@ -2,6 +2,7 @@
 
 from contextlib import suppress
 
+from functions.process_conversation.deps import ProcessDeps
 from functions.process_conversation.processing.claims import Superseded
 from functions.process_conversation.processing.derived_writes import (
     build_removal,
@@ -9,7 +10,6 @@ from functions.process_conversation.processing.derived_writes import (
     remove_mention,
     restore_superseded,
 )
-from functions.process_conversation.wiring import ProcessDeps
 from shared.data.codec import load_all
 from shared.data.conversations import conversation_path
 from shared.domain.claim import Claim
@@ -49,7 +49,7 @@ async def _remove_rows_and_documents(
     ]
     kept_memories = [memory for memory in memories if memory not in removed_memories]
     restored_memories = restore_superseded(
-        await deps.memories.list_superseded_by(uid, [one.id for one in removed_memories]),
+        await deps.stores.memories.list_superseded_by(uid, [one.id for one in removed_memories]),
         removed_memories,
     )
     stale_ids = {*claim.memory_ids, *(memory.id for memory in removed_memories)} - {
@@ -60,7 +60,7 @@ async def _remove_rows_and_documents(
     await deps.index.put_memories(
         uid, [memory for memory in restored_memories if memory.is_current]
     )
-    await index_memories(deps.memories, deps.index, uid, kept_memories)
+    await index_memories(deps.stores.memories, deps.index, uid, kept_memories)
     removals = [build_removal(document, conversation_id) for document in derived_documents]
     writes = [write for write in removals if write]
     writes += await _collect_cleanup_writes(deps, uid, conversation_id)
@@ -76,7 +76,7 @@ async def _load_derived(
     return [
         document
         for name in ("memories", "action_items")
-        for document in await deps.documents.query(
+        for document in await deps.stores.documents.query(
             Query(collection=f"users/{uid}/{name}", where=(origin_filter,), limit=_MAX_DOCUMENTS)
         )
     ]
@@ -87,14 +87,14 @@ async def _collect_cleanup_writes(
 ) -> list[Write]:
     """Return what removes the rest: what other memories heard here, and what stood below it."""
     mention_filter = Where("seen_in", "array_contains", conversation_id)
-    mentioning_documents = await deps.documents.query(
+    mentioning_documents = await deps.stores.documents.query(
         Query(collection=f"users/{uid}/memories", where=(mention_filter,), limit=_MAX_DOCUMENTS)
     )
     path = conversation_path(uid, conversation_id)
     child_paths = [
         document.path
         for name in _SUBCOLLECTIONS
-        for document in await deps.documents.query(
+        for document in await deps.stores.documents.query(
             Query(collection=f"{path}/{name}", limit=_MAX_DOCUMENTS, fields=("content_hash",))
         )
     ]

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from functions.process_conversation.wiring import TriggerDeps
+from functions.process_conversation.deps import TriggerDeps
 from shared.data.codec import MalformedDocument, load
 from shared.domain.conversation import Conversation, content_hash
 from shared.domain.documents import Document, Fields

@@ -1,6 +1,6 @@
 """Tokens that open an account, refreshed once however many calls want them at the same time."""
 
-from functions.tool_proxy.wiring import ServicesDeps
+from functions.tool_proxy.deps import ServicesDeps
 from shared import telemetry
 from shared.domain.connection import AccountTokens, OauthClient, Tokens
 from shared.domain.errors import (

@@ -9,7 +9,7 @@ from functions.tool_proxy.accounts.connection_schemas import (
     ConnectionOut,
     DisconnectOut,
 )
-from functions.tool_proxy.wiring import ToolProxyDeps
+from functions.tool_proxy.deps import ToolProxyDeps
 from shared.domain.errors import NotAllowed, Unavailable
 from shared.edge.http import Call, Endpoint
 from shared.oauth import browser_binding, callback_page

@@ -4,7 +4,7 @@ import json
 from dataclasses import replace
 
 from functions.tool_proxy.accounts import account_tokens
-from functions.tool_proxy.wiring import ServicesDeps
+from functions.tool_proxy.deps import ServicesDeps
 from shared import telemetry
 from shared.domain.connection import Authorization, Connection, OauthClient, Tokens
 from shared.domain.documents import lookup
@@ -44,7 +44,7 @@ class ConnectableService:
 
 async def list_connectable(deps: ServicesDeps, uid: UserId) -> list[ConnectableService]:
     connections_by_service = {
-        connection.id: connection for connection in await deps.connections.list_all(uid)
+        connection.id: connection for connection in await deps.stores.connections.list_all(uid)
     }
     services = [service for service in map(load_integration, INTEGRATIONS) if service.connection]
     return [
@@ -56,7 +56,9 @@ async def list_connectable(deps: ServicesDeps, uid: UserId) -> list[ConnectableS
 async def get_connectable(deps: ServicesDeps, uid: UserId, name: str) -> ConnectableService:
     """Raises NotFound."""
     service, _ = _require_connectable(name)
-    return _build_connectable(deps, service, await deps.connections.get(uid, service.service))
+    return _build_connectable(
+        deps, service, await deps.stores.connections.get(uid, service.service)
+    )
 
 
 def _build_connectable(
@@ -133,7 +135,7 @@ async def disconnect(deps: ServicesDeps, uid: UserId, name: str) -> bool:
 
 
 async def disconnect_all(deps: ServicesDeps, uid: UserId) -> None:
-    for connection in await deps.connections.list_all(uid):
+    for connection in await deps.stores.connections.list_all(uid):
         await disconnect(deps, uid, connection.id)
 
 
@@ -220,7 +222,7 @@ async def _is_shared(
     deps: ServicesDeps, uid: UserId, service: Integration, consent: ConnectionSpec
 ) -> bool:
     """Tell whether another connection stands on the same account at the same provider."""
-    connections = await deps.connections.list_all(uid)
+    connections = await deps.stores.connections.list_all(uid)
     accounts = {each.account for each in connections if each.id == service.service}
     return any(
         each.account in accounts and _get_provider_name(each.id) == consent.provider.name

@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from pydantic_core import to_json
 
 from functions.tool_proxy.accounts import account_tokens
-from functions.tool_proxy.wiring import ServicesDeps
+from functions.tool_proxy.deps import ServicesDeps
 from shared.arguments import parse_arguments
 from shared.domain.connection import AccountTokens
 from shared.domain.errors import (
@@ -90,12 +90,12 @@ def _require_tool(service: Integration, tool: str) -> ServiceTool:
 async def _count_call(deps: ServicesDeps, uid: UserId, service: Integration) -> AsyncIterator[None]:
     """Count a call, however it ends, as one to an app. Raises ToolFailed if none is left."""
     now = deps.clock.now()
-    calls_this_hour = await deps.app_calls.count_calls(uid, floor_to_hour(now))
+    calls_this_hour = await deps.stores.app_calls.count_calls(uid, floor_to_hour(now))
     check_quota(service.service, service.label, calls_this_hour, now)
     try:
         yield
     finally:
-        count = deps.app_calls.increment_count(
+        count = deps.stores.app_calls.increment_count(
             uid, service.service, floor_to_hour(now), is_first=not calls_this_hour
         )
         await run_best_effort(count)

@@ -12,8 +12,8 @@ from functions.tool_proxy.calls.outgoing import (
 )
 from functions.tool_proxy.calls.result_mapping import to_compact_json, to_model_text
 from functions.tool_proxy.calls.schema import validate_arguments
+from functions.tool_proxy.deps import ToolProxyDeps
 from functions.tool_proxy.mcp_servers.mcp_call import call_over_mcp
-from functions.tool_proxy.wiring import ToolProxyDeps
 from shared.domain.app import App, ChatTool
 from shared.domain.errors import ToolFailed, ToolRefused
 from shared.domain.ids import AppId, UserId
@@ -61,7 +61,7 @@ async def _authorize_call(deps: ToolProxyDeps, uid: UserId, app_id: AppId) -> tu
     Beside it, whether this is their first call in the hour.
     """
     now = deps.clock.now()
-    context = await deps.app_calls.load_context(uid, app_id, floor_to_hour(now))
+    context = await deps.stores.app_calls.load_context(uid, app_id, floor_to_hour(now))
     app = context.app
     if app is None or not context.is_installed or not app.is_visible_to(uid):
         raise ToolRefused("This app is not installed.")

@@ -4,8 +4,8 @@ from functions.tool_proxy.accounts import connections
 from functions.tool_proxy.accounts.service_calls import call_service
 from functions.tool_proxy.calls.call import call_tool
 from functions.tool_proxy.calls.call_schemas import ServiceCallIn, ToolCallIn, UserIn
+from functions.tool_proxy.deps import ToolProxyDeps
 from functions.tool_proxy.schemas import ToolCallOut, ToolProxyOkOut
-from functions.tool_proxy.wiring import ToolProxyDeps
 from shared import telemetry
 from shared.edge.http import Call, Endpoint
 

@@ -4,8 +4,8 @@ from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from datetime import datetime, timedelta
 
+from functions.tool_proxy.deps import ToolProxyDeps
 from functions.tool_proxy.registry.auto_disable import disable_if_failing
-from functions.tool_proxy.wiring import ToolProxyDeps
 from shared import telemetry
 from shared.domain.app import App, AppCall, ChatTool
 from shared.domain.errors import (
@@ -112,7 +112,7 @@ async def _record_call(
         failed=is_down,
         error=failure.error if failure else None,
     )
-    await deps.app_calls.record_call(
+    await deps.stores.app_calls.record_call(
         call.uid, call.app.id, entry, floor_to_hour(started_at), is_first=call.is_first
     )
     if is_down and limiter.is_check_due(now):

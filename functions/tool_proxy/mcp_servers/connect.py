@@ -1,6 +1,7 @@
 """How an MCP server becomes an app: asked for its tools, or first for its owner's permission."""
 
 from functions.tool_proxy.calls.result_mapping import sanitize_reason
+from functions.tool_proxy.deps import ToolProxyDeps
 from functions.tool_proxy.mcp_servers import tokens
 from functions.tool_proxy.mcp_servers.errors import ProtocolError
 from functions.tool_proxy.registry import access, registration
@@ -11,7 +12,6 @@ from functions.tool_proxy.registry.registration import (
     apply_manifest,
     mark_verified,
 )
-from functions.tool_proxy.wiring import ToolProxyDeps
 from shared.domain.app import App
 from shared.domain.errors import (
     NotAllowed,
@@ -57,7 +57,7 @@ async def add(
         result = ConnectResult(
             app=app, redirect=await _start_authorization(deps, app, needed_authorization.challenge)
         )
-    await deps.apps.create(result.app)
+    await deps.stores.apps.create(result.app)
     return result
 
 

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 from functions.tool_proxy.calls.outgoing import CallFailed, OutgoingCall, translate_egress_errors
 from functions.tool_proxy.calls.result_mapping import sanitize_reason
+from functions.tool_proxy.deps import ToolProxyDeps
 from functions.tool_proxy.mcp_servers.errors import ProtocolError, Unauthorized
 from functions.tool_proxy.mcp_servers.mcp_results import to_model_text
 from functions.tool_proxy.mcp_servers.tokens import call_with_token
-from functions.tool_proxy.wiring import ToolProxyDeps
 
 if TYPE_CHECKING:
     from mcp_types import CallToolResult

@@ -7,8 +7,8 @@ from functools import partial
 from typing import TypeVar
 from urllib.parse import urlencode
 
+from functions.tool_proxy.deps import ToolProxyDeps
 from functions.tool_proxy.mcp_servers.errors import Unauthorized
-from functions.tool_proxy.wiring import ToolProxyDeps
 from shared import telemetry
 from shared.domain.app import App
 from shared.domain.connection import Tokens

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import anyio.to_thread
 
+from functions.tool_proxy.deps import ToolProxyDeps
 from functions.tool_proxy.mcp_servers.tokens import call_with_token
 from functions.tool_proxy.registry.manifest import Manifest, read_manifest
-from functions.tool_proxy.wiring import ToolProxyDeps
 from shared.domain.app import App, ExternalIntegration
 
 if TYPE_CHECKING:

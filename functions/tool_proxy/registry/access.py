@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
-from functions.tool_proxy.wiring import ToolProxyDeps
+from functions.tool_proxy.deps import ToolProxyDeps
 from shared.data.paging import Page
 from shared.domain.app import App, InstalledApp
 from shared.domain.errors import Conflict, NotAllowed, NotFound
@@ -14,7 +14,7 @@ async def require_visible(deps: ToolProxyDeps, uid: UserId, app_id: AppId) -> Ap
     """Return an app that is public or the caller's own. Raises NotFound."""
     if not is_id(app_id):
         raise NotFound("App not found")
-    app = await deps.apps.get(app_id)
+    app = await deps.stores.apps.get(app_id)
     if not app.is_visible_to(uid):
         raise NotFound("App not found")
     return app
@@ -35,14 +35,16 @@ async def list_apps(
 
     Behind the cursor `after` come older public ones of others, which are not installed.
     """
-    installed_by_id = {entry.app_id: entry for entry in await deps.installed_apps.list_all(uid)}
-    public_page = await deps.apps.list_public(after=after)
+    installed_by_id = {
+        entry.app_id: entry for entry in await deps.stores.installed_apps.list_all(uid)
+    }
+    public_page = await deps.stores.apps.list_public(after=after)
     candidate_apps = [
         a for a in public_page.items if a.owner != uid and a.id not in installed_by_id
     ]
     if after is None:
-        candidate_apps += await deps.apps.list_owned(uid)
-        candidate_apps += await deps.apps.get_many(sorted(installed_by_id))
+        candidate_apps += await deps.stores.apps.list_owned(uid)
+        candidate_apps += await deps.stores.apps.get_many(sorted(installed_by_id))
     apps: Mapping[AppId, App] = {a.id: a for a in candidate_apps if a.is_visible_to(uid)}
     items = [(apps[app_id], installed_by_id.get(app_id)) for app_id in sorted(apps)]
     return Page(items=items, next=public_page.next)
@@ -64,15 +66,15 @@ async def install(
     if shown_permissions is not None:
         installed_app = replace(installed_app, granted=installed_app.granted & shown_permissions)
     try:
-        await deps.installed_apps.add(uid, installed_app)
+        await deps.stores.installed_apps.add(uid, installed_app)
     except Conflict:
         await _remove_deleted_apps(deps, uid)
-        await deps.installed_apps.add(uid, installed_app)
+        await deps.stores.installed_apps.add(uid, installed_app)
 
 
 async def _remove_deleted_apps(deps: ToolProxyDeps, uid: UserId) -> None:
     """Forget apps that were deleted: no list shows them, so nobody could remove them."""
-    installed_ids = [entry.app_id for entry in await deps.installed_apps.list_all(uid)]
-    existing_ids = {app.id for app in await deps.apps.get_many(installed_ids)}
+    installed_ids = [entry.app_id for entry in await deps.stores.installed_apps.list_all(uid)]
+    existing_ids = {app.id for app in await deps.stores.apps.get_many(installed_ids)}
     for deleted_id in set(installed_ids) - existing_ids:
-        await deps.installed_apps.remove(uid, deleted_id)
+        await deps.stores.installed_apps.remove(uid, deleted_id)

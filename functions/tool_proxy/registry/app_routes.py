@@ -4,6 +4,7 @@ from typing import Any
 
 from starlette.responses import Response
 
+from functions.tool_proxy.deps import ToolProxyDeps
 from functions.tool_proxy.registry import access, credentials, registration
 from functions.tool_proxy.registry.registration import ManifestFailed, NoManifest
 from functions.tool_proxy.registry.schemas import (
@@ -23,7 +24,6 @@ from functions.tool_proxy.registry.schemas import (
     ToolOut,
 )
 from functions.tool_proxy.schemas import ToolProxyOkOut
-from functions.tool_proxy.wiring import ToolProxyDeps
 from shared.data.call_log import CALL_LOG_TTL
 from shared.data.codec import type_adapter
 from shared.domain.app import App, InstalledApp
@@ -50,7 +50,7 @@ async def change_app(deps: ToolProxyDeps, call: Call[AppPatchIn]) -> OwnedAppOut
         app = await registration.change_app(deps, call.uid, _parse_app_id(call), call.body.apply_to)
     except (NoManifest, ManifestFailed) as failure:
         return build_manifest_problem(failure)
-    return OwnedAppOut.of(app, call.uid, await deps.installed_apps.get(call.uid, app.id))
+    return OwnedAppOut.of(app, call.uid, await deps.stores.installed_apps.get(call.uid, app.id))
 
 
 async def delete_app(deps: ToolProxyDeps, call: Call[None]) -> ToolProxyOkOut:
@@ -79,7 +79,7 @@ async def list_apps(deps: ToolProxyDeps, call: Call[None]) -> Response:
 
 async def get_app(deps: ToolProxyDeps, call: Call[None]) -> AnyApp:
     app = await access.require_visible(deps, call.uid, _parse_app_id(call))
-    return _to_app_out(app, call.uid, await deps.installed_apps.get(call.uid, app.id))
+    return _to_app_out(app, call.uid, await deps.stores.installed_apps.get(call.uid, app.id))
 
 
 async def list_tools(deps: ToolProxyDeps, call: Call[None]) -> list[ToolOut]:
@@ -94,12 +94,12 @@ async def create_key(deps: ToolProxyDeps, call: Call[None]) -> NewKeyOut:
 
 async def list_keys(deps: ToolProxyDeps, call: Call[None]) -> list[KeyOut]:
     app = await access.require_owned(deps, call.uid, _parse_app_id(call))
-    return [KeyOut.of(key) for key in await deps.apps.list_keys(app.id)]
+    return [KeyOut.of(key) for key in await deps.stores.apps.list_keys(app.id)]
 
 
 async def delete_key(deps: ToolProxyDeps, call: Call[None]) -> ToolProxyOkOut:
     app = await access.require_owned(deps, call.uid, _parse_app_id(call))
-    await deps.apps.remove_key(app.id, _parse_id(call.path["key_id"]))
+    await deps.stores.apps.remove_key(app.id, _parse_id(call.path["key_id"]))
     return ToolProxyOkOut()
 
 
@@ -112,7 +112,9 @@ async def rotate_secret(deps: ToolProxyDeps, call: Call[None]) -> SecretOut:
 async def list_calls(deps: ToolProxyDeps, call: Call[None]) -> list[CallOut]:
     app = await access.require_owned(deps, call.uid, _parse_app_id(call))
     since = deps.clock.now() - CALL_LOG_TTL
-    newest_calls = await deps.calls.list_newest(app.id, since=since, limit=call.query.limit)
+    newest_calls = await deps.stores.call_log.list_newest(
+        app.id, since=since, limit=call.query.limit
+    )
     return [CallOut.of(entry) for entry in newest_calls]
 
 
@@ -123,7 +125,7 @@ async def enable(deps: ToolProxyDeps, call: Call[None]) -> ToolProxyOkOut:
 
 
 async def disable(deps: ToolProxyDeps, call: Call[None]) -> ToolProxyOkOut:
-    await deps.installed_apps.remove(call.uid, call.query.app_id)
+    await deps.stores.installed_apps.remove(call.uid, call.query.app_id)
     return ToolProxyOkOut()
 
 

@@ -4,7 +4,7 @@ from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from functions.tool_proxy.wiring import ToolProxyDeps
+from functions.tool_proxy.deps import ToolProxyDeps
 from shared.domain.app import App, Deactivation
 from shared.domain.errors import AlreadyExists
 from shared.domain.notification import Notification, NotificationId
@@ -22,21 +22,21 @@ _GONE_REASON = "The webhook answered 410 Gone. Save the app again once it takes 
 async def disable_if_failing(deps: ToolProxyDeps, app: App, now: datetime) -> None:
     """Switch off an app that has done nothing but fail for so long, FAILURES times at least."""
     verified_at = _get_verified_at(app)
-    failures = await deps.calls.list_consecutive_failures(
+    failures = await deps.stores.call_log.list_consecutive_failures(
         app.id, after=verified_at, limit=MIN_FAILURES
     )
     if len(failures) < MIN_FAILURES or now - failures[0].at < FAILURE_WINDOW:
         return
     verdict = Deactivation(at=now, reason=_FAILING_REASON.format(failures=MIN_FAILURES))
     await notify_developer(deps, app, verdict)
-    await deps.apps.revise(app.id, lambda current: _mark_disabled(current, app, verdict))
+    await deps.stores.apps.revise(app.id, lambda current: _mark_disabled(current, app, verdict))
 
 
 async def disable_webhook_if_failing(deps: ToolProxyDeps, app: App) -> None:
     """Switch off a webhook at which nothing arrived for so long, when a delivery was given up."""
     window_start = deps.clock.now() - FAILURE_WINDOW
     is_new = _get_verified_at(app) > window_start
-    if is_new or await deps.calls.has_arrived(app.id, "webhook", after=window_start):
+    if is_new or await deps.stores.call_log.has_arrived(app.id, "webhook", after=window_start):
         return
     await _disable_webhook(deps, app, _UNDELIVERED_REASON)
 
@@ -49,7 +49,9 @@ async def disable_gone_webhook(deps: ToolProxyDeps, app: App) -> None:
 async def _disable_webhook(deps: ToolProxyDeps, app: App, reason: str) -> None:
     verdict = Deactivation(at=deps.clock.now(), reason=reason)
     await notify_developer(deps, app, verdict, part="webhook")
-    await deps.apps.revise(app.id, lambda current: _mark_webhook_disabled(current, app, verdict))
+    await deps.stores.apps.revise(
+        app.id, lambda current: _mark_webhook_disabled(current, app, verdict)
+    )
 
 
 def _get_verified_at(app: App) -> datetime:
@@ -86,6 +88,6 @@ async def notify_developer(
         delivered_at=verdict.at,
     )
     with suppress(AlreadyExists):
-        await deps.inbox.add(app.owner, notice)
+        await deps.stores.inbox.add(app.owner, notice)
     ids = {"uid": app.owner, "id": notice.id}
     await deps.tasks.create("deliver_notification", f"notification-{notice.id}", ids)

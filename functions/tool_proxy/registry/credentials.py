@@ -5,8 +5,8 @@ import secrets
 from dataclasses import replace
 from datetime import timedelta
 
+from functions.tool_proxy.deps import ToolProxyDeps
 from functions.tool_proxy.registry.access import require_owned
-from functions.tool_proxy.wiring import ToolProxyDeps
 from shared.data.apps import hash_key
 from shared.domain.app import ApiKey, App, RetiredSecret
 from shared.domain.errors import Conflict
@@ -20,7 +20,7 @@ SECRET_OVERLAP = timedelta(hours=24)
 async def create_key(deps: ToolProxyDeps, uid: UserId, app_id: AppId) -> tuple[ApiKey, str]:
     """Return a key as stored and its secret, which is not stored. Raises Conflict."""
     await require_owned(deps, uid, app_id)
-    if len(await deps.apps.list_keys(app_id)) >= MAX_KEYS:
+    if len(await deps.stores.apps.list_keys(app_id)) >= MAX_KEYS:
         raise Conflict(f"An app may have {MAX_KEYS} keys; remove one first.")
     raw_key = secrets.token_hex(16)
     key = ApiKey(
@@ -29,7 +29,7 @@ async def create_key(deps: ToolProxyDeps, uid: UserId, app_id: AppId) -> tuple[A
         label=f"sk_{raw_key[:4]}...{raw_key[-4:]}",
         created_at=deps.clock.now(),
     )
-    await deps.apps.add_key(app_id, key)
+    await deps.stores.apps.add_key(app_id, key)
     return key, f"sk_{raw_key}"
 
 
@@ -42,7 +42,7 @@ async def rotate_secret(deps: ToolProxyDeps, uid: UserId, app_id: AppId) -> App:
         retired = RetiredSecret(secret=app.signing_secret, until=until)
         return replace(app, signing_secret=create_signing_secret(), retired_secret=retired)
 
-    return await deps.apps.revise(app_id, apply_rotation)
+    return await deps.stores.apps.revise(app_id, apply_rotation)
 
 
 def create_signing_secret() -> str:

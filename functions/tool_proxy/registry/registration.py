@@ -10,12 +10,12 @@ from urllib.parse import urljoin
 import anyio.to_thread
 
 from functions.tool_proxy.calls.result_mapping import sanitize_reason
+from functions.tool_proxy.deps import ToolProxyDeps
 from functions.tool_proxy.mcp_servers.errors import ProtocolError, Unauthorized
 from functions.tool_proxy.mcp_servers.tool_list import fetch_tools
 from functions.tool_proxy.registry.access import require_owned
 from functions.tool_proxy.registry.credentials import create_signing_secret
 from functions.tool_proxy.registry.manifest import InvalidManifest, Manifest, read_manifest
-from functions.tool_proxy.wiring import ToolProxyDeps
 from shared.domain.app import App, ExternalIntegration
 from shared.domain.errors import (
     Conflict,
@@ -73,13 +73,13 @@ async def register_app(deps: ToolProxyDeps, owner: UserId, registration: Registr
     app = await build_app(deps, owner, registration)
     if _has_tool_source(app.external_integration):
         app = mark_verified(deps, apply_manifest(app, await fetch_manifest(deps, app)))
-    await deps.apps.create(app)
+    await deps.stores.apps.create(app)
     return app
 
 
 async def build_app(deps: ToolProxyDeps, owner: UserId, registration: Registration) -> App:
     """Make an app that is not stored yet and has no tools. Raises Conflict."""
-    if await deps.apps.count_owned(owner) >= MAX_APPS:
+    if await deps.stores.apps.count_owned(owner) >= MAX_APPS:
         raise Conflict(f"You may have {MAX_APPS} apps.")
     return App(
         id=create_ulid(deps.clock.now(), deps.new_id()),
@@ -103,7 +103,7 @@ async def refresh_manifest(deps: ToolProxyDeps, uid: UserId, app_id: AppId) -> A
     ManifestFailed.
     """
     manifest = await fetch_manifest(deps, await require_owned(deps, uid, app_id))
-    return await deps.apps.revise(
+    return await deps.stores.apps.revise(
         app_id, lambda app: mark_verified(deps, apply_manifest(app, manifest))
     )
 
@@ -123,8 +123,10 @@ async def change_app(
     if _has_tool_source(changed_app.external_integration):
         manifest = await fetch_manifest(deps, changed_app)
     elif not _has_tool_source(stored_app.external_integration):
-        return await deps.apps.revise(app_id, lambda app: mark_verified(deps, apply_changes(app)))
-    return await deps.apps.revise(
+        return await deps.stores.apps.revise(
+            app_id, lambda app: mark_verified(deps, apply_changes(app))
+        )
+    return await deps.stores.apps.revise(
         app_id, lambda app: mark_verified(deps, apply_manifest(apply_changes(app), manifest))
     )
 
@@ -133,7 +135,7 @@ async def remove_app(deps: ToolProxyDeps, uid: UserId, app_id: AppId) -> None:
     """Delete an app, and what opened its server. Raises NotFound and NotAllowed."""
     await require_owned(deps, uid, app_id)
     await deps.mcp.grants.delete(uid, app_id)
-    await deps.apps.remove(app_id)
+    await deps.stores.apps.remove(app_id)
 
 
 def _has_tool_source(integration: ExternalIntegration) -> bool:

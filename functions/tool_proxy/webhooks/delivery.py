@@ -4,12 +4,12 @@ import asyncio
 from dataclasses import replace
 from datetime import timedelta
 
+from functions.tool_proxy.deps import ToolProxyDeps
 from functions.tool_proxy.registry.auto_disable import (
     disable_gone_webhook,
     disable_webhook_if_failing,
 )
 from functions.tool_proxy.webhooks.payload import build_payload
-from functions.tool_proxy.wiring import ToolProxyDeps
 from shared import telemetry
 from shared.domain.app import NEW_CONVERSATION_TRIGGER, App, AppCall, InstalledApp
 from shared.domain.conversation import Conversation, content_hash
@@ -77,9 +77,9 @@ async def queue_deliveries(
     """Queue one delivery for each app that wants to hear; again, it queues none."""
     installed_by_id = {
         installed_app.app_id: installed_app
-        for installed_app in await deps.installed_apps.list_all(uid)
+        for installed_app in await deps.stores.installed_apps.list_all(uid)
     }
-    apps = await deps.apps.get_many(list(installed_by_id)) if installed_by_id else []
+    apps = await deps.stores.apps.get_many(list(installed_by_id)) if installed_by_id else []
     for app in apps:
         if _is_subscribed(app, uid, installed_by_id[app.id]):
             delivery = WebhookDelivery(
@@ -143,8 +143,8 @@ async def _postpone(deps: ToolProxyDeps, delivery: WebhookDelivery) -> None:
 async def _load_recipient(deps: ToolProxyDeps, delivery: WebhookDelivery) -> App | None:
     """Look again: the user may have removed the app since."""
     installation, apps = await asyncio.gather(
-        deps.installed_apps.get(delivery.uid, delivery.app_id),
-        deps.apps.get_many([delivery.app_id]),
+        deps.stores.installed_apps.get(delivery.uid, delivery.app_id),
+        deps.stores.apps.get_many([delivery.app_id]),
     )
     if not apps or installation is None:
         return None
@@ -154,7 +154,7 @@ async def _load_recipient(deps: ToolProxyDeps, delivery: WebhookDelivery) -> App
 async def _load_unchanged(deps: ToolProxyDeps, delivery: WebhookDelivery) -> Conversation | None:
     """Return the conversation if it still says what was announced; a change is announced anew."""
     try:
-        conversation = await deps.conversations.get(delivery.uid, delivery.conversation_id)
+        conversation = await deps.stores.conversations.get(delivery.uid, delivery.conversation_id)
     except NotFound:
         return None
     is_unchanged = content_hash(conversation) == delivery.content_hash
@@ -205,6 +205,6 @@ async def _record_attempt(
         error=final_error if result.error and is_last else result.error,
     )
     try:
-        await deps.calls.add(delivery.app_id, entry)
+        await deps.stores.call_log.add(delivery.app_id, entry)
     except KeepsakeError as error:
         telemetry.warning("call_not_noted", error=type(error).__name__)

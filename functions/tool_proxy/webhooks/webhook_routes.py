@@ -2,9 +2,9 @@
 
 from pydantic import ValidationError
 
+from functions.tool_proxy.deps import ToolProxyDeps
 from functions.tool_proxy.webhooks import delivery
 from functions.tool_proxy.webhooks.webhook_schemas import ConversationProcessedIn, WebhookTaskIn
-from functions.tool_proxy.wiring import ToolProxyDeps
 from shared import telemetry
 from shared.domain.errors import Invalid
 from shared.edge.cloudevents import parse_pubsub_event

@@ -4,11 +4,11 @@ import sys
 from contextlib import aclosing
 from typing import get_args
 
+from functions.chat.deps import Limits
 from functions.chat.tools.builtin_tool import build_builtin_tool
 from functions.chat.tools.toolkit import ResultRenderer, Toolkit, render_fixed
 from functions.chat.turn.agent import Agent
 from functions.chat.turn.confirmation import NoConfirmer
-from functions.chat.turn.limits import Limits
 from functions.chat.turn.output_gate import OutputGate
 from functions.chat.turn.tool_policy import ToolPolicy
 from infra.bench.loops.pipe import serve

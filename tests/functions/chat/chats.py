@@ -2,10 +2,9 @@
 
 from typing import Any
 
-from functions.chat.wiring import AfterTurnDeps
+from functions.chat.deps import AfterTurnDeps
 from shared.adapters.embedded.local_identity import LocalIdentity, LocalServiceIdentity
-from shared.data.messages import Messages
-from shared.data.sessions import Sessions
+from shared.data.stores import Stores
 from shared.domain.chat import MAIN_SESSION, Message, Session, build_session
 from shared.domain.ids import MessageId, SessionId
 from shared.ports import ChatModel
@@ -20,8 +19,7 @@ def build_after_turn_deps(world: ChatFixture, model: ChatModel) -> AfterTurnDeps
         identity=LocalIdentity(SECRET),
         service_identity=LocalServiceIdentity(SECRET),
         model=model,
-        messages=Messages(world.documents),
-        sessions=Sessions(world.documents),
+        stores=Stores(world.documents),
     )
 
 
@@ -31,8 +29,8 @@ async def store_messages(
     """Store messages, of owner and assistant in turn."""
     messages = []
     session = build_session(session_id, app_id=None, now=world.clock.now())
-    if not session.is_main and await world.deps().sessions.get(ADA, session_id) is None:
-        await world.deps().sessions.add(ADA, session)
+    if not session.is_main and await world.deps().stores.sessions.get(ADA, session_id) is None:
+        await world.deps().stores.sessions.add(ADA, session)
     for n, text in enumerate(texts):
         world.clock.advance(seconds=1)
         now = world.clock.now()
@@ -41,12 +39,12 @@ async def store_messages(
         messages.append(
             Message(id=message_id, session_id=session_id, text=text, sender=sender, created_at=now)  # type: ignore[arg-type]
         )
-        await world.deps().messages.add(ADA, session, messages[-1])
+        await world.deps().stores.messages.add(ADA, session, messages[-1])
     return messages
 
 
 async def load_session(world: ChatFixture, session_id: SessionId = MAIN_SESSION) -> Session:
-    session = await world.deps().sessions.get(ADA, session_id)
+    session = await world.deps().stores.sessions.get(ADA, session_id)
     assert session is not None
     return session
 

@@ -10,26 +10,17 @@ import anyio
 import pytest
 from blockbuster import blockbuster_ctx
 
-from functions.chat.turn.limits import Limits
-from functions.chat.wiring import ChatDeps
+from functions.chat.deps import ChatDeps, Limits
+from functions.chat.runs.run_registry import RunRegistry
 from shared.adapters.embedded.local_identity import LocalIdentity, LocalServiceIdentity
 from shared.adapters.embedded.sqlite_database import SqliteDatabase
 from shared.adapters.embedded.sqlite_documents import SqliteDocuments
 from shared.adapters.embedded.sqlite_vectors import SqliteVectors
 from shared.adapters.firestore_indexes import FirestoreIndexes
 from shared.adapters.metered_documents import MeteredDocuments
-from shared.data.action_items import ActionItems
-from shared.data.apps import Apps, InstalledApps
 from shared.data.cached_apps import CachedApps
-from shared.data.confirmations import Confirmations
-from shared.data.connections import Connections
-from shared.data.conversations import Conversations
-from shared.data.memories import Memories
-from shared.data.messages import Messages
-from shared.data.profiles import Devices, Profiles
-from shared.data.runs import Runs
 from shared.data.search import Search
-from shared.data.sessions import Sessions
+from shared.data.stores import Stores
 from shared.domain.ids import UserId
 from shared.ports import ChatModel, Documents, Vectors
 from shared.wiring import ROOT
@@ -100,6 +91,7 @@ class ChatFixture:
         self.clock.advance(**duration)
 
     def deps(self, model: ChatModel | None = None, *, limits: Limits | None = None) -> ChatDeps:
+        stores = Stores(self.documents)
         return ChatDeps(
             identity=LocalIdentity(SECRET),
             service_identity=LocalServiceIdentity(SECRET),
@@ -109,20 +101,10 @@ class ChatFixture:
             events=self.events,
             tasks=self.tasks,
             toolbox=self.toolbox,
+            stores=stores,
             search=Search(self.documents, self.vectors),
-            conversations=Conversations(self.documents),
-            memories=Memories(self.documents),
-            action_items=ActionItems(self.documents),
-            messages=Messages(self.documents),
-            sessions=Sessions(self.documents),
-            runs=Runs(self.documents),
-            confirmations=Confirmations(self.documents),
-            profiles=Profiles(self.documents),
-            devices=Devices(self.documents),
-            apps=Apps(self.documents),
-            offered_apps=CachedApps(Apps(self.documents), self.clock),
-            installed_apps=InstalledApps(self.documents),
-            connections=Connections(self.documents),
+            offered_apps=CachedApps(stores.apps, self.clock),
+            active_runs=RunRegistry(),
             limits=limits or Limits(),
         )
 

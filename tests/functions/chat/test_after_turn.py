@@ -10,8 +10,8 @@ import httpx
 import pytest
 
 from functions.chat.api.message_routes import AFTER_TURN_ENDPOINTS
+from functions.chat.deps import AfterTurnDeps, ChatDeps
 from functions.chat.turn.after_turn import after_turn
-from functions.chat.wiring import AfterTurnDeps, ChatDeps
 from shared.adapters.embedded.local_identity import LocalServiceIdentity
 from shared.domain.chat import MAIN_SESSION
 from shared.domain.errors import ModelFailed, Unavailable
@@ -93,7 +93,7 @@ async def test_a_title_set_by_the_user_during_generation_is_kept_p16(
 ) -> None:
     class RenamingModel(ScriptedModel):
         async def complete_structured(self, *call: Any) -> Any:
-            await world.deps().sessions.change(ADA, MAIN_SESSION, title="Mine")
+            await world.deps().stores.sessions.change(ADA, MAIN_SESSION, title="Mine")
             return await super().complete_structured(*call)
 
     await store_messages(world, "When?", "Friday.")
@@ -117,7 +117,7 @@ async def test_a_chat_is_not_titled_after_an_apps_notification_p16(world: ChatFi
     question, answer = await store_messages(world, "Who is Ann?", "A friend.")
     notification = replace(answer, id=MessageId("n"), from_integration=True)
     later_notification = replace(notification, id=MessageId("m"), created_at=world.clock.now())
-    await world.deps().messages.add(
+    await world.deps().stores.messages.add(
         ADA, await load_session(world), notification, later_notification
     )
 

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from functions.chat import user_texts
+from functions.chat.deps import Limits
 from functions.chat.tools.toolkit import (
     ResultRenderer,
     Tool,
@@ -21,7 +22,6 @@ from functions.chat.tools.toolkit import (
 )
 from functions.chat.turn.agent import Agent, AgentEvent
 from functions.chat.turn.confirmation import NoConfirmer
-from functions.chat.turn.limits import Limits
 from functions.chat.turn.output_gate import OutputGate
 from functions.chat.turn.tool_policy import ToolPolicy
 from shared.domain.errors import ToolFailed, ToolRefused, Unavailable

@@ -311,9 +311,9 @@ async def test_a_tool_found_by_a_search_can_be_called_in_the_next_cycle_m103(wor
 async def install_apps(world: ChatFixture, apps: Sequence[App]) -> None:
     deps = world.deps()
     for new_app in apps:
-        await deps.apps.create(new_app)
+        await deps.stores.apps.create(new_app)
         installation = InstalledApp(app_id=new_app.id, installed_at=world.clock.now())
-        await deps.installed_apps.add(ADA, installation)
+        await deps.stores.installed_apps.add(ADA, installation)
 
 
 async def count_reads(deps: Any) -> int:
@@ -350,7 +350,7 @@ async def test_a_newly_installed_app_is_offered_and_a_removed_app_is_not_p9(worl
     deps = world.deps()
     await prepare_turn(deps, ADA, "Hi", None)
     await install_apps(world, [build_desk_app(1)])
-    await deps.installed_apps.remove(ADA, SLACK_APP.id)
+    await deps.stores.installed_apps.remove(ADA, SLACK_APP.id)
 
     turn = await prepare_turn(deps, ADA, "Hi", None)
 

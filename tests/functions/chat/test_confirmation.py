@@ -14,6 +14,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from functions.chat import user_texts
+from functions.chat.deps import ChatDeps
 from functions.chat.runs.journal import Journal
 from functions.chat.runs.lapsed_runs import require_closed
 from functions.chat.runs.run_events import stream_events
@@ -22,7 +23,6 @@ from functions.chat.turn.answer_turn import answer_turn
 from functions.chat.turn.confirmation import MAX_ARGUMENTS_CHARS
 from functions.chat.turn.prepare_turn import prepare_turn
 from functions.chat.turn.tool_policy import build_tool_policy
-from functions.chat.wiring import ChatDeps
 from infra.eval.obedience import ObedientModel
 from shared.domain.app import App, ChatTool, InstalledApp
 from shared.domain.chat import build_session
@@ -65,9 +65,9 @@ async def install_mail_app(world: ChatFixture) -> tuple[str, str]:
         private=False,
         chat_tools=(READ, SEND),
     )
-    await world.deps().apps.create(app)
+    await world.deps().stores.apps.create(app)
     installation = InstalledApp(app_id=app.id, installed_at=world.clock.now())
-    await world.deps().installed_apps.add(ADA, installation)
+    await world.deps().stores.installed_apps.add(ADA, installation)
     return build_model_name(app, READ), build_model_name(app, SEND)
 
 
@@ -96,12 +96,14 @@ class PendingRun:
 
     async def decide(self, *, approved: bool) -> Confirmation:
         """Answer as any other process would take it."""
-        return await self.world.deps().confirmations.answer(
+        return await self.world.deps().stores.confirmations.answer(
             ADA, self.run_id, self.confirmation.id, approved=approved, now=self.world.clock.now()
         )
 
     async def load_confirmation(self) -> Confirmation:
-        confirmation = await self.deps.confirmations.get(ADA, self.run_id, self.confirmation.id)
+        confirmation = await self.deps.stores.confirmations.get(
+            ADA, self.run_id, self.confirmation.id
+        )
         assert confirmation is not None
         return confirmation
 
@@ -212,7 +214,7 @@ async def test_a_call_in_a_chat_with_messages_before_its_window_needs_confirmati
     _, send = await install_mail_app(world)
     session = build_session(SessionId("main"), app_id=None, now=world.clock.now())
     chat = replace(session, message_count=message_count)
-    apps = await world.deps().apps.get_many([AppId("MAIL")])
+    apps = await world.deps().stores.apps.get_many([AppId("MAIL")])
     tools_by_name = {tool.spec.name: tool for tool in build_app_tools(world.toolbox, ADA, apps, "")}
     call = ToolCall(id="c1", name=send, arguments=json.dumps(INJECTED_ARGUMENTS))
 
@@ -256,7 +258,7 @@ async def test_the_closing_task_does_not_close_a_run_that_waits_for_confirmation
 ) -> None:
     async with run_until_confirmation(world, script_answer("Sent.")) as (run, _):
         with pytest.raises(Unavailable):
-            await require_closed(run.deps.runs, ADA, run.run_id, now=world.clock.now())
+            await require_closed(run.deps.stores.runs, ADA, run.run_id, now=world.clock.now())
         await run.decide(approved=True)
         await run.run_to_end()
 
@@ -340,9 +342,9 @@ async def test_a_decision_after_the_expiry_is_refused_as_gone(world: ChatFixture
 async def test_another_user_cannot_see_or_decide_a_confirmation(world: ChatFixture) -> None:
     async with run_until_confirmation(world, script_answer("I left it.")) as (run, _):
         now = world.clock.now()
-        assert await run.deps.confirmations.list_for_run(EVE, run.run_id) == []
+        assert await run.deps.stores.confirmations.list_for_run(EVE, run.run_id) == []
         with pytest.raises(NotFound):
-            await run.deps.confirmations.answer(
+            await run.deps.stores.confirmations.answer(
                 EVE, run.run_id, run.confirmation.id, approved=True, now=now
             )
         await run.decide(approved=False)

@@ -152,7 +152,7 @@ async def test_diagnostics_mark_failed_and_unknown_tools_c75(
 
 async def test_the_diagnostics_of_a_personas_answer_name_its_path_p1(world: ChatFixture) -> None:
     deps = world.deps()
-    await deps.apps.create(build_app(world, persona_prompt="You are Ada Lovelace."))
+    await deps.stores.apps.create(build_app(world, persona_prompt="You are Ada Lovelace."))
     with ScriptedModel(script_answer("Indeed")) as model:
         _, response = await ask(world, model, app_id="APP1")
 

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from functions.chat import user_texts
+from functions.chat.deps import Limits
 from functions.chat.runs.lapsed_runs import require_closed
 from functions.chat.runs.recorder import FLUSH_INTERVAL_S, RETRY_PAUSES_S
 from functions.chat.tools.app_tools import build_model_name
 from functions.chat.tools.library_tools import SEARCH_DOWN
-from functions.chat.turn.limits import Limits
 from shared.adapters.cloud.openai_model import OpenaiModel
 from shared.adapters.embedded.offline import answers
 from shared.adapters.embedded.offline.offline_model import OfflineModel
@@ -49,7 +49,7 @@ NO_TEXTS: Sequence[str] = ()
 async def world(world: ChatFixture) -> ChatFixture:
     """Begin the chat: a question is one write then, and its answer another."""
     session = build_session(MAIN_SESSION, app_id=None, now=world.clock.now())
-    await world.deps().sessions.add(ADA, session)
+    await world.deps().stores.sessions.add(ADA, session)
     return world
 
 
@@ -76,7 +76,7 @@ def inject_faults(
 
 
 async def list_stored_texts(world: ChatFixture) -> list[str]:
-    newest = await world.deps().messages.list_newest(ADA, MAIN_SESSION, limit=9)
+    newest = await world.deps().stores.messages.list_newest(ADA, MAIN_SESSION, limit=9)
     return [message.text for message in reversed(newest)]
 
 
@@ -163,7 +163,7 @@ async def test_a_failing_port_is_retried_or_its_failure_is_reported_c55(
     assert (response.status_code, screen.text, screen.failed) == (200, told, False)
     assert screen.done is not None
     assert screen.done["metadata"]["outcome"] == outcome
-    session = await world.deps().sessions.get(ADA, MAIN_SESSION)
+    session = await world.deps().stores.sessions.get(ADA, MAIN_SESSION)
     assert session is not None
     assert (await list_stored_texts(world), session.message_count) == (list(kept), len(kept))
     assert model.open_streams == 0
@@ -186,7 +186,7 @@ async def test_an_answer_that_cannot_be_stored_fails_and_its_run_is_closed_later
 
     deps = world.deps()
     later = deps.clock.now() + timedelta(minutes=3)
-    await require_closed(deps.runs, ADA, RunId(response.headers["x-run-id"]), now=later)
+    await require_closed(deps.stores.runs, ADA, RunId(response.headers["x-run-id"]), now=later)
 
     assert await list_stored_texts(world) == [QUESTION, user_texts.ANSWER_INTERRUPTED]
 
@@ -199,7 +199,9 @@ async def test_closing_a_run_after_its_end_changes_nothing_c55(
     run_id = RunId(response.headers["x-run-id"])
 
     for _ in range(2):
-        await require_closed(deps.runs, ADA, run_id, now=deps.clock.now() + timedelta(minutes=3))
+        await require_closed(
+            deps.stores.runs, ADA, run_id, now=deps.clock.now() + timedelta(minutes=3)
+        )
 
     assert await list_stored_texts(world) == [QUESTION, "Hi"]
 
@@ -270,8 +272,10 @@ async def prepare_tool(world: ChatFixture, tool: str) -> str:
         created_at=world.clock.now(),
         chat_tools=(SEND,),
     )
-    await deps.apps.create(app)
-    await deps.installed_apps.add(ADA, InstalledApp(app_id=app.id, installed_at=world.clock.now()))
+    await deps.stores.apps.create(app)
+    await deps.stores.installed_apps.add(
+        ADA, InstalledApp(app_id=app.id, installed_at=world.clock.now())
+    )
     return build_model_name(app, SEND) if tool == SEND.name else tool
 
 

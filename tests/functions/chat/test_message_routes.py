@@ -9,8 +9,8 @@ import httpx
 import pytest
 
 from functions.chat.api.message_routes import ENDPOINTS
+from functions.chat.deps import ChatDeps
 from functions.chat.turn.prepare_turn import MAX_QUESTION_CHARS
-from functions.chat.wiring import ChatDeps
 from shared.adapters.embedded.local_identity import LocalIdentity
 from shared.domain.app import App
 from shared.domain.errors import Unavailable
@@ -190,7 +190,7 @@ async def test_clearing_removes_only_this_chat_of_this_user_p23(world: ChatFixtu
         app = App(
             id=AppId("APP1"), owner=EVE, name="Chess", created_at=world.clock.now(), private=False
         )
-        await deps.apps.create(app)
+        await deps.stores.apps.create(app)
         await ask(deps, {"text": "main"})
         await ask(deps, {"text": "app"}, plugin_id="APP1")
         async with open_client(deps, LocalIdentity(SECRET).issue(EVE)) as eve:
@@ -275,14 +275,14 @@ async def test_a_device_registers_with_its_zone_and_unregisters_p32(world: ChatF
             json={"fcm_token": "t1", "time_zone": "Europe/Berlin"},
             headers=headers,
         )
-        devices = await deps.devices.list_all(ADA)
+        devices = await deps.stores.devices.list_all(ADA)
         zone = (await http.get("/v1/users/profile")).json()["time_zone"]
         await http.delete("/v1/users/fcm-token", headers=headers)
 
     assert saved.json() == {"status": "Ok"}
     assert [(d.id, d.fcm_token) for d in devices] == [("ios_abc123", "t1")]
     assert zone == "Europe/Berlin"
-    assert await deps.devices.list_all(ADA) == []
+    assert await deps.stores.devices.list_all(ADA) == []
 
 
 async def test_health_answers_and_unknown_paths_and_methods_are_problems(

@@ -8,9 +8,9 @@ import httpx
 import pytest
 
 from functions.chat.api.run_routes import CLOSE_RUN_ENDPOINTS
+from functions.chat.deps import ClosingDeps
 from functions.chat.runs.journal import Journal
 from functions.chat.runs.run_registry import MAX_RUNS_PER_USER, ActiveRun
-from functions.chat.wiring import ClosingDeps
 from shared.adapters.embedded.local_identity import LocalIdentity, LocalServiceIdentity
 from shared.domain.chat import MAIN_SESSION
 from shared.domain.ids import RunId
@@ -188,7 +188,7 @@ async def test_a_question_sent_twice_with_one_idempotency_key_is_answered_once_p
         model.calls.clear()
         model._turns.clear()
 
-    messages = await deps.messages.list_newest(ADA, MAIN_SESSION, limit=9)
+    messages = await deps.stores.messages.list_newest(ADA, MAIN_SESSION, limit=9)
     assert [m.text for m in messages] == ["Hi Ada", "Hello"]
     assert first.headers["x-run-id"] == again.headers["x-run-id"] == messages[0].id
     if not query:
@@ -232,7 +232,7 @@ async def test_only_our_services_may_close_a_run(world: ChatFixture) -> None:
         identity=LocalIdentity(SECRET),
         service_identity=services,
         clock=world.clock,
-        runs=world.deps().runs,
+        stores=world.deps().stores,
     )
     transport = httpx.ASGITransport(build_application("close_run", CLOSE_RUN_ENDPOINTS, deps))
     body = {"uid": ADA, "run_id": "nope"}

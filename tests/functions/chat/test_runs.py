@@ -9,6 +9,7 @@ import anyio
 import pytest
 
 from functions.chat import user_texts
+from functions.chat.deps import ChatDeps
 from functions.chat.runs.journal import Journal
 from functions.chat.runs.lapsed_runs import close_as_interrupted, require_closed
 from functions.chat.runs.run_events import stream_events
@@ -17,7 +18,6 @@ from functions.chat.turn import chat_messages, chat_sessions
 from functions.chat.turn.answer_turn import answer_turn
 from functions.chat.turn.idempotency import IdempotencyKey
 from functions.chat.turn.prepare_turn import prepare_turn
-from functions.chat.wiring import ChatDeps
 from shared.domain.chat import MAIN_SESSION, Message
 from shared.domain.documents import Write
 from shared.domain.errors import NotFound, Unavailable
@@ -98,7 +98,7 @@ def require_end(events: list[SequencedEvent]) -> RunEnded:
 
 
 async def list_stored(deps: ChatDeps) -> list[Message]:
-    return list(reversed(await deps.messages.list_newest(ADA, MAIN_SESSION, limit=100)))
+    return list(reversed(await deps.stores.messages.list_newest(ADA, MAIN_SESSION, limit=100)))
 
 
 async def test_another_process_streams_the_same_events_from_the_store_x36(
@@ -156,7 +156,7 @@ async def test_a_stop_from_another_process_is_seen_within_half_a_second_x34(
     with ScriptedModel([TextDelta("One"), anyio.sleep_forever]) as model:
         deps = replace(world, documents=documents).deps(model)  # type: ignore[arg-type]
         async with run_until_first_text(deps) as run_id:
-            await world.deps().runs.request_stop(ADA, run_id)
+            await world.deps().stores.runs.request_stop(ADA, run_id)
             await documents.wait_for_flush(world)
 
     assert require_end(await collect_events(deps, run_id)).outcome == "stopped"
@@ -228,15 +228,15 @@ async def test_the_closing_task_closes_a_run_of_a_dead_process_with_its_flushed_
     async with run_in_dead_process(world, *script) as run_id:
         deps = world.deps()
         with pytest.raises(Unavailable):
-            await require_closed(deps.runs, ADA, run_id, now=world.clock.now())
+            await require_closed(deps.stores.runs, ADA, run_id, now=world.clock.now())
         world.clock.advance(seconds=10)
         for _ in range(2):
-            await require_closed(deps.runs, ADA, run_id, now=world.clock.now())
+            await require_closed(deps.stores.runs, ADA, run_id, now=world.clock.now())
         end = require_end(await collect_events(deps, run_id))
 
     assert (end.outcome, end.message.text) == ("interrupted", kept)
     assert await list_stored(deps) == [(await list_stored(deps))[0], end.message]
-    session = await deps.sessions.get(ADA, MAIN_SESSION)
+    session = await deps.stores.sessions.get(ADA, MAIN_SESSION)
     assert session is not None
     assert session.message_count == 2
 
@@ -269,7 +269,7 @@ async def test_deleting_a_chat_deletes_its_run(world: ChatFixture) -> None:
         world.clock.advance(seconds=10)
         with pytest.raises(NotFound):
             await anext(stream_events(deps, ADA, run_id))
-        await require_closed(deps.runs, ADA, run_id, now=world.clock.now())
+        await require_closed(deps.stores.runs, ADA, run_id, now=world.clock.now())
 
 
 async def test_a_run_in_progress_writes_nothing_after_its_account_is_erased(
@@ -361,7 +361,7 @@ async def test_a_process_that_wakes_up_after_its_run_was_closed_streams_the_stor
             tasks.start_soon(answer_turn, deps, turn, journal)
             await documents.wait_for_flush(world)
             lapsed = world.clock.now() + timedelta(seconds=10)
-            await require_closed(world.deps().runs, ADA, turn.run_id, now=lapsed)
+            await require_closed(world.deps().stores.runs, ADA, turn.run_id, now=lapsed)
             release.set()
             events = [n async for n in stream_events(deps, ADA, turn.run_id, journal=journal)]
 
@@ -377,7 +377,7 @@ async def test_the_lease_is_renewed_while_a_run_goes_on(world: ChatFixture) -> N
         async with run_until_first_text(deps) as run_id:
             world.clock.advance(seconds=7)
             await documents.wait_for_flush(world)
-            run = await deps.runs.get(ADA, run_id, world.clock.now())
+            run = await deps.stores.runs.get(ADA, run_id, world.clock.now())
             assert run is not None
             assert run.lease_until - world.clock.now() > timedelta(seconds=9)
             deps.active_runs.close()
@@ -395,7 +395,7 @@ async def test_a_run_is_flushed_and_stopped_while_the_task_queue_hangs_x34(
     with ScriptedModel([TextDelta("One"), anyio.sleep_forever]) as model:
         deps = replace(world, documents=documents, tasks=HangingTasks()).deps(model)  # type: ignore[arg-type]
         async with run_until_first_text(deps) as run_id:
-            await world.deps().runs.request_stop(ADA, run_id)
+            await world.deps().stores.runs.request_stop(ADA, run_id)
             with anyio.fail_after(20):
                 await documents.wait_for_flush(world)
 
@@ -423,7 +423,7 @@ async def test_a_write_that_hangs_times_out_before_the_lease_expires(world: Chat
             with anyio.fail_after(LEASE_TTL.total_seconds() / 2):
                 await write_cancelled.wait()
             await documents.wait_for_flush(world)
-            batches = await deps.runs.list_batches(ADA, run_id)
+            batches = await deps.stores.runs.list_batches(ADA, run_id)
             deps.active_runs.close()
 
     assert AnswerText("One") in batches[0].events
@@ -536,7 +536,7 @@ async def test_a_run_whose_lease_is_renewed_at_the_last_moment_is_not_closed(
     world: ChatFixture,
 ) -> None:
     async with run_in_dead_process(world, TextDelta("Half")) as run_id:
-        runs = world.deps().runs
+        runs = world.deps().stores.runs
         world.clock.advance(seconds=10)
         run = await runs.get(ADA, run_id, world.clock.now())
         assert run is not None
@@ -570,4 +570,4 @@ async def test_a_journal_larger_than_a_document_is_split_into_batches(world: Cha
 
     journal_events = [numbered async for numbered in journal.tail()]
     assert await collect_events(world.deps(), turn.run_id) == journal_events
-    assert len(await deps.runs.list_batches(ADA, turn.run_id)) > 4
+    assert len(await deps.stores.runs.list_batches(ADA, turn.run_id)) > 4

@@ -52,7 +52,7 @@ async def play_steps(world: ChatFixture, steps: list[tuple[str, int]]) -> None:
             await store_messages(world, *texts)
             expected_texts, stamp = expected_texts + texts, stamp + count
         elif what == "clear":
-            await world.deps().messages.clear(ADA, MAIN_SESSION)
+            await world.deps().stores.messages.clear(ADA, MAIN_SESSION)
             expected_texts = []
         else:
             model: Any = JoiningModel(FAILURES[what])
@@ -74,11 +74,11 @@ async def deliver_event(world: ChatFixture, model: Any) -> None:
 
 async def check_session(world: ChatFixture, expected_texts: list[str]) -> int:
     """Account for each message; return how many are not summarised."""
-    session = await world.deps().sessions.get(ADA, MAIN_SESSION)
+    session = await world.deps().stores.sessions.get(ADA, MAIN_SESSION)
     if session is None:
         assert expected_texts == []
         return 0
-    unsummarised = await world.deps().messages.list_after(
+    unsummarised = await world.deps().stores.messages.list_after(
         ADA, MAIN_SESSION, session.summarised_until, limit=1_000
     )
     assert [*session.summary.split(), *(message.text for message in unsummarised)] == expected_texts

@@ -95,7 +95,7 @@ async def test_the_pages_list_every_chat_once_with_the_newest_message_first_p16(
 
 async def test_the_list_is_filtered_by_app_and_star_p16(world: ChatFixture) -> None:
     deps = world.deps()
-    await deps.apps.create(build_chess_app(world))
+    await deps.stores.apps.create(build_chess_app(world))
     async with open_client(deps) as http:
         for title, app_id, star in (
             ("plain", None, False), ("starred", None, True),
@@ -259,7 +259,7 @@ async def test_a_chat_that_is_not_the_callers_is_refused_before_any_model_call_x
     world: ChatFixture, named: str
 ) -> None:
     deps = world.deps()
-    await deps.apps.create(build_chess_app(world))
+    await deps.stores.apps.create(build_chess_app(world))
     async with (
         open_client(deps, LocalIdentity(SECRET).issue(EVE)) as eve,
         open_client(deps) as http,
@@ -310,7 +310,7 @@ async def test_a_chat_of_an_app_answers_as_that_app_when_only_the_chat_is_named_
 ) -> None:
     with ScriptedModel(script_answer("e4.")) as model:
         deps = world.deps(model)
-        await deps.apps.create(build_chess_app(world))
+        await deps.stores.apps.create(build_chess_app(world))
         async with open_client(deps) as http:
             session = await create_chat(http, "Openings", "CHESS")
         _, screen = await ask(deps, {"text": "How to begin?"}, chat_session_id=session)

@@ -5,10 +5,10 @@ from dataclasses import replace
 
 import pytest
 
+from functions.chat.deps import ChatDeps
 from functions.chat.runs.journal import Journal
 from functions.chat.turn.answer_turn import answer_turn
 from functions.chat.turn.prepare_turn import prepare_turn
-from functions.chat.wiring import ChatDeps
 from shared.domain.chat import MAIN_SESSION
 from shared.domain.documents import Create, Write
 from shared.domain.errors import Unavailable
@@ -61,8 +61,8 @@ async def test_an_answer_is_stored_when_the_reply_to_storing_its_question_is_los
         deps = replace(world, documents=documents, clock=InstantSleepClock()).deps(model)  # type: ignore[arg-type]
         outcome = (await run_to_end(deps)).outcome
 
-    messages = await world.deps().messages.list_newest(ADA, MAIN_SESSION, limit=9)
-    session = await world.deps().sessions.get(ADA, MAIN_SESSION)
+    messages = await world.deps().stores.messages.list_newest(ADA, MAIN_SESSION, limit=9)
+    session = await world.deps().stores.sessions.get(ADA, MAIN_SESSION)
     assert (outcome, [m.text for m in messages]) == ("completed", ["Hi", "Hello"])
     assert session is not None
     assert session.message_count == 2

@@ -45,7 +45,7 @@ async def test_a_full_chat_is_summarised_by_one_batch_and_keeps_its_messages_p15
     assert model.prompts[1][1].data["messages"] == [
         {"sender": "assistant" if n % 2 else "owner", "text": f"text {n}"} for n in range(20)
     ]
-    stored_messages = await world.deps().messages.list_newest(ADA, MAIN_SESSION, limit=100)
+    stored_messages = await world.deps().stores.messages.list_newest(ADA, MAIN_SESSION, limit=100)
     assert len(stored_messages) == 31
 
 
@@ -140,7 +140,7 @@ async def test_a_chat_cleared_during_summarising_gets_no_title_and_no_summary_p1
 
     class ClearingModel(ScriptedModel):
         async def complete_structured(self, *call: Any) -> Any:
-            await world.deps().messages.clear(ADA, MAIN_SESSION)
+            await world.deps().stores.messages.clear(ADA, MAIN_SESSION)
             await store_messages(world, *(["new"] * 3))
             return await super().complete_structured(*call)
 
@@ -155,7 +155,7 @@ async def test_nothing_is_stored_for_a_deleted_chat(world: ChatFixture) -> None:
     with ScriptedModel() as model:
         await after_turn(build_after_turn_deps(world, model), ADA, WORK)
 
-    assert await world.deps().sessions.get(ADA, WORK) is None
+    assert await world.deps().stores.sessions.get(ADA, WORK) is None
 
 
 @pytest.mark.parametrize("given", [ModelFailed("refused"), {"summary": " \u202e "}])
@@ -240,7 +240,7 @@ async def test_a_turn_in_a_long_chat_needs_as_many_reads_as_in_a_new_chat_p15(
     await store_messages(world, *number_texts(1_000), session_id=SessionId("long"))
     await store_messages(world, *number_texts(12), session_id=SessionId("short"))
     new = build_session(SessionId("new"), app_id=None, now=world.clock.now())
-    await world.deps().sessions.add(ADA, new)
+    await world.deps().stores.sessions.add(ADA, new)
     with ScriptedModel(answers=script_summaries(*["S"] * steps)) as model:
         await after_turn(build_after_turn_deps(world, model), ADA, SessionId("long"))
 

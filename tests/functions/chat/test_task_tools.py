@@ -20,7 +20,7 @@ async def test_a_task_is_created_listed_and_completed_p5(world: ChatFixture) -> 
     create_text = await call_tool(
         world, "create_action_item", description="Call Ann", due_at="2026-03-09T10:00:00+01:00"
     )
-    (item,) = await world.deps().action_items.list_newest(ADA, limit=9)
+    (item,) = await world.deps().stores.action_items.list_newest(ADA, limit=9)
     list_text = await call_tool(world, "get_action_items")
     update_text = await call_tool(
         world, "update_action_item", action_item_id=item.id, completed=True
@@ -38,7 +38,7 @@ async def test_the_same_task_is_not_created_twice_p5(world: ChatFixture) -> None
     again = await call_tool(world, "create_action_item", description="call ann!")
 
     assert again.startswith("This task is there already:")
-    assert len(await world.deps().action_items.list_newest(ADA, limit=9)) == 1
+    assert len(await world.deps().stores.action_items.list_newest(ADA, limit=9)) == 1
 
 
 @pytest.mark.parametrize(
@@ -67,7 +67,7 @@ async def test_a_date_without_an_offset_is_refused_with_a_correction_p5(world: C
 
 async def test_another_users_task_is_not_found_p5(world: ChatFixture) -> None:
     await call_tool(world, "create_action_item", EVE, description="Hide")
-    (hidden,) = await world.deps().action_items.list_newest(EVE, limit=9)
+    (hidden,) = await world.deps().stores.action_items.list_newest(EVE, limit=9)
 
     with pytest.raises(ToolRefused, match="no such task"):
         await call_tool(world, "update_action_item", action_item_id=hidden.id, completed=True)

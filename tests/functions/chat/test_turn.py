@@ -7,11 +7,10 @@ import anyio
 import pytest
 
 from functions.chat import user_texts
+from functions.chat.deps import ChatDeps, Limits
 from functions.chat.runs.journal import Journal
 from functions.chat.turn.answer_turn import answer_turn
-from functions.chat.turn.limits import Limits
 from functions.chat.turn.prepare_turn import MAX_QUESTION_CHARS, PreparedTurn, prepare_turn
-from functions.chat.wiring import ChatDeps
 from shared.domain.app import App, ChatTool, InstalledApp
 from shared.domain.chat import MAIN_SESSION, Message
 from shared.domain.documents import Write
@@ -53,7 +52,7 @@ def require_end(events: list[RunEvent]) -> RunEnded:
 
 
 async def list_stored(deps: ChatDeps, uid: UserId = ADA) -> list[Message]:
-    return list(reversed(await deps.messages.list_newest(uid, MAIN_SESSION, limit=100)))
+    return list(reversed(await deps.stores.messages.list_newest(uid, MAIN_SESSION, limit=100)))
 
 
 async def test_a_question_and_its_answer_are_stored_in_order(world: ChatFixture) -> None:
@@ -66,7 +65,7 @@ async def test_a_question_and_its_answer_are_stored_in_order(world: ChatFixture)
         ("ai", "Hi Ada"),
     ]
     assert require_end(events).message == (await list_stored(deps))[1]
-    assert (await deps.sessions.get(ADA, MAIN_SESSION)).message_count == 2  # type: ignore[union-attr]
+    assert (await deps.stores.sessions.get(ADA, MAIN_SESSION)).message_count == 2  # type: ignore[union-attr]
 
 
 async def test_earlier_messages_are_part_of_the_next_turn_p15(world: ChatFixture) -> None:
@@ -297,7 +296,7 @@ async def test_a_persona_answers_with_its_prompt_and_model_and_without_private_t
 ) -> None:
     with ScriptedModel(script_answer("Indeed.")) as model:
         deps = world.deps(model)
-        await deps.apps.create(build_app(world, persona_prompt="You are Ada Lovelace."))
+        await deps.stores.apps.create(build_app(world, persona_prompt="You are Ada Lovelace."))
         end = require_end(await ask(deps, "Who are you?", AppId("APP1")))
 
     call = model.calls[0]
@@ -309,7 +308,7 @@ async def test_a_persona_answers_with_its_prompt_and_model_and_without_private_t
 
 async def test_another_users_private_app_is_not_found(world: ChatFixture) -> None:
     deps = world.deps()
-    await deps.apps.create(build_app(world, owner=EVE, private=True))
+    await deps.stores.apps.create(build_app(world, owner=EVE, private=True))
 
     with pytest.raises(NotFound, match="App not found"):
         await prepare_turn(deps, ADA, "Hello", AppId("APP1"))
@@ -328,10 +327,10 @@ async def test_an_installed_apps_tools_are_offered_and_called_by_their_own_names
     world: ChatFixture,
 ) -> None:
     deps = world.deps()
-    await deps.apps.create(build_app(world, chat_tools=(TOOL,)))
+    await deps.stores.apps.create(build_app(world, chat_tools=(TOOL,)))
     assert "send_slack" not in str((await prepare_turn(deps, ADA, "Hi", None)).tools)
     installation = InstalledApp(app_id=AppId("APP1"), installed_at=world.clock.now())
-    await deps.installed_apps.add(ADA, installation)
+    await deps.stores.installed_apps.add(ADA, installation)
 
     turn = await prepare_turn(deps, ADA, "Hi", None)
     app_tool = turn.tools[-1]
@@ -344,7 +343,7 @@ async def test_an_installed_apps_tools_are_offered_and_called_by_their_own_names
     assert app_tool.spec.parameters == TOOL.parameters
     assert world.toolbox.calls == [(ADA, "APP1", "send slack message!", {"channel": "#a"})]
     assert Status("Sending…", AppId("APP1")) in events
-    await deps.installed_apps.remove(ADA, AppId("APP1"))
+    await deps.stores.installed_apps.remove(ADA, AppId("APP1"))
     assert app_tool.spec.name not in [
         t.spec.name for t in (await prepare_turn(deps, ADA, "Hi", None)).tools
     ]
@@ -353,7 +352,7 @@ async def test_an_installed_apps_tools_are_offered_and_called_by_their_own_names
 async def test_the_prompt_gives_the_time_in_the_profiles_time_zone(world: ChatFixture) -> None:
     with ScriptedModel(script_answer("Hi")) as model:
         deps = world.deps(model)
-        await deps.profiles.change(ADA, time_zone="Asia/Tokyo")
+        await deps.stores.profiles.change(ADA, time_zone="Asia/Tokyo")
         await ask(deps)
 
     last = model.calls[0].messages[-1]
@@ -365,9 +364,9 @@ async def test_a_turn_reads_documents_in_two_rounds_and_makes_one_model_call(
     world: ChatFixture,
 ) -> None:
     deps = world.deps()
-    await deps.apps.create(build_app(world, chat_tools=(TOOL,)))
+    await deps.stores.apps.create(build_app(world, chat_tools=(TOOL,)))
     installation = InstalledApp(app_id=AppId("APP1"), installed_at=world.clock.now())
-    await deps.installed_apps.add(ADA, installation)
+    await deps.stores.installed_apps.add(ADA, installation)
     counting = CountingDocuments(world.documents)
     round_counts: list[int] = []
 

@@ -8,20 +8,15 @@ from typing import Any
 
 from httpx import ASGITransport, AsyncClient, Response
 
+from functions.notifications.deps import NotificationsDeps
 from functions.notifications.routes import DELIVER_ENDPOINTS, DIGEST_ENDPOINTS, ENDPOINTS
-from functions.notifications.wiring import NotificationsDeps
 from shared.adapters.embedded.local_identity import LocalIdentity, LocalServiceIdentity
 from shared.adapters.embedded.sqlite_database import SqliteDatabase
 from shared.adapters.embedded.sqlite_documents import SqliteDocuments
 from shared.adapters.embedded.sqlite_queue import Job, SqliteQueue, SqliteTasks
 from shared.adapters.firestore_indexes import FirestoreIndexes
-from shared.data.apps import Apps, InstalledApps, hash_key
-from shared.data.dead_letters import DeadLetters
-from shared.data.hourly_limits import HourlyLimits
-from shared.data.inbox import Digests, Inbox
-from shared.data.messages import Messages
-from shared.data.operations import Operations
-from shared.data.profiles import Devices, Profiles
+from shared.data.apps import hash_key
+from shared.data.stores import Stores
 from shared.domain.app import ApiKey, App, ExternalIntegration, InstalledApp
 from shared.domain.chat import Message
 from shared.domain.errors import Unavailable
@@ -91,9 +86,11 @@ class NotificationsFixture:
             external_integration=ExternalIntegration(**integration),
         )
         key = ApiKey(id="k1", hashed=hash_key(KEY), label="sk_0123...cdef", created_at=NOW)
-        await self.deps.apps.create(app)
-        await self.deps.apps.add_key(app_id, key)
-        await self.deps.installed_apps.add(ALICE, InstalledApp(app_id=app_id, installed_at=NOW))
+        await self.deps.stores.apps.create(app)
+        await self.deps.stores.apps.add_key(app_id, key)
+        await self.deps.stores.installed_apps.add(
+            ALICE, InstalledApp(app_id=app_id, installed_at=NOW)
+        )
         return app
 
     async def post(
@@ -134,7 +131,7 @@ class NotificationsFixture:
     async def add_devices(self, *tokens: str) -> None:
         for token in tokens:
             device = Device(id=f"ios_{token}", fcm_token=token, time_zone="UTC", updated_at=NOW)
-            await self.deps.devices.save(ALICE, device)
+            await self.deps.stores.devices.save(ALICE, device)
 
     async def change_preferences(self, **changes: Any) -> None:
         path, headers = "/v1/users/notification-preferences", build_auth_headers(ALICE)
@@ -163,7 +160,7 @@ class NotificationsFixture:
         return response.json()
 
     async def list_chat_messages(self, session_id: str) -> list[Message]:
-        return await self.deps.messages.list_newest(ALICE, SessionId(session_id), limit=10)
+        return await self.deps.stores.messages.list_newest(ALICE, SessionId(session_id), limit=10)
 
     async def request(self, method: str, path: str, **request: Any) -> Response:
         app = build_application("notifications", ENDPOINTS, self.deps)
@@ -189,15 +186,6 @@ def build_fixture(
         new_id=CountingIds(),
         tasks=SqliteTasks(queue),
         push=push,
-        apps=Apps(documents),
-        installed_apps=InstalledApps(documents),
-        limits=HourlyLimits(documents),
-        operations=Operations(documents),
-        messages=Messages(documents),
-        inbox=Inbox(documents),
-        digests=Digests(documents),
-        profiles=Profiles(documents),
-        devices=Devices(documents),
-        dead_letters=DeadLetters(documents),
+        stores=Stores(documents),
     )
     return NotificationsFixture(documents=documents, deps=deps, push=push, clock=clock, queue=queue)

@@ -37,7 +37,9 @@ async def test_a_push_goes_to_every_device_and_dead_ones_are_forgotten(
 
     assert response.status_code == 200
     assert [set(tokens) for tokens, _ in world.push.sent_messages] == [{"alive", "dead"}]
-    assert [device.fcm_token for device in await world.deps.devices.list_all(ALICE)] == ["alive"]
+    assert [device.fcm_token for device in await world.deps.stores.devices.list_all(ALICE)] == [
+        "alive"
+    ]
 
 
 async def test_a_repeated_task_shows_the_notification_once(
@@ -90,7 +92,7 @@ async def test_a_push_that_every_device_refuses_becomes_a_dead_letter_without_co
     response = await world.redeliver(job)
 
     assert response.status_code == 200
-    (letter,) = await world.deps.dead_letters.list_newest()
+    (letter,) = await world.deps.stores.dead_letters.list_newest()
     assert (letter.target, letter.ids, letter.reason) == (
         "deliver_notification",
         dict(job),
@@ -122,7 +124,7 @@ async def test_a_push_that_reaches_one_of_two_devices_is_sent_and_leaves_a_dead_
     await world.redeliver(job)
 
     assert (await world.get_receipt(job["id"])).json()["state"] == "sent"
-    assert len(await world.deps.dead_letters.list_newest()) == 1
+    assert len(await world.deps.stores.dead_letters.list_newest()) == 1
 
 
 async def test_a_push_that_always_fails_is_given_up_before_the_queue_gives_up_t16(
@@ -140,7 +142,7 @@ async def test_a_push_that_always_fails_is_given_up_before_the_queue_gives_up_t1
 
     assert statuses == [503] * (MAX_ATTEMPTS - 1) + [200]
     assert (await world.get_receipt(id_)).json()["state"] == "failed"
-    (letter,) = await world.deps.dead_letters.list_newest()
+    (letter,) = await world.deps.stores.dead_letters.list_newest()
     assert (letter.reason, letter.attempts) == ("push: Unavailable", MAX_ATTEMPTS)
     assert len((await world.get_inbox())["items"]) == 1
 

@@ -141,7 +141,7 @@ async def test_a_digest_follows_the_preferences_of_the_time_it_is_pushed_t16(
     await deliver_at(night, MORNING)
 
     assert list_push_texts(night) == told
-    assert await night.deps.inbox.list_deferred(ALICE, MORNING) == []
+    assert await night.deps.stores.inbox.list_deferred(ALICE, MORNING) == []
 
 
 async def test_longer_quiet_hours_defer_the_digest_further_t16(night: NotificationsFixture):
@@ -160,10 +160,10 @@ async def fill_digest(night: NotificationsFixture) -> None:
     """Hold back one notification more than are read at once."""
     await night.post()
     await night.deliver()
-    [first] = await night.deps.inbox.list_deferred(ALICE, MORNING)
+    [first] = await night.deps.stores.inbox.list_deferred(ALICE, MORNING)
     for n in range(READ_BATCH_SIZE):
         copy = replace(first, id=NotificationId(f"gust-{n}"))
-        await night.deps.inbox.add(ALICE, copy)
+        await night.deps.stores.inbox.add(ALICE, copy)
 
 
 async def test_a_digest_counts_more_notifications_than_one_read_returns_t16(
@@ -174,7 +174,7 @@ async def test_a_digest_counts_more_notifications_than_one_read_returns_t16(
     await deliver_at(night, MORNING)
 
     assert list_push_texts(night) == ["401 notifications: Weather 401"]
-    assert await night.deps.inbox.list_deferred(ALICE, MORNING) == []
+    assert await night.deps.stores.inbox.list_deferred(ALICE, MORNING) == []
 
 
 async def test_longer_quiet_hours_lose_none_of_many_notifications_t16(night: NotificationsFixture):
@@ -214,7 +214,7 @@ async def test_a_notification_of_a_muted_app_is_only_in_the_inbox_t16(world: Not
 
 
 async def test_a_digest_comes_at_its_hour_in_the_users_time_zone_t16(night: NotificationsFixture):
-    await night.deps.profiles.change(ALICE, time_zone="America/New_York")
+    await night.deps.stores.profiles.change(ALICE, time_zone="America/New_York")
     await night.change_preferences(quiet_hours={"from": "12:00", "to": "18:00"}, digest_hour=20)
     await night.post()  # 17:30 in New York
     await night.deliver()
@@ -279,13 +279,15 @@ async def test_a_sent_or_missing_notification_is_not_deferred_t16(night: Notific
     night.clock.time = NIGHT.replace(hour=21)
     answer = await night.post()
     notification_id = NotificationId(answer.headers["X-Notification-Id"])
-    notification = await night.deps.inbox.get(ALICE, notification_id)
+    notification = await night.deps.stores.inbox.get(ALICE, notification_id)
     assert notification is not None
     await night.deliver()
 
     assert await defer_to_digest(night.deps, ALICE, notification, until=MORNING)
-    assert await night.deps.digests.defer(ALICE, build_digest(MORNING), NotificationId("gone"))
-    assert await night.deps.inbox.list_deferred(ALICE, MORNING) == []
+    assert await night.deps.stores.digests.defer(
+        ALICE, build_digest(MORNING), NotificationId("gone")
+    )
+    assert await night.deps.stores.inbox.list_deferred(ALICE, MORNING) == []
 
 
 @pytest.mark.parametrize(

@@ -120,4 +120,6 @@ async def test_after_any_push_fault_the_inbox_lists_it_and_the_phone_shows_it_on
 
     assert statuses == told
     assert (await list_inbox_texts(world), list_shown_texts(world)) == ([TEXT], seen)
-    assert [letter.reason for letter in await world.deps.dead_letters.list_newest()] == letters
+    assert [
+        letter.reason for letter in await world.deps.stores.dead_letters.list_newest()
+    ] == letters

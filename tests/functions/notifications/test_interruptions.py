@@ -140,8 +140,8 @@ async def collect_outcome(world: NotificationsFixture) -> dict[str, Any]:
         "states": receipts,
         "slots": len(slots),
         "phone": sorted(Phones().show(world.push.sent_messages).shown_by_token["phone"].values()),
-        "devices": [device.id for device in await world.deps.devices.list_all(ALICE)],
-        "letters": await world.deps.dead_letters.list_newest(),
+        "devices": [device.id for device in await world.deps.stores.devices.list_all(ALICE)],
+        "letters": await world.deps.stores.dead_letters.list_newest(),
     }
 
 

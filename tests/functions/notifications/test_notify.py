@@ -108,7 +108,7 @@ async def test_the_task_carries_no_content(world: NotificationsFixture):
 
 
 async def test_each_app_and_each_user_has_a_limit_of_their_own(world: NotificationsFixture):
-    limits, hour = world.deps.limits, world.clock.now()
+    limits, hour = world.deps.stores.hourly_limits, world.clock.now()
 
     slots_left = [
         await limits.consume(ALICE, "weather", hour=hour, limit=1, consumer=n) for n in "ab"

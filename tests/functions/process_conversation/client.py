@@ -4,14 +4,13 @@ from typing import Any
 
 from httpx import ASGITransport, AsyncClient
 
+from functions.process_conversation.deps import LibraryDeps
 from functions.process_conversation.processing.processing_routes import LIBRARY
-from functions.process_conversation.wiring import LibraryDeps
-from shared.data.accounts import Accounts, Erasures
-from shared.data.mcp_keys import McpKeys
-from shared.data.people import People
 from shared.data.search import Search
+from shared.data.stores import Stores
 from shared.domain.ids import UserId
 from shared.edge.http import build_application
+from shared.resilience.key_rate_limiter import KeyRateLimiter
 from tests.fakes import CountingIds
 from tests.functions.process_conversation.fixture import ProcessingFixture
 
@@ -41,17 +40,12 @@ def build_library_deps(world: ProcessingFixture) -> LibraryDeps:
         service_identity=world.deps.service_identity,
         clock=world.clock,
         new_id=CountingIds(),
-        conversations=world.deps.conversations,
-        memories=world.deps.memories,
-        action_items=world.deps.action_items,
-        people=People(world.documents),
+        stores=Stores(world.documents),
         index=world.deps.index,
         events=world.events,
         search=Search(world.documents, world.vectors),
-        accounts=Accounts(world.documents),
-        erasures=Erasures(world.documents),
         tasks=world.tasks,
-        mcp_keys=McpKeys(world.documents),
+        mcp_rate_limiter=KeyRateLimiter(),
     )
 
 

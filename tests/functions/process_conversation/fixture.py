@@ -6,23 +6,21 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+from functions.process_conversation.deps import ProcessDeps, TriggerDeps
 from functions.process_conversation.processing.claims import Claims, claim_path
 from functions.process_conversation.processing.process import process
 from functions.process_conversation.processing.trigger import publish_change
-from functions.process_conversation.wiring import ProcessDeps, TriggerDeps
 from shared.adapters.embedded.local_identity import LocalIdentity, LocalServiceIdentity
 from shared.adapters.embedded.sqlite_database import SqliteDatabase
 from shared.adapters.embedded.sqlite_documents import SqliteDocuments
 from shared.adapters.embedded.sqlite_vectors import SqliteVectors
 from shared.adapters.firestore_indexes import FirestoreIndexes
 from shared.adapters.system_clock import RandomIds
-from shared.data.action_items import ActionItems
 from shared.data.codec import dump
-from shared.data.conversations import Conversations, conversation_path
+from shared.data.conversations import conversation_path
 from shared.data.library_index import LibraryIndex
-from shared.data.memories import Memories
-from shared.data.profiles import Profiles
 from shared.data.search import Search
+from shared.data.stores import Stores
 from shared.domain.conversation import Conversation, Segment
 from shared.domain.documents import Delete, Fields, Set, Update
 from shared.domain.ids import ConversationId, UserId
@@ -102,7 +100,7 @@ class ProcessingFixture:
                 await self.deliver(message)
 
     async def load_conversation(self, uid: UserId = ALICE) -> Conversation:
-        return await self.deps.conversations.get(uid, TALK)
+        return await self.deps.stores.conversations.get(uid, TALK)
 
     async def search_ids(self, query: str, uid: UserId = ALICE) -> list[str]:
         hits = await Search(self.documents, self.vectors).search_conversations(uid, query, limit=10)
@@ -152,14 +150,10 @@ def build_fixture(
     wrapped_documents = wrap("documents", documents)
     deps = ProcessDeps(
         **callers,
-        documents=wrapped_documents,
         model=wrap("model", model),
         events=wrap("events", events),
+        stores=Stores(wrapped_documents),
         claims=Claims(wrapped_documents, clock, RandomIds()),
-        conversations=Conversations(wrapped_documents),
-        memories=Memories(wrapped_documents),
-        action_items=ActionItems(wrapped_documents),
-        profiles=Profiles(wrapped_documents),
         index=LibraryIndex(wrap("vectors", vectors)),
     )
     trigger = TriggerDeps(**callers, events=events)

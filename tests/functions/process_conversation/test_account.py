@@ -11,19 +11,19 @@ from typing import Any
 
 import pytest
 
+from functions.process_conversation.deps import EraseDeps
 from functions.process_conversation.imports.files import parse_file
 from functions.process_conversation.library.erase_account import RETRY_WINDOW, SWEEP_DELAY, erase
-from functions.process_conversation.wiring import EraseDeps
 from shared.adapters.embedded.local_keys import LocalKeys
 from shared.adapters.embedded.sqlite_database import SqliteDatabase
-from shared.data.accounts import Accounts, Erasures
+from shared.data.accounts import Accounts
 from shared.data.apps import Apps, InstalledApps
 from shared.data.codec import dump
-from shared.data.connections import Connections
 from shared.data.dead_letters import DeadLetters
 from shared.data.grants import AccountTokenStore
 from shared.data.messages import Messages
 from shared.data.profiles import Devices
+from shared.data.stores import Stores
 from shared.domain.app import App, InstalledApp
 from shared.domain.chat import Message, Session
 from shared.domain.connection import Connection, Tokens
@@ -107,9 +107,7 @@ def build_erase_deps(
         identity=world.deps.identity,
         service_identity=world.deps.service_identity,
         clock=world.clock,
-        accounts=Accounts(documents),
-        connections=Connections(documents),
-        erasures=Erasures(documents),
+        stores=Stores(documents),
         toolbox=wrap("toolbox", toolbox or DisconnectingToolBox(world)),
         vectors=wrap("vectors", world.vectors),
     )

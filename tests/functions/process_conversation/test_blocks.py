@@ -85,7 +85,7 @@ LONG = tuple(Segment(text=f"{n} " + "word " * 18_000, is_user=True) for n in ran
 
 
 async def test_a_long_transcript_is_read_in_blocks_and_merged_p26(reader_world, reader):
-    await reader_world.deps.conversations.add(
+    await reader_world.deps.stores.conversations.add(
         ALICE, build_test_conversation(transcript_segments=LONG)
     )
     await reader_world.deliver_all()
@@ -104,18 +104,20 @@ async def test_a_long_transcript_is_read_in_blocks_and_merged_p26(reader_world, 
     topics = (await reader_world.load_conversation()).topics
     assert topics.people == ("Person 0", "Ann", "Person 6", "Person 12", "Person 18")
     assert len(reader.calls) == 8
-    facts = await reader_world.deps.memories.list_newest(ALICE, limit=9)
+    facts = await reader_world.deps.stores.memories.list_newest(ALICE, limit=9)
     assert {fact.content for fact in facts} == {"Fact 0", "Fact 6"}  # two of a category
 
 
 async def test_the_model_output_of_a_block_is_reused_p26(reader_world, reader):
-    await reader_world.deps.conversations.add(
+    await reader_world.deps.stores.conversations.add(
         ALICE, build_test_conversation(transcript_segments=LONG)
     )
     await reader_world.deliver_all()
     call_count = len(reader.calls)
 
-    await reader_world.deps.conversations.edit(ALICE, build_test_conversation().id, title="Mine")
+    await reader_world.deps.stores.conversations.edit(
+        ALICE, build_test_conversation().id, title="Mine"
+    )
     await reader_world.deliver_all()
 
     assert len(reader.calls) == call_count
@@ -132,7 +134,7 @@ async def test_a_task_that_is_open_elsewhere_is_not_stored_again_p5(reader_world
     )
     await reader_world.deliver_all()
 
-    items = await reader_world.deps.action_items.list_newest(ALICE, limit=9)
+    items = await reader_world.deps.stores.action_items.list_newest(ALICE, limit=9)
     assert sorted(item.description for item in items) == ["Buy milk", "Call number 0"]
     assert {item.conversation_id for item in items} == {"talk"}
 
@@ -140,8 +142,8 @@ async def test_a_task_that_is_open_elsewhere_is_not_stored_again_p5(reader_world
 async def test_a_completed_task_can_be_extracted_again_p5(reader_world):
     await reader_world.write(build_test_conversation("One."))
     await reader_world.deliver_all()
-    for item in await reader_world.deps.action_items.list_newest(ALICE, limit=9):
-        await reader_world.deps.action_items.change(ALICE, item.id, completed=True)
+    for item in await reader_world.deps.stores.action_items.list_newest(ALICE, limit=9):
+        await reader_world.deps.stores.action_items.change(ALICE, item.id, completed=True)
     later = START + timedelta(days=1)
     await reader_world.write(
         build_test_conversation(
@@ -150,5 +152,5 @@ async def test_a_completed_task_can_be_extracted_again_p5(reader_world):
     )
     await reader_world.deliver_all()
 
-    items = await reader_world.deps.action_items.list_newest(ALICE, limit=9)
+    items = await reader_world.deps.stores.action_items.list_newest(ALICE, limit=9)
     assert len(items) == 4

@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
+from functions.process_conversation.deps import DeadLetterDeps
 from functions.process_conversation.processing.dead_letters import record_dead_letter
-from functions.process_conversation.wiring import DeadLetterDeps
 from shared.data.dead_letters import DeadLetters
+from shared.data.stores import Stores
 from shared.domain.dead_letter import DeadLetter, Ids
 from shared.domain.errors import Unavailable
 from tests.fakes import ScriptedModel
@@ -43,7 +44,7 @@ def build_deps(world: ProcessingFixture) -> DeadLetterDeps:
     return DeadLetterDeps(
         identity=world.deps.identity,
         service_identity=world.deps.service_identity,
-        dead_letters=DeadLetters(world.documents),
+        stores=Stores(world.documents),
         claims=world.deps.claims,
     )
 

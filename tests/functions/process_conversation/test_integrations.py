@@ -10,26 +10,25 @@ import pytest
 from httpx import ASGITransport, AsyncClient, Response
 from jsonschema import Draft202012Validator
 
+from functions.process_conversation.deps import IntegrationDeps
 from functions.process_conversation.integrations.authorization import MAX_REQUESTS_PER_HOUR
 from functions.process_conversation.integrations.library_writer import (
     AppContribution,
     store_contribution,
 )
 from functions.process_conversation.processing.processing_routes import INTEGRATIONS
-from functions.process_conversation.wiring import IntegrationDeps
 from infra.local.routing import ROOT
-from shared.data.apps import Apps, InstalledApps, hash_key
+from shared.data.apps import hash_key
 from shared.data.conversations import Conversations
-from shared.data.hourly_limits import HourlyLimits
-from shared.data.operations import Operations
 from shared.data.search import Search
+from shared.data.stores import Stores
 from shared.domain.app import ApiKey, App, ExternalIntegration, InstalledApp
 from shared.domain.conversation import Conversation
 from shared.domain.documents import Update
 from shared.domain.ids import AppId, ConversationId, UserId
 from shared.edge.http import build_application
 from shared.ports import Documents
-from tests.fakes import CountingIds, ScriptedModel
+from tests.fakes import CountingIds, ScriptedModel, replace_stores
 from tests.functions.process_conversation.client import build_client
 from tests.functions.process_conversation.fixture import (
     ALICE,
@@ -81,12 +80,12 @@ class IntegrationFixture:
     client: AsyncClient
 
     async def install(self) -> None:
-        app = await self.deps.apps.get(NOTES)
-        await self.deps.installed_apps.add(ALICE, InstalledApp.of(app, START))
+        app = await self.deps.stores.apps.get(NOTES)
+        await self.deps.stores.installed_apps.add(ALICE, InstalledApp.of(app, START))
 
     async def redeclare(self, *actions: str) -> None:
         integration = ExternalIntegration(actions=tuple({"action": action} for action in actions))
-        await self.deps.apps.revise(
+        await self.deps.stores.apps.revise(
             NOTES, lambda app: replace(app, external_integration=integration)
         )
 
@@ -98,9 +97,9 @@ class IntegrationFixture:
             created_at=START,
             private=False,
         )
-        await self.deps.apps.create(app)
+        await self.deps.stores.apps.create(app)
         await self.redeclare(*actions)
-        await self.deps.apps.add_key(
+        await self.deps.stores.apps.add_key(
             NOTES, ApiKey(id="k1", hashed=hash_key(KEY), label="", created_at=START)
         )
         await self.install()
@@ -124,13 +123,7 @@ async def app_fixture(database) -> AsyncIterator[IntegrationFixture]:
         service_identity=world.deps.service_identity,
         clock=world.clock,
         new_id=CountingIds(),
-        apps=Apps(world.documents),
-        installed_apps=InstalledApps(world.documents),
-        limits=HourlyLimits(world.documents),
-        operations=Operations(world.documents),
-        conversations=world.deps.conversations,
-        memories=world.deps.memories,
-        action_items=world.deps.action_items,
+        stores=Stores(world.documents),
         index=world.deps.index,
         search=Search(world.documents, world.vectors),
     )
@@ -247,13 +240,17 @@ async def test_a_conversation_is_answered_at_once_and_processed_afterwards_t17(a
     )
 
     assert answer.json() == {}
-    [stored_conversation] = (await app_fixture.deps.conversations.list_page(ALICE, limit=9)).items
+    [stored_conversation] = (
+        await app_fixture.deps.stores.conversations.list_page(ALICE, limit=9)
+    ).items
     assert (stored_conversation.status, stored_conversation.source, stored_conversation.app_id) == (
         "processing",
         "external_integration",
         NOTES,
     )
-    full_conversation = await app_fixture.deps.conversations.get(ALICE, stored_conversation.id)
+    full_conversation = await app_fixture.deps.stores.conversations.get(
+        ALICE, stored_conversation.id
+    )
     segments = [
         (segment.speaker, segment.text, segment.is_user)
         for segment in full_conversation.named_segments
@@ -266,12 +263,14 @@ async def test_a_conversation_is_answered_at_once_and_processed_afterwards_t17(a
 
     await app_fixture.world.deliver_all()
 
-    processed_conversation = await app_fixture.deps.conversations.get(ALICE, stored_conversation.id)
+    processed_conversation = await app_fixture.deps.stores.conversations.get(
+        ALICE, stored_conversation.id
+    )
     assert (processed_conversation.status, processed_conversation.structured.title) == (
         "completed",
         "Berlin launch in May",
     )
-    facts = await app_fixture.deps.memories.list_newest(ALICE, limit=9)
+    facts = await app_fixture.deps.stores.memories.list_newest(ALICE, limit=9)
     assert facts == []  # the model took "User is allergic …" from words that are not the owner's
 
 
@@ -285,7 +284,7 @@ async def test_a_repeated_idempotency_key_stores_one_conversation_t17(app_fixtur
 
     assert (first.json(), second.json(), other.status_code) == ({}, {}, 422)
     assert second.headers["idempotency-replayed"] == "true"
-    assert len((await app_fixture.deps.conversations.list_page(ALICE, limit=9)).items) == 1
+    assert len((await app_fixture.deps.stores.conversations.list_page(ALICE, limit=9)).items) == 1
 
 
 @pytest.mark.parametrize(
@@ -321,7 +320,7 @@ async def test_a_repeated_fact_is_stored_once_under_its_app_and_found_t17(app_fi
     for _ in range(2):
         assert (await app_fixture.request("POST", "user/memories", body)).json() == {}
 
-    [fact] = await app_fixture.deps.memories.list_newest(ALICE, limit=9)
+    [fact] = await app_fixture.deps.stores.memories.list_newest(ALICE, limit=9)
     assert (fact.content, fact.app_id, fact.is_user_owned) == ("Likes green tea", NOTES, False)
     assert await app_fixture.deps.search.search_memories(ALICE, "green tea", limit=3) == [fact]
 
@@ -331,7 +330,7 @@ async def test_a_fact_the_user_edited_or_deleted_is_not_restored_t17(app_fixture
     body = {"memories": [{"content": "Likes green tea"}, {"content": "Lives in Rome"}]}
     await app_fixture.request("POST", "user/memories", body)
     tea, rome = sorted(
-        await app_fixture.deps.memories.list_newest(ALICE, limit=9), key=lambda m: m.content
+        await app_fixture.deps.stores.memories.list_newest(ALICE, limit=9), key=lambda m: m.content
     )
     async with build_client(app_fixture.world, ALICE) as alice:
         await alice.patch(f"/v3/memories/{tea.id}", params={"value": "Likes black tea"})
@@ -339,21 +338,21 @@ async def test_a_fact_the_user_edited_or_deleted_is_not_restored_t17(app_fixture
 
     await app_fixture.request("POST", "user/memories", body)
 
-    [remaining_memory] = await app_fixture.deps.memories.list_newest(ALICE, limit=9)
+    [remaining_memory] = await app_fixture.deps.stores.memories.list_newest(ALICE, limit=9)
     assert remaining_memory.content == "Likes black tea"
 
 
 async def test_a_user_edit_between_two_attempts_is_kept_t17(app_fixture):
     """An attempt that crashed once all was stored is made again, under the same names."""
     await app_fixture.declare("create_conversation")
-    [app] = await app_fixture.deps.apps.get_many([NOTES])
+    [app] = await app_fixture.deps.stores.apps.get_many([NOTES])
     contribution = AppContribution(conversation=build_test_conversation("Call the printer."))
     await store_contribution(app_fixture.deps, ALICE, app, contribution, START)
     await app_fixture.world.write(build_test_conversation("Call the baker."))
 
     await store_contribution(app_fixture.deps, ALICE, app, contribution, START)
 
-    stored_conversation = await app_fixture.deps.conversations.get(ALICE, TALK)
+    stored_conversation = await app_fixture.deps.stores.conversations.get(ALICE, TALK)
     assert stored_conversation.transcript_segments[0].text == "Call the baker."
 
 
@@ -362,7 +361,9 @@ async def test_a_text_for_memories_is_processed_as_a_conversation_t17(app_fixtur
 
     await app_fixture.request("POST", "user/memories", {"text": "Ann moved to Oslo."})
 
-    [stored_conversation] = (await app_fixture.deps.conversations.list_page(ALICE, limit=9)).items
+    [stored_conversation] = (
+        await app_fixture.deps.stores.conversations.list_page(ALICE, limit=9)
+    ).items
     assert (stored_conversation.app_id, stored_conversation.status) == (NOTES, "processing")
 
 
@@ -385,7 +386,7 @@ async def test_an_empty_or_too_long_fact_is_refused_t17(app_fixture, content):
     )
 
     assert answer.status_code in (413, 422)
-    assert await app_fixture.deps.memories.list_newest(ALICE, limit=9) == []
+    assert await app_fixture.deps.stores.memories.list_newest(ALICE, limit=9) == []
 
 
 async def fill_library(app_fixture: IntegrationFixture) -> None:
@@ -442,11 +443,14 @@ class RecordingConversations(Conversations):
 async def test_only_transcripts_that_fit_the_response_are_read_t17(app_fixture):
     await app_fixture.declare("read_conversations")
     for n in range(25):
-        await app_fixture.world.deps.conversations.add(
+        await app_fixture.world.deps.stores.conversations.add(
             ALICE, build_test_conversation(*["x" * 90_000] * 5, id=ConversationId(f"talk{n}"))
         )
     recording_conversations = RecordingConversations(app_fixture.world.documents)
-    deps = replace(app_fixture.deps, conversations=recording_conversations)
+    deps = replace(
+        app_fixture.deps,
+        stores=replace_stores(app_fixture.deps.stores, conversations=recording_conversations),
+    )
     app = build_application("integrations", INTEGRATIONS, deps)
     async with AsyncClient(
         transport=ASGITransport(app), base_url="http://test", headers=app_fixture.client.headers

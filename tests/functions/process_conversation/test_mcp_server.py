@@ -11,17 +11,17 @@ from mcp.client.client import Client
 from mcp.client.streamable_http import streamable_http_client
 from mcp_types import CallToolResult, TextContent
 
-from functions.process_conversation.mcp_server.rate_limits import (
+from functions.process_conversation.deps import LibraryDeps
+from functions.process_conversation.mcp_server.tools import MAX_RESULT_CHARS, TOOLS
+from functions.process_conversation.processing.processing_routes import MCP
+from shared.data.mcp_keys import MAX_KEYS
+from shared.domain.errors import TooMany
+from shared.edge.http import build_application
+from shared.resilience.key_rate_limiter import (
     MAX_PER_MINUTE,
     MAX_TRACKED_KEYS,
     KeyRateLimiter,
 )
-from functions.process_conversation.mcp_server.tools import MAX_RESULT_CHARS, TOOLS
-from functions.process_conversation.processing.processing_routes import MCP
-from functions.process_conversation.wiring import LibraryDeps
-from shared.data.mcp_keys import MAX_KEYS
-from shared.domain.errors import TooMany
-from shared.edge.http import build_application
 from tests.fakes import FixedClock
 from tests.functions.process_conversation.client import (
     BODY,

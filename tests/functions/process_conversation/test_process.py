@@ -46,10 +46,10 @@ async def test_a_written_conversation_is_completed_searchable_and_announced_p28(
         "Berlin launch in May",
     )
     assert await world.search_ids("launch in Berlin") == [TALK]
-    assert [m.content for m in await world.deps.memories.list_newest(ALICE, limit=9)] == [
+    assert [m.content for m in await world.deps.stores.memories.list_newest(ALICE, limit=9)] == [
         "User is allergic to peanuts"
     ]
-    (item,) = await world.deps.action_items.list_newest(ALICE, limit=9)
+    (item,) = await world.deps.stores.action_items.list_newest(ALICE, limit=9)
     assert (item.description, item.conversation_id) == ("Call the printer", TALK)
     assert world.events.of("conversation.processed") == [
         {"uid": ALICE, "conversation_id": TALK, "content_hash": conversation.processed_hash}
@@ -69,8 +69,8 @@ async def test_an_edited_conversation_is_found_by_its_new_words_only_p28(databas
 
     assert await world.search_ids("hiking Norway") == [TALK]
     assert await world.search_ids("peanuts") == []
-    assert await world.deps.memories.list_newest(ALICE, limit=9) == []
-    items = await world.deps.action_items.list_newest(ALICE, limit=9)
+    assert await world.deps.stores.memories.list_newest(ALICE, limit=9) == []
+    items = await world.deps.stores.action_items.list_newest(ALICE, limit=9)
     assert [item.description for item in items] == ["Book a room"]
 
 
@@ -295,7 +295,7 @@ async def test_a_discarded_conversation_stays_readable_and_is_not_searched_p27(d
     assert conversation.transcript_segments[0].text == "Peanuts, peanuts."
     assert await world.search_ids("peanuts") == []
     assert await world.list_row_ids() == []
-    assert await world.deps.memories.list_newest(ALICE, limit=9) == []
+    assert await world.deps.stores.memories.list_newest(ALICE, limit=9) == []
 
 
 async def test_the_model_reads_the_transcript_as_data_in_the_owners_zone(database):
@@ -338,8 +338,8 @@ async def test_what_the_user_changed_or_completed_is_never_overwritten_p14(datab
         world = build_fixture(database, model)
         await world.write(build_test_conversation())
         await world.deliver_all()
-        (fact,) = await world.deps.memories.list_newest(ALICE, limit=9)
-        items = await world.deps.action_items.list_newest(ALICE, limit=9)
+        (fact,) = await world.deps.stores.memories.list_newest(ALICE, limit=9)
+        items = await world.deps.stores.action_items.list_newest(ALICE, limit=9)
         call, rent = sorted(items, key=lambda item: item.description)
         await world.documents.write(
             Update(f"users/{ALICE}/memories/{fact.id}", {"content": "No nuts!", "edited": True}),
@@ -368,7 +368,7 @@ async def test_a_memory_known_from_elsewhere_is_not_stored_again_p14(database):
 
         await world.deliver_all()
 
-    memories = await world.deps.memories.list_newest(ALICE, limit=9)
+    memories = await world.deps.stores.memories.list_newest(ALICE, limit=9)
     assert [fact.id for fact in memories] == ["mine"]
 
 
@@ -376,7 +376,7 @@ async def test_a_transcript_in_parts_is_processed_like_any_other(database):
     long = build_test_conversation(*(f"Sentence {n} " + "x" * 5_000 for n in range(100)))
     with ScriptedModel(answers=build_script(build_outputs())) as model:
         world = build_fixture(database, model)
-        await world.deps.conversations.add(ALICE, long)
+        await world.deps.stores.conversations.add(ALICE, long)
 
         await world.deliver_all()
 
@@ -456,20 +456,22 @@ async def test_processing_works_on_firestore_p28(database, firestore_emulator, m
     rounds = build_script(build_outputs(), build_outputs(items=[], facts=[]))
     with ScriptedModel(answers=rounds) as model:
         world = build_fixture(database, model, external_documents=documents)
-        await world.deps.conversations.add(
+        await world.deps.stores.conversations.add(
             ALICE, build_test_conversation(*("x" * 50_000 for _ in range(9)))
         )
         await world.deliver(message)
         first = await world.load_conversation()
-        (item,) = await world.deps.action_items.list_newest(ALICE, limit=9)
+        (item,) = await world.deps.stores.action_items.list_newest(ALICE, limit=9)
         await world.write(build_test_conversation("Only hiking."))
         await world.deliver(message)
         second = await world.load_conversation()
-        first_page = await world.deps.conversations.list_page(ALICE, limit=1)
-        conversations_between = await world.deps.conversations.list_between(
+        first_page = await world.deps.stores.conversations.list_page(ALICE, limit=1)
+        conversations_between = await world.deps.stores.conversations.list_between(
             ALICE, start=START, limit=9
         )
-        last_page = await world.deps.conversations.list_page(ALICE, limit=1, after=first_page.next)
+        last_page = await world.deps.stores.conversations.list_page(
+            ALICE, limit=1, after=first_page.next
+        )
         await world.delete()
         await world.deliver({**message, "content_hash": None})
 
@@ -484,7 +486,7 @@ async def test_processing_works_on_firestore_p28(database, firestore_emulator, m
         [c.id for c in conversations_between],
         last_page.items,
     ) == ([TALK], [TALK], [])
-    assert await world.deps.action_items.list_newest(ALICE, limit=9) == []
+    assert await world.deps.stores.action_items.list_newest(ALICE, limit=9) == []
     assert await documents.get(f"{PATH}/answers/structure") is None
     assert await documents.get(f"{PATH}/parts/0") is None
     assert await world.list_row_ids() == []

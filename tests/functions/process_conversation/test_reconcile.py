@@ -140,7 +140,7 @@ async def process_talks(world: ProcessingFixture, *talks: tuple[Conversation, ob
 
 
 async def list_contents(world: ProcessingFixture) -> list[str]:
-    return [fact.content for fact in await world.deps.memories.list_newest(ALICE, limit=9)]
+    return [fact.content for fact in await world.deps.stores.memories.list_newest(ALICE, limit=9)]
 
 
 @pytest.fixture
@@ -160,8 +160,10 @@ async def test_newer_words_win_in_whichever_order_they_are_processed_c63(reader_
 async def test_a_superseded_memory_is_kept_and_not_retrieved_c63(reader_world):
     await process_talks(reader_world, *HOMES[:2])
 
-    (current,) = await reader_world.deps.memories.list_newest(ALICE, limit=9)
-    (superseded_memory,) = await reader_world.deps.memories.list_superseded_by(ALICE, [current.id])
+    (current,) = await reader_world.deps.stores.memories.list_newest(ALICE, limit=9)
+    (superseded_memory,) = await reader_world.deps.stores.memories.list_superseded_by(
+        ALICE, [current.id]
+    )
     assert (superseded_memory.content, superseded_memory.valid_to) == (
         "User lives in Bergen",
         current.created_at,
@@ -199,13 +201,13 @@ async def test_removing_a_correction_restores_the_corrected_fact_c63(reader_worl
 async def test_a_repeated_fact_is_kept_when_its_first_conversation_is_deleted_c63(reader_world):
     repetition = build_talk("b", "User lives in Bergen", hours=1)
     await process_talks(reader_world, HOMES[0], repetition)
-    (repeated_fact,) = await reader_world.deps.memories.list_newest(ALICE, limit=9)
+    (repeated_fact,) = await reader_world.deps.stores.memories.list_newest(ALICE, limit=9)
     assert repeated_fact.seen_in == ("b",)
 
     await reader_world.delete(name=ConversationId("a"))
     await reader_world.deliver_all()
 
-    (remaining_fact,) = await reader_world.deps.memories.list_newest(ALICE, limit=9)
+    (remaining_fact,) = await reader_world.deps.stores.memories.list_newest(ALICE, limit=9)
     assert (remaining_fact.content, remaining_fact.conversation_id, remaining_fact.evidence) == (
         "User lives in Bergen",
         "b",
@@ -223,11 +225,11 @@ async def test_an_old_fact_is_still_compared_after_many_newer_ones_c63(reader_wo
         build_fact(f"User met friend {n}", hours=n) for n in range(1, MAX_SHOWN_MEMORIES + 1)
     ]
     for memory_ in (home, *newer_facts):
-        await reader_world.deps.memories.add(ALICE, memory_)
+        await reader_world.deps.stores.memories.add(ALICE, memory_)
 
     await process_talks(reader_world, build_talk("later", said, hours=500))
 
-    old_fact = await reader_world.deps.memories.get(ALICE, home.id)
+    old_fact = await reader_world.deps.stores.memories.get(ALICE, home.id)
     repeats = said != "User lives in Porto"
     assert (old_fact.is_current, old_fact.seen_in) == (repeats, ("later",) if repeats else ())
 
@@ -238,5 +240,5 @@ async def test_a_redelivery_counts_a_repeated_fact_once_c63(reader_world):
     for message in reader_world.events.of("conversation.changed"):
         await reader_world.deliver(message)
 
-    (repeated_fact,) = await reader_world.deps.memories.list_newest(ALICE, limit=9)
+    (repeated_fact,) = await reader_world.deps.stores.memories.list_newest(ALICE, limit=9)
     assert repeated_fact.seen_in == ("b",)

@@ -51,11 +51,11 @@ async def test_deleting_all_memories_includes_superseded_ones_c50(reader_world, 
 
     await alice.delete("/v3/memories")
 
-    assert await reader_world.deps.memories.list_all(ALICE, limit=9) == []
+    assert await reader_world.deps.stores.memories.list_all(ALICE, limit=9) == []
     assert await list_memory_rows(reader_world) == []
     for name in "abc":
         await reprocess(reader_world, alice, name)
-    assert await reader_world.deps.memories.list_all(ALICE, limit=9) == []
+    assert await reader_world.deps.stores.memories.list_all(ALICE, limit=9) == []
 
 
 async def test_a_deleted_fact_is_not_extracted_again_c50(reader_world, alice):
@@ -95,7 +95,7 @@ async def test_reprocessing_a_conversation_does_not_count_its_own_memory_again_c
 async def test_any_number_of_corrections_can_be_looked_up_c63(reader_world):
     ids = [MemoryId(f"m{n}") for n in range(75)]
 
-    assert await reader_world.deps.memories.list_superseded_by(ALICE, ids) == []
+    assert await reader_world.deps.stores.memories.list_superseded_by(ALICE, ids) == []
 
 
 @pytest.mark.parametrize("after", [False, True])
@@ -110,7 +110,7 @@ async def test_a_user_edit_during_processing_is_the_only_version_indexed(databas
     interruption = Interruption(0, edit, after)
     world = build_fixture(database, SingleFactReader(), interruption.wrap)  # type: ignore[arg-type]
     await process_talks(world, HOMES[0])
-    (memory,) = await world.deps.memories.list_newest(ALICE, limit=9)
+    (memory,) = await world.deps.stores.memories.list_newest(ALICE, limit=9)
     async with build_client(world, ALICE) as client:
         await client.post("/v1/conversations/a/reprocess")
     (message,) = world.events.of("conversation.changed")[-1:]
@@ -142,7 +142,7 @@ async def test_after_two_concurrent_edits_the_stored_one_is_indexed(database, at
         interruption.at = interruption.calls + at
         await client.patch("/v3/memories/m1", params={"value": "First"})
 
-    stored_memories = await world.deps.memories.list_all(ALICE, limit=9)
+    stored_memories = await world.deps.stores.memories.list_all(ALICE, limit=9)
     query = " ".join(memory.content for memory in stored_memories) or "First Second"
     hits = await Search(world.documents, world.vectors).search_memories(ALICE, query, limit=9)
     assert hits == stored_memories
@@ -177,7 +177,7 @@ async def test_deleting_two_conversations_at_once_leaves_no_fact_c63(database, a
     if not interruption.done:  # it has fewer steps
         await deliver_second()
 
-    assert await world.deps.memories.list_all(ALICE, limit=9) == []
+    assert await world.deps.stores.memories.list_all(ALICE, limit=9) == []
     assert await list_memory_rows(world) == []
 
 
@@ -194,7 +194,7 @@ async def test_a_user_edit_during_the_removal_of_its_conversation_is_kept(databa
     interruption = Interruption(0, edit, after)
     world = build_fixture(database, SingleFactReader(), interruption.wrap)  # type: ignore[arg-type]
     await process_talks(world, HOMES[0])
-    (memory,) = await world.deps.memories.list_newest(ALICE, limit=9)
+    (memory,) = await world.deps.stores.memories.list_newest(ALICE, limit=9)
     path = f"/v3/memories/{memory.id}"
     await world.delete(name=ConversationId("a"))
     (message,) = await world.run_trigger()
@@ -220,5 +220,5 @@ async def test_a_conversation_that_corrected_an_inherited_fact_can_be_deleted_c6
     await reader_world.delete(name=ConversationId("b"))
     await reader_world.deliver_all()
 
-    assert await reader_world.deps.memories.list_all(ALICE, limit=9) == []
+    assert await reader_world.deps.stores.memories.list_all(ALICE, limit=9) == []
     assert await reader_world.load_everything() == {"documents": {}, "rows": []}

@@ -9,7 +9,7 @@ from typing import Any
 from starlette.types import ASGIApp
 
 from functions.tool_proxy.calls.call_routes import ENDPOINTS
-from functions.tool_proxy.wiring import ServicesDeps
+from functions.tool_proxy.deps import ServicesDeps
 from shared.adapters.embedded.local_identity import LocalIdentity, LocalServiceIdentity
 from shared.adapters.embedded.sqlite_database import SqliteDatabase
 from shared.adapters.embedded.sqlite_documents import SqliteDocuments

@@ -16,18 +16,15 @@ from starlette.responses import JSONResponse, RedirectResponse
 from starlette.responses import Response as Served
 from starlette.routing import Route
 
+from functions.tool_proxy.deps import ToolProxyDeps
 from functions.tool_proxy.routes import ENDPOINTS
-from functions.tool_proxy.wiring import ToolProxyDeps
 from shared.adapters.embedded.local_identity import LocalIdentity, LocalServiceIdentity
 from shared.adapters.guarded_egress import GuardedEgress
 from shared.adapters.http_toolbox import HttpToolbox
-from shared.data.app_calls import AppCalls
-from shared.data.apps import Apps, InstalledApps
-from shared.data.call_log import CallLog
-from shared.data.conversations import Conversations
-from shared.data.inbox import Inbox
+from shared.data.stores import Stores
 from shared.domain.ids import UserId
 from shared.edge.http import build_application
+from shared.outbound.app_limiter import AppLimiters
 from shared.ports import Documents
 from tests.fakes import CountingIds, FixedClock, RecordingTasks
 from tests.functions.tool_proxy.services import build_mcp_deps, build_services_deps
@@ -151,13 +148,9 @@ def build_deps(
         clock=clock,
         new_id=CountingIds(),
         egress=GuardedEgress(dev_origins=origins),
-        apps=Apps(documents),
-        installed_apps=InstalledApps(documents),
-        calls=CallLog(documents),
-        conversations=Conversations(documents),
+        stores=Stores(documents),
         services=build_services_deps(documents),
         mcp=build_mcp_deps(documents),
-        app_calls=AppCalls(documents),
-        inbox=Inbox(documents),
         tasks=tasks or RecordingTasks(),
+        app_limiters=AppLimiters(),
     )

@@ -2,13 +2,12 @@
 
 from collections.abc import Mapping
 
-from functions.tool_proxy.wiring import McpDeps, ServicesDeps
+from functions.tool_proxy.deps import McpDeps, ServicesDeps
 from shared.adapters.embedded.local_keys import LocalKeys
 from shared.adapters.guarded_egress import GuardedEgress
-from shared.data.app_calls import AppCalls
-from shared.data.connections import Connections
 from shared.data.grants import AccountTokenStore, Authorizations
 from shared.data.mcp_grants import McpAuthorizations, McpTokenStore
+from shared.data.stores import Stores
 from shared.domain.connection import OauthClient
 from shared.ports import Clock, Documents, Egress, NewId
 from tests.fakes import CountingIds, FixedClock
@@ -38,10 +37,9 @@ def build_services_deps(
         clock=clock or FixedClock(),
         new_id=new_id or CountingIds("service"),
         egress=egress or GuardedEgress(),
-        connections=Connections(documents),
+        stores=Stores(documents),
         grants=AccountTokenStore(documents, KEYS),
         authorizations=Authorizations(documents),
-        app_calls=AppCalls(documents),
         clients=clients or {},
         redirect_uri=REDIRECT_URI,
         keys=KEYS,

@@ -66,7 +66,7 @@ async def load_tokens(world: AccountsFixture) -> Tokens:
 
 
 async def load_health(world: AccountsFixture) -> str:
-    connection = await world.services.connections.get(ADA, "google_calendar")
+    connection = await world.services.stores.connections.get(ADA, "google_calendar")
     assert connection is not None
     return connection.health
 

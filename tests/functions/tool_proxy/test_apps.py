@@ -183,7 +183,7 @@ async def test_deleting_an_app_removes_it_for_its_users_and_revokes_its_keys_t1(
     response_to_owner = await world.request("DELETE", path)
 
     assert (response_to_another_user.status_code, response_to_owner.status_code) == (403, 200)
-    assert not await world.deps.apps.is_valid_key(AppId(app["id"]), key["secret"])
+    assert not await world.deps.stores.apps.is_valid_key(AppId(app["id"]), key["secret"])
     assert (await world.request("GET", "/v1/apps", uid=ALICE)).json() == []
     with pytest.raises(ToolRefused, match="not installed"):
         await world.call(app["id"], q="x")
@@ -195,11 +195,11 @@ async def test_a_new_key_works_beside_the_old_one_until_that_is_deleted_t1(world
     first, second = [(await world.request("POST", path)).json() for _ in range(2)]
 
     before_deletion = [
-        await world.deps.apps.is_valid_key(app_id, key["secret"]) for key in (first, second)
+        await world.deps.stores.apps.is_valid_key(app_id, key["secret"]) for key in (first, second)
     ]
     await world.request("DELETE", f"{path}/{first['id']}")
     after_deletion = [
-        await world.deps.apps.is_valid_key(app_id, key["secret"]) for key in (first, second)
+        await world.deps.stores.apps.is_valid_key(app_id, key["secret"]) for key in (first, second)
     ]
 
     assert (before_deletion, after_deletion) == ([True, True], [False, True])
@@ -240,11 +240,11 @@ async def test_a_key_is_shown_once_works_with_and_without_prefix_and_is_revoked_
     assert len(raw) == 32
     assert key["label"] == f"sk_{raw[:4]}...{raw[-4:]}"
     assert listed_keys == [{name: key[name] for name in ("id", "label", "created_at")}]
-    assert await world.deps.apps.is_valid_key(app_id, secret)
-    assert await world.deps.apps.is_valid_key(app_id, raw)
+    assert await world.deps.stores.apps.is_valid_key(app_id, secret)
+    assert await world.deps.stores.apps.is_valid_key(app_id, raw)
     assert (await world.request("DELETE", f"{path}/{key['id']}", uid=ALICE)).status_code == 403
     await world.request("DELETE", f"{path}/{key['id']}")
-    assert not await world.deps.apps.is_valid_key(app_id, secret)
+    assert not await world.deps.stores.apps.is_valid_key(app_id, secret)
 
 
 async def test_the_number_of_apps_per_developer_is_limited_t1(world: ToolProxyFixture):
@@ -261,15 +261,15 @@ async def test_the_number_of_installed_apps_per_user_is_limited_t4(world: ToolPr
     app = (await world.register()).json()
     for n in range(MAX_INSTALLED):
         other = App(id=AppId(f"A{n}"), owner=ALICE, name="n", created_at=world.clock.now())
-        await world.deps.apps.create(other)
+        await world.deps.stores.apps.create(other)
         installation = InstalledApp(app_id=AppId(f"A{n}"), installed_at=world.deps.clock.now())
-        await world.deps.installed_apps.add(ALICE, installation)
+        await world.deps.stores.installed_apps.add(ALICE, installation)
 
     query = {"app_id": app["id"]}
     response = await world.request("POST", "/v1/apps/enable", uid=ALICE, params=query)
 
     assert response.status_code == 409
-    assert await world.deps.installed_apps.get(ALICE, app["id"]) is None
+    assert await world.deps.stores.installed_apps.get(ALICE, app["id"]) is None
 
 
 async def test_permissions_added_later_are_granted_only_by_enabling_the_app_again_t4(
@@ -346,7 +346,7 @@ async def test_pagination_lists_every_public_app_once(world: ToolProxyFixture):
         at = now - timedelta(minutes=n)
         owner = UserId("dev") if n == 200 else ALICE
         app = App(id=AppId(f"A{n}"), owner=owner, name="n", created_at=at, private=n % 23 == 0)
-        await world.deps.apps.create(app)
+        await world.deps.stores.apps.create(app)
     own_id = (await world.register()).json()["id"]
     query = {"app_id": "A150"}
     await world.request("POST", "/v1/apps/enable", params=query)
@@ -372,12 +372,12 @@ async def test_deleted_apps_do_not_count_towards_the_install_limit_t4(world: Too
     app = (await world.register()).json()
     for n in range(MAX_INSTALLED):
         deleted_app = InstalledApp(app_id=AppId(f"GONE{n}"), installed_at=world.clock.now())
-        await world.deps.installed_apps.add(ALICE, deleted_app)
+        await world.deps.stores.installed_apps.add(ALICE, deleted_app)
 
     query = {"app_id": app["id"]}
     response = await world.request("POST", "/v1/apps/enable", uid=ALICE, params=query)
 
     assert response.status_code == 200
-    assert [entry.app_id for entry in await world.deps.installed_apps.list_all(ALICE)] == [
+    assert [entry.app_id for entry in await world.deps.stores.installed_apps.list_all(ALICE)] == [
         app["id"]
     ]

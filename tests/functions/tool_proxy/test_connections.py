@@ -13,7 +13,7 @@ from httpx import ASGITransport, AsyncClient, Headers, Response
 
 from functions.tool_proxy.accounts import account_tokens, connections
 from functions.tool_proxy.accounts.connection_routes import CONNECTIONS
-from functions.tool_proxy.wiring import ServicesDeps
+from functions.tool_proxy.deps import ServicesDeps
 from shared.adapters.embedded.local_identity import LocalIdentity, LocalServiceIdentity
 from shared.adapters.embedded.local_keys import LocalKeys
 from shared.adapters.embedded.sqlite_database import SqliteDatabase
@@ -416,7 +416,7 @@ async def test_every_service_can_be_connected_refreshed_and_revoked_p7(
 
         callback = await connections.verify_state(services, callback_query["state"][0])
         await connections.complete(services, callback, callback_query["code"][0])
-        connection = await services.connections.get(ADA, name)
+        connection = await services.stores.connections.get(ADA, name)
         first = await account_tokens.get_valid_tokens(services, ADA, load_integration(name))
         second = await account_tokens.refresh_tokens(services, ADA, load_integration(name), first)
         is_revoked = await connections.disconnect(services, ADA, name)
@@ -473,10 +473,10 @@ async def test_erasing_a_user_disconnects_all_their_services_p6(tmp_path: Path):
         for _ in range(2):
             await world.toolbox.disconnect_all(ADA)
 
-        assert await world.services.connections.list_all(ADA) == []
-        assert [connection.id for connection in await world.services.connections.list_all(EVE)] == [
-            "gmail"
-        ]
+        assert await world.services.stores.connections.list_all(ADA) == []
+        assert [
+            connection.id for connection in await world.services.stores.connections.list_all(EVE)
+        ] == ["gmail"]
     assert len(world.provider.revoked_tokens) == 1
 
 

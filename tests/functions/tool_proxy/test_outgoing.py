@@ -12,8 +12,8 @@ import anyio.to_thread
 import pytest
 
 from functions.tool_proxy.calls.call import call_tool
+from functions.tool_proxy.deps import ToolProxyDeps
 from functions.tool_proxy.registry.auto_disable import MIN_FAILURES
-from functions.tool_proxy.wiring import ToolProxyDeps
 from shared.data.app_calls import AppCalls
 from shared.domain.app import AppCall
 from shared.domain.documents import Set
@@ -32,6 +32,7 @@ from shared.ports import EgressRequest, EgressResponse
 from shared.resilience.call_quota import MAX_CALLS_PER_APP_HOUR, MAX_CALLS_PER_USER_HOUR
 from shared.resilience.circuit_breaker import FAILURE_THRESHOLD as IN_A_ROW
 from shared.resilience.hour_windows import floor_to_hour
+from tests.fakes import replace_stores
 from tests.functions.tool_proxy.fixture import ALICE, ToolProxyFixture
 
 BOB = UserId("bob")
@@ -300,7 +301,8 @@ class UnwritableAppCalls(AppCalls):
 
 async def test_a_failing_call_log_does_not_fail_the_call(world: ToolProxyFixture):
     app_id = await install_app(world)
-    deps = replace(world.deps, app_calls=UnwritableAppCalls(world.documents))
+    stores = replace_stores(world.deps.stores, app_calls=UnwritableAppCalls(world.documents))
+    deps = replace(world.deps, stores=stores)
 
     assert await call_tool(deps, ALICE, app_id, "find", {"q": "x"}) == "Milk, eggs."
 
@@ -310,7 +312,7 @@ async def log_failures(world: ToolProxyFixture, app_id: AppId, count: int, *, ho
     for n in range(count):
         at = world.clock.now() - timedelta(hours=hours) + timedelta(minutes=n)
         call = AppCall(id=f"f{n}", at=at, kind="tool", name="t", ms=1, user="u", failed=True)
-        await world.deps.calls.add(app_id, call)
+        await world.deps.stores.call_log.add(app_id, call)
 
 
 async def read_switched_off(world: ToolProxyFixture, app_id: AppId, uid: str = "dev") -> Any:
@@ -342,8 +344,8 @@ async def test_an_app_that_failed_for_a_day_is_disabled_and_its_developer_notifi
     assert "Every call failed for a day" in switched_off["reason"]
     assert await read_switched_off(world, app_id, ALICE) == switched_off
     [(target, ids)] = world.tasks.created.values()
-    notice = await world.deps.inbox.get(UserId("dev"), ids["id"])
-    assert (await world.deps.inbox.list_delivered(UserId("dev"), limit=9)).items == [notice]
+    notice = await world.deps.stores.inbox.get(UserId("dev"), ids["id"])
+    assert (await world.deps.stores.inbox.list_delivered(UserId("dev"), limit=9)).items == [notice]
     assert (target, ids["uid"]) == ("deliver_notification", "dev")
     assert notice is not None
     assert notice.title == "Notes was switched off"
@@ -367,7 +369,7 @@ async def test_two_instances_that_disable_an_app_notify_its_developer_once_t9(
 ):
     app_id = await install_failing_app(world, hours=24)
     other_deps = replace(world.deps, app_limiters=type(world.deps.app_limiters)())
-    app = await world.deps.apps.get(app_id)
+    app = await world.deps.stores.apps.get(app_id)
 
     async def call(deps: ToolProxyDeps) -> None:
         with pytest.raises(ToolFailed):
@@ -394,7 +396,7 @@ async def test_an_app_without_a_full_day_of_failures_stays_enabled_t9(
     for n in range(working):
         at = world.clock.now() - timedelta(hours=1)
         successful_call = AppCall(id=f"ok{n}", at=at, kind="tool", name="t", ms=1, user="u")
-        await world.deps.calls.add(app_id, successful_call)
+        await world.deps.stores.call_log.add(app_id, successful_call)
 
     await call_and_read_failure(world, app_id)
 

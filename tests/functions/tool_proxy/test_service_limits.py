@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from functions.tool_proxy.accounts.service_calls import call_service
-from shared.data.app_calls import AppCalls
+from shared.data.stores import Stores
 from shared.domain.documents import Set
 from shared.domain.errors import ToolFailed
 from shared.domain.ids import UserId
@@ -44,7 +44,9 @@ async def set_call_counts(world: AccountsFixture, counts: dict[str, int]) -> Non
 
 
 async def read_call_counts(world: AccountsFixture) -> dict[str, int]:
-    return dict(await world.services.app_calls.count_calls(ADA, floor_to_hour(world.clock.now())))
+    return dict(
+        await world.services.stores.app_calls.count_calls(ADA, floor_to_hour(world.clock.now()))
+    )
 
 
 async def test_calls_per_user_service_and_hour_are_limited_p7_t9(world: AccountsFixture):
@@ -84,7 +86,7 @@ async def test_failed_service_calls_count_towards_the_limit_p7_t9(world: Account
 
 async def test_checking_the_limit_takes_one_read_and_one_write_per_call_t9(world: AccountsFixture):
     documents = FaultyPort(world.documents)
-    services = replace(world.services, app_calls=AppCalls(documents))
+    services = replace(world.services, stores=Stores(documents))
 
     for _ in range(2):
         await call_service(services, ADA, "github", TOOL, {})
@@ -95,7 +97,7 @@ async def test_checking_the_limit_takes_one_read_and_one_write_per_call_t9(world
 @pytest.mark.parametrize("fault", [raise_unavailable, raise_timed_out, lose_response])
 async def test_a_call_that_cannot_be_counted_is_answered(world: AccountsFixture, fault: Fault):
     documents = FaultyPort(world.documents, write=[fault])
-    services = replace(world.services, app_calls=AppCalls(documents))
+    services = replace(world.services, stores=Stores(documents))
 
     answer = await call_service(services, ADA, "github", TOOL, {})
 

@@ -330,7 +330,7 @@ async def test_service_calls_need_a_service_token(world: AccountsFixture):
                 answer = await client.post(path, json={"uid": ADA}, headers=headers)
                 assert answer.status_code == 401
 
-    assert await world.services.connections.get(ADA, "github") is not None
+    assert await world.services.stores.connections.get(ADA, "github") is not None
 
 
 async def test_a_user_cannot_call_the_connected_service_of_another(world: AccountsFixture):

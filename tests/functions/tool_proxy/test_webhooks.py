@@ -38,6 +38,7 @@ from shared.domain.documents import Delete, Set
 from shared.domain.errors import Unavailable
 from shared.domain.ids import AppId, ConversationId, PersonId, UserId
 from shared.edge.http import build_application
+from tests.fakes import replace_stores
 from tests.fault_injection import FaultyPort, lose_response, raise_timed_out, raise_unavailable
 from tests.functions.tool_proxy.fixture import ALICE, ToolProxyFixture
 from tests.servers import run_server
@@ -91,10 +92,10 @@ class WebhookFixture:
         return [dict(body) for target, body in created if target == "deliver_webhook"]
 
     async def change(self, **changes: Any) -> None:
-        await self.world.deps.apps.revise(DIARY, lambda app: replace(app, **changes))
+        await self.world.deps.stores.apps.revise(DIARY, lambda app: replace(app, **changes))
 
     async def integrate(self, **changes: Any) -> None:
-        app = await self.world.deps.apps.get(DIARY)
+        app = await self.world.deps.stores.apps.get(DIARY)
         await self.change(external_integration=replace(app.external_integration, **changes))
 
     async def write(self, conversation: Conversation) -> None:
@@ -102,7 +103,7 @@ class WebhookFixture:
         await self.world.documents.write(Set(path, dump(conversation)))
 
     async def read_log(self) -> list[tuple[bool, str | None]]:
-        entries = await self.world.deps.calls.list_newest(
+        entries = await self.world.deps.stores.call_log.list_newest(
             DIARY, since=self.world.clock.now() - timedelta(days=7), limit=50
         )
         return [
@@ -141,8 +142,8 @@ async def fixture(world):
                 Segment(text="Good.", speaker="SPEAKER_01", is_user=True, start=2.0, end=3.0),
             ),
         )
-        await world.deps.apps.create(diary)
-        await world.deps.installed_apps.add(ALICE, InstalledApp.of(diary, now))
+        await world.deps.stores.apps.create(diary)
+        await world.deps.stores.installed_apps.add(ALICE, InstalledApp.of(diary, now))
         prepared_fixture = WebhookFixture(world, hook, conversation)
         await prepared_fixture.write(conversation)
         yield prepared_fixture
@@ -324,8 +325,9 @@ async def test_a_delivery_is_repeated_when_its_retry_cannot_be_queued_t18(fixtur
 @pytest.mark.parametrize("port", ["apps", "installed_apps", "conversations"])
 async def test_nothing_is_delivered_while_the_store_is_unavailable_t18(fixture, port, fault):
     methods = {"apps": "get_many", "installed_apps": "get", "conversations": "get"}
-    store = FaultyPort(getattr(fixture.world.deps, port), **{methods[port]: [fault]})
-    deps = replace(fixture.world.deps, **{port: store})
+    store = FaultyPort(getattr(fixture.world.deps.stores, port), **{methods[port]: [fault]})
+    stores = replace_stores(fixture.world.deps.stores, **{port: store})
+    deps = replace(fixture.world.deps, stores=stores)
 
     with pytest.raises(Unavailable):
         await attempt_delivery(deps, fixture.delivery)
@@ -337,7 +339,9 @@ async def test_nothing_is_delivered_while_the_store_is_unavailable_t18(fixture, 
 
 @pytest.mark.parametrize("fault", [raise_unavailable, raise_timed_out, lose_response])
 async def test_a_failing_call_log_does_not_repeat_a_delivery_t18(fixture, fault):
-    deps = replace(fixture.world.deps, calls=FaultyPort(fixture.world.deps.calls, add=[fault]))
+    stores = fixture.world.deps.stores
+    stores = replace_stores(stores, call_log=FaultyPort(stores.call_log, add=[fault]))
+    deps = replace(fixture.world.deps, stores=stores)
 
     await attempt_delivery(deps, fixture.delivery)
 
@@ -346,10 +350,10 @@ async def test_a_failing_call_log_does_not_repeat_a_delivery_t18(fixture, fault)
 
 async def test_each_subscribed_app_gets_its_own_task_t18(fixture):
     now = fixture.world.clock.now()
-    journal = replace(await fixture.world.deps.apps.get(DIARY), id=AppId("02JOURNAL"))
-    await fixture.world.deps.apps.create(journal)
+    journal = replace(await fixture.world.deps.stores.apps.get(DIARY), id=AppId("02JOURNAL"))
+    await fixture.world.deps.stores.apps.create(journal)
     installation = InstalledApp.of(journal, now)
-    await fixture.world.deps.installed_apps.add(ALICE, installation)
+    await fixture.world.deps.stores.installed_apps.add(ALICE, installation)
 
     tasks = await fixture.announce()
 
@@ -357,7 +361,10 @@ async def test_each_subscribed_app_gets_its_own_task_t18(fixture):
 
 
 async def test_a_subscription_added_after_installation_needs_the_users_permission_t18(fixture):
-    apps, diary = fixture.world.deps.installed_apps, await fixture.world.deps.apps.get(DIARY)
+    apps, diary = (
+        fixture.world.deps.stores.installed_apps,
+        await fixture.world.deps.stores.apps.get(DIARY),
+    )
     now = fixture.world.clock.now()
     unsubscribed_app = replace(diary, external_integration=ExternalIntegration())
     await apps.add(ALICE, InstalledApp.of(unsubscribed_app, now))
@@ -381,7 +388,7 @@ async def test_status_410_disables_the_webhook_and_notifies_its_developer_t18(fi
 
     assert fixture.list_due() == []
     assert await fixture.read_log() == [(True, "given up after 1 attempts: HTTP 410")]
-    app = await fixture.world.deps.apps.get(DIARY)
+    app = await fixture.world.deps.stores.apps.get(DIARY)
     assert app.webhook_off is not None
     assert app.switched_off is None
     assert await fixture.announce() == []
@@ -404,7 +411,7 @@ async def fail_last_attempt(fixture: WebhookFixture) -> None:
 
 
 async def list_notices(fixture: WebhookFixture) -> list[tuple[str, str]]:
-    page = await fixture.world.deps.inbox.list_delivered(UserId("dev"), limit=9)
+    page = await fixture.world.deps.stores.inbox.list_delivered(UserId("dev"), limit=9)
     return [(notice.title, notice.body) for notice in page.items]
 
 
@@ -414,7 +421,7 @@ async def test_a_webhook_without_a_successful_delivery_for_a_day_is_disabled_t9(
     await fail_last_attempt(fixture)
     await fail_last_attempt(fixture)
 
-    app = await fixture.world.deps.apps.get(DIARY)
+    app = await fixture.world.deps.stores.apps.get(DIARY)
     assert app.webhook_off is not None
     assert "Nothing arrived for a day" in app.webhook_off.reason
     assert app.switched_off is None
@@ -437,7 +444,7 @@ async def test_a_webhook_with_a_successful_delivery_within_a_day_stays_enabled_t
 
     await fail_last_attempt(fixture)
 
-    assert (await fixture.world.deps.apps.get(DIARY)).webhook_off is None
+    assert (await fixture.world.deps.stores.apps.get(DIARY)).webhook_off is None
     assert await list_notices(fixture) == []
 
 
@@ -447,14 +454,14 @@ async def test_successful_tool_calls_do_not_keep_a_failing_webhook_enabled_t9(fi
 
     await fail_last_attempt(fixture)
 
-    assert (await fixture.world.deps.apps.get(DIARY)).webhook_off is not None
+    assert (await fixture.world.deps.stores.apps.get(DIARY)).webhook_off is not None
 
 
 async def log_call(fixture: WebhookFixture, *, hours: float, kind: CallKind) -> None:
     """Let a call have worked so long after now."""
     at = fixture.world.clock.now() + timedelta(hours=hours)
     call = AppCall(id="well", at=at, kind=kind, name="t", ms=1, user="u")
-    await fixture.world.deps.calls.add(DIARY, call)
+    await fixture.world.deps.stores.call_log.add(DIARY, call)
 
 
 async def test_one_failed_attempt_after_days_without_events_does_not_disable_the_webhook_t9(
@@ -465,31 +472,30 @@ async def test_one_failed_attempt_after_days_without_events_does_not_disable_the
 
     await attempt_delivery(fixture.world.deps, replace(fixture.delivery, attempt=MAX_ATTEMPTS - 1))
 
-    assert (await fixture.world.deps.apps.get(DIARY)).webhook_off is None
+    assert (await fixture.world.deps.stores.apps.get(DIARY)).webhook_off is None
 
 
 @pytest.mark.parametrize("fault", [raise_unavailable, raise_timed_out, lose_response])
-@pytest.mark.parametrize(("port", "method"), [("calls", "has_arrived"), ("inbox", "add"), ("apps", "revise")])  # fmt: skip
+@pytest.mark.parametrize(("port", "method"), [("call_log", "has_arrived"), ("inbox", "add"), ("apps", "revise")])  # fmt: skip
 async def test_an_interrupted_disabling_is_repeated_and_notifies_once_t9(
     fixture, port, method, fault
 ):
     fixture.world.clock.advance(hours=7)
     deps = fixture.world.deps
-    fixture.world.deps = replace(
-        deps, **{port: FaultyPort(getattr(deps, port), **{method: [fault]})}
-    )
+    store = FaultyPort(getattr(deps.stores, port), **{method: [fault]})
+    fixture.world.deps = replace(deps, stores=replace_stores(deps.stores, **{port: store}))
     with pytest.raises(Unavailable):
         await fail_last_attempt(fixture)
 
     fixture.world.deps = deps
     await attempt_delivery(deps, replace(fixture.delivery, attempt=MAX_ATTEMPTS))
 
-    assert (await deps.apps.get(DIARY)).webhook_off is not None
+    assert (await deps.stores.apps.get(DIARY)).webhook_off is not None
     assert len(await list_notices(fixture)) == 1
 
 
 async def undo_installation(fixture: WebhookFixture) -> None:
-    await fixture.world.deps.installed_apps.remove(ALICE, DIARY)
+    await fixture.world.deps.stores.installed_apps.remove(ALICE, DIARY)
 
 
 async def delete_conversation(fixture: WebhookFixture) -> None:
@@ -505,7 +511,7 @@ async def discard(fixture: WebhookFixture) -> None:
 
 
 async def delete_app(fixture: WebhookFixture) -> None:
-    await fixture.world.deps.apps.remove(DIARY)
+    await fixture.world.deps.stores.apps.remove(DIARY)
 
 
 async def erase_its_owner(fixture: WebhookFixture) -> None:

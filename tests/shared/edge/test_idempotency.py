@@ -16,7 +16,7 @@ from shared.adapters.embedded.local_identity import LocalIdentity, LocalServiceI
 from shared.adapters.embedded.sqlite_database import SqliteDatabase
 from shared.adapters.embedded.sqlite_documents import SqliteDocuments
 from shared.adapters.firestore_indexes import FirestoreIndexes
-from shared.data.operations import Operations
+from shared.data.stores import Stores
 from shared.domain.errors import NotFound, Unavailable
 from shared.domain.ids import UserId
 from shared.domain.operation import LEASE_TTL, OPERATION_TTL, Operation
@@ -37,7 +37,7 @@ class Order(Wire):
 class Shop:
     """A function with one thing to do: it notes the name under which it does it."""
 
-    operations: Operations
+    stores: Stores
     clock: FixedClock = field(default_factory=FixedClock)
     new_id: CountingIds = field(default_factory=CountingIds)
     identity: LocalIdentity = field(default_factory=lambda: LocalIdentity(b"secret"))
@@ -81,19 +81,19 @@ ROWS = [
 
 
 @pytest.fixture
-def sqlite(tmp_path: Path) -> Iterator[Operations]:
+def sqlite(tmp_path: Path) -> Iterator[Stores]:
     database = SqliteDatabase(tmp_path / "keepsake.db")
-    yield Operations(SqliteDocuments(database, FirestoreIndexes()))
+    yield Stores(SqliteDocuments(database, FirestoreIndexes()))
     database.close()
 
 
 @pytest.fixture
 async def firestore(
     firestore_emulator: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> AsyncIterator[Operations]:
+) -> AsyncIterator[Stores]:
     monkeypatch.setenv("FIRESTORE_EMULATOR_HOST", firestore_emulator)
     client = AsyncClient(project=f"idempotency-{tmp_path.name[:12].strip('_0')}".replace("_", "-"))
-    yield Operations(FirestoreDocuments(client))
+    yield Stores(FirestoreDocuments(client))
     client.close()
 
 

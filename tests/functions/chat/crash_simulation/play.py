@@ -8,9 +8,9 @@ import anyio
 from anyio.abc import TaskGroup
 
 from functions.chat import user_texts
+from functions.chat.deps import ChatDeps
 from functions.chat.runs.build_message import join_text
 from functions.chat.runs.run_events import stream_events
-from functions.chat.wiring import ChatDeps
 from shared.domain.chat import MAIN_SESSION
 from shared.domain.errors import NotFound, Unavailable
 from shared.domain.run import AnswerText, Outcome, RunEnded, RunEvent, SequencedEvent
@@ -119,7 +119,7 @@ class _Simulation:
 
     async def _stop_in_second_process(self) -> None:
         try:
-            await self.second_process.deps.runs.request_stop(ADA, RUN_ID)
+            await self.second_process.deps.stores.runs.request_stop(ADA, RUN_ID)
         except NotFound:
             return
 
@@ -186,8 +186,8 @@ def _join_text(events: Sequence[SequencedEvent]) -> str:
 
 
 async def _check_store(deps: ChatDeps, stored_events: Sequence[SequencedEvent]) -> None:
-    messages = await deps.messages.list_newest(ADA, MAIN_SESSION, limit=100)
-    session = await deps.sessions.get(ADA, MAIN_SESSION)
+    messages = await deps.stores.messages.list_newest(ADA, MAIN_SESSION, limit=100)
+    session = await deps.stores.sessions.get(ADA, MAIN_SESSION)
     assert (session.message_count if session else 0) == len(messages), "each is counted once"
     if not stored_events:
         assert not messages, "what has no run was not stored"

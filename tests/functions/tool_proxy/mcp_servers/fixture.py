@@ -10,8 +10,8 @@ from typing import Any
 from httpx import ASGITransport, AsyncClient, Response
 
 from functions.tool_proxy.calls.call import call_tool
+from functions.tool_proxy.deps import ToolProxyDeps
 from functions.tool_proxy.routes import ENDPOINTS
-from functions.tool_proxy.wiring import ToolProxyDeps
 from shared.adapters.embedded.local_identity import LocalIdentity
 from shared.adapters.embedded.sqlite_database import SqliteDatabase
 from shared.adapters.embedded.sqlite_documents import SqliteDocuments
@@ -68,7 +68,7 @@ class McpServersFixture:
             return await browser.get(address, headers={"Cookie": cookie})
 
     async def get_app(self, app_id: str) -> Any:
-        return await self.deps.apps.get(AppId(app_id))
+        return await self.deps.stores.apps.get(AppId(app_id))
 
 
 @contextmanager

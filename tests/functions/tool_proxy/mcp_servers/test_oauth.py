@@ -224,8 +224,8 @@ async def test_the_install_limit_is_explained_on_the_callback_page_t19(world, ur
     added = (await world.add(url)).json()
     for n in range(MAX_INSTALLED):
         other = App(id=AppId(f"A{n}"), owner=ALICE, name="n", created_at=world.clock.now())
-        await world.deps.apps.create(other)
-        await world.deps.installed_apps.add(ALICE, InstalledApp.of(other, other.created_at))
+        await world.deps.stores.apps.create(other)
+        await world.deps.stores.installed_apps.add(ALICE, InstalledApp.of(other, other.created_at))
 
     page = await world.come_back(await allow_access(added["auth_url"]))
 

@@ -1,4 +1,4 @@
-"""Rate limit of MCP keys on this instance."""
+"""Rate limit of each MCP key on this instance: at most MAX_PER_MINUTE messages, then TooMany."""
 
 from datetime import datetime, timedelta
 
@@ -10,7 +10,7 @@ MAX_TRACKED_KEYS = 10_000
 
 
 class KeyRateLimiter:
-    """A rate for each of the last keys used here; only keys that are known may be asked about."""
+    """A limiter for each of the last MAX_TRACKED_KEYS keys; only known keys may be checked."""
 
     def __init__(self) -> None:
         self._limiters: dict[str, RateLimiter] = {}

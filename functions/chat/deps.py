@@ -1,0 +1,61 @@
+"""Dependencies of the chat function: the ports, stores and limits that its stories use."""
+
+from functions.chat.runs.run_registry import RunRegistry
+from shared.data.cached_apps import CachedApps
+from shared.data.search import Search
+from shared.data.stores import Stores
+from shared.domain.value import value
+from shared.ports import ChatModel, Clock, Events, Identity, NewId, ServiceIdentity, Tasks, ToolBox
+
+
+@value
+class Limits:
+    """How far one question may go."""
+
+    cycles: int = 6
+    tool_calls: int = 10
+    context_tokens: int = 500_000
+    call_timeout_s: float = 30.0
+    deadline_s: float = 150.0
+    answer_chars: int = 60_000
+
+
+@value
+class ChatDeps:
+    """What a turn needs, and the routes beside it."""
+
+    identity: Identity
+    service_identity: ServiceIdentity
+    clock: Clock
+    new_id: NewId
+    model: ChatModel
+    events: Events
+    tasks: Tasks
+    toolbox: ToolBox
+    stores: Stores
+    search: Search
+    offered_apps: CachedApps
+    active_runs: RunRegistry
+    limits: Limits
+    web_search: bool = False
+    cors_origins: tuple[str, ...] = ()
+
+
+@value
+class AfterTurnDeps:
+    """What follows a turn: titles and summaries."""
+
+    identity: Identity
+    service_identity: ServiceIdentity
+    model: ChatModel
+    stores: Stores
+
+
+@value
+class ClosingDeps:
+    """What closing a lapsed run needs."""
+
+    identity: Identity
+    service_identity: ServiceIdentity
+    clock: Clock
+    stores: Stores

@@ -1,0 +1,19 @@
+"""Dependencies of the notifications function: the ports and stores that its stories use."""
+
+from shared.data.stores import Stores
+from shared.domain.value import value
+from shared.ports import Clock, Identity, NewId, Push, ServiceIdentity, Tasks
+
+
+@value
+class NotificationsDeps:
+    """What posting and delivering notifications needs."""
+
+    identity: Identity
+    service_identity: ServiceIdentity
+    clock: Clock
+    new_id: NewId
+    tasks: Tasks
+    push: Push
+    stores: Stores
+    cors_origins: tuple[str, ...] = ()
