@@ -18,9 +18,14 @@ from infra.eval.gold import (
     sum_scores,
 )
 from infra.progress import create_progress_bar
+from shared.adapters.embedded.offline.offline_model import MODEL_NAME as OFFLINE_MODEL
 from shared.domain.errors import ModelFailed, Unavailable
 from shared.domain.ids import UserId
 from shared.domain.memory import Memory
+
+OFFLINE_NOTE = (
+    "The offline model reads English only: its bounds (tests/infra/eval) apply to row en."
+)
 
 
 async def evaluate(
@@ -82,7 +87,9 @@ async def main() -> None:
         sys.exit(
             f"\nkeepsake: {error}; check OPENAI_API_KEY and OPENAI_BASE_URL, then run it again"
         )
-    print("\n".join([*lines, f"model: {deps.model.name('standard')}", *render_table(results)]))
+    model = deps.model.name("standard")
+    notes = [OFFLINE_NOTE] if model == OFFLINE_MODEL else []
+    print("\n".join([*lines, f"model: {model}", *render_table(results), *notes]))
 
 
 if __name__ == "__main__":

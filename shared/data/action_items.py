@@ -7,7 +7,7 @@ from shared.data.derived import DerivedRecords
 from shared.domain.action_item import ActionItem
 from shared.domain.documents import Document, Query, Where
 from shared.domain.ids import ActionItemId, UserId
-from shared.domain.words import MAX_WORDING_CHARS, normalise
+from shared.domain.words import build_wording
 from shared.retrieval.terms import tokenize
 
 MAX_SEARCHED = 500
@@ -25,7 +25,7 @@ class ActionItems(DerivedRecords[ActionItem]):
 
     async def find_open(self, uid: UserId, description: str) -> ActionItem | None:
         """Return an open item that says the same."""
-        items = await self.list_open_by_wording(uid, [normalise(description)[:MAX_WORDING_CHARS]])
+        items = await self.list_open_by_wording(uid, [build_wording(description)])
         return items[0] if items else None
 
     async def list_open_by_wording(self, uid: UserId, wordings: Sequence[str]) -> list[ActionItem]:
@@ -50,7 +50,7 @@ class ActionItems(DerivedRecords[ActionItem]):
         ][:limit]
 
     def is_same(self, stored: ActionItem, record: ActionItem) -> bool:
-        return stored.wording == record.wording
+        return build_wording(stored.description) == build_wording(record.description)
 
 
 def action_item_path(uid: UserId, item_id: ActionItemId) -> str:

@@ -1,7 +1,7 @@
 """What processing derives from conversations: found by its conversation, and deleted for good."""
 
 from collections.abc import Sequence
-from typing import Protocol, TypeVar
+from typing import Protocol, Self, TypeVar
 
 from shared.data.codec import load_all
 from shared.data.conversations import conversation_path, tombstone_path
@@ -13,6 +13,8 @@ from shared.domain.ids import ConversationId, UserId
 class DerivedRecord(StoredRecord, Protocol):
     @property
     def conversation_id(self) -> ConversationId | None: ...
+
+    def with_wording(self) -> Self: ...
 
 
 D = TypeVar("D", bound=DerivedRecord)
@@ -35,12 +37,15 @@ class DerivedRecords(Records[D]):
     ) -> None:
         """Delete it for good: no reprocessing of its conversation brings it back.
 
-        The writes `beside` are made with it, all or none.
+        The writes `also` are made with it, all or none.
         """
         tombstones = []
         if record.conversation_id is not None:
             tombstones = [self.tombstone(uid, record.conversation_id, record.id)]
         await self._documents.write(Delete(self.document_path(uid, record.id)), *tombstones, *also)
+
+    def prepare(self, record: D) -> D:
+        return record.with_wording()
 
     def tombstone(self, uid: UserId, conversation_id: ConversationId, derived_id: str) -> Write:
         """Return what keeps a conversation from bringing this back."""

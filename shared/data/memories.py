@@ -8,6 +8,7 @@ from shared.data.derived import DerivedRecords
 from shared.domain.documents import Document, Query, Set, Where, Write
 from shared.domain.ids import MemoryId, UserId
 from shared.domain.memory import Memory
+from shared.domain.words import build_wording
 
 _MAX_PER_QUERY = 100
 _MAX_VALUES_PER_QUERY = 30
@@ -45,8 +46,8 @@ class Memories(DerivedRecords[Memory]):
         return Set(_tombstone_path(uid, memory_id), {"of": self.collection})
 
     async def find_conflicting(self, uid: UserId, facts: Sequence[Memory]) -> list[Memory]:
-        """Return current memories in the words of these facts, or that cannot hold beside one."""
-        wordings = sorted({fact.wording for fact in facts})
+        """Return current memories in the words of these facts, or that contradict one of them."""
+        wordings = sorted({build_wording(fact.content) for fact in facts})
         aspects = sorted({fact.aspect for fact in facts if fact.aspect})
         memories = await self._list_by_values(
             uid, "wording", wordings

@@ -56,6 +56,7 @@ class Records(Generic[R]):
 
         A Conflict is another record under that id; `is_same` decides.
         """
+        record = self.prepare(record)
         try:
             await self._documents.write(Create(self.document_path(uid, record.id), dump(record)))
         except AlreadyExists:
@@ -74,7 +75,7 @@ class Records(Generic[R]):
             document = await tx.get(path)
             if document is None:
                 raise NotFound(f"{self.noun} not found")
-            changed = replace(load(self.kind, document), **changes)  # type: ignore[type-var]
+            changed = self.prepare(replace(load(self.kind, document), **changes))  # type: ignore[type-var]
             tx.write(Set(path, dump(changed)))
             return changed
 
@@ -82,6 +83,10 @@ class Records(Generic[R]):
 
     async def remove(self, uid: UserId, name: str) -> None:
         await self._documents.write(Delete(self._validated_path(uid, name)))
+
+    def prepare(self, record: R) -> R:
+        """Return it as it is stored, with the fields that queries need."""
+        return record
 
     def is_same(self, stored: R, record: R) -> bool:
         return stored == record

@@ -1,15 +1,17 @@
-"""An action item: something the owner wants done."""
+"""Action item: something the owner wants done."""
 
+from dataclasses import replace
 from datetime import datetime
+from typing import Self
 
 from shared.domain.ids import ActionItemId, ConversationId
 from shared.domain.value import value
-from shared.domain.words import MAX_WORDING_CHARS, normalise
+from shared.domain.words import build_wording
 
 
 @value
 class ActionItem:
-    """All times in UTC. `wording` follows the description: tasks in the same words share it."""
+    """All times in UTC. `wording` is set when it is written: tasks in the same words share it."""
 
     id: ActionItemId
     description: str
@@ -22,10 +24,11 @@ class ActionItem:
     edited: bool = False
     wording: str = ""
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "wording", normalise(self.description)[:MAX_WORDING_CHARS])
+    def with_wording(self) -> Self:
+        """Return it as it is stored: findable by its words."""
+        return replace(self, wording=build_wording(self.description))
 
     @property
     def is_user_owned(self) -> bool:
-        """Whether the owner changed or completed it: processing then leaves it alone."""
+        """Whether the owner changed or completed it: processing does not touch it then."""
         return self.edited or self.completed

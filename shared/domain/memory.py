@@ -1,12 +1,12 @@
 """Memory: one fact about the user, with the words that prove it."""
 
+from dataclasses import replace
 from datetime import datetime
-from typing import Literal
+from typing import Literal, Self
 
-from shared.domain.changing import find_exclusive_key
 from shared.domain.ids import AppId, ConversationId, MemoryId
 from shared.domain.value import value
-from shared.domain.words import MAX_WORDING_CHARS, normalise
+from shared.domain.words import build_wording
 
 MemoryCategory = Literal["interesting", "system", "manual"]
 
@@ -15,11 +15,11 @@ MemoryCategory = Literal["interesting", "system", "manual"]
 class Memory:
     """A fact of at most 15 words. `evidence` is quoted verbatim from segment `segment` (0-based).
 
-    It holds from `created_at`, when it was said, until `valid_to`, when the memory `superseded_by`
-    took its place: then it is kept, and no longer retrieved. `seen_in` names the later conversations
-    that said it again. What an app wrote carries its `app_id`: it is not the owner's word.
-    `wording` and `aspect` follow the content: facts in the same words share the one, facts that
-    cannot hold side by side the other.
+    It is true from `created_at`, when it was said, until `valid_to`, when the memory `superseded_by`
+    took its place: from then on it is stored, but not retrieved. `seen_in` lists the later
+    conversations that repeat it. `app_id` names the app that wrote it: not a statement of the owner.
+    Two lookup fields are set when it is written: facts in the same words share their `wording`, facts
+    that contradict each other their `aspect` (shared/library/exclusive_facts.py).
     """
 
     id: MemoryId
@@ -41,13 +41,13 @@ class Memory:
     wording: str = ""
     aspect: str | None = None
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "wording", normalise(self.content)[:MAX_WORDING_CHARS])
-        object.__setattr__(self, "aspect", find_exclusive_key(self.content))
+    def with_wording(self) -> Self:
+        """Return it as it is stored: findable by its words."""
+        return replace(self, wording=build_wording(self.content))
 
     @property
     def is_user_owned(self) -> bool:
-        """Whether the owner wrote, changed or confirmed it: processing then leaves it alone."""
+        """Whether the owner wrote, changed or confirmed it: processing does not touch it then."""
         is_user_edited = self.manually_added or self.edited or self.reviewed
         return is_user_edited or self.category == "manual"
 
@@ -57,5 +57,5 @@ class Memory:
 
     @property
     def user_review(self) -> bool | None:
-        """True once the owner confirmed it; one that they called wrong is not kept."""
+        """True once the owner confirmed it; a memory that they reject is deleted."""
         return True if self.reviewed else None

@@ -3,7 +3,7 @@
 import re
 
 MAX_WORDING_CHARS = 300
-"""So much of a wording is looked up: what Firestore compares of a text ends at 1,500 bytes."""
+"""How much of a wording is stored: Firestore compares no more than 1,500 bytes of a text."""
 _WORD = (
     "[\u0e00-\u0eff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]"  # written without spaces
     "|[^\\W_](?:[^\\s]*[^\\W_])?"
@@ -24,3 +24,8 @@ def truncate_words(text: str, limit: int) -> str:
 def normalise(text: str) -> str:
     """Return the form in which two wordings of one thing are equal: no case, no punctuation."""
     return " ".join(re.findall(r"[\w']+", text.casefold()))
+
+
+def build_wording(text: str) -> str:
+    """Return what a stored text is looked up by: its normal form, as far as a query compares."""
+    return normalise(text)[:MAX_WORDING_CHARS]

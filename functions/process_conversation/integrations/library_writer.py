@@ -15,6 +15,7 @@ from shared.domain.memory import Memory
 from shared.domain.operation import Operation
 from shared.domain.value import value
 from shared.library.derived_ids import build_derived_id
+from shared.library.exclusive_facts import find_exclusive_key
 from shared.library.memory_index import index_memories
 
 DEFAULT_LENGTH = timedelta(minutes=5)
@@ -77,13 +78,15 @@ async def _add_memory(
     deps: IntegrationDeps, uid: UserId, app: App, content: str, at: datetime
 ) -> None:
     """Store a fact, once; what the owner changed or deleted since stays as they left it."""
+    text = " ".join(content.split())
     memory = Memory(
         id=MemoryId(build_derived_id(app.id, "app memory", content)),
-        content=" ".join(content.split()),
+        content=text,
         category="interesting",
         created_at=at,
         updated_at=at,
         app_id=app.id,
+        aspect=find_exclusive_key(text),
     )
     if await deps.stores.memories.has_tombstone(uid, memory.id):
         return

@@ -26,6 +26,7 @@ from shared.domain.ids import MemoryId, UserId
 from shared.domain.memory import Memory
 from shared.edge.http import Call, Endpoint
 from shared.library.derived_ids import build_derived_id
+from shared.library.exclusive_facts import find_exclusive_key
 from shared.library.memory_index import index_memories
 
 MAX_HISTORY = 100
@@ -48,6 +49,7 @@ async def add_memory(deps: LibraryDeps, call: Call[MemoryIn]) -> MemoryOut:
         updated_at=now,
         visibility=call.body.visibility,
         manually_added=True,
+        aspect=find_exclusive_key(call.body.content),
     )
     stored_memory = await deps.stores.memories.add(call.uid, memory)
     await index_memories(deps.stores.memories, deps.index, call.uid, [stored_memory])
@@ -67,6 +69,7 @@ async def merge_memories(deps: LibraryDeps, call: Call[MemoryMergeIn]) -> Memory
         created_at=now,
         updated_at=now,
         manually_added=True,
+        aspect=find_exclusive_key(call.body.content),
     )
     stored_memory = await deps.stores.memories.add(call.uid, merged_memory)
     for memory in sources:
@@ -96,7 +99,8 @@ async def get_history(deps: LibraryDeps, call: Call[None]) -> list[MemoryOut]:
 
 async def edit_memory(deps: LibraryDeps, call: Call[None]) -> LibraryOkOut:
     query: MemoryValueQuery = call.query
-    memory = await _change(deps, call, content=query.value, edited=True)
+    key = find_exclusive_key(query.value)
+    memory = await _change(deps, call, content=query.value, aspect=key, edited=True)
     await index_memories(deps.stores.memories, deps.index, call.uid, [memory])
     return LibraryOkOut()
 

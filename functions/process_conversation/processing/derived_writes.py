@@ -56,7 +56,7 @@ def build_writes(
     for value in draft.derived_values:
         path = derived_path(uid, value)
         if not is_user_owned(documents.get(path)):
-            yield Set(path, dump(value))
+            yield Set(path, dump(value.with_wording()))
     for correction in draft.corrections:
         changes = {"valid_to": correction.corrected_at, "superseded_by": correction.new_id}
         yield Update(memory_path(uid, correction.old.id), changes)

@@ -37,6 +37,7 @@ from functions.process_conversation.processing.structure import (
 from shared.domain.conversation import CATEGORIES, Conversation
 from shared.domain.ids import UserId
 from shared.domain.memory import Memory
+from shared.domain.words import build_wording
 
 MAX_SHOWN_MEMORIES = 100
 
@@ -136,12 +137,12 @@ async def _drop_known_tasks(
     deps: ProcessDeps, uid: UserId, conversation: Conversation, draft: Draft
 ) -> Draft:
     """Leave out what stands open already, from elsewhere, in the same words."""
-    wordings = [item.wording for item in draft.action_items]
-    open_items = await deps.stores.action_items.list_open_by_wording(uid, wordings)
+    wordings = {item.id: build_wording(item.description) for item in draft.action_items}
+    open_items = await deps.stores.action_items.list_open_by_wording(uid, [*wordings.values()])
     known_wordings = {
         item.wording for item in open_items if item.conversation_id != conversation.id
     }
-    items = tuple(item for item in draft.action_items if item.wording not in known_wordings)
+    items = tuple(item for item in draft.action_items if wordings[item.id] not in known_wordings)
     return replace(draft, action_items=items)
 
 

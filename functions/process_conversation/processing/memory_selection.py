@@ -1,11 +1,12 @@
-"""Which of a model's memories are kept: short, few, new, and proved by words that were meant."""
+"""Memory selection: the model's memories that are stored.
+
+They are short, few and new, and rest on words of the transcript that were meant to last.
+"""
 
 from collections.abc import Sequence
 from dataclasses import replace
 
 from functions.process_conversation.processing.model_outputs import MemoriesOutput, MemoryOutput
-from shared.adapters.embedded.offline.transient import passing
-from shared.domain.changing import find_exclusive_key
 from shared.domain.conversation import Conversation, Segment
 from shared.domain.ids import MemoryId
 from shared.domain.memory import Memory, MemoryCategory
@@ -16,14 +17,14 @@ from shared.library.reconcile import Candidate, Reconciliation, reconcile
 MAX_MEMORY_WORDS = 15
 MAX_PER_CATEGORY = 2
 MAX_REPEATED = 20
-"""So many known facts a conversation strengthens; a commit has room for 500 writes."""
+"""How many known facts a conversation may repeat: a commit holds at most 500 writes."""
 EXTRACTED_CATEGORIES: tuple[MemoryCategory, ...] = ("interesting", "system")
 
 
 def select_candidates(
     answer: MemoriesOutput, conversation: Conversation, shown_memories: Sequence[Memory]
 ) -> list[Candidate]:
-    """Return what is proved by words that were meant; the model was shown `shown`, in this order."""
+    """Select the supported facts; the model was shown `shown_memories` in this order."""
     supported_facts = _keep_latest(
         [m for m in answer.memories if _is_supported(m, conversation.named_segments)]
     )
@@ -41,12 +42,12 @@ def select_candidates(
 def decide_memories(
     candidates: Sequence[Candidate], known_memories: Sequence[Memory]
 ) -> Reconciliation:
-    """Decide what is worth storing; `known` are memories of other conversations and the owner."""
+    """Decide what to store; `known_memories` are from other conversations or the owner."""
     return limit_count(reconcile(candidates, known_memories))
 
 
 def limit_count(reconciliation: Reconciliation) -> Reconciliation:
-    """Keep at most EACH_CATEGORY of each, the corrections that those make, and some repetitions."""
+    """Keep at most MAX_PER_CATEGORY of each, their corrections, and some repetitions."""
     limited_memories = [
         memory
         for category in EXTRACTED_CATEGORIES
@@ -73,9 +74,9 @@ def _find_replaced_id(answer: MemoryOutput, shown_memories: Sequence[Memory]) ->
 
 
 def _is_supported(answer: MemoryOutput, segments: Sequence[Segment]) -> bool:
-    """A fact is dropped rather than cut (it could say the opposite), and so is one without proof.
+    """Tell whether a fact is short enough and proved; one that is too long is dropped, not cut.
 
-    What is said of the owner must rest on the owner's own words.
+    A fact about the owner must rest on the owner's own words.
     """
     if not 0 <= answer.segment < len(segments):
         return False
@@ -86,31 +87,29 @@ def _is_supported(answer: MemoryOutput, segments: Sequence[Segment]) -> bool:
         and bool(answer.evidence.strip())
         and answer.evidence in segment.text
         and (segment.is_user or answer.category != "system")
-        and _is_literal(answer, segments)
+        and _is_lasting(answer)
     )
 
 
-def _is_literal(answer: MemoryOutput, segments: Sequence[Segment]) -> bool:
-    """What somebody is quoted to have said is nothing about the owner, yet worth passing on."""
-    turns = [(segment.speaker, segment.text) for segment in segments]
-    reason = passing(turns, answer.segment, answer.evidence)
-    return reason is None or (reason == "quotation" and answer.category != "system")
+def _is_lasting(answer: MemoryOutput) -> bool:
+    """Accept a quotation as advice of somebody else, never as a fact about the owner."""
+    is_advice = answer.kind == "quotation" and answer.category != "system"
+    return answer.kind == "lasting" or is_advice
 
 
 def _keep_latest(answers: Sequence[MemoryOutput]) -> list[MemoryOutput]:
-    """Of two homes, ages or names that one conversation tells, the later holds."""
+    """Keep the latest of several homes, ages or names that one conversation states."""
     latest_by_key = {
-        find_exclusive_key(m.content): m for m in sorted(answers, key=lambda m: m.segment)
+        answer.stored_key: answer for answer in sorted(answers, key=lambda answer: answer.segment)
     }
     return [
-        m for m in answers if not _is_corrected(m, latest_by_key.get(find_exclusive_key(m.content)))
+        answer for answer in answers if not _is_corrected(answer, latest_by_key[answer.stored_key])
     ]
 
 
-def _is_corrected(answer: MemoryOutput, latest: MemoryOutput | None) -> bool:
-    if latest is None or find_exclusive_key(answer.content) is None:
-        return False
-    return normalise(answer.content) != normalise(latest.content)
+def _is_corrected(answer: MemoryOutput, latest: MemoryOutput) -> bool:
+    is_exclusive = answer.stored_key is not None
+    return is_exclusive and normalise(answer.content) != normalise(latest.content)
 
 
 def _build_memory(
@@ -126,4 +125,5 @@ def _build_memory(
         conversation_id=conversation.id,
         evidence=answer.evidence,
         segment=answer.segment,
+        aspect=answer.stored_key,
     )

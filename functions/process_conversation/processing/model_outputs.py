@@ -1,14 +1,20 @@
-"""What we ask the model for: loose enough that one odd value never costs the whole answer."""
+"""Model outputs: the schemas of the answers that processing asks the model for.
+
+They are lenient: one odd value never costs the whole answer.
+"""
 
 import math
 from collections.abc import Sequence
-from typing import Annotated
+from typing import Annotated, Literal, get_args
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from shared.domain.conversation import CATEGORIES
+from shared.library.exclusive_facts import ExclusiveKey, build_exclusive_key
 
 DEFAULT_EVENT_MINUTES = 30.0
+MemoryKind = Literal["lasting", "for_now", "joke", "idea", "question", "quotation", "guess"]
+"""How the words were meant that a memory rests on."""
 
 
 def _normalise_category(category: object) -> str:
@@ -17,12 +23,21 @@ def _normalise_category(category: object) -> str:
 
 
 def _parse_minutes(value: object) -> float:
-    """Take what is no finite number of minutes as not said."""
+    """Read a duration; the default stands for what is no finite number."""
     try:
-        minutes = float(value)  # type: ignore[arg-type]  # whatever it is
+        minutes = float(value)  # type: ignore[arg-type]  # a ValueError or TypeError is handled
     except (TypeError, ValueError, OverflowError):
         return DEFAULT_EVENT_MINUTES
     return minutes if math.isfinite(minutes) else DEFAULT_EVENT_MINUTES
+
+
+def _parse_kind(value: object) -> object:
+    """Take an unknown kind for a guess, which is dropped."""
+    return value if value in get_args(MemoryKind) else "guess"
+
+
+def _parse_exclusive_key(value: object) -> object:
+    return value if value in get_args(ExclusiveKey) else None
 
 
 def _to_list(value: object) -> object:
@@ -36,7 +51,7 @@ Names = Annotated[Sequence[str], BeforeValidator(_to_list)]
 
 
 class ProcessingOutput(BaseModel):
-    """The base of every answer; what we did not ask for is ignored."""
+    """The base of every answer; unknown fields are ignored."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
@@ -64,7 +79,7 @@ class EventOutput(ProcessingOutput):
 
 
 class StructureOutput(ProcessingOutput):
-    """Everything that one reading of the transcript tells about it."""
+    """Title, overview, tasks, events and names of one transcript, or of one block of it."""
 
     title: str
     overview: str
@@ -81,14 +96,26 @@ class StructureOutput(ProcessingOutput):
 class MemoryOutput(ProcessingOutput):
     """A fact with its proof: `evidence` is copied from segment number `segment`.
 
-    `replaces` is the number of the existing memory that it makes untrue, or null.
+    `kind` says how those words were meant. `replaces` is the number of the existing memory that the
+    fact makes untrue, or null. Of facts about the owner with the same `exclusive_key` only one can be
+    true; for a favourite, `favourite_of` says of what.
     """
 
     content: str
     category: str
     segment: int
     evidence: str
+    kind: Annotated[MemoryKind, BeforeValidator(_parse_kind)]
+    exclusive_key: Annotated[ExclusiveKey | None, BeforeValidator(_parse_exclusive_key)] = None
+    favourite_of: str | None = None
     replaces: int | None = None
+
+    @property
+    def stored_key(self) -> str | None:
+        """The exclusive key as memories store it; only facts about the owner have one."""
+        if self.category != "system":
+            return None
+        return build_exclusive_key(self.exclusive_key, self.favourite_of)
 
 
 class MemoriesOutput(ProcessingOutput):

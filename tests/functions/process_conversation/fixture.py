@@ -219,6 +219,7 @@ def build_memory_output(
         "category": "system",
         "segment": 0,
         "evidence": "I'm allergic to peanuts",
+        "kind": "lasting",
         **changes,
     }
 

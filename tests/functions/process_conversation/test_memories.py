@@ -1,4 +1,4 @@
-"""P14: which memories are kept, whatever the model says."""
+"""Memory selection: what is stored of a model's memories, whatever it answers."""
 
 import pytest
 from hypothesis import given
@@ -95,32 +95,43 @@ def test_what_another_speaker_likes_is_not_stored_about_the_user_p14():
 
 
 @pytest.mark.parametrize(
-    "said",
-    [
-        "I'm allergic to peanuts, for now at least.",
-        "I'm allergic to peanuts. Just kidding!",
-        "Let's pretend I'm allergic to peanuts.",
-        "What if I'm allergic to peanuts?",
-        "Then she goes: I'm allergic to peanuts.",
-        "Maybe I'm allergic to peanuts.",
-    ],
+    "kind", ["for_now", "joke", "idea", "question", "quotation", "guess", "hearsay", None]
 )
 @pytest.mark.parametrize("category", ["system", "interesting"])
-def test_a_transient_or_unserious_statement_is_dropped_c62(said, category):
-    answer = MemoriesOutput.model_validate({"memories": [build_memory_output(category=category)]})
-    is_advice = category == "interesting" and "she goes" in said
+def test_a_transient_or_unserious_statement_is_dropped_c62(kind, category):
+    is_advice = category == "interesting" and kind == "quotation"
 
-    facts = select_and_decide(answer, build_test_conversation(said), []).memories
+    contents = keep_contents(build_memory_output(kind=kind, category=category))
 
-    assert [m.content for m in facts] == ["User is allergic to peanuts"] * is_advice
+    assert contents == ["User is allergic to peanuts"] * is_advice
+
+
+@pytest.mark.parametrize(
+    ("answer", "stored_key"),
+    [
+        ({"exclusive_key": "home"}, "home"),
+        ({"exclusive_key": "favourite", "favourite_of": " Tea "}, "favourite tea"),
+        ({"exclusive_key": "favourite"}, None),
+        ({"exclusive_key": "shoe size"}, None),
+        ({"exclusive_key": "home", "category": "interesting"}, None),
+        ({}, None),
+    ],
+)
+def test_a_memory_stores_the_exclusive_key_that_the_model_names_c63(answer, stored_key):
+    outputs = MemoriesOutput.model_validate({"memories": [build_memory_output(**answer)]})
+
+    (memory,) = select_and_decide(outputs, CONVERSATION, []).memories
+
+    assert memory.aspect == stored_key
 
 
 def test_the_later_of_two_homes_in_one_conversation_is_kept_c63():
     conversation = build_test_conversation(
         "I live in Bergen.", "Really?", "Old habit: I live in Oslo.", "Ah."
     )
-    bergen = build_memory_output("User lives in Bergen", evidence="I live in Bergen")
-    oslo = build_memory_output("User lives in Oslo", evidence="I live in Oslo", segment=2)
+    home = {"exclusive_key": "home"}
+    bergen = build_memory_output("User lives in Bergen", evidence="I live in Bergen", **home)
+    oslo = build_memory_output("User lives in Oslo", evidence="I live in Oslo", segment=2, **home)
     tea = build_memory_output("User likes tea", evidence="Old habit", segment=2)
 
     for answers in ([bergen, oslo, tea], [tea, oslo, bergen]):
@@ -179,6 +190,8 @@ def test_a_conversation_repeats_at_most_a_fixed_number_of_known_facts_c62():
                 "content": st.text(max_size=200),
                 "category": st.sampled_from(["system", "interesting", "manual", "x"]),
                 "segment": st.integers(-2, 5),
+                "kind": st.sampled_from(["lasting", "joke", "x", 5]),
+                "exclusive_key": st.sampled_from(["home", "favourite", None, "x", 5]),
                 "evidence": st.sampled_from(["I'm allergic", "I love jazz", "never said"]),
             }
         )

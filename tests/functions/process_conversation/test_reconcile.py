@@ -1,4 +1,4 @@
-"""What a new fact means beside what is known (C62, C63)."""
+"""Reconciliation of a new fact with known ones: stored, repeated or a correction (C62, C63)."""
 
 from dataclasses import replace
 from datetime import timedelta
@@ -7,10 +7,10 @@ from itertools import permutations
 import pytest
 
 from functions.process_conversation.processing.extract_content import MAX_SHOWN_MEMORIES
-from shared.domain.changing import find_exclusive_key
 from shared.domain.conversation import Conversation
 from shared.domain.ids import AppId, ConversationId, MemoryId
 from shared.domain.memory import Memory
+from shared.library.exclusive_facts import find_exclusive_key
 from shared.library.reconcile import Candidate, reconcile
 from tests.functions.process_conversation.client import build_client
 from tests.functions.process_conversation.fixture import (
@@ -34,6 +34,7 @@ def build_fact(content: str, *, hours: int = 0, **changes: object) -> Memory:
         category="system",
         created_at=at,
         updated_at=at,
+        aspect=find_exclusive_key(content),
     )
     return replace(base, **changes)  # type: ignore[arg-type]
 
@@ -64,7 +65,7 @@ CASES = [
     (build_fact("User's favourite tea is mint", hours=1), [build_fact("User's favourite tea is oolong")], "supersede"),
     (build_fact("User's favourite tea is mint", hours=1), [build_fact("User's favourite band is Abba")], "keep"),
     (build_fact("User works at Acme", hours=1), [HOME], "keep"),
-    (build_fact("User wohnt in Köln", hours=1), [HOME], "supersede"),
+    (build_fact("User wohnt in Köln", hours=1, aspect="home"), [HOME], "supersede"),
     (build_fact("User likes tea", hours=1), [build_fact("User likes coffee")], "keep"),
     (HOME, [replace(LATER_HOME, app_id=AppId("app"))], "keep"),  # T17: an app's word, later
     (LATER_HOME, [replace(HOME, app_id=AppId("app"))], "supersede"),
@@ -86,29 +87,17 @@ def test_the_model_may_say_what_a_fact_replaces_c63():
     assert decide_verdict(build_fact("User has a daughter", hours=1), old) == "keep"
 
 
-@pytest.mark.parametrize(
-    ("content", "about"),
-    [
-        ("User lives in Rome", "home"),
-        ("User moved to Rome", "home"),
-        ("User habite à Lyon", "home"),
-        ("User is 41 years old", "age"),
-        ("User's favorite color is green", "favourite color"),
-        ("User likes Rome", None),
-        ("User is allergic to nuts", None),
-    ],
-)
-def test_only_some_facts_exclude_one_another_c63(content, about):
-    assert find_exclusive_key(content) == about
-
-
 def build_talk(name: str, content: str, *, hours: int) -> tuple[Conversation, dict[str, object]]:
     """Build a conversation whose only fact is `content`, and what the model says of it."""
     at = START + timedelta(hours=hours)
     conversation = build_test_conversation(
         content, id=ConversationId(name), started_at=at, finished_at=at, created_at=at
     )
-    return conversation, build_memory_output(content, evidence=content)
+    return conversation, build_home_output(content)
+
+
+def build_home_output(content: str) -> dict[str, object]:
+    return build_memory_output(content, evidence=content, exclusive_key="home")
 
 
 class SingleFactReader:
@@ -121,7 +110,7 @@ class SingleFactReader:
         text = prompt.data["transcript"][0]["text"]
         answers = {
             STRUCTURE: build_structure_output(title=text, action_items=[]),
-            MEMORIES: {"memories": [build_memory_output(text, evidence=text)]},
+            MEMORIES: {"memories": [build_home_output(text)]},
         }
         return schema.model_validate(answers[prompt.name])
 

@@ -1,36 +1,37 @@
-"""Which words prove nothing lasting: said for now, in jest, as an idea, a question, a quotation, a guess.
+"""Transient statements: English that proves nothing lasting, by the reason why it does not.
 
-The rules know English, German, French, Spanish and Italian.
+A statement may be said for now, in jest, as an idea, as a question, as a quotation of somebody else,
+or as a guess.
 """
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Literal
 
-from shared.adapters.embedded.offline import transient_patterns
+from shared.adapters.embedded.offline import transient_patterns as patterns
 from shared.adapters.embedded.offline.speech import split_sentences
 from shared.domain.value import positional_value
 
-Reason = Literal["taken back", "for now", "idea", "question", "quotation", "guess"]
+TransientKind = Literal["for_now", "joke", "idea", "question", "quotation", "guess"]
 Line = tuple[str, str]
-"""Who speaks, and what they say."""
-_SENTENCE_CHARS = 200
-"""So far before and after a quotation its sentence is read: some transcripts know no full stop."""
+"""A speaker and their text."""
+_MAX_CONTEXT_CHARS = 200
+"""How far a sentence is read around a statement: some transcripts have no full stop."""
 
 
-def passing(lines: Sequence[Line], segment: int, evidence: str) -> Reason | None:
+def classify_transient(lines: Sequence[Line], segment: int, evidence: str) -> TransientKind | None:
     """Say why words of a segment prove nothing lasting; None where they do.
 
-    Words that are said twice count once they are said plainly.
+    Words that occur twice count once they are said plainly.
     """
-    reasons = (_reason(place) for place in _places(lines, segment, evidence))
-    first = next(reasons, None)
-    return first if first and all(reasons) else None
+    kinds = (_classify(statement) for statement in _find_statements(lines, segment, evidence))
+    first = next(kinds, None)
+    return first if first and all(kinds) else None
 
 
 @positional_value
-class _Place:
-    """A quotation where it stands: its sentence with the ones around, and its own clause."""
+class _Statement:
+    """A statement from `start` to `end` of its sentence, and the sentences around it."""
 
     before: str
     sentence: str
@@ -40,106 +41,101 @@ class _Place:
 
     @property
     def clauses(self) -> list[str]:
-        """The clauses that it touches, in one, and beside it those that say nothing else."""
-        spans = _spans(self.sentence)
+        """The clauses it touches, as one, then those beside it."""
+        spans = split_clauses(self.sentence)
         own = [n for n, (start, end) in enumerate(spans) if start <= self.end and self.start <= end]
-        if not own:  # what is quoted stands between clauses and says nothing
+        if not own:  # it stands between clauses and says nothing
             return [self.sentence]
         beside = [n for n in (own[0] - 1, own[-1] + 1) if 0 <= n < len(spans)]
         text = self.sentence[spans[own[0]][0] : spans[own[-1]][1]]
         return [text, *(self.sentence[slice(*spans[n])] for n in beside)]
 
 
-def _places(lines: Sequence[Line], segment: int, evidence: str) -> Iterator[_Place]:
-    """Find the sentences that a quotation touches, with those before and after it."""
+def split_clauses(sentence: str) -> list[tuple[int, int]]:
+    """Cut a sentence at commas and conjunctions; return where each clause begins and ends."""
+    cuts = list(re.finditer(patterns.CLAUSE, sentence, re.IGNORECASE))
+    starts = [0, *(cut.end() for cut in cuts)]
+    return list(zip(starts, [*(cut.start() for cut in cuts), len(sentence)], strict=True))
+
+
+def _find_statements(lines: Sequence[Line], segment: int, evidence: str) -> Iterator[_Statement]:
     speaker, text = lines[segment]
-    answer = next((said for who, said in lines[segment + 1 : segment + 3] if who == speaker), "")
-    said = split_sentences(text)
-    spans = _spans_of(said, text)
-    for found in re.finditer(re.escape(evidence), text):
-        own = [
-            n for n, (start, end) in enumerate(spans) if start < found.end() and found.start() < end
+    next_turns = lines[segment + 1 : segment + 3]
+    next_turn = next((turn for other, turn in next_turns if other == speaker), "")
+    sentences = split_sentences(text)
+    spans = _locate(sentences, text)
+    for match in re.finditer(re.escape(evidence), text):
+        touched = [
+            n for n, (start, end) in enumerate(spans) if start < match.end() and match.start() < end
         ]
-        if own:
-            start = max(spans[own[0]][0], found.start() - _SENTENCE_CHARS)
-            end = min(spans[own[-1]][1], found.end() + _SENTENCE_CHARS)
-            later = [*said[own[-1] + 1 :], *split_sentences(answer)]
-            yield _Place(
-                said[own[0] - 1] if own[0] else "",
-                text[start:end],
-                next((s for s in later if not _is(transient_patterns.LAUGH, s)), ""),
-                max(found.start() - start, 0),
-                found.end() - start,
-            )
+        if not touched:
+            continue
+        first, last = touched[0], touched[-1]
+        start = max(spans[first][0], match.start() - _MAX_CONTEXT_CHARS)
+        later = [*sentences[last + 1 :], *split_sentences(next_turn)]
+        yield _Statement(
+            before=sentences[first - 1] if first else "",
+            sentence=text[start : min(spans[last][1], match.end() + _MAX_CONTEXT_CHARS)],
+            after=next((s for s in later if not _matches(patterns.LAUGH, s)), ""),
+            start=max(match.start() - start, 0),
+            end=match.end() - start,
+        )
 
 
-def _spans_of(said: Sequence[str], text: str) -> list[tuple[int, int]]:
+def _locate(sentences: Sequence[str], text: str) -> list[tuple[int, int]]:
     spans, position = [], 0
-    for sentence in said:
+    for sentence in sentences:
         start = text.index(sentence, position)
         position = start + len(sentence)
         spans.append((start, position))
     return spans
 
 
-def _spans(sentence: str) -> list[tuple[int, int]]:
-    """Cut a sentence at commas and conjunctions."""
-    cuts = list(re.finditer(transient_patterns.CLAUSE, sentence, re.IGNORECASE))
-    starts = [0, *(cut.end() for cut in cuts)]
-    return list(zip(starts, [*(cut.start() for cut in cuts), len(sentence)], strict=True))
+def _classify(statement: _Statement) -> TransientKind | None:
+    return next((kind for kind, applies in _RULES.items() if applies(statement)), None)
 
 
-def _reason(place: _Place) -> Reason | None:
-    return next((reason for reason, holds in _REASONS.items() if holds(place)), None)
+def _is_taken_back(statement: _Statement) -> bool:
+    rest = statement.sentence[statement.end :].lstrip(" ,;:–—-")
+    is_corrected = any(_begins(patterns.TAKEN_BACK, text) for text in (statement.after, rest))
+    return is_corrected or _contains(patterns.JEST, statement.clauses[0])
 
 
-def _is_taken_back(place: _Place) -> bool:
-    rest = place.sentence[place.end :].lstrip(" ,;:–—-")
-    corrected = _begins(transient_patterns.TAKEN_BACK, place.after) or _begins(
-        transient_patterns.TAKEN_BACK, rest
-    )
-    return corrected or _has(transient_patterns.JEST, place.clauses[0])
-
-
-def _is_for_now(place: _Place) -> bool:
-    own, *beside = place.clauses
-    return _has(transient_patterns.FOR_NOW, own) or any(
-        _is(transient_patterns.BARE_FOR_NOW, one) for one in beside
+def _is_for_now(statement: _Statement) -> bool:
+    own, *beside = statement.clauses
+    return _contains(patterns.FOR_NOW, own) or any(
+        _matches(patterns.BARE_FOR_NOW, clause) for clause in beside
     )
 
 
-def _is_idea(place: _Place) -> bool:
-    unreal = _begins(transient_patterns.SUPPOSED, place.before) or _has(
-        transient_patterns.UNREAL, place.sentence
+def _is_idea(statement: _Statement) -> bool:
+    is_unreal = _begins(patterns.SUPPOSED, statement.before) or _contains(
+        patterns.UNREAL, statement.sentence
     )
-    return unreal or _has(transient_patterns.WOULD, place.clauses[0])
+    return is_unreal or _contains(patterns.WOULD, statement.clauses[0])
 
 
-def _is_asked(place: _Place) -> bool:
-    """A statement that ends in a question of its own ("…, okay?") is none."""
-    if not place.sentence.endswith("?"):
+def _is_question(statement: _Statement) -> bool:
+    """A statement before a question tag ("…, okay?") is no question."""
+    if not statement.sentence.endswith("?"):
         return False
-    if "¿" in place.sentence:
-        return place.sentence.index("¿") < place.end
-    stated = re.match(transient_patterns.STATED, place.sentence, re.IGNORECASE)
-    return stated is None or stated.end() < place.end
+    stated = re.match(patterns.STATED, statement.sentence, re.IGNORECASE)
+    return stated is None or stated.end() < statement.end
 
 
-def _is_quoted(place: _Place) -> bool:
-    sentence, start, end = place.sentence, place.start, place.end
-    return _has(transient_patterns.SAYS, sentence[:start]) or _begins(
-        transient_patterns.SAID, sentence[end:]
+def _is_quotation(statement: _Statement) -> bool:
+    before, after = statement.sentence[: statement.start], statement.sentence[statement.end :]
+    return _contains(patterns.QUOTATION_BEFORE, before) or _begins(patterns.QUOTATION_AFTER, after)
+
+
+def _is_guess(statement: _Statement) -> bool:
+    own, *beside = statement.clauses
+    return _contains(patterns.GUESS, own) or any(
+        _matches(patterns.BARE_GUESS, clause) for clause in beside
     )
 
 
-def _is_guess(place: _Place) -> bool:
-    own, *beside = place.clauses
-    return _has(transient_patterns.GUESS, own) or any(
-        _is(transient_patterns.BARE_GUESS, one) for one in beside
-    )
-
-
-def _has(pattern: str, text: str) -> bool:
+def _contains(pattern: str, text: str) -> bool:
     return re.search(pattern, text, re.IGNORECASE) is not None
 
 
@@ -147,15 +143,15 @@ def _begins(pattern: str, text: str) -> bool:
     return re.match(pattern, text, re.IGNORECASE) is not None
 
 
-def _is(pattern: str, text: str) -> bool:
+def _matches(pattern: str, text: str) -> bool:
     return re.fullmatch(pattern, text, re.IGNORECASE) is not None
 
 
-_REASONS: Mapping[Reason, Callable[[_Place], bool]] = {
-    "taken back": _is_taken_back,
-    "for now": _is_for_now,
+_RULES: Mapping[TransientKind, Callable[[_Statement], bool]] = {
+    "joke": _is_taken_back,
+    "for_now": _is_for_now,
     "idea": _is_idea,
-    "question": _is_asked,
-    "quotation": _is_quoted,
+    "question": _is_question,
+    "quotation": _is_quotation,
     "guess": _is_guess,
 }
