@@ -16,7 +16,7 @@ from shared.retrieval import dense_recipe, sparse
 from shared.retrieval.chunking import Chunk, split_into_chunks
 from shared.retrieval.terms import fold
 
-INDEX_VERSION = 3
+INDEX_VERSION = 4
 """Raised when rows are made differently: older ones are then rebuilt."""
 MAX_NAMES = 40
 MAX_NAME_CHARS = 60

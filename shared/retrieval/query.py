@@ -3,6 +3,7 @@
 import math
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 
 from shared.domain.value import value
 from shared.domain.vectors import Hit, SparseVector
@@ -19,8 +20,8 @@ from shared.retrieval.terms import term_id, tokenize
 SYNONYM_WEIGHT = 0.5
 """What a related word counts for beside the one that was asked for."""
 
-_WHEN_WORDS = frozenset(tokenize("when wann quand cuando quando"))
-_OWNER_WORDS = frozenset(tokenize("i me my mine myself"))
+_WHEN_WORDS = "when wann quand cuando quando"
+_OWNER_WORDS = "i me my mine myself"
 
 
 @value
@@ -113,10 +114,15 @@ def _build_term_shares(term: str, question_terms: Sequence[str]) -> Mapping[str,
 
 
 def _list_implied_terms(question_terms: Mapping[str, None]) -> Iterator[QueryTerm]:
-    if not _OWNER_WORDS.isdisjoint(question_terms):
+    if not _tokenize_once(_OWNER_WORDS).isdisjoint(question_terms):
         yield QueryTerm(
             weight=FREQUENT_WEIGHT,
             shares={speaker_term(name): 1.0 for name in tokenize(OWNER_LABEL)},
         )
-    if not _WHEN_WORDS.isdisjoint(question_terms):
+    if not _tokenize_once(_WHEN_WORDS).isdisjoint(question_terms):
         yield QueryTerm(weight=EVERYDAY_WEIGHT, shares={TIME_MARKER: 1.0})
+
+
+@cache
+def _tokenize_once(words: str) -> frozenset[str]:
+    return frozenset(tokenize(words))

@@ -3,6 +3,7 @@
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
 
 from shared.domain.vectors import SparseVector
 from shared.retrieval.chunking import Chunk
@@ -28,11 +29,11 @@ TIME_MARKER = "when:"
 QUANTIZATION_STEPS = 256
 """Weights are multiples of 1/256: float32 holds them exactly, so every index adds up the same."""
 
-_TIME_TERMS = frozenset(tokenize(
+_TIME_WORDS = (
     "yesterday today tonight tomorrow ago last next week month year weekend since recently"
     " monday tuesday wednesday thursday friday saturday sunday january february march april june"
     " july august september october november december morning night summer winter spring fall day"
-))  # fmt: skip
+)  # fmt: skip
 _IS_UNNAMED_SPEAKER = re.compile(r"speaker[ _]?\d*", re.IGNORECASE).fullmatch
 
 
@@ -92,8 +93,13 @@ def _count_terms(chunk: Chunk, names: set[str]) -> Counter[str]:
 
 def _list_markers(chunk: Chunk, term_counts: Counter[str]) -> Iterator[tuple[str, float]]:
     yield from ((speaker_term(name), MARKER_WEIGHT) for name in _tokenize_name(chunk.speaker))
-    if not _TIME_TERMS.isdisjoint(term_counts):
+    if not _list_time_terms().isdisjoint(term_counts):
         yield TIME_MARKER, MARKER_WEIGHT
+
+
+@cache
+def _list_time_terms() -> frozenset[str]:
+    return frozenset(tokenize(_TIME_WORDS))
 
 
 def _tokenize_name(speaker: str) -> list[str]:

@@ -23,7 +23,10 @@ VENDOR_MODULES = {
     "openai", "pinecone", "firebase_admin", "google.cloud.firestore", "google.cloud.pubsub_v1",
     "google.cloud.tasks_v2", "google.events.cloud.firestore",
 }  # fmt: skip
-LAZY_MODULES = {"oauthlib", "httpx", "jsonschema", "mcp", "mcp_types", "standardwebhooks", "numpy"}
+LAZY_MODULES = {
+    "oauthlib", "httpx", "jsonschema", "mcp", "mcp_types", "standardwebhooks", "numpy",
+    "snowballstemmer",
+}  # fmt: skip
 FUNCTION_PACKAGES = {"functions.chat", "functions.process_conversation", "functions.tool_proxy", "functions.notifications"}  # fmt: skip
 MANAGEMENT_MODULES = {
     "functions.tool_proxy.registry.app_routes", "functions.tool_proxy.accounts.connection_routes",
