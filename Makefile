@@ -6,6 +6,7 @@ SHELL := /bin/bash
 UID ?= alice
 ORIGIN ?= http://127.0.0.1:$(or $(PORT),8080)
 EXAMPLE_PORT ?= 9000
+PROCESSES ?= 2
 EGRESS_DEV_ORIGINS ?= http://127.0.0.1:$(EXAMPLE_PORT)
 
 .PHONY: run example import export erase test check fuzz crash-simulation bench eval eval-memories eval-injection dead-letters reindex openapi lock clean help
@@ -28,8 +29,8 @@ export: $(VENV)/ready ## Write everything of a user (UID) into a zip of JSON (OU
 erase: $(VENV)/ready ## Erase everything of a user (UID); asks first
 	@$(BIN)/python -m infra.local.account erase --origin $(ORIGIN) --uid $(UID) $(ARGS)
 
-test: $(VENV)/ready-dev ## Run every test; a part whose tools are missing is skipped and named
-	@$(BIN)/python -m pytest $(ARGS)
+test: $(VENV)/ready-dev ## Run every test in PROCESSES=2; a part whose tools are missing is skipped and named (ARGS)
+	@$(BIN)/python -m pytest -n $(PROCESSES) $(ARGS)
 
 check: $(VENV)/ready-dev ## Format, lint, types, walls
 	@$(BIN)/ruff format --check . && $(BIN)/ruff check . && $(BIN)/mypy functions shared infra tests examples && $(BIN)/lint-imports

@@ -1,4 +1,4 @@
-"""Fixtures that every test may use."""
+"""Fixtures of all tests: the asyncio backend, the emulators, and the order of a run."""
 
 import os
 from collections.abc import Callable, Iterator
@@ -14,11 +14,17 @@ from infra.emulators.process import CannotRunError
 from infra.emulators.pubsub import run_pubsub
 
 ROOT = Path(__file__).parents[1]
+SLOW_FOLDERS = ("ai_sdk", "contracts", "e2e", "examples", "infra", "web")
 
 # An example may be slow where emulators run beside it: that says nothing about the code.
 settings.register_profile("keepsake", deadline=None, derandomize=True)
 settings.register_profile("search", deadline=None, max_examples=2_000)
 settings.load_profile("keepsake")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Run the folders of slow tests first, so that processes side by side end together."""
+    items.sort(key=lambda item: item.path.relative_to(ROOT / "tests").parts[0] not in SLOW_FOLDERS)
 
 
 @pytest.fixture

@@ -1,7 +1,10 @@
 """Node packages that a package-lock.json pins, installed."""
 
+import fcntl
 import shutil
 import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from infra.emulators.process import CannotRunError
@@ -17,12 +20,21 @@ def install_packages(manifest: Path, name: str) -> Path:
     Returns the folder that holds node_modules. Raises CannotRunError.
     """
     folder = CACHE / name
-    if not _is_installed(manifest, folder):
-        folder.mkdir(parents=True, exist_ok=True)
-        for file in ("package.json", LOCK):
-            shutil.copy(manifest / file, folder)
-        _npm_ci(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    with _lock(folder):
+        if not _is_installed(manifest, folder):
+            for file in ("package.json", LOCK):
+                shutil.copy(manifest / file, folder)
+            _npm_ci(folder)
     return folder
+
+
+@contextmanager
+def _lock(folder: Path) -> Iterator[None]:
+    """Let one process at a time install; the others wait for it."""
+    with (folder / ".lock").open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
 
 
 def find_command(command: str) -> str:

@@ -1,21 +1,23 @@
-"""Emulator process of the Google Cloud SDK, as a child of this one."""
+"""Child processes that serve a port: emulators of the Google Cloud SDK, and the product itself."""
 
+import os
 import shutil
 import socket
 import subprocess
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 HOST = "127.0.0.1"
 START_TIMEOUT_S = 60.0
 STOP_TIMEOUT_S = 10.0
+FIRST_PORT, PORT_COUNT = 20_000, 12_000
 SDK_ROOTS = ("/usr/lib/google-cloud-sdk", "/opt/google-cloud-sdk", "~/google-cloud-sdk")
 
 
 class CannotRunError(RuntimeError):
-    """Says in one line what is missing."""
+    """Something that this machine lacks; the message names it in one line."""
 
 
 @contextmanager
@@ -44,9 +46,23 @@ def run_process(
 
 
 def find_free_port() -> int:
-    with socket.create_server((HOST, 0)) as server:
-        port: int = server.getsockname()[1]
-        return port
+    """Return a port that nothing listens on, and that no other process is likely to take next.
+
+    A process counts upwards from a place of its own, below the range from which the system serves
+    everybody who does not care (32,768 and above on Linux).
+    """
+    for port in _PORTS:
+        with suppress(OSError), socket.create_server((HOST, port)):
+            return port
+    raise CannotRunError("no port is free")
+
+
+def _count_ports() -> Iterator[int]:
+    start = os.getpid() * 499
+    yield from (FIRST_PORT + (start + n) % PORT_COUNT for n in range(10 * PORT_COUNT))
+
+
+_PORTS = _count_ports()
 
 
 def find_java() -> str:
