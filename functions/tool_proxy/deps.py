@@ -2,10 +2,11 @@
 
 from collections.abc import Mapping
 
-from shared.data.grants import AccountTokenStore, Authorizations
-from shared.data.mcp_grants import McpAuthorizations, McpTokenStore
+from shared.data.authorization_store import AuthorizationStore
 from shared.data.stores import Stores
-from shared.domain.connection import OauthClient
+from shared.data.token_store import AccountTokenStore, TokenStore
+from shared.domain.connection import Authorization, OauthClient
+from shared.domain.mcp_authorization import McpAuthorization, McpTokens
 from shared.domain.value import value
 from shared.outbound.app_limiter import AppLimiters
 from shared.ports import Clock, Egress, Identity, Keys, NewId, ServiceIdentity, Tasks
@@ -23,8 +24,8 @@ class ServicesDeps:
     new_id: NewId
     egress: Egress
     stores: Stores
-    grants: AccountTokenStore
-    authorizations: Authorizations
+    tokens: AccountTokenStore
+    authorizations: AuthorizationStore[Authorization]
     clients: Mapping[str, OauthClient]
     redirect_uri: str
     keys: Keys
@@ -37,8 +38,8 @@ class McpDeps:
     Their authorization servers send users back to `redirect_uri`.
     """
 
-    grants: McpTokenStore
-    authorizations: McpAuthorizations
+    tokens: TokenStore[McpTokens]
+    authorizations: AuthorizationStore[McpAuthorization]
     keys: Keys
     redirect_uri: str
 

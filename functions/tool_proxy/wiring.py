@@ -4,8 +4,11 @@ from functools import cache
 
 from functions.tool_proxy.deps import McpDeps, ServicesDeps, ToolProxyDeps
 from shared import wiring
-from shared.data.grants import AccountTokenStore, Authorizations
-from shared.data.mcp_grants import McpAuthorizations, McpTokenStore
+from shared.data.authorization_store import (
+    build_account_authorization_store,
+    build_mcp_authorization_store,
+)
+from shared.data.token_store import AccountTokenStore, build_mcp_token_store
 from shared.outbound.app_limiter import AppLimiters
 
 
@@ -41,8 +44,8 @@ def _build_services() -> ServicesDeps:
         new_id=wiring.new_id(),
         egress=wiring.egress(),
         stores=wiring.stores(),
-        grants=AccountTokenStore(documents, keys),
-        authorizations=Authorizations(documents),
+        tokens=AccountTokenStore(documents, keys),
+        authorizations=build_account_authorization_store(documents),
         clients=wiring.settings().oauth_clients,
         redirect_uri=f"{wiring.settings().public_url}/v1/connections/callback",
         keys=keys,
@@ -52,8 +55,8 @@ def _build_services() -> ServicesDeps:
 def _build_mcp() -> McpDeps:
     documents, keys = wiring.documents(), wiring.keys()
     return McpDeps(
-        grants=McpTokenStore(documents, keys),
-        authorizations=McpAuthorizations(documents, keys),
+        tokens=build_mcp_token_store(documents, keys),
+        authorizations=build_mcp_authorization_store(documents, keys),
         keys=keys,
         redirect_uri=f"{wiring.settings().public_url}/v1/apps/mcp/callback",
     )

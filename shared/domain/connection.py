@@ -1,17 +1,18 @@
 """Connection to an outside service: whether it exists, and the tokens of the account."""
 
 from datetime import datetime
-from typing import Literal
+from typing import Generic, Literal, TypeVar
 
 from shared.domain.value import value
 
 Service = Literal["google_calendar", "gmail", "whoop", "notion", "x", "github", "perplexity"]
 Health = Literal["connected", "expired"]
+T = TypeVar("T")
 
 
 @value
 class Connection:
-    """That an account is connected, without its tokens; `id` is the service.
+    """A connected account, without its tokens; `id` is the service.
 
     `account` is how the service names the account, perhaps empty. An `expired` one waits for its
     owner to connect it again.
@@ -26,7 +27,7 @@ class Connection:
 
 @value
 class Tokens:
-    """What opens an account. Without `expires_at` the access token holds until it is refused."""
+    """OAuth tokens. Without `expires_at` the access token is valid until it is refused."""
 
     access_token: str
     refresh_token: str | None = None
@@ -34,17 +35,17 @@ class Tokens:
 
 
 @value
-class AccountTokens:
-    """An account's tokens as stored; `version` changes whenever they are replaced."""
+class StoredTokens(Generic[T]):
+    """Tokens of an account as they are stored; `version` changes whenever they are replaced."""
 
-    tokens: Tokens
+    tokens: T
     version: str
     health: Health = "connected"
 
 
 @value
 class Authorization:
-    """A user was sent to a service to ask for access, and may come back once, until `expires_at`.
+    """A user was sent to a service to allow access, and may come back once, until `expires_at`.
 
     `verifier` is the secret of PKCE (RFC 7636).
     """

@@ -1,8 +1,8 @@
-"""Tokens that open an account, refreshed once however many calls want them at the same time."""
+"""Account tokens: those of a connected account, refreshed by one call for all that need them."""
 
 from functions.tool_proxy.deps import ServicesDeps
 from shared import telemetry
-from shared.domain.connection import AccountTokens, OauthClient, Tokens
+from shared.domain.connection import OauthClient, StoredTokens, Tokens
 from shared.domain.errors import (
     CannotUnwrap,
     KeepsakeError,
@@ -20,11 +20,11 @@ from shared.oauth.token_refresh import MAX_POLLS, POLL_S, refresh_once
 from shared.ports import EgressRequest
 
 MIN_TOKEN_LIFETIME_S = 60
-"""A token that ends sooner is refreshed before it is used."""
+"""A token that expires sooner is refreshed before it is used."""
 
 
 class ConnectionExpired(KeepsakeError):
-    """Only the owner can mend it, by connecting the account again."""
+    """The owner has to connect the account again."""
 
     def __init__(self, service: Integration) -> None:
         super().__init__(
@@ -32,58 +32,63 @@ class ConnectionExpired(KeepsakeError):
         )
 
 
-async def get_valid_tokens(deps: ServicesDeps, uid: UserId, service: Integration) -> AccountTokens:
-    """Return tokens that should hold. Raises NotFound, Expired and Unavailable."""
-    grant = await _load_tokens(deps, uid, service)
-    expires_at = grant.tokens.expires_at
+async def get_valid_tokens(
+    deps: ServicesDeps, uid: UserId, service: Integration
+) -> StoredTokens[Tokens]:
+    """Return tokens, refreshed if they expire soon.
+
+    Raises NotFound, ConnectionExpired and Unavailable.
+    """
+    stored = await _load_tokens(deps, uid, service)
+    expires_at = stored.tokens.expires_at
     if expires_at is None or (expires_at - deps.clock.now()).total_seconds() > MIN_TOKEN_LIFETIME_S:
-        return grant
-    return await refresh_tokens(deps, uid, service, grant)
+        return stored
+    return await refresh_tokens(deps, uid, service, stored)
 
 
 async def refresh_tokens(
-    deps: ServicesDeps, uid: UserId, service: Integration, grant: AccountTokens
-) -> AccountTokens:
-    """Return what follows `grant`: one caller refreshes it, the others wait for that.
+    deps: ServicesDeps, uid: UserId, service: Integration, old: StoredTokens[Tokens]
+) -> StoredTokens[Tokens]:
+    """Return the tokens that follow `old`: one caller refreshes them, the others wait.
 
-    Raises NotFound, Expired and Unavailable.
+    Raises NotFound, ConnectionExpired and Unavailable.
     """
     account = _ServiceAccount(deps=deps, uid=uid, service=service)
-    return await refresh_once(account, grant, holder=deps.new_id(), clock=deps.clock)
+    return await refresh_once(account, old, holder=deps.new_id(), clock=deps.clock)
 
 
 @value
 class _ServiceAccount:
-    """A user's account at a service, as something whose tokens are renewed."""
+    """A user's account at a service, with tokens that can be refreshed."""
 
     deps: ServicesDeps
     uid: UserId
     service: Integration
 
-    async def load(self) -> AccountTokens:
+    async def load(self) -> StoredTokens[Tokens]:
         return await _load_tokens(self.deps, self.uid, self.service)
 
-    async def refresh(self, old: AccountTokens) -> None:
+    async def refresh(self, old: StoredTokens[Tokens]) -> None:
         await _refresh(self.deps, self.uid, self.service, old)
 
     async def claim(self, holder: str) -> bool:
         now = self.deps.clock.now()
-        return await self.deps.grants.claim(self.uid, self.service.service, holder, now=now)
+        return await self.deps.tokens.claim(self.uid, self.service.service, holder, now=now)
 
     async def release(self, holder: str) -> None:
-        await self.deps.grants.release(self.uid, self.service.service, holder)
+        await self.deps.tokens.release(self.uid, self.service.service, holder)
 
 
 async def _refresh(
-    deps: ServicesDeps, uid: UserId, service: Integration, grant: AccountTokens
+    deps: ServicesDeps, uid: UserId, service: Integration, old: StoredTokens[Tokens]
 ) -> None:
-    """Store new tokens before anybody uses them; if others are stored meanwhile, those count."""
+    """Store new tokens before anybody uses them; if others were stored meanwhile, those count."""
     try:
-        tokens = await _exchange_refresh_token(deps, service, grant.tokens)
+        tokens = await _exchange_refresh_token(deps, service, old.tokens)
         if tokens is None:
-            await deps.grants.expire(uid, service.service, grant)
+            await deps.tokens.expire(uid, service.service, old)
         else:
-            await deps.grants.replace(uid, service.service, grant, tokens)
+            await deps.tokens.replace(uid, service.service, old, tokens)
     except PreconditionFailed:
         telemetry.warning("refreshed_too_late", service=service.service)
 
@@ -91,7 +96,7 @@ async def _refresh(
 async def _exchange_refresh_token(
     deps: ServicesDeps, service: Integration, old: Tokens
 ) -> Tokens | None:
-    """Return new tokens for old ones; None where only the owner can help."""
+    """Return new tokens for old ones; None if the owner has to connect the account again."""
     if service.connection is None or old.refresh_token is None:
         return None
     provider = service.connection.provider
@@ -108,10 +113,10 @@ async def _exchange_refresh_token(
 
 
 async def wait_for_refresh(deps: ServicesDeps, uid: UserId, service: Integration) -> None:
-    """Wait for a refresh that is under way, and keep others from beginning one."""
+    """Wait for a refresh that is under way, and claim the right to the next."""
     holder = deps.new_id()
     for _ in range(MAX_POLLS):
-        if await deps.grants.claim(uid, service.service, holder, now=deps.clock.now()):
+        if await deps.tokens.claim(uid, service.service, holder, now=deps.clock.now()):
             return
         await deps.clock.sleep(POLL_S)
 
@@ -119,7 +124,7 @@ async def wait_for_refresh(deps: ServicesDeps, uid: UserId, service: Integration
 async def exchange(
     deps: ServicesDeps, request: EgressRequest, *, previous: Tokens | None = None
 ) -> requests.TokenResponse:
-    """Ask a provider for tokens. Raises oauth.Refused and Unavailable."""
+    """Ask a provider for tokens. Raises OAuthError and Unavailable."""
     try:
         response = await deps.egress.send(request)
     except (NotAllowed, TooLarge) as error:
@@ -128,20 +133,22 @@ async def exchange(
 
 
 def get_oauth_client(deps: ServicesDeps, service: Integration) -> OauthClient:
-    """Return who we are where the service is asked. Raises Unavailable if that is not set up."""
+    """Return our client at the service's provider. Raises Unavailable if it is not set up."""
     name = service.connection.provider.name if service.connection else service.service
     if name not in deps.clients:
         raise Unavailable(f"{service.label} is not set up here")
     return deps.clients[name]
 
 
-async def _load_tokens(deps: ServicesDeps, uid: UserId, service: Integration) -> AccountTokens:
+async def _load_tokens(
+    deps: ServicesDeps, uid: UserId, service: Integration
+) -> StoredTokens[Tokens]:
     try:
-        grant = await deps.grants.get(uid, service.service)
+        stored = await deps.tokens.get(uid, service.service)
     except CannotUnwrap as error:
         raise ConnectionExpired(service) from error
-    if grant is None:
+    if stored is None:
         raise NotFound(f"{service.label} is not connected. Connect it in the settings.")
-    if grant.health == "expired":
+    if stored.health == "expired":
         raise ConnectionExpired(service)
-    return grant
+    return stored

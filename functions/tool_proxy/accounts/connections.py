@@ -78,7 +78,7 @@ async def authorize(deps: ServicesDeps, uid: UserId, name: str) -> Authorization
         verifier=requests.create_verifier(),
         expires_at=deps.clock.now() + AUTHORIZATION_TTL,
     )
-    await deps.authorizations.add(uid, authorization)
+    await deps.authorizations.add(uid, authorization.id, authorization)
     url = requests.build_authorize_url(
         consent,
         client,
@@ -116,7 +116,7 @@ async def complete(deps: ServicesDeps, callback: CallbackState, code: str | None
         scopes=tuple(sorted(token_response.scopes or consent.scopes)),
         connected_at=deps.clock.now(),
     )
-    await deps.grants.put(callback.uid, connection, token_response.tokens)
+    await deps.tokens.connect(callback.uid, connection, token_response.tokens)
     return service
 
 
@@ -130,7 +130,7 @@ async def disconnect(deps: ServicesDeps, uid: UserId, name: str) -> bool:
     await account_tokens.wait_for_refresh(deps, uid, service)
     tokens = await _load_revocable_tokens(deps, uid, service, consent)
     is_revoked = tokens is not None and await _revoke(deps, service, consent, tokens)
-    await deps.grants.remove(uid, service.service)
+    await deps.tokens.disconnect(uid, service.service)
     return is_revoked
 
 
@@ -210,12 +210,12 @@ async def _load_revocable_tokens(
     deps: ServicesDeps, uid: UserId, service: Integration, consent: ConnectionSpec
 ) -> Tokens | None:
     try:
-        grant = await deps.grants.get(uid, service.service)
+        stored = await deps.tokens.get(uid, service.service)
     except CannotUnwrap:
         return None
-    if grant is None or await _is_shared(deps, uid, service, consent):
+    if stored is None or await _is_shared(deps, uid, service, consent):
         return None
-    return grant.tokens
+    return stored.tokens
 
 
 async def _is_shared(

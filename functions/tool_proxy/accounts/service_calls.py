@@ -15,7 +15,7 @@ from pydantic_core import to_json
 from functions.tool_proxy.accounts import account_tokens
 from functions.tool_proxy.deps import ServicesDeps
 from shared.arguments import parse_arguments
-from shared.domain.connection import AccountTokens
+from shared.domain.connection import StoredTokens, Tokens
 from shared.domain.errors import (
     NotAllowed,
     NotFound,
@@ -137,19 +137,19 @@ class ConnectedAccount:
         if self._service.connection is None:
             key = account_tokens.get_oauth_client(self._deps, self._service).secret
             return await self._send(request, key)
-        grant = await account_tokens.get_valid_tokens(self._deps, self._uid, self._service)
-        response = await self._send(request, grant.tokens.access_token)
+        stored = await account_tokens.get_valid_tokens(self._deps, self._uid, self._service)
+        response = await self._send(request, stored.tokens.access_token)
         if response.status != HTTPStatus.UNAUTHORIZED:
             return response
-        return await self._retry_with_new_token(request, grant)
+        return await self._retry_with_new_token(request, stored)
 
     async def _retry_with_new_token(
-        self, request: ServiceRequest, refused_grant: AccountTokens
+        self, request: ServiceRequest, refused: StoredTokens[Tokens]
     ) -> EgressResponse:
-        """Try again with the tokens that follow; refused once more, only the owner can help."""
+        """Try again with the tokens that follow. Raises ConnectionExpired if they are refused too."""
         deps, uid, service = self._deps, self._uid, self._service
-        grant = await account_tokens.refresh_tokens(deps, uid, service, refused_grant)
-        response = await self._send(request, grant.tokens.access_token)
+        stored = await account_tokens.refresh_tokens(deps, uid, service, refused)
+        response = await self._send(request, stored.tokens.access_token)
         if response.status == HTTPStatus.UNAUTHORIZED:
             raise account_tokens.ConnectionExpired(service)
         return response

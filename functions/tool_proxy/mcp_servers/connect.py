@@ -20,7 +20,7 @@ from shared.domain.errors import (
     Unavailable,
 )
 from shared.domain.ids import AppId, UserId
-from shared.domain.mcp_grant import McpAuthorization, McpTokens
+from shared.domain.mcp_authorization import McpAuthorization, McpTokens
 from shared.domain.value import value
 from shared.oauth import requests
 from shared.oauth import state as oauth_state
@@ -166,5 +166,5 @@ async def _store_tokens(
     except requests.OAuthError as refusal:
         raise NotConnected(f"{app.name} was not connected: it did not agree.") from refusal
     server = app.external_integration.mcp_server_url or ""
-    grant = McpTokens(access=authorization.access, tokens=new_tokens)
-    await deps.mcp.grants.put(uid, app.id, server, grant)
+    mcp_tokens = McpTokens(access=authorization.access, tokens=new_tokens)
+    await deps.mcp.tokens.put(uid, app.id, mcp_tokens, audience=server)

@@ -4,7 +4,6 @@ By the official SDK's parts, each request through the guard. The SDK takes half 
 this module is imported with the first server that asks for authorization.
 """
 
-from typing import Literal
 from urllib.parse import urlsplit
 
 import httpx2
@@ -35,12 +34,11 @@ from pydantic import AnyUrl
 from functions.tool_proxy.mcp_servers.egress_transport import send
 from functions.tool_proxy.mcp_servers.errors import ProtocolError
 from shared.domain.connection import OauthClient
-from shared.domain.mcp_grant import McpAccess
+from shared.domain.mcp_authorization import ClientAuthMethod, McpAccess
 from shared.domain.value import value
 from shared.ports import Egress
 
 TIMEOUT_S = 10
-ClientAuthMethod = Literal["nothing", "header", "body"]
 _CLIENT_AUTH_METHODS: dict[str | None, ClientAuthMethod] = {
     None: "header",
     "client_secret_basic": "header",

@@ -11,7 +11,7 @@ from functions.tool_proxy.deps import ToolProxyDeps
 from functions.tool_proxy.mcp_servers.errors import Unauthorized
 from shared import telemetry
 from shared.domain.app import App
-from shared.domain.connection import Tokens
+from shared.domain.connection import StoredTokens, Tokens
 from shared.domain.errors import (
     CannotUnwrap,
     NotAllowed,
@@ -21,7 +21,7 @@ from shared.domain.errors import (
     Unavailable,
 )
 from shared.domain.ids import UserId
-from shared.domain.mcp_grant import McpAccess, McpTokens
+from shared.domain.mcp_authorization import McpAccess, McpTokens
 from shared.domain.value import value
 from shared.integrations.service import build_basic_auth
 from shared.oauth import requests
@@ -58,14 +58,13 @@ async def _get_valid_token(
     """Return a token that should hold; None where only the user can help."""
     server = _McpAccount(deps=deps, uid=uid, app=app)
     try:
-        grant = await server.load()
-        if grant.tokens.access_token == refused_token or _is_expiring(
-            grant.tokens, deps.clock.now()
-        ):
-            grant = await refresh_once(server, grant, holder=deps.new_id(), clock=deps.clock)
+        stored = await server.load()
+        tokens = stored.tokens.tokens
+        if tokens.access_token == refused_token or _is_expiring(tokens, deps.clock.now()):
+            stored = await refresh_once(server, stored, holder=deps.new_id(), clock=deps.clock)
     except NotFound:
         return None
-    return grant.tokens.access_token
+    return stored.tokens.tokens.access_token
 
 
 def _is_expiring(tokens: Tokens, now: datetime) -> bool:
@@ -102,30 +101,37 @@ def _build_request(access: McpAccess, fields: Mapping[str, str]) -> EgressReques
 
 @value
 class _McpAccount:
-    """A user's MCP server, as something whose tokens are renewed."""
+    """A user's account at an MCP server, with tokens that can be refreshed."""
 
     deps: ToolProxyDeps
     uid: UserId
     app: App
 
-    async def load(self) -> McpTokens:
-        url = self.app.external_integration.mcp_server_url or ""
+    @property
+    def _server_url(self) -> str:
+        return self.app.external_integration.mcp_server_url or ""
+
+    async def load(self) -> StoredTokens[McpTokens]:
         try:
-            grant = await self.deps.mcp.grants.get(self.uid, self.app.id, url)
+            stored = await self.deps.mcp.tokens.get(
+                self.uid, self.app.id, audience=self._server_url
+            )
         except CannotUnwrap as error:
             raise NotFound("The tokens of this server are lost") from error
-        if grant is None:
+        if stored is None:
             raise NotFound("This server is not connected")
-        return grant
+        return stored
 
-    async def refresh(self, old: McpTokens) -> None:
-        """Forget what cannot be renewed; if others are stored meanwhile, those count."""
+    async def refresh(self, old: StoredTokens[McpTokens]) -> None:
+        """Forget tokens that cannot be refreshed; if others were stored meanwhile, those count."""
+        store = self.deps.mcp.tokens
         try:
-            tokens = await self._exchange_refresh_token(old)
+            tokens = await self._exchange_refresh_token(old.tokens)
             if tokens is None:
-                await self.deps.mcp.grants.remove(self.uid, self.app.id, old)
+                await store.remove(self.uid, self.app.id, old)
             else:
-                await self._put(replace(old, tokens=tokens))
+                new = replace(old.tokens, tokens=tokens)
+                await store.replace(self.uid, self.app.id, old, new, audience=self._server_url)
         except PreconditionFailed:
             telemetry.warning("refreshed_too_late", service="mcp")
 
@@ -141,13 +147,9 @@ class _McpAccount:
                 return None
             raise Unavailable("The authorization server does not renew tokens") from refusal
 
-    async def _put(self, grant: McpTokens) -> None:
-        url = self.app.external_integration.mcp_server_url or ""
-        await self.deps.mcp.grants.put(self.uid, self.app.id, url, grant)
-
     async def claim(self, holder: str) -> bool:
         now = self.deps.clock.now()
-        return await self.deps.mcp.grants.claim(self.uid, self.app.id, holder, now=now)
+        return await self.deps.mcp.tokens.claim(self.uid, self.app.id, holder, now=now)
 
     async def release(self, holder: str) -> None:
-        await self.deps.mcp.grants.release(self.uid, self.app.id, holder)
+        await self.deps.mcp.tokens.release(self.uid, self.app.id, holder)

@@ -134,7 +134,7 @@ async def change_app(
 async def remove_app(deps: ToolProxyDeps, uid: UserId, app_id: AppId) -> None:
     """Delete an app, and what opened its server. Raises NotFound and NotAllowed."""
     await require_owned(deps, uid, app_id)
-    await deps.mcp.grants.delete(uid, app_id)
+    await deps.mcp.tokens.delete(uid, app_id)
     await deps.stores.apps.remove(app_id)
 
 

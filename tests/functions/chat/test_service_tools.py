@@ -9,7 +9,7 @@ from functions.chat.tools.app_tools import MAX_ALWAYS_OFFERED, MAX_PER_SEARCH, M
 from functions.chat.tools.service_tools import build_service_tools
 from functions.chat.turn.prepare_turn import prepare_turn
 from shared.adapters.embedded.local_keys import LocalKeys
-from shared.data.grants import AccountTokenStore
+from shared.data.token_store import AccountTokenStore
 from shared.domain.connection import Connection, Health, Service, Tokens
 from shared.domain.ids import UserId
 from shared.integrations import INTEGRATIONS, load_integration
@@ -29,9 +29,11 @@ def build_connection(service: Service, health: Health = "connected") -> Connecti
 
 
 async def connect_services(world: ChatFixture, *services: Service, uid: UserId = ADA) -> None:
-    grants = AccountTokenStore(world.documents, LocalKeys(b"k" * 32))
+    token_store = AccountTokenStore(world.documents, LocalKeys(b"k" * 32))
     for service in services:
-        await grants.put(uid, build_connection(service), Tokens(access_token="ya29.secret"))
+        await token_store.connect(
+            uid, build_connection(service), Tokens(access_token="ya29.secret")
+        )
 
 
 async def list_offered_names(world: ChatFixture, uid: UserId = ADA) -> list[str]:
@@ -86,10 +88,10 @@ async def test_a_call_reaches_the_proxy_with_the_user_id_and_without_a_token_p7(
     """Also when it expired: then the proxy says how to mend it."""
     await connect_services(world, "gmail")
     if health == "expired":
-        grants = AccountTokenStore(world.documents, LocalKeys(b"k" * 32))
-        grant = await grants.get(ADA, "gmail")
-        assert grant is not None
-        await grants.expire(ADA, "gmail", grant)
+        token_store = AccountTokenStore(world.documents, LocalKeys(b"k" * 32))
+        stored = await token_store.get(ADA, "gmail")
+        assert stored is not None
+        await token_store.expire(ADA, "gmail", stored)
     arguments = {"query": "from:ann"}
 
     with ScriptedModel(

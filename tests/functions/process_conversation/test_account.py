@@ -20,10 +20,10 @@ from shared.data.accounts import Accounts
 from shared.data.apps import Apps, InstalledApps
 from shared.data.codec import dump
 from shared.data.dead_letters import DeadLetters
-from shared.data.grants import AccountTokenStore
 from shared.data.messages import Messages
 from shared.data.profiles import Devices
 from shared.data.stores import Stores
+from shared.data.token_store import AccountTokenStore
 from shared.domain.app import App, InstalledApp
 from shared.domain.chat import Message, Session
 from shared.domain.connection import Connection, Tokens
@@ -74,7 +74,7 @@ async def fill_account(world: ProcessingFixture, uid: UserId = ZAPHOD) -> None:
 async def connect(world: ProcessingFixture, uid: UserId) -> None:
     connection = Connection(id="gmail", account="z@galaxy.example", scopes=(), connected_at=START)
     tokens = Tokens(access_token=TOKEN)
-    await AccountTokenStore(world.documents, LocalKeys(b"k" * 32)).put(uid, connection, tokens)
+    await AccountTokenStore(world.documents, LocalKeys(b"k" * 32)).connect(uid, connection, tokens)
 
 
 @dataclass
@@ -319,7 +319,9 @@ async def start_with_an_account(world: ProcessingFixture) -> None:
     now = world.clock.now()
     connection = Connection(id="gmail", account="", scopes=(), connected_at=now)
     tokens = Tokens(access_token=TOKEN)
-    await AccountTokenStore(world.documents, LocalKeys(b"k" * 32)).put(ZAPHOD, connection, tokens)
+    await AccountTokenStore(world.documents, LocalKeys(b"k" * 32)).connect(
+        ZAPHOD, connection, tokens
+    )
 
 
 async def start_with_an_app(world: ProcessingFixture) -> None:

@@ -69,7 +69,7 @@ class AccountsFixture:
             refresh_token=issued["refresh_token"],
             expires_at=None if lifetime is None else self.clock.now() + lifetime,
         )
-        await self.services.grants.put(uid, connection, tokens)
+        await self.services.tokens.connect(uid, connection, tokens)
 
     async def call(self, service: Service, tool: str, /, **arguments: Any) -> str:
         return await self.toolbox.call_service(ADA, service, tool, arguments)

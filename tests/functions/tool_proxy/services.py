@@ -5,9 +5,12 @@ from collections.abc import Mapping
 from functions.tool_proxy.deps import McpDeps, ServicesDeps
 from shared.adapters.embedded.local_keys import LocalKeys
 from shared.adapters.guarded_egress import GuardedEgress
-from shared.data.grants import AccountTokenStore, Authorizations
-from shared.data.mcp_grants import McpAuthorizations, McpTokenStore
+from shared.data.authorization_store import (
+    build_account_authorization_store,
+    build_mcp_authorization_store,
+)
 from shared.data.stores import Stores
+from shared.data.token_store import AccountTokenStore, build_mcp_token_store
 from shared.domain.connection import OauthClient
 from shared.ports import Clock, Documents, Egress, NewId
 from tests.fakes import CountingIds, FixedClock
@@ -18,8 +21,8 @@ REDIRECT_URI = "https://keepsake.example.com/v1/connections/callback"
 
 def build_mcp_deps(documents: Documents) -> McpDeps:
     return McpDeps(
-        grants=McpTokenStore(documents, KEYS),
-        authorizations=McpAuthorizations(documents, KEYS),
+        tokens=build_mcp_token_store(documents, KEYS),
+        authorizations=build_mcp_authorization_store(documents, KEYS),
         keys=KEYS,
         redirect_uri="https://keepsake.example.com/v1/apps/mcp/callback",
     )
@@ -38,8 +41,8 @@ def build_services_deps(
         new_id=new_id or CountingIds("service"),
         egress=egress or GuardedEgress(),
         stores=Stores(documents),
-        grants=AccountTokenStore(documents, KEYS),
-        authorizations=Authorizations(documents),
+        tokens=AccountTokenStore(documents, KEYS),
+        authorizations=build_account_authorization_store(documents),
         clients=clients or {},
         redirect_uri=REDIRECT_URI,
         keys=KEYS,

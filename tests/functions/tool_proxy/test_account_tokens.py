@@ -16,8 +16,8 @@ import pytest
 from functions.tool_proxy.accounts import account_tokens, connections
 from functions.tool_proxy.accounts.service_calls import call_service
 from shared.adapters.system_clock import SystemClock
-from shared.data.grants import AccountTokenStore
 from shared.data.refresh_claims import LEASE_TTL
+from shared.data.token_store import AccountTokenStore
 from shared.domain.connection import Tokens
 from shared.domain.documents import Set
 from shared.domain.errors import ToolFailed
@@ -60,9 +60,9 @@ async def list_events(world: AccountsFixture, uid: UserId = ADA) -> str:
 
 
 async def load_tokens(world: AccountsFixture) -> Tokens:
-    grant = await world.services.grants.get(ADA, "google_calendar")
-    assert grant is not None
-    return grant.tokens
+    stored = await world.services.tokens.get(ADA, "google_calendar")
+    assert stored is not None
+    return stored.tokens
 
 
 async def load_health(world: AccountsFixture) -> str:
@@ -76,9 +76,9 @@ async def test_200_calls_with_an_expired_token_refresh_it_once_p6(world: Account
 
     service, services = load_integration("google_calendar"), world.services
     requests = (account_tokens.get_valid_tokens(services, ADA, service) for _ in range(200))
-    fetched_grants = await asyncio.gather(*requests)
+    stored_tokens = await asyncio.gather(*requests)
 
-    assert {grant.tokens.access_token for grant in fetched_grants} == {"access-2"}
+    assert {stored.tokens.access_token for stored in stored_tokens} == {"access-2"}
     assert world.provider.refresh_count == 1
     assert (await load_tokens(world)).refresh_token == "refresh-2"
 
@@ -137,10 +137,10 @@ async def test_a_failed_refresh_asks_to_reconnect_and_is_not_repeated_p7(
 ):
     await world.connect("google_calendar", lifetime=EXPIRED_LIFETIME)
     if service_says == "no refresh token":
-        grant = await world.services.grants.get(ADA, "google_calendar")
-        assert grant is not None
-        bare = replace(grant.tokens, refresh_token=None)
-        await world.services.grants.replace(ADA, "google_calendar", grant, bare)
+        stored = await world.services.tokens.get(ADA, "google_calendar")
+        assert stored is not None
+        bare = replace(stored.tokens, refresh_token=None)
+        await world.services.tokens.replace(ADA, "google_calendar", stored, bare)
     world.provider.refresh_tokens.clear()
 
     for _ in range(2):
@@ -213,7 +213,7 @@ async def hasty(tmp_path: Path, provider: FakeProvider) -> AsyncIterator[Account
     """A world in which another call refreshes the tokens and does not finish within its lease."""
     async with open_accounts_fixture(tmp_path, provider, clock=AutoAdvanceClock()) as world:
         await world.connect("google_calendar", lifetime=EXPIRED_LIFETIME)
-        await world.services.grants.claim(ADA, "google_calendar", "another", now=world.clock.now())
+        await world.services.tokens.claim(ADA, "google_calendar", "another", now=world.clock.now())
         yield world
 
 
@@ -229,7 +229,7 @@ async def test_disconnecting_waits_a_bounded_time_for_a_refresh(hasty: AccountsF
     assert await connections.disconnect(hasty.services, ADA, "google_calendar")
 
     assert hasty.provider.revoked_tokens == ["refresh-1"]
-    assert await hasty.services.grants.get(ADA, "google_calendar") is None
+    assert await hasty.services.tokens.get(ADA, "google_calendar") is None
 
 
 class Crash(Exception):
@@ -271,7 +271,7 @@ async def crash_during_refresh(
     """Let a process die in the middle of a refresh, and wait until its claim is over."""
     await world.connect("google_calendar", lifetime=EXPIRED_LIFETIME)
     crashing = CrashingDocuments(world.documents, at, after)
-    services = replace(world.services, grants=AccountTokenStore(crashing, KEYS))
+    services = replace(world.services, tokens=AccountTokenStore(crashing, KEYS))
     with suppress(Crash):
         await call_service(services, ADA, "google_calendar", "get_calendar_events", {})
     assert isinstance(world.clock, AutoAdvanceClock)
@@ -309,7 +309,7 @@ async def test_the_crash_simulation_covers_every_document_call_of_a_refresh(
 async def test_a_refresh_lease_has_one_holder_until_it_is_released_or_expires(
     world: AccountsFixture,
 ):
-    store, now = world.services.grants, world.clock.now()
+    store, now = world.services.tokens, world.clock.now()
     later = now + LEASE_TTL + timedelta(seconds=1)
 
     claims = [await store.claim(ADA, "google_calendar", holder, now=now) for holder in ("a", "b")]
@@ -327,13 +327,13 @@ async def test_a_late_refresh_does_not_overwrite_newer_tokens(world: AccountsFix
     """A holder that stood still for longer than its lease comes back with tokens of its own."""
     await world.connect("google_calendar", lifetime=EXPIRED_LIFETIME)
     service = load_integration("google_calendar")
-    old_grant = await world.services.grants.get(ADA, "google_calendar")
-    assert old_grant is not None
+    old = await world.services.tokens.get(ADA, "google_calendar")
+    assert old is not None
     await world.connect("google_calendar")
 
-    grant = await account_tokens.refresh_tokens(world.services, ADA, service, old_grant)
+    stored = await account_tokens.refresh_tokens(world.services, ADA, service, old)
 
-    assert grant.tokens.access_token == "access-2"
+    assert stored.tokens.access_token == "access-2"
     assert world.provider.refresh_count == 0
 
 
@@ -344,9 +344,9 @@ async def test_a_call_to_a_disconnected_account_fails(world: AccountsFixture):
 
 async def test_one_user_cannot_read_anothers_tokens(world: AccountsFixture):
     await world.connect("google_calendar")
-    stored_grant = await world.documents.get("users/ada/integrations/google_calendar")
-    assert stored_grant is not None
-    await world.documents.write(Set("users/eve/integrations/google_calendar", stored_grant.fields))
+    document = await world.documents.get("users/ada/integrations/google_calendar")
+    assert document is not None
+    await world.documents.write(Set("users/eve/integrations/google_calendar", document.fields))
 
     with pytest.raises(ToolFailed, match=RECONNECT):
         await list_events(world, UserId("eve"))

@@ -96,8 +96,8 @@ class ConnectionsFixture:
         return await self.request("GET", callback_path, uid=None)
 
     async def load_tokens(self, uid: UserId = ADA) -> Tokens | None:
-        grant = await self.services.grants.get(uid, "google_calendar")
-        return grant.tokens if grant else None
+        stored = await self.services.tokens.get(uid, "google_calendar")
+        return stored.tokens if stored else None
 
 
 @pytest.fixture
@@ -164,10 +164,10 @@ async def test_google_is_asked_for_the_calendar_scope_and_offline_access_p6(
 async def test_tokens_are_encrypted_in_every_document(world: ConnectionsFixture):
     await world.connect()
 
-    [stored_grant] = await world.documents.query(Query(collection="users/ada/integrations"))
+    [token_document] = await world.documents.query(Query(collection="users/ada/integrations"))
     [stored_connection] = await world.documents.query(Query(collection="users/ada/connections"))
-    assert b"access-1" not in stored_grant.fields["tokens"]
-    assert "access-1" not in repr(stored_grant) + repr(stored_connection)
+    assert b"access-1" not in token_document.fields["tokens"]
+    assert "access-1" not in repr(token_document) + repr(stored_connection)
     assert "tokens" not in stored_connection.fields
 
 

@@ -107,9 +107,9 @@ async def test_tokens_are_stored_wrapped_below_their_user_t19(world, url, tmp_pa
     await add_and_connect(world, url)
 
     stored = b"".join(file.read_bytes() for file in tmp_path.iterdir())
-    grants = await world.documents.query(Query(collection=f"users/{ALICE}/mcp_grants"))
+    token_documents = await world.documents.query(Query(collection=f"users/{ALICE}/mcp_grants"))
 
-    assert len(grants) == 1
+    assert len(token_documents) == 1
     assert b"access-1" not in stored
     assert b"refresh-1" not in stored
 
@@ -117,10 +117,10 @@ async def test_tokens_are_stored_wrapped_below_their_user_t19(world, url, tmp_pa
 async def test_a_stored_token_cannot_be_read_for_another_server_or_user_t19(world, url):
     app_id = AppId(await add_and_connect(world, url))
 
-    assert await world.deps.mcp.grants.get(ALICE, app_id, url) is not None
-    assert await world.deps.mcp.grants.get(UserId("bob"), app_id, url) is None
+    assert await world.deps.mcp.tokens.get(ALICE, app_id, audience=url) is not None
+    assert await world.deps.mcp.tokens.get(UserId("bob"), app_id, audience=url) is None
     with pytest.raises(Exception, match="not wrapped here, or not for this"):
-        await world.deps.mcp.grants.get(ALICE, app_id, f"{url}/elsewhere")
+        await world.deps.mcp.tokens.get(ALICE, app_id, audience=f"{url}/elsewhere")
 
 
 @pytest.mark.parametrize("state", ["", "forged", "AAAA" * 20, "%00"])
@@ -284,7 +284,7 @@ async def test_deleting_the_app_deletes_its_tokens_t19(world, url):
 
     await world.request("DELETE", f"/v1/apps/{app_id}")
 
-    assert await world.deps.mcp.grants.get(ALICE, AppId(app_id), url) is None
+    assert await world.deps.mcp.tokens.get(ALICE, AppId(app_id), audience=url) is None
 
 
 async def test_other_users_cannot_call_the_server_t19(world, url):

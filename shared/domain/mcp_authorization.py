@@ -1,4 +1,4 @@
-"""Tokens for a user's MCP server."""
+"""OAuth authorization of MCP servers: how we act at a user's server on their behalf."""
 
 from datetime import datetime
 from typing import Literal
@@ -6,6 +6,9 @@ from typing import Literal
 from shared.domain.connection import OauthClient, Tokens
 from shared.domain.ids import AppId
 from shared.domain.value import value
+
+ClientAuthMethod = Literal["nothing", "header", "body"]
+"""Where our client's secret stands in a request to the authorization server."""
 
 
 @value
@@ -16,14 +19,14 @@ class McpAccess:
     token_endpoint: str
     resource: str
     client: OauthClient
-    client_in: Literal["nothing", "header", "body"]
+    client_in: ClientAuthMethod
 
 
 @value
 class McpAuthorization:
     """A user was sent to allow access, and may come back once, until `expires_at`.
 
-    `verifier` is the secret of PKCE (RFC 7636). Where the issuer is named when they come back
+    `verifier` is the secret of PKCE (RFC 7636). If the issuer is named when they come back
     (RFC 9207), it must be `access.issuer`; with `names_issuer` it must be named.
     """
 
@@ -36,8 +39,7 @@ class McpAuthorization:
 
 @value
 class McpTokens:
-    """Tokens for one server, and how to renew them; `version` changes whenever they are replaced."""
+    """Tokens for one server, and how to refresh them."""
 
     access: McpAccess
     tokens: Tokens
-    version: str = ""
