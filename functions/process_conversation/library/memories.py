@@ -17,10 +17,6 @@ from functions.process_conversation.library.schemas import (
     ReviewQuery,
     VisibilityQuery,
 )
-from functions.process_conversation.processing.derived_writes import (
-    build_restore_writes,
-    restore_superseded,
-)
 from shared.domain.documents import Write
 from shared.domain.ids import MemoryId, UserId
 from shared.domain.memory import Memory
@@ -28,6 +24,7 @@ from shared.edge.http import Call, Endpoint
 from shared.library.derived_ids import build_derived_id
 from shared.library.exclusive_facts import find_exclusive_key
 from shared.library.memory_index import index_memories
+from shared.library.superseded import build_restore_writes, restore_superseded
 
 MAX_HISTORY = 100
 DELETE_BATCH_SIZE = 100

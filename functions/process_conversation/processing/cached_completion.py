@@ -1,4 +1,4 @@
-"""One question to the model per stage and content: asked once, stored, read again on redelivery."""
+"""Cached completion: one model call per stage and content, its answer stored for redeliveries."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
@@ -27,7 +27,7 @@ async def complete_once(
     schema: type[A],
     block: int = 0,
 ) -> A:
-    """Return the model's answer, which is stored before anyone derives anything from it."""
+    """Return the model's answer; it is stored before anything is derived from it."""
     stage = prompt.name.rpartition("/")[2] + (f"-{block}" if block else "")
     stored_answer = await deps.claims.load_answer(uid, conversation, stage)
     previous_answer = _parse_or_none(stored_answer["answer"], schema) if stored_answer else None
@@ -44,7 +44,7 @@ async def complete_once(
 
 
 def _parse_or_none(answer: object, schema: type[A]) -> A | None:
-    """Return None for an answer in an older shape: it is asked for anew."""
+    """Return None for an answer in an older shape: the model is asked again."""
     try:
         return schema.model_validate(answer)
     except ValidationError:

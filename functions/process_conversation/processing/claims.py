@@ -6,7 +6,6 @@ from typing import Any, TypeVar
 
 from functions.process_conversation.processing.derived_writes import (
     build_removal,
-    build_restore_writes,
     build_writes,
     derived_path,
     merge_stored,
@@ -21,21 +20,22 @@ from shared.domain.conversation import Conversation, apply_edits, content_hash, 
 from shared.domain.documents import Delete, Document, Set, Update, Write
 from shared.domain.errors import Unavailable
 from shared.domain.ids import ConversationId, UserId
+from shared.library.superseded import build_restore_writes
 from shared.ports import Clock, Documents, NewId, Transaction
 
 T = TypeVar("T")
 DELETED_HASH = ""
-"""Stands for the content of a conversation that is not there."""
+"""The content hash of a deleted conversation."""
 
 
 class Superseded(Exception):
-    """The conversation changed or is gone, or a newer attempt took over: stop quietly."""
+    """The conversation changed or was deleted, or a newer attempt took over: stop quietly."""
 
 
 class Claims:
-    """One attempt at a time may write what is derived from a conversation.
+    """Leases: one attempt at a time may write what is derived from a conversation.
 
-    The claim stands in a document of its own: taking it fires no trigger, and outlives a deletion.
+    A claim is a document of its own, so that it fires no trigger and outlives a deletion.
     """
 
     def __init__(self, documents: Documents, clock: Clock, new_id: NewId) -> None:
@@ -47,16 +47,15 @@ class Claims:
     async def acquire(
         self, uid: UserId, conversation_id: ConversationId, *, message_hash: str
     ) -> Conversation | Claim:
-        """Claim what a message is about; what is done comes back as it is, without a claim.
+        """Claim the conversation of a message and return it; one that is done comes without a claim.
 
-        Of a conversation that is gone only the claim comes back. `said` is the message's hash; what
-        is done is claimed all the same when an earlier delivery of the message died while it wrote
-        to the index. Raises Unavailable while another attempt works on this content, and Malformed.
+        For a deleted conversation the claim alone is returned. One that is done is claimed all the
+        same if an earlier delivery of this message (the same `message_hash`) died while it wrote to
+        the index. Raises Unavailable while another attempt works on this content, and
+        MalformedDocument.
         """
-        path, stored_claim_path = (
-            conversation_path(uid, conversation_id),
-            claim_path(uid, conversation_id),
-        )
+        path = conversation_path(uid, conversation_id)
+        stored_claim_path = claim_path(uid, conversation_id)
         attempt = self._new_id()
 
         async def work(tx: Transaction) -> Conversation | Claim:
@@ -92,7 +91,7 @@ class Claims:
         """Store a model's answer beside the conversation. Raises Superseded."""
 
         async def work(tx: Transaction, _: Claim, current: CachedConversation) -> None:
-            path = f"{conversation_path(uid, claimed.id)}/answers/{stage}"
+            path = _answer_path(uid, claimed, stage)
             tx.write(Set(path, {**answer, "said_hash": current.transcript_hash}))
 
         await self._with_claim(uid, claimed, work)
@@ -100,33 +99,34 @@ class Claims:
     async def load_answer(
         self, uid: UserId, claimed: Conversation, stage: str
     ) -> Mapping[str, Any] | None:
-        """Return what keep() stored for the same words."""
-        path = f"{conversation_path(uid, claimed.id)}/answers/{stage}"
+        """Return the stored answer if the transcript is still the same."""
+        path = _answer_path(uid, claimed, stage)
         document = await self._documents.get(path)
         stored_hash = document.fields.get("said_hash") if document else None
         return document.fields if document and stored_hash == transcript_hash(claimed) else None
 
     async def save(self, uid: UserId, claimed: Conversation, draft: Draft) -> Draft:
-        """Store what was derived, and announce the rows to come. Raises Superseded.
+        """Store what was derived, and record the rows to come. Raises Superseded.
 
-        What the owner wrote or changed stays; the draft comes back as it was stored, without what
-        they deleted. What is announced is removed again, whatever becomes of this attempt.
+        What its owner wrote or changed stays; the draft is returned as stored, without what they
+        deleted. Recorded rows are removed if this attempt dies.
         """
         path = conversation_path(uid, claimed.id)
         derived_values = draft.derived_values
-        memory_ids = [one.old.id for one in draft.corrections] + list(draft.repeated_ids)
+        memory_ids = [correction.old.id for correction in draft.corrections]
+        memory_ids += draft.repeated_ids
         paths = [
-            *(tombstone_path(path, one.id) for one in derived_values),
-            *(derived_path(uid, one) for one in derived_values),
-            *(memory_path(uid, name) for name in memory_ids),
+            *(tombstone_path(path, record.id) for record in derived_values),
+            *(derived_path(uid, record) for record in derived_values),
+            *(memory_path(uid, memory_id) for memory_id in memory_ids),
         ]
 
         async def work(tx: Transaction, stored_claim: Claim, _: CachedConversation) -> Draft:
             documents = await tx.get_many(paths)
-            deleted_ids = {mark.id for mark in documents[: len(derived_values)] if mark}
-            documents_by_path = {
-                document.path: document for document in documents[len(derived_values) :] if document
-            }
+            tombstones = documents[: len(derived_values)]
+            others = documents[len(derived_values) :]
+            deleted_ids = {tombstone.id for tombstone in tombstones if tombstone}
+            documents_by_path = {document.path: document for document in others if document}
             stored_draft = merge_stored(draft.exclude(deleted_ids), uid, documents_by_path)
             tx.write(*build_writes(stored_draft, uid, documents_by_path, claimed.id))
             ids = [memory.id for memory in stored_draft.memories if memory.is_current]
@@ -137,7 +137,7 @@ class Claims:
         return await self._with_claim(uid, claimed, work)
 
     async def complete(self, uid: UserId, claimed: Conversation, draft: Draft) -> None:
-        """Store what it was about, remove what an earlier content said. Raises Superseded."""
+        """Store structure and topics, and remove what is stale. Raises Superseded."""
         changes = {
             "status": "completed",
             "failure": None,
@@ -151,7 +151,7 @@ class Claims:
         async def work(tx: Transaction, stored_claim: Claim, current: CachedConversation) -> None:
             documents = await tx.get_many(stale_paths)
             claim = finish(stored_claim, stored_claim.attempt, self._clock.now())
-            if not claim.writing:  # nobody else may add rows: these are all
+            if not claim.writing:  # no other attempt may add rows: these are all
                 ids = tuple(memory.id for memory in draft.memories if memory.is_current)
                 claim = replace(claim, chunk_count=draft.chunk_count, memory_ids=ids)
             tx.write(Set(claim_path(uid, claimed.id), dump(claim)))
@@ -165,22 +165,18 @@ class Claims:
         await self._with_claim(uid, claimed, work)
 
     async def fail(self, uid: UserId, claimed: Conversation, reason: str) -> None:
-        """Say why it cannot be processed; what was stored before stays as it was."""
+        """Mark the conversation as failed; what was stored before stays. Raises Superseded."""
         changes = {"status": "failed", "failure": reason, "discarded": False}
 
         async def work(tx: Transaction, stored_claim: Claim, _: CachedConversation) -> None:
-            tx.write(
-                Set(
-                    claim_path(uid, claimed.id),
-                    dump(finish(stored_claim, stored_claim.attempt, self._clock.now())),
-                )
-            )
+            claim = finish(stored_claim, stored_claim.attempt, self._clock.now())
+            tx.write(Set(claim_path(uid, claimed.id), dump(claim)))
             tx.write(Update(conversation_path(uid, claimed.id), changes))
 
         await self._with_claim(uid, claimed, work)
 
     async def release(self, uid: UserId, conversation_id: ConversationId, claim: Claim) -> None:
-        """Let the next attempt begin at once, and let the message that comes again mend the index."""
+        """End an attempt early: the next may begin at once, and repairs the index."""
         path = claim_path(uid, conversation_id)
 
         async def work(tx: Transaction) -> None:
@@ -196,9 +192,9 @@ class Claims:
         claim: Claim,
         writes: Sequence[Write],
     ) -> None:
-        """Apply what removes all that was derived, and the claim once nobody may write rows any more.
+        """Apply the writes that remove what was derived; remove the claim with its last write lease.
 
-        Raises Superseded if the conversation is there again.
+        Raises Superseded if the conversation exists again.
         """
         stored_claim_path = claim_path(uid, conversation_id)
 
@@ -221,18 +217,16 @@ class Claims:
         await self._documents.transaction(work)
 
     async def mark_failed(self, uid: UserId, conversation_id: ConversationId, reason: str) -> None:
-        """Say that nobody will try again, unless it is done.
+        """Mark a conversation as failed that will not be tried again, unless it is done.
 
-        Raises Unavailable while an attempt is at work: it may succeed.
+        Raises Unavailable while an attempt holds the claim: it may succeed.
         """
         path = conversation_path(uid, conversation_id)
 
         async def work(tx: Transaction) -> None:
             document, claim_document = await tx.get_many([path, claim_path(uid, conversation_id)])
-            conversation, claim = (
-                _parse_conversation_or_none(document),
-                _parse_claim(claim_document),
-            )
+            conversation = _parse_conversation_or_none(document)
+            claim = _parse_claim(claim_document)
             if conversation is None or is_done(conversation):
                 return
             if claim is not None and claim.lease_until > self._clock.now():
@@ -242,7 +236,7 @@ class Claims:
         await self._documents.transaction(work)
 
     async def mark_malformed(self, uid: UserId, conversation_id: ConversationId) -> None:
-        """Mark a document that cannot be read; its next good version is processed as any other."""
+        """Mark a malformed document as failed; its next valid version is processed as usual."""
         path = conversation_path(uid, conversation_id)
 
         async def work(tx: Transaction) -> None:
@@ -258,7 +252,7 @@ class Claims:
         claimed: Conversation,
         work: Callable[[Transaction, Claim, CachedConversation], Awaitable[T]],
     ) -> T:
-        """Work with claim and conversation as stored now. Raises Superseded if it is not ours."""
+        """Run `work` in a transaction that checks the fencing token. Raises Superseded."""
         paths = [conversation_path(uid, claimed.id), claim_path(uid, claimed.id)]
 
         async def work_if_claimed(tx: Transaction) -> T:
@@ -274,6 +268,10 @@ class Claims:
 
 def claim_path(uid: UserId, conversation_id: ConversationId) -> str:
     return f"users/{uid}/processing/{conversation_id}"
+
+
+def _answer_path(uid: UserId, conversation: Conversation, stage: str) -> str:
+    return f"{conversation_path(uid, conversation.id)}/answers/{stage}"
 
 
 def is_done(conversation: Conversation) -> bool:
@@ -300,5 +298,5 @@ def _is_held_by_this_attempt(
 
 
 def _require_claim(claimed: Conversation) -> Claim:
-    assert claimed.held_by is not None, "take() claimed it"
+    assert claimed.held_by is not None, "acquire() set it"
     return claimed.held_by

@@ -7,7 +7,10 @@ from shared.domain.ids import ConversationId, UserId
 
 
 async def record_dead_letter(deps: DeadLetterDeps, letter: DeadLetter) -> None:
-    """Raises Unavailable while somebody still works on the conversation: call again."""
+    """Store a dead letter and mark its conversation as failed.
+
+    Raises Unavailable while an attempt still processes the conversation: call again.
+    """
     telemetry.warning("dead_letter", letter=letter.id, target=letter.target, name=letter.name)
     await deps.stores.dead_letters.put(letter)
     match letter.ids:

@@ -1,6 +1,6 @@
-"""How what was derived meets what is stored: the owner's word stays, the rest is written; pure."""
+"""Derived writes: the documents that store a draft, none over what its owner changed; pure."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from functions.process_conversation.processing.draft import Draft
@@ -14,9 +14,9 @@ from shared.domain.memory import Memory
 from shared.library.reconcile import Correction
 
 DocumentsByPath = Mapping[str, Document]
-"""Documents by path; what is not there is missing."""
+"""The documents that exist, by path."""
 MAX_SEEN_IN = 50
-"""So many conversations are remembered for having said a fact again."""
+"""How many conversations a memory lists that repeat it."""
 
 
 def derived_path(uid: UserId, value: ActionItem | Memory) -> str:
@@ -26,7 +26,7 @@ def derived_path(uid: UserId, value: ActionItem | Memory) -> str:
 
 
 def is_user_owned(document: Document | None) -> bool:
-    """Raises nothing: what cannot be read was not written by us, so it is left alone."""
+    """Tell whether processing must not touch it; a malformed document was not written by us."""
     if document is None:
         return False
     kind: type[ActionItem | Memory] = Memory if "/memories/" in document.path else ActionItem
@@ -37,7 +37,7 @@ def is_user_owned(document: Document | None) -> bool:
 
 
 def merge_stored(draft: Draft, uid: UserId, documents: DocumentsByPath) -> Draft:
-    """Return the draft with what the owner and other conversations made of its memories."""
+    """Return the draft with the changes that its owner and other conversations made to its memories."""
     memories = (
         _merge_with_stored(memory, documents.get(memory_path(uid, memory.id)))
         for memory in draft.memories
@@ -52,7 +52,7 @@ def merge_stored(draft: Draft, uid: UserId, documents: DocumentsByPath) -> Draft
 def build_writes(
     draft: Draft, uid: UserId, documents: DocumentsByPath, conversation_id: ConversationId
 ) -> Iterator[Write]:
-    """Yield what stores a draft; again is the same."""
+    """Yield the writes that store a draft; to apply them twice changes nothing."""
     for value in draft.derived_values:
         path = derived_path(uid, value)
         if not is_user_owned(documents.get(path)):
@@ -67,16 +67,16 @@ def build_writes(
 
 
 def _is_new_mention(document: Document, conversation_id: ConversationId) -> bool:
-    """A fact that the owner confirmed is not said again by the conversation it came from."""
+    """A conversation does not repeat the fact that it is the origin of."""
     is_elsewhere = document.fields.get("conversation_id") != conversation_id
     return is_elsewhere and len(document.fields.get("seen_in", ())) < MAX_SEEN_IN
 
 
 def build_removal(document: Document, conversation_id: ConversationId) -> Write | None:
-    """Return what takes a derived document from its conversation; None leaves it alone.
+    """Return the write that removes a derived document; None for one that its owner wrote.
 
-    A fact that other conversations said too is theirs from now on, without the quotation. It holds
-    for the document as it was read: an owner's edit or another conversation may come between.
+    A fact that other conversations repeat passes to the first of them, without its evidence. The write
+    fails with PreconditionFailed if the document changed since it was read.
     """
     if is_user_owned(document):
         return None
@@ -88,39 +88,9 @@ def build_removal(document: Document, conversation_id: ConversationId) -> Write 
 
 
 def remove_mention(document: Document, conversation_id: ConversationId) -> Write:
-    """Return what forgets that a conversation said a fact again."""
+    """Return the write that removes a conversation from those that repeat a fact."""
     others = [other for other in document.fields["seen_in"] if other != conversation_id]
     return Update(document.path, {"seen_in": others}, document.version)
-
-
-def restore_superseded(
-    superseded_memories: Iterable[Memory], removed_memories: Iterable[Memory]
-) -> tuple[Memory, ...]:
-    """Return how corrected memories read once what corrected them is removed.
-
-    They hold again, unless that had been corrected itself: then its correction stands for them too.
-    """
-    by_id = {memory.id: memory for memory in removed_memories}
-    return tuple(
-        replace(
-            memory,
-            valid_to=by_id[memory.superseded_by].valid_to,
-            superseded_by=by_id[memory.superseded_by].superseded_by,
-        )
-        for memory in superseded_memories
-        if memory.superseded_by in by_id and memory.id not in by_id
-    )
-
-
-def build_restore_writes(uid: UserId, memories: Iterable[Memory]) -> list[Write]:
-    """Return the writes for memories that read as revived() says."""
-    return [
-        Update(
-            memory_path(uid, memory.id),
-            {"valid_to": memory.valid_to, "superseded_by": memory.superseded_by},
-        )
-        for memory in memories
-    ]
 
 
 def _merge_with_stored(new: Memory, document: Document | None) -> Memory:

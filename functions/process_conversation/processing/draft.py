@@ -1,4 +1,4 @@
-"""What is to be stored of a conversation, and what of earlier content goes."""
+"""Draft: what to store of a conversation, and what of its earlier content to remove."""
 
 from collections.abc import Container, Sequence
 from dataclasses import field, replace
@@ -16,11 +16,11 @@ from shared.retrieval.chunking import split_into_chunks
 
 @value
 class Draft:
-    """Made before anything is stored. `chunk_count`: vector chunks it will have; 0 if discarded.
+    """Built before anything is stored. `chunk_count`: vector chunks it will have; 0 if discarded.
 
-    `repeated` are known memories that were said again, `corrections` known ones that no longer hold.
-    `stale_rows` are memories that may stand in the index and do not belong there, stored or not.
-    `revived` were corrected by what no longer occurs: they hold again.
+    `repeated_ids` are known memories that the conversation repeats, `corrections` known ones that are
+    no longer true. `stale_row_ids` are memories that may be in the index and must not, stored or not.
+    `restored_memories` are true again: what corrected them no longer occurs.
     """
 
     discarded: bool = False
@@ -79,9 +79,9 @@ def reconcile_with_stored(
     memories: Sequence[Memory],
     indexed_ids: Sequence[MemoryId] = (),
 ) -> Draft:
-    """Compare with what is stored: leave the owner's alone, name what no longer occurs.
+    """Leave out what its owner changed, and list as stale what no longer occurs.
 
-    `indexed` are memories of earlier attempts that may stand in the index.
+    `indexed_ids` are memories of earlier attempts that may be in the index.
     """
     stored_values: list[ActionItem | Memory] = [*items, *memories]
     user_owned_ids = {
@@ -105,7 +105,7 @@ def reconcile_with_stored(
 
 
 def apply_draft(conversation: Conversation, draft: Draft) -> Conversation:
-    """Return the conversation as it reads once the draft is stored; its old chunk count stays."""
+    """Return the conversation as the draft makes it; its old chunk count stays."""
     return replace(
         conversation,
         discarded=draft.discarded,

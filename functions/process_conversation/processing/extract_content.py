@@ -1,4 +1,4 @@
-"""What a conversation comes to: worth keeping or not, its structure, its tasks, its memories."""
+"""Content extraction: discard a conversation, or build its structure, tasks and memories."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -11,7 +11,6 @@ from functions.process_conversation.processing.cached_completion import (
     complete_once,
     split_transcript,
 )
-from functions.process_conversation.processing.derived_writes import restore_superseded
 from functions.process_conversation.processing.draft import (
     Draft,
     build_draft,
@@ -38,12 +37,13 @@ from shared.domain.conversation import CATEGORIES, Conversation
 from shared.domain.ids import UserId
 from shared.domain.memory import Memory
 from shared.domain.words import build_wording
+from shared.library.superseded import restore_superseded
 
 MAX_SHOWN_MEMORIES = 100
 
 
 async def extract_content(deps: ProcessDeps, uid: UserId, conversation: Conversation) -> Draft:
-    """Decide what to keep; nothing is stored yet but the model's answers."""
+    """Build the draft of what to store; so far only the model's answers are stored."""
     zone = (await deps.stores.profiles.get(uid)).zone
     data = split_transcript(conversation, zone.key)
     if await _is_discarded(deps, uid, conversation, data[0]):
@@ -67,7 +67,7 @@ async def extract_content(deps: ProcessDeps, uid: UserId, conversation: Conversa
 async def _is_discarded(
     deps: ProcessDeps, uid: UserId, conversation: Conversation, data: Mapping[str, Any]
 ) -> bool:
-    """Ask only about short ones; silence needs no question."""
+    """Ask the model about short transcripts only; an empty one is discarded unasked."""
     words = count_transcript_words(conversation)
     if words == 0 or words > MAX_DISCARDABLE_WORDS:
         return words == 0
@@ -136,7 +136,7 @@ async def _extract_memories(
 async def _drop_known_tasks(
     deps: ProcessDeps, uid: UserId, conversation: Conversation, draft: Draft
 ) -> Draft:
-    """Leave out what stands open already, from elsewhere, in the same words."""
+    """Leave out tasks that are open already, in the same words, from elsewhere."""
     wordings = {item.id: build_wording(item.description) for item in draft.action_items}
     open_items = await deps.stores.action_items.list_open_by_wording(uid, [*wordings.values()])
     known_wordings = {
@@ -149,5 +149,5 @@ async def _drop_known_tasks(
 def _select_from_elsewhere(
     known_memories: Sequence[Memory], conversation: Conversation
 ) -> list[Memory]:
-    """Leave out what this conversation gave before: it is up for renewal."""
+    """Leave out what this conversation gave before: it is extracted anew."""
     return [m for m in known_memories if m.is_user_owned or m.conversation_id != conversation.id]

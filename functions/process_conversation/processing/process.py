@@ -1,4 +1,4 @@
-"""A conversation is claimed, understood, saved, indexed and announced; again leads to the same end."""
+"""Processing of a conversation: claim, extract, save, index and publish; idempotent."""
 
 from contextlib import suppress
 
@@ -28,8 +28,8 @@ async def process(
 ) -> None:
     """Bring what is derived from a conversation in line with what is stored now.
 
-    What a message said is only the occasion, so that neither order nor repetition matters; its hash
-    `said` tells it from others, None for a deletion. Raises Unavailable: call again.
+    The message is only the occasion, so neither order nor repetition matters. `message_hash` is the
+    content hash in the message, None for a deletion. Raises Unavailable: call again.
     """
     try:
         claimed = await deps.claims.acquire(uid, conversation_id, message_hash=message_hash or "")
@@ -44,24 +44,23 @@ async def process(
 
 
 async def _run_attempt(deps: ProcessDeps, uid: UserId, claimed: Conversation, claim: Claim) -> bool:
-    """Return whether this attempt put everything in place."""
+    """Return whether this attempt completed the conversation."""
     try:
         conversation = await deps.stores.conversations.load_transcript(uid, claimed)
         draft = await extract_content(deps, uid, conversation)
         draft = await deps.claims.save(uid, claimed, draft)
         await _index(deps, uid, apply_draft(conversation, draft), draft)
-    except Superseded as error:  # not for us to say that all is well: the next delivery looks
+    except Superseded as error:  # the message must come again to see how the other attempt ends
         telemetry.add_fields(outcome="superseded")
         raise Unavailable("Another attempt works on the conversation") from error
     except ModelFailed:
         await _mark_failed(deps, uid, claimed, "The language model gave no usable answer.")
         return False
-    except Invalid as error:  # it fits into no document, or what was made of it does not
+    except Invalid as error:  # too large for a document
         await _mark_failed(deps, uid, claimed, str(error))
         return False
-    except (
-        IncompleteTranscript
-    ) as error:  # told, since nobody knows whether the part will ever come
+    except IncompleteTranscript as error:
+        # The user is told: the missing part may never arrive.
         await _mark_failed(deps, uid, claimed, str(error))
         raise
     except Unavailable:
@@ -72,7 +71,7 @@ async def _run_attempt(deps: ProcessDeps, uid: UserId, claimed: Conversation, cl
 
 
 async def _index(deps: ProcessDeps, uid: UserId, conversation: Conversation, draft: Draft) -> None:
-    """Write the rows, then complete. Raises Unavailable if that was too late: rows may be wrong."""
+    """Write the rows, then complete. Raises Unavailable if the conversation changed meanwhile."""
     stale_ids = [*draft.stale_row_ids, *(correction.old.id for correction in draft.corrections)]
     if stale_ids:
         await deps.index.remove_memories(uid, stale_ids)

@@ -1,4 +1,4 @@
-"""A deleted conversation takes along what was derived from it, but nothing of the owner's own."""
+"""Removal of derived data: a deleted conversation's rows, tasks and memories, but nothing of its owner's."""
 
 from contextlib import suppress
 
@@ -6,9 +6,7 @@ from functions.process_conversation.deps import ProcessDeps
 from functions.process_conversation.processing.claims import Superseded
 from functions.process_conversation.processing.derived_writes import (
     build_removal,
-    build_restore_writes,
     remove_mention,
-    restore_superseded,
 )
 from shared.data.codec import load_all
 from shared.data.conversations import conversation_path
@@ -18,6 +16,7 @@ from shared.domain.errors import PreconditionFailed, Unavailable
 from shared.domain.ids import ConversationId, UserId
 from shared.domain.memory import Memory
 from shared.library.memory_index import index_memories
+from shared.library.superseded import build_restore_writes, restore_superseded
 
 _SUBCOLLECTIONS = ("answers", "forgotten", "parts")
 _MAX_DOCUMENTS = 200
@@ -26,34 +25,40 @@ _MAX_DOCUMENTS = 200
 async def remove_derived(
     deps: ProcessDeps, uid: UserId, conversation_id: ConversationId, claim: Claim
 ) -> None:
-    """Remove rows first, then documents: whatever is left is found again by the next call.
+    """Remove rows first, then documents: an interrupted removal is completed by the next call.
 
-    Raises Unavailable when the conversation was stored again meanwhile: it is indexed anew; and when
-    the owner or another conversation changed what was derived: the next call looks at it again.
+    Raises Unavailable if the conversation was stored again meanwhile, or if its owner or another
+    conversation changed what is to be removed.
     """
     try:
         await _remove_rows_and_documents(deps, uid, conversation_id, claim)
     except (Superseded, PreconditionFailed, Unavailable) as error:
         with suppress(Unavailable):
             await deps.claims.release(uid, conversation_id, claim)
-        raise Unavailable("The conversation could not be forgotten yet") from error
+        raise Unavailable(
+            "What is derived from the conversation could not be removed yet"
+        ) from error
 
 
 async def _remove_rows_and_documents(
     deps: ProcessDeps, uid: UserId, conversation_id: ConversationId, claim: Claim
 ) -> None:
     derived_documents = await _load_derived(deps, uid, conversation_id)
-    memories = load_all(Memory, [one for one in derived_documents if "/memories/" in one.path])
+    memories = load_all(
+        Memory, [document for document in derived_documents if "/memories/" in document.path]
+    )
     removed_memories = [
         memory for memory in memories if not memory.is_user_owned and not memory.seen_in
     ]
     kept_memories = [memory for memory in memories if memory not in removed_memories]
     restored_memories = restore_superseded(
-        await deps.stores.memories.list_superseded_by(uid, [one.id for one in removed_memories]),
+        await deps.stores.memories.list_superseded_by(
+            uid, [memory.id for memory in removed_memories]
+        ),
         removed_memories,
     )
     stale_ids = {*claim.memory_ids, *(memory.id for memory in removed_memories)} - {
-        one.id for one in kept_memories
+        memory.id for memory in kept_memories
     }
     await deps.index.remove(uid, conversation_id, claim.chunk_count)
     await deps.index.remove_memories(uid, sorted(stale_ids))
@@ -85,7 +90,7 @@ async def _load_derived(
 async def _collect_cleanup_writes(
     deps: ProcessDeps, uid: UserId, conversation_id: ConversationId
 ) -> list[Write]:
-    """Return what removes the rest: what other memories heard here, and what stood below it."""
+    """Return the writes that remove mentions in other memories, and the subcollections."""
     mention_filter = Where("seen_in", "array_contains", conversation_id)
     mentioning_documents = await deps.stores.documents.query(
         Query(collection=f"users/{uid}/memories", where=(mention_filter,), limit=_MAX_DOCUMENTS)

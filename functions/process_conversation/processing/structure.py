@@ -46,7 +46,7 @@ def build_structure(
 
 
 def merge_structures(blocks: Sequence[Structured]) -> Structured:
-    """Put the blocks of a long transcript together: the first names it, nothing else is lost."""
+    """Merge the blocks of a long transcript: the first gives the title, the rest is joined."""
     if len(blocks) == 1:
         return blocks[0]
     items = [item for block in blocks for item in block.action_items]
@@ -62,7 +62,7 @@ def merge_structures(blocks: Sequence[Structured]) -> Structured:
 
 
 def merge_topics(blocks: Sequence[Topics]) -> Topics:
-    """Name everything once that any block names."""
+    """Return each name once that any block contains."""
 
     def deduplicate_names(names: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
         return _deduplicate([name for block in names for name in block], normalise)
@@ -83,7 +83,7 @@ def _deduplicate(values: Iterable[T], key: Callable[[T], object]) -> tuple[T, ..
 
 
 def build_topics(answer: StructureOutput) -> Topics:
-    """Clean the names a conversation is found by: no blanks, no repeats, no speaker labels."""
+    """Clean the names of an answer: no blanks, no repeats, no speaker labels."""
     return Topics(
         people=_clean_names(answer.people),
         topics=_clean_names(answer.topics),
@@ -93,7 +93,7 @@ def build_topics(answer: StructureOutput) -> Topics:
 
 
 def parse_time(text: str | None, zone: ZoneInfo) -> datetime | None:
-    """Read ISO 8601 into UTC; None for what is no time."""
+    """Read ISO 8601 into UTC; None for any other text."""
     try:
         time = datetime.fromisoformat((text or "").strip())
         return (time if time.tzinfo else time.replace(tzinfo=zone)).astimezone(UTC)
@@ -104,7 +104,7 @@ def parse_time(text: str | None, zone: ZoneInfo) -> datetime | None:
 def _build_items(
     answers: Iterable[ActionItemOutput], conversation: Conversation, zone: ZoneInfo
 ) -> Iterator[ExtractedItem]:
-    """A due date before the conversation was misunderstood; the task was not."""
+    """Yield tasks, each once; a due date before the conversation is a mistake and dropped."""
     seen_keys = set()
     for answer in answers:
         key = normalise(answer.description)
@@ -134,7 +134,7 @@ def _build_events(
 
 
 def _clean_emoji(text: str) -> str:
-    """One sign of at most a few code points, as families and flags need them."""
+    """Accept one sign of at most 8 code points, as families and flags need them."""
     sign = text.strip()
     return sign if 0 < len(sign) <= 8 and not re.search(r"[\w\s]", sign) else DEFAULT_EMOJI
 

@@ -1,4 +1,4 @@
-"""What a write to a conversation means: only what changes the content is worth a message."""
+"""Trigger on conversation writes: publish a message if the content hash changed."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -25,7 +25,7 @@ async def publish_change(
 def build_change_event(
     path: str, *, old: Fields | None, new: Fields | None
 ) -> Mapping[str, Any] | None:
-    """Return ids and hash, or None where the content is as it was: our own writes end here."""
+    """Return ids and hash; None where the content did not change, as in processing's own writes."""
     match path.split("/"):
         case ["users", uid, "conversations", conversation_id] if is_id(conversation_id):
             ids = {"uid": uid, "conversation_id": conversation_id}
