@@ -10,7 +10,7 @@ export async function signIn(uid) {
   return token;
 }
 
-/** Every call made as one user. `onSignedOut` is told when the token is no longer accepted. */
+/** Every call made as one user. `onSignedOut` is called when the token is no longer accepted. */
 export function connect(token, onSignedOut) {
   const call = async (method, path, options = {}) => {
     try {
@@ -25,7 +25,7 @@ export function connect(token, onSignedOut) {
   return {
     conversations: (cursor) => call("GET", `/v1/conversations?${query({ limit: 20, cursor })}`),
     conversation: (id) => call("GET", at`/v1/conversations/${id}`),
-    keep: (conversation) => call("POST", "/v1/conversations", { body: conversation }),
+    addConversation: (conversation) => call("POST", "/v1/conversations", { body: conversation }),
     passages: (words) => call("POST", "/v1/conversations/search", { body: { query: words.slice(0, MAX_QUERY) } }),
     messages: (session) => call("GET", `/v2/messages?${query({ chat_session_id: session })}`),
     clear: (session) => call("DELETE", `/v2/messages?${query({ chat_session_id: session })}`),
@@ -46,7 +46,7 @@ export function connect(token, onSignedOut) {
     setPreferences: (changes) => call("PATCH", "/v1/users/notification-preferences", { body: changes }),
     changeConversation: (id, changes) => call("PATCH", at`/v1/conversations/${id}`, { body: changes }),
     deleteConversation: (id) => call("DELETE", at`/v1/conversations/${id}`),
-    // Without a person, the name is taken back.
+    // Without a person, the name is removed.
     nameSpeaker: (id, label, person) => call("PATCH", at`/v1/conversations/${id}/assign-speaker/${label}?${query({ assign_type: "person_id", value: person })}`),
     memories: (cursor) => page(`/v3/memories?${query({ limit: 50, cursor })}`),
     addMemory: (content) => call("POST", "/v3/memories", { body: { content } }),
@@ -65,7 +65,7 @@ export function connect(token, onSignedOut) {
     addPerson: (name) => call("POST", "/v1/users/people", { body: { name } }),
     renamePerson: (id, value) => call("PATCH", at`/v1/users/people/${id}/name?${query({ value })}`),
     deletePerson: (id) => call("DELETE", at`/v1/users/people/${id}`),
-    // The first page has all of one's own and those one installed.
+    // The first page has all own and installed apps.
     apps: (cursor) => page(`/v1/apps?${query({ cursor })}`),
     app: (id) => call("GET", at`/v1/apps/${id}`),
     appTools: (id) => call("GET", at`/v1/apps/${id}/tools`),
@@ -89,7 +89,7 @@ export function connect(token, onSignedOut) {
     mcpKeys: () => call("GET", "/v1/mcp/keys"),
     createMcpKey: (name) => call("POST", "/v1/mcp/keys", { body: { name } }),
     revokeMcpKey: (id) => call("DELETE", at`/v1/mcp/keys/${id}`),
-    exported: () => call("GET", "/v1/users/export", { as: (response) => response.blob() }),
+    exportAll: () => call("GET", "/v1/users/export", { as: (response) => response.blob() }),
     erase: () => call("DELETE", "/v1/users/delete-account"),
     erasure: () => call("GET", "/v1/users/delete-account"),
     ask: (question, signal) => stream(() => ask(question, token, signal), onSignedOut),
@@ -110,15 +110,15 @@ function resume(run, after, token, signal) {
   return send("GET", at`/v2/messages/${run}/stream`, { token, headers, signal });
 }
 
-/** Opens an answer's stream; where there is nothing more to tell, it has no events. */
-async function stream(opened, onSignedOut) {
-  const response = await opened();
+/** Opens an answer's stream; without anything new it has no events. */
+async function stream(open, onSignedOut) {
+  const response = await open();
   if (response.status === 401) onSignedOut();
   if (!response.ok) throw await problemOf(response);
-  return response.status === 204 ? [] : unbroken(response.body);
+  return response.status === 204 ? [] : readEvents(response.body);
 }
 
-async function* unbroken(body) {
+async function* readEvents(body) {
   try {
     yield* events(body);
   } catch {

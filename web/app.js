@@ -1,4 +1,4 @@
-// The console: who is signed in, which view shows, and the views wired to one another.
+// The console: sign-in, the shown view, and the views connected to each other.
 
 import { connect, signIn } from "./api.js";
 import { find, onSubmit, say } from "./dom.js";
@@ -40,7 +40,7 @@ async function onSignIn() {
   }
 }
 
-// A reload drops every timer, request and element of the one who leaves.
+// A reload drops every timer, request and element of the user.
 function signOut() {
   sessionStorage.clear();
   location.reload();
@@ -48,8 +48,8 @@ function signOut() {
 
 function open({ uid, token }) {
   const api = connect(token, signOut);
-  const read = reader(api, (id, conversation) => library.settle(id, conversation));
-  // "Tomorrow" means the reader's tomorrow; a zone the server does not know leaves it as it was.
+  const read = reader(api, (id, conversation) => library.update(id, conversation));
+  // Dates follow the browser's time zone; a zone the server does not know changes nothing.
   api.setTimeZone(Intl.DateTimeFormat().resolvedOptions().timeZone).catch(() => {});
   find("#welcome").hidden = true;
   find("#console").hidden = false;

@@ -1,6 +1,6 @@
-// Which words of a conversation an answer rests on.
+// Cited segments: the part of a conversation that an answer is based on.
 
-const SHORTEST_QUOTE = 12; // characters; shorter sentences stand in too many places
+const SHORTEST_QUOTE = 12; // characters; shorter sentences occur too often
 
 /** The segments that `answer` quotes; where it quotes none, those of the passages that were found. */
 export function citedSegments(segments, passages, answer) {

@@ -18,7 +18,7 @@ function set(node, name, value) {
 
 const SVG = "http://www.w3.org/2000/svg";
 
-/** Draws a symbol of icons.svg; it says nothing by itself, so its button needs a label. */
+/** Draws a symbol of icons.svg; it has no label, so its button needs one. */
 export function icon(name) {
   const svg = document.createElementNS(SVG, "svg");
   svg.setAttribute("class", "icon");
@@ -35,13 +35,13 @@ export function iconButton(name, label, onclick, props = {}) {
     icon(name));
 }
 
-/** Says what went wrong, politely to a screen reader too; an empty text takes it away. */
+/** Shows an error, to screen readers too; an empty text hides it. */
 export function say(node, text) {
   node.textContent = text;
   node.hidden = !text;
 }
 
-/** Returns `attempt(act)`, which runs a change and says on `line` what went wrong. */
+/** Returns `attempt(act)`, which runs a change and shows its error on `line`. */
 export const attempting = (line) => async (act) => {
   say(line, "");
   try {
@@ -51,7 +51,7 @@ export const attempting = (line) => async (act) => {
   }
 };
 
-/** Calls `act` when the form is sent; again only once that is done, however often somebody presses. */
+/** Calls `act` when the form is sent; ignores further presses until it is done. */
 export function onSubmit(form, act) {
   let busy = false;
   form.addEventListener("submit", async (event) => {
@@ -63,19 +63,19 @@ export function onSubmit(form, act) {
   });
 }
 
-/** A link out of Keepsake; an address of any other kind than the web's stays text. */
+/** A link out of Keepsake; only http and https addresses become links. */
 export function linkOut(address, text) {
   if (!/^https?:\/\//i.test(address)) return text;
   return el("a", { href: address, target: "_blank", rel: "noopener noreferrer" }, text);
 }
 
-/** Puts a newer version in the place of `node`; the keyboard goes on at its first button. */
+/** Replaces `node` by a newer version and focuses its first button. */
 export function renew(node, newer) {
   node.replaceWith(newer);
   find("button", newer)?.focus();
 }
 
-/** Goes on with the keyboard at `row`, the first that “Show more” brought: the button itself may be gone. */
+/** Focuses `row`, the first that “Show more” added: the button itself may be gone. */
 export function moveTo(row) {
   row?.setAttribute("tabindex", "-1");
   row?.focus();

@@ -1,6 +1,6 @@
-// Requests and what may come of them.
+// HTTP requests and their problems.
 
-/** A refusal or a failure, in words for the reader; `status` is 0 when nothing answered. */
+/** A refusal or a failure, with a message for people; `status` is 0 when nothing answered. */
 export class Problem extends Error {
   constructor(message, status = 0) {
     super(message);
@@ -18,8 +18,8 @@ export async function json(method, path, { as = bodyOf, ...options }) {
 const bodyOf = (response) => (response.status === 204 ? null : response.json());
 
 /** Sends a request; `body` goes as JSON. */
-export async function send(method, path, { body, token, headers: given = {}, signal }) {
-  const headers = { ...given };
+export async function send(method, path, { body, token, headers: extra = {}, signal }) {
+  const headers = { ...extra };
   if (token) headers.Authorization = `Bearer ${token}`;
   if (body) headers["Content-Type"] = "application/json";
   try {
@@ -34,14 +34,14 @@ export async function problemOf(response) {
   return new Problem(detail || `The server answered ${response.status}.`, response.status);
 }
 
-/** An address: at`/v1/apps/${id}?${query({ limit })}`. What is put in is encoded. */
+/** An address: at`/v1/apps/${id}?${query({ limit })}`. Values are encoded. */
 export function at(parts, ...values) {
   const encoded = values.map((value) => (value instanceof URLSearchParams ? value : encodeURIComponent(value)));
   return String.raw({ raw: parts }, ...encoded);
 }
 
-/** The query of an address; what is undefined is left out. */
+/** The query of an address; undefined values are left out. */
 export function query(values) {
-  const given = Object.entries(values).filter(([, value]) => value !== undefined);
-  return new URLSearchParams(given);
+  const entries = Object.entries(values).filter(([, value]) => value !== undefined);
+  return new URLSearchParams(entries);
 }

@@ -1,4 +1,4 @@
-// An answer's Markdown as safe elements: marked makes HTML, DOMPurify keeps only what is listed here.
+// Markdown of an answer as safe elements: marked makes HTML, DOMPurify keeps only what is listed here.
 
 import { Marked } from "./vendor/marked.esm.js";
 import DOMPurify from "./vendor/purify.es.mjs";
@@ -14,7 +14,7 @@ const ALLOWED = {
   RETURN_DOM_FRAGMENT: true,
 };
 
-// Somebody's words may hold tags: they are shown as they were said, and an image by what it says.
+// Tags in a text are shown as text, and an image by its description.
 const markdown = new Marked({
   renderer: {
     html: ({ text }) => escape(text),

@@ -1,11 +1,11 @@
-// Questions whose answers are not complete yet, a chat one at most; they outlive a reload of the page.
+// Pending questions: at most one a chat, stored so that it survives a reload of the page.
 
 const PREFIX = "keepsake.question.";
 
 export const remember = (question) => sessionStorage.setItem(PREFIX + question.session, JSON.stringify(question));
 export const forget = ({ session }) => sessionStorage.removeItem(PREFIX + session);
 
-/** The question of a chat that waits for its answer: as the chat's newest messages tell, or as it was sent. */
+/** Returns the unanswered question of a chat, from its newest messages or as it was sent; else null. */
 export function pending(session, [newest, ...older]) {
   const run = newest?.sender === "human" && /^(.+)-q$/.exec(newest.id)?.[1];
   if (run) return { run, session, text: newest.text };

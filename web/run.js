@@ -1,4 +1,4 @@
-// One question, followed to the end of its answer through whatever the network does.
+// Following a run: one question to the end of its answer, across disconnections.
 
 const PAUSES_MS = [250, 500, 1000, 2000, 4000];
 const LOST = [0, 502, 503, 504];
@@ -6,8 +6,8 @@ const LAST = ["finish", "abort", "error"];
 
 /**
  * Yields an answer's chunks, each once, to the last one. Between them: `{type: "waiting"}` when the connection is
- * lost, `{type: "restart"}` where the answer is told from its beginning again, `{type: "gone"}` as the last one
- * where nobody tells it any more.
+ * lost, `{type: "restart"}` when the answer starts from its beginning again, `{type: "gone"}` as the last one
+ * when the server no longer has its events.
  *
  * `question` is `{key, text, session}`, and gets its `run` as soon as the server names it; with a `run` nothing
  * is asked. Sent again with the same key, a question is never asked twice. Throws the Problem of a refusal.
@@ -26,7 +26,7 @@ export async function* follow(api, question, signal) {
       if (seen === before) {
         yield { type: before ? "restart" : "gone" };
         if (!before) return;
-        seen = 0; // a killed process takes its last events along: the numbers we know may not exist
+        seen = 0; // a killed process loses its last events: the numbers we know may not exist
         continue;
       }
     } catch (problem) {
@@ -38,7 +38,7 @@ export async function* follow(api, question, signal) {
   }
 }
 
-// Ends early where the connection is back, or nobody waits any more.
+// Ends early when the connection is back or the signal aborts.
 function pause(ms, signal) {
   return new Promise((resolve) => {
     const ended = new AbortController();

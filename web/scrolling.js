@@ -1,15 +1,15 @@
-// A log that grows at its end: reading further up is left in peace, at the end one stays at the end.
+// Scrolling of a log that grows at its end: a reader at the end stays there, others are not moved.
 
 const NEAR_PX = 120;
 
-/** Makes a change to what is in `box`. */
+/** Changes the content of `box`, and stays at its end if it was there. */
 export function followEnd(box, change) {
   const near = isNearEnd(box);
   change();
   if (near) toEnd(box);
 }
 
-/** Stays at the end of `box` also when it narrows. */
+/** Stays at the end of `box` when its size changes. */
 export function keepEnd(box) {
   let near = true;
   box.addEventListener("scroll", () => (near = isNearEnd(box)));

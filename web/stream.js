@@ -1,4 +1,4 @@
-// An answer's stream: server-sent events. Each is one or more chunks, the last of which bears its number.
+// Server-sent events of an answer. Each is one or more chunks, the last of which carries its number.
 
 /** Collects bytes, however the network split them, into whole events `{seq, chunks}`. */
 export class EventParser {

@@ -1,4 +1,4 @@
-// A pasted or dropped transcript as the segments the server keeps.
+// Transcripts, pasted or dropped, as the segments that the server stores.
 
 const TURN = /^\s*([\p{L}\p{N}][^\s:]*(?: [^\s:]+){0,2}):\s+(\S.*)$/u;
 const WORDS_PER_SECOND = 2.5; // ordinary talking speed: a pasted text carries no times
@@ -39,16 +39,16 @@ function piecesOf(text, own) {
 function turns(lines, own) {
   const pieces = [];
   for (const line of lines) {
-    const [, speaker, said] = TURN.exec(line) ?? [];
-    if (speaker) pieces.push({ speaker, is_user: own.has(speaker.toLowerCase()), text: said.trim() });
+    const [, speaker, spoken] = TURN.exec(line) ?? [];
+    if (speaker) pieces.push({ speaker, is_user: own.has(speaker.toLowerCase()), text: spoken.trim() });
     else pieces.at(-1).text += `\n${line.trim()}`;
   }
   return pieces;
 }
 
 function paragraphs(text) {
-  const found = text.split(/\r?\n\s*\r?\n/).map((paragraph) => paragraph.trim()).filter(Boolean);
-  return found.map((paragraph) => ({ speaker: "SPEAKER_00", is_user: false, text: paragraph }));
+  const paragraphTexts = text.split(/\r?\n\s*\r?\n/).map((paragraph) => paragraph.trim()).filter(Boolean);
+  return paragraphTexts.map((paragraph) => ({ speaker: "SPEAKER_00", is_user: false, text: paragraph }));
 }
 
 function timed(pieces) {

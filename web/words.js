@@ -1,4 +1,4 @@
-// Times, speakers and what programs say, in words.
+// Text for people: dates, speakers, tool names.
 
 const DAY = new Intl.DateTimeFormat(undefined, { weekday: "short", day: "numeric", month: "short", year: "numeric" });
 const HOUR = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit" });
@@ -13,16 +13,16 @@ export function offset(seconds) {
   return `${Math.floor(whole / 60)}:${String(whole % 60).padStart(2, "0")}`;
 }
 
-/** A speaker as a person would say it: diarisation numbers from 0, people from 1. */
+/** The name of a speaker; diarisation counts from 0, the screen from 1. */
 export function speakerName(segment) {
   if (segment.is_user) return "You";
   const number = /^SPEAKER_(\d+)$/.exec(segment.speaker)?.[1];
   return number === undefined ? segment.speaker || "Someone" : `Speaker ${Number(number) + 1}`;
 }
 
-/** A tool's name for a reader. Apps' tools bear a mark that tells namesakes apart, and nothing else. */
+/** A tool's name for people, without the suffix that makes names of apps' tools unique. */
 export const toolName = (name) => name.replace(/_[0-9a-f]{6}$/, "").replaceAll("_", " ");
 
-/** A text with nothing hidden in it: signs that do not show are written out. */
+/** A text with invisible characters written out. */
 export const plainly = (text) =>
   text.replace(/[\p{Cc}\p{Cf}]/gu, (sign) => (sign === "\n" || sign === "\t" ? sign : `\\u{${sign.codePointAt(0).toString(16)}}`));

@@ -82,7 +82,7 @@ def _wait_for_calls(page: Page) -> None:
 
 def _add_conversation(page: Page, conversation: object) -> None:
     page.get_by_label("Transcript", exact=True).fill(json.dumps(conversation))
-    page.get_by_role("button", name="Keep it").click()
+    page.get_by_role("button", name="Add conversation").click()
 
 
 def _ask(page: Page, question: str) -> None:
@@ -105,7 +105,7 @@ def _search(page: Page, words: str) -> None:
 
 
 def _open_diagnostics(page: Page) -> None:
-    page.get_by_text("How this answer came about").last.click()
+    page.get_by_text("Details of this answer").last.click()
     last = page.locator(".diagnostics").last
     last.locator("meter").last.scroll_into_view_if_needed()
     page.mouse.move(640, 20)

@@ -67,7 +67,7 @@ def test_a_permission_requested_later_waits_to_be_allowed_t4(
     expect(baker).to_contain_text("Not allowed yet: it reads your memories.")
     page.get_by_role("button", name="Allow Baker that").press("Enter")
 
-    expect(page.locator("#apps > [role=status]")).to_have_text("Baker may do that from now on.")
+    expect(page.locator("#apps > [role=status]")).to_have_text("Baker is now allowed to do that.")
     expect(page.get_by_role("button", name="Uninstall Baker")).to_be_focused()
     expect(baker).not_to_contain_text("Not allowed yet")
     assert console.page_errors == []
@@ -171,7 +171,7 @@ def test_an_address_without_an_mcp_server_says_why_t19(
     console.page.get_by_label("Name of the server").fill("Nothing")
     console.page.get_by_label("Address of the server").fill(f"{app_server.url}/nothing")
 
-    console.page.get_by_role("button", name="Add it").click()
+    console.page.get_by_role("button", name="Add server").click()
 
     expect(console.problem).not_to_be_empty()
     expect(console.page.get_by_label("Name of the server")).to_have_value("Nothing")

@@ -147,7 +147,7 @@ def test_a_hostile_answer_runs_no_code_while_it_streams_and_when_it_is_done(
     answer = console.ask("Anything?")
     answer.locator(".source").click()
 
-    expect(console.page.locator("#reader h2")).to_have_text("Not to be opened")
+    expect(console.page.locator("#reader h2")).to_have_text("This conversation cannot be opened")
     expect(answer.locator(".source .title")).to_have_text("<img src=x onerror='window.owned=1'>")
     assert console.page.evaluate("window.owned") is None
     assert console.foreign_requests == []
@@ -235,7 +235,7 @@ def test_a_refusal_is_shown_in_the_servers_words(console: Console) -> None:
     console.page.get_by_label("When").fill("2999-01-01T10:00")
 
     with console.page.expect_response("**/v1/conversations") as refused:
-        console.page.get_by_role("button", name="Keep it").click()
+        console.page.get_by_role("button", name="Add conversation").click()
 
     expect(console.problem).to_have_text(refused.value.json()["detail"])
     expect(console.page.get_by_label("Transcript", exact=True)).to_have_value(TRANSCRIPT)

@@ -18,7 +18,7 @@ def test_an_app_is_registered_and_its_refused_tools_say_why_t20(
     console.sign_in("baker")
     page = console.page
     console.show_view("apps")
-    page.get_by_role("button", name="Make one").press("Enter")
+    page.get_by_role("button", name="Create an app").press("Enter")
     expect(page.get_by_label("App", exact=True)).to_be_focused()
 
     page.get_by_label("Name of the app").fill("Bakery")
@@ -126,7 +126,7 @@ def test_the_signing_secret_is_hidden_until_shown_and_can_be_rotated_t8(
     page.get_by_role("button", name="Rotate").press("Enter")
 
     expect(console.find_section("Signing secret")).to_contain_text(
-        "The one before signs as well until"
+        "The previous secret stays valid until"
     )
     page.get_by_text("Show it").click()
     expect(secret).to_have_text(re.compile("^whsec_"))
@@ -168,7 +168,7 @@ def test_an_apps_settings_are_changed_and_its_manifest_read_again_t20(
     console.sign_in("mover")
     page = console.page
     console.show_view("developer")
-    page.get_by_text("Change its settings").press("Enter")
+    page.get_by_text("App settings").press("Enter")
     expect(page.get_by_label("Name of the app")).to_have_value("Mover")
 
     page.get_by_label("Manifest address").fill(app_server.declare("new", LOOK_TOOL, ORDER_TOOL))
@@ -180,7 +180,7 @@ def test_an_apps_settings_are_changed_and_its_manifest_read_again_t20(
     expect(page.get_by_label("App", exact=True)).to_be_focused()
     console.find_app("Mover").get_by_text("What it may do").click()
     may = console.find_app("Mover").locator(".may")
-    expect(may).to_contain_text("is told of your new conversations")
+    expect(may).to_contain_text("receives your new conversations")
     expect(may).to_contain_text("reads your memories")
 
 
@@ -210,7 +210,7 @@ def test_a_phone_shows_the_developer_page_from_the_directory_t20(console: Consol
     page.keyboard.press("Enter")
     page.get_by_role("button", name="Apps", exact=True).click()
 
-    page.get_by_role("button", name="Make one").click()
+    page.get_by_role("button", name="Create an app").click()
 
     expect(page.locator("#console > section:visible")).to_have_attribute("id", "developer")
     expect(page.get_by_label("Name of the app")).to_be_visible()

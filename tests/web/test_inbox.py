@@ -76,15 +76,15 @@ def test_notification_preferences_are_set_by_keyboard_and_saved_at_once_t16(
     console.sign_in("sleeper")
     page = console.page
     page.get_by_role("button", name=re.compile("Inbox")).click()
-    page.get_by_text("What may notify you").press("Enter")
+    page.get_by_text("Notification settings").press("Enter")
     expect(page.get_by_label("Apps may notify me")).to_be_checked()
     expect(page.get_by_label("From")).to_be_disabled()
 
     page.get_by_label("Keep quiet hours").press("Space")
     page.get_by_label("From").fill("21:30")
-    page.get_by_label("What comes meanwhile is told").select_option("together, at 08:00")
+    page.get_by_label("Deliver what arrives meanwhile").select_option("in one notification, at 08:00")
     page.get_by_label("Grocer").press("Space")
-    expect(page.locator("#preferences").get_by_role("status")).to_have_text("Kept.")
+    expect(page.locator("#preferences").get_by_role("status")).to_have_text("Saved.")
     page.wait_for_function(
         """async ([headers, wanted]) => {
           const kept = await fetch("/v1/users/notification-preferences", { headers });
@@ -105,10 +105,10 @@ def test_notification_preferences_are_set_by_keyboard_and_saved_at_once_t16(
 
     page.reload()
     page.get_by_role("button", name=re.compile("Inbox")).click()
-    page.get_by_text("What may notify you").click()
+    page.get_by_text("Notification settings").click()
     expect(page.get_by_label("Grocer")).not_to_be_checked()
     expect(page.get_by_label("From")).to_have_value("21:30")
-    expect(page.get_by_label("What comes meanwhile is told")).to_have_value("8")
+    expect(page.get_by_label("Deliver what arrives meanwhile")).to_have_value("8")
     assert console.page_errors == []
 
 
@@ -116,7 +116,7 @@ def test_a_preference_that_is_refused_says_why_t16(console: Console) -> None:
     console.sign_in("timeless")
     page = console.page
     page.get_by_role("button", name=re.compile("Inbox")).click()
-    page.get_by_text("What may notify you").click()
+    page.get_by_text("Notification settings").click()
     page.get_by_label("Keep quiet hours").check()
 
     page.get_by_label("From").fill("07:00")

@@ -167,10 +167,10 @@ def test_an_answers_diagnostics_are_shown_to_its_owner_c80(
         model.play(Script(tool_calls=(call,)), Script(text="I found nothing about it."))
 
         answer = console.ask("When is the offsite?")
-        answer.get_by_text("How this answer came about").click()
+        answer.get_by_text("Details of this answer").click()
 
         diagnostics = answer.locator(".diagnostics")
-        expect(diagnostics.locator("dd").nth(1)).to_have_text("Looked things up, 2 model calls")
+        expect(diagnostics.locator("dd").nth(1)).to_have_text("With tools, 2 model calls")
         expect(diagnostics).to_contain_text("search conversations")
         expect(diagnostics.get_by_role("meter", name="model")).to_be_visible()
 

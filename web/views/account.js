@@ -1,9 +1,9 @@
-// The account: which programs may read it, take everything along, or have everything erased.
+// The account: MCP keys, export and erasure.
 
 import { attempting, el, find, onSubmit, say } from "../dom.js";
 import { keys } from "./keys.js";
 
-const LOOK_EVERY_MS = 500;
+const POLL_MS = 500;
 
 export function startAccount({ api, uid, signOut }) {
   const view = find("#account");
@@ -11,23 +11,23 @@ export function startAccount({ api, uid, signOut }) {
   const progress = find("#erased");
   const attempt = attempting(find(".problem", view));
 
-  async function takeAlong() {
-    const url = URL.createObjectURL(await api.exported());
+  async function exportAll() {
+    const url = URL.createObjectURL(await api.exportAll());
     el("a", { href: url, download: `keepsake-${uid}.zip` }).click();
     URL.revokeObjectURL(url);
   }
 
   async function erase() {
     if (find("input", form).value !== uid) return say(find(".problem", view), `Type ${uid} to confirm.`);
-    for (let found = await api.erase(); found.status !== "done"; found = await api.erasure()) {
-      progress.textContent = `Erasing: ${found.documents} documents so far`;
-      await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
+    for (let erasure = await api.erase(); erasure.status !== "done"; erasure = await api.erasure()) {
+      progress.textContent = `Erasing: ${erasure.documents} documents so far`;
+      await new Promise((resolve) => setTimeout(resolve, POLL_MS));
     }
     signOut();
   }
 
   const showKeys = () => find(".programs", view).replaceChildren(keys({
-    heading: "Programs that speak MCP",
+    heading: "MCP keys",
     list: api.mcpKeys,
     create: async () => {
       const name = prompt("Which program is it for?");
@@ -37,7 +37,7 @@ export function startAccount({ api, uid, signOut }) {
     attempt,
   }));
 
-  find("#export").addEventListener("click", () => attempt(takeAlong));
+  find("#export").addEventListener("click", () => attempt(exportAll));
   onSubmit(form, () => attempt(erase));
   return { reload: showKeys };
 }

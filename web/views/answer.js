@@ -1,4 +1,4 @@
-// One answer: its status and words while it streams, its sources and buttons once it is done.
+// One answer: its status and text while it streams, its sources and buttons once it is done.
 
 import { el, linkOut } from "../dom.js";
 import { marker, render } from "../markdown.js";
@@ -27,7 +27,7 @@ export class Answer {
   #foot = el("footer");
   #tools;
 
-  /** `question` is what it answers, empty for a greeting; `retry()` asks it anew. */
+  /** `question` is the question it answers, empty for a greeting; `retry()` asks it again. */
   constructor({ api, read, question, retry }) {
     this.#tools = { api, read, question, retry };
     this.#confirmations = new Confirmations(api);
@@ -39,11 +39,11 @@ export class Answer {
   take(chunk) {
     this.#steps.take(chunk);
     this.#confirmations.take(chunk);
-    if (chunk.type === "data-connect") this.#offer(chunk.data);
-    if (chunk.type === "data-confirmation") this.#say(chunk.data.state === "asked" ? "Waiting for your word" : "Going on");
-    if (chunk.type === "waiting") this.#say("No connection. Trying again…");
+    if (chunk.type === "data-connect") this.#offerConnection(chunk.data);
+    if (chunk.type === "data-confirmation") this.#showStatus(chunk.data.state === "asked" ? "Waiting for your answer" : "Continuing");
+    if (chunk.type === "waiting") this.#showStatus("No connection. Trying again…");
     if (chunk.type === "restart") this.#restart();
-    if (chunk.type === "data-status") this.#say(chunk.data.text);
+    if (chunk.type === "data-status") this.#showStatus(chunk.data.text);
     if (chunk.type === "source-document") this.#sources[chunk.providerMetadata.keepsake.number - 1] = chunk;
     if (chunk.type === "text-delta") this.#append(chunk.delta);
     if (chunk.type === "data-message") this.finish(chunk.data);
@@ -52,22 +52,22 @@ export class Answer {
   /** Shows the whole message as it is stored. */
   finish(message) {
     const cards = message.memories ?? [];
-    this.#settle();
+    this.#hideStatus();
     this.#confirmations.end();
     this.node.dataset.id = message.id;
     this.#text = message.text;
     this.#prose.replaceChildren(
       render(message.metadata?.marked_text ?? message.text, (n) => this.#marker(n, message)));
-    this.#foot.replaceChildren(...this.#end(message), ...this.#cards(cards), this.#actions(message),
+    this.#foot.replaceChildren(...this.#note(message), ...this.#cards(cards), this.#actions(message),
       ...(this.#tools.question ? [diagnostics(this.#tools.api, message.id)] : []));
   }
 
-  #say(text) {
+  #showStatus(text) {
     this.#status.textContent = text;
     this.#status.hidden = false;
   }
 
-  #offer({ url, name }) {
+  #offerConnection({ url, name }) {
     this.#connect.append(el("p", {}, linkOut(url, `Connect your account at ${name ?? "the service"}`)));
   }
 
@@ -77,10 +77,10 @@ export class Answer {
     this.#confirmations.clear();
     this.#connect.replaceChildren();
     this.#prose.replaceChildren();
-    this.#say("Thinking");
+    this.#showStatus("Thinking");
   }
 
-  #settle() {
+  #hideStatus() {
     cancelAnimationFrame(this.#frame);
     this.#status.remove();
     this.node.removeAttribute("aria-busy");
@@ -92,7 +92,7 @@ export class Answer {
     this.#frame ||= requestAnimationFrame(() => {
       this.#frame = 0;
       this.#status.hidden = true;
-      this.#prose.replaceChildren(render(this.#text, (n) => this.#early(n)));
+      this.#prose.replaceChildren(render(this.#text, (n) => this.#streamedMarker(n)));
     });
   }
 
@@ -100,7 +100,7 @@ export class Answer {
     this.#tools.read(id, { question: this.#tools.question, answer: this.#text });
   }
 
-  #early(n) {
+  #streamedMarker(n) {
     const source = this.#sources[n - 1];
     return source ? marker(n, source.title, () => this.#open(source.sourceId)) : null;
   }
@@ -111,7 +111,7 @@ export class Answer {
     return id ? marker(n, cards[n - 1]?.structured.title ?? "", () => this.#open(id)) : null;
   }
 
-  #end({ metadata }) {
+  #note({ metadata }) {
     const note = ENDED_EARLY[metadata?.outcome];
     if (!note || !this.#tools.question) return [];
     return [el("p", { class: "ended", role: "status" }, note,
@@ -132,11 +132,11 @@ export class Answer {
       el("span", { class: "meta" }, day(card.created_at)));
   }
 
-  // A greeting answers nothing and a refusal is not stored: there is nothing to judge.
+  // A greeting answers no question and a refusal is not stored, so neither can be rated.
   #actions(message) {
-    const judged = this.#tools.question && message.metadata?.outcome !== "refused";
+    const isRatable = this.#tools.question && message.metadata?.outcome !== "refused";
     return el("div", { class: "actions" },
-      ...(judged ? feedback(this.#tools.api, message, this.#attempt) : []),
+      ...(isRatable ? feedback(this.#tools.api, message, this.#attempt) : []),
       message.metadata?.model === OFFLINE && el("span", { class: "badge",
         title: "No language model is configured: the answer quotes the best passages." }, "offline model"));
   }

@@ -1,4 +1,4 @@
-// The directory: apps one has, made or may have, what each is allowed, and accounts at services beside them.
+// The directory of apps: installed, own and other ones with their permissions, and connected accounts.
 
 import { attempting, el, find, linkOut, moveTo } from "../dom.js";
 import { startConnections } from "./connections.js";
@@ -9,7 +9,7 @@ const INSTALLED = "Installed";
 const OWN = "Yours";
 const OTHER = "More apps";
 
-/** Returns `{reload}`; `develop(id)` opens the developer page at an app of one's own. */
+/** Returns `{reload}`; `develop(id)` opens the developer page of an own app. */
 export function startApps({ api, develop }) {
   const view = find("#apps");
   const more = find(".more", view);
@@ -21,23 +21,23 @@ export function startApps({ api, develop }) {
 
   const reload = () => Promise.all([list(), connections.reload()]);
 
-  // As many as are shown: who changed one of them stays where they are.
+  // Reloads as many apps as are shown, so that a change keeps the reader's place.
   const list = () => attempt(async () => {
-    const found = new Map();
+    const loaded = new Map();
     let next;
-    do next = await load(found, next); while (next && found.size < apps.size);
-    show(found, next);
+    do next = await load(loaded, next); while (next && loaded.size < apps.size);
+    show(loaded, next);
   });
 
-  // Reads on behind the page that ended with `from`, and returns the end of this one.
-  async function load(found, from) {
+  // Adds the page after the cursor `from`, and returns the next cursor.
+  async function load(loaded, from) {
     const { items, next } = await api.apps(from);
-    for (const app of items.toSorted(byName)) found.set(app.id, app);
+    for (const app of items.toSorted(byName)) loaded.set(app.id, app);
     return next;
   }
 
-  function show(found, next) {
-    [apps, cursor] = [found, next];
+  function show(loaded, next) {
+    [apps, cursor] = [loaded, next];
     const groups = Map.groupBy(apps.values(), groupOf);
     find(".groups", view).replaceChildren(...[INSTALLED, OWN, OTHER].filter((name) => groups.has(name)).flatMap((name) =>
       [el("h3", {}, name), el("ul", { class: "rows" }, ...groups.get(name).map(row))]));
@@ -46,9 +46,9 @@ export function startApps({ api, develop }) {
   }
 
   more.addEventListener("click", () => attempt(async () => {
-    const [shown, found] = [apps, new Map(apps)];
-    show(found, await load(found, cursor));
-    const added = [...found.keys()].filter((id) => !shown.has(id));
+    const [shown, loaded] = [apps, new Map(apps)];
+    show(loaded, await load(loaded, cursor));
+    const added = [...loaded.keys()].filter((id) => !shown.has(id));
     find("[role=status]", view).textContent = `${added.length} more ${added.length === 1 ? "app is" : "apps are"} shown.`;
     if (added.length) moveTo(find(`[data-id="${CSS.escape(added[0])}"]`, view));
   }));
@@ -60,9 +60,9 @@ export function startApps({ api, develop }) {
       el("button", { type: "button", class: enabled ? null : "primary", "aria-label": `${enabled ? "Uninstall" : "Install"} ${name}`, onclick: () => toggle(app) },
         enabled ? "Uninstall" : "Install"),
       description && el("p", { class: "meta" }, description),
-      app.switched_off && el("p", { class: "problem" }, "It does not work at present and is not called."),
+      app.switched_off && el("p", { class: "problem" }, "It is switched off because its calls failed."),
       permissions(api, app),
-      asking(app),
+      allowRow(app),
       ...steps(app),
       isOwn(app) && el("button", { type: "button", class: "quiet", onclick: () => develop(id) }, "Develop"));
   }
@@ -75,8 +75,8 @@ export function startApps({ api, develop }) {
     find(`[data-id="${CSS.escape(id)}"] button`, view)?.focus();
   });
 
-  // An app that began to ask for more since it was installed has no more until its user says so.
-  function asking(app) {
+  // A permission that an app declares after its installation stays off until its user allows it.
+  function allowRow(app) {
     const words = unallowed(app);
     return words.length > 0 && el("p", { class: "meta" }, `Not allowed yet: it ${words.join(", ")}. `,
       el("button", { type: "button", class: "quiet", "aria-label": `Allow ${app.name} that`, onclick: () => allow(app) }, "Allow"));
@@ -85,7 +85,7 @@ export function startApps({ api, develop }) {
   const allow = (app) => attempt(async () => {
     await api.installApp(app);
     await list();
-    find("[role=status]", view).textContent = `${app.name} may do that from now on.`;
+    find("[role=status]", view).textContent = `${app.name} is now allowed to do that.`;
     find(`[data-id="${CSS.escape(app.id)}"] button`, view)?.focus();
   });
 
@@ -94,7 +94,7 @@ export function startApps({ api, develop }) {
   return { reload };
 }
 
-// Only its developer is shown an app's secret.
+// The server sends an app's secret to its developer alone.
 const isOwn = (app) => "signing_secret" in app;
 const groupOf = (app) => (app.enabled ? INSTALLED : isOwn(app) ? OWN : OTHER);
 const byName = (one, other) => one.name.localeCompare(other.name);
@@ -104,8 +104,8 @@ function badges(app) {
   return words.map((word) => el("span", { class: "badge" }, word));
 }
 
-// Where the app wants its users to sign in with it.
-function steps({ enabled, external_integration: { auth_steps: asked } }) {
+// Links where the app's users sign in with it.
+function steps({ enabled, external_integration: { auth_steps: declared } }) {
   if (!enabled) return [];
-  return asked.filter(({ url }) => url).map(({ name, url }) => el("p", { class: "meta" }, linkOut(url, name || "Connect your account there")));
+  return declared.filter(({ url }) => url).map(({ name, url }) => el("p", { class: "meta" }, linkOut(url, name || "Connect your account there")));
 }

@@ -9,7 +9,7 @@ import { Answer } from "./answer.js";
 const CHAT = "keepsake.chat";
 const MAIN = "main";
 
-/** Returns `{open(session)}`; `onChange(session)` is told when a chat is opened and when an answer ended in it. */
+/** Returns `{open(session)}`; `onChange(session)` is called when a chat is opened and when an answer in it has ended. */
 export function startChat({ api, read, onChange }) {
   const messages = find("#messages");
   const form = find("#ask");
@@ -21,25 +21,25 @@ export function startChat({ api, read, onChange }) {
   const add = (node) => followEnd(messages, () => messages.append(node));
   const answer = (question) => new Answer({ api, read, question, retry: () => ask(question) });
 
-  async function open(wanted) {
+  async function open(id) {
     leave();
-    session = wanted;
+    session = id;
     sessionStorage.setItem(CHAT, session);
     say(problemLine, "");
-    await load(() => api.messages(wanted));
+    await load(() => api.messages(id));
   }
 
-  // The server goes on without us; coming back, we follow again.
+  // The run continues on the server; the next visit follows it again.
   function leave() {
-    running?.left.abort();
+    running?.aborter.abort();
     setRunning(null);
   }
 
   async function load(messagesOf, { resume = true } = {}) {
-    const wanted = session;
+    const requested = session;
     try {
       const newestFirst = [await messagesOf()].flat();
-      if (session !== wanted) return;
+      if (session !== requested) return;
       showAll(newestFirst);
       onChange(session);
       const question = resume && pending(session, newestFirst);
@@ -47,16 +47,16 @@ export function startChat({ api, read, onChange }) {
       if (newestFirst[0].id !== `${question.run}-q`) add(human(question.text));
       await followAnswer(question);
     } catch (problem) {
-      if (problem.status === 404 && wanted !== MAIN) return open(MAIN);
+      if (problem.status === 404 && requested !== MAIN) return open(MAIN);
       say(problemLine, problem.message);
     }
   }
 
   function showAll(newestFirst) {
-    let asked = "";
+    let question = "";
     const nodes = newestFirst.toReversed().map((message) => {
-      if (message.sender === "human") return human((asked = message.text));
-      const view = answer(asked);
+      if (message.sender === "human") return human((question = message.text));
+      const view = answer(question);
       view.finish(message);
       return view.node;
     });
@@ -71,22 +71,22 @@ export function startChat({ api, read, onChange }) {
   }
 
   async function followAnswer(question) {
-    const mine = { question, view: answer(question.text), left: new AbortController() };
-    setRunning(mine);
-    add(mine.view.node);
+    const current = { question, view: answer(question.text), aborter: new AbortController() };
+    setRunning(current);
+    add(current.view.node);
     remember(question);
     try {
-      await show(mine);
+      await show(current);
     } catch (problem) {
-      if (running === mine) giveBack(mine, problem.message);
+      if (running === current) restoreQuestion(current, problem.message);
     }
-    if (running !== mine) return;
+    if (running !== current) return;
     forget(question);
     setRunning(null);
     onChange(session);
   }
 
-  async function show({ question, view, left: { signal } }) {
+  async function show({ question, view, aborter: { signal } }) {
     for await (const chunk of follow(api, question, signal)) {
       if (signal.aborted) return;
       if (chunk.type === "gone" || (chunk.type === "start" && isShown(chunk.messageId))) {
@@ -100,8 +100,8 @@ export function startChat({ api, read, onChange }) {
 
   const isShown = (id) => messages.querySelector(`[data-id="${CSS.escape(id)}"]`) !== null;
 
-  // What was not taken goes back to where it was written.
-  function giveBack({ question, view }, problem = "") {
+  // Puts a question that the server did not accept back into the box.
+  function restoreQuestion({ question, view }, problem = "") {
     view.node.previousElementSibling?.remove();
     view.node.remove();
     box.value ||= question.text;
@@ -113,7 +113,7 @@ export function startChat({ api, read, onChange }) {
     box.focus();
     find("#stop").disabled = true;
     if (!question.run) {
-      giveBack(running);
+      restoreQuestion(running);
       forget(question);
       return leave();
     }
@@ -125,11 +125,11 @@ export function startChat({ api, read, onChange }) {
     }
   }
 
-  function setRunning(now) {
+  function setRunning(next) {
     const hadFocus = form.contains(document.activeElement);
-    running = now;
-    find("#send").hidden = Boolean(now);
-    find("#stop").hidden = !now;
+    running = next;
+    find("#send").hidden = Boolean(next);
+    find("#stop").hidden = !next;
     find("#stop").disabled = false;
     if (hadFocus) box.focus();
   }

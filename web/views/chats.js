@@ -1,4 +1,4 @@
-// The list of chats: begin one, pick one, rename, star and delete.
+// The list of chats: create, open, rename, star and delete.
 
 import { attempting, el, find, iconButton } from "../dom.js";
 import { day } from "../words.js";
@@ -6,14 +6,14 @@ import { edit } from "./edit.js";
 
 const MAIN = "main";
 const UNTITLED = "New Chat";
-const TITLE_LOOKS_MS = [300, 1000, 3000]; // a title is made after the answer
+const TITLE_POLLS_MS = [300, 1000, 3000]; // the title arrives after the answer
 
-/** Returns `{refresh(session)}`, which marks the chat that is open; `open(id)` shows another. */
+/** Returns `{refresh(session)}`, which marks the open chat; `open(id)` opens another. */
 export function startChats({ api, open }) {
   const view = find("#chats");
   const list = find("#chat-list");
   let current = null;
-  let looks = 0;
+  let refreshes = 0;
 
   const attempt = attempting(find(".problem", view));
 
@@ -27,14 +27,14 @@ export function startChats({ api, open }) {
 
   function refresh(session) {
     current = session;
-    const mine = ++looks;
-    const look = async (at = 0) => {
-      if (mine !== looks) return;
+    const refreshed = ++refreshes;
+    const poll = async (at = 0) => {
+      if (refreshed !== refreshes) return;
       const opened = await load();
       const mayGetTitle = opened?.title === UNTITLED && opened.message_count > 1;
-      if (mayGetTitle && at < TITLE_LOOKS_MS.length) setTimeout(() => attempt(() => look(at + 1)), TITLE_LOOKS_MS[at]);
+      if (mayGetTitle && at < TITLE_POLLS_MS.length) setTimeout(() => attempt(() => poll(at + 1)), TITLE_POLLS_MS[at]);
     };
-    attempt(look);
+    attempt(poll);
   }
 
   function row(chat) {

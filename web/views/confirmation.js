@@ -1,15 +1,15 @@
-// A call that waits for its owner's word: who wants to do what with which words, and two buttons.
+// The confirmation of a call: the app, the tool, its arguments, and two buttons.
 
 import { attempting, el, find } from "../dom.js";
 import { hour, plainly, toolName } from "../words.js";
 
-const BECAME = {
+const RESULTS = {
   approved: "You confirmed this.",
   refused: "You refused this: it was not done.",
   expired: "Not confirmed in time: it was not done.",
 };
 
-/** The calls one answer asked about; each shows once, with what became of it. */
+/** The confirmations of one answer; each card shows its question, then its result. */
 export class Confirmations {
   node = el("div", { class: "confirmations", "aria-live": "polite" });
   #api;
@@ -20,17 +20,17 @@ export class Confirmations {
     this.#api = api;
   }
 
-  /** Shows what concerns it of the chunks of a stream. */
+  /** Takes a chunk of the stream; ignores those that concern no confirmation. */
   take({ type, messageId, data }) {
     if (type === "start") this.#run = messageId;
     if (type !== "data-confirmation") return;
-    if (data.state === "asked") this.#ask(data);
-    else this.#settle(data.id, data.state);
+    if (data.state === "asked") this.#show(data);
+    else this.#resolve(data.id, data.state);
   }
 
-  /** Nothing waits any more: the answer has ended. */
+  /** Closes open questions: the answer has ended. */
   end() {
-    for (const id of this.#cards.keys()) this.#settle(id, "expired");
+    for (const id of this.#cards.keys()) this.#resolve(id, "expired");
   }
 
   clear() {
@@ -38,48 +38,48 @@ export class Confirmations {
     this.node.replaceChildren();
   }
 
-  #ask(asked) {
-    const card = cardOf(asked, (approved) => this.#answer(asked.id, approved));
-    this.#cards.set(asked.id, card);
+  #show(request) {
+    const card = cardOf(request, (approved) => this.#answer(request.id, approved));
+    this.#cards.set(request.id, card);
     this.node.append(card);
     if (isIdle()) card.focus();
   }
 
   async #answer(id, approved) {
     const { state } = await this.#api.confirm(this.#run, id, approved);
-    this.#settle(id, state);
+    this.#resolve(id, state);
   }
 
-  #settle(id, state) {
+  #resolve(id, state) {
     const card = this.#cards.get(id);
     if (!card) return;
     this.#cards.delete(id);
     const hadFocus = card.contains(document.activeElement);
-    find(".choice", card).replaceWith(el("p", { class: `became ${state}` }, BECAME[state]));
+    find(".choice", card).replaceWith(el("p", { class: `result ${state}` }, RESULTS[state]));
     if (hadFocus) find("#question").focus();
   }
 }
 
-function cardOf({ tool, source, arguments: given, reason, argument, expires_at }, answer) {
+function cardOf({ tool, source, arguments: parameters, reason, argument, expires_at }, answer) {
   const problem = el("p", { class: "problem", role: "alert", hidden: true });
   const attempt = attempting(problem);
   const button = (word, approved) =>
     el("button", { type: "button", class: approved && "primary", onclick: () => attempt(() => answer(approved)) }, word);
-  const wish = plainly(`${source.name} wants to: ${toolName(tool)}`);
-  return el("section", { class: "confirmation", tabindex: "-1", "aria-label": wish },
-    el("h3", {}, wish),
+  const request = plainly(`${source.name} wants to: ${toolName(tool)}`);
+  return el("section", { class: "confirmation", tabindex: "-1", "aria-label": request },
+    el("h3", {}, request),
     el("p", {}, why(reason, argument)),
-    el("dl", {}, ...Object.entries(named(given)).flatMap(([name, value]) => [el("dt", {}, plainly(name)), el("dd", {}, plainly(written(value)))])),
+    el("dl", {}, ...Object.entries(toFields(parameters)).flatMap(([name, value]) => [el("dt", {}, plainly(name)), el("dd", {}, plainly(toText(value)))])),
     problem,
     el("div", { class: "choice" }, button("Confirm", true), button("Refuse", false), el("span", { class: "meta" }, `until ${hour(expires_at)}`)));
 }
 
 const why = (reason, argument) =>
-  reason === "not_said" ? `What it would send as “${plainly(argument)}” is not from you.` : "You did not ask for it in so many words.";
-const named = (given) => (given !== null && typeof given === "object" ? given : { arguments: given });
-const written = (value) => (typeof value === "string" ? value : JSON.stringify(value, null, 2));
+  reason === "not_said" ? `The value of “${plainly(argument)}” does not come from your message.` : "Your message does not clearly ask for this.";
+const toFields = (value) => (value !== null && typeof value === "object" ? value : { arguments: value });
+const toText = (value) => (typeof value === "string" ? value : JSON.stringify(value, null, 2));
 
-// Whoever is writing is not interrupted, nor led to confirm by the Enter that was meant for the question.
+// The card takes the focus only from an empty question: an Enter meant for the question must not confirm a call.
 function isIdle() {
   const active = document.activeElement;
   return active === document.body || (active === find("#question") && !active.value);

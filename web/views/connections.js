@@ -1,8 +1,8 @@
-// Accounts at other services: connected in a window of their own, and taken back here.
+// Connected accounts at outside services: connect in another window, disconnect here.
 
 import { attempting, el, find } from "../dom.js";
 import { day } from "../words.js";
-import { elsewhere } from "./elsewhere.js";
+import { openOtherWindow } from "./other_window.js";
 
 const STATES = {
   connected: ({ account, connected_at }) => `Connected${account ? ` as ${account}` : ""} since ${day(connected_at)}`,
@@ -14,8 +14,8 @@ const STATES = {
 export function startConnections({ api }) {
   const view = find("#connections");
   const attempt = attempting(find(".problem", view));
-  const told = find("[role=status]", view);
-  const go = elsewhere(told);
+  const status = find("[role=status]", view);
+  const open = openOtherWindow(status);
 
   const reload = () => attempt(async () => {
     const services = await api.connections();
@@ -24,30 +24,30 @@ export function startConnections({ api }) {
     find(".missing", view).textContent = missing.length ? `Not set up on this server: ${missing.join(", ")}.` : "";
   });
 
-  function row(found) {
-    const { service, label, status } = found;
+  function row(connection) {
+    const { service, label, status } = connection;
     const [verb, act] = status === "connected" ? ["Disconnect", disconnect] : [status === "expired" ? "Reconnect" : "Connect", connect];
     return el("li", { "data-service": service },
       el("span", { class: "content" }, label),
-      el("button", { type: "button", "aria-label": `${verb} ${label}`, onclick: () => attempt(() => act(found)) }, verb),
-      el("p", { class: "meta" }, STATES[status](found)));
+      el("button", { type: "button", "aria-label": `${verb} ${label}`, onclick: () => attempt(() => act(connection)) }, verb),
+      el("p", { class: "meta" }, STATES[status](connection)));
   }
 
   async function connect({ service, label }) {
     const { url } = await api.authorize(service);
     const isDone = async () => (await api.connection(service)).status === "connected";
-    if (await go(url, `${label} asks in another window; open it again`, isDone)) await settle(service, `${label} is connected.`);
+    if (await open(url, `Continue in the other window, or open ${label} again`, isDone)) await showResult(service, `${label} is connected.`);
   }
 
   async function disconnect({ service, label }) {
-    if (!confirm(`Disconnect ${label}? Its tokens are taken back and forgotten.`)) return;
+    if (!confirm(`Disconnect ${label}? Its access is revoked and its tokens are deleted.`)) return;
     const { revoked } = await api.disconnect(service);
-    await settle(service, revoked ? `${label} is disconnected.` : `${label} is forgotten here; take back the access there, too.`);
+    await showResult(service, revoked ? `${label} is disconnected.` : `${label} is disconnected here. Also remove Keepsake's access in your account there.`);
   }
 
-  async function settle(service, text) {
+  async function showResult(service, text) {
     await reload();
-    told.textContent = text;
+    status.textContent = text;
     find(`[data-service="${CSS.escape(service)}"] button`, view)?.focus();
   }
 

@@ -1,4 +1,4 @@
-// A secret to be taken elsewhere.
+// A secret with a button that copies it.
 
 import { el } from "../dom.js";
 

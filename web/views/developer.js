@@ -1,9 +1,9 @@
-// The developer page: apps of one's own are registered, checked and looked after.
+// The developer page: register, check and change own apps.
 
 import { attempting, el, find, onSubmit } from "../dom.js";
 import { calls } from "./developer/calls.js";
 import { manifest } from "./developer/manifest.js";
-import { fill, written } from "./developer/settings.js";
+import { fill, readForm } from "./developer/settings.js";
 import { secret } from "./developer/secret.js";
 import { keys } from "./keys.js";
 
@@ -19,14 +19,14 @@ export function startDeveloper({ api, onChange }) {
   const attempt = attempting(find(".problem", view));
   let shown;
 
-  const open = (wanted) => attempt(async () => {
+  const open = (requested) => attempt(async () => {
     const own = (await api.apps()).items.filter((app) => "signing_secret" in app);
-    const app = own.find(({ id }) => id === wanted) ?? (wanted === undefined ? own[0] : undefined);
+    const app = own.find(({ id }) => id === requested) ?? (requested === undefined ? own[0] : undefined);
     choice.replaceChildren(...own.map(({ id, name }) => new Option(name, id)), new Option("Register an app…", ""));
     choice.value = app?.id ?? "";
     shown = app;
     settings.open = !app;
-    find("summary", settings).textContent = app ? "Change its settings" : "A new app";
+    find("summary", settings).textContent = app ? "App settings" : "New app";
     find("button", form).textContent = app ? "Save" : "Register";
     fill(form, app);
     page.replaceChildren(...(app ? parts(app) : []));
@@ -37,12 +37,12 @@ export function startDeveloper({ api, onChange }) {
     return [
       el("h3", {}, app.name, app.private && el("span", { class: "badge" }, "private")),
       el("p", { class: "meta" }, "App id ", el("code", {}, app.id)),
-      manifest(part), calls(part), keysOf(app), secret(part),
+      manifest(part), calls(part), keySection(app), secret(part),
       el("button", { type: "button", class: "danger", onclick: () => remove(app) }, "Delete this app"),
     ];
   }
 
-  const keysOf = ({ id }) => keys({
+  const keySection = ({ id }) => keys({
     heading: "Keys",
     list: () => api.appKeys(id),
     create: async () => (await api.createAppKey(id)).secret,
@@ -51,7 +51,7 @@ export function startDeveloper({ api, onChange }) {
   });
 
   function remove({ id, name }) {
-    if (!confirm(`Delete “${name}”? Whoever installed it loses it, and its keys end.`)) return;
+    if (!confirm(`Delete “${name}”? It is removed for all its users, and its keys stop working.`)) return;
     attempt(async () => {
       await api.deleteApp(id);
       await open();
@@ -61,7 +61,7 @@ export function startDeveloper({ api, onChange }) {
   }
 
   const save = () => attempt(async () => {
-    const { id } = await (shown ? api.changeApp(shown.id, written(form, shown)) : api.registerApp({ ...written(form), capabilities: CAPABILITIES }));
+    const { id } = await (shown ? api.changeApp(shown.id, readForm(form, shown)) : api.registerApp({ ...readForm(form), capabilities: CAPABILITIES }));
     await open(id);
     onChange();
     choice.focus();

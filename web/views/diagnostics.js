@@ -1,20 +1,20 @@
-// How an answer came about: model, tools, tokens, reads, and where the time went.
+// Diagnostics of an answer: model, tools, tokens, reads and time by stage.
 
 import { el } from "../dom.js";
 import { toolName } from "../words.js";
 
 const NUMBER = new Intl.NumberFormat(undefined, { maximumFractionDigits: 1 });
 const ms = (value) => `${NUMBER.format(value)} ms`;
-const FIRST_WORD = "first_token"; // since the request began, where the others are spent in a stage
-const PATHS = { simple: "Answered at once", tools: "Looked things up", persona: "An app's persona" };
+const FIRST_WORD = "first_token"; // measured from the start of the request; the others are the time of a stage
+const PATHS = { simple: "Without tools", tools: "With tools", persona: "As an app's persona" };
 
-/** A disclosure that asks when it is opened. */
+/** A disclosure that loads when it is opened. */
 export function diagnostics(api, id) {
   const body = el("div", { "aria-live": "polite" });
-  const node = el("details", { class: "diagnostics" }, el("summary", {}, "How this answer came about"), body);
+  const node = el("details", { class: "diagnostics" }, el("summary", {}, "Details of this answer"), body);
   node.addEventListener("toggle", async () => {
     if (!node.open || body.childElementCount) return;
-    body.textContent = "Looking…";
+    body.textContent = "Loading…";
     try {
       body.replaceChildren(...report(await api.diagnostics(id)));
     } catch (problem) {
@@ -24,34 +24,34 @@ export function diagnostics(api, id) {
   return node;
 }
 
-function report(found) {
+function report(details) {
   return [
-    el("dl", {}, ...facts(found).flatMap(([name, value]) => [el("dt", {}, name), el("dd", {}, value)])),
-    ...bars("Where the time went", Object.entries(found.stages).filter(([stage]) => stage !== FIRST_WORD)),
-    ...bars("Tools", found.tools.map(({ tool, ms: took, failed }) => [failed ? `${toolName(tool)} (failed)` : toolName(tool), took])),
+    el("dl", {}, ...facts(details).flatMap(([name, value]) => [el("dt", {}, name), el("dd", {}, value)])),
+    ...bars("Time by stage", Object.entries(details.stages).filter(([stage]) => stage !== FIRST_WORD)),
+    ...bars("Tools", details.tools.map(({ tool, ms: duration, failed }) => [failed ? `${toolName(tool)} (failed)` : toolName(tool), duration])),
   ];
 }
 
-function facts(found) {
-  const model = found.fallback_model ? `${found.fallback_model}, because ${found.model} was down` : found.model;
+function facts(details) {
+  const model = details.fallback_model ? `${details.fallback_model}, because ${details.model} was down` : details.model;
   return [
     ["Model", model],
-    ["Way", `${PATHS[found.path]}, ${NUMBER.format(found.cycles)} model ${found.cycles === 1 ? "call" : "calls"}`],
-    ["Tokens", `${NUMBER.format(found.input_tokens)} read (${NUMBER.format(found.cached_tokens)} from the cache), ${NUMBER.format(found.output_tokens)} written`],
-    ["Documents", `${NUMBER.format(found.reads)} read, ${NUMBER.format(found.writes)} written`],
-    found.retrieval_path && ["Search", `${found.retrieval_path}, ${NUMBER.format(found.hits)} hits${found.fallback_without_filters ? ", again without filters" : ""}`],
-    ["Sources", NUMBER.format(found.citations)],
-    ["Time", FIRST_WORD in found.stages ? `${ms(found.ms)}, the first word after ${ms(found.stages[FIRST_WORD])}` : ms(found.ms)],
-    ["Trace", found.trace_id],
+    ["Path", `${PATHS[details.path]}, ${NUMBER.format(details.cycles)} model ${details.cycles === 1 ? "call" : "calls"}`],
+    ["Tokens", `${NUMBER.format(details.input_tokens)} read (${NUMBER.format(details.cached_tokens)} from the cache), ${NUMBER.format(details.output_tokens)} written`],
+    ["Documents", `${NUMBER.format(details.reads)} read, ${NUMBER.format(details.writes)} written`],
+    details.retrieval_path && ["Search", `${details.retrieval_path}, ${NUMBER.format(details.hits)} hits${details.fallback_without_filters ? ", repeated without filters" : ""}`],
+    ["Sources", NUMBER.format(details.citations)],
+    ["Time", FIRST_WORD in details.stages ? `${ms(details.ms)}, the first word after ${ms(details.stages[FIRST_WORD])}` : ms(details.ms)],
+    ["Trace", details.trace_id],
   ].filter(Boolean);
 }
 
 function bars(title, rows) {
   if (!rows.length) return [];
-  const longest = Math.max(...rows.map(([, took]) => took), 1);
-  const items = rows.map(([name, took]) => el("li", {},
+  const longest = Math.max(...rows.map(([, duration]) => duration), 1);
+  const items = rows.map(([name, duration]) => el("li", {},
     el("span", {}, name.replaceAll("_", " ")),
-    el("meter", { min: "0", max: String(longest), value: String(took), "aria-label": name }),
-    el("span", { class: "took" }, ms(took))));
+    el("meter", { min: "0", max: String(longest), value: String(duration), "aria-label": name }),
+    el("span", { class: "duration" }, ms(duration))));
   return [el("h4", {}, title), el("ul", { class: "bars" }, ...items)];
 }

@@ -1,8 +1,8 @@
-// Editing in place: a text gives way to a field, Enter keeps, Escape gives up.
+// Editing in place: a field replaces the text; Enter saves, Escape cancels.
 
 import { el } from "../dom.js";
 
-/** Puts a field in the place of `node`; `save(text)` is called with another, not empty text. */
+/** Replaces `node` by a field; calls `save(text)` if the text changed and is not empty. */
 export function edit(node, { label, text, long = false }, save) {
   const opener = document.activeElement;
   const field = el(long ? "textarea" : "input", { "aria-label": label, maxlength: long ? "1000" : "200" });
@@ -16,16 +16,16 @@ export function edit(node, { label, text, long = false }, save) {
     form.replaceWith(node);
     opener?.focus();
   };
-  const keep = (event) => {
+  const submit = (event) => {
     event?.preventDefault();
-    const written = field.value.trim();
+    const edited = field.value.trim();
     close();
-    if (written && written !== text) save(written);
+    if (edited && edited !== text) save(edited);
   };
-  form.addEventListener("submit", keep);
+  form.addEventListener("submit", submit);
   field.addEventListener("blur", close);
   field.addEventListener("keydown", (event) => {
-    if (event.key === "Enter" && !event.shiftKey && !event.isComposing) keep(event);
+    if (event.key === "Enter" && !event.shiftKey && !event.isComposing) submit(event);
     if (event.key === "Escape") close();
     event.stopPropagation();
   });

@@ -1,13 +1,13 @@
-// What the reader thinks of an answer: thumbs, and a report.
+// Feedback on an answer: thumbs and a report.
 
 import { iconButton } from "../dom.js";
 
-/** The buttons for one stored answer; `attempt` runs a call and shows what went wrong. */
+/** The buttons for one stored answer; `attempt` runs a call and shows its error. */
 export function feedback(api, message, attempt) {
   return [...thumbs(api, message, attempt), flag(api, message, attempt)];
 }
 
-// The chosen thumb takes its rating back.
+// Pressing the chosen thumb again removes the rating.
 function thumbs(api, { id, rating }, attempt) {
   let current = rating ?? 0;
   const rate = (value) => attempt(async () => {
@@ -29,14 +29,14 @@ function thumbs(api, { id, rating }, attempt) {
 function flag(api, { id, reported }, attempt) {
   const button = iconButton("flag", "Report this answer", () => attempt(async () => {
     await api.report(id);
-    settle();
+    showReported();
   }));
-  const settle = () => {
+  const showReported = () => {
     button.disabled = true;
     button.setAttribute("aria-pressed", "true");
     button.setAttribute("aria-label", "Reported");
     button.title = "Reported";
   };
-  if (reported) settle();
+  if (reported) showReported();
   return button;
 }

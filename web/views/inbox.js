@@ -1,9 +1,9 @@
-// The inbox: what apps had to say, newest first; what has been shown here is read.
+// The inbox: notifications of apps, newest first; showing one marks it as read.
 
 import { attempting, el, find, moveTo } from "../dom.js";
 import { moment } from "../words.js";
 
-const LOOK_EVERY_MS = 15_000;
+const POLL_MS = 15_000;
 
 export function startInbox({ api }) {
   const view = find("#inbox");
@@ -19,7 +19,7 @@ export function startInbox({ api }) {
     return items;
   }
 
-  // What already stands in the list stays where its reader saw it.
+  // Skips notifications that the list already shows.
   function cards(items) {
     const added = items.filter(({ id }) => !listed.has(id));
     for (const { id } of added) listed.add(id);
@@ -47,7 +47,7 @@ export function startInbox({ api }) {
     list.append(...added);
     moveTo(added[0]);
   }));
-  setInterval(() => document.visibilityState === "visible" && look(), LOOK_EVERY_MS);
+  setInterval(() => document.visibilityState === "visible" && look(), POLL_MS);
   look();
   return { look };
 }

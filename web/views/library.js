@@ -1,15 +1,15 @@
-// The library: keep a transcript, watch it being processed, browse what is there.
+// The library: add a transcript, follow its processing, list conversations.
 
 import { el, find, icon, moveTo, onSubmit, say } from "../dom.js";
 import { SAMPLE } from "../sample.js";
 import { conversationFrom } from "../transcript.js";
 import { day } from "../words.js";
 
-const FIRST_LOOK_MS = 300;
-const SLOWEST_LOOK_MS = 5000;
+const FIRST_POLL_MS = 300;
+const SLOWEST_POLL_MS = 5000;
 const MAX_FILE_BYTES = 5_000_000;
 
-/** Returns `{settle(id, conversation)}`, which shows a changed conversation; null takes it away. */
+/** Returns `{update(id, conversation)}`, which shows a changed conversation; null removes it. */
 export function startLibrary({ api, read, name }) {
   const list = find("#conversations");
   const more = find("#more");
@@ -32,7 +32,7 @@ export function startLibrary({ api, read, name }) {
     find("#empty").hidden = list.children.length > 0 || !listProblem.hidden;
   }
 
-  // What was kept since the page was loaded stands on top already.
+  // A conversation added since the page loaded is already listed.
   function addOnce(conversation) {
     if (!shown(conversation.id)) list.append(place(conversation));
   }
@@ -40,13 +40,13 @@ export function startLibrary({ api, read, name }) {
   function place(conversation) {
     const item = el("li", { "data-id": conversation.id }, card(conversation, read));
     if (isUnfinished(conversation)) watch(api, conversation.id, (now) => {
-      settle(conversation.id, now);
+      update(conversation.id, now);
       if (now) find("#kept").textContent = `Processed: ${now.structured.title || "a conversation"}`;
     });
     return item;
   }
 
-  function settle(id, conversation) {
+  function update(id, conversation) {
     const item = shown(id);
     if (conversation) item?.replaceChildren(card(conversation, read));
     else item?.remove();
@@ -54,11 +54,11 @@ export function startLibrary({ api, read, name }) {
 
   const shown = (id) => find(`[data-id="${CSS.escape(id)}"]`, list);
 
-  async function keep(text, startedAt = null) {
+  async function add(text, startedAt = null) {
     say(formProblem, "");
     try {
       const conversation = conversationFrom(text, { name, startedAt });
-      const { id, status } = await api.keep(conversation);
+      const { id, status } = await api.addConversation(conversation);
       list.prepend(place({ ...conversation, id, status }));
       find("#empty").hidden = true;
       form.reset();
@@ -67,30 +67,30 @@ export function startLibrary({ api, read, name }) {
     }
   }
 
-  async function take(file) {
+  async function readFile(file) {
     if (!file) return;
-    if (file.size > MAX_FILE_BYTES) return say(formProblem, "This file is too large for a transcript.");
+    if (file.size > MAX_FILE_BYTES) return say(formProblem, "This file is too large. A transcript may have up to 5 MB.");
     transcript.value = await file.text();
     say(formProblem, "");
   }
 
   onSubmit(form, () => {
     const started = find("#started").value;
-    return keep(transcript.value, started ? new Date(started) : null);
+    return add(transcript.value, started ? new Date(started) : null);
   });
-  find("#file").addEventListener("change", (event) => take(event.target.files[0]));
-  find("#sample").addEventListener("click", () => keep(SAMPLE));
+  find("#file").addEventListener("change", (event) => readFile(event.target.files[0]));
+  find("#sample").addEventListener("click", () => add(SAMPLE));
   more.addEventListener("click", async () => {
     const last = list.lastElementChild;
     await loadPage();
     moveTo(last.nextElementSibling);
   });
-  acceptDrops(form, take);
+  acceptDrops(form, readFile);
   loadPage();
-  return { settle };
+  return { update };
 }
 
-function acceptDrops(form, take) {
+function acceptDrops(form, readFile) {
   const over = (is) => (event) => {
     event.preventDefault();
     form.classList.toggle("drop", is);
@@ -100,22 +100,22 @@ function acceptDrops(form, take) {
   form.addEventListener("drop", (event) => {
     if (!event.dataTransfer.files.length) return form.classList.remove("drop");
     over(false)(event);
-    take(event.dataTransfer.files[0]);
+    readFile(event.dataTransfer.files[0]);
   });
 }
 
 const isUnfinished = ({ status }) => status !== "completed" && status !== "failed";
 
-// Looks again after 0.3 s, then ever more slowly, and through short disconnections; tells null of what is gone.
-function watch(api, id, onSettled, wait = FIRST_LOOK_MS) {
-  const again = () => watch(api, id, onSettled, Math.min(wait * 1.5, SLOWEST_LOOK_MS));
+// Polls after 0.3 s, then more and more slowly, also while the connection is down; null: it was deleted.
+function watch(api, id, onProcessed, wait = FIRST_POLL_MS) {
+  const again = () => watch(api, id, onProcessed, Math.min(wait * 1.5, SLOWEST_POLL_MS));
   setTimeout(async () => {
     try {
       const conversation = await api.conversation(id);
       if (isUnfinished(conversation)) again();
-      else onSettled(conversation);
+      else onProcessed(conversation);
     } catch (problem) {
-      if (problem.status === 404) onSettled(null);
+      if (problem.status === 404) onProcessed(null);
       else again();
     }
   }, wait);
@@ -129,18 +129,18 @@ function card(conversation, read) {
     el("span", { class: "title" }, waiting ? "New conversation" : structured.title || "Untitled conversation"),
     el("span", { class: "meta" }, day(started_at), conversation.starred && icon("star"), state(conversation)),
     structured.overview && el("span", { class: "overview" }, structured.overview),
-    toDo(structured.action_items ?? []));
+    tasks(structured.action_items ?? []));
 }
 
 function state({ status, discarded }) {
   if (status === "failed") return el("span", { class: "state failed" }, "Could not be processed");
   if (status !== "completed") return el("span", { class: "state busy" }, "Processing");
-  return discarded && el("span", { class: "state" }, "Set aside");
+  return discarded && el("span", { class: "state" }, "Discarded");
 }
 
-function toDo(items) {
+function tasks(items) {
   if (!items.length) return null;
   const lines = items.slice(0, 3).map((item) => el("span", { class: "todo" }, icon("task"), el("span", {}, item.description)));
   const rest = items.length - lines.length;
-  return el("span", { class: "todos" }, ...lines, rest > 0 && el("span", { class: "hint" }, `and ${rest} more to do`));
+  return el("span", { class: "todos" }, ...lines, rest > 0 && el("span", { class: "hint" }, `and ${rest} more tasks`));
 }

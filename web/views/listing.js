@@ -3,8 +3,8 @@
 import { attempting, find, moveTo } from "../dom.js";
 
 /**
- * Fills the panel `view` with `row(item)` for each item of `page(cursor)`, which gives `{items, next}`.
- * Returns `reload()` and `attempt(act)`, which runs a change and says what went wrong.
+ * Fills the panel `view` with `row(item)` for each item of `page(cursor)`, which returns `{items, next}`.
+ * Returns `reload()` and `attempt(act)`, which runs a change and shows its error.
  */
 export function listing(view, { page, row }) {
   const list = find(".rows", view);

@@ -1,4 +1,4 @@
-// What Keepsake remembers: each fact with the words it rests on and what it took the place of.
+// Memories: each fact with the quotation that proves it and the facts it replaced.
 
 import { el, find, iconButton, moveTo, onSubmit } from "../dom.js";
 import { day } from "../words.js";
@@ -33,27 +33,27 @@ export function startMemories({ api, read }) {
         iconButton("pen", `Edit: ${memory.content}`, () => edit(content, { label: "Memory", text: memory.content, long: true }, change)),
         iconButton("bin", `Delete: ${memory.content}`, () => remove(memory))),
       el("p", { class: "meta" }, origin(memory)),
-      ground(memory));
+      details(memory));
   }
 
   function remove(memory) {
-    if (!confirm(`Forget “${memory.content}”? It does not come back.`)) return;
+    if (!confirm(`Delete “${memory.content}”? It will not be remembered again.`)) return;
     attempt(async () => {
       await api.deleteMemory(memory.id);
       await refresh();
     });
   }
 
-  function ground({ id, content, evidence, conversation_id, segment }) {
-    const earlier = el("ol", { class: "earlier", "aria-label": "Earlier", "aria-live": "polite" });
+  function details({ id, content, evidence, conversation_id, segment }) {
+    const superseded = el("ol", { class: "earlier", "aria-label": "Earlier", "aria-live": "polite" });
     const open = () => read(conversation_id, { segment });
-    const node = el("details", {}, el("summary", { "aria-label": `Why, and what before: ${content}` }, "Why, and what before"),
-      evidence ? el("blockquote", {}, evidence) : el("p", { class: "meta" }, "You wrote this down yourself."),
+    const node = el("details", {}, el("summary", { "aria-label": `Source and history: ${content}` }, "Source and history"),
+      evidence ? el("blockquote", {}, evidence) : el("p", { class: "meta" }, "You wrote this memory."),
       conversation_id && el("button", { type: "button", class: "quiet", onclick: open }, "Open the conversation"),
-      earlier);
+      superseded);
     node.addEventListener("toggle", () => node.open && attempt(async () => {
       const history = await api.memoryHistory(id);
-      earlier.replaceChildren(...history.map(before));
+      superseded.replaceChildren(...history.map(supersededRow));
     }));
     return node;
   }
@@ -69,11 +69,11 @@ export function startMemories({ api, read }) {
   return { reload: refresh };
 }
 
-function before({ content, valid_to }) {
+function supersededRow({ content, valid_to }) {
   return el("li", {}, content, valid_to && el("span", { class: "meta" }, ` until ${day(valid_to)}`));
 }
 
 function origin({ category, created_at, mentions, edited, manually_added }) {
-  const notes = [manually_added ? "your own words" : category, day(created_at), mentions > 1 && `said ${mentions} times`, edited && "edited"];
+  const notes = [manually_added ? "written by you" : category, day(created_at), mentions > 1 && `mentioned ${mentions} times`, edited && "edited"];
   return notes.filter(Boolean).join(" · ");
 }

@@ -1,8 +1,8 @@
-// Several memories become one, in words that their owner edits first.
+// Merging of memories: several become one, in a text that the user edits first.
 
 import { el, find, onSubmit, say } from "../dom.js";
 
-/** Returns `box(memory)`, which chooses one, and `reset()`; `onMerged()` is called when the chosen are one. */
+/** Returns `box(memory)`, a checkbox that chooses it, and `reset()`; `onMerged()` is called after a merge. */
 export function startMerging({ api, onMerged }) {
   const button = find("#merge");
   const dialog = find("#merging");
@@ -13,15 +13,15 @@ export function startMerging({ api, onMerged }) {
   const box = ({ id, content }) => el("input", { type: "checkbox", "aria-label": `Choose: ${content}`, onchange: ({ target }) => {
     if (target.checked) chosen.set(id, content);
     else chosen.delete(id);
-    offer();
+    updateButton();
   } });
 
   function reset() {
     chosen.clear();
-    offer();
+    updateButton();
   }
 
-  function offer() {
+  function updateButton() {
     button.disabled = chosen.size < 2;
     button.textContent = chosen.size < 2 ? "Merge" : `Merge ${chosen.size}`;
   }

@@ -1,4 +1,4 @@
-// The people who speak in the owner's conversations.
+// People who speak in the user's conversations.
 
 import { el, find, iconButton } from "../dom.js";
 import { day } from "../words.js";
@@ -23,7 +23,7 @@ export function startPeople({ api }) {
   }
 
   function remove(person) {
-    if (!confirm(`Delete ${person.name}? Their words stay, without the name.`)) return;
+    if (!confirm(`Delete ${person.name}? What they said stays, without the name.`)) return;
     attempt(async () => {
       await api.deletePerson(person.id);
       await reload();

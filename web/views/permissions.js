@@ -1,4 +1,4 @@
-// What an app may do once it is installed.
+// Permissions of an app, and its tools.
 
 import { el } from "../dom.js";
 
@@ -8,17 +8,17 @@ const WORDS = {
   read_memories: "reads your memories",
   read_conversations: "reads your conversations",
   read_tasks: "reads your tasks",
-  hear_conversations: "is told of your new conversations",
+  hear_conversations: "receives your new conversations",
 };
 
-/** A disclosure that asks for the app's tools when it is opened. */
+/** A disclosure that loads the app's tools when it is opened. */
 export function permissions(api, app) {
   const list = el("ul", { class: "may", "aria-live": "polite" });
   const node = el("details", {}, el("summary", { "aria-label": `What ${app.name} may do` }, "What it may do"), list);
   node.addEventListener("toggle", async () => {
     if (!node.open || list.childElementCount) return;
     try {
-      list.replaceChildren(...(await api.appTools(app.id)).map(tool), ...beyond(app));
+      list.replaceChildren(...(await api.appTools(app.id)).map(tool), ...outsideChat(app));
     } catch (problem) {
       list.replaceChildren(el("li", { class: "problem" }, problem.message));
     }
@@ -26,7 +26,7 @@ export function permissions(api, app) {
   return node;
 }
 
-/** One tool, and whether it only reads or acts. */
+/** One tool, and whether it only reads or makes changes. */
 export function tool({ name, description, side_effect }) {
   return el("li", {},
     el("span", { class: "content" }, name.replaceAll("_", " ")),
@@ -34,13 +34,13 @@ export function tool({ name, description, side_effect }) {
     el("p", { class: "meta" }, description));
 }
 
-/** What an installed app asks for that its user has not allowed yet, in words. */
-export function unallowed({ enabled, permissions: wanted, granted_permissions: granted }) {
-  return enabled ? wanted.filter((one) => !granted.includes(one)).map((one) => WORDS[one]) : [];
+/** Permissions that an installed app declares and its user has not allowed, as text. */
+export function unallowed({ enabled, permissions: declared, granted_permissions: granted }) {
+  return enabled ? declared.filter((one) => !granted.includes(one)).map((one) => WORDS[one]) : [];
 }
 
-// What it does by itself, without being asked in the chat; whatever it declares, its key lets it notify.
-function beyond({ permissions: wanted }) {
-  const words = [...wanted.map((one) => WORDS[one]), "may send you notifications"];
+// Permissions outside the chat. An app's key always lets it send notifications.
+function outsideChat({ permissions: declared }) {
+  const words = [...declared.map((one) => WORDS[one]), "may send you notifications"];
   return words.map((text) => el("li", {}, el("span", { class: "content" }, text)));
 }

@@ -1,4 +1,4 @@
-// What may make itself heard: all or nothing, quiet hours, single apps. Every change is kept at once.
+// Notification settings: all apps, single apps, quiet hours. Every change is saved at once.
 
 import { attempting, el, find } from "../dom.js";
 
@@ -13,9 +13,9 @@ export function startPreferences({ api }) {
   const attempt = attempting(find(".problem", node));
 
   digest.append(
-    new Option("together, at their end", AT_THE_END),
-    ...HOURS.map((hour) => new Option(`together, at ${String(hour).padStart(2, "0")}:00`, hour)),
-    new Option("not at all: it waits here", NEVER));
+    new Option("in one notification, at their end", AT_THE_END),
+    ...HOURS.map((hour) => new Option(`in one notification, at ${String(hour).padStart(2, "0")}:00`, hour)),
+    new Option("not at all: keep it in the inbox", NEVER));
 
   const load = () => attempt(async () => {
     const [preferences, { items: apps }] = await Promise.all([api.preferences(), api.apps()]);
@@ -23,7 +23,7 @@ export function startPreferences({ api }) {
     find(".apps", form).replaceChildren(...apps.filter((app) => app.enabled || isMuted(app, preferences)).map((app) => choice(app, preferences)));
   });
 
-  let kept = Promise.resolve();
+  let saving = Promise.resolve();
 
   function show({ enabled: any, quiet_hours: hours, digest: together, digest_hour: hour }) {
     enabled.checked = any;
@@ -36,7 +36,7 @@ export function startPreferences({ api }) {
   const choice = ({ id, name }, preferences) => el("label", { class: "check" },
     el("input", { type: "checkbox", name: "app", value: id, checked: !isMuted({ id }, preferences) }), el("span", {}, name));
 
-  function wanted() {
+  function readForm() {
     const apps = [...form.querySelectorAll("[name=app]")];
     return {
       enabled: enabled.checked,
@@ -47,15 +47,15 @@ export function startPreferences({ api }) {
     };
   }
 
-  const keep = () => attempt(async () => {
-    await api.setPreferences(wanted());
-    find("[role=status]", form).textContent = "Kept.";
+  const save = () => attempt(async () => {
+    await api.setPreferences(readForm());
+    find("[role=status]", form).textContent = "Saved.";
   });
 
-  // One after the other, so that the last word is the last to arrive; a time that is being typed is not one yet.
+  // Saved one after the other, so that the last change arrives last; a half-typed time is not saved.
   form.addEventListener("change", () => {
     find(".hours", form).disabled = !quiet.checked;
-    if (form.checkValidity()) kept = kept.then(keep);
+    if (form.checkValidity()) saving = saving.then(save);
   });
   node.addEventListener("toggle", () => node.open && load());
 }

@@ -1,4 +1,4 @@
-// One conversation, read beside the chat: what it came to, and every word of it; its title, star and speakers
+// The reader: one conversation beside the chat, with its summary and transcript. Its title, star and speakers
 // can be changed here.
 
 import { citedSegments } from "../citations.js";
@@ -7,16 +7,16 @@ import { moment, offset, speakerName } from "../words.js";
 import { edit } from "./edit.js";
 
 /**
- * Returns `read(id, {question, answer, segment})`; what that answer rests on, or that segment, is marked.
- * `onChange(id, conversation)` is told of changes, with null for what was deleted.
+ * Returns `read(id, {question, answer, segment})`; the passages that the answer cites, or that segment, are marked.
+ * `onChange(id, conversation)` is called after a change, with null after a deletion.
  */
 export function reader(api, onChange) {
   const panel = find("#reader");
   let opener = null;
-  let wanted = null;
+  let requested = null;
 
   const close = () => {
-    wanted = null;
+    requested = null;
     panel.hidden = true;
     opener?.focus();
   };
@@ -25,15 +25,15 @@ export function reader(api, onChange) {
 
   async function read(id, { question = "", answer = "", segment = null } = {}) {
     if (!panel.contains(document.activeElement)) opener = document.activeElement;
-    wanted = id;
+    requested = id;
     show(panel, "Opening…");
     try {
       const [conversation, passages] = await Promise.all([api.conversation(id), passagesFor(api, id, question)]);
       const segments = conversation.transcript_segments;
       const cited = segment === null ? citedSegments(segments, passages, answer) : new Set([segments[segment]]);
-      if (wanted === id) show(panel, titleOf(conversation), tools(conversation), ...contents(conversation, cited, { name, unname }));
+      if (requested === id) show(panel, titleOf(conversation), tools(conversation), ...contents(conversation, cited, { name, unname }));
     } catch (problem) {
-      if (wanted === id) show(panel, "Not to be opened", el("p", { class: "problem" }, problem.message));
+      if (requested === id) show(panel, "This conversation cannot be opened", el("p", { class: "problem" }, problem.message));
     }
     find(".cited", panel)?.scrollIntoView({ block: "center" });
   }
@@ -55,15 +55,15 @@ export function reader(api, onChange) {
     return el("div", { class: "page" },
       iconButton("star", "Star this conversation", () => change({ starred: !starred }), { "aria-pressed": String(starred) }),
       iconButton("pen", "Rename this conversation", () => edit(find("h2", panel), { label: "Title", text: structured?.title ?? "" }, (text) => change({ title: text }))),
-      iconButton("bin", "Delete this conversation", () => confirm(`Delete “${title}” and what came of it?`) && attempt(async () => {
+      iconButton("bin", "Delete this conversation", () => confirm(`Delete “${title}” and everything derived from it?`) && attempt(async () => {
         await api.deleteConversation(id);
         onChange(id, null);
         close();
       })));
   }
 
-  // After a change the same lines are read on, from the one where it was made.
-  async function again(id) {
+  // Reloads after a change, and keeps the scroll position and the focused line.
+  async function reload(id) {
     const scroll = find(".scroll", panel);
     const place = scroll.scrollTop;
     const lines = () => [...panel.querySelectorAll(".transcript li")];
@@ -78,13 +78,13 @@ export function reader(api, onChange) {
       const { items } = await api.people();
       const person = items.find((known) => known.name === text) ?? (await api.addPerson(text));
       await api.nameSpeaker(id, segment.label, person.id);
-      await again(id);
+      await reload(id);
     }));
   }
 
   const unname = (id, { label }) => attempt(async () => {
     await api.nameSpeaker(id, label);
-    await again(id);
+    await reload(id);
   });
 
   return read;
@@ -99,7 +99,7 @@ function show(panel, title, ...nodes) {
   find("h2", panel).focus({ preventScroll: true });
 }
 
-// Marks are a convenience: without them the conversation still opens.
+// Without marks the conversation still opens.
 async function passagesFor(api, id, question) {
   if (!question) return [];
   const { hits } = await api.passages(question).catch(() => ({ hits: [] }));
@@ -136,11 +136,11 @@ function line(segment, marked, who) {
     el("p", {}, segment.text));
 }
 
-// Who is known already is renamed among the people.
+// A known person is renamed in the people view.
 function speaker(id, segment, { name, unname }) {
   const known = speakerName(segment);
   if (segment.person_id) return [known, iconButton("undo", `This is not ${known}`, () => unname(id, segment))];
   if (segment.is_user || !segment.speaker) return [known];
-  return [el("button", { type: "button", class: "name", title: "Say who this is", onclick: ({ currentTarget }) => name(id, segment, currentTarget) },
+  return [el("button", { type: "button", class: "name", title: "Name this speaker", onclick: ({ currentTarget }) => name(id, segment, currentTarget) },
     known)];
 }

@@ -1,4 +1,4 @@
-// Finding conversations by what was said in them: passages, with the words that were looked for marked.
+// Search in conversations: passages with the query's words marked.
 
 import { el, find, say } from "../dom.js";
 import { day } from "../words.js";
@@ -11,25 +11,25 @@ export function startSearch({ api, read }) {
   const box = find("input", form);
   const list = find("#hits");
   const problem = find(".problem", form);
-  let asked = "";
+  let latestQuery = "";
 
   async function search() {
-    const query = (asked = box.value.trim());
+    const query = (latestQuery = box.value.trim());
     say(problem, "");
     if (!query) return show([]);
     try {
       const { hits } = await api.passages(query);
       const found = await Promise.all(hits.slice(0, SHOWN).map(async (hit) => ({ ...hit, conversation: await api.conversation(hit.conversation_id) })));
-      if (asked === query) show(found.map((hit) => item(hit, query)), count(hits.length));
+      if (latestQuery === query) show(found.map((hit) => item(hit, query)), count(hits.length));
     } catch (failed) {
-      if (asked === query) say(problem, failed.message);
+      if (latestQuery === query) say(problem, failed.message);
     }
   }
 
-  function show(items, told = "") {
-    find("#hit-count").textContent = told;
+  function show(items, countText = "") {
+    find("#hit-count").textContent = countText;
     list.replaceChildren(...items);
-    view.toggleAttribute("data-searching", Boolean(asked));
+    view.toggleAttribute("data-searching", Boolean(latestQuery));
   }
 
   function item({ conversation: { id, structured, started_at }, passages }, query) {
@@ -52,10 +52,10 @@ function count(found) {
   return found > SHOWN ? `The ${SHOWN} best of ${found}` : `${found} found`;
 }
 
-/** A text in pieces, those that begin like a word of `query` as marks. */
+/** A text in pieces; words that begin like a word of `query` are marked. */
 export function highlighted(text, query) {
   const words = query.match(/[\p{L}\p{N}]{3,}|\p{N}+/gu);
   if (!words) return [text];
-  const wanted = new RegExp(`(?<![\\p{L}\\p{N}])((?:${words.join("|")})[\\p{L}\\p{N}]*)`, "giu");
-  return text.split(wanted).map((piece, at) => (at % 2 ? el("mark", {}, piece) : piece));
+  const pattern = new RegExp(`(?<![\\p{L}\\p{N}])((?:${words.join("|")})[\\p{L}\\p{N}]*)`, "giu");
+  return text.split(pattern).map((piece, at) => (at % 2 ? el("mark", {}, piece) : piece));
 }

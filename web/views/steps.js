@@ -1,4 +1,4 @@
-// What went on before an answer's words: the model's reasoning and its tools, folded away.
+// Steps before an answer's text: the model's reasoning and its tool calls, folded.
 
 import { el } from "../dom.js";
 import { toolName as nameOf } from "../words.js";
@@ -10,7 +10,7 @@ export class Steps {
   #reasoning = null;
   #tools = new Map();
 
-  /** Shows what concerns it of the chunks of a stream. */
+  /** Takes a chunk of the stream; ignores those that are no step. */
   take(chunk) {
     if (chunk.type === "reasoning-start") this.#reasoning = this.#begin("Reasoning");
     if (chunk.type === "reasoning-delta") this.#reasoning.append(chunk.delta);
@@ -25,16 +25,16 @@ export class Steps {
   }
 
   #begin(title, state = null) {
-    const said = el("pre", { tabindex: "0", "aria-label": title });
-    this.node.append(el("details", {}, el("summary", {}, title, state), said));
-    return said;
+    const body = el("pre", { tabindex: "0", "aria-label": title });
+    this.node.append(el("details", {}, el("summary", {}, title, state), body));
+    return body;
   }
 
   #start({ toolCallId, toolName, input }) {
     const state = el("span", { class: "state running" }, STATE.running);
-    const said = this.#begin(nameOf(toolName), state);
-    said.append(written(input));
-    this.#tools.set(toolCallId, { state, said });
+    const body = this.#begin(nameOf(toolName), state);
+    body.append(toText(input));
+    this.#tools.set(toolCallId, { state, body });
   }
 
   #end({ toolCallId }, word, output) {
@@ -42,8 +42,8 @@ export class Steps {
     if (!tool) return;
     tool.state.textContent = word;
     tool.state.className = `state ${word}`;
-    tool.said.append(`\n\n${written(output)}`);
+    tool.body.append(`\n\n${toText(output)}`);
   }
 }
 
-const written = (value) => (typeof value === "string" ? value : JSON.stringify(value, null, 2));
+const toText = (value) => (typeof value === "string" ? value : JSON.stringify(value, null, 2));

@@ -1,4 +1,4 @@
-// What is to be done: added here, asked for in the chat, or said in a conversation.
+// Tasks: added here, created in the chat, or found in a conversation.
 
 import { el, find, iconButton, onSubmit } from "../dom.js";
 import { day } from "../words.js";
@@ -21,7 +21,7 @@ export function startTasks({ api, read }) {
     return el("li", { class: task.completed ? "done" : null },
       el("label", { class: "check" }, box, description),
       el("div", { class: "tools" },
-        task.conversation_id && iconButton("open", `Where from: ${task.description}`, () => read(task.conversation_id)),
+        task.conversation_id && iconButton("open", `Open the conversation: ${task.description}`, () => read(task.conversation_id)),
         iconButton("pen", `Edit: ${task.description}`, () => edit(description, { label: "Task", text: task.description }, (text) => change(task, { description: text }))),
         iconButton("bin", `Delete: ${task.description}`, () => remove(task))),
       task.due_at && el("p", { class: "meta" }, `due ${day(task.due_at)}`));

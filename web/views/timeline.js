@@ -1,4 +1,4 @@
-// The owner's days, newest first: what was said, what comes up and what is due on each.
+// The timeline: conversations, events and due tasks by day, newest first.
 
 import { el, find, icon, moveTo, say } from "../dom.js";
 import { day, hour } from "../words.js";
@@ -13,21 +13,21 @@ export function startTimeline({ api, read }) {
 
   // A cursor is undefined before the first page and null after the last.
   function reload() {
-    shown = { entries: [], said: undefined, due: undefined };
+    shown = { entries: [], conversationCursor: undefined, taskCursor: undefined };
     return grow(shown);
   }
 
   async function grow(chronicle) {
     more.disabled = true;
     try {
-      const [said, due] = await Promise.all([
-        chronicle.said === null ? NOTHING : conversations(chronicle.said),
-        chronicle.due === null ? NOTHING : api.tasks(chronicle.due),
+      const [conversationPage, taskPage] = await Promise.all([
+        chronicle.conversationCursor === null ? NOTHING : conversations(chronicle.conversationCursor),
+        chronicle.taskCursor === null ? NOTHING : api.tasks(chronicle.taskCursor),
       ]);
       if (chronicle !== shown) return;
-      const entries = [...said.items.flatMap(fromConversation), ...due.items.flatMap(fromTask)];
+      const entries = [...conversationPage.items.flatMap(fromConversation), ...taskPage.items.flatMap(fromTask)];
       chronicle.entries.push(...entries.map((entry) => ({ at: entry.at, row: row(entry) })));
-      Object.assign(chronicle, { said: said.next, due: due.next });
+      Object.assign(chronicle, { conversationCursor: conversationPage.next, taskCursor: taskPage.next });
       draw(chronicle);
       say(find(".problem", view), "");
     } catch (problem) {
@@ -42,13 +42,13 @@ export function startTimeline({ api, read }) {
     return { items: page.conversations, next: page.next_cursor };
   }
 
-  function draw({ entries, said, due }) {
+  function draw({ entries, conversationCursor, taskCursor }) {
     const latestFirst = entries.toSorted((one, other) => other.at - one.at);
     const days = Map.groupBy(latestFirst, ({ at }) => day(at));
     find(".days", view).replaceChildren(...[...days].map(([name, those]) =>
       el("li", {}, el("h3", {}, name), el("ul", {}, ...those.map(({ row }) => row)))));
     find(".empty", view).hidden = entries.length > 0;
-    more.hidden = said === null && due === null;
+    more.hidden = conversationCursor === null && taskCursor === null;
   }
 
   const rows = () => [...view.querySelectorAll(".days ul > li")];
@@ -61,7 +61,7 @@ export function startTimeline({ api, read }) {
       el("span", { class: "meta" }, kind));
   }
 
-  // Days of a later page may stand between those that were there.
+  // Rows of a later page may belong between those already shown.
   more.addEventListener("click", async () => {
     const known = new Set(rows());
     await grow(shown);

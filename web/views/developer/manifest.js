@@ -1,34 +1,34 @@
-// What the app's manifest declares: the tools that are offered, and why others are not.
+// The manifest of an app: the tools it offers, and why others were refused.
 
 import { el, renew } from "../../dom.js";
 import { moment } from "../../words.js";
-import { elsewhere } from "../elsewhere.js";
+import { openOtherWindow } from "../other_window.js";
 import { tool } from "../permissions.js";
 
 export function manifest({ api, app, attempt }) {
   const { chat_tools_manifest_url: declared, mcp_server_url: server } = app.external_integration;
-  const told = el("p", { role: "status" });
-  const go = elsewhere(told);
+  const status = el("p", { role: "status" });
+  const open = openOtherWindow(status);
   const tools = el("ul", { class: "may" });
   attempt(async () => tools.replaceChildren(...(await api.appTools(app.id)).map(tool)));
   const check = () => attempt(async () => {
     const found = await (server ? api.checkMcpServer(app.id) : api.checkManifest(app.id));
-    if (!found.auth_url || (await go(found.auth_url, `${app.name} asks who you are in another window; open it again`, isRead))) await again();
+    if (!found.auth_url || (await open(found.auth_url, `Sign in to ${app.name} in the other window, or open it again`, isRead))) await reload();
   });
   const isRead = async () => (await api.app(app.id)).checked_at !== app.checked_at;
-  const again = async () => renew(node, manifest({ api, app: await api.app(app.id), attempt }));
+  const reload = async () => renew(node, manifest({ api, app: await api.app(app.id), attempt }));
   const node = el("section", { class: "block" },
     el("header", {}, el("h4", {}, server ? "MCP server" : "Manifest"), (server || declared) && el("button", { type: "button", onclick: check }, "Check again")),
     el("p", { class: "meta" }, server ?? declared ?? "This app has no manifest."),
-    told,
+    status,
     app.switched_off && el("p", { class: "problem" }, `Switched off: ${app.switched_off.reason}`),
-    app.checked_at && el("p", { role: "status" }, verdict(app), el("span", { class: "meta" }, ` Read ${moment(app.checked_at)}`)),
+    app.checked_at && el("p", { role: "status" }, summary(app), el("span", { class: "meta" }, ` Read ${moment(app.checked_at)}`)),
     tools,
     app.refused_tools.length > 0 && el("ul", { class: "refused", "aria-label": "Refused tools" }, ...app.refused_tools.map((reason) => el("li", {}, reason))));
   return node;
 }
 
-function verdict({ chat_tools: { length: good }, refused_tools: { length: refused } }) {
+function summary({ chat_tools: { length: good }, refused_tools: { length: refused } }) {
   const offered = `${good} ${good === 1 ? "tool is" : "tools are"} offered`;
   return refused ? `${offered}, ${refused} refused.` : `${offered}.`;
 }

@@ -1,4 +1,4 @@
-// What a developer says about an app: the form of a new one, and of one that changes.
+// The settings form of an app, new or existing.
 
 const INTEGRATION = { home: "app_home_url", manifest: "chat_tools_manifest_url", webhook: "webhook_url" };
 const ON_CONVERSATION = "memory_creation"; // the wire's name for a processed conversation
@@ -17,18 +17,18 @@ export function fill(form, app) {
   for (const box of elements.action) box.checked = allowed.includes(box.value);
 }
 
-/** What the form says, as POST and, of an `app`, PATCH take it. */
-export function written(form, app) {
-  const given = new FormData(form);
-  const addresses = Object.entries(INTEGRATION).map(([field, name]) => [name, given.get(field) || null]);
+/** Reads the form as the body of a POST or, for an `app`, of a PATCH. */
+export function readForm(form, app) {
+  const values = new FormData(form);
+  const addresses = Object.entries(INTEGRATION).map(([field, name]) => [name, values.get(field) || null]);
   return {
-    name: given.get("name"),
-    description: given.get("description"),
-    private: given.has("private"),
+    name: values.get("name"),
+    description: values.get("description"),
+    private: values.has("private"),
     external_integration: {
       ...Object.fromEntries(addresses),
-      triggers_on: given.get("webhook") ? app?.external_integration.triggers_on ?? ON_CONVERSATION : null,
-      actions: given.getAll("action").map((action) => ({ action })),
+      triggers_on: values.get("webhook") ? app?.external_integration.triggers_on ?? ON_CONVERSATION : null,
+      actions: values.getAll("action").map((action) => ({ action })),
     },
   };
 }
