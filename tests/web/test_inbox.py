@@ -82,7 +82,9 @@ def test_notification_preferences_are_set_by_keyboard_and_saved_at_once_t16(
 
     page.get_by_label("Keep quiet hours").press("Space")
     page.get_by_label("From").fill("21:30")
-    page.get_by_label("Deliver what arrives meanwhile").select_option("in one notification, at 08:00")
+    page.get_by_label("Deliver what arrives meanwhile").select_option(
+        "in one notification, at 08:00"
+    )
     page.get_by_label("Grocer").press("Space")
     expect(page.locator("#preferences").get_by_role("status")).to_have_text("Saved.")
     page.wait_for_function(
