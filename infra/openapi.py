@@ -10,12 +10,13 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from functions.chat.api import message_routes as chat_routes
-from functions.notifications import routes as notification_routes
-from functions.process_conversation.processing import processing_routes
-from functions.tool_proxy import routes as tool_proxy_routes
+from functions.chat.api import routes as chat
+from functions.notifications import routes as notifications
+from functions.process_conversation import routes as process_conversation
+from functions.tool_proxy import routes as tool_proxy
 from shared.data.codec import type_adapter
-from shared.edge.http import Endpoint, Wire
+from shared.edge.routes import Route
+from shared.edge.schemas import Wire
 
 ROOT = Path(__file__).parents[1]
 OPENAPI_FILE = ROOT / "docs/openapi.json"
@@ -58,15 +59,11 @@ SECURITY_SCHEMES = {
     },
 }
 
-PUBLIC_ROUTES: Mapping[str, Sequence[Endpoint]] = {
-    "chat": chat_routes.ENDPOINTS,
-    "notifications": notification_routes.ENDPOINTS,
-    "process_conversation": (
-        *processing_routes.LIBRARY,
-        *processing_routes.MCP,
-        *processing_routes.INTEGRATIONS,
-    ),
-    "tool_proxy": tool_proxy_routes.ENDPOINTS,
+PUBLIC_ROUTES: Mapping[str, Sequence[Route[Any]]] = {
+    "chat": chat.ROUTES,
+    "notifications": notifications.ROUTES,
+    "process_conversation": process_conversation.ROUTES,
+    "tool_proxy": tool_proxy.ROUTES,
 }
 
 Json = dict[str, Any]
@@ -78,7 +75,7 @@ class PublicRoute:
     """A public row of a function's route table."""
 
     function: str
-    row: Endpoint
+    row: Route[Any]
 
 
 def list_public_routes() -> list[PublicRoute]:
@@ -121,7 +118,7 @@ def _build_info() -> Json:
     }
 
 
-def _build_schemas(rows: list[Endpoint]) -> tuple[Schemas, Json]:
+def _build_schemas(rows: list[Route[Any]]) -> tuple[Schemas, Json]:
     """Return the schema of each body and response, and the named ones they refer to."""
     bodies = [(row.body, "validation") for row in rows if row.body not in (None, bytes)]
     responses = [(row.response, "serialization") for row in rows if row.response is not None]
@@ -150,14 +147,14 @@ def _build_operation(operation: PublicRoute, schemas: Schemas) -> Json:
     return result
 
 
-def _build_security(row: Endpoint) -> list[Json]:
+def _build_security(row: Route[Any]) -> list[Json]:
     """Who needs no user token and can still be unauthenticated is an app."""
     if row.access == "user":
         return [{"userToken": []}]
     return [{"appKey": []}] if 401 in row.errors else []
 
 
-def _build_path_parameters(row: Endpoint) -> list[Json]:
+def _build_path_parameters(row: Route[Any]) -> list[Json]:
     return [
         {"name": name, "in": "path", "required": True, "schema": {"type": "string"}}
         for name in re.findall(r"{(\w+)", row.path)
@@ -175,14 +172,14 @@ def _build_parameters(model: type[Wire] | None, place: str) -> list[Json]:
     ]
 
 
-def _build_request_body(row: Endpoint, schemas: Schemas) -> Json:
+def _build_request_body(row: Route[Any], schemas: Schemas) -> Json:
     if row.body is bytes:
         return {"required": True, "content": {"application/octet-stream": {}}}
     schema = schemas[row.body, "validation"]
     return {"required": True, "content": {"application/json": {"schema": schema}}}
 
 
-def _build_responses(row: Endpoint, schemas: Schemas) -> Json:
+def _build_responses(row: Route[Any], schemas: Schemas) -> Json:
     return {
         str(status): {
             "description": STATUS_DESCRIPTIONS[status],
@@ -192,7 +189,7 @@ def _build_responses(row: Endpoint, schemas: Schemas) -> Json:
     }
 
 
-def _build_content(row: Endpoint, status: int, schemas: Schemas) -> Json:
+def _build_content(row: Route[Any], status: int, schemas: Schemas) -> Json:
     if status == 204:
         return {}
     if row.response is not None:
@@ -200,7 +197,7 @@ def _build_content(row: Endpoint, status: int, schemas: Schemas) -> Json:
     return {"content": {row.media_type: {}}} if row.media_type != "application/json" else {}
 
 
-def _build_error_responses(row: Endpoint) -> Json:
+def _build_error_responses(row: Route[Any]) -> Json:
     """Describe what a handler can refuse, and what the edge refuses before it is called."""
     statuses = set(row.errors)
     if row.access == "user":

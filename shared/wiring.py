@@ -31,6 +31,11 @@ def settings() -> Settings:
     return Settings.from_env()
 
 
+def cors_origins() -> tuple[str, ...]:
+    """Return the origins of the pages that may call public entry points from a browser."""
+    return settings().cors_origins
+
+
 @cache
 def routes() -> dict[str, Any]:
     """Read infra/routes.json: functions, topics, triggers, and who buries dead letters."""

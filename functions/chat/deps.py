@@ -38,7 +38,6 @@ class ChatDeps:
     active_runs: RunRegistry
     limits: Limits
     web_search: bool = False
-    cors_origins: tuple[str, ...] = ()
 
 
 @value

@@ -35,7 +35,6 @@ def deps() -> ChatDeps:
         active_runs=RunRegistry(),
         limits=Limits(),
         web_search=wiring.settings().web_search,
-        cors_origins=wiring.settings().cors_origins,
     )
 
 

@@ -16,4 +16,3 @@ class NotificationsDeps:
     tasks: Tasks
     push: Push
     stores: Stores
-    cors_origins: tuple[str, ...] = ()

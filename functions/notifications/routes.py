@@ -11,7 +11,6 @@ from functions.notifications.notify import MAX_PER_HOUR, PostedNotification, not
 from functions.notifications.schemas import (
     DeliverDigestIn,
     DeliverIn,
-    DoneOut,
     InboxItemOut,
     InboxPageOut,
     InboxQuery,
@@ -29,27 +28,48 @@ from shared.domain.ids import AppId, UserId
 from shared.domain.notification import NotificationId
 from shared.domain.operation import Operation
 from shared.domain.text import strip_invisible
-from shared.edge.http import Call, Endpoint
 from shared.edge.idempotency import IdempotencyKeyHeader, run_idempotent
 from shared.edge.problems import build_problem
 from shared.edge.rate_limit_headers import build_rate_limit_headers, too_many_requests
+from shared.edge.routes import Call, route
+from shared.edge.schemas import CapitalOkOut
 
 NOT_INSTALLED = "User does not have this app installed"
 ERROR_STATUSES = (400, 401, 403, 404, 409, 413, 422, 429)
 
 
-async def post_notification(deps: NotificationsDeps, call: Call[NotificationIn]) -> Response:
+@route(
+    "POST",
+    "/v1/integrations/notification",
+    "Notify a user who installed the app; 10 an hour",
+    access="anyone",
+    headers=IdempotencyKeyHeader,
+    errors=ERROR_STATUSES,
+)
+async def post_notification(
+    deps: NotificationsDeps, call: Call[NotificationIn]
+) -> CapitalOkOut | Response:
     return await _post(deps, call, aid=call.body.aid, body=call.body)
 
 
-async def post_app_notification(deps: NotificationsDeps, call: Call[None]) -> Response:
+@route(
+    "POST",
+    "/v2/integrations/{app_id}/notification",
+    "Notify a user without writing into the chat; 10 an hour",
+    access="anyone",
+    headers=IdempotencyKeyHeader,
+    errors=ERROR_STATUSES,
+)
+async def post_app_notification(
+    deps: NotificationsDeps, call: Call[None, NotificationQuery]
+) -> CapitalOkOut | Response:
     """Only push: whatever the app's manifest says, nothing is written into the chat."""
     return await _post(deps, call, aid=call.path["app_id"], body=call.query, chat_allowed=False)
 
 
 async def _post(
     deps: NotificationsDeps,
-    call: Call[Any],
+    call: Call[Any, Any],
     *,
     aid: str | None,
     body: NotificationIn | NotificationQuery,
@@ -88,8 +108,17 @@ async def _post(
         return too_many_requests(error, limit=MAX_PER_HOUR)
 
 
-async def get_receipt(deps: NotificationsDeps, call: Call[None]) -> Response | ReceiptOut:
-    query: ReceiptQuery = call.query
+@route(
+    "GET",
+    "/v1/integrations/notification/{id}",
+    "Tell the app that posted a notification what became of it",
+    access="anyone",
+    errors=(400, 401, 403, 404),
+)
+async def get_receipt(
+    deps: NotificationsDeps, call: Call[None, ReceiptQuery]
+) -> Response | ReceiptOut:
+    query = call.query
     if not query.aid:
         return build_problem(400, "aid (app id) is required")
     if not query.uid:
@@ -105,7 +134,8 @@ async def get_receipt(deps: NotificationsDeps, call: Call[None]) -> Response | R
     return ReceiptOut.of(notification)
 
 
-async def list_inbox(deps: NotificationsDeps, call: Call[None]) -> InboxPageOut:
+@route("GET", "/v1/inbox", "List the notifications that were delivered, newest first")
+async def list_inbox(deps: NotificationsDeps, call: Call[None, InboxQuery]) -> InboxPageOut:
     page = await deps.stores.inbox.list_delivered(
         call.uid, limit=call.query.limit, after=call.query.cursor
     )
@@ -113,120 +143,53 @@ async def list_inbox(deps: NotificationsDeps, call: Call[None]) -> InboxPageOut:
     return InboxPageOut(items=items, next_cursor=page.next)
 
 
-async def mark_read(deps: NotificationsDeps, call: Call[None]) -> DoneOut:
+@route("POST", "/v1/inbox/{id}/read", "Mark a notification as read", errors=(404,))
+async def mark_read(deps: NotificationsDeps, call: Call) -> CapitalOkOut:
     await deps.stores.inbox.mark_read(call.uid, NotificationId(call.path["id"]), deps.clock.now())
-    return DoneOut()
+    return CapitalOkOut()
 
 
-async def get_preferences(deps: NotificationsDeps, call: Call[None]) -> PreferencesOut:
+@route("GET", "/v1/users/notification-preferences", "Read what the user wants to hear of apps")
+async def get_preferences(deps: NotificationsDeps, call: Call) -> PreferencesOut:
     profile = await deps.stores.profiles.get(call.uid)
     return PreferencesOut.of(profile.notifications)
 
 
+@route(
+    "PATCH",
+    "/v1/users/notification-preferences",
+    "Change what the user wants to hear of apps; what is left out stays",
+)
 async def change_preferences(deps: NotificationsDeps, call: Call[PreferencesIn]) -> PreferencesOut:
     return PreferencesOut.of(
         await deps.stores.profiles.change_preferences(call.uid, **call.body.to_changes())
     )
 
 
-async def deliver_notification(deps: NotificationsDeps, call: Call[DeliverIn]) -> DoneOut:
+@route("POST", "/", "Deliver one stored notification", access="service")
+async def deliver_notification(deps: NotificationsDeps, call: Call[DeliverIn]) -> CapitalOkOut:
     telemetry.add_fields(uid=telemetry.hash_id(call.body.uid))
     await deliver(deps, call.body.uid, call.body.id)
-    return DoneOut()
+    return CapitalOkOut()
 
 
-async def deliver_deferred(deps: NotificationsDeps, call: Call[DeliverDigestIn]) -> DoneOut:
+@route("POST", "/", "Deliver what quiet hours held back", access="service")
+async def deliver_deferred(deps: NotificationsDeps, call: Call[DeliverDigestIn]) -> CapitalOkOut:
     telemetry.add_fields(uid=telemetry.hash_id(call.body.uid))
     await deliver_digest(deps, call.body.uid, call.body.id)
-    return DoneOut()
+    return CapitalOkOut()
 
 
-ENDPOINTS = (
-    Endpoint(
-        method="POST",
-        path="/v1/integrations/notification",
-        handler=post_notification,
-        summary="Notify a user who installed the app; 10 an hour",
-        access="anyone",
-        headers=IdempotencyKeyHeader,
-        body=NotificationIn,
-        response=DoneOut,
-        errors=ERROR_STATUSES,
-    ),
-    Endpoint(
-        method="POST",
-        path="/v2/integrations/{app_id}/notification",
-        handler=post_app_notification,
-        summary="Notify a user without writing into the chat; 10 an hour",
-        access="anyone",
-        headers=IdempotencyKeyHeader,
-        query=NotificationQuery,
-        response=DoneOut,
-        errors=ERROR_STATUSES,
-    ),
-    Endpoint(
-        method="GET",
-        path="/v1/integrations/notification/{id}",
-        handler=get_receipt,
-        summary="Tell the app that posted a notification what became of it",
-        access="anyone",
-        query=ReceiptQuery,
-        response=ReceiptOut,
-        errors=(400, 401, 403, 404),
-    ),
-    Endpoint(
-        method="GET",
-        path="/v1/inbox",
-        handler=list_inbox,
-        summary="List the notifications that were delivered, newest first",
-        query=InboxQuery,
-        response=InboxPageOut,
-    ),
-    Endpoint(
-        method="POST",
-        path="/v1/inbox/{id}/read",
-        handler=mark_read,
-        summary="Mark a notification as read",
-        response=DoneOut,
-        errors=(404,),
-    ),
-    Endpoint(
-        method="GET",
-        path="/v1/users/notification-preferences",
-        handler=get_preferences,
-        summary="Read what the user wants to hear of apps",
-        response=PreferencesOut,
-    ),
-    Endpoint(
-        method="PATCH",
-        path="/v1/users/notification-preferences",
-        handler=change_preferences,
-        summary="Change what the user wants to hear of apps; what is left out stays",
-        body=PreferencesIn,
-        response=PreferencesOut,
-    ),
+ROUTES = (
+    post_notification,
+    post_app_notification,
+    get_receipt,
+    list_inbox,
+    mark_read,
+    get_preferences,
+    change_preferences,
 )
 
-DELIVER_ENDPOINTS = (
-    Endpoint(
-        method="POST",
-        path="/",
-        handler=deliver_notification,
-        summary="Deliver one stored notification",
-        access="service",
-        body=DeliverIn,
-        response=DoneOut,
-    ),
-)
+DELIVER_ROUTES = (deliver_notification,)
 
-DIGEST_ENDPOINTS = (
-    Endpoint(
-        method="POST",
-        path="/",
-        handler=deliver_deferred,
-        summary="Deliver what quiet hours held back",
-        access="service",
-        body=DeliverDigestIn,
-        response=DoneOut,
-    ),
-)
+DIGEST_ROUTES = (deliver_deferred,)

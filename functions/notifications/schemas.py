@@ -1,14 +1,14 @@
 """What apps post, and what the owner reads of it: the HTTP contract of notifications."""
 
 from datetime import datetime
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Self
 
 from pydantic import ConfigDict, Field, model_validator
 
 from shared.domain.ids import AppId, UserId
 from shared.domain.notification import DigestId, Notification, NotificationId, State
 from shared.domain.quiet_hours import Preferences, QuietHours
-from shared.edge.http import Wire
+from shared.edge.schemas import PageQuery, Wire
 
 
 class NotificationIn(Wire):
@@ -24,12 +24,6 @@ class NotificationQuery(Wire):
 
     uid: str | None = None
     message: str | None = None
-
-
-class DoneOut(Wire):
-    """It is done."""
-
-    status: Literal["Ok"] = "Ok"
 
 
 class DeliverIn(Wire):
@@ -94,8 +88,7 @@ class InboxPageOut(Wire):
     next_cursor: str | None
 
 
-class InboxQuery(Wire):
-    cursor: str | None = None
+class InboxQuery(PageQuery):
     limit: int = Field(default=50, ge=1, le=100)
 
 

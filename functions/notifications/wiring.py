@@ -24,5 +24,4 @@ def deps() -> NotificationsDeps:
         tasks=wiring.tasks(),
         push=wiring.push(),
         stores=wiring.stores(),
-        cors_origins=wiring.settings().cors_origins,
     )

@@ -38,7 +38,7 @@ def library_deps() -> LibraryDeps:
         index=_build_index(),
         search=_build_search(),
         mcp_rate_limiter=KeyRateLimiter(),
-        cors_origins=wiring.settings().cors_origins,
+        cors_origins=wiring.cors_origins(),
     )
 
 

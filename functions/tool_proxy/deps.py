@@ -58,4 +58,3 @@ class ToolProxyDeps:
     services: ServicesDeps
     mcp: McpDeps
     app_limiters: AppLimiters
-    cors_origins: tuple[str, ...] = ()

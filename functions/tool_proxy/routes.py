@@ -1,7 +1,7 @@
-"""The public routes of the folder, in the order in which they are tried."""
+"""The public routes of the tool proxy, in the order in which they are tried."""
 
-from functions.tool_proxy.accounts import connection_routes as accounts
-from functions.tool_proxy.mcp_servers import mcp_server_routes as mcp_servers
-from functions.tool_proxy.registry import app_routes as apps
+from functions.tool_proxy.accounts import connection_routes
+from functions.tool_proxy.mcp_servers import mcp_server_routes
+from functions.tool_proxy.registry import app_routes
 
-ENDPOINTS = (*mcp_servers.ENDPOINTS, *accounts.CONNECTIONS, *apps.ENDPOINTS)
+ROUTES = (*mcp_server_routes.ROUTES, *connection_routes.ROUTES, *app_routes.ROUTES)

@@ -33,7 +33,6 @@ def deps() -> ToolProxyDeps:
         services=_build_services(),
         mcp=_build_mcp(),
         app_limiters=AppLimiters(),
-        cors_origins=wiring.settings().cors_origins,
     )
 
 

@@ -60,7 +60,7 @@ BARE_CLOUD = Loading(
 )
 ENTRIES = (
     _build_entry("tool_proxy", limit=1.5),
-    _build_entry("tool_proxy/apps", entry="apps"),
+    _build_entry("tool_proxy/registry", entry="apps"),
     _build_entry("notifications", limit=1.5),
     _build_entry("chat", limit=1.7),
     _build_entry("process_conversation", entry="library"),

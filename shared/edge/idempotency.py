@@ -13,8 +13,9 @@ from shared.data.stores import Stores
 from shared.domain.errors import CallerError
 from shared.domain.ids import UserId
 from shared.domain.operation import Operation, StoredResponse, build_operation
-from shared.edge.http import Call, Wire
 from shared.edge.problems import build_problem
+from shared.edge.routes import Call
+from shared.edge.schemas import Wire
 from shared.ports import Clock, NewId
 
 MAX_KEY_CHARS = 255
@@ -49,7 +50,7 @@ Work = Callable[[Operation], Awaitable[Response]]
 
 
 async def run_idempotent(
-    deps: IdempotencyDeps, call: Call[Any], *, uid: UserId, caller: str, work: Work
+    deps: IdempotencyDeps, call: Call[Any, Any], *, uid: UserId, caller: str, work: Work
 ) -> Response:
     """Do `work` for a caller who proved who they are, once for each Idempotency-Key of theirs.
 
@@ -92,7 +93,7 @@ async def _run_attempt(
     )
 
 
-def _compute_fingerprint(call: Call[Any]) -> str:
+def _compute_fingerprint(call: Call[Any, Any]) -> str:
     """Hash what was asked for; how its JSON was laid out makes no difference."""
     return _hash(
         *(type_adapter(type(part)).dump_json(part).decode() for part in (call.body, call.query))

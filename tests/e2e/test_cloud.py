@@ -18,13 +18,16 @@ from google.cloud.firestore import AsyncClient, Client
 from starlette.applications import Starlette
 from starlette.routing import Mount
 
-from functions.chat.api.message_routes import AFTER_TURN_ENDPOINTS
-from functions.chat.api.message_routes import ENDPOINTS as CHAT
+from functions.chat.api.internal_routes import AFTER_TURN_ROUTES
+from functions.chat.api.routes import ROUTES as CHAT
 from functions.chat.deps import AfterTurnDeps, ChatDeps, Limits
 from functions.chat.runs.run_registry import RunRegistry
 from functions.process_conversation.deps import ProcessDeps, TriggerDeps
 from functions.process_conversation.processing.claims import Claims
-from functions.process_conversation.processing.processing_routes import PROCESS, TRIGGER
+from functions.process_conversation.processing.processing_routes import (
+    PROCESS_ROUTES,
+    TRIGGER_ROUTES,
+)
 from infra.emulators.eventarc import Eventarc, add_topic, add_trigger
 from infra.emulators.firestore import run_firestore
 from infra.emulators.pubsub import run_pubsub
@@ -104,7 +107,7 @@ def build_after_turn_app(_: PineconeVectors) -> Starlette:
         model=OfflineModel(),
         stores=Stores(create_documents()),
     )
-    return build_application("after_turn", AFTER_TURN_ENDPOINTS, deps)
+    return build_application("after_turn", AFTER_TURN_ROUTES, deps)
 
 
 def build_process_app(vectors: PineconeVectors) -> Starlette:
@@ -118,7 +121,7 @@ def build_process_app(vectors: PineconeVectors) -> Starlette:
         claims=Claims(documents, SystemClock(), RandomIds()),
         index=LibraryIndex(vectors),
     )
-    return build_application("process_conversation", PROCESS, deps)
+    return build_application("process_conversation", PROCESS_ROUTES, deps)
 
 
 def build_trigger_app(_: PineconeVectors) -> Starlette:
@@ -127,7 +130,7 @@ def build_trigger_app(_: PineconeVectors) -> Starlette:
         service_identity=SERVICES,
         events=PubsubEvents(project=PROJECT),
     )
-    return build_application("on_conversation_written", TRIGGER, deps)
+    return build_application("on_conversation_written", TRIGGER_ROUTES, deps)
 
 
 APP_BUILDERS: dict[str, Callable[[PineconeVectors], Starlette]] = {

@@ -60,7 +60,7 @@ def list_loaded_modules(folder: str, entry: str, **environment: str) -> set[str]
             VENDOR_MODULES | LAZY_MODULES | {"shared.retrieval", *MANAGEMENT_MODULES},
         ),
         (
-            "tool_proxy/apps",
+            "tool_proxy/registry",
             "apps",
             VENDOR_MODULES
             | LAZY_MODULES

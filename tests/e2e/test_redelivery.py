@@ -8,7 +8,10 @@ import pytest
 from starlette.applications import Starlette
 from starlette.routing import Mount
 
-from functions.process_conversation.processing.processing_routes import DEAD_LETTERS, PROCESS
+from functions.process_conversation.processing.processing_routes import (
+    DEAD_LETTER_ROUTES,
+    PROCESS_ROUTES,
+)
 from infra.emulators.eventarc import MIN_ATTEMPTS, Eventarc, add_topic
 from shared.adapters.cloud.pubsub_events import PubsubEvents
 from shared.adapters.embedded.sqlite_database import SqliteDatabase
@@ -51,8 +54,8 @@ def run_relay(world: ProcessingFixture) -> Iterator[str]:
     with ExitStack() as stack:
         app = Starlette(
             routes=[
-                Mount("/process_conversation", build_application("process_conversation", PROCESS, world.deps)),
-                Mount("/record_dead_letter", build_application("record_dead_letter", DEAD_LETTERS, dead_letter_deps(world))),
+                Mount("/process_conversation", build_application("process_conversation", PROCESS_ROUTES, world.deps)),
+                Mount("/record_dead_letter", build_application("record_dead_letter", DEAD_LETTER_ROUTES, dead_letter_deps(world))),
             ]
         )  # fmt: skip
         functions = stack.enter_context(run_server(app))

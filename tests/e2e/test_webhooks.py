@@ -14,7 +14,7 @@ from starlette.routing import Mount
 
 from functions.tool_proxy.deps import ToolProxyDeps
 from functions.tool_proxy.webhooks.delivery import RETRY_DELAYS
-from functions.tool_proxy.webhooks.webhook_routes import DELIVERY_ENDPOINTS, QUEUE_ENDPOINTS
+from functions.tool_proxy.webhooks.webhook_routes import DELIVERY_ROUTES, QUEUE_ROUTES
 from infra.emulators.eventarc import Eventarc, add_topic
 from infra.local.queue_worker import HttpDelivery, QueueWorker
 from shared.adapters.cloud.pubsub_events import PubsubEvents
@@ -131,7 +131,7 @@ async def test_a_redelivered_push_queues_one_webhook_and_a_retry_keeps_its_id_t1
 
 
 def build_functions_app(deps: ToolProxyDeps) -> Starlette:
-    names = {"on_conversation_processed": QUEUE_ENDPOINTS, "deliver_webhook": DELIVERY_ENDPOINTS}
+    names = {"on_conversation_processed": QUEUE_ROUTES, "deliver_webhook": DELIVERY_ROUTES}
     return Starlette(
         routes=[
             Mount(f"/{name}", build_application(name, rows, deps)) for name, rows in names.items()

@@ -9,7 +9,8 @@ from shared.domain.confirmation import Confirmation
 from shared.domain.errors import NotFound
 from shared.domain.ids import RunId
 from shared.domain.provenance import Source
-from shared.edge.http import Call, Endpoint, Wire
+from shared.edge.routes import Call, route
+from shared.edge.schemas import Wire
 
 
 class DecisionIn(Wire):
@@ -37,7 +38,13 @@ class ConfirmationOut(Wire):
     state: Literal["asked", "approved", "refused", "expired"]
 
 
-async def list_confirmations(deps: ChatDeps, call: Call[None]) -> list[ConfirmationOut]:
+@route(
+    "GET",
+    "/v2/messages/{id}/confirmations",
+    "List what an answer asked its owner to confirm, oldest first",
+    errors=(404,),
+)
+async def list_confirmations(deps: ChatDeps, call: Call) -> list[ConfirmationOut]:
     now = deps.clock.now()
     run = await load_closing_lapsed(deps.stores.runs, call.uid, RunId(call.path["id"]), now=now)
     if run is None:
@@ -51,6 +58,12 @@ async def list_confirmations(deps: ChatDeps, call: Call[None]) -> list[Confirmat
     ]
 
 
+@route(
+    "POST",
+    "/v2/messages/{id}/confirmations/{confirmation}",
+    "Confirm or refuse a call that an answer waits to make",
+    errors=(404, 409, 410),
+)
 async def answer_confirmation(deps: ChatDeps, call: Call[DecisionIn]) -> ConfirmationOut:
     confirmation = await deps.stores.confirmations.answer(
         call.uid,
@@ -76,22 +89,7 @@ def _to_confirmation_out(confirmation: Confirmation, *, is_open: bool) -> Confir
     )
 
 
-CONFIRMATIONS = (
-    Endpoint(
-        method="GET",
-        path="/v2/messages/{id}/confirmations",
-        handler=list_confirmations,
-        summary="List what an answer asked its owner to confirm, oldest first",
-        response=list[ConfirmationOut],
-        errors=(404,),
-    ),
-    Endpoint(
-        method="POST",
-        path="/v2/messages/{id}/confirmations/{confirmation}",
-        handler=answer_confirmation,
-        summary="Confirm or refuse a call that an answer waits to make",
-        body=DecisionIn,
-        response=ConfirmationOut,
-        errors=(404, 409, 410),
-    ),
+ROUTES = (
+    list_confirmations,
+    answer_confirmation,
 )

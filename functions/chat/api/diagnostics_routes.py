@@ -6,7 +6,8 @@ from functions.chat.deps import ChatDeps
 from shared.domain.errors import NotFound
 from shared.domain.ids import MessageId
 from shared.domain.run import Outcome
-from shared.edge.http import Call, Endpoint, Wire
+from shared.edge.routes import Call, route
+from shared.edge.schemas import Wire
 
 
 class ToolTimeOut(Wire):
@@ -49,20 +50,12 @@ class DiagnosticsOut(Wire):
     citations: int
 
 
-async def read_diagnostics(deps: ChatDeps, call: Call[None]) -> DiagnosticsOut:
+@route("GET", "/v2/messages/{id}/diagnostics", "Say how an answer came about", errors=(404,))
+async def read_diagnostics(deps: ChatDeps, call: Call) -> DiagnosticsOut:
     message = await deps.stores.messages.get(call.uid, MessageId(call.path["id"]))
     if not message.diagnostics:
         raise NotFound("This message has no diagnostics")
     return DiagnosticsOut.model_validate(message.diagnostics)
 
 
-DIAGNOSTICS = (
-    Endpoint(
-        method="GET",
-        path="/v2/messages/{id}/diagnostics",
-        handler=read_diagnostics,
-        summary="Say how an answer came about",
-        response=DiagnosticsOut,
-        errors=(404,),
-    ),
-)
+ROUTES = (read_diagnostics,)

@@ -11,8 +11,6 @@ from starlette.responses import JSONResponse, Response
 
 from functions.chat import user_texts
 from functions.chat.api.schemas import (
-    CloseOut,
-    CloseRunIn,
     ResumeHeaders,
     ResumeQuery,
     SendHeaders,
@@ -21,9 +19,9 @@ from functions.chat.api.schemas import (
     StopOut,
     to_message_json,
 )
-from functions.chat.deps import ChatDeps, ClosingDeps
+from functions.chat.deps import ChatDeps
 from functions.chat.runs.journal import Journal
-from functions.chat.runs.lapsed_runs import load_closing_lapsed, require_closed
+from functions.chat.runs.lapsed_runs import load_closing_lapsed
 from functions.chat.runs.run_events import stream_events
 from functions.chat.turn.answer_turn import answer_turn
 from functions.chat.turn.idempotency import DuplicateQuestion, IdempotencyKey
@@ -35,8 +33,8 @@ from shared.domain.ids import MessageId, RunId, UserId
 from shared.domain.run import AnswerText, Run, RunEnded, RunEvent, SequencedEvent
 from shared.edge import frames, ui_messages
 from shared.edge.event_stream import EventStream
-from shared.edge.http import Call, Endpoint
 from shared.edge.problems import build_problem
+from shared.edge.routes import Call, route
 from shared.resilience.retry import retry_once
 
 MAX_MESSAGE_BYTES = 1_048_576
@@ -46,8 +44,17 @@ SequencedEvents = AsyncGenerator[SequencedEvent, None]
 Work = Callable[[], Coroutine[Any, Any, None]]
 
 
-async def send_message(deps: ChatDeps, call: Call[SendMessageIn]) -> Response:
-    query: SendQuery = call.query
+@route(
+    "POST",
+    "/v2/messages",
+    "Ask, and stream the answer",
+    headers=SendHeaders,
+    errors=(404, 429, 503),
+    media_type="text/event-stream",
+    max_bytes=MAX_MESSAGE_BYTES,
+)
+async def send_message(deps: ChatDeps, call: Call[SendMessageIn, SendQuery]) -> Response:
+    query = call.query
     key = _parse_idempotency_key(call)
     prepare_question = partial(
         prepare_turn,
@@ -77,19 +84,18 @@ async def send_message(deps: ChatDeps, call: Call[SendMessageIn]) -> Response:
     return _build_stream(query, turn.run_id, events, work=lambda: answer_turn(deps, turn, journal))
 
 
-def _parse_idempotency_key(call: Call[SendMessageIn]) -> IdempotencyKey | None:
+def _parse_idempotency_key(call: Call[SendMessageIn, SendQuery]) -> IdempotencyKey | None:
     """Read what marks repeats of this question."""
     text = call.headers.get("idempotency-key") or call.body.client_message_id
     if text is None:
         return None
-    query: SendQuery = call.query
     question_fields = call.body.model_dump(exclude={"client_message_id"})
-    fingerprint = hashlib.sha256(to_json([query.session_id, question_fields])).hexdigest()
+    fingerprint = hashlib.sha256(to_json([call.query.session_id, question_fields])).hexdigest()
     return IdempotencyKey(text=text, fingerprint=fingerprint)
 
 
 def _replay_run(
-    deps: ChatDeps, call: Call[SendMessageIn], run: Run, key: IdempotencyKey | None
+    deps: ChatDeps, call: Call[SendMessageIn, SendQuery], run: Run, key: IdempotencyKey | None
 ) -> Response:
     """Tell the run that this question began when it first came."""
     if key is None or run.fingerprint != key.fingerprint:
@@ -157,7 +163,16 @@ async def _drop_seq(events: SequencedEvents) -> AsyncGenerator[RunEvent, None]:
             yield numbered.event
 
 
-async def resume_message(deps: ChatDeps, call: Call[None]) -> Response:
+@route(
+    "GET",
+    "/v2/messages/{id}/stream",
+    "Follow an answer from any event on, as a UI message stream",
+    headers=ResumeHeaders,
+    other_statuses=(204,),
+    errors=(404,),
+    media_type="text/event-stream",
+)
+async def resume_message(deps: ChatDeps, call: Call[None, ResumeQuery]) -> Response:
     """Tell what comes after the last event the client has; 204 when there is nothing more."""
     run_id = RunId(call.path["id"])
     after_seq = _parse_after_seq(call)
@@ -174,13 +189,20 @@ async def resume_message(deps: ChatDeps, call: Call[None]) -> Response:
     )
 
 
-def _parse_after_seq(call: Call[None]) -> int:
-    query: ResumeQuery = call.query
+def _parse_after_seq(call: Call[None, ResumeQuery]) -> int:
     header = call.headers.get("last-event-id")
-    return int(header) if header else query.after
+    return int(header) if header else call.query.after
 
 
-async def stop_message(deps: ChatDeps, call: Call[None]) -> Response:
+@route(
+    "POST",
+    "/v2/messages/{id}/stop",
+    "Stop an answer; what was said is kept",
+    status=202,
+    other_statuses=(200,),
+    errors=(404,),
+)
+async def stop_message(deps: ChatDeps, call: Call) -> StopOut | Response:
     run_id = RunId(call.path["id"])
     active_run = deps.active_runs.find(call.uid, run_id)
     if active_run is not None:
@@ -206,56 +228,4 @@ async def _get_run(deps: ChatDeps, uid: UserId, run_id: RunId) -> Run:
     return run
 
 
-async def close_lapsed_run(deps: ClosingDeps, call: Call[CloseRunIn]) -> CloseOut:
-    now = deps.clock.now()
-    await require_closed(deps.stores.runs, call.body.uid, call.body.run_id, now=now)
-    return CloseOut()
-
-
-RUNS = (
-    Endpoint(
-        method="POST",
-        path="/v2/messages",
-        handler=send_message,
-        summary="Ask, and stream the answer",
-        query=SendQuery,
-        headers=SendHeaders,
-        body=SendMessageIn,
-        max_bytes=MAX_MESSAGE_BYTES,
-        media_type="text/event-stream",
-        errors=(404, 429, 503),
-    ),
-    Endpoint(
-        method="GET",
-        path="/v2/messages/{id}/stream",
-        handler=resume_message,
-        summary="Follow an answer from any event on, as a UI message stream",
-        query=ResumeQuery,
-        headers=ResumeHeaders,
-        other_statuses=(204,),
-        media_type="text/event-stream",
-        errors=(404,),
-    ),
-    Endpoint(
-        method="POST",
-        path="/v2/messages/{id}/stop",
-        handler=stop_message,
-        summary="Stop an answer; what was said is kept",
-        response=StopOut,
-        status=202,
-        other_statuses=(200,),
-        errors=(404,),
-    ),
-)
-
-CLOSE_RUN_ENDPOINTS = (
-    Endpoint(
-        method="POST",
-        path="/",
-        handler=close_lapsed_run,
-        summary="End a run whose process is gone",
-        access="service",
-        body=CloseRunIn,
-        response=CloseOut,
-    ),
-)
+ROUTES = (send_message, resume_message, stop_message)

@@ -8,7 +8,7 @@ from pydantic import AfterValidator, Field
 from shared.domain.chat import Message, Session, build_main_session_id
 from shared.domain.ids import AppId, RunId, SessionId, UserId
 from shared.domain.run import Outcome
-from shared.edge.http import Wire
+from shared.edge.schemas import PageQuery, Wire
 
 MAX_CARDS = 5
 
@@ -203,10 +203,6 @@ class ReportOut(Wire):
     message: str = "Message reported"
 
 
-class OkOut(Wire):
-    status: str = "ok"
-
-
 class RatingQuery(Wire):
     """0 takes a rating back."""
 
@@ -234,12 +230,6 @@ class FcmTokenIn(Wire):
     time_zone: str
 
 
-class FcmTokenOut(Wire):
-    """Spelled as the app expects it."""
-
-    status: str = "Ok"
-
-
 Title = Annotated[str | None, Field(max_length=500)]
 
 
@@ -257,13 +247,12 @@ class SessionChangeIn(Wire):
     starred: bool | None = None
 
 
-class SessionsQuery(Wire):
-    """Filters that are left out let everything through; `cursor` is a page's X-Next-Cursor."""
+class SessionsQuery(PageQuery):
+    """Filters that are left out let everything through."""
 
     app_id: ChosenApp = None
     starred: bool | None = None
     limit: Annotated[int, Field(ge=1, le=500)] = 50
-    cursor: Annotated[str | None, Field(max_length=400)] = None
     offset: Annotated[int, AfterValidator(_reject_offset)] = 0
 
 

@@ -3,7 +3,6 @@
 from starlette.responses import Response
 
 from functions.chat.api.schemas import (
-    OkOut,
     SessionChangeIn,
     SessionIn,
     SessionOut,
@@ -14,18 +13,27 @@ from functions.chat.deps import ChatDeps
 from functions.chat.turn import chat_sessions
 from shared.data.codec import type_adapter
 from shared.domain.ids import AppId, SessionId
-from shared.edge.http import Call, Endpoint
+from shared.edge.routes import Call, route
+from shared.edge.schemas import OkOut
 
 
+@route("POST", "/v2/chat-sessions", "Begin a chat of its own", errors=(404,))
 async def create_session(deps: ChatDeps, call: Call[SessionIn]) -> SessionOut:
     body = call.body
     app_id = AppId(body.app_id) if body.app_id else None
     return to_session_out(await chat_sessions.create(deps, call.uid, body.title or "", app_id))
 
 
-async def list_sessions(deps: ChatDeps, call: Call[None]) -> Response:
+@route(
+    "GET",
+    "/v2/chat-sessions",
+    "List chats, newest message first; X-Next-Cursor leads to the next page",
+)
+async def list_sessions(
+    deps: ChatDeps, call: Call[None, SessionsQuery]
+) -> list[SessionOut] | Response:
     """Answer with a plain array, as the app reads it; the cursor stands in a header."""
-    query: SessionsQuery = call.query
+    query = call.query
     page = await deps.stores.sessions.list_page(
         call.uid,
         app_id=AppId(query.app_id) if query.app_id else None,
@@ -42,12 +50,14 @@ async def list_sessions(deps: ChatDeps, call: Call[None]) -> Response:
     )
 
 
-async def get_session(deps: ChatDeps, call: Call[None]) -> SessionOut:
+@route("GET", "/v2/chat-sessions/{id}", "Read a chat", errors=(404,))
+async def get_session(deps: ChatDeps, call: Call) -> SessionOut:
     return to_session_out(
         await chat_sessions.get_session(deps, call.uid, SessionId(call.path["id"]))
     )
 
 
+@route("PATCH", "/v2/chat-sessions/{id}", "Rename or star a chat", errors=(404,))
 async def change_session(deps: ChatDeps, call: Call[SessionChangeIn]) -> SessionOut:
     session_id = SessionId(call.path["id"])
     title, starred = call.body.title, call.body.starred
@@ -56,52 +66,16 @@ async def change_session(deps: ChatDeps, call: Call[SessionChangeIn]) -> Session
     )
 
 
-async def delete_session(deps: ChatDeps, call: Call[None]) -> OkOut:
+@route("DELETE", "/v2/chat-sessions/{id}", "Delete a chat with its messages", errors=(404,))
+async def delete_session(deps: ChatDeps, call: Call) -> OkOut:
     await chat_sessions.delete(deps, call.uid, SessionId(call.path["id"]))
     return OkOut()
 
 
-SESSIONS = (
-    Endpoint(
-        method="POST",
-        path="/v2/chat-sessions",
-        handler=create_session,
-        summary="Begin a chat of its own",
-        body=SessionIn,
-        response=SessionOut,
-        errors=(404,),
-    ),
-    Endpoint(
-        method="GET",
-        path="/v2/chat-sessions",
-        handler=list_sessions,
-        summary="List chats, newest message first; X-Next-Cursor leads to the next page",
-        query=SessionsQuery,
-        response=list[SessionOut],
-    ),
-    Endpoint(
-        method="GET",
-        path="/v2/chat-sessions/{id}",
-        handler=get_session,
-        summary="Read a chat",
-        response=SessionOut,
-        errors=(404,),
-    ),
-    Endpoint(
-        method="PATCH",
-        path="/v2/chat-sessions/{id}",
-        handler=change_session,
-        summary="Rename or star a chat",
-        body=SessionChangeIn,
-        response=SessionOut,
-        errors=(404,),
-    ),
-    Endpoint(
-        method="DELETE",
-        path="/v2/chat-sessions/{id}",
-        handler=delete_session,
-        summary="Delete a chat with its messages",
-        response=OkOut,
-        errors=(404,),
-    ),
+ROUTES = (
+    create_session,
+    list_sessions,
+    get_session,
+    change_session,
+    delete_session,
 )

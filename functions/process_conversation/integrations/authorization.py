@@ -4,12 +4,13 @@ from datetime import datetime
 from typing import Any
 
 from functions.process_conversation.deps import IntegrationDeps
+from functions.process_conversation.integrations.integration_schemas import OwnerQuery
 from shared import telemetry
 from shared.data.app_access import authenticate_app
 from shared.domain.app import App, Permission
 from shared.domain.errors import NotAllowed
 from shared.domain.ids import AppId
-from shared.edge.http import Call
+from shared.edge.routes import Call
 from shared.resilience.hour_windows import floor_to_hour
 from shared.resilience.rate_limit_status import RateLimitStatus, check_limit
 
@@ -24,7 +25,9 @@ MAX_REQUESTS_PER_HOUR = 60
 """Of each action, for one app and user."""
 
 
-async def authorize_app(deps: IntegrationDeps, call: Call[Any], action: Permission) -> App:
+async def authorize_app(
+    deps: IntegrationDeps, call: Call[Any, OwnerQuery], action: Permission
+) -> App:
     """Return the app that calls, if it may do this.
 
     Raises NotAuthenticated, NotAllowed, NotFound: its key, whether the user installed it, whether it
@@ -48,7 +51,12 @@ async def authorize_app(deps: IntegrationDeps, call: Call[Any], action: Permissi
 
 
 async def consume_quota(
-    deps: IntegrationDeps, call: Call[Any], action: Permission, *, consumer: str, at: datetime
+    deps: IntegrationDeps,
+    call: Call[Any, OwnerQuery],
+    action: Permission,
+    *,
+    consumer: str,
+    at: datetime,
 ) -> RateLimitStatus:
     """Count a request, once however often it is attempted by this `taker`. Raises TooMany."""
     remaining = await deps.stores.hourly_limits.consume(

@@ -37,16 +37,29 @@ from functions.process_conversation.integrations.library_writer import (
 from shared.domain.app import App, Permission
 from shared.domain.errors import TooMany
 from shared.domain.operation import Operation
-from shared.edge.http import Call, Endpoint, Wire
 from shared.edge.idempotency import IdempotencyKeyHeader, run_idempotent
 from shared.edge.problems import build_problem
 from shared.edge.rate_limit_headers import build_rate_limit_headers, too_many_requests
+from shared.edge.routes import Call, route
+from shared.edge.schemas import Wire
 
 MAX_BODY_BYTES = 8_388_608
 """Room for the longest text, escaped."""
+REFUSAL_STATUSES = (400, 401, 403, 404, 413, 422, 429)
 
 
-async def add_conversation(deps: IntegrationDeps, call: Call[ExternalConversationIn]) -> Response:
+@route(
+    "POST",
+    "/v2/integrations/{app_id}/user/conversations",
+    "Hand in a text as a conversation; it is processed afterwards",
+    access="anyone",
+    headers=IdempotencyKeyHeader,
+    errors=(*REFUSAL_STATUSES, 409, 415),
+    max_bytes=MAX_BODY_BYTES,
+)
+async def add_conversation(
+    deps: IntegrationDeps, call: Call[ExternalConversationIn, OwnerQuery]
+) -> EmptyOut | Response:
     """Store it; it is processed afterwards, as every conversation is."""
 
     def build_contribution(app: App, operation: Operation) -> AppContribution:
@@ -55,7 +68,18 @@ async def add_conversation(deps: IntegrationDeps, call: Call[ExternalConversatio
     return await _write(deps, call, "create_conversation", build_contribution)
 
 
-async def add_memories(deps: IntegrationDeps, call: Call[ExternalMemoryIn]) -> Response:
+@route(
+    "POST",
+    "/v2/integrations/{app_id}/user/memories",
+    "Add facts about the user, or a text to find some in",
+    access="anyone",
+    headers=IdempotencyKeyHeader,
+    errors=(*REFUSAL_STATUSES, 409, 415),
+    max_bytes=MAX_BODY_BYTES,
+)
+async def add_memories(
+    deps: IntegrationDeps, call: Call[ExternalMemoryIn, OwnerQuery]
+) -> EmptyOut | Response:
     """Store facts as they are; facts are found in a text as in every conversation."""
     body = call.body
 
@@ -69,8 +93,17 @@ async def add_memories(deps: IntegrationDeps, call: Call[ExternalMemoryIn]) -> R
     return await _write(deps, call, "create_facts", build_contribution)
 
 
-async def list_memories(deps: IntegrationDeps, call: Call[None]) -> Response:
-    query: MemoriesQuery = call.query
+@route(
+    "GET",
+    "/v2/integrations/{app_id}/memories",
+    "List the user's memories, newest first",
+    access="anyone",
+    errors=REFUSAL_STATUSES,
+)
+async def list_memories(
+    deps: IntegrationDeps, call: Call[None, MemoriesQuery]
+) -> MemoriesOut | Response:
+    query = call.query
 
     async def load_memories() -> MemoriesOut:
         memories = await deps.stores.memories.list_newest(
@@ -81,8 +114,17 @@ async def list_memories(deps: IntegrationDeps, call: Call[None]) -> Response:
     return await _read(deps, call, "read_memories", load_memories)
 
 
-async def list_conversations(deps: IntegrationDeps, call: Call[None]) -> Response:
-    query: ConversationsQuery = call.query
+@route(
+    "GET",
+    "/v2/integrations/{app_id}/conversations",
+    "List the user's conversations, newest first",
+    access="anyone",
+    errors=REFUSAL_STATUSES,
+)
+async def list_conversations(
+    deps: IntegrationDeps, call: Call[None, ConversationsQuery]
+) -> ConversationsOut | Response:
+    query = call.query
 
     async def load_conversations() -> ConversationsOut:
         return ConversationsOut(
@@ -92,8 +134,17 @@ async def list_conversations(deps: IntegrationDeps, call: Call[None]) -> Respons
     return await _read(deps, call, "read_conversations", load_conversations)
 
 
-async def search_conversations(deps: IntegrationDeps, call: Call[ExternalSearchIn]) -> Response:
-    query: SearchQuery = call.query
+@route(
+    "POST",
+    "/v2/integrations/{app_id}/search/conversations",
+    "Find the user's conversations by what was said in them",
+    access="anyone",
+    errors=(*REFUSAL_STATUSES, 415),
+)
+async def search_conversations(
+    deps: IntegrationDeps, call: Call[ExternalSearchIn, SearchQuery]
+) -> SearchOut | Response:
+    query = call.query
 
     async def load_hits() -> SearchOut:
         return await library_reader.search_conversations(
@@ -103,8 +154,15 @@ async def search_conversations(deps: IntegrationDeps, call: Call[ExternalSearchI
     return await _read(deps, call, "read_conversations", load_hits)
 
 
-async def list_tasks(deps: IntegrationDeps, call: Call[None]) -> Response:
-    query: TasksQuery = call.query
+@route(
+    "GET",
+    "/v2/integrations/{app_id}/tasks",
+    "List the user's action items, newest first",
+    access="anyone",
+    errors=REFUSAL_STATUSES,
+)
+async def list_tasks(deps: IntegrationDeps, call: Call[None, TasksQuery]) -> TasksOut | Response:
+    query = call.query
 
     async def load_tasks() -> TasksOut:
         tasks = await library_reader.list_tasks(deps, query.uid, query)
@@ -115,7 +173,7 @@ async def list_tasks(deps: IntegrationDeps, call: Call[None]) -> Response:
 
 async def _write(
     deps: IntegrationDeps,
-    call: Call[Any],
+    call: Call[Any, OwnerQuery],
     action: Permission,
     build_contribution: Callable[[App, Operation], AppContribution],
 ) -> Response:
@@ -136,7 +194,7 @@ async def _write(
 
 async def _read(
     deps: IntegrationDeps,
-    call: Call[Any],
+    call: Call[Any, OwnerQuery],
     action: Permission,
     load_body: Callable[[], Awaitable[Wire]],
 ) -> Response:
@@ -156,73 +214,11 @@ async def _read(
     )
 
 
-REFUSAL_STATUSES = (400, 401, 403, 404, 413, 422, 429)
-ENDPOINTS = (
-    Endpoint(
-        method="POST",
-        path="/v2/integrations/{app_id}/user/conversations",
-        handler=add_conversation,
-        summary="Hand in a text as a conversation; it is processed afterwards",
-        access="anyone",
-        query=OwnerQuery,
-        headers=IdempotencyKeyHeader,
-        body=ExternalConversationIn,
-        response=EmptyOut,
-        max_bytes=MAX_BODY_BYTES,
-        errors=(*REFUSAL_STATUSES, 409, 415),
-    ),
-    Endpoint(
-        method="POST",
-        path="/v2/integrations/{app_id}/user/memories",
-        handler=add_memories,
-        summary="Add facts about the user, or a text to find some in",
-        access="anyone",
-        query=OwnerQuery,
-        headers=IdempotencyKeyHeader,
-        body=ExternalMemoryIn,
-        response=EmptyOut,
-        max_bytes=MAX_BODY_BYTES,
-        errors=(*REFUSAL_STATUSES, 409, 415),
-    ),
-    Endpoint(
-        method="GET",
-        path="/v2/integrations/{app_id}/memories",
-        handler=list_memories,
-        summary="List the user's memories, newest first",
-        access="anyone",
-        query=MemoriesQuery,
-        response=MemoriesOut,
-        errors=REFUSAL_STATUSES,
-    ),
-    Endpoint(
-        method="GET",
-        path="/v2/integrations/{app_id}/conversations",
-        handler=list_conversations,
-        summary="List the user's conversations, newest first",
-        access="anyone",
-        query=ConversationsQuery,
-        response=ConversationsOut,
-        errors=REFUSAL_STATUSES,
-    ),
-    Endpoint(
-        method="POST",
-        path="/v2/integrations/{app_id}/search/conversations",
-        handler=search_conversations,
-        summary="Find the user's conversations by what was said in them",
-        access="anyone",
-        query=SearchQuery,
-        body=ExternalSearchIn,
-        response=SearchOut,
-        errors=(*REFUSAL_STATUSES, 415),
-    ),
-    Endpoint(
-        method="GET",
-        path="/v2/integrations/{app_id}/tasks",
-        handler=list_tasks,
-        summary="List the user's action items, newest first",
-        access="anyone",
-        query=TasksQuery,
-        response=TasksOut,
-        errors=REFUSAL_STATUSES,
-    ),
+ROUTES = (
+    add_conversation,
+    add_memories,
+    list_memories,
+    list_conversations,
+    search_conversations,
+    list_tasks,
 )

@@ -13,7 +13,7 @@ from shared.domain.conversation import Conversation, ConversationStatus, Segment
 from shared.domain.ids import UserId
 from shared.domain.memory import Memory
 from shared.domain.text import strip_invisible
-from shared.edge.http import Wire
+from shared.edge.schemas import Wire
 
 MAX_FACTS = 50
 MAX_OFFSET = 5_000

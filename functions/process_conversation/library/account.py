@@ -2,14 +2,21 @@
 
 from starlette.responses import StreamingResponse
 
-from functions.process_conversation.deps import LibraryDeps
-from functions.process_conversation.library.erase_account import request_erasure
+from functions.process_conversation.deps import EraseDeps, LibraryDeps
+from functions.process_conversation.library.erase_account import erase, request_erasure
 from functions.process_conversation.library.export import export
-from functions.process_conversation.library.schemas import ErasureOut
-from shared.edge.http import Call, Endpoint
+from functions.process_conversation.library.schemas import EraseIn, ErasureOut
+from shared.edge.routes import Call, route
 
 
-async def export_account(deps: LibraryDeps, call: Call[None]) -> StreamingResponse:
+@route(
+    "GET",
+    "/v1/users/export",
+    "Take everything along, as a zip of JSON",
+    errors=(401,),
+    media_type="application/zip",
+)
+async def export_account(deps: LibraryDeps, call: Call) -> StreamingResponse:
     day = deps.clock.now().date().isoformat()
     return StreamingResponse(
         export(deps, call.uid),
@@ -18,39 +25,31 @@ async def export_account(deps: LibraryDeps, call: Call[None]) -> StreamingRespon
     )
 
 
-async def delete_account(deps: LibraryDeps, call: Call[None]) -> ErasureOut:
+@route(
+    "DELETE",
+    "/v1/users/delete-account",
+    "Erase everything that is kept of the owner",
+    status=202,
+    errors=(401,),
+)
+async def delete_account(deps: LibraryDeps, call: Call) -> ErasureOut:
     return ErasureOut.model_validate(await request_erasure(deps, call.uid))
 
 
-async def get_erasure(deps: LibraryDeps, call: Call[None]) -> ErasureOut:
+@route("GET", "/v1/users/delete-account", "Say how far the erasure is", errors=(401,))
+async def get_erasure(deps: LibraryDeps, call: Call) -> ErasureOut:
     erasure = await deps.stores.erasures.get(call.uid)
     return ErasureOut.model_validate(erasure) if erasure else ErasureOut(status="none")
 
 
-ENDPOINTS = (
-    Endpoint(
-        method="GET",
-        path="/v1/users/export",
-        handler=export_account,
-        summary="Take everything along, as a zip of JSON",
-        media_type="application/zip",
-        errors=(401,),
-    ),
-    Endpoint(
-        method="DELETE",
-        path="/v1/users/delete-account",
-        handler=delete_account,
-        summary="Erase everything that is kept of the owner",
-        response=ErasureOut,
-        status=202,
-        errors=(401,),
-    ),
-    Endpoint(
-        method="GET",
-        path="/v1/users/delete-account",
-        handler=get_erasure,
-        summary="Say how far the erasure is",
-        response=ErasureOut,
-        errors=(401,),
-    ),
+@route("POST", "/", "A user wants to be erased", access="service", status=204)
+async def on_erasure(deps: EraseDeps, call: Call[EraseIn]) -> None:
+    await erase(deps, call.body.uid)
+
+
+ROUTES = (
+    export_account,
+    delete_account,
+    get_erasure,
 )
+ERASE_ROUTES = (on_erasure,)

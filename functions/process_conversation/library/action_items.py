@@ -17,10 +17,13 @@ from functions.process_conversation.library.schemas import (
 )
 from shared.domain.action_item import ActionItem
 from shared.domain.ids import ActionItemId, ConversationId
-from shared.edge.http import Call, Endpoint
+from shared.edge.routes import Call, route
 
 
-async def list_action_items(deps: LibraryDeps, call: Call[None]) -> ActionItemListOut:
+@route("GET", "/v1/action-items", "List action items, newest first", errors=(401, 422))
+async def list_action_items(
+    deps: LibraryDeps, call: Call[None, OffsetPageQuery]
+) -> ActionItemListOut:
     page = await list_page(deps.stores.action_items, call)
     return ActionItemListOut(
         action_items=list(map(_to_response, page.items)),
@@ -29,6 +32,9 @@ async def list_action_items(deps: LibraryDeps, call: Call[None]) -> ActionItemLi
     )
 
 
+@route(
+    "POST", "/v1/action-items", "Write down something to do", errors=(400, 401, 409, 413, 415, 422)
+)
 async def add_action_item(deps: LibraryDeps, call: Call[ActionItemIn]) -> ActionItemOut:
     now, body = deps.clock.now(), call.body
     item = ActionItem(
@@ -44,10 +50,17 @@ async def add_action_item(deps: LibraryDeps, call: Call[ActionItemIn]) -> Action
     return _to_response(await deps.stores.action_items.add(call.uid, item))
 
 
-async def get_action_item(deps: LibraryDeps, call: Call[None]) -> ActionItemOut:
+@route("GET", "/v1/action-items/{action_item_id}", "Read an action item", errors=(401, 404))
+async def get_action_item(deps: LibraryDeps, call: Call) -> ActionItemOut:
     return _to_response(await deps.stores.action_items.get(call.uid, _path_id(call)))
 
 
+@route(
+    "PATCH",
+    "/v1/action-items/{action_item_id}",
+    "Change an action item",
+    errors=(400, 401, 404, 413, 415, 422),
+)
 async def change_action_item(deps: LibraryDeps, call: Call[ActionItemChangeIn]) -> ActionItemOut:
     changes = call.body.model_dump(exclude_unset=True)
     values = {name: to for name, to in changes.items() if to is not None or name == "due_at"}
@@ -56,22 +69,43 @@ async def change_action_item(deps: LibraryDeps, call: Call[ActionItemChangeIn]) 
     return await _change(deps, call, **values)
 
 
-async def complete_action_item(deps: LibraryDeps, call: Call[None]) -> ActionItemOut:
-    query: CompletedQuery = call.query
+@route(
+    "PATCH",
+    "/v1/action-items/{action_item_id}/completed",
+    "Complete an action item, or open it again",
+    errors=(401, 404, 422),
+)
+async def complete_action_item(
+    deps: LibraryDeps, call: Call[None, CompletedQuery]
+) -> ActionItemOut:
+    query = call.query
     return await _change(deps, call, **_build_completion(query.completed, deps.clock.now()))
 
 
-async def delete_action_item(deps: LibraryDeps, call: Call[None]) -> None:
+@route(
+    "DELETE",
+    "/v1/action-items/{action_item_id}",
+    "Delete an action item; it does not come back",
+    status=204,
+    errors=(401, 404),
+)
+async def delete_action_item(deps: LibraryDeps, call: Call) -> None:
     item = await deps.stores.action_items.get(call.uid, _path_id(call))
     await deps.stores.action_items.delete_with_tombstone(call.uid, item)
 
 
+@route(
+    "POST",
+    "/v1/action-items/search",
+    "Find action items, best first",
+    errors=(400, 401, 413, 415, 422),
+)
 async def search_action_items(deps: LibraryDeps, call: Call[LibrarySearchIn]) -> ActionItemHitsOut:
     items = await deps.stores.action_items.search(call.uid, call.body.query, limit=call.body.limit)
     return ActionItemHitsOut(action_items=list(map(_to_response, items)))
 
 
-async def _change(deps: LibraryDeps, call: Call[Any], **changes: Any) -> ActionItemOut:
+async def _change(deps: LibraryDeps, call: Call[Any, Any], **changes: Any) -> ActionItemOut:
     now = deps.clock.now()
     item = await deps.stores.action_items.change(
         call.uid, _path_id(call), updated_at=now, edited=True, **changes
@@ -83,7 +117,7 @@ def _build_completion(completed: bool, now: datetime) -> dict[str, Any]:  # noqa
     return {"completed": completed, "completed_at": now if completed else None}
 
 
-def _path_id(call: Call[Any]) -> str:
+def _path_id(call: Call[Any, Any]) -> str:
     return call.path["action_item_id"]
 
 
@@ -91,66 +125,12 @@ def _to_response(item: ActionItem) -> ActionItemOut:
     return ActionItemOut.model_validate(item)
 
 
-ENDPOINTS = (
-    Endpoint(
-        method="GET",
-        path="/v1/action-items",
-        handler=list_action_items,
-        summary="List action items, newest first",
-        query=OffsetPageQuery,
-        response=ActionItemListOut,
-        errors=(401, 422),
-    ),
-    Endpoint(
-        method="POST",
-        path="/v1/action-items",
-        handler=add_action_item,
-        summary="Write down something to do",
-        body=ActionItemIn,
-        response=ActionItemOut,
-        errors=(400, 401, 409, 413, 415, 422),
-    ),
-    Endpoint(
-        method="POST",
-        path="/v1/action-items/search",
-        handler=search_action_items,
-        summary="Find action items, best first",
-        body=LibrarySearchIn,
-        response=ActionItemHitsOut,
-        errors=(400, 401, 413, 415, 422),
-    ),
-    Endpoint(
-        method="GET",
-        path="/v1/action-items/{action_item_id}",
-        handler=get_action_item,
-        summary="Read an action item",
-        response=ActionItemOut,
-        errors=(401, 404),
-    ),
-    Endpoint(
-        method="PATCH",
-        path="/v1/action-items/{action_item_id}",
-        handler=change_action_item,
-        summary="Change an action item",
-        body=ActionItemChangeIn,
-        response=ActionItemOut,
-        errors=(400, 401, 404, 413, 415, 422),
-    ),
-    Endpoint(
-        method="PATCH",
-        path="/v1/action-items/{action_item_id}/completed",
-        handler=complete_action_item,
-        summary="Complete an action item, or open it again",
-        query=CompletedQuery,
-        response=ActionItemOut,
-        errors=(401, 404, 422),
-    ),
-    Endpoint(
-        method="DELETE",
-        path="/v1/action-items/{action_item_id}",
-        handler=delete_action_item,
-        summary="Delete an action item; it does not come back",
-        status=204,
-        errors=(401, 404),
-    ),
+ROUTES = (
+    list_action_items,
+    add_action_item,
+    search_action_items,
+    get_action_item,
+    change_action_item,
+    complete_action_item,
+    delete_action_item,
 )

@@ -7,8 +7,8 @@ from typing import Annotated, Self
 from pydantic import AfterValidator, AwareDatetime, BeforeValidator, ConfigDict, Field
 
 from shared.domain.conversation import Conversation, ConversationStatus, Segment
-from shared.domain.ids import ConversationId, UserId, is_id
-from shared.edge.http import Wire
+from shared.domain.ids import ConversationId, is_id
+from shared.edge.schemas import PageQuery, Wire
 
 SOURCES = frozenset(
     {
@@ -168,8 +168,7 @@ class ConversationPageOut(Wire):
     next_cursor: str | None
 
 
-class ConversationPageQuery(Wire):
-    cursor: Annotated[str, Field(max_length=400)] | None = None
+class ConversationPageQuery(PageQuery):
     limit: Annotated[int, Field(ge=1, le=100)] = 25
 
 
@@ -210,17 +209,3 @@ class ConversationHitsOut(Wire):
 
     hits: list[HitOut]
     fallback_without_filters: bool = False
-
-
-class ConversationChangedIn(Wire):
-    """What `conversation.changed` carries; the hash is null where the document is gone."""
-
-    uid: str
-    conversation_id: ClientId
-    content_hash: str | None
-
-
-class EraseIn(Wire):
-    """Whom to erase."""
-
-    uid: UserId

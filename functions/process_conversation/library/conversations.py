@@ -18,7 +18,6 @@ from functions.process_conversation.library.conversation_schemas import (
 )
 from functions.process_conversation.library.schemas import (
     ConversationChangeIn,
-    LibraryOkOut,
     StarredQuery,
     TitleQuery,
 )
@@ -27,7 +26,8 @@ from functions.process_conversation.processing.trigger import CONVERSATION_CHANG
 from shared.data.search import Filters
 from shared.domain.conversation import Conversation, Speaker, content_hash
 from shared.domain.ids import ConversationId, PersonId, UserId, is_id
-from shared.edge.http import Call, Endpoint
+from shared.edge.routes import Call, route
+from shared.edge.schemas import OkOut
 
 MAX_BODY_BYTES = 8_388_608
 """Room for the longest transcript; what the parser builds takes 50 times as much at worst."""
@@ -35,6 +35,14 @@ MAX_PEOPLE_LOOKUPS = 100
 """So many people are looked up for one conversation: each is a read that costs."""
 
 
+@route(
+    "POST",
+    "/v1/conversations",
+    "Hand in a recorded conversation; it is processed afterwards",
+    status=202,
+    errors=(400, 401, 409, 413, 415, 422),
+    max_bytes=MAX_BODY_BYTES,
+)
 async def add_conversation(deps: LibraryDeps, call: Call[ConversationIn]) -> AcceptedOut:
     conversation = call.body.to_conversation(deps.new_id())
     validate_conversation(conversation, deps.clock.now())
@@ -44,8 +52,11 @@ async def add_conversation(deps: LibraryDeps, call: Call[ConversationIn]) -> Acc
     )
 
 
-async def list_conversations(deps: LibraryDeps, call: Call[None]) -> ConversationPageOut:
-    query: ConversationPageQuery = call.query
+@route("GET", "/v1/conversations", "List conversations, newest first", errors=(401, 422))
+async def list_conversations(
+    deps: LibraryDeps, call: Call[None, ConversationPageQuery]
+) -> ConversationPageOut:
+    query = call.query
     page = await deps.stores.conversations.list_page(
         call.uid, limit=query.limit, after=query.cursor
     )
@@ -55,11 +66,23 @@ async def list_conversations(deps: LibraryDeps, call: Call[None]) -> Conversatio
     )
 
 
-async def get_conversation(deps: LibraryDeps, call: Call[None]) -> ConversationOut:
+@route(
+    "GET",
+    "/v1/conversations/{conversation_id}",
+    "Read a conversation with its transcript",
+    errors=(401, 404),
+)
+async def get_conversation(deps: LibraryDeps, call: Call) -> ConversationOut:
     conversation = await deps.stores.conversations.get(call.uid, _path_id(call))
     return ConversationOut.of(conversation)
 
 
+@route(
+    "PATCH",
+    "/v1/conversations/{conversation_id}",
+    "Write over what was made of a conversation",
+    errors=(400, 401, 404, 413, 415, 422),
+)
 async def edit_conversation(deps: LibraryDeps, call: Call[ConversationChangeIn]) -> ConversationOut:
     edits = call.body.model_dump(exclude_none=True, exclude={"starred"})
     if edits:
@@ -69,19 +92,38 @@ async def edit_conversation(deps: LibraryDeps, call: Call[ConversationChangeIn])
     return ConversationOut.of(await deps.stores.conversations.get(call.uid, _path_id(call)))
 
 
-async def rename_conversation(deps: LibraryDeps, call: Call[None]) -> LibraryOkOut:
-    query: TitleQuery = call.query
+@route(
+    "PATCH",
+    "/v1/conversations/{conversation_id}/title",
+    "Give a conversation another title",
+    errors=(401, 404, 422),
+)
+async def rename_conversation(deps: LibraryDeps, call: Call[None, TitleQuery]) -> OkOut:
+    query = call.query
     await deps.stores.conversations.edit(call.uid, _path_id(call), title=query.title)
-    return LibraryOkOut()
+    return OkOut()
 
 
-async def star_conversation(deps: LibraryDeps, call: Call[None]) -> LibraryOkOut:
-    query: StarredQuery = call.query
+@route(
+    "PATCH",
+    "/v1/conversations/{conversation_id}/starred",
+    "Star a conversation, or take the star back",
+    errors=(401, 404, 422),
+)
+async def star_conversation(deps: LibraryDeps, call: Call[None, StarredQuery]) -> OkOut:
+    query = call.query
     await deps.stores.conversations.star(call.uid, _path_id(call), starred=query.starred)
-    return LibraryOkOut()
+    return OkOut()
 
 
-async def reprocess_conversation(deps: LibraryDeps, call: Call[None]) -> AcceptedOut:
+@route(
+    "POST",
+    "/v1/conversations/{conversation_id}/reprocess",
+    "Have the models read a conversation again",
+    status=202,
+    errors=(401, 404),
+)
+async def reprocess_conversation(deps: LibraryDeps, call: Call) -> AcceptedOut:
     """The document first: a message that is not sent is made up for by the next attempt."""
     conversation_id = _path_id(call)
     conversation = await deps.stores.conversations.get(call.uid, conversation_id)
@@ -95,11 +137,24 @@ async def reprocess_conversation(deps: LibraryDeps, call: Call[None]) -> Accepte
     return AcceptedOut(id=conversation_id, status="processing")
 
 
-async def delete_conversation(deps: LibraryDeps, call: Call[None]) -> None:
+@route(
+    "DELETE",
+    "/v1/conversations/{conversation_id}",
+    "Delete a conversation and what was derived from it",
+    status=204,
+    errors=(401, 404),
+)
+async def delete_conversation(deps: LibraryDeps, call: Call) -> None:
     """The document goes at once, and with it every hit; the trigger removes what was derived."""
     await deps.stores.conversations.delete(call.uid, _path_id(call))
 
 
+@route(
+    "POST",
+    "/v1/conversations/search",
+    "Find conversations by what was said in them, best first",
+    errors=(400, 401, 413, 415, 422),
+)
 async def search_conversations(
     deps: LibraryDeps, call: Call[ConversationSearchIn]
 ) -> ConversationHitsOut:
@@ -145,90 +200,18 @@ async def _resolve_speakers(
     return replace(conversation, speakers=speakers, person_ids=tuple(sorted(names)))
 
 
-def _path_id(call: Call[Any]) -> ConversationId:
+def _path_id(call: Call[Any, Any]) -> ConversationId:
     return ConversationId(call.path["conversation_id"])
 
 
-ENDPOINTS = (
-    Endpoint(
-        method="POST",
-        path="/v1/conversations",
-        handler=add_conversation,
-        summary="Hand in a recorded conversation; it is processed afterwards",
-        body=ConversationIn,
-        response=AcceptedOut,
-        status=202,
-        max_bytes=MAX_BODY_BYTES,
-        errors=(400, 401, 409, 413, 415, 422),
-    ),
-    Endpoint(
-        method="GET",
-        path="/v1/conversations",
-        handler=list_conversations,
-        summary="List conversations, newest first",
-        query=ConversationPageQuery,
-        response=ConversationPageOut,
-        errors=(401, 422),
-    ),
-    Endpoint(
-        method="POST",
-        path="/v1/conversations/search",
-        handler=search_conversations,
-        summary="Find conversations by what was said in them, best first",
-        body=ConversationSearchIn,
-        response=ConversationHitsOut,
-        errors=(400, 401, 413, 415, 422),
-    ),
-    Endpoint(
-        method="GET",
-        path="/v1/conversations/{conversation_id}",
-        handler=get_conversation,
-        summary="Read a conversation with its transcript",
-        response=ConversationOut,
-        errors=(401, 404),
-    ),
-    Endpoint(
-        method="PATCH",
-        path="/v1/conversations/{conversation_id}",
-        handler=edit_conversation,
-        summary="Write over what was made of a conversation",
-        body=ConversationChangeIn,
-        response=ConversationOut,
-        errors=(400, 401, 404, 413, 415, 422),
-    ),
-    Endpoint(
-        method="PATCH",
-        path="/v1/conversations/{conversation_id}/title",
-        handler=rename_conversation,
-        summary="Give a conversation another title",
-        query=TitleQuery,
-        response=LibraryOkOut,
-        errors=(401, 404, 422),
-    ),
-    Endpoint(
-        method="PATCH",
-        path="/v1/conversations/{conversation_id}/starred",
-        handler=star_conversation,
-        summary="Star a conversation, or take the star back",
-        query=StarredQuery,
-        response=LibraryOkOut,
-        errors=(401, 404, 422),
-    ),
-    Endpoint(
-        method="POST",
-        path="/v1/conversations/{conversation_id}/reprocess",
-        handler=reprocess_conversation,
-        summary="Have the models read a conversation again",
-        response=AcceptedOut,
-        status=202,
-        errors=(401, 404),
-    ),
-    Endpoint(
-        method="DELETE",
-        path="/v1/conversations/{conversation_id}",
-        handler=delete_conversation,
-        summary="Delete a conversation and what was derived from it",
-        status=204,
-        errors=(401, 404),
-    ),
+ROUTES = (
+    add_conversation,
+    list_conversations,
+    search_conversations,
+    get_conversation,
+    edit_conversation,
+    rename_conversation,
+    star_conversation,
+    reprocess_conversation,
+    delete_conversation,
 )

@@ -7,7 +7,6 @@ from starlette.responses import Response
 from functions.process_conversation.deps import LibraryDeps
 from functions.process_conversation.library.pagination import build_array_response, list_page
 from functions.process_conversation.library.schemas import (
-    LibraryOkOut,
     LibrarySearchIn,
     MemoryIn,
     MemoryMergeIn,
@@ -20,7 +19,8 @@ from functions.process_conversation.library.schemas import (
 from shared.domain.documents import Write
 from shared.domain.ids import MemoryId, UserId
 from shared.domain.memory import Memory
-from shared.edge.http import Call, Endpoint
+from shared.edge.routes import Call, route
+from shared.edge.schemas import OkOut
 from shared.library.derived_ids import build_derived_id
 from shared.library.exclusive_facts import find_exclusive_key
 from shared.library.memory_index import index_memories
@@ -30,12 +30,21 @@ MAX_HISTORY = 100
 DELETE_BATCH_SIZE = 100
 
 
-async def list_memories(deps: LibraryDeps, call: Call[None]) -> Response:
+@route(
+    "GET",
+    "/v3/memories",
+    "List memories, newest first; X-Next-Cursor leads to the next page",
+    errors=(401, 422),
+)
+async def list_memories(
+    deps: LibraryDeps, call: Call[None, OffsetPageQuery]
+) -> list[MemoryOut] | Response:
     page = await list_page(deps.stores.memories, call)
     responses = [_to_response(call.uid, memory) for memory in page.items]
     return build_array_response(responses, MemoryOut, page.next_cursor)
 
 
+@route("POST", "/v3/memories", "Write down a fact", errors=(400, 401, 409, 413, 415, 422))
 async def add_memory(deps: LibraryDeps, call: Call[MemoryIn]) -> MemoryOut:
     now = deps.clock.now()
     memory = Memory(
@@ -53,6 +62,12 @@ async def add_memory(deps: LibraryDeps, call: Call[MemoryIn]) -> MemoryOut:
     return _to_response(call.uid, stored_memory)
 
 
+@route(
+    "POST",
+    "/v3/memories/merge",
+    "Make one memory of several; they become its history",
+    errors=(400, 401, 404, 413, 415, 422),
+)
 async def merge_memories(deps: LibraryDeps, call: Call[MemoryMergeIn]) -> MemoryOut:
     """Write the new memory first; one id for the same merge, so that a second attempt goes on."""
     sources = [
@@ -78,11 +93,18 @@ async def merge_memories(deps: LibraryDeps, call: Call[MemoryMergeIn]) -> Memory
     return _to_response(call.uid, stored_memory)
 
 
-async def get_memory(deps: LibraryDeps, call: Call[None]) -> MemoryOut:
+@route("GET", "/v3/memories/{memory_id}", "Read a memory with its evidence", errors=(401, 404))
+async def get_memory(deps: LibraryDeps, call: Call) -> MemoryOut:
     return _to_response(call.uid, await deps.stores.memories.get(call.uid, call.path["memory_id"]))
 
 
-async def get_history(deps: LibraryDeps, call: Call[None]) -> list[MemoryOut]:
+@route(
+    "GET",
+    "/v3/memories/{memory_id}/history",
+    "Read what a memory took the place of, newest first",
+    errors=(401, 404),
+)
+async def get_history(deps: LibraryDeps, call: Call) -> list[MemoryOut]:
     """Follow the corrections back, as far as they are kept."""
     history: list[Memory] = []
     latest = [await deps.stores.memories.get(call.uid, call.path["memory_id"])]
@@ -94,54 +116,74 @@ async def get_history(deps: LibraryDeps, call: Call[None]) -> list[MemoryOut]:
     return [_to_response(call.uid, memory) for memory in history]
 
 
-async def edit_memory(deps: LibraryDeps, call: Call[None]) -> LibraryOkOut:
-    query: MemoryValueQuery = call.query
-    key = find_exclusive_key(query.value)
-    memory = await _change(deps, call, content=query.value, aspect=key, edited=True)
+@route("PATCH", "/v3/memories/{memory_id}", "Change what a memory says", errors=(401, 404, 422))
+async def edit_memory(deps: LibraryDeps, call: Call[None, MemoryValueQuery]) -> OkOut:
+    text = call.query.value
+    memory = await _change(deps, call, content=text, aspect=find_exclusive_key(text), edited=True)
     await index_memories(deps.stores.memories, deps.index, call.uid, [memory])
-    return LibraryOkOut()
+    return OkOut()
 
 
-async def set_visibility(deps: LibraryDeps, call: Call[None]) -> LibraryOkOut:
-    query: VisibilityQuery = call.query
+@route(
+    "PATCH",
+    "/v3/memories/{memory_id}/visibility",
+    "Change who may see a memory",
+    errors=(401, 404, 422),
+)
+async def set_visibility(deps: LibraryDeps, call: Call[None, VisibilityQuery]) -> OkOut:
+    query = call.query
     await _change(deps, call, visibility=query.value)
-    return LibraryOkOut()
+    return OkOut()
 
 
-async def review_memory(deps: LibraryDeps, call: Call[None]) -> LibraryOkOut:
-    query: ReviewQuery = call.query
+@route(
+    "POST",
+    "/v3/memories/{memory_id}/review",
+    "Confirm a memory, or have it deleted as wrong",
+    errors=(401, 404, 422),
+)
+async def review_memory(deps: LibraryDeps, call: Call[None, ReviewQuery]) -> OkOut:
+    query = call.query
     if query.value:
         await _change(deps, call, reviewed=True)
     else:
-        await delete_memory(deps, call)
-    return LibraryOkOut()
+        await _delete_with_rows(deps, call)
+    return OkOut()
 
 
-async def delete_memory(deps: LibraryDeps, call: Call[None]) -> LibraryOkOut:
-    memory = await deps.stores.memories.get(call.uid, call.path["memory_id"])
-    await _delete_with_rows(deps, call.uid, memory)
-    return LibraryOkOut()
+@route(
+    "DELETE",
+    "/v3/memories/{memory_id}",
+    "Delete a memory; it does not come back",
+    errors=(401, 404),
+)
+async def delete_memory(deps: LibraryDeps, call: Call) -> OkOut:
+    await _delete_with_rows(deps, call)
+    return OkOut()
 
 
-async def delete_all_memories(deps: LibraryDeps, call: Call[None]) -> LibraryOkOut:
+@route("DELETE", "/v3/memories", "Delete all memories", errors=(401,))
+async def delete_all_memories(deps: LibraryDeps, call: Call) -> OkOut:
     while memories := await deps.stores.memories.list_all(call.uid, limit=DELETE_BATCH_SIZE):
         await deps.index.remove_memories(call.uid, [memory.id for memory in memories])
         for memory in memories:
             tombstones = _build_tombstones(deps, call.uid, memory)
             await deps.stores.memories.delete_with_tombstone(call.uid, memory, also=tombstones)
-    return LibraryOkOut()
+    return OkOut()
 
 
+@route("POST", "/v3/memories/search", "Find memories, best first", errors=(400, 401, 413, 415, 422))
 async def search_memories(deps: LibraryDeps, call: Call[LibrarySearchIn]) -> list[MemoryOut]:
     memories = await deps.search.search_memories(call.uid, call.body.query, limit=call.body.limit)
     return [_to_response(call.uid, memory) for memory in memories]
 
 
-async def _delete_with_rows(deps: LibraryDeps, uid: UserId, memory: Memory) -> None:
+async def _delete_with_rows(deps: LibraryDeps, call: Call[None, Any]) -> None:
     """Delete a memory for good; what it had corrected holds again.
 
     Rows first: what is cut short here is found, and deleted, by the next attempt.
     """
+    uid, memory = call.uid, await deps.stores.memories.get(call.uid, call.path["memory_id"])
     restored_memories = restore_superseded(
         await deps.stores.memories.list_superseded_by(uid, [memory.id]), [memory]
     )
@@ -168,7 +210,7 @@ def _build_tombstones(deps: LibraryDeps, uid: UserId, memory: Memory) -> list[Wr
     ]
 
 
-async def _change(deps: LibraryDeps, call: Call[None], **changes: Any) -> Memory:
+async def _change(deps: LibraryDeps, call: Call[None, Any], **changes: Any) -> Memory:
     now = deps.clock.now()
     return await deps.stores.memories.change(
         call.uid, call.path["memory_id"], updated_at=now, **changes
@@ -199,100 +241,16 @@ def _to_response(uid: UserId, memory: Memory) -> MemoryOut:
     )
 
 
-ENDPOINTS = (
-    Endpoint(
-        method="GET",
-        path="/v3/memories",
-        handler=list_memories,
-        summary="List memories, newest first; X-Next-Cursor leads to the next page",
-        query=OffsetPageQuery,
-        response=list[MemoryOut],
-        errors=(401, 422),
-    ),
-    Endpoint(
-        method="POST",
-        path="/v3/memories",
-        handler=add_memory,
-        summary="Write down a fact",
-        body=MemoryIn,
-        response=MemoryOut,
-        errors=(400, 401, 409, 413, 415, 422),
-    ),
-    Endpoint(
-        method="DELETE",
-        path="/v3/memories",
-        handler=delete_all_memories,
-        summary="Delete all memories",
-        response=LibraryOkOut,
-        errors=(401,),
-    ),
-    Endpoint(
-        method="POST",
-        path="/v3/memories/search",
-        handler=search_memories,
-        summary="Find memories, best first",
-        body=LibrarySearchIn,
-        response=list[MemoryOut],
-        errors=(400, 401, 413, 415, 422),
-    ),
-    Endpoint(
-        method="POST",
-        path="/v3/memories/merge",
-        handler=merge_memories,
-        summary="Make one memory of several; they become its history",
-        body=MemoryMergeIn,
-        response=MemoryOut,
-        errors=(400, 401, 404, 413, 415, 422),
-    ),
-    Endpoint(
-        method="GET",
-        path="/v3/memories/{memory_id}",
-        handler=get_memory,
-        summary="Read a memory with its evidence",
-        response=MemoryOut,
-        errors=(401, 404),
-    ),
-    Endpoint(
-        method="GET",
-        path="/v3/memories/{memory_id}/history",
-        handler=get_history,
-        summary="Read what a memory took the place of, newest first",
-        response=list[MemoryOut],
-        errors=(401, 404),
-    ),
-    Endpoint(
-        method="PATCH",
-        path="/v3/memories/{memory_id}",
-        handler=edit_memory,
-        summary="Change what a memory says",
-        query=MemoryValueQuery,
-        response=LibraryOkOut,
-        errors=(401, 404, 422),
-    ),
-    Endpoint(
-        method="PATCH",
-        path="/v3/memories/{memory_id}/visibility",
-        handler=set_visibility,
-        summary="Change who may see a memory",
-        query=VisibilityQuery,
-        response=LibraryOkOut,
-        errors=(401, 404, 422),
-    ),
-    Endpoint(
-        method="POST",
-        path="/v3/memories/{memory_id}/review",
-        handler=review_memory,
-        summary="Confirm a memory, or have it deleted as wrong",
-        query=ReviewQuery,
-        response=LibraryOkOut,
-        errors=(401, 404, 422),
-    ),
-    Endpoint(
-        method="DELETE",
-        path="/v3/memories/{memory_id}",
-        handler=delete_memory,
-        summary="Delete a memory; it does not come back",
-        response=LibraryOkOut,
-        errors=(401, 404),
-    ),
+ROUTES = (
+    list_memories,
+    add_memory,
+    delete_all_memories,
+    search_memories,
+    merge_memories,
+    get_memory,
+    get_history,
+    edit_memory,
+    set_visibility,
+    review_memory,
+    delete_memory,
 )

@@ -9,7 +9,7 @@ from functions.process_conversation.library.schemas import OffsetPageQuery
 from shared.data.codec import type_adapter
 from shared.data.records import R, Records
 from shared.domain.value import value
-from shared.edge.http import Call
+from shared.edge.routes import Call
 
 NEXT_CURSOR_HEADER = "X-Next-Cursor"
 
@@ -23,8 +23,8 @@ class OffsetPage(Generic[R]):
     next_cursor: str | None = None
 
 
-async def list_page(records: Records[R], call: Call[None]) -> OffsetPage[R]:
-    query: OffsetPageQuery = call.query
+async def list_page(records: Records[R], call: Call[None, OffsetPageQuery]) -> OffsetPage[R]:
+    query = call.query
     if query.offset:
         items = await records.list_newest(call.uid, limit=query.limit + 1, offset=query.offset)
         return OffsetPage(items=items[: query.limit], has_more=len(items) > query.limit)

@@ -6,7 +6,6 @@ from functions.process_conversation.deps import LibraryDeps
 from functions.process_conversation.library.pagination import build_array_response, list_page
 from functions.process_conversation.library.schemas import (
     AssignQuery,
-    LibraryOkOut,
     OffsetPageQuery,
     PersonIn,
     PersonNameQuery,
@@ -16,14 +15,24 @@ from shared.domain.conversation import Conversation, Speaker
 from shared.domain.errors import Invalid, NotFound
 from shared.domain.ids import ConversationId, PersonId, UserId
 from shared.domain.person import Person
-from shared.edge.http import Call, Endpoint
+from shared.edge.routes import Call, route
+from shared.edge.schemas import OkOut
 
 
-async def list_people(deps: LibraryDeps, call: Call[None]) -> Response:
+@route(
+    "GET",
+    "/v1/users/people",
+    "List people, newest first; X-Next-Cursor leads to the next page",
+    errors=(401, 422),
+)
+async def list_people(
+    deps: LibraryDeps, call: Call[None, OffsetPageQuery]
+) -> list[PersonOut] | Response:
     page = await list_page(deps.stores.people, call)
     return build_array_response(list(map(_to_response, page.items)), PersonOut, page.next_cursor)
 
 
+@route("POST", "/v1/users/people", "Name a person", errors=(400, 401, 409, 413, 415, 422))
 async def add_person(deps: LibraryDeps, call: Call[PersonIn]) -> PersonOut:
     now = deps.clock.now()
     person_id = PersonId(call.body.id or deps.new_id())
@@ -31,13 +40,20 @@ async def add_person(deps: LibraryDeps, call: Call[PersonIn]) -> PersonOut:
     return _to_response(await deps.stores.people.add(call.uid, person))
 
 
-async def get_person(deps: LibraryDeps, call: Call[None]) -> PersonOut:
+@route("GET", "/v1/users/people/{person_id}", "Read a person", errors=(401, 404))
+async def get_person(deps: LibraryDeps, call: Call) -> PersonOut:
     return _to_response(await deps.stores.people.get(call.uid, call.path["person_id"]))
 
 
-async def rename_person(deps: LibraryDeps, call: Call[None]) -> PersonOut:
+@route(
+    "PATCH",
+    "/v1/users/people/{person_id}/name",
+    "Rename a person, in every conversation too",
+    errors=(401, 404, 422),
+)
+async def rename_person(deps: LibraryDeps, call: Call[None, PersonNameQuery]) -> PersonOut:
     """The person first: what is cut short here is made up for by the next attempt."""
-    query: PersonNameQuery = call.query
+    query = call.query
     person = await deps.stores.people.change(
         call.uid, call.path["person_id"], name=query.value, updated_at=deps.clock.now()
     )
@@ -45,20 +61,33 @@ async def rename_person(deps: LibraryDeps, call: Call[None]) -> PersonOut:
     return _to_response(person)
 
 
-async def delete_person(deps: LibraryDeps, call: Call[None]) -> None:
+@route(
+    "DELETE",
+    "/v1/users/people/{person_id}",
+    "Delete a person; their speakers are unnamed again",
+    status=204,
+    errors=(401, 404),
+)
+async def delete_person(deps: LibraryDeps, call: Call) -> None:
     """The conversations first: a person who is still there can be deleted again."""
     person = await deps.stores.people.get(call.uid, call.path["person_id"])
     await deps.stores.people.unassign(call.uid, person.id)
     await deps.stores.people.remove(call.uid, person.id)
 
 
-async def assign_speaker(deps: LibraryDeps, call: Call[None]) -> LibraryOkOut:
+@route(
+    "PATCH",
+    "/v1/conversations/{conversation_id}/assign-speaker/{speaker}",
+    "Say who a speaker is; without a value, take it back",
+    errors=(401, 404, 422),
+)
+async def assign_speaker(deps: LibraryDeps, call: Call[None, AssignQuery]) -> OkOut:
     conversation_id = ConversationId(call.path["conversation_id"])
     conversation = await deps.stores.conversations.get(call.uid, conversation_id)
     label = _find_label(conversation, call.path["speaker"])
     speaker = await _resolve_speaker(deps, call.uid, call.query)
     await deps.stores.conversations.assign_speaker(call.uid, conversation_id, label, speaker)
-    return LibraryOkOut()
+    return OkOut()
 
 
 async def _resolve_speaker(deps: LibraryDeps, uid: UserId, query: AssignQuery) -> Speaker | None:
@@ -86,57 +115,11 @@ def _to_response(person: Person) -> PersonOut:
     return PersonOut.model_validate(person)
 
 
-ENDPOINTS = (
-    Endpoint(
-        method="GET",
-        path="/v1/users/people",
-        handler=list_people,
-        summary="List people, newest first; X-Next-Cursor leads to the next page",
-        query=OffsetPageQuery,
-        response=list[PersonOut],
-        errors=(401, 422),
-    ),
-    Endpoint(
-        method="POST",
-        path="/v1/users/people",
-        handler=add_person,
-        summary="Name a person",
-        body=PersonIn,
-        response=PersonOut,
-        errors=(400, 401, 409, 413, 415, 422),
-    ),
-    Endpoint(
-        method="GET",
-        path="/v1/users/people/{person_id}",
-        handler=get_person,
-        summary="Read a person",
-        response=PersonOut,
-        errors=(401, 404),
-    ),
-    Endpoint(
-        method="PATCH",
-        path="/v1/users/people/{person_id}/name",
-        handler=rename_person,
-        summary="Rename a person, in every conversation too",
-        query=PersonNameQuery,
-        response=PersonOut,
-        errors=(401, 404, 422),
-    ),
-    Endpoint(
-        method="DELETE",
-        path="/v1/users/people/{person_id}",
-        handler=delete_person,
-        summary="Delete a person; their speakers are unnamed again",
-        status=204,
-        errors=(401, 404),
-    ),
-    Endpoint(
-        method="PATCH",
-        path="/v1/conversations/{conversation_id}/assign-speaker/{speaker}",
-        handler=assign_speaker,
-        summary="Say who a speaker is; without a value, take it back",
-        query=AssignQuery,
-        response=LibraryOkOut,
-        errors=(401, 404, 422),
-    ),
+ROUTES = (
+    list_people,
+    add_person,
+    get_person,
+    rename_person,
+    delete_person,
+    assign_speaker,
 )

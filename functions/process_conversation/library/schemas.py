@@ -6,7 +6,8 @@ from pydantic import ConfigDict, Field, StringConstraints, model_validator
 
 from functions.process_conversation.library.conversation_schemas import ClientId, Label, Time, Utc
 from shared.domain.conversation import CATEGORIES
-from shared.edge.http import Wire
+from shared.domain.ids import UserId
+from shared.edge.schemas import PageQuery, Wire
 
 MAX_MEMORY_CHARS = 1_000
 MAX_TASK_CHARS = 500
@@ -24,12 +25,6 @@ QueryText = Annotated[str, Field(min_length=1, max_length=1_000)]
 
 class _LibraryBaseOut(Wire):
     model_config = ConfigDict(from_attributes=True)
-
-
-class LibraryOkOut(Wire):
-    """What the old app expects of a change."""
-
-    status: str = "ok"
 
 
 class ConversationChangeIn(Wire):
@@ -63,15 +58,11 @@ class AssignQuery(Wire):
     value: Annotated[str, Field(max_length=64)] | None = None
 
 
-class OffsetPageQuery(Wire):
-    """`cursor` is the X-Next-Cursor of the page before.
-
-    The old app pages by offset: what it skips is read, so it is bounded.
-    """
+class OffsetPageQuery(PageQuery):
+    """A page by cursor, or by offset as released apps ask: what is skipped is read, so it is bounded."""
 
     limit: Annotated[int, Field(ge=1, le=1_000)] = 100
     offset: Annotated[int, Field(ge=0, le=5_000)] = 0
-    cursor: Annotated[str, Field(max_length=400)] | None = None
 
 
 class LibrarySearchIn(Wire):
@@ -184,6 +175,12 @@ class ErasureOut(_LibraryBaseOut):
     status: Literal["none", "running", "done"]
     requested_at: Utc | None = None
     documents: int = 0
+
+
+class EraseIn(Wire):
+    """The user to erase."""
+
+    uid: UserId
 
 
 class PersonIn(Wire):

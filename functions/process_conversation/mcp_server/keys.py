@@ -8,9 +8,10 @@ from shared.data.mcp_keys import KEY_PREFIX, MAX_KEYS, key_id
 from shared.domain.errors import Conflict, NotFound
 from shared.domain.ids import is_id
 from shared.domain.mcp_key import McpKey
-from shared.edge.http import Call, Endpoint
+from shared.edge.routes import Call, route
 
 
+@route("POST", "/v1/mcp/keys", "Create a key for an MCP client", status=201, errors=(401, 409))
 async def create_key(deps: LibraryDeps, call: Call[McpKeyIn]) -> NewMcpKeyOut:
     if len(await deps.stores.mcp_keys.list_all(call.uid)) >= MAX_KEYS:
         raise Conflict(f"You may have {MAX_KEYS} keys; remove one first.")
@@ -26,41 +27,26 @@ async def create_key(deps: LibraryDeps, call: Call[McpKeyIn]) -> NewMcpKeyOut:
     return NewMcpKeyOut(**dict(McpKeyOut.model_validate(key)), key=full_key)
 
 
-async def list_keys(deps: LibraryDeps, call: Call[None]) -> list[McpKeyOut]:
+@route("GET", "/v1/mcp/keys", "List the keys of MCP clients", errors=(401,))
+async def list_keys(deps: LibraryDeps, call: Call) -> list[McpKeyOut]:
     return [McpKeyOut.model_validate(key) for key in await deps.stores.mcp_keys.list_all(call.uid)]
 
 
-async def delete_key(deps: LibraryDeps, call: Call[None]) -> None:
+@route(
+    "DELETE",
+    "/v1/mcp/keys/{key_id}",
+    "Revoke the key of an MCP client",
+    status=204,
+    errors=(401, 404),
+)
+async def delete_key(deps: LibraryDeps, call: Call) -> None:
     if not is_id(call.path["key_id"]):
         raise NotFound("Key not found")
     await deps.stores.mcp_keys.remove(call.uid, call.path["key_id"])
 
 
-ENDPOINTS = (
-    Endpoint(
-        method="POST",
-        path="/v1/mcp/keys",
-        handler=create_key,
-        summary="Create a key for an MCP client",
-        body=McpKeyIn,
-        response=NewMcpKeyOut,
-        status=201,
-        errors=(401, 409),
-    ),
-    Endpoint(
-        method="GET",
-        path="/v1/mcp/keys",
-        handler=list_keys,
-        summary="List the keys of MCP clients",
-        response=list[McpKeyOut],
-        errors=(401,),
-    ),
-    Endpoint(
-        method="DELETE",
-        path="/v1/mcp/keys/{key_id}",
-        handler=delete_key,
-        summary="Revoke the key of an MCP client",
-        status=204,
-        errors=(401, 404),
-    ),
+ROUTES = (
+    create_key,
+    list_keys,
+    delete_key,
 )

@@ -7,10 +7,18 @@ from functions.process_conversation.deps import LibraryDeps
 from shared import telemetry
 from shared.data.mcp_keys import key_id
 from shared.domain.errors import NotAllowed
-from shared.edge.http import Call, Endpoint, parse_bearer_token
+from shared.edge.requests import parse_bearer_token
+from shared.edge.routes import Call, route
 
 
-async def receive_message(deps: LibraryDeps, call: Call[None]) -> Response:
+@route(
+    "POST",
+    "/v1/mcp",
+    "Speak MCP (streamable HTTP) with the library, by a key of /v1/mcp/keys",
+    access="anyone",
+    errors=(401, 403, 429),
+)
+async def receive_message(deps: LibraryDeps, call: Call) -> Response:
     """Answer one MCP message. What is no POST is refused by the router: there are no streams."""
     _check_origin(call.headers, deps.cors_origins)
     key = parse_bearer_token(call.headers)
@@ -32,13 +40,4 @@ def _check_origin(headers: Headers, allowed: tuple[str, ...]) -> None:
         raise NotAllowed("This origin may not call.")
 
 
-ENDPOINTS = (
-    Endpoint(
-        method="POST",
-        path="/v1/mcp",
-        handler=receive_message,
-        summary="Speak MCP (streamable HTTP) with the library, by a key of /v1/mcp/keys",
-        access="anyone",
-        errors=(401, 403, 429),
-    ),
-)
+ROUTES = (receive_message,)

@@ -5,7 +5,7 @@ from typing import Annotated
 from pydantic import ConfigDict, StringConstraints
 
 from functions.process_conversation.library.conversation_schemas import Utc
-from shared.edge.http import Wire
+from shared.edge.schemas import Wire
 
 
 class McpKeyIn(Wire):

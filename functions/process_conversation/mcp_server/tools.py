@@ -18,13 +18,10 @@ from functions.process_conversation.library.conversation_schemas import ClientId
 from shared.data.codec import type_adapter
 from shared.domain.ids import UserId
 from shared.domain.value import value
-from shared.edge.http import Call, Endpoint, Wire
+from shared.edge.routes import Call, Route
+from shared.edge.schemas import Wire
 
 MAX_RESULT_CHARS = 80_000
-_ROWS: Mapping[tuple[str, str], Endpoint] = {
-    (row.method, row.path): row
-    for row in (*conversations.ENDPOINTS, *memories.ENDPOINTS, *action_items.ENDPOINTS)
-}
 
 
 @value
@@ -33,14 +30,14 @@ class LibraryTool:
 
     name: str
     description: str
-    row: Endpoint
+    route: Route[LibraryDeps]
     read_only: bool
 
     @property
     def schema(self) -> dict[str, Any]:
         """Describe the arguments as JSON Schema."""
         fields: dict[str, Any] = dict.fromkeys(self._path_parameters, (ClientId, ...))
-        base = self.row.body or self.row.query or Wire
+        base = self.route.body or self.route.query or Wire
         schema = create_model(self.name, __base__=base, **fields).model_json_schema()
         return {name: part for name, part in schema.items() if name not in ("title", "description")}
 
@@ -49,31 +46,31 @@ class LibraryTool:
 
         Raises pydantic's ValidationError, and what the route's handler raises.
         """
-        result = await self.row.handler(deps, self._build_call(uid, arguments))
+        result = await self.route.handler(deps, self._build_call(uid, arguments))
         if isinstance(result, Response):
             return _truncate(bytes(result.body).decode())
-        return _truncate(type_adapter(self.row.response).dump_json(result).decode())
+        return _truncate(type_adapter(self.route.response).dump_json(result).decode())
 
-    def _build_call(self, uid: UserId, arguments: Mapping[str, Any]) -> Call[Any]:
+    def _build_call(self, uid: UserId, arguments: Mapping[str, Any]) -> Call[Any, Any]:
         other_arguments = {
             name: argument
             for name, argument in arguments.items()
             if name not in self._path_parameters
         }
         path_arguments = {name: arguments.get(name) for name in self._path_parameters}
-        row = self.row
+        route = self.route
         return Call(
-            request_line=f"{row.method} {row.path}",
+            request_line=f"{route.method} {route.path}",
             uid=uid,
-            body=row.body and type_adapter(row.body).validate_json(json.dumps(other_arguments)),
+            body=route.body and type_adapter(route.body).validate_json(json.dumps(other_arguments)),
             path=type_adapter(dict[str, ClientId]).validate_python(path_arguments),
-            query=row.query and row.query.model_validate(other_arguments),
+            query=route.query and route.query.model_validate(other_arguments),
             headers=Headers(),
         )
 
     @property
     def _path_parameters(self) -> list[str]:
-        return re.findall(r"{(\w+)}", self.row.path)
+        return re.findall(r"{(\w+)}", self.route.path)
 
 
 def _truncate(text: str) -> str:
@@ -83,64 +80,64 @@ def _truncate(text: str) -> str:
     return f"{text[:MAX_RESULT_CHARS]}\n… {omitted_chars} characters left out; ask for less …"
 
 
-def _read_tool(name: str, description: str, route: tuple[str, str]) -> LibraryTool:
-    return LibraryTool(name=name, description=description, row=_ROWS[route], read_only=True)
+def _read_tool(name: str, description: str, route: Route[LibraryDeps]) -> LibraryTool:
+    return LibraryTool(name=name, description=description, route=route, read_only=True)
 
 
-def _write_tool(name: str, description: str, route: tuple[str, str]) -> LibraryTool:
-    return LibraryTool(name=name, description=description, row=_ROWS[route], read_only=False)
+def _write_tool(name: str, description: str, route: Route[LibraryDeps]) -> LibraryTool:
+    return LibraryTool(name=name, description=description, route=route, read_only=False)
 
 
 _TOOLS = (
     _read_tool(
         "search_conversations",
         "Find the owner's conversations by what was said in them, best first.",
-        ("POST", "/v1/conversations/search"),
+        conversations.search_conversations,
     ),
     _read_tool(
         "get_conversations",
         "List the owner's conversations, newest first, without their transcripts.",
-        ("GET", "/v1/conversations"),
+        conversations.list_conversations,
     ),
     _read_tool(
         "get_conversation",
         "Read one of the owner's conversations with its transcript.",
-        ("GET", "/v1/conversations/{conversation_id}"),
+        conversations.get_conversation,
     ),
     _read_tool(
         "search_memories",
         "Find facts about the owner, best first.",
-        ("POST", "/v3/memories/search"),
+        memories.search_memories,
     ),
     _read_tool(
         "get_memories",
         "List facts about the owner, newest first.",
-        ("GET", "/v3/memories"),
+        memories.list_memories,
     ),
     _write_tool(
         "create_memory",
         "Remember a fact about the owner, in one sentence.",
-        ("POST", "/v3/memories"),
+        memories.add_memory,
     ),
     _read_tool(
         "get_action_items",
         "List what the owner wants done, newest first.",
-        ("GET", "/v1/action-items"),
+        action_items.list_action_items,
     ),
     _write_tool(
         "create_action_item",
         "Write down something that the owner wants done.",
-        ("POST", "/v1/action-items"),
+        action_items.add_action_item,
     ),
     _write_tool(
         "update_action_item",
         "Change what the owner wants done; what is left out keeps its value.",
-        ("PATCH", "/v1/action-items/{action_item_id}"),
+        action_items.change_action_item,
     ),
     _write_tool(
         "complete_action_item",
         "Mark as done what the owner wanted done, or open it again.",
-        ("PATCH", "/v1/action-items/{action_item_id}/completed"),
+        action_items.complete_action_item,
     ),
 )
 TOOLS: Mapping[str, LibraryTool] = {tool.name: tool for tool in _TOOLS}

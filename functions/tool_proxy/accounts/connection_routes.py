@@ -11,24 +11,37 @@ from functions.tool_proxy.accounts.connection_schemas import (
 )
 from functions.tool_proxy.deps import ToolProxyDeps
 from shared.domain.errors import NotAllowed, Unavailable
-from shared.edge.http import Call, Endpoint
+from shared.edge.routes import Call, route
 from shared.oauth import browser_binding, callback_page
 from shared.oauth.state import AUTHORIZATION_TTL, NotConnected
 
 
-async def list_connections(deps: ToolProxyDeps, call: Call[None]) -> list[ConnectionOut]:
+@route("GET", "/v1/connections", "List the services whose accounts can be connected, and which are")
+async def list_connections(deps: ToolProxyDeps, call: Call) -> list[ConnectionOut]:
     return [
         ConnectionOut.of(connectable)
         for connectable in await connections.list_connectable(deps.services, call.uid)
     ]
 
 
-async def get_connection(deps: ToolProxyDeps, call: Call[None]) -> ConnectionOut:
+@route(
+    "GET",
+    "/v1/connections/{service}",
+    "Say whether a service's account is connected",
+    errors=(404,),
+)
+async def get_connection(deps: ToolProxyDeps, call: Call) -> ConnectionOut:
     connectable = await connections.get_connectable(deps.services, call.uid, call.path["service"])
     return ConnectionOut.of(connectable)
 
 
-async def authorize(deps: ToolProxyDeps, call: Call[None]) -> Response:
+@route(
+    "POST",
+    "/v1/connections/{service}/authorize",
+    "Begin to connect a service's account",
+    errors=(404, 409),
+)
+async def authorize(deps: ToolProxyDeps, call: Call) -> AuthorizeOut | Response:
     """Let this browser come back, and no other: who is talked into opening the link cannot."""
     redirect = await connections.authorize(deps.services, call.uid, call.path["service"])
     answer = Response(
@@ -43,8 +56,15 @@ async def authorize(deps: ToolProxyDeps, call: Call[None]) -> Response:
     )
 
 
-async def handle_callback(deps: ToolProxyDeps, call: Call[None]) -> Response:
-    query: CallbackIn = call.query
+@route(
+    "GET",
+    "/v1/connections/callback",
+    "Come back from a service that was asked for access",
+    access="anyone",
+    media_type="text/html",
+)
+async def handle_callback(deps: ToolProxyDeps, call: Call[None, CallbackIn]) -> Response:
+    query = call.query
     try:
         callback = await connections.verify_state(deps.services, query.state)
         if not browser_binding.is_same_browser(call.headers, callback.authorization_id):
@@ -61,6 +81,12 @@ async def handle_callback(deps: ToolProxyDeps, call: Call[None]) -> Response:
     return callback_page.render_connected(service.label)
 
 
+@route(
+    "POST",
+    "/v1/connections/complete",
+    "Come back into an app instead of a browser",
+    errors=(403, 409, 503),
+)
 async def complete(deps: ToolProxyDeps, call: Call[CallbackIn]) -> ConnectionOut:
     """Finish in an app that the system opens in the place of our page: it knows its user."""
     callback = await connections.verify_state(deps.services, call.body.state)
@@ -72,59 +98,22 @@ async def complete(deps: ToolProxyDeps, call: Call[CallbackIn]) -> ConnectionOut
     )
 
 
-async def disconnect(deps: ToolProxyDeps, call: Call[None]) -> DisconnectOut:
+@route(
+    "DELETE",
+    "/v1/connections/{service}",
+    "Disconnect a service's account and revoke its tokens",
+    errors=(404,),
+)
+async def disconnect(deps: ToolProxyDeps, call: Call) -> DisconnectOut:
     is_revoked = await connections.disconnect(deps.services, call.uid, call.path["service"])
     return DisconnectOut(revoked=is_revoked)
 
 
-CONNECTIONS = (
-    Endpoint(
-        method="GET",
-        path="/v1/connections",
-        handler=list_connections,
-        summary="List the services whose accounts can be connected, and which are",
-        response=list[ConnectionOut],
-    ),
-    Endpoint(
-        method="GET",
-        path="/v1/connections/callback",
-        handler=handle_callback,
-        summary="Come back from a service that was asked for access",
-        access="anyone",
-        query=CallbackIn,
-        media_type="text/html",
-    ),
-    Endpoint(
-        method="POST",
-        path="/v1/connections/complete",
-        handler=complete,
-        summary="Come back into an app instead of a browser",
-        body=CallbackIn,
-        response=ConnectionOut,
-        errors=(403, 409, 503),
-    ),
-    Endpoint(
-        method="GET",
-        path="/v1/connections/{service}",
-        handler=get_connection,
-        summary="Say whether a service's account is connected",
-        response=ConnectionOut,
-        errors=(404,),
-    ),
-    Endpoint(
-        method="POST",
-        path="/v1/connections/{service}/authorize",
-        handler=authorize,
-        summary="Begin to connect a service's account",
-        response=AuthorizeOut,
-        errors=(404, 409),
-    ),
-    Endpoint(
-        method="DELETE",
-        path="/v1/connections/{service}",
-        handler=disconnect,
-        summary="Disconnect a service's account and revoke its tokens",
-        response=DisconnectOut,
-        errors=(404,),
-    ),
+ROUTES = (
+    list_connections,
+    handle_callback,
+    complete,
+    get_connection,
+    authorize,
+    disconnect,
 )

@@ -3,13 +3,21 @@
 from functions.tool_proxy.accounts import connections
 from functions.tool_proxy.accounts.service_calls import call_service
 from functions.tool_proxy.calls.call import call_tool
-from functions.tool_proxy.calls.call_schemas import ServiceCallIn, ToolCallIn, UserIn
+from functions.tool_proxy.calls.call_schemas import ServiceCallIn, ToolCallIn, ToolCallOut, UserIn
 from functions.tool_proxy.deps import ToolProxyDeps
-from functions.tool_proxy.schemas import ToolCallOut, ToolProxyOkOut
 from shared import telemetry
-from shared.edge.http import Call, Endpoint
+from shared.edge.routes import Call, route
+from shared.edge.schemas import OkOut
 
 
+@route(
+    "POST",
+    "/",
+    "Run a tool of an app",
+    access="service",
+    errors=(422, 424, 503),
+    cancels_on_disconnect=True,
+)
 async def run_tool(deps: ToolProxyDeps, call: Call[ToolCallIn]) -> ToolCallOut:
     body = call.body
     telemetry.add_fields(uid=telemetry.hash_id(body.uid))
@@ -19,6 +27,13 @@ async def run_tool(deps: ToolProxyDeps, call: Call[ToolCallIn]) -> ToolCallOut:
     return ToolCallOut(text=text)
 
 
+@route(
+    "POST",
+    "/services",
+    "Run a tool of a connected service",
+    access="service",
+    errors=(422, 424, 503),
+)
 async def run_service(deps: ToolProxyDeps, call: Call[ServiceCallIn]) -> ToolCallOut:
     body = call.body
     telemetry.add_fields(uid=telemetry.hash_id(body.uid), service=body.service, tool=body.tool)
@@ -28,42 +43,21 @@ async def run_service(deps: ToolProxyDeps, call: Call[ServiceCallIn]) -> ToolCal
     return ToolCallOut(text=text)
 
 
-async def disconnect_all(deps: ToolProxyDeps, call: Call[UserIn]) -> ToolProxyOkOut:
+@route(
+    "POST",
+    "/services/disconnect",
+    "Revoke and forget all tokens of a user",
+    access="service",
+    errors=(422, 503),
+)
+async def disconnect_all(deps: ToolProxyDeps, call: Call[UserIn]) -> OkOut:
     telemetry.add_fields(uid=telemetry.hash_id(call.body.uid))
     await connections.disconnect_all(deps.services, call.body.uid)
-    return ToolProxyOkOut()
+    return OkOut()
 
 
-ENDPOINTS = (
-    Endpoint(
-        method="POST",
-        path="/services",
-        handler=run_service,
-        summary="Run a tool of a connected service",
-        access="service",
-        body=ServiceCallIn,
-        response=ToolCallOut,
-        errors=(422, 424, 503),
-    ),
-    Endpoint(
-        method="POST",
-        path="/services/disconnect",
-        handler=disconnect_all,
-        summary="Revoke and forget all tokens of a user",
-        access="service",
-        body=UserIn,
-        response=ToolProxyOkOut,
-        errors=(422, 503),
-    ),
-    Endpoint(
-        method="POST",
-        path="/",
-        handler=run_tool,
-        summary="Run a tool of an app",
-        access="service",
-        body=ToolCallIn,
-        response=ToolCallOut,
-        cancels_on_disconnect=True,
-        errors=(422, 424, 503),
-    ),
+ROUTES = (
+    run_service,
+    disconnect_all,
+    run_tool,
 )

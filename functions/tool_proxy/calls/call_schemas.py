@@ -5,14 +5,14 @@ from typing import Any
 from pydantic import Field
 
 from shared.domain.ids import AppId, UserId
-from shared.edge.http import Wire
+from shared.edge.schemas import ID_PATTERN, Wire
 
 
 class ToolCallIn(Wire):
     """A call for a user. A repeat with the same `call_id` reaches the app under the same message id."""
 
     uid: UserId
-    app_id: AppId = Field(pattern=r"^[A-Za-z0-9_-]{1,64}$")
+    app_id: AppId = Field(pattern=ID_PATTERN)
     tool: str
     arguments: dict[str, Any] = Field(default_factory=dict)
     call_id: str | None = Field(default=None, max_length=128)
@@ -26,6 +26,12 @@ class ServiceCallIn(Wire):
     tool: str
     arguments: dict[str, Any] = Field(default_factory=dict)
     call_id: str | None = Field(default=None, max_length=128)
+
+
+class ToolCallOut(Wire):
+    """The text that the model reads."""
+
+    text: str
 
 
 class UserIn(Wire):

@@ -10,19 +10,31 @@ from functions.tool_proxy.registry.app_routes import build_manifest_problem
 from functions.tool_proxy.registry.registration import ManifestFailed, NoManifest
 from shared.domain.errors import CallerError, NotAllowed, Unavailable
 from shared.domain.ids import AppId
-from shared.edge.http import Call, Endpoint
+from shared.edge.routes import Call, route
 from shared.oauth import browser_binding, callback_page
 from shared.oauth.state import AUTHORIZATION_TTL
 
 
-async def add_server(deps: ToolProxyDeps, call: Call[McpAppIn]) -> Response:
+@route(
+    "POST",
+    "/v1/apps/mcp",
+    "Make an MCP server a private app of one's own",
+    errors=(400, 401, 409, 502),
+)
+async def add_server(deps: ToolProxyDeps, call: Call[McpAppIn]) -> McpAppOut | Response:
     try:
         return _to_response(deps, await connect.add(deps, call.uid, call.body.to_registration()))
     except (NoManifest, ManifestFailed) as failure:
         return build_manifest_problem(failure)
 
 
-async def refresh_tools(deps: ToolProxyDeps, call: Call[None]) -> Response:
+@route(
+    "POST",
+    "/v1/apps/{app_id}/mcp/refresh",
+    "Ask an MCP server for its tools again",
+    errors=(400, 401, 403, 404, 502),
+)
+async def refresh_tools(deps: ToolProxyDeps, call: Call) -> McpAppOut | Response:
     try:
         return _to_response(deps, await connect.refresh(deps, call.uid, AppId(call.path["app_id"])))
     except (NoManifest, ManifestFailed) as failure:
@@ -45,8 +57,15 @@ def _to_response(deps: ToolProxyDeps, result: ConnectResult) -> Response:
     )
 
 
-async def handle_callback(deps: ToolProxyDeps, call: Call[None]) -> Response:
-    query: McpCallbackIn = call.query
+@route(
+    "GET",
+    "/v1/apps/mcp/callback",
+    "Come back from an MCP server's authorization server",
+    access="anyone",
+    media_type="text/html",
+)
+async def handle_callback(deps: ToolProxyDeps, call: Call[None, McpCallbackIn]) -> Response:
+    query = call.query
     try:
         callback = await connect.verify_state(deps, query.state)
         if not browser_binding.is_same_browser(call.headers, callback.authorization_id):
@@ -61,6 +80,12 @@ async def handle_callback(deps: ToolProxyDeps, call: Call[None]) -> Response:
     return callback_page.render_connected(app.name)
 
 
+@route(
+    "POST",
+    "/v1/apps/mcp/complete",
+    "Come back from it into an app instead of a browser",
+    errors=(400, 401, 403, 409, 502, 503),
+)
 async def complete(deps: ToolProxyDeps, call: Call[McpCallbackIn]) -> McpAppOut | Response:
     """Finish in an app that the system opens in the place of our page: it knows its user."""
     callback = await connect.verify_state(deps, call.body.state)
@@ -73,40 +98,9 @@ async def complete(deps: ToolProxyDeps, call: Call[McpCallbackIn]) -> McpAppOut 
     return McpAppOut.of(app)
 
 
-ENDPOINTS = (
-    Endpoint(
-        method="POST",
-        path="/v1/apps/mcp",
-        handler=add_server,
-        summary="Make an MCP server a private app of one's own",
-        body=McpAppIn,
-        response=McpAppOut,
-        errors=(400, 401, 409, 502),
-    ),
-    Endpoint(
-        method="GET",
-        path="/v1/apps/mcp/callback",
-        handler=handle_callback,
-        summary="Come back from an MCP server's authorization server",
-        access="anyone",
-        query=McpCallbackIn,
-        media_type="text/html",
-    ),
-    Endpoint(
-        method="POST",
-        path="/v1/apps/mcp/complete",
-        handler=complete,
-        summary="Come back from it into an app instead of a browser",
-        body=McpCallbackIn,
-        response=McpAppOut,
-        errors=(400, 401, 403, 409, 502, 503),
-    ),
-    Endpoint(
-        method="POST",
-        path="/v1/apps/{app_id}/mcp/refresh",
-        handler=refresh_tools,
-        summary="Ask an MCP server for its tools again",
-        response=McpAppOut,
-        errors=(400, 401, 403, 404, 502),
-    ),
+ROUTES = (
+    add_server,
+    handle_callback,
+    complete,
+    refresh_tools,
 )

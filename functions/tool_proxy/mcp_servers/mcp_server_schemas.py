@@ -9,7 +9,7 @@ from functions.tool_proxy.registry.schemas import ShortLine
 from shared.domain.app import App, ExternalIntegration
 from shared.domain.ids import AppId
 from shared.domain.text import strip_invisible
-from shared.edge.http import Wire
+from shared.edge.schemas import Wire
 
 
 class McpAppIn(Wire):

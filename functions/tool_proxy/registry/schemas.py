@@ -20,7 +20,7 @@ from shared.domain.app import (
 )
 from shared.domain.ids import AppId, UserId
 from shared.domain.text import strip_invisible
-from shared.edge.http import Wire
+from shared.edge.schemas import ID_PATTERN, Wire
 
 Url = Annotated[str, Field(max_length=2_000)]
 ShortLine = Annotated[
@@ -245,12 +245,6 @@ class NewKeyOut(Wire):
     created_at: datetime
 
 
-class AppsQuery(Wire):
-    """`cursor` is the X-Next-Cursor of the page before."""
-
-    cursor: str | None = Field(default=None, max_length=400)
-
-
 class CallsQuery(Wire):
     """How many calls to list, newest first."""
 
@@ -260,7 +254,7 @@ class CallsQuery(Wire):
 class AppQuery(Wire):
     """Which app."""
 
-    app_id: AppId = Field(pattern=r"^[A-Za-z0-9_-]{1,64}$")
+    app_id: AppId = Field(pattern=ID_PATTERN)
 
 
 class EnableQuery(AppQuery):

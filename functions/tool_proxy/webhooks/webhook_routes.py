@@ -8,9 +8,10 @@ from functions.tool_proxy.webhooks.webhook_schemas import ConversationProcessedI
 from shared import telemetry
 from shared.domain.errors import Invalid
 from shared.edge.cloudevents import parse_pubsub_event
-from shared.edge.http import Call, Endpoint
+from shared.edge.routes import Call, route
 
 
+@route("POST", "/", "A conversation was processed", access="service", status=204)
 async def queue_webhooks(deps: ToolProxyDeps, call: Call[bytes]) -> None:
     try:
         message = ConversationProcessedIn.model_validate(
@@ -24,30 +25,11 @@ async def queue_webhooks(deps: ToolProxyDeps, call: Call[bytes]) -> None:
     )
 
 
+@route("POST", "/", "Tell an app of a conversation", access="service", status=204)
 async def deliver_webhook(deps: ToolProxyDeps, call: Call[WebhookTaskIn]) -> None:
     telemetry.add_fields(uid=telemetry.hash_id(call.body.uid))
     await delivery.attempt_delivery(deps, delivery.WebhookDelivery(**dict(call.body)))
 
 
-QUEUE_ENDPOINTS = (
-    Endpoint(
-        method="POST",
-        path="/",
-        handler=queue_webhooks,
-        summary="A conversation was processed",
-        access="service",
-        body=bytes,
-        status=204,
-    ),
-)
-DELIVERY_ENDPOINTS = (
-    Endpoint(
-        method="POST",
-        path="/",
-        handler=deliver_webhook,
-        summary="Tell an app of a conversation",
-        access="service",
-        body=WebhookTaskIn,
-        status=204,
-    ),
-)
+QUEUE_ROUTES = (queue_webhooks,)
+DELIVERY_ROUTES = (deliver_webhook,)

@@ -3,14 +3,14 @@
 from pydantic import Field
 
 from shared.domain.ids import AppId, ConversationId, UserId
-from shared.edge.http import Wire
+from shared.edge.schemas import ID_PATTERN, Wire
 
 
 class ConversationProcessedIn(Wire):
     """What `conversation.processed` carries."""
 
     uid: UserId
-    conversation_id: ConversationId = Field(pattern=r"^[A-Za-z0-9_-]{1,64}$")
+    conversation_id: ConversationId = Field(pattern=ID_PATTERN)
     content_hash: str
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import httpx
 import pytest
 
-from functions.chat.api.message_routes import AFTER_TURN_ENDPOINTS
+from functions.chat.api.internal_routes import AFTER_TURN_ROUTES
 from functions.chat.deps import AfterTurnDeps, ChatDeps
 from functions.chat.turn.after_turn import after_turn
 from shared.adapters.embedded.local_identity import LocalServiceIdentity
@@ -134,7 +134,7 @@ def build_push_body(event: object) -> bytes:
 
 async def post_event(deps: AfterTurnDeps, body: bytes, *, audience: str = "after_turn") -> int:
     token = await LocalServiceIdentity(SECRET).get_token(audience)
-    transport = httpx.ASGITransport(build_application("after_turn", AFTER_TURN_ENDPOINTS, deps))
+    transport = httpx.ASGITransport(build_application("after_turn", AFTER_TURN_ROUTES, deps))
     async with httpx.AsyncClient(transport=transport, base_url="http://keepsake") as http:
         answer = await http.post("/", content=body, headers={"Authorization": f"Bearer {token}"})
     return answer.status_code

@@ -8,7 +8,7 @@ from typing import Any
 import httpx
 import pytest
 
-from functions.chat.api.message_routes import ENDPOINTS
+from functions.chat.api.routes import ROUTES
 from functions.chat.deps import ChatDeps
 from functions.chat.turn.prepare_turn import MAX_QUESTION_CHARS
 from shared.adapters.embedded.local_identity import LocalIdentity
@@ -27,7 +27,7 @@ TOKEN = LocalIdentity(SECRET).issue(ADA)
 
 @asynccontextmanager
 async def open_client(deps: ChatDeps, token: str = TOKEN) -> AsyncIterator[httpx.AsyncClient]:
-    transport = httpx.ASGITransport(build_application("chat", ENDPOINTS, deps))
+    transport = httpx.ASGITransport(build_application("chat", ROUTES, deps))
     headers = {"Authorization": f"Bearer {token}"}
     async with httpx.AsyncClient(
         transport=transport, base_url="http://keepsake", headers=headers
@@ -298,7 +298,7 @@ async def test_health_answers_and_unknown_paths_and_methods_are_problems(
 
 
 async def test_cors_allows_only_listed_origins(world: ChatFixture) -> None:
-    app = build_application("chat", ENDPOINTS, world.deps(), cors_origins=("https://ours.example",))
+    app = build_application("chat", ROUTES, world.deps(), cors_origins=("https://ours.example",))
     async with httpx.AsyncClient(
         transport=httpx.ASGITransport(app), base_url="http://keepsake"
     ) as http:

@@ -7,7 +7,7 @@ import anyio
 import httpx
 import pytest
 
-from functions.chat.api.run_routes import CLOSE_RUN_ENDPOINTS
+from functions.chat.api.internal_routes import CLOSE_RUN_ROUTES
 from functions.chat.deps import ClosingDeps
 from functions.chat.runs.journal import Journal
 from functions.chat.runs.run_registry import MAX_RUNS_PER_USER, ActiveRun
@@ -234,7 +234,7 @@ async def test_only_our_services_may_close_a_run(world: ChatFixture) -> None:
         clock=world.clock,
         stores=world.deps().stores,
     )
-    transport = httpx.ASGITransport(build_application("close_run", CLOSE_RUN_ENDPOINTS, deps))
+    transport = httpx.ASGITransport(build_application("close_run", CLOSE_RUN_ROUTES, deps))
     body = {"uid": ADA, "run_id": "nope"}
     async with httpx.AsyncClient(transport=transport, base_url="http://keepsake") as http:
         stranger = await http.post("/", json=body)

@@ -9,7 +9,7 @@ from typing import Any
 from httpx import ASGITransport, AsyncClient, Response
 
 from functions.notifications.deps import NotificationsDeps
-from functions.notifications.routes import DELIVER_ENDPOINTS, DIGEST_ENDPOINTS, ENDPOINTS
+from functions.notifications.routes import DELIVER_ROUTES, DIGEST_ROUTES, ROUTES
 from shared.adapters.embedded.local_identity import LocalIdentity, LocalServiceIdentity
 from shared.adapters.embedded.sqlite_database import SqliteDatabase
 from shared.adapters.embedded.sqlite_documents import SqliteDocuments
@@ -32,7 +32,7 @@ KEY = "sk_0123456789abcdef0123456789abcdef"
 NOW = datetime(2026, 3, 2, 12, 40, 0, tzinfo=UTC)
 INDEXES = Path(__file__).parents[3] / "infra/firestore.indexes.json"
 SECRET = b"a secret of the tests"
-TARGETS = {"deliver_notification": DELIVER_ENDPOINTS, "deliver_digest": DIGEST_ENDPOINTS}
+TARGETS = {"deliver_notification": DELIVER_ROUTES, "deliver_digest": DIGEST_ROUTES}
 
 
 @dataclass
@@ -163,7 +163,7 @@ class NotificationsFixture:
         return await self.deps.stores.messages.list_newest(ALICE, SessionId(session_id), limit=10)
 
     async def request(self, method: str, path: str, **request: Any) -> Response:
-        app = build_application("notifications", ENDPOINTS, self.deps)
+        app = build_application("notifications", ROUTES, self.deps)
         async with AsyncClient(transport=ASGITransport(app), base_url="http://test") as client:
             return await client.request(method, path, **request)
 

@@ -5,7 +5,7 @@ from typing import Any
 from httpx import ASGITransport, AsyncClient
 
 from functions.process_conversation.deps import LibraryDeps
-from functions.process_conversation.processing.processing_routes import LIBRARY
+from functions.process_conversation.routes import LIBRARY_ROUTES
 from shared.data.search import Search
 from shared.data.stores import Stores
 from shared.domain.ids import UserId
@@ -52,7 +52,9 @@ def build_library_deps(world: ProcessingFixture) -> LibraryDeps:
 def build_client(world: ProcessingFixture, uid: str) -> AsyncClient:
     identity = world.deps.identity
     return AsyncClient(
-        transport=ASGITransport(build_application("library", LIBRARY, build_library_deps(world))),
+        transport=ASGITransport(
+            build_application("library", LIBRARY_ROUTES, build_library_deps(world))
+        ),
         base_url="http://test",
         headers={"authorization": f"Bearer {identity.issue(UserId(uid))}"},  # type: ignore[attr-defined]
     )

@@ -16,7 +16,7 @@ from functions.process_conversation.integrations.library_writer import (
     AppContribution,
     store_contribution,
 )
-from functions.process_conversation.processing.processing_routes import INTEGRATIONS
+from functions.process_conversation.routes import INTEGRATION_ROUTES
 from infra.local.routing import ROOT
 from shared.data.apps import hash_key
 from shared.data.conversations import Conversations
@@ -128,7 +128,7 @@ async def app_fixture(database) -> AsyncIterator[IntegrationFixture]:
         search=Search(world.documents, world.vectors),
     )
     async with AsyncClient(
-        transport=ASGITransport(build_application("integrations", INTEGRATIONS, deps)),
+        transport=ASGITransport(build_application("integrations", INTEGRATION_ROUTES, deps)),
         base_url="http://test",
         headers={"authorization": f"Bearer {KEY}"},
     ) as client:
@@ -451,7 +451,7 @@ async def test_only_transcripts_that_fit_the_response_are_read_t17(app_fixture):
         app_fixture.deps,
         stores=replace_stores(app_fixture.deps.stores, conversations=recording_conversations),
     )
-    app = build_application("integrations", INTEGRATIONS, deps)
+    app = build_application("integrations", INTEGRATION_ROUTES, deps)
     async with AsyncClient(
         transport=ASGITransport(app), base_url="http://test", headers=app_fixture.client.headers
     ) as client:

@@ -13,7 +13,7 @@ from mcp_types import CallToolResult, TextContent
 
 from functions.process_conversation.deps import LibraryDeps
 from functions.process_conversation.mcp_server.tools import MAX_RESULT_CHARS, TOOLS
-from functions.process_conversation.processing.processing_routes import MCP
+from functions.process_conversation.routes import MCP_ROUTES
 from shared.data.mcp_keys import MAX_KEYS
 from shared.domain.errors import TooMany
 from shared.edge.http import build_application
@@ -42,7 +42,7 @@ def build_http_client(world: ProcessingFixture, key: str = "") -> httpx2.AsyncCl
 
 
 def build_client_with_key(deps: LibraryDeps, key: str) -> httpx2.AsyncClient:
-    transport = httpx2.ASGITransport(build_application("mcp", MCP, deps))
+    transport = httpx2.ASGITransport(build_application("mcp", MCP_ROUTES, deps))
     headers = {"Authorization": f"Bearer {key}"} if key else {}
     return httpx2.AsyncClient(transport=transport, headers=headers)
 

@@ -8,7 +8,10 @@ from typing import Any
 import pytest
 from httpx import ASGITransport, AsyncClient, Response
 
-from functions.process_conversation.processing.processing_routes import PROCESS, TRIGGER
+from functions.process_conversation.processing.processing_routes import (
+    PROCESS_ROUTES,
+    TRIGGER_ROUTES,
+)
 from infra.local.envelopes import encode_document_event
 from shared.adapters.embedded.local_identity import LocalIdentity
 from shared.adapters.embedded.offline.offline_model import OfflineModel
@@ -16,7 +19,8 @@ from shared.domain.conversation import content_hash
 from shared.domain.errors import Unavailable
 from shared.domain.ids import UserId
 from shared.edge.cloudevents import PUBLISHED_TYPE, WRITTEN_TYPE
-from shared.edge.http import AuthDeps, Endpoint, build_application
+from shared.edge.http import build_application
+from shared.edge.routes import Route
 from tests.fakes import ScriptedModel
 from tests.functions.process_conversation.fixture import (
     ALICE,
@@ -36,9 +40,9 @@ MESSAGE = {"uid": ALICE, "conversation_id": TALK, "content_hash": "x"}
 async def post(
     world: ProcessingFixture, function: str, kind: str, body: bytes, *, token: str | None = None
 ) -> Response:
-    functions: dict[str, tuple[Sequence[Endpoint], AuthDeps]] = {
-        "on_conversation_written": (TRIGGER, world.trigger),
-        "process_conversation": (PROCESS, world.deps),
+    functions: dict[str, tuple[Sequence[Route[Any]], Any]] = {
+        "on_conversation_written": (TRIGGER_ROUTES, world.trigger),
+        "process_conversation": (PROCESS_ROUTES, world.deps),
     }
     rows, deps = functions[function]
     bearer = token or await world.deps.service_identity.get_token(function)

@@ -8,7 +8,7 @@ from typing import Any
 
 from starlette.types import ASGIApp
 
-from functions.tool_proxy.calls.call_routes import ENDPOINTS
+from functions.tool_proxy.calls.call_routes import ROUTES
 from functions.tool_proxy.deps import ServicesDeps
 from shared.adapters.embedded.local_identity import LocalIdentity, LocalServiceIdentity
 from shared.adapters.embedded.sqlite_database import SqliteDatabase
@@ -107,8 +107,8 @@ async def open_accounts_fixture_on(
         new_id=RandomIds(),
     )
     identity = LocalServiceIdentity(SECRET)
-    deps = AccountRouteDeps(services, LocalIdentity(SECRET), identity)
-    app = build_application("tool_proxy", ENDPOINTS, deps)
+    deps: Any = AccountRouteDeps(services, LocalIdentity(SECRET), identity)
+    app = build_application("tool_proxy", ROUTES, deps)
     with run_server(app) as proxy:
         toolbox = HttpToolbox(proxy, identity, clock)
         yield AccountsFixture(documents, clock, provider, services, toolbox, app)

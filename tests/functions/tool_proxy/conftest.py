@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from functions.tool_proxy.calls.call_routes import ENDPOINTS
+from functions.tool_proxy.calls.call_routes import ROUTES
 from shared.adapters.embedded.sqlite_database import SqliteDatabase
 from shared.adapters.embedded.sqlite_documents import SqliteDocuments
 from shared.adapters.firestore_indexes import FirestoreIndexes
@@ -37,7 +37,7 @@ async def world(
     clock = FixedClock(datetime.now(UTC))  # a receiver compares the signature's time with now
     tasks = RecordingTasks()
     deps = build_deps(documents, clock, origins=[notes_url], tasks=tasks)
-    with run_server(build_application("tool_proxy", ENDPOINTS, deps)) as proxy_url:
+    with run_server(build_application("tool_proxy", ROUTES, deps)) as proxy_url:
         toolbox = HttpToolbox(proxy_url, deps.service_identity, deps.clock)
         yield ToolProxyFixture(documents, clock, tasks, deps, notes, notes_url, proxy_url, toolbox)
         await toolbox.aclose()

@@ -17,7 +17,7 @@ from starlette.responses import Response as Served
 from starlette.routing import Route
 
 from functions.tool_proxy.deps import ToolProxyDeps
-from functions.tool_proxy.routes import ENDPOINTS
+from functions.tool_proxy.routes import ROUTES
 from shared.adapters.embedded.local_identity import LocalIdentity, LocalServiceIdentity
 from shared.adapters.guarded_egress import GuardedEgress
 from shared.adapters.http_toolbox import HttpToolbox
@@ -115,7 +115,7 @@ class ToolProxyFixture:
         self, method: str, path: str, *, uid: str = "dev", **options: Any
     ) -> Response:
         headers = {"Authorization": f"Bearer {LocalIdentity(SECRET).issue(uid)}"}
-        transport = ASGITransport(build_application("apps", ENDPOINTS, self.deps))
+        transport = ASGITransport(build_application("apps", ROUTES, self.deps))
         async with AsyncClient(transport=transport, base_url="http://test") as client:
             return await client.request(method, path, headers=headers, **options)
 

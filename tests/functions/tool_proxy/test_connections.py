@@ -12,7 +12,7 @@ import pytest
 from httpx import ASGITransport, AsyncClient, Headers, Response
 
 from functions.tool_proxy.accounts import account_tokens, connections
-from functions.tool_proxy.accounts.connection_routes import CONNECTIONS
+from functions.tool_proxy.accounts.connection_routes import ROUTES
 from functions.tool_proxy.deps import ServicesDeps
 from shared.adapters.embedded.local_identity import LocalIdentity, LocalServiceIdentity
 from shared.adapters.embedded.local_keys import LocalKeys
@@ -66,10 +66,10 @@ class ConnectionsFixture:
         if uid:
             headers["Authorization"] = f"Bearer {LocalIdentity(SECRET).issue(uid)}"
         headers["Cookie"] = "; ".join(f"{name}={value}" for name, value in self.cookies.items())
-        deps = ConnectionRouteDeps(
+        deps: Any = ConnectionRouteDeps(
             self.services, LocalIdentity(SECRET), LocalServiceIdentity(SECRET)
         )
-        transport = ASGITransport(build_application("apps", CONNECTIONS, deps))
+        transport = ASGITransport(build_application("apps", ROUTES, deps))
         async with AsyncClient(transport=transport, base_url="http://test") as client:
             answer = await client.request(method, path, headers=headers, **options)
         set_cookie = SimpleCookie(answer.headers.get("set-cookie", ""))

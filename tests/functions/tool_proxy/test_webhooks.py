@@ -20,7 +20,7 @@ from functions.tool_proxy.webhooks.delivery import (
     attempt_delivery,
     queue_deliveries,
 )
-from functions.tool_proxy.webhooks.webhook_routes import DELIVERY_ENDPOINTS, QUEUE_ENDPOINTS
+from functions.tool_proxy.webhooks.webhook_routes import DELIVERY_ROUTES, QUEUE_ROUTES
 from shared.adapters.guarded_egress import GuardedEgress
 from shared.data.codec import dump
 from shared.data.conversations import conversation_path
@@ -589,8 +589,8 @@ async def test_speaker_names_set_by_the_owner_are_in_the_payload_t18(fixture):
 
 async def post(fixture: WebhookFixture, function: str, body: Any) -> Response:
     endpoints = {
-        "on_conversation_processed": QUEUE_ENDPOINTS,
-        "deliver_webhook": DELIVERY_ENDPOINTS,
+        "on_conversation_processed": QUEUE_ROUTES,
+        "deliver_webhook": DELIVERY_ROUTES,
     }[function]
     token = await fixture.world.deps.service_identity.get_token(function)
     async with AsyncClient(

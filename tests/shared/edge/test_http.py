@@ -11,7 +11,8 @@ from shared.adapters.embedded.local_identity import LocalIdentity, LocalServiceI
 from shared.data.codec import MalformedDocument, load
 from shared.domain.documents import Document
 from shared.domain.profile import Profile
-from shared.edge.http import Call, Endpoint, build_application
+from shared.edge.http import build_application
+from shared.edge.routes import Call, route
 from tests.log import capture_log
 
 pytestmark = pytest.mark.anyio
@@ -23,17 +24,20 @@ class FakeAuthDeps:
     service_identity = LocalServiceIdentity(b"secret")
 
 
-async def raise_error(_deps: FakeAuthDeps, _call: Call[None]) -> None:
+@route("GET", "/broken", "Fail", access="anyone")
+async def fail(_deps: FakeAuthDeps, _call: Call) -> None:
     raise RuntimeError("her diagnosis")
+
+
+@route("POST", "/", "Serve our other functions", access="service")
+async def serve_internally(_deps: FakeAuthDeps, _call: Call) -> None:
+    raise AssertionError("nobody but a service of ours gets here")
 
 
 @pytest.fixture
 async def http() -> AsyncIterator[httpx.AsyncClient]:
-    rows = [
-        Endpoint(method="GET", path="/broken", handler=raise_error, summary="", access="anyone"),
-        Endpoint(method="POST", path="/", handler=raise_error, summary="", access="service"),
-    ]
-    transport = httpx.ASGITransport(build_application("shop", rows, FakeAuthDeps()))
+    routes = (fail, serve_internally)
+    transport = httpx.ASGITransport(build_application("shop", routes, FakeAuthDeps()))
     async with httpx.AsyncClient(transport=transport, base_url="http://shop") as client:
         yield client
 

@@ -20,8 +20,10 @@ from shared.data.stores import Stores
 from shared.domain.errors import NotFound, Unavailable
 from shared.domain.ids import UserId
 from shared.domain.operation import LEASE_TTL, OPERATION_TTL, Operation
-from shared.edge.http import Call, Endpoint, Wire, build_application
+from shared.edge.http import build_application
 from shared.edge.idempotency import run_idempotent
+from shared.edge.routes import Call, route
+from shared.edge.schemas import Wire
 from tests.fakes import CountingIds, FixedClock
 
 ALICE = UserId("alice")
@@ -63,21 +65,19 @@ class Shop:
         self, key: str | None = "k", item: str = "tea", *, caller: str = "ann", path: str = "/"
     ) -> httpx.Response:
         headers = {"X-Caller": caller} | ({"Idempotency-Key": key} if key is not None else {})
-        transport = httpx.ASGITransport(build_application("shop", ROWS, self))
+        transport = httpx.ASGITransport(build_application("shop", ROUTES, self))
         async with httpx.AsyncClient(transport=transport, base_url="http://shop") as client:
             return await client.post(path, json={"item": item}, headers=headers)
 
 
+@route("POST", "/", "Place an order", access="anyone")
 async def place_order(shop: Shop, call: Call[Order]) -> Response:
     return await run_idempotent(
         shop, call, uid=ALICE, caller=call.headers["x-caller"], work=shop.work
     )
 
 
-ROWS = [
-    Endpoint(method="POST", path=path, handler=place_order, summary="", access="anyone", body=Order)
-    for path in ("/", "/other")
-]
+ROUTES = (place_order, place_order.at("/other"))
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from httpx import ASGITransport, AsyncClient, Response
 
 from functions.tool_proxy.calls.call import call_tool
 from functions.tool_proxy.deps import ToolProxyDeps
-from functions.tool_proxy.routes import ENDPOINTS
+from functions.tool_proxy.routes import ROUTES
 from shared.adapters.embedded.local_identity import LocalIdentity
 from shared.adapters.embedded.sqlite_database import SqliteDatabase
 from shared.adapters.embedded.sqlite_documents import SqliteDocuments
@@ -38,7 +38,7 @@ class McpServersFixture:
         self, method: str, path: str, *, uid: str = ALICE, **options: Any
     ) -> Response:
         headers = {"Authorization": f"Bearer {LocalIdentity(SECRET).issue(UserId(uid))}"}
-        transport = ASGITransport(build_application("apps", ENDPOINTS, self.deps))
+        transport = ASGITransport(build_application("apps", ROUTES, self.deps))
         async with AsyncClient(transport=transport, base_url="http://test") as client:
             answer = await client.request(method, path, headers=headers, **options)
         cookies = SimpleCookie(answer.headers.get("set-cookie", ""))
@@ -62,7 +62,7 @@ class McpServersFixture:
 
     async def come_back(self, address: str) -> Response:
         """Be the browser that asked, and that an authorization server sends back."""
-        transport = ASGITransport(build_application("apps", ENDPOINTS, self.deps))
+        transport = ASGITransport(build_application("apps", ROUTES, self.deps))
         cookie = "; ".join(f"{name}={value}" for name, value in self.cookies.items())
         async with AsyncClient(transport=transport) as browser:
             return await browser.get(address, headers={"Cookie": cookie})

@@ -1,0 +1,32 @@
+"""Internal routes: what follows a turn, and closing runs whose process ended."""
+
+from pydantic import ValidationError
+
+from functions.chat.api.schemas import CloseOut, CloseRunIn, TurnEndedIn
+from functions.chat.deps import AfterTurnDeps, ClosingDeps
+from functions.chat.runs.lapsed_runs import require_closed
+from functions.chat.turn.after_turn import after_turn
+from shared.domain.errors import Invalid
+from shared.domain.ids import SessionId, UserId
+from shared.edge.cloudevents import parse_pubsub_event
+from shared.edge.routes import Call, route
+
+
+@route("POST", "/", "A turn ended", access="service", status=204)
+async def on_turn_ended(deps: AfterTurnDeps, call: Call[bytes]) -> None:
+    try:
+        event = TurnEndedIn.model_validate(parse_pubsub_event(call.headers, call.body))
+    except ValidationError as error:
+        raise Invalid("The message does not name a turn") from error
+    await after_turn(deps, UserId(event.uid), SessionId(event.session_id))
+
+
+@route("POST", "/", "End a run whose process is gone", access="service")
+async def close_lapsed_run(deps: ClosingDeps, call: Call[CloseRunIn]) -> CloseOut:
+    now = deps.clock.now()
+    await require_closed(deps.stores.runs, call.body.uid, call.body.run_id, now=now)
+    return CloseOut()
+
+
+AFTER_TURN_ROUTES = (on_turn_ended,)
+CLOSE_RUN_ROUTES = (close_lapsed_run,)

@@ -1,0 +1,70 @@
+"""Routes of the profile and of devices that take push notifications."""
+
+from dataclasses import asdict
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from starlette.datastructures import Headers
+
+from functions.chat.api.schemas import FcmTokenIn, ProfileIn, ProfileOut
+from functions.chat.deps import ChatDeps
+from shared.domain.errors import Invalid
+from shared.domain.ids import is_id
+from shared.domain.profile import Device
+from shared.edge.routes import Call, route
+from shared.edge.schemas import CapitalOkOut, OkOut
+
+
+@route("GET", "/v1/users/profile", "Read the profile")
+async def get_profile(deps: ChatDeps, call: Call) -> ProfileOut:
+    return ProfileOut.model_validate(asdict(await deps.stores.profiles.get(call.uid)))
+
+
+@route("PATCH", "/v1/users/profile", "Change the profile")
+async def change_profile(deps: ChatDeps, call: Call[ProfileIn]) -> ProfileOut:
+    changes: dict[str, Any] = call.body.model_dump(exclude_none=True)
+    if "time_zone" in changes:
+        _check_time_zone(changes["time_zone"])
+    profile = await deps.stores.profiles.change(call.uid, **changes)
+    return ProfileOut.model_validate(asdict(profile))
+
+
+@route("POST", "/v1/users/fcm-token", "Register a device")
+async def save_fcm_token(deps: ChatDeps, call: Call[FcmTokenIn]) -> CapitalOkOut:
+    zone = call.body.time_zone
+    _check_time_zone(zone)
+    device = Device(
+        id=_parse_device_id(call.headers),
+        fcm_token=call.body.fcm_token,
+        time_zone=zone,
+        updated_at=deps.clock.now(),
+    )
+    await deps.stores.devices.save(call.uid, device)
+    await deps.stores.profiles.change(call.uid, time_zone=zone)
+    return CapitalOkOut()
+
+
+@route("DELETE", "/v1/users/fcm-token", "Unregister a device", errors=(422,))
+async def remove_fcm_token(deps: ChatDeps, call: Call) -> OkOut:
+    await deps.stores.devices.remove(call.uid, _parse_device_id(call.headers))
+    return OkOut()
+
+
+def _check_time_zone(name: str) -> None:
+    try:
+        ZoneInfo(name)
+    except (KeyError, ValueError, OSError) as error:
+        raise Invalid(f"time_zone: {name!r} is no IANA zone such as Europe/Berlin") from error
+
+
+def _parse_device_id(headers: Headers) -> str:
+    """Name the device as the app describes itself, with the old product's defaults."""
+    platform = headers.get("x-app-platform", "unknown")
+    device_hash = headers.get("x-device-id-hash", "default")
+    device_id = f"{platform}_{device_hash}"
+    if not is_id(device_id):
+        raise Invalid("X-App-Platform and X-Device-Id-Hash: at most 63 of A-Z a-z 0-9 _ - together")
+    return device_id
+
+
+ROUTES = (get_profile, change_profile, save_fcm_token, remove_fcm_token)

@@ -1,0 +1,19 @@
+"""The public routes of chat, in the order in which they are tried."""
+
+from functions.chat.api import (
+    confirmation_routes,
+    diagnostics_routes,
+    message_routes,
+    profile_routes,
+    run_routes,
+    session_routes,
+)
+
+ROUTES = (
+    *run_routes.ROUTES,
+    *confirmation_routes.ROUTES,
+    *diagnostics_routes.ROUTES,
+    *message_routes.ROUTES,
+    *session_routes.ROUTES,
+    *profile_routes.ROUTES,
+)

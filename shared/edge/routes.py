@@ -1,0 +1,138 @@
+"""Routes: a handler with its method, its paths and the types of what it takes and returns.
+
+    @route("GET", "/v1/apps/{app_id}", "Show an app", errors=(404,))
+    async def get_app(deps: AppDeps, call: Call) -> AppOut: ...
+
+The decorator reads the types of body and query from `Call[Body, Query]`, and the type of the answer
+from the return annotation. The router, docs/openapi.json and the fuzzer all read the same rows.
+"""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import field, replace
+from functools import reduce
+from operator import or_
+from types import UnionType
+from typing import Any, Generic, Literal, TypeAlias, TypedDict, Unpack, get_args
+
+from starlette.datastructures import Headers
+from starlette.responses import Response
+from typing_extensions import TypeVar
+
+from shared.domain.ids import UserId
+from shared.domain.value import value
+from shared.edge.schemas import Wire
+
+BodyT_co = TypeVar("BodyT_co", default=None, covariant=True)
+QueryT_co = TypeVar("QueryT_co", default=None, covariant=True)
+DepsT_contra = TypeVar("DepsT_contra", contravariant=True)
+Method = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
+Access = Literal["user", "service", "anyone"]
+DEFAULT_MAX_BYTES = 1_048_576
+
+
+@value
+class Call(Generic[BodyT_co, QueryT_co]):
+    """A request whose caller is verified and whose input is validated.
+
+    `uid` is empty unless the route's access is `user`. `request_line` is method and path, as
+    `POST /v1/inbox/n1/read`. `Call` alone has neither body nor query; `Call[bytes]` has its body as
+    it was sent, whatever its content type.
+    """
+
+    request_line: str
+    uid: UserId
+    body: BodyT_co
+    path: Mapping[str, str]
+    query: QueryT_co
+    headers: Headers
+
+
+Handler: TypeAlias = Callable[[DepsT_contra, Call[Any, Any]], Awaitable[Any]]
+
+
+@value
+class Route(Generic[DepsT_contra]):
+    """One row of a route table; `@route` makes it.
+
+    `handler(deps, call)` returns a value of the type `response`, or a Response that is sent as it
+    stands. `headers` are those that the handler reads, by alias. `other_statuses` are its other good
+    statuses. `errors` are the statuses of its refusals; those that body, query and access imply
+    need not be listed.
+    """
+
+    method: Method
+    path: str
+    summary: str
+    handler: Handler[DepsT_contra]
+    body: Any
+    query: type[Wire] | None
+    response: Any
+    access: Access = "user"
+    headers: type[Wire] | None = None
+    status: int = 200
+    other_statuses: Sequence[int] = field(default=())
+    errors: Sequence[int] = field(default=())
+    media_type: str = "application/json"
+    max_bytes: int = DEFAULT_MAX_BYTES
+    cancels_on_disconnect: bool = False
+
+    def at(self, path: str) -> "Route[DepsT_contra]":
+        """Return the same route at another path, for released apps that call it there."""
+        return replace(self, path=path)
+
+
+class RouteOptions(TypedDict, total=False):
+    """The fields of a route that have defaults."""
+
+    access: Access
+    headers: type[Wire]
+    status: int
+    other_statuses: Sequence[int]
+    errors: Sequence[int]
+    media_type: str
+    max_bytes: int
+    cancels_on_disconnect: bool
+
+
+def route(
+    method: Method, path: str, summary: str, **options: Unpack[RouteOptions]
+) -> Callable[[Handler[DepsT_contra]], Route[DepsT_contra]]:
+    """Make a handler, `async def handler(deps, call: Call[…]) -> …`, a route."""
+
+    def build_route(handler: Handler[DepsT_contra]) -> Route[DepsT_contra]:
+        _, call_type, return_type = handler.__annotations__.values()
+        body, query = _parse_call_type(call_type)
+        return Route(
+            method=method,
+            path=path,
+            summary=summary,
+            handler=handler,
+            body=body,
+            query=query,
+            response=_parse_return_type(return_type),
+            **options,
+        )
+
+    return build_route
+
+
+def _parse_call_type(annotation: Any) -> tuple[Any, Any]:
+    """Return the types of body and query; None where there is none."""
+    body, query = get_args(annotation) or (None, None)
+    return _to_optional(body), _to_optional(query)
+
+
+def _to_optional(kind: Any) -> Any:
+    return None if kind is type(None) else kind
+
+
+def _parse_return_type(annotation: Any) -> Any:
+    """Return the type of the answer's body: what is returned beside None and a Response."""
+    is_union = isinstance(annotation, UnionType)
+    kinds = get_args(annotation) if is_union else (annotation,)
+    body_types = [kind for kind in kinds if kind is not None and not _is_response(kind)]
+    return reduce(or_, body_types) if body_types else None
+
+
+def _is_response(kind: Any) -> bool:
+    return isinstance(kind, type) and issubclass(kind, Response)
