@@ -1,7 +1,7 @@
-"""Fixtures of all tests: the asyncio backend, the emulators, and the order of a run."""
+"""Fixtures of all tests: the asyncio backend, storage, the emulators, and the order of a run."""
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
 
@@ -12,6 +12,11 @@ from infra.emulators.auth import run_auth
 from infra.emulators.firestore import run_firestore
 from infra.emulators.process import CannotRunError
 from infra.emulators.pubsub import run_pubsub
+from shared.adapters.embedded.sqlite_database import SqliteDatabase
+from shared.adapters.embedded.sqlite_documents import SqliteDocuments
+from shared.adapters.embedded.sqlite_vectors import SqliteVectors
+from shared.ports import Documents
+from tests.fixtures.storage import INDEXES, open_database, open_firestore_documents
 
 ROOT = Path(__file__).parents[1]
 SLOW_FOLDERS = ("ai_sdk", "contracts", "e2e", "examples", "infra", "web")
@@ -55,6 +60,43 @@ def auth_emulator(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     log = tmp_path_factory.mktemp("emulators") / "auth.log"
     with run_or_skip(lambda: run_auth(log, project="demo-keepsake")) as address:
         yield address
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Iterator[SqliteDatabase]:
+    with open_database(tmp_path) as database:
+        yield database
+
+
+@pytest.fixture
+def documents(database: SqliteDatabase) -> Documents:
+    return SqliteDocuments(database, INDEXES)
+
+
+@pytest.fixture
+def vectors(database: SqliteDatabase) -> SqliteVectors:
+    return SqliteVectors(database)
+
+
+@pytest.fixture
+async def firestore_documents(
+    firestore_emulator: str, monkeypatch: pytest.MonkeyPatch
+) -> AsyncIterator[Documents]:
+    monkeypatch.setenv("FIRESTORE_EMULATOR_HOST", firestore_emulator)
+    with open_firestore_documents() as documents:
+        yield documents
+
+
+@pytest.fixture(
+    params=[
+        pytest.param("documents", id="sqlite"),
+        pytest.param("firestore_documents", id="firestore", marks=pytest.mark.emulators),
+    ]
+)
+def any_documents(request: pytest.FixtureRequest) -> Documents:
+    """Run the test on each storage."""
+    documents: Documents = request.getfixturevalue(request.param)
+    return documents
 
 
 @contextmanager

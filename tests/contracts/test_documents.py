@@ -1,11 +1,8 @@
 """What the Documents port promises, shown on SQLite and on Firestore's emulator."""
 
 import asyncio
-from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta, timezone
-from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
 import pytest
 
@@ -44,25 +41,11 @@ NOTES = "users/ann/notes"
 
 
 @pytest.fixture(params=["sqlite", pytest.param("firestore", marks=pytest.mark.emulators)])
-async def documents(
-    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> AsyncIterator[Documents]:
-    if request.param == "firestore":
-        address = request.getfixturevalue("firestore_emulator")
-        monkeypatch.setenv("FIRESTORE_EMULATOR_HOST", address)
-        yield build_firestore_documents()
-        return
-    database = SqliteDatabase(tmp_path / "keepsake.db")
-    yield SqliteDocuments(database, INDEXES)
-    database.close()
-
-
-def build_firestore_documents() -> Documents:
-    from google.cloud.firestore import AsyncClient
-
-    from shared.adapters.cloud.firestore_documents import FirestoreDocuments
-
-    return FirestoreDocuments(AsyncClient(project=f"test-{uuid4().hex[:12]}"))
+def documents(request: pytest.FixtureRequest, database: SqliteDatabase) -> Documents:
+    if request.param == "sqlite":
+        return SqliteDocuments(database, INDEXES)
+    documents: Documents = request.getfixturevalue("firestore_documents")
+    return documents
 
 
 async def read_fields(documents: Documents, path: str) -> Any:

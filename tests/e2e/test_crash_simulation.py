@@ -2,13 +2,12 @@
 
 import asyncio
 from random import Random
-from uuid import uuid4
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shared.ports import Documents
+from tests.fixtures.storage import open_firestore_documents
 from tests.functions.chat.crash_simulation.plans import draw_plan
 from tests.functions.chat.crash_simulation.play import play_plan
 
@@ -28,12 +27,5 @@ def test_a_turn_survives_random_crashes_of_processes_and_clients(
 
 
 async def play_on_firestore(random: Random) -> None:
-    await play_plan(draw_plan(random), connect_to_firestore())
-
-
-def connect_to_firestore() -> Documents:
-    from google.cloud.firestore import AsyncClient
-
-    from shared.adapters.cloud.firestore_documents import FirestoreDocuments
-
-    return FirestoreDocuments(AsyncClient(project=f"cuts-{uuid4().hex[:12]}"))
+    with open_firestore_documents() as documents:
+        await play_plan(draw_plan(random), documents)

@@ -18,10 +18,7 @@ from functions.tool_proxy.webhooks.webhook_routes import DELIVERY_ROUTES, QUEUE_
 from infra.emulators.eventarc import Eventarc, add_topic
 from infra.local.queue_worker import HttpDelivery, QueueWorker
 from shared.adapters.cloud.pubsub_events import PubsubEvents
-from shared.adapters.embedded.sqlite_database import SqliteDatabase
-from shared.adapters.embedded.sqlite_documents import SqliteDocuments
 from shared.adapters.embedded.sqlite_queue import SqliteQueue, SqliteTasks
-from shared.adapters.firestore_indexes import FirestoreIndexes
 from shared.domain.app import App, ExternalIntegration, InstalledApp
 from shared.domain.conversation import content_hash
 from shared.domain.ids import AppId, UserId
@@ -31,7 +28,7 @@ from tests.e2e.waiting import wait_until
 from tests.fakes import FixedClock
 from tests.fault_injection import FaultyPort, lose_response, raise_unavailable
 from tests.functions.process_conversation.fixture import ALICE, TALK, build_test_conversation
-from tests.functions.tool_proxy.fixture import INDEXES, build_deps
+from tests.functions.tool_proxy.fixture import build_deps
 from tests.servers import run_server
 from tests.servers.receiver import Receiver
 
@@ -85,18 +82,15 @@ def _load_calls(http: httpx.Client, app_id: str) -> list[dict[str, Any]] | None:
 
 @pytest.mark.emulators
 async def test_a_redelivered_push_queues_one_webhook_and_a_retry_keeps_its_id_t18(
-    refusing_app, pubsub_emulator, tmp_path, monkeypatch
+    refusing_app, pubsub_emulator, database, documents, monkeypatch
 ):
     """Pub/Sub pushes three times: a task that was not created, one whose creation got lost, and none."""
     monkeypatch.setenv("PUBSUB_EMULATOR_HOST", pubsub_emulator)
     receiver, hook = refusing_app
     with ExitStack() as stack:
-        database = SqliteDatabase(tmp_path / "keepsake.db")
-        stack.callback(database.close)
         clock = FixedClock()
         queue = SqliteQueue(database, clock)
         tasks = FaultyPort(SqliteTasks(queue), create=[raise_unavailable, lose_response])
-        documents = SqliteDocuments(database, FirestoreIndexes.read(INDEXES))
         deps = replace(build_deps(documents, clock, origins=[hook]), tasks=tasks)
         functions = stack.enter_context(run_server(build_functions_app(deps)))
         url = f"{functions}/{{}}/".format

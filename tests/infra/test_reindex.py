@@ -1,17 +1,12 @@
 """Rows that were made another way are made anew (P12)."""
 
-from collections.abc import AsyncIterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from pathlib import Path
 
 import pytest
 
 from infra.reindex import reindex
-from shared.adapters.embedded.sqlite_database import SqliteDatabase
-from shared.adapters.embedded.sqlite_documents import SqliteDocuments
 from shared.adapters.embedded.sqlite_vectors import SqliteVectors
-from shared.adapters.firestore_indexes import FirestoreIndexes
 from shared.data.codec import dump
 from shared.data.conversations import Conversations, conversation_path
 from shared.data.library_index import INDEX_VERSION, LibraryIndex
@@ -22,15 +17,15 @@ from shared.domain.documents import Delete, Set, Update
 from shared.domain.ids import ConversationId, MemoryId, UserId
 from shared.domain.memory import Memory
 from shared.domain.vectors import Row
+from shared.ports import Documents
 
 ANN = UserId("ann")
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
-INDEXES = FirestoreIndexes.read(Path(__file__).parents[2] / "infra/firestore.indexes.json")
 
 
 @dataclass
 class IndexedLibrary:
-    documents: SqliteDocuments
+    documents: Documents
     vectors: SqliteVectors
 
     async def reindex(self) -> int:
@@ -45,10 +40,8 @@ class IndexedLibrary:
 
 
 @pytest.fixture
-async def library(tmp_path: Path) -> AsyncIterator[IndexedLibrary]:
-    database = SqliteDatabase(tmp_path / "keepsake.db")
-    yield IndexedLibrary(SqliteDocuments(database, INDEXES), SqliteVectors(database))
-    database.close()
+def library(documents: Documents, vectors: SqliteVectors) -> IndexedLibrary:
+    return IndexedLibrary(documents, vectors)
 
 
 async def add_conversation(library: IndexedLibrary, name: str, text: str) -> Conversation:

@@ -1,12 +1,10 @@
 """A world in a database of its own, and Alice in it."""
 
-from collections.abc import AsyncIterator, Iterator
-from pathlib import Path
+from collections.abc import AsyncIterator
 
 import pytest
 from httpx import AsyncClient
 
-from shared.adapters.embedded.sqlite_database import SqliteDatabase
 from tests.fakes import ScriptedModel
 from tests.functions.process_conversation.client import build_client
 from tests.functions.process_conversation.fixture import (
@@ -16,13 +14,6 @@ from tests.functions.process_conversation.fixture import (
     build_outputs,
     build_script,
 )
-
-
-@pytest.fixture
-def database(tmp_path: Path) -> Iterator[SqliteDatabase]:
-    database = SqliteDatabase(tmp_path / "keepsake.db")
-    yield database
-    database.close()
 
 
 @pytest.fixture

@@ -32,7 +32,6 @@ from shared.domain.errors import Unavailable
 from shared.domain.ids import AppId, MessageId, SessionId, UserId
 from shared.domain.profile import Device, Profile
 from shared.ports import ToolBox
-from tests.contracts.test_documents import build_firestore_documents
 from tests.fakes import ScriptedModel
 from tests.functions.process_conversation.client import BODY, CONVERSATIONS, SEGMENT, build_client
 from tests.functions.process_conversation.fixture import (
@@ -400,19 +399,17 @@ async def test_an_abandoned_erasure_can_be_requested_again(world, alice):
 
 
 @pytest.mark.emulators
-async def test_an_erasure_leaves_no_trace_in_firestore(database, firestore_emulator, monkeypatch):
-    monkeypatch.setenv("FIRESTORE_EMULATOR_HOST", firestore_emulator)
-    documents = build_firestore_documents()
+async def test_an_erasure_leaves_no_trace_in_firestore(database, firestore_documents):
     with ScriptedModel() as model:
-        world = build_fixture(database, model, external_documents=documents)
+        world = build_fixture(database, model, external_documents=firestore_documents)
         await fill_account(world)
         await erase(build_erase_deps(world), ZAPHOD)
 
-    accounts = Accounts(documents)
+    accounts = Accounts(firestore_documents)
     names = ("conversations", "memories", "people", "messages")
     remaining_documents = [
         document for name in names async for document in accounts.iter_documents(ZAPHOD, name)
     ]
     assert remaining_documents == []
-    assert await documents.get(f"users/{ZAPHOD}") is None
-    assert await documents.query(Query(collection="apps", limit=9)) == []
+    assert await firestore_documents.get(f"users/{ZAPHOD}") is None
+    assert await firestore_documents.query(Query(collection="apps", limit=9)) == []

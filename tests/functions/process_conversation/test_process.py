@@ -13,7 +13,6 @@ from shared.domain.documents import Set, Update
 from shared.domain.errors import ModelFailed, NotFound, Unavailable
 from shared.domain.ids import MemoryId, UserId
 from shared.domain.memory import Memory
-from tests.contracts.test_documents import build_firestore_documents
 from tests.fakes import ScriptedModel
 from tests.functions.process_conversation.fixture import (
     ALICE,
@@ -449,13 +448,11 @@ async def test_two_users_conversations_of_one_id_are_kept_apart(database):
 
 
 @pytest.mark.emulators
-async def test_processing_works_on_firestore_p28(database, firestore_emulator, monkeypatch):
-    monkeypatch.setenv("FIRESTORE_EMULATOR_HOST", firestore_emulator)
-    documents = build_firestore_documents()
+async def test_processing_works_on_firestore_p28(database, firestore_documents):
     message = {"uid": ALICE, "conversation_id": TALK, "content_hash": "x"}
     rounds = build_script(build_outputs(), build_outputs(items=[], facts=[]))
     with ScriptedModel(answers=rounds) as model:
-        world = build_fixture(database, model, external_documents=documents)
+        world = build_fixture(database, model, external_documents=firestore_documents)
         await world.deps.stores.conversations.add(
             ALICE, build_test_conversation(*("x" * 50_000 for _ in range(9)))
         )
@@ -487,8 +484,8 @@ async def test_processing_works_on_firestore_p28(database, firestore_emulator, m
         last_page.items,
     ) == ([TALK], [TALK], [])
     assert await world.deps.stores.action_items.list_newest(ALICE, limit=9) == []
-    assert await documents.get(f"{PATH}/answers/structure") is None
-    assert await documents.get(f"{PATH}/parts/0") is None
+    assert await firestore_documents.get(f"{PATH}/answers/structure") is None
+    assert await firestore_documents.get(f"{PATH}/parts/0") is None
     assert await world.list_row_ids() == []
 
 

@@ -25,7 +25,6 @@ from shared.domain.ids import UserId
 from shared.integrations import load_integration
 from shared.oauth.token_refresh import MAX_POLLS
 from shared.ports import Documents
-from tests.contracts.test_documents import build_firestore_documents
 from tests.fakes import AutoAdvanceClock
 from tests.functions.tool_proxy.accounts import (
     ADA,
@@ -84,16 +83,14 @@ async def test_200_calls_with_an_expired_token_refresh_it_once_p6(world: Account
 
 
 @pytest.mark.emulators
-async def test_20_calls_refresh_once_on_firestore_p6(
-    firestore_emulator: str, monkeypatch: pytest.MonkeyPatch
-):
-    monkeypatch.setenv("FIRESTORE_EMULATOR_HOST", firestore_emulator)
+async def test_20_calls_refresh_once_on_firestore_p6(firestore_documents: Documents):
     provider = FakeProvider(
         rotates=True, answers={f"GET {EVENTS}": [(200, recorded("google_calendar/no_events"))]}
     )
-    documents = build_firestore_documents()
     with run_server(provider.app) as url:
-        async with open_accounts_fixture_on(documents, provider, url, SystemClock()) as world:
+        async with open_accounts_fixture_on(
+            firestore_documents, provider, url, SystemClock()
+        ) as world:
             await world.connect("google_calendar", lifetime=EXPIRED_LIFETIME)
 
             await asyncio.gather(*(list_events(world) for _ in range(20)))

@@ -15,9 +15,9 @@ from infra.eval.gold import (
 )
 from infra.eval.memories import evaluate, render_table
 from shared.adapters.embedded.offline.offline_model import OfflineModel
-from shared.adapters.embedded.sqlite_database import SqliteDatabase
 from shared.domain.ids import MemoryId
 from shared.domain.memory import Memory
+from tests.fixtures.storage import open_database
 from tests.functions.process_conversation.fixture import START, build_fixture
 
 TALKS = load_talks()
@@ -26,9 +26,9 @@ TALKS = load_talks()
 @pytest.fixture(scope="module")
 def results(tmp_path_factory):
     """Run production's processing with the offline model over the whole set."""
-    database = SqliteDatabase(tmp_path_factory.mktemp("gold") / "keepsake.db")
-    yield anyio.run(evaluate, build_fixture(database, OfflineModel()).deps, TALKS, lambda *_: None)
-    database.close()
+    with open_database(tmp_path_factory.mktemp("gold")) as database:
+        fixture = build_fixture(database, OfflineModel())
+        return anyio.run(evaluate, fixture.deps, TALKS, lambda *_: None)
 
 
 def test_there_are_twelve_talks_a_language():

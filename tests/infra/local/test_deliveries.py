@@ -1,7 +1,5 @@
 """What is written to the embedded documents reaches a function as the cloud would send it (P28)."""
 
-from pathlib import Path
-
 import httpx
 
 from infra.local.queue_worker import HttpDelivery, QueueWorker
@@ -9,11 +7,10 @@ from shared.adapters.embedded.local_identity import LocalServiceIdentity
 from shared.adapters.embedded.sqlite_database import SqliteDatabase
 from shared.adapters.embedded.sqlite_documents import SqliteDocuments
 from shared.adapters.embedded.sqlite_queue import SqliteQueue, SqliteTriggers
-from shared.adapters.firestore_indexes import FirestoreIndexes
 from shared.domain.documents import Delete, Set
 from shared.edge.cloudevents import DocumentChange, parse_document_change
-from tests.conftest import ROOT
 from tests.fakes import FixedClock
+from tests.fixtures.storage import INDEXES
 from tests.servers import run_server
 from tests.servers.receiver import Receiver
 
@@ -22,12 +19,12 @@ FIRST = {"title": "Café", "at": FixedClock().now(), "tags": ["a", {"b": 1.5}], 
 SECOND = {**FIRST, "title": "Bakery"}
 
 
-async def test_creates_updates_and_deletes_reach_the_function(tmp_path: Path) -> None:
+async def test_creates_updates_and_deletes_reach_the_function(database: SqliteDatabase) -> None:
     function = Receiver()
-    queue = SqliteQueue(SqliteDatabase(tmp_path / "keepsake.db"), FixedClock())
+    queue = SqliteQueue(database, FixedClock())
     documents = SqliteDocuments(
         queue.database,
-        FirestoreIndexes.read(ROOT / "infra/firestore.indexes.json"),
+        INDEXES,
         on_change=SqliteTriggers(queue, {"users/{uid}/conversations/{id}": "on_written"}),
     )
 

@@ -58,8 +58,8 @@ def clock() -> FixedClock:
 
 
 @pytest.fixture
-def queue(tmp_path: Path, clock: FixedClock) -> SqliteQueue:
-    return SqliteQueue(SqliteDatabase(tmp_path / "keepsake.db"), clock)
+def queue(database: SqliteDatabase, clock: FixedClock) -> SqliteQueue:
+    return SqliteQueue(database, clock)
 
 
 async def test_an_event_is_delivered_to_every_subscriber_once(queue: SqliteQueue) -> None:

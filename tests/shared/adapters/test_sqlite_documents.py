@@ -1,7 +1,6 @@
 """What Firestore's emulator does not show: index entries, listeners, many hands on one file."""
 
 import asyncio
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -30,13 +29,6 @@ from shared.ports import Transaction
 
 BY_RANK = Index(group="notes", fields=(("kind", "asc"), ("rank", "desc")))
 INDEXES = FirestoreIndexes(composite=(BY_RANK,), exempt_fields=frozenset({("notes", "body")}))
-
-
-@pytest.fixture
-def database(tmp_path: Path) -> Iterator[SqliteDatabase]:
-    database = SqliteDatabase(tmp_path / "keepsake.db")
-    yield database
-    database.close()
 
 
 @pytest.fixture

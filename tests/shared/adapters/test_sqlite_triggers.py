@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,8 +15,8 @@ PATH = "users/alice/conversations/c1"
 
 
 @pytest.fixture
-def queue(tmp_path: Path) -> SqliteQueue:
-    return SqliteQueue(SqliteDatabase(tmp_path / "keepsake.db"), FixedClock())
+def queue(database: SqliteDatabase) -> SqliteQueue:
+    return SqliteQueue(database, FixedClock())
 
 
 async def _change(

@@ -1,17 +1,12 @@
 """Apps, who installed them, and their calls, over the store that follows Firestore's rules."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import Any
 
 import anyio
 import pytest
 
-from shared.adapters.embedded.sqlite_database import SqliteDatabase
-from shared.adapters.embedded.sqlite_documents import SqliteDocuments
-from shared.adapters.firestore_indexes import FirestoreIndexes
 from shared.data.app_calls import AppCalls
 from shared.data.apps import Apps, InstalledApps, app_path
 from shared.data.call_log import CallLog
@@ -20,31 +15,11 @@ from shared.domain.documents import Write
 from shared.domain.errors import Conflict, NotFound, PreconditionFailed
 from shared.domain.ids import AppId, UserId
 from shared.ports import Documents
-from shared.wiring import ROOT
-from tests.contracts.test_documents import build_firestore_documents
 from tests.fakes import CountingDocuments
 
 ANN = UserId("ann")
 NOTES = AppId("NOTES")
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
-
-
-@pytest.fixture
-def documents(tmp_path: Path) -> Iterator[Documents]:
-    database = SqliteDatabase(tmp_path / "keepsake.db")
-    indexes = FirestoreIndexes.read(ROOT / "infra/firestore.indexes.json")
-    yield SqliteDocuments(database, indexes)
-    database.close()
-
-
-@pytest.fixture(params=["sqlite", pytest.param("firestore", marks=pytest.mark.emulators)])
-def any_documents(
-    request: pytest.FixtureRequest, documents: Documents, monkeypatch: pytest.MonkeyPatch
-) -> Documents:
-    if request.param == "sqlite":
-        return documents
-    monkeypatch.setenv("FIRESTORE_EMULATOR_HOST", request.getfixturevalue("firestore_emulator"))
-    return build_firestore_documents()
 
 
 def build_installed_app(app_id: str) -> InstalledApp:

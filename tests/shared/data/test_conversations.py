@@ -2,15 +2,11 @@
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shared.adapters.embedded.sqlite_database import SqliteDatabase
-from shared.adapters.embedded.sqlite_documents import SqliteDocuments
-from shared.adapters.firestore_indexes import FirestoreIndexes
 from shared.data.codec import dump
 from shared.data.conversations import Conversations
 from shared.data.transcripts import MAX_INLINE_BYTES, hash_part, part_fields, split_transcript
@@ -21,14 +17,6 @@ from shared.domain.ids import ConversationId, UserId
 
 ALICE = UserId("alice")
 START = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
-INDEXES = Path(__file__).parents[3] / "infra/firestore.indexes.json"
-
-
-@pytest.fixture
-def documents(tmp_path):
-    database = SqliteDatabase(tmp_path / "keepsake.db")
-    yield SqliteDocuments(database, FirestoreIndexes.read(INDEXES))
-    database.close()
 
 
 @pytest.fixture

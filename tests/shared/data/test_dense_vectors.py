@@ -1,17 +1,13 @@
 """Search by meaning beside words, and without an embedder (P12, C58, C67)."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from pathlib import Path
 
 import pytest
 
 from shared import telemetry
-from shared.adapters.embedded.sqlite_database import SqliteDatabase
-from shared.adapters.embedded.sqlite_documents import SqliteDocuments
 from shared.adapters.embedded.sqlite_vectors import SqliteVectors
-from shared.adapters.firestore_indexes import FirestoreIndexes
 from shared.data.codec import dump
 from shared.data.conversations import Conversations
 from shared.data.library_index import LibraryIndex, summary_id
@@ -22,11 +18,10 @@ from shared.domain.documents import Set
 from shared.domain.errors import Unavailable
 from shared.domain.ids import ConversationId, MemoryId, UserId
 from shared.domain.memory import Memory
-from shared.ports import Embedder
+from shared.ports import Documents, Embedder
 
 ANN = UserId("ann")
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
-INDEXES = FirestoreIndexes.read(Path(__file__).parents[3] / "infra/firestore.indexes.json")
 DIMENSION_BY_WORD = {"boat": 0, "yacht": 0, "soup": 1, "broth": 1}
 
 
@@ -54,7 +49,7 @@ class ThesaurusEmbedder:
 
 @dataclass
 class DenseSearchFixture:
-    documents: SqliteDocuments
+    documents: Documents
     vectors: SqliteVectors
 
     def build_index(self, embedder: Embedder | None) -> LibraryIndex:
@@ -74,10 +69,8 @@ class DenseSearchFixture:
 
 
 @pytest.fixture
-async def library(tmp_path: Path) -> AsyncIterator[DenseSearchFixture]:
-    database = SqliteDatabase(tmp_path / "keepsake.db")
-    yield DenseSearchFixture(SqliteDocuments(database, INDEXES), SqliteVectors(database))
-    database.close()
+def library(documents: Documents, vectors: SqliteVectors) -> DenseSearchFixture:
+    return DenseSearchFixture(documents, vectors)
 
 
 def talk(name: str, *texts: str) -> Conversation:

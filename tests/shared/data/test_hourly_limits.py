@@ -1,25 +1,21 @@
 """T14: slots are taken one by one, and say when they may go."""
 
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
 import pytest
 
-from shared.adapters.embedded.sqlite_database import SqliteDatabase
-from shared.adapters.embedded.sqlite_documents import SqliteDocuments
-from shared.adapters.firestore_indexes import FirestoreIndexes
 from shared.data.hourly_limits import HourlyLimits
 from shared.domain.documents import Create, Update
 from shared.domain.errors import AlreadyExists, PreconditionFailed, Unavailable
 from shared.domain.ids import UserId
+from shared.ports import Documents
 
 ALICE = UserId("alice")
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
 ONE_O_CLOCK = datetime(2026, 3, 2, 13, tzinfo=UTC)
 
 
-async def test_remaining_slots_count_down_and_reset_each_hour(tmp_path: Path):
-    documents = SqliteDocuments(SqliteDatabase(tmp_path / "keepsake.db"), FirestoreIndexes())
+async def test_remaining_slots_count_down_and_reset_each_hour(documents: Documents):
     limits = HourlyLimits(documents)
 
     remaining = [
@@ -30,8 +26,7 @@ async def test_remaining_slots_count_down_and_reset_each_hour(tmp_path: Path):
     assert await limits.consume(ALICE, "app", hour=ONE_O_CLOCK, limit=3, consumer="id") == 2
 
 
-async def test_a_slot_expires_when_its_consumer_can_no_longer_retry(tmp_path: Path):
-    documents = SqliteDocuments(SqliteDatabase(tmp_path / "keepsake.db"), FirestoreIndexes())
+async def test_a_slot_expires_when_its_consumer_can_no_longer_retry(documents: Documents):
 
     await HourlyLimits(documents).consume(ALICE, "app", hour=NOON, limit=1, consumer="id")
 
@@ -40,8 +35,7 @@ async def test_a_slot_expires_when_its_consumer_can_no_longer_retry(tmp_path: Pa
     assert slot.fields == {"taker": "id", "expires_at": ONE_O_CLOCK + timedelta(hours=24)}
 
 
-async def test_a_repeated_consumer_takes_no_second_slot_t15(tmp_path: Path):
-    documents = SqliteDocuments(SqliteDatabase(tmp_path / "keepsake.db"), FirestoreIndexes())
+async def test_a_repeated_consumer_takes_no_second_slot_t15(documents: Documents):
     limits = HourlyLimits(documents)
 
     remaining = [
@@ -51,8 +45,7 @@ async def test_a_repeated_consumer_takes_no_second_slot_t15(tmp_path: Path):
     assert remaining == [1, 1, 0, None, 0, 0, 0]
 
 
-async def test_a_slot_and_the_write_it_is_for_are_stored_atomically(tmp_path: Path):
-    documents = SqliteDocuments(SqliteDatabase(tmp_path / "keepsake.db"), FirestoreIndexes())
+async def test_a_slot_and_the_write_it_is_for_are_stored_atomically(documents: Documents):
     limits = HourlyLimits(documents)
 
     async def store(slot: Create) -> None:
@@ -64,8 +57,7 @@ async def test_a_slot_and_the_write_it_is_for_are_stored_atomically(tmp_path: Pa
     assert await limits.consume(ALICE, "app", hour=NOON, limit=1, consumer="b") == 0
 
 
-async def test_a_slot_that_can_never_be_stored_raises_unavailable(tmp_path: Path):
-    documents = SqliteDocuments(SqliteDatabase(tmp_path / "keepsake.db"), FirestoreIndexes())
+async def test_a_slot_that_can_never_be_stored_raises_unavailable(documents: Documents):
 
     async def store(slot: Create) -> None:
         raise AlreadyExists(slot.path)

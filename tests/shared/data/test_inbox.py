@@ -1,40 +1,24 @@
 """The inbox shows the same in SQLite and in Firestore."""
 
 import base64
-from collections.abc import AsyncIterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
-from uuid import uuid4
 
 import pytest
-from google.cloud.firestore import AsyncClient
 
-from shared.adapters.cloud.firestore_documents import FirestoreDocuments
-from shared.adapters.embedded.sqlite_database import SqliteDatabase
-from shared.adapters.embedded.sqlite_documents import SqliteDocuments
-from shared.adapters.firestore_indexes import FirestoreIndexes
 from shared.data.inbox import Inbox
 from shared.domain.errors import Invalid, NotFound
 from shared.domain.ids import AppId, UserId
 from shared.domain.notification import Delivery, Notification, NotificationId
+from shared.ports import Documents
 
 ALICE = UserId("alice")
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
 
 
-@pytest.fixture(params=["sqlite", pytest.param("firestore", marks=pytest.mark.emulators)])
-async def inbox(
-    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> AsyncIterator[Inbox]:
-    if request.param == "firestore":
-        address = request.getfixturevalue("firestore_emulator")
-        monkeypatch.setenv("FIRESTORE_EMULATOR_HOST", address)
-        yield Inbox(FirestoreDocuments(AsyncClient(project=f"test-{uuid4().hex[:12]}")))
-        return
-    database = SqliteDatabase(tmp_path / "keepsake.db")
-    yield Inbox(SqliteDocuments(database, FirestoreIndexes()))
-    database.close()
+@pytest.fixture
+def inbox(any_documents: Documents) -> Inbox:
+    return Inbox(any_documents)
 
 
 def notification(name: str) -> Notification:

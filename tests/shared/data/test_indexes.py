@@ -21,9 +21,8 @@ ANN = UserId("ann")
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
 
 
-async def test_the_listed_indexes_serve_every_query_and_each_is_used(tmp_path: Path):
+async def test_the_listed_indexes_serve_every_query_and_each_is_used(database: SqliteDatabase):
     indexes = FirestoreIndexes.read(INFRA / "firestore.indexes.json")
-    database = SqliteDatabase(tmp_path / "keepsake.db")
     documents = SqliteDocuments(database, indexes)
 
     await Messages(documents).list_newest(ANN, SessionId("main"), limit=20)
@@ -46,4 +45,3 @@ async def test_the_listed_indexes_serve_every_query_and_each_is_used(tmp_path: P
     await CallLog(documents).has_arrived(AppId("chess"), "webhook", after=NOON)
 
     assert indexes.used_indexes == set(indexes.composite)
-    database.close()

@@ -1,14 +1,11 @@
 """What stands in the index for a conversation: ids, metadata, and nothing too much."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from shared.adapters.embedded.sqlite_database import SqliteDatabase
 from shared.adapters.embedded.sqlite_vectors import SqliteVectors
 from shared.data.library_index import INDEX_VERSION, LibraryIndex, memory_hash
 from shared.domain.conversation import (
@@ -53,13 +50,6 @@ MEMORY = Memory(
     updated_at=MORNING,
     conversation_id=WALK.id,
 )
-
-
-@pytest.fixture
-def vectors(tmp_path: Path) -> Iterator[SqliteVectors]:
-    database = SqliteDatabase(tmp_path / "keepsake.db")
-    yield SqliteVectors(database)
-    database.close()
 
 
 async def query_rows(vectors: SqliteVectors, question: str) -> dict[str, Any]:

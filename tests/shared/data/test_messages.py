@@ -1,14 +1,11 @@
 """Messages and the count that their session keeps."""
 
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from shared.adapters.embedded.sqlite_database import SqliteDatabase
 from shared.adapters.embedded.sqlite_documents import SqliteDocuments
-from shared.adapters.firestore_indexes import FirestoreIndexes
 from shared.data.messages import Messages
 from shared.data.sessions import Sessions
 from shared.domain.chat import MAIN_SESSION, Message, build_session
@@ -19,14 +16,6 @@ from shared.domain.ids import AppId, MessageId, SessionId, UserId
 ALICE = UserId("alice")
 NOON = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)
 SESSION = build_session(MAIN_SESSION, app_id=None, now=NOON)
-INDEXES = Path(__file__).parents[3] / "infra/firestore.indexes.json"
-
-
-@pytest.fixture
-def documents(tmp_path):
-    database = SqliteDatabase(tmp_path / "keepsake.db")
-    yield SqliteDocuments(database, FirestoreIndexes.read(INDEXES))
-    database.close()
 
 
 def message(name: str) -> Message:

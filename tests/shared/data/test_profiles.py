@@ -2,13 +2,9 @@
 
 import asyncio
 from datetime import UTC, datetime
-from pathlib import Path
 
 import pytest
 
-from shared.adapters.embedded.sqlite_database import SqliteDatabase
-from shared.adapters.embedded.sqlite_documents import SqliteDocuments
-from shared.adapters.firestore_indexes import FirestoreIndexes
 from shared.data.profiles import Devices, Profiles
 from shared.domain.documents import Set
 from shared.domain.ids import UserId
@@ -16,14 +12,6 @@ from shared.domain.profile import Device, Profile
 
 ALICE = UserId("alice")
 NOON = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)
-INDEXES = Path(__file__).parents[3] / "infra/firestore.indexes.json"
-
-
-@pytest.fixture
-def documents(tmp_path):
-    database = SqliteDatabase(tmp_path / "keepsake.db")
-    yield SqliteDocuments(database, FirestoreIndexes.read(INDEXES))
-    database.close()
 
 
 async def test_two_concurrent_changes_are_both_stored(documents):

@@ -12,10 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shared import telemetry
-from shared.adapters.embedded.sqlite_database import SqliteDatabase
 from shared.adapters.embedded.sqlite_documents import SqliteDocuments
 from shared.adapters.embedded.sqlite_vectors import SqliteVectors
-from shared.adapters.firestore_indexes import FirestoreIndexes
 from shared.data.codec import dump
 from shared.data.conversations import Conversations, conversation_path
 from shared.data.library_index import INDEX_VERSION, LibraryIndex
@@ -26,10 +24,10 @@ from shared.domain.documents import Delete, Set, Update
 from shared.domain.ids import ConversationId, MemoryId, UserId
 from shared.domain.memory import Memory
 from tests.fakes import CountingDocuments
+from tests.fixtures.storage import INDEXES, open_database
 
 ANN, BOB = UserId("ann"), UserId("bob")
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
-INDEXES = FirestoreIndexes.read(Path(__file__).parents[3] / "infra/firestore.indexes.json")
 
 
 @dataclass(frozen=True)
@@ -67,11 +65,9 @@ class SearchFixture:
 
 @contextmanager
 def open_library() -> Iterator[SearchFixture]:
-    with TemporaryDirectory() as folder:
-        database = SqliteDatabase(Path(folder) / "keepsake.db")
+    with TemporaryDirectory() as folder, open_database(Path(folder)) as database:
         documents, vectors = SqliteDocuments(database, INDEXES), SqliteVectors(database)
         yield SearchFixture(documents, vectors, LibraryIndex(vectors), Search(documents, vectors))
-        database.close()
 
 
 @pytest.fixture

@@ -1,42 +1,21 @@
-"""Chats as documents (P15, P16), on SQLite and on Firestore's emulator."""
+"""Chats as any_documents (P15, P16), on SQLite and on Firestore's emulator."""
 
-from collections.abc import AsyncIterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
 import pytest
 
-from shared.adapters.embedded.sqlite_database import SqliteDatabase
-from shared.adapters.embedded.sqlite_documents import SqliteDocuments
-from shared.adapters.firestore_indexes import FirestoreIndexes
 from shared.data.messages import Messages
 from shared.data.sessions import Sessions
 from shared.domain.chat import MAIN_SESSION, Message, Session, build_session
 from shared.domain.errors import NotFound
 from shared.domain.ids import AppId, MessageId, SessionId, UserId
 from shared.ports import Documents
-from shared.wiring import ROOT
-from tests.contracts.test_documents import build_firestore_documents
 
 ANN = UserId("ann")
 BOB = UserId("bob")
 NOON = datetime(2026, 3, 2, 12, 0, 0, 123456, tzinfo=UTC)
 MAIN = build_session(MAIN_SESSION, app_id=None, now=NOON)
-
-
-@pytest.fixture(params=["sqlite", pytest.param("firestore", marks=pytest.mark.emulators)])
-async def documents(
-    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> AsyncIterator[Documents]:
-    if request.param == "firestore":
-        monkeypatch.setenv("FIRESTORE_EMULATOR_HOST", request.getfixturevalue("firestore_emulator"))
-        yield build_firestore_documents()
-        return
-    database = SqliteDatabase(tmp_path / "keepsake.db")
-    indexes = FirestoreIndexes.read(ROOT / "infra/firestore.indexes.json")
-    yield SqliteDocuments(database, indexes)
-    database.close()
 
 
 def message(n: int) -> Message:
@@ -56,9 +35,9 @@ def chat(name: str, minute: int, *, app: str | None = None, starred: bool = Fals
 
 
 async def test_chat_pages_are_ordered_by_newest_message_and_can_be_filtered_p16(
-    documents: Documents,
+    any_documents: Documents,
 ) -> None:
-    sessions = Sessions(documents)
+    sessions = Sessions(any_documents)
     for session in (chat("a", 1), chat("b", 1, starred=True), chat("c", 3, app="chess")):
         await sessions.add(ANN, session)
     await sessions.add(BOB, chat("his", 2))
@@ -74,9 +53,9 @@ async def test_chat_pages_are_ordered_by_newest_message_and_can_be_filtered_p16(
 
 
 async def test_messages_with_equal_times_are_listed_in_order_from_a_position_p15(
-    documents: Documents,
+    any_documents: Documents,
 ) -> None:
-    messages = Messages(documents)
+    messages = Messages(any_documents)
     stored_messages = [message(n) for n in range(7)]
     await messages.add(ANN, MAIN, *stored_messages)
 
@@ -89,11 +68,11 @@ async def test_messages_with_equal_times_are_listed_in_order_from_a_position_p15
     assert older == stored_messages[2::-1]
 
 
-async def test_a_chat_stores_a_preview_of_its_newest_message(documents: Documents) -> None:
+async def test_a_chat_stores_a_preview_of_its_newest_message(any_documents: Documents) -> None:
     long_message = replace(message(5), text="word\n " * 100)
-    await Messages(documents).add(ANN, MAIN, message(0), long_message)
+    await Messages(any_documents).add(ANN, MAIN, message(0), long_message)
 
-    stored = await Sessions(documents).get(ANN, MAIN_SESSION)
+    stored = await Sessions(any_documents).get(ANN, MAIN_SESSION)
 
     assert stored is not None
     assert (stored.message_count, stored.updated_at) == (2, long_message.created_at)
@@ -101,9 +80,9 @@ async def test_a_chat_stores_a_preview_of_its_newest_message(documents: Document
 
 
 async def test_derived_fields_are_written_once_and_never_for_a_deleted_message_p15(
-    documents: Documents,
+    any_documents: Documents,
 ) -> None:
-    messages, sessions = Messages(documents), Sessions(documents)
+    messages, sessions = Messages(any_documents), Sessions(any_documents)
     source = message(4)
     await messages.add(ANN, MAIN, source)
     read_session = await sessions.get(ANN, MAIN_SESSION)
@@ -137,9 +116,9 @@ async def test_derived_fields_are_written_once_and_never_for_a_deleted_message_p
 
 
 async def test_derived_fields_are_not_written_to_a_cleared_chat(
-    documents: Documents,
+    any_documents: Documents,
 ) -> None:
-    messages, sessions = Messages(documents), Sessions(documents)
+    messages, sessions = Messages(any_documents), Sessions(any_documents)
     await messages.add(ANN, MAIN, message(0))
     read_session = await sessions.get(ANN, MAIN_SESSION)
     assert read_session is not None
@@ -156,6 +135,8 @@ async def test_derived_fields_are_not_written_to_a_cleared_chat(
 
 
 @pytest.mark.parametrize("name", ["nope", "a/b", "..", "__x__", ""])
-async def test_changing_an_unknown_chat_raises_not_found(documents: Documents, name: str) -> None:
+async def test_changing_an_unknown_chat_raises_not_found(
+    any_documents: Documents, name: str
+) -> None:
     with pytest.raises(NotFound, match="Chat session not found"):
-        await Sessions(documents).change(ANN, SessionId(name), title="Mine")
+        await Sessions(any_documents).change(ANN, SessionId(name), title="Mine")

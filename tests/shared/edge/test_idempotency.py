@@ -1,21 +1,14 @@
 """T15: a request that is sent again is answered again and done once; other requests are told apart."""
 
-from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass, field
 from datetime import timedelta
-from pathlib import Path
 
 import anyio
 import httpx
 import pytest
-from google.cloud.firestore import AsyncClient
 from starlette.responses import JSONResponse, Response
 
-from shared.adapters.cloud.firestore_documents import FirestoreDocuments
 from shared.adapters.embedded.local_identity import LocalIdentity, LocalServiceIdentity
-from shared.adapters.embedded.sqlite_database import SqliteDatabase
-from shared.adapters.embedded.sqlite_documents import SqliteDocuments
-from shared.adapters.firestore_indexes import FirestoreIndexes
 from shared.data.stores import Stores
 from shared.domain.errors import NotFound, Unavailable
 from shared.domain.ids import UserId
@@ -24,6 +17,7 @@ from shared.edge.http import build_application
 from shared.edge.idempotency import run_idempotent
 from shared.edge.routes import Call, route
 from shared.edge.schemas import Wire
+from shared.ports import Documents
 from tests.fakes import CountingIds, FixedClock
 
 ALICE = UserId("alice")
@@ -81,25 +75,8 @@ ROUTES = (place_order, place_order.at("/other"))
 
 
 @pytest.fixture
-def sqlite(tmp_path: Path) -> Iterator[Stores]:
-    database = SqliteDatabase(tmp_path / "keepsake.db")
-    yield Stores(SqliteDocuments(database, FirestoreIndexes()))
-    database.close()
-
-
-@pytest.fixture
-async def firestore(
-    firestore_emulator: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> AsyncIterator[Stores]:
-    monkeypatch.setenv("FIRESTORE_EMULATOR_HOST", firestore_emulator)
-    client = AsyncClient(project=f"idempotency-{tmp_path.name[:12].strip('_0')}".replace("_", "-"))
-    yield Stores(FirestoreDocuments(client))
-    client.close()
-
-
-@pytest.fixture(params=["sqlite", pytest.param("firestore", marks=pytest.mark.emulators)])
-def shop(request: pytest.FixtureRequest) -> Shop:
-    return Shop(request.getfixturevalue(request.param))
+def shop(any_documents: Documents) -> Shop:
+    return Shop(Stores(any_documents))
 
 
 def parse_problem(answer: httpx.Response) -> tuple[int, str]:

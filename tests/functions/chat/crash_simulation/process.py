@@ -4,7 +4,6 @@ import asyncio
 import sqlite3
 from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import replace
-from functools import cache
 from typing import Any, TypeVar
 
 import anyio
@@ -12,11 +11,9 @@ import anyio
 from shared.adapters.embedded.sqlite_database import SqliteDatabase, _transact
 from shared.adapters.embedded.sqlite_documents import SqliteDocuments
 from shared.adapters.embedded.sqlite_vectors import SqliteVectors
-from shared.adapters.firestore_indexes import FirestoreIndexes
 from shared.domain.errors import Unavailable
 from shared.domain.model import TextDelta
 from shared.ports import Documents
-from shared.wiring import ROOT
 from tests.fakes import (
     CountingIds,
     FixedClock,
@@ -25,6 +22,7 @@ from tests.fakes import (
     script_answer,
     script_calls,
 )
+from tests.fixtures.storage import INDEXES
 from tests.functions.chat.conftest import (
     ChatFixture,
     RecordingEvents,
@@ -161,16 +159,11 @@ def _to_step(word: str | float | None, clock: FixedClock) -> ScriptedStep:
             return lambda: clock.sleep(word)
 
 
-@cache
-def _indexes() -> FirestoreIndexes:
-    return FirestoreIndexes.read(ROOT / "infra/firestore.indexes.json")
-
-
 def open_fixture(documents: Documents | None) -> ChatFixture:
     """Return a world of its own, in memory unless `documents` says where."""
     database = MemoryDatabase()
     return ChatFixture(
-        documents=documents or SqliteDocuments(database, _indexes()),
+        documents=documents or SqliteDocuments(database, INDEXES),
         vectors=SqliteVectors(database),
         clock=FixedClock(),
         toolbox=RecordingToolbox(),
