@@ -7,10 +7,10 @@ from datetime import datetime
 from functions.notifications.deps import NotificationsDeps
 from functions.notifications.digest import defer_to_digest, schedule_digest
 from functions.notifications.push import build_push_message, push, record_dead_letter
+from functions.notifications.quiet_hours import decide_delivery
 from shared.domain.errors import Unavailable
 from shared.domain.ids import UserId
 from shared.domain.notification import Delivery, Notification, NotificationId
-from shared.domain.quiet_hours import decide_delivery
 
 
 async def deliver(deps: NotificationsDeps, uid: UserId, notification_id: NotificationId) -> None:

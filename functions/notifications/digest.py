@@ -7,6 +7,7 @@ from datetime import datetime
 
 from functions.notifications.deps import NotificationsDeps
 from functions.notifications.push import build_push_message, push, record_dead_letter
+from functions.notifications.quiet_hours import decide_delivery
 from shared.domain.errors import Unavailable
 from shared.domain.ids import AppId, UserId
 from shared.domain.notification import (
@@ -18,7 +19,6 @@ from shared.domain.notification import (
     build_digest_id,
 )
 from shared.domain.profile import Profile
-from shared.domain.quiet_hours import decide_delivery
 
 TITLE = "While it was quiet"
 MAX_NAMED_APPS = 5

@@ -10,10 +10,10 @@ from shared.domain.documents import Create
 from shared.domain.errors import AlreadyExists, TooLarge
 from shared.domain.ids import MessageId, UserId
 from shared.domain.notification import Delivery, Notification, NotificationId
-from shared.domain.text import strip_invisible
 from shared.domain.value import value
 from shared.resilience.hour_windows import floor_to_hour
 from shared.resilience.rate_limit_status import RateLimitStatus, check_limit
+from shared.security.visible_text import strip_invisible
 
 MAX_TEXT_CHARS = 4000
 MAX_PER_HOUR = 10

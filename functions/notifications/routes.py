@@ -27,12 +27,12 @@ from shared.domain.errors import NotFound, TooMany
 from shared.domain.ids import AppId, UserId
 from shared.domain.notification import NotificationId
 from shared.domain.operation import Operation
-from shared.domain.text import strip_invisible
 from shared.edge.idempotency import IdempotencyKeyHeader, run_idempotent
 from shared.edge.problems import build_problem
 from shared.edge.rate_limit_headers import build_rate_limit_headers, too_many_requests
 from shared.edge.routes import Call, route
 from shared.edge.schemas import CapitalOkOut
+from shared.security.visible_text import strip_invisible
 
 NOT_INSTALLED = "User does not have this app installed"
 ERROR_STATUSES = (400, 401, 403, 404, 409, 413, 422, 429)

@@ -7,7 +7,7 @@ from pydantic import ConfigDict, Field, model_validator
 
 from shared.domain.ids import AppId, UserId
 from shared.domain.notification import DigestId, Notification, NotificationId, State
-from shared.domain.quiet_hours import Preferences, QuietHours
+from shared.domain.notification_preferences import Preferences, QuietHours
 from shared.edge.schemas import PageQuery, Wire
 
 

@@ -7,8 +7,8 @@ from typing import Any
 from shared.data.codec import dump, load, load_all
 from shared.domain.documents import Delete, Query, Set
 from shared.domain.ids import UserId
+from shared.domain.notification_preferences import Preferences
 from shared.domain.profile import Device, Profile
-from shared.domain.quiet_hours import Preferences
 from shared.ports import Documents, Transaction
 
 

@@ -4,7 +4,7 @@ from dataclasses import field
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
-from shared.domain.quiet_hours import Preferences
+from shared.domain.notification_preferences import Preferences
 from shared.domain.value import value
 
 

@@ -1,22 +1,16 @@
 """Provenance of text: the source of a tool's result, which is data and never instruction."""
 
-import re
-from html import escape
 from typing import Literal
 
-from shared.domain.text import strip_invisible
 from shared.domain.value import value
-
-_FENCE_TAG = re.compile(r"<(?=\s*/?\s*data)", re.IGNORECASE)
 
 
 @value
 class Source:
-    """Who a tool's results come from, and who is told its arguments.
+    """The party that receives a tool's arguments and returns its results.
 
-    `library` is what the owner recorded, `app` what a third party serves (`id` is the app's), and
-    `service` an account that the owner connected (`id` is the service's name). `name` is what the
-    owner calls it.
+    `library`: the owner's recordings; `app`: a third party (`id` is the app's); `service`: an
+    account that the owner connected (`id` is the service's name). `name` is the name on screen.
     """
 
     kind: Literal["library", "app", "service"]
@@ -28,9 +22,3 @@ class Source:
 
 
 LIBRARY = Source(kind="library")
-
-
-def fence_untrusted(text: str, source: Source) -> str:
-    """Fence words of others, naming whose they are; nothing in them can close the fence."""
-    source_label = escape(" ".join(strip_invisible(str(source)).split()))
-    return f'<data from="{source_label}">\n{_FENCE_TAG.sub("‹", text)}\n</data>'

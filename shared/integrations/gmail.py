@@ -12,7 +12,6 @@ from urllib.parse import quote
 from pydantic import Field
 
 from shared.arguments import Arguments
-from shared.domain.text import strip_invisible
 from shared.integrations.google import ACCOUNT_URL, GOOGLE
 from shared.integrations.service import (
     Account,
@@ -26,6 +25,7 @@ from shared.integrations.service import (
     format_list,
     to_one_line,
 )
+from shared.security.visible_text import strip_invisible
 
 MESSAGES = "https://gmail.googleapis.com/gmail/v1/users/me/messages"
 MAX_BODY_CHARS = 12_000

@@ -5,7 +5,6 @@ from typing import Annotated
 from pydantic import Field
 
 from shared.arguments import Arguments
-from shared.domain.text import strip_invisible
 from shared.integrations.service import (
     Account,
     Integration,
@@ -14,6 +13,7 @@ from shared.integrations.service import (
     ServiceTool,
     to_one_line,
 )
+from shared.security.visible_text import strip_invisible
 
 COMPLETIONS = "https://api.perplexity.ai/chat/completions"
 MODEL = "sonar-pro"

@@ -12,9 +12,9 @@ from pydantic import BaseModel, ConfigDict
 from shared.arguments import Arguments
 from shared.domain.connection import OauthClient, Service, Tokens
 from shared.domain.errors import KeepsakeError
-from shared.domain.text import strip_invisible
 from shared.domain.value import value
 from shared.ports import EgressRequest
+from shared.security.visible_text import strip_invisible
 
 MAX_TEXT_CHARS = 20_000
 """Characters a tool returns; the rest is left out, and that is said."""

@@ -3,10 +3,10 @@
 import json
 from collections.abc import Sequence
 
+from functions.chat.context.tokens import estimate_tokens
 from shared import prompts
 from shared.domain.chat import Message, Session
 from shared.domain.model import AssistantTurn, ModelMessage, UserText
-from shared.domain.text import estimate_tokens
 
 MIN_VERBATIM = 10
 """At least so many of the last messages stay verbatim (where there are as many)."""

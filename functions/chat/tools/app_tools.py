@@ -10,6 +10,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
+from functions.chat.context.tokens import estimate_tokens
 from functions.chat.tools.tool_ranking import rank_tools
 from functions.chat.tools.toolkit import ResultRenderer, Tool, ToolSearchResult, render_fixed
 from shared import telemetry
@@ -18,7 +19,6 @@ from shared.domain.app import App, ChatTool
 from shared.domain.ids import UserId
 from shared.domain.model import ToolSpec
 from shared.domain.provenance import LIBRARY, Source
-from shared.domain.text import estimate_tokens
 from shared.ports import ToolBox
 
 _DISALLOWED_CHARS = re.compile(r"[^A-Za-z0-9_-]+")

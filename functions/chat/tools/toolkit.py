@@ -13,8 +13,8 @@ from shared.domain.errors import KeepsakeError, ToolFailed, ToolRefused
 from shared.domain.ids import AppId
 from shared.domain.model import ToolCall, ToolSpec
 from shared.domain.provenance import Source
-from shared.domain.text import strip_invisible
 from shared.domain.value import value
+from shared.security.visible_text import strip_invisible
 
 ResultRenderer = Callable[[Citations], str]
 """Writes a tool's answer; it asks for citation numbers, so it runs in call order."""

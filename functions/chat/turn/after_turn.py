@@ -19,9 +19,9 @@ from shared.domain.chat import Message, Session
 from shared.domain.errors import ModelFailed
 from shared.domain.ids import RunId, SessionId, UserId
 from shared.domain.model import Prompt
-from shared.domain.text import strip_invisible
 from shared.domain.words import truncate_words
 from shared.ports import Events
+from shared.security.visible_text import strip_invisible
 
 TURN_ENDED_TOPIC = "turn.ended"
 PUBLISH_TIMEOUT_S = 5.0

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from functions.chat import user_texts
 from functions.chat.context.citations import CitationRewriter
 from functions.chat.context.link_filter import LinkFilter
+from functions.chat.context.tokens import estimate_tokens
 from functions.chat.deps import Limits
 from functions.chat.tools.toolkit import Tool, Toolkit, ToolOutcome
 from functions.chat.turn.confirmation import Confirmer
@@ -42,7 +43,6 @@ from shared.domain.run import (
     ToolEnded,
     ToolStarted,
 )
-from shared.domain.text import estimate_tokens
 from shared.ports import ChatModel
 
 MAX_SHOWN_ARGUMENTS_CHARS = 20_000

@@ -7,7 +7,7 @@ from shared.domain.app import App
 from shared.domain.chat import Session, build_main_session_id, build_session
 from shared.domain.errors import NotFound
 from shared.domain.ids import AppId, SessionId, UserId
-from shared.domain.text import strip_invisible
+from shared.security.visible_text import strip_invisible
 
 
 async def resolve_session(

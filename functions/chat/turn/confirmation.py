@@ -15,9 +15,9 @@ from shared.domain.confirmation import CONFIRMATION_TIMEOUT, Confirmation, Decis
 from shared.domain.errors import KeepsakeError
 from shared.domain.ids import RunId, UserId
 from shared.domain.model import ToolCall
-from shared.domain.text import strip_invisible
 from shared.ports import Clock, NewId
 from shared.resilience.retry import retry_once
+from shared.security.visible_text import strip_invisible
 
 if TYPE_CHECKING:
     from shared.domain.policy import Doubt

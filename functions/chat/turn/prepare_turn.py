@@ -23,8 +23,8 @@ from shared.domain.errors import Invalid, TooLarge
 from shared.domain.ids import AppId, RunId, SessionId, UserId
 from shared.domain.model import ModelMessage, ModelRole
 from shared.domain.run import build_question_id
-from shared.domain.text import strip_invisible
 from shared.domain.value import value
+from shared.security.visible_text import strip_invisible
 
 MAX_QUESTION_CHARS = 20_000
 MAX_EARLIER_TEXTS = 3

@@ -12,8 +12,8 @@ from functions.process_conversation.library.schemas import MAX_MEMORY_CHARS
 from shared.domain.conversation import Conversation, ConversationStatus, Segment
 from shared.domain.ids import UserId
 from shared.domain.memory import Memory
-from shared.domain.text import strip_invisible
 from shared.edge.schemas import Wire
+from shared.security.visible_text import strip_invisible
 
 MAX_FACTS = 50
 MAX_OFFSET = 5_000

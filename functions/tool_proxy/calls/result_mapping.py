@@ -7,9 +7,9 @@ from typing import Any
 
 from functions.tool_proxy.calls.outgoing import CallFailed, OutgoingCall
 from shared.domain.app import App
-from shared.domain.text import strip_invisible
 from shared.outbound.addresses import with_query
 from shared.ports import EgressResponse
+from shared.security.visible_text import strip_invisible
 
 MAX_TEXT_CHARS = 20_000
 _MAX_REASON_CHARS = 200

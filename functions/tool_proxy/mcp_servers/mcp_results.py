@@ -9,7 +9,7 @@ from functions.tool_proxy.calls.result_mapping import (
     to_compact_json,
 )
 from shared.domain.app import ChatTool
-from shared.domain.text import strip_invisible
+from shared.security.visible_text import strip_invisible
 
 if TYPE_CHECKING:
     from mcp_types import CallToolResult, ContentBlock

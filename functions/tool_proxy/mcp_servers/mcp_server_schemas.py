@@ -8,8 +8,8 @@ from functions.tool_proxy.registry.registration import Registration
 from functions.tool_proxy.registry.schemas import ShortLine
 from shared.domain.app import App, ExternalIntegration
 from shared.domain.ids import AppId
-from shared.domain.text import strip_invisible
 from shared.edge.schemas import Wire
+from shared.security.visible_text import strip_invisible
 
 
 class McpAppIn(Wire):

@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 from typing import Any, cast
 
-from shared.domain.text import strip_invisible
+from shared.security.visible_text import strip_invisible
 
 _MAX_SCHEMA_BYTES = 16_384
 _MAX_TOTAL_SCHEMA_BYTES = 65_536

@@ -19,8 +19,8 @@ from shared.domain.app import (
     Permission,
 )
 from shared.domain.ids import AppId, UserId
-from shared.domain.text import strip_invisible
 from shared.edge.schemas import ID_PATTERN, Wire
+from shared.security.visible_text import strip_invisible
 
 Url = Annotated[str, Field(max_length=2_000)]
 ShortLine = Annotated[

@@ -19,7 +19,7 @@ from shared.domain.model import (
     ToolSpec,
     UserText,
 )
-from shared.domain.provenance import fence_untrusted
+from shared.security.fencing import fence_untrusted
 
 _UNSUPPORTED_KEYWORDS = frozenset({"default", "title", "minLength", "maxLength", "uniqueItems"})
 """Keywords that strict mode refuses; the answer is parsed by the whole schema all the same."""

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from functions.chat.context.citations import Citations
+from functions.chat.context.tokens import estimate_tokens
 from functions.chat.tools.app_tools import (
     MAX_ALWAYS_OFFERED,
     MAX_OFFERED_TOKENS,
@@ -31,7 +32,6 @@ from shared.domain.documents import Create
 from shared.domain.ids import AppId, UserId
 from shared.domain.model import ToolCall, ToolResult
 from shared.domain.provenance import Source
-from shared.domain.text import estimate_tokens
 from tests.fakes import FixedClock, ScriptedModel, script_answer, script_calls
 from tests.functions.chat.conftest import ADA, EVE, ChatFixture, RecordingToolbox
 from tests.functions.chat.test_turn import run_turn

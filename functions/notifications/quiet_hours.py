@@ -1,4 +1,7 @@
-"""Quiet hours and preferences of a user, and the decision when a notification is pushed."""
+"""Quiet hours: whether a push is delivered now, deferred to a digest, or suppressed.
+
+Times are aware UTC datetimes; quiet hours are local times in the owner's zone.
+"""
 
 from collections.abc import Iterator
 from datetime import UTC, date, datetime, time, timedelta
@@ -6,45 +9,18 @@ from typing import Literal
 from zoneinfo import ZoneInfo
 
 from shared.domain.ids import AppId
-from shared.domain.value import value
+from shared.domain.notification_preferences import Preferences, QuietHours
 
 DAY = timedelta(days=1)
 
-
-@value
-class QuietHours:
-    """Local times, `HH:MM`. What begins later than it ends crosses midnight; what ends as it begins never ends."""
-
-    begin: str
-    end: str
-
-
-@value
-class Preferences:
-    """What an owner wants to hear of apps; whatever is not pushed still stands in the inbox.
-
-    What quiet hours hold back comes as one digest at their end or, where `digest_hour` (0 to 23,
-    local) says so, at the next such hour; without `digest` it stays in the inbox.
-    """
-
-    enabled: bool = True
-    muted_apps: tuple[AppId, ...] = ()
-    quiet_hours: QuietHours | None = None
-    digest: bool = True
-    digest_hour: int | None = None
-
-    def is_silenced(self, app_id: AppId) -> bool:
-        return not self.enabled or app_id in self.muted_apps
-
-
 DeliveryDecision = datetime | Literal["push", "silence"]
-"""A time means: hold it back until then."""
+"""A datetime defers the push to the digest at that time."""
 
 
 def decide_delivery(
     preferences: Preferences, app_id: AppId, *, zone: ZoneInfo, now: datetime
 ) -> DeliveryDecision:
-    """Say what becomes of a push to the owner that is due at `now`."""
+    """Decide what happens to an app's push to the owner that is due at `now`."""
     if preferences.is_silenced(app_id):
         return "silence"
     hours = preferences.quiet_hours
@@ -60,9 +36,9 @@ def decide_delivery(
 
 
 def find_quiet_end(hours: QuietHours, *, zone: ZoneInfo, now: datetime) -> datetime | None:
-    """Return when the quiet that `now` lies in ends, in UTC; None where it lies in none.
+    """Return when the quiet hours around `now` end, in UTC; None outside quiet hours.
 
-    Where the clock skips or repeats a local time, quiet is the longer of both readings.
+    Where a clock change skips or repeats a local time, the longer quiet span counts.
     """
     until = None
     for begin, end in _list_quiet_spans(hours, zone, now):
@@ -74,7 +50,7 @@ def find_quiet_end(hours: QuietHours, *, zone: ZoneInfo, now: datetime) -> datet
 def _list_quiet_spans(
     hours: QuietHours, zone: ZoneInfo, now: datetime
 ) -> Iterator[tuple[datetime, datetime]]:
-    """Yield the quiet times that may hold `now`, and one that may follow at once."""
+    """Yield the quiet spans that may contain `now`, and the next, which may follow without a gap."""
     begin, end = time.fromisoformat(hours.begin), time.fromisoformat(hours.end)
     today = now.astimezone(zone).date()
     for day in (today - DAY, today, today + DAY):
@@ -83,7 +59,7 @@ def _list_quiet_spans(
 
 
 def _resolve_local_time(day: date, at: time, zone: ZoneInfo) -> list[datetime]:
-    """Return when a local time is: twice the same, unless the clock skips or repeats it."""
+    """Return both readings of a local time in UTC; they differ only where the clock changes."""
     local = datetime.combine(day, at, zone)
     return [local.replace(fold=fold).astimezone(UTC) for fold in (0, 1)]
 

@@ -1,4 +1,4 @@
-"""T11: words of others are fenced, and nothing in them gets out of the fence."""
+"""Fencing of untrusted text: nothing in it gets out of the fence."""
 
 import re
 
@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.domain.provenance import LIBRARY, Source, fence_untrusted
+from shared.domain.provenance import LIBRARY, Source
+from shared.security.fencing import fence_untrusted
 
 MAIL = Source(kind="service", id="gmail", name="Gmail")
 HOSTILE = st.lists(

@@ -1,10 +1,10 @@
-"""What of a text is seen by whoever reads it."""
+"""Visible text: what is stripped, and what scripts and emoji need."""
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.domain.text import strip_invisible
+from shared.security.visible_text import strip_invisible
 
 HIDDEN = b"the code is 4711"
 

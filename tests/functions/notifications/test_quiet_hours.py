@@ -1,4 +1,4 @@
-"""T16: when a notification may make itself heard, in every zone and across every change of its clock."""
+"""Quiet hours: delivery decisions in every zone and across every clock change."""
 
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
@@ -7,15 +7,14 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from shared.domain.ids import AppId
-from shared.domain.profile import Profile
-from shared.domain.quiet_hours import (
+from functions.notifications.quiet_hours import (
     DeliveryDecision,
-    Preferences,
-    QuietHours,
     decide_delivery,
     find_quiet_end,
 )
+from shared.domain.ids import AppId
+from shared.domain.notification_preferences import Preferences, QuietHours
+from shared.domain.profile import Profile
 
 WEATHER = AppId("weather")
 BERLIN = ZoneInfo("Europe/Berlin")

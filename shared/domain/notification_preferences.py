@@ -1,0 +1,30 @@
+"""Notification preferences of an owner: muted apps, quiet hours and the digest."""
+
+from shared.domain.ids import AppId
+from shared.domain.value import value
+
+
+@value
+class QuietHours:
+    """Local times, `HH:MM`. A begin later than the end crosses midnight; equal times mean always."""
+
+    begin: str
+    end: str
+
+
+@value
+class Preferences:
+    """Which notifications of apps are pushed; the others are in the inbox all the same.
+
+    Pushes deferred by quiet hours come as one digest: at the end of the quiet hours or, with
+    `digest_hour` (0 to 23, local), at the next such hour. Without `digest` they stay in the inbox.
+    """
+
+    enabled: bool = True
+    muted_apps: tuple[AppId, ...] = ()
+    quiet_hours: QuietHours | None = None
+    digest: bool = True
+    digest_hour: int | None = None
+
+    def is_silenced(self, app_id: AppId) -> bool:
+        return not self.enabled or app_id in self.muted_apps
