@@ -1,4 +1,4 @@
-"""Rows of memories follow their documents, which the owner may change while rows are written."""
+"""Memory index: rows that follow the memory documents, even if these change meanwhile."""
 
 from collections.abc import Sequence
 
@@ -11,7 +11,7 @@ from shared.domain.memory import Memory
 async def index_memories(
     memories: Memories, index: LibraryIndex, uid: UserId, changed_memories: Sequence[Memory]
 ) -> None:
-    """Index memories that were added or changed by themselves."""
+    """Index memories that were added or changed outside of a conversation's processing."""
     await index.put_memories(uid, [memory for memory in changed_memories if memory.is_current])
     await sync_rows(memories, index, uid, changed_memories)
 
@@ -19,9 +19,9 @@ async def index_memories(
 async def sync_rows(
     memories: Memories, index: LibraryIndex, uid: UserId, pending: Sequence[Memory]
 ) -> None:
-    """Mend the rows of what was changed or deleted while they were written.
+    """Correct the rows of memories that changed or were deleted while the rows were written.
 
-    Who writes a row looks afterwards, so that the last of several agrees with what is stored.
+    Every writer checks afterwards, so the last of several writers leaves what is stored.
     """
     while pending:
         stored_memories = await memories.get_many(uid, [memory.id for memory in pending])

@@ -15,7 +15,7 @@ from shared.domain.words import normalise
 
 @value
 class Candidate:
-    """A fact that was said; `replaces` is what the model takes it to correct."""
+    """A fact that was said; `replaced_id` is the memory that it corrects by the model's judgement."""
 
     memory: Memory
     replaced_id: MemoryId | None = None
@@ -23,7 +23,7 @@ class Candidate:
 
 @value
 class Correction:
-    """The memory `old` is no longer true since `new` was said, at `at` in UTC."""
+    """The memory `old` is untrue since the memory `new_id` was said, at `corrected_at` in UTC."""
 
     old: Memory
     new_id: MemoryId
@@ -32,7 +32,7 @@ class Correction:
 
 @value
 class Reconciliation:
-    """`memories` are to be stored, some as superseded already; `repeated` were said again."""
+    """`memories` are to be stored, some already superseded; `repeated_ids` are known and repeated."""
 
     memories: tuple[Memory, ...] = ()
     repeated_ids: tuple[MemoryId, ...] = ()
@@ -40,7 +40,7 @@ class Reconciliation:
 
 
 def reconcile(candidates: Iterable[Candidate], known_memories: Sequence[Memory]) -> Reconciliation:
-    """Decide on each candidate in turn; `known` are current memories from elsewhere."""
+    """Decide on each candidate in turn; `known_memories` are current, from other conversations."""
     outcome = Reconciliation()
     for candidate in candidates:
         outcome = _decide(outcome, candidate, known_memories)
@@ -51,22 +51,24 @@ def _decide(
     outcome: Reconciliation, candidate: Candidate, known_memories: Sequence[Memory]
 ) -> Reconciliation:
     new = candidate.memory
-    same_memories = [memory for memory in known_memories if _is_same_fact(memory, new)]
-    if same_memories:
-        repeated_ids = dict.fromkeys(
-            [*outcome.repeated_ids, *(memory.id for memory in same_memories)]
-        )
+    same_ids = [memory.id for memory in known_memories if _is_same_fact(memory, new)]
+    if same_ids:
+        repeated_ids = dict.fromkeys([*outcome.repeated_ids, *same_ids])
         return replace(outcome, repeated_ids=tuple(repeated_ids))
     if any(_is_same_fact(memory, new) for memory in outcome.memories):
         return outcome
     rivals = [memory for memory in known_memories if _contradicts(memory, candidate)]
     if any(memory.is_user_owned for memory in rivals):
         return outcome
-    newer = max(
-        (m for m in rivals if m.created_at > new.created_at), key=_build_age_key, default=None
-    )
-    if newer is not None:
-        new = replace(new, valid_to=newer.created_at, superseded_by=newer.id)
+    return _supersede(outcome, new, rivals)
+
+
+def _supersede(outcome: Reconciliation, new: Memory, rivals: Sequence[Memory]) -> Reconciliation:
+    """Correct the rivals; a fact older than one of them is stored as superseded by it."""
+    newer_rivals = [memory for memory in rivals if memory.created_at > new.created_at]
+    if newer_rivals:
+        next_newer = max(newer_rivals, key=_build_age_key)
+        new = replace(new, valid_to=next_newer.created_at, superseded_by=next_newer.id)
         return replace(outcome, memories=(*outcome.memories, new))
     corrections = [
         Correction(old=memory, new_id=new.id, corrected_at=new.created_at) for memory in rivals
@@ -87,9 +89,9 @@ def _is_same_fact(first: Memory, second: Memory) -> bool:
 
 
 def _contradicts(memory: Memory, candidate: Candidate) -> bool:
-    """Both cannot be true at once: the model says so, or it is a thing one has only one of.
+    """Tell whether both cannot be true: by the model's judgement, or by an equal exclusive key.
 
-    What an app wrote later never stands against what was said.
+    What an app wrote later never contradicts what was said.
     """
     if memory.app_id is not None and memory.created_at > candidate.memory.created_at:
         return False

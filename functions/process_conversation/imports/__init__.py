@@ -1,1 +1,1 @@
-"""Readers of what people have: each turns a file's text into conversations, and touches nothing."""
+"""Importers: pure readers that turn a file's bytes into conversations."""

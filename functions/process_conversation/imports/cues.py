@@ -1,4 +1,4 @@
-"""SRT and WebVTT: cues with times; who speaks stands in a voice tag or before a colon."""
+"""SRT and WebVTT reader: cues with times, the speaker in a voice tag or before a colon."""
 
 import html
 import re
@@ -20,7 +20,7 @@ Cue = tuple[float, float, list[str]]
 
 
 def parse_segments(text: str) -> list[SegmentIn]:
-    """Raises Unreadable when there is no cue with words."""
+    """Parse cues into segments. Raises UnreadableFile if no cue has words."""
     result = [cue_segment for cue in _parse_cues(text) for cue_segment in _parse_cue(cue)]
     if not result:
         raise UnreadableFile("it has no cues with words")
@@ -28,7 +28,7 @@ def parse_segments(text: str) -> list[SegmentIn]:
 
 
 def _parse_cues(text: str) -> Iterator[Cue]:
-    """A cue is a line of times and what follows up to an empty line; all else is no speech."""
+    """Yield cues: a line of times and the lines up to the next empty one; skip the rest."""
     cue: Cue | None = None
     for line in [*text.splitlines(), ""]:
         if cue is None:

@@ -1,4 +1,4 @@
-"""JSON: our own body, an export, a list of either, or a bare list of segments."""
+"""JSON reader: a request body, an export, a list of either, or a list of segments."""
 
 import json
 from typing import Any
@@ -7,7 +7,7 @@ from functions.process_conversation.imports.transcript_turn import OWNER_NAMES, 
 
 
 def parse_conversations(text: str) -> list[dict[str, Any]]:
-    """Return each conversation with the fields it has. Raises Unreadable."""
+    """Return each conversation with the fields it has. Raises UnreadableFile."""
     try:
         items = json.loads(text)
     except (ValueError, RecursionError) as error:

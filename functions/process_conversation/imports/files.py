@@ -1,4 +1,4 @@
-"""From a file's bytes, name and age to conversations: its encoding, its date and stable ids."""
+"""Import of files: bytes, a name and an age become conversations with dates and stable ids."""
 
 import codecs
 import hashlib
@@ -16,7 +16,7 @@ from functions.process_conversation.library.conversation_schemas import Conversa
 from shared.domain.ids import is_id
 
 GENERATED_ID_PREFIX = "import-"
-"""Ids that were made from the content begin like this."""
+"""The beginning of ids that are derived from the content."""
 
 SEGMENT_PARSERS: Mapping[str, Callable[[str], list[SegmentIn]]] = {
     ".txt": plain.parse_segments,
@@ -31,7 +31,7 @@ _DATE = re.compile(
 
 
 def parse_file(name: str, data: bytes, *, modified: datetime) -> list[ConversationIn]:
-    """Return a file's conversations, each with an id that stays. Raises Unreadable."""
+    """Return a file's conversations, each with a stable id. Raises UnreadableFile."""
     text, file_date = _decode(data), parse_date(name)
     suffix = name[name.rfind(".") :].lower()
     if suffix == ".json":
@@ -55,7 +55,7 @@ def _decode(data: bytes) -> str:
 
 
 def parse_date(name: str) -> datetime | None:
-    """Find a day and perhaps a time, meant in the zone of whoever named the file."""
+    """Find a date, perhaps with a time, in a file's name; it is in the local time zone."""
     match = _DATE.search(name)
     if match is None:
         return None
@@ -66,7 +66,7 @@ def parse_date(name: str) -> datetime | None:
 
 
 def _ensure_id(draft: dict[str, Any], file_date: datetime | None) -> dict[str, Any]:
-    """Keep a good id, or make one from what is said; a file's age changes when it is copied."""
+    """Keep a valid id, or derive one from the content; a file's age changes when it is copied."""
     if isinstance(draft.get("id"), str) and is_id(draft["id"]):
         return draft
     content = json.dumps([draft, file_date and file_date.isoformat()], sort_keys=True)
@@ -74,7 +74,7 @@ def _ensure_id(draft: dict[str, Any], file_date: datetime | None) -> dict[str, A
 
 
 def _build_conversation(draft: dict[str, Any], *, default_start: datetime) -> ConversationIn:
-    """Fill in when it began and ended."""
+    """Fill in the start and the end. Raises UnreadableFile."""
     try:
         fields = {"started_at": default_start, "finished_at": default_start, **draft}
         conversation = ConversationIn.model_validate(fields)

@@ -1,4 +1,4 @@
-"""Plain text: `Name: words` lines with or without a time, or else one segment a paragraph."""
+"""Plain text reader: `Name: words` lines with or without times, or one segment a paragraph."""
 
 import re
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ from functions.process_conversation.imports.transcript_turn import (
 from functions.process_conversation.library.conversation_schemas import SegmentIn
 
 SECONDS_PER_WORD = 0.4
-"""Where a text names no times, speech takes as long as it usually does."""
+"""The usual length of speech, for texts without times."""
 
 _TIME = r"[\[(]?(?:(?P<h>[0-9]{1,2}):)?(?P<m>[0-9]{1,2}):(?P<s>[0-9]{2})(?:[.,][0-9]+)?[\])]?"
 _TIME_BEFORE_NAME = re.compile(rf"{_TIME}\s*[-–]?\s+(?P<rest>.*)")
@@ -21,7 +21,7 @@ Turn = tuple[str, str, float | None]
 
 
 def parse_segments(text: str) -> list[SegmentIn]:
-    """Raises Unreadable when nothing is said."""
+    """Parse turns or paragraphs into segments. Raises UnreadableFile for an empty text."""
     lines = [line.strip() for line in text.splitlines()]
     first = next((line for line in lines if line), None)
     if first is None:
@@ -34,7 +34,7 @@ def parse_segments(text: str) -> list[SegmentIn]:
 
 
 def _parse_turns(lines: list[str]) -> list[Turn]:
-    """Read turns; a line that begins none goes on with the one before."""
+    """Parse turns; a line that begins no turn continues the one before."""
     turns: list[Turn] = []
     for line in filter(None, lines):
         if new_turn := _parse_turn(line):

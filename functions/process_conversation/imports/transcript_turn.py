@@ -1,4 +1,4 @@
-"""What readers of all formats share: a spoken turn, and the reason why a file cannot be read."""
+"""Transcript turns: the `Name: words` form that all readers share, and the error they raise."""
 
 import re
 
@@ -9,7 +9,7 @@ _TURN = re.compile(r"(?P<name>[^\W\d_][\w .'’-]{0,39}?)\s*:\s+(?P<words>.*\S.*
 
 
 class UnreadableFile(ValueError):
-    """Says in one line why a file is not imported."""
+    """A file that is not imported; the message is the reason, in one line."""
 
 
 def parse_turn(text: str) -> tuple[str, str] | None:

@@ -1,4 +1,4 @@
-"""What an app may read of a user's library, as much of it as one answer holds."""
+"""Library reads of apps: conversations and tasks of a user, limited to what one answer can hold."""
 
 import asyncio
 import math
@@ -25,19 +25,19 @@ from shared.domain.ids import UserId
 from shared.domain.value import value
 
 MAX_SEARCH_HITS = 50
-"""So many conversations a search finds, over all its pages."""
+"""The hits of a search over all its pages."""
 MAX_TEXT_BYTES = 8_388_608
-"""Transcripts in one answer; conversations beyond it come without theirs."""
+"""The transcripts of one answer; further conversations come without theirs."""
 _PAGE_SIZE = 100
 _MAX_PAGES = 100
 _MAX_CONCURRENT_READS = 20
-"""Transcripts that are read, and held, together."""
+"""Transcripts in memory at the same time."""
 
 T = TypeVar("T")
 
 
 class InvalidDate(Invalid):
-    """A date that cannot be read; the message is the old product's."""
+    """A malformed date; the message is the one of the old product."""
 
 
 @value
@@ -58,7 +58,7 @@ class TimeRange:
 
 
 def parse_range(start: str | None, end: str | None, *, name: str = "") -> TimeRange:
-    """Read what an app wrote of a range. Raises BadDate, which names what cannot be read."""
+    """Parse a range of dates. Raises InvalidDate, which names the malformed one."""
     return TimeRange(
         start=_parse_moment(parse_first_moment, start, f"{name}start_date"),
         end=_parse_moment(parse_last_moment, end, f"{name}end_date"),
@@ -153,7 +153,7 @@ async def _scan_pages(
     offset: int,
     limit: int,
 ) -> list[T]:
-    """Read newest first, until enough is found or 10,000 were looked at."""
+    """Read pages, newest first, until there are enough matches or 10,000 items were read."""
     matches: list[T] = []
     after = None
     for _ in range(_MAX_PAGES):
@@ -168,7 +168,7 @@ async def _scan_pages(
 async def _load_transcripts(
     deps: IntegrationDeps, uid: UserId, conversations: Sequence[Conversation]
 ) -> list[Conversation]:
-    """Read transcripts; what was deleted meanwhile is left out."""
+    """Load transcripts; conversations deleted meanwhile are left out."""
     results = await asyncio.gather(
         *(_load_transcript(deps, uid, conversation) for conversation in conversations)
     )
@@ -182,12 +182,12 @@ async def _load_transcript(
         return await deps.stores.conversations.get(uid, conversation.id)
     except NotFound:
         return None
-    except Unavailable:  # a part of its transcript is not there yet
+    except Unavailable:  # a part of the transcript is not stored yet
         return conversation
 
 
 class _TranscriptBudget:
-    """What one answer still holds of transcripts, at most so many segments of each; -1 for all."""
+    """Room for transcripts in one answer, `max_segments` of each at most; -1 for all."""
 
     def __init__(self, max_segments: int) -> None:
         self._max_segments = max_segments

@@ -1,4 +1,4 @@
-"""What an app adds to a user's library: labelled as the app's, and nothing of it the owner's word."""
+"""Library writes of apps: conversations and facts, marked as the app's and never as the owner's."""
 
 from contextlib import suppress
 from datetime import datetime, timedelta
@@ -19,13 +19,13 @@ from shared.library.exclusive_facts import find_exclusive_key
 from shared.library.memory_index import index_memories
 
 DEFAULT_LENGTH = timedelta(minutes=5)
-"""What an app hands in without an end."""
+"""For a conversation without an end."""
 _MAX_SPEAKER_CHARS = 64
 
 
 @value
 class AppContribution:
-    """Facts in the app's words, and a conversation that is yet to be processed."""
+    """Facts in the app's words, and a conversation to process."""
 
     facts: tuple[str, ...] = ()
     conversation: Conversation | None = None
@@ -51,7 +51,7 @@ def build_conversation(
 
 
 def _split_into_segments(app: App, text: str) -> tuple[Segment, ...]:
-    """Cut a text into its lines, which the app speaks: nobody takes them for a person's words."""
+    """Cut a text into lines whose speaker is the app, so that no person seems to have said them."""
     lines = [line.strip() for line in text.splitlines()]
     texts = [line for line in lines if line]
     if not texts:
@@ -66,18 +66,18 @@ def _split_into_segments(app: App, text: str) -> tuple[Segment, ...]:
 async def store_contribution(
     deps: IntegrationDeps, uid: UserId, app: App, contribution: AppContribution, at: datetime
 ) -> None:
-    """Store what an app hands in; again, it is there already, as its owner left it."""
+    """Store a contribution; a repeat changes nothing, nor undoes the owner's changes."""
     for content in contribution.facts:
         await _add_memory(deps, uid, app, content, at)
     if contribution.conversation is not None:
-        with suppress(Conflict):  # its owner changed it since an earlier attempt
+        with suppress(Conflict):  # the owner changed it since an earlier attempt
             await deps.stores.conversations.add(uid, contribution.conversation)
 
 
 async def _add_memory(
     deps: IntegrationDeps, uid: UserId, app: App, content: str, at: datetime
 ) -> None:
-    """Store a fact, once; what the owner changed or deleted since stays as they left it."""
+    """Store a fact once; one that the owner changed or deleted since stays so."""
     text = " ".join(content.split())
     memory = Memory(
         id=MemoryId(build_derived_id(app.id, "app memory", content)),

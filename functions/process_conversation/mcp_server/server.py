@@ -1,4 +1,4 @@
-"""The library as an MCP server, made by the official SDK.
+"""MCP server over the library, by the official SDK.
 
 Loading the SDK takes half a second, so this module is imported with the first MCP message.
 """
@@ -29,9 +29,9 @@ INSTRUCTIONS = (
 
 
 class McpResponse(Response):
-    """Answers one message, by a server that knows one user.
+    """The answer to one message, by a server of one user.
 
-    The platform passes no lifespan on, so nothing outlives a request: there are no sessions.
+    There are no sessions: the platform passes no lifespan on, so nothing outlives a request.
     """
 
     def __init__(self, deps: LibraryDeps, uid: UserId) -> None:
@@ -88,7 +88,7 @@ def _build_tools() -> list[types.Tool]:
 async def _call_tool(
     deps: LibraryDeps, uid: UserId, request: types.CallToolRequestParams
 ) -> types.CallToolResult:
-    """A failure is told in the result, where the client's model reads it and can adapt."""
+    """Run a tool; a failure is part of the result, so that the client's model can adapt."""
     tool = TOOLS.get(request.name)
     if tool is None:
         return _build_failure(f"There is no tool {request.name!r}. There are: {', '.join(TOOLS)}.")
@@ -98,7 +98,7 @@ async def _call_tool(
         return _build_failure(_format_validation_error(error))
     except CallerError as error:
         return _build_failure(str(error))
-    except Exception:  # noqa: BLE001 - the SDK would tell the client, or the log, what it holds
+    except Exception:  # noqa: BLE001 - the SDK would show its text to the client or the log
         telemetry.error("mcp_tool_broken", tool=request.name)
         return _build_failure(f"{request.name} does not work at the moment.")
 

@@ -64,24 +64,19 @@ class Claims:
             conversation = load(Conversation, document) if document else None
             if conversation and is_done(conversation) and has_no_writer(previous, message_hash):
                 return replace(conversation, held_by=None)
-            current_hash = content_hash(conversation) if conversation else DELETED_HASH
             claim = acquire(
                 previous,
                 attempt=attempt,
-                content_hash=current_hash,
+                content_hash=content_hash(conversation) if conversation else DELETED_HASH,
                 message_hash=message_hash,
                 now=self._clock.now(),
             )
             if conversation is None:
                 claim = add_write_lease(claim, 0, (), self._clock.now())
-                tx.write(Set(stored_claim_path, dump(claim)))
-                return claim
             tx.write(Set(stored_claim_path, dump(claim)))
-            if conversation.status != "processing":
+            if conversation and conversation.status != "processing":
                 tx.write(Update(path, {"status": "processing", "failure": None}))
-            return replace(
-                conversation, status="processing", held_by=claim, chunk_count=claim.chunk_count
-            )
+            return _apply_claim(conversation, claim) if conversation else claim
 
         return await self._documents.transaction(work)
 
@@ -272,6 +267,10 @@ def claim_path(uid: UserId, conversation_id: ConversationId) -> str:
 
 def _answer_path(uid: UserId, conversation: Conversation, stage: str) -> str:
     return f"{conversation_path(uid, conversation.id)}/answers/{stage}"
+
+
+def _apply_claim(conversation: Conversation, claim: Claim) -> Conversation:
+    return replace(conversation, status="processing", held_by=claim, chunk_count=claim.chunk_count)
 
 
 def is_done(conversation: Conversation) -> bool:

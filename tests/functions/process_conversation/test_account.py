@@ -1,4 +1,4 @@
-"""Everything is handed over, and everything is erased (P30)."""
+"""Account: an export holds everything, and an erasure leaves nothing (P30)."""
 
 import io
 import json
@@ -52,7 +52,7 @@ TOKEN = "ya29.token-of-zaphod"
 
 
 async def fill_account(world: ProcessingFixture, uid: UserId = ZAPHOD) -> None:
-    """Give a user something of everything."""
+    """Store something of every kind for a user."""
     await world.documents.write(Set(f"users/{uid}", dump(Profile(name="Zaphod"))))
     async with build_client(world, uid) as client:
         await client.post(CONVERSATIONS, json=BODY)
@@ -78,7 +78,7 @@ async def connect(world: ProcessingFixture, uid: UserId) -> None:
 
 @dataclass
 class DisconnectingToolBox:
-    """Gives tokens back as the tool proxy does: from what is still stored."""
+    """Revokes tokens as the tool proxy does: those that are still stored."""
 
     world: ProcessingFixture
     revoked_ids: list[str] = field(default_factory=list)
@@ -113,7 +113,7 @@ def build_erase_deps(
 
 
 async def find_traces(database: SqliteDatabase, uid: str) -> list[str]:
-    """Name every table that holds the uid anywhere."""
+    """List the tables that contain the uid."""
 
     def scan(connection: Any) -> list[str]:
         tables = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
@@ -268,7 +268,7 @@ async def test_the_interruptions_cover_every_call_of_an_erasure(world):
 
 @pytest.mark.parametrize("at", range(1, 12))
 async def test_what_is_processed_during_an_erasure_is_erased_too(database, at):
-    """The processor holds the conversation while its owner is erased."""
+    """The processor has claimed the conversation while its owner is erased."""
 
     async def erase_user() -> None:
         await erase(build_erase_deps(world), ZAPHOD)
@@ -278,7 +278,7 @@ async def test_what_is_processed_during_an_erasure_is_erased_too(database, at):
         database, ScriptedModel(answers=build_script(build_outputs())), interruption.wrap
     )
     await world.write(build_test_conversation(), ZAPHOD)
-    with suppress(Unavailable):  # who is overtaken asks to be called again
+    with suppress(Unavailable):  # the attempt that lost its claim asks to be called again
         await world.deliver_all()
     await erase(build_erase_deps(world), ZAPHOD)
 
@@ -378,7 +378,7 @@ async def test_two_erasure_requests_start_one_erasure(world, alice):
 
 
 async def test_a_request_after_a_finished_erasure_starts_another(world, alice):
-    """However soon: a name of a task is taken once."""
+    """Even at once, though a task name is accepted only once."""
     await alice.delete("/v1/users/delete-account")
     await erase(build_erase_deps(world), ALICE)
     world.clock.time += timedelta(milliseconds=1)

@@ -1,4 +1,4 @@
-"""Long transcripts are read in blocks, and nothing of them is lost (P26); tasks stand once (P5)."""
+"""Blocks of long transcripts: all are read and merged (P26); a task is stored once (P5)."""
 
 from datetime import timedelta
 from typing import Any
@@ -42,7 +42,7 @@ def test_every_segment_stands_in_one_block_that_is_short_enough_p26(sizes):
 
 
 class BlockReader:
-    """Finds in each block one task and one person, named after its first segment."""
+    """Answers each block with one task and one person, named after its first segment."""
 
     def __init__(self) -> None:
         self.calls: list[tuple[str, int]] = []

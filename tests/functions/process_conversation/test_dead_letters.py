@@ -1,4 +1,4 @@
-"""P29: what was given up is written down, its conversation says so, and a replay mends it."""
+"""Dead letters: recorded, marked on their conversation, and repaired by a replay (P29)."""
 
 from dataclasses import replace
 from datetime import timedelta

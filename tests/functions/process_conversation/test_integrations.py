@@ -1,4 +1,4 @@
-"""T17: what apps write into a user's library and read of it, by key, installation and action."""
+"""Integrations: apps read and write a user's library by key, installation and action (T17)."""
 
 import json
 from collections.abc import AsyncIterator
@@ -143,7 +143,7 @@ def parse_refusal(response: Response) -> tuple[int, str]:
 async def test_an_action_that_was_not_declared_is_403_and_named_t17(
     app_fixture, method, path, body, action
 ):
-    await app_fixture.declare(*(one for one in ALL_ACTIONS if one != action))
+    await app_fixture.declare(*(other for other in ALL_ACTIONS if other != action))
 
     answer = await app_fixture.request(method, path, body)
 
@@ -164,12 +164,12 @@ async def test_a_declared_action_is_allowed_t17(app_fixture, method, path, body,
 async def test_an_action_declared_later_needs_the_users_consent_t17(
     app_fixture, method, path, body, action
 ):
-    await app_fixture.declare(*(one for one in ALL_ACTIONS if one != action))
+    await app_fixture.declare(*(other for other in ALL_ACTIONS if other != action))
     await app_fixture.redeclare(*ALL_ACTIONS)
     refused_response = await app_fixture.request(method, path, body)
     await app_fixture.install()
     allowed_response = await app_fixture.request(method, path, body)
-    await app_fixture.redeclare(*(one for one in ALL_ACTIONS if one != action))
+    await app_fixture.redeclare(*(other for other in ALL_ACTIONS if other != action))
 
     assert parse_refusal(refused_response) == (
         403,
@@ -343,7 +343,7 @@ async def test_a_fact_the_user_edited_or_deleted_is_not_restored_t17(app_fixture
 
 
 async def test_a_user_edit_between_two_attempts_is_kept_t17(app_fixture):
-    """An attempt that crashed once all was stored is made again, under the same names."""
+    """An attempt that crashed after everything was stored is repeated under the same ids."""
     await app_fixture.declare("create_conversation")
     [app] = await app_fixture.deps.stores.apps.get_many([NOTES])
     contribution = AppContribution(conversation=build_test_conversation("Call the printer."))
@@ -390,7 +390,7 @@ async def test_an_empty_or_too_long_fact_is_refused_t17(app_fixture, content):
 
 
 async def fill_library(app_fixture: IntegrationFixture) -> None:
-    """Let Alice have had a conversation, of which a fact and a task were made."""
+    """Store a processed conversation of Alice with a fact and a task."""
     await app_fixture.declare(*ALL_ACTIONS)
     await app_fixture.world.write(build_test_conversation())
     await app_fixture.world.deliver_all()
@@ -429,7 +429,7 @@ async def test_conversations_are_read_with_the_beginning_of_their_transcript_t17
 
 
 class RecordingConversations(Conversations):
-    """Remembers whose transcripts were read."""
+    """Records the conversations whose transcripts were read."""
 
     def __init__(self, documents: Documents) -> None:
         super().__init__(documents)
@@ -465,7 +465,7 @@ async def test_only_transcripts_that_fit_the_response_are_read_t17(app_fixture):
 
 
 @pytest.mark.parametrize(
-    ("query", "found"),
+    ("query", "match_count"),
     [
         ({}, 1),
         ({"start_date": "2026-03-02"}, 1),
@@ -481,12 +481,12 @@ async def test_only_transcripts_that_fit_the_response_are_read_t17(app_fixture):
         ({"offset": 1}, 0),
     ],
 )
-async def test_conversations_are_filtered_by_day_and_status_t17(app_fixture, query, found):
+async def test_conversations_are_filtered_by_day_and_status_t17(app_fixture, query, match_count):
     await fill_library(app_fixture)
 
     answer = await app_fixture.request("GET", "conversations", **query)
 
-    assert len(answer.json()["conversations"]) == found
+    assert len(answer.json()["conversations"]) == match_count
 
 
 async def test_discarded_conversations_are_listed_only_on_request_t17(app_fixture):
@@ -536,7 +536,7 @@ async def test_a_search_returns_matching_conversations_in_pages_t17(app_fixture)
 
 
 @pytest.mark.parametrize(
-    ("query", "found"),
+    ("query", "match_count"),
     [
         ({}, 1),
         ({"completed": False}, 1),
@@ -547,12 +547,12 @@ async def test_a_search_returns_matching_conversations_in_pages_t17(app_fixture)
         ({"start_date": "2026-03-02", "end_date": "2026-03-02"}, 1),
     ],
 )
-async def test_tasks_are_filtered_t17(app_fixture, query, found):
+async def test_tasks_are_filtered_t17(app_fixture, query, match_count):
     await fill_library(app_fixture)
 
     answer = await app_fixture.request("GET", "tasks", **query)
 
-    assert len(answer.json()["tasks"]) == found
+    assert len(answer.json()["tasks"]) == match_count
     assert json.dumps(None) not in answer.text
 
 

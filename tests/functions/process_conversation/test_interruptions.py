@@ -1,4 +1,4 @@
-"""A crash, an outage or an edit between any two steps: once messages come again, the same end."""
+"""Interruptions: a crash, an outage or an edit between any two steps leads to the same end state."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
@@ -37,7 +37,7 @@ Action = Callable[[], Awaitable[None]]
 
 @dataclass
 class Interruption:
-    """Counts the calls that leave the processor; at number `at` something happens around it."""
+    """Counts the calls to ports; call number `at` is interrupted."""
 
     at: int
     action: Action
@@ -66,7 +66,7 @@ class CallWatcher(Protocol):
 
 
 class WatchedPort:
-    """Stands before a port and lets somebody see every call."""
+    """A port whose calls are observed."""
 
     def __init__(self, port: Any, watcher: CallWatcher) -> None:
         self._port = port
@@ -84,7 +84,7 @@ class WatchedPort:
 
 
 class EchoModel:
-    """Answers from what was said, so that every content has answers of its own."""
+    """Answers from the transcript, so that each content has its own answers."""
 
     def name(self, role: str) -> str:
         return "talkative"
@@ -116,7 +116,7 @@ async def raise_outage() -> None:
 
 
 async def deliver_until_idle(world: ProcessingFixture, *messages: Mapping[str, Any]) -> None:
-    """Deliver as the queue does: what failed comes again, later, until all is quiet."""
+    """Deliver as the queue does: repeat failed messages, later, until none is left."""
     pending = list(messages)
     for _ in range(20):
         pending += await world.run_trigger()
@@ -132,7 +132,7 @@ async def deliver_until_idle(world: ProcessingFixture, *messages: Mapping[str, A
 
 
 async def compute_expected_end(folder: Path, *versions: Conversation | None) -> dict[str, Any]:
-    """Return what a user has after these versions, each processed in peace; None deletes."""
+    """Return what a user has after these versions, processed without interruption; None deletes."""
     database = SqliteDatabase(folder / "undisturbed.db")
     world = build_fixture(database, EchoModel())
     for version in versions:

@@ -1,4 +1,4 @@
-"""The library over HTTP: what is taken, what is refused and with which answer."""
+"""Library over HTTP: requests that are accepted, and those that are refused with a reason."""
 
 import json
 from datetime import timedelta

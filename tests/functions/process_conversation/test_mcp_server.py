@@ -1,4 +1,4 @@
-"""The library as an MCP server, asked by the official client (T19)."""
+"""MCP server of the library, called by the official client (T19)."""
 
 import json
 from collections.abc import AsyncIterator, Mapping
@@ -156,14 +156,14 @@ async def test_a_memory_is_created_and_found_t19(world):
         listed_memories = await call_tool_for_json(client, "get_memories")
 
     assert (
-        [one["id"] for one in search_hits]
-        == [one["id"] for one in listed_memories]
+        [memory["id"] for memory in search_hits]
+        == [memory["id"] for memory in listed_memories]
         == [memory["id"]]
     )
 
 
 @pytest.mark.parametrize(
-    ("name", "arguments", "told"),
+    ("name", "arguments", "reason"),
     [
         ("get_conversation", {"conversation_id": "nothing"}, "Conversation not found"),
         ("get_conversation", {"conversation_id": "../../bob"}, "an id is 1 to 64 letters"),
@@ -174,7 +174,7 @@ async def test_a_memory_is_created_and_found_t19(world):
     ],
 )
 async def test_an_invalid_tool_call_returns_its_reason_t19(
-    world, name: str, arguments: Mapping[str, Any], told: str
+    world, name: str, arguments: Mapping[str, Any], reason: str
 ):
     key = (await create_key(world))["key"]
 
@@ -182,7 +182,7 @@ async def test_an_invalid_tool_call_returns_its_reason_t19(
         result = await call_tool(client, name, **arguments)
 
     assert result.is_error
-    assert told in read_text(result)
+    assert reason in read_text(result)
 
 
 async def test_a_long_result_is_truncated_with_a_notice_t19(world, alice):

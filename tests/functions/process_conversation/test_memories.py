@@ -197,9 +197,9 @@ def test_a_conversation_repeats_at_most_a_fixed_number_of_known_facts_c62():
         )
     )
 )
-def test_every_model_output_is_reduced_to_the_limits_p14(said):
+def test_every_model_output_is_reduced_to_the_limits_p14(memories):
     facts = select_and_decide(
-        MemoriesOutput.model_validate({"memories": said}), CONVERSATION, []
+        MemoriesOutput.model_validate({"memories": memories}), CONVERSATION, []
     ).memories
 
     assert sum(m.category == "system" for m in facts) <= 2

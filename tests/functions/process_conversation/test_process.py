@@ -1,4 +1,4 @@
-"""P12, P14, P26, P27, P28: what a conversation leads to, and what becomes of it when it changes."""
+"""Processing: its result, and its update when the conversation changes (P12, P14, P26, P27, P28)."""
 
 import math
 from dataclasses import replace

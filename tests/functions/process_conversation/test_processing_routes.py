@@ -1,4 +1,4 @@
-"""The internal entry points: events as the cloud posts them, and nobody else's."""
+"""Internal entry points: events in the form that the cloud posts, from our own functions alone."""
 
 import base64
 import json

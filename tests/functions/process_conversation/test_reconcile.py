@@ -40,7 +40,7 @@ def build_fact(content: str, *, hours: int = 0, **changes: object) -> Memory:
 
 
 def decide_verdict(new: Memory, *known_memories: Memory, replaces: MemoryId | None = None) -> str:
-    """Say in a word what becomes of a fact."""
+    """Reconcile one fact, and name the outcome."""
     outcome = reconcile([Candidate(memory=new, replaced_id=replaces)], known_memories)
     if outcome.repeated_ids:
         return "strengthen"
@@ -67,7 +67,7 @@ CASES = [
     (build_fact("User works at Acme", hours=1), [HOME], "keep"),
     (build_fact("User wohnt in Köln", hours=1, aspect="home"), [HOME], "supersede"),
     (build_fact("User likes tea", hours=1), [build_fact("User likes coffee")], "keep"),
-    (HOME, [replace(LATER_HOME, app_id=AppId("app"))], "keep"),  # T17: an app's word, later
+    (HOME, [replace(LATER_HOME, app_id=AppId("app"))], "keep"),  # T17: an app wrote it later
     (LATER_HOME, [replace(HOME, app_id=AppId("app"))], "supersede"),
 ]  # fmt: skip
 
@@ -88,7 +88,7 @@ def test_the_model_may_say_what_a_fact_replaces_c63():
 
 
 def build_talk(name: str, content: str, *, hours: int) -> tuple[Conversation, dict[str, object]]:
-    """Build a conversation whose only fact is `content`, and what the model says of it."""
+    """Build a conversation whose only fact is `content`, and the model's answer."""
     at = START + timedelta(hours=hours)
     conversation = build_test_conversation(
         content, id=ConversationId(name), started_at=at, finished_at=at, created_at=at
@@ -101,7 +101,7 @@ def build_home_output(content: str) -> dict[str, object]:
 
 
 class SingleFactReader:
-    """Reads in each conversation the one fact it was built with."""
+    """A model that answers each conversation with the one fact that it was built with."""
 
     def name(self, role: str) -> str:
         return "reader"
@@ -174,16 +174,18 @@ async def test_the_history_of_a_memory_lists_what_it_superseded_c63(reader_world
 
 
 @pytest.mark.parametrize(
-    ("gone", "left"),
+    ("deleted_name", "remaining"),
     [("c", ["User lives in Porto"]), ("b", ["User lives in Rome"]), ("a", ["User lives in Rome"])],
 )
-async def test_removing_a_correction_restores_the_corrected_fact_c63(reader_world, gone, left):
+async def test_removing_a_correction_restores_the_corrected_fact_c63(
+    reader_world, deleted_name, remaining
+):
     await process_talks(reader_world, *HOMES)
 
-    await reader_world.delete(name=ConversationId(gone))
+    await reader_world.delete(name=ConversationId(deleted_name))
     await reader_world.deliver_all()
 
-    assert await list_contents(reader_world) == left
+    assert await list_contents(reader_world) == remaining
     assert len([row for row in await reader_world.list_row_ids() if row.endswith("#m")]) == 1
 
 
@@ -207,8 +209,8 @@ async def test_a_repeated_fact_is_kept_when_its_first_conversation_is_deleted_c6
     assert await list_contents(reader_world) == []
 
 
-@pytest.mark.parametrize("said", ["user lives in BERGEN!", "User lives in Porto"])
-async def test_an_old_fact_is_still_compared_after_many_newer_ones_c63(reader_world, said):
+@pytest.mark.parametrize("content", ["user lives in BERGEN!", "User lives in Porto"])
+async def test_an_old_fact_is_still_compared_after_many_newer_ones_c63(reader_world, content):
     home = build_fact("User lives in Bergen")
     newer_facts = [
         build_fact(f"User met friend {n}", hours=n) for n in range(1, MAX_SHOWN_MEMORIES + 1)
@@ -216,10 +218,10 @@ async def test_an_old_fact_is_still_compared_after_many_newer_ones_c63(reader_wo
     for memory_ in (home, *newer_facts):
         await reader_world.deps.stores.memories.add(ALICE, memory_)
 
-    await process_talks(reader_world, build_talk("later", said, hours=500))
+    await process_talks(reader_world, build_talk("later", content, hours=500))
 
     old_fact = await reader_world.deps.stores.memories.get(ALICE, home.id)
-    repeats = said != "User lives in Porto"
+    repeats = content != "User lives in Porto"
     assert (old_fact.is_current, old_fact.seen_in) == (repeats, ("later",) if repeats else ())
 
 

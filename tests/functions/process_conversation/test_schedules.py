@@ -1,7 +1,7 @@
-"""P29: edits, deletes, repeats, crashes, expired leases and workers that interleave: one end state.
+"""Schedules: edits, deletes, repeats, crashes and interleaved workers lead to one end state (P29).
 
-A schedule moves workers forward from one call of a port to the next, in any order, and kills some of
-them there. Afterwards what failed is delivered again until all is quiet.
+A schedule moves workers from one call of a port to the next, in any order, and kills some of them
+there. Afterwards failed messages are delivered again until none is left.
 """
 
 import asyncio
@@ -42,7 +42,7 @@ ChangeMessage = Mapping[str, Any]
 
 
 class Worker:
-    """Delivers one message, and stands still before and after each call until told to go on."""
+    """Delivers one message, and pauses before and after each call until it is resumed."""
 
     def __init__(
         self, database: SqliteDatabase, client: ProcessingFixture, message: ChangeMessage
@@ -67,12 +67,12 @@ class Worker:
         return value
 
     async def run_to_index_write(self) -> None:
-        """Go on until the next thing to happen is a write to the index."""
+        """Resume until the next step is a write to the index."""
         while self._port != "vectors" and not self.task.done():
             await self.step()
 
     async def step(self) -> None:
-        """Go on to the next stop, or to the end."""
+        """Resume until the next pause, or the end."""
         self._stopped_event.clear()
         self._step_permits.release()
         arrival = asyncio.create_task(self._stopped_event.wait())
@@ -80,7 +80,7 @@ class Worker:
         arrival.cancel()
 
     async def run_to_end(self) -> bool:
-        """Go on to the end; tell whether the message was handled."""
+        """Resume until the end; return whether the message was handled."""
         while not self.task.done():
             await self.step()
         with suppress(Crash, Unavailable):
@@ -100,7 +100,7 @@ class Worker:
 
 
 class Checkpoints:
-    """Lets a worker stand still around the calls of one port."""
+    """A port around whose calls a worker pauses."""
 
     def __init__(self, worker: Worker, name: str) -> None:
         self._worker = worker
@@ -111,7 +111,7 @@ class Checkpoints:
 
 
 class Schedule:
-    """One run: a client, the messages that were not handled yet, and who is at work."""
+    """One run: a client, the messages not handled yet, and the running workers."""
 
     def __init__(self, database: SqliteDatabase) -> None:
         self.database = database
@@ -126,7 +126,7 @@ class Schedule:
         self.messages += await self.client.run_trigger()
 
     async def start(self, number: int) -> None:
-        """Deliver a message, maybe one that somebody works on already."""
+        """Deliver a message, perhaps one that a worker is processing already."""
         if self.messages:
             message = self.messages[number % len(self.messages)]
             self.workers.append(Worker(self.database, self.client, message))
@@ -148,7 +148,7 @@ class Schedule:
                 await self._finish_worker(worker)
 
     async def overtake(self, number: int) -> None:
-        """Let claims expire, and somebody change the conversation and have it processed."""
+        """Let claims expire, then change the conversation and process it."""
         self.client.clock.advance(seconds=121)
         await self.write(number % len(VERSIONS))
         if self.messages:
@@ -172,7 +172,7 @@ class Schedule:
         await deliver_until_idle(self.client, *self.messages)
 
     async def _finish_worker(self, worker: Worker) -> None:
-        """What was handled does not come again; what failed does, also if it was handled before."""
+        """Do not repeat handled messages; repeat failed ones, even if they were handled before."""
         self.workers.remove(worker)
         if await worker.run_to_end():
             event("handled")
@@ -187,7 +187,7 @@ RARE_ACTIONS = (
     Schedule.run_to_index_write, Schedule.overtake,
 )  # fmt: skip
 TIME_ACTIONS = (Schedule.wait, Schedule.overtake)
-"""Time passes: together less than an attempt may live."""
+"""The time that passes: in total less than the lifetime of an attempt."""
 ACTIONS = st.tuples(
     st.sampled_from([*RARE_ACTIONS, *[Schedule.step] * 4]),
     st.integers(0, 63),
@@ -200,7 +200,7 @@ LATE_ROWS = [
     (Schedule.overtake, 1),
     (Schedule.step, 0),
 ]
-"""Somebody writes rows over those of a newer version."""
+"""A late attempt overwrites the rows of a newer version."""
 
 DUPLICATE_DELIVERY = [
     (Schedule.write, 1),
@@ -211,7 +211,7 @@ DUPLICATE_DELIVERY = [
     (Schedule.step, 9),
     (Schedule.overtake, 0),
 ]
-"""One message is delivered twice; who is overtaken must not call it handled while the other fails."""
+"""Two deliveries of one message: the one that lost its claim must not report success while the other fails."""
 
 
 async def play(folder: Path, actions: list[Any]) -> tuple[Schedule, dict[str, Any]]:
@@ -232,7 +232,7 @@ async def play(folder: Path, actions: list[Any]) -> tuple[Schedule, dict[str, An
 
 @pytest.fixture(scope="module")
 def expected_ends(tmp_path_factory: pytest.TempPathFactory) -> dict[int, dict[str, Any]]:
-    """What each version alone leads to."""
+    """The end state of each version alone."""
     folder = tmp_path_factory.mktemp("wanted")
 
     async def compute_ends() -> dict[int, dict[str, Any]]:

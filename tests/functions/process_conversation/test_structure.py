@@ -1,4 +1,4 @@
-"""P26: the limits of a structure hold whatever the model says."""
+"""Structure: its limits hold for any answer of the model (P26)."""
 
 import math
 from datetime import UTC, datetime, timedelta
@@ -39,7 +39,7 @@ def build_event(**changes):
 
 
 @pytest.mark.parametrize(
-    ("said", "title"),
+    ("answer", "title"),
     [
         ("NASA visit with Dr. McKay", "NASA visit with Dr. McKay"),
         ("one two three four five six seven eight nine ten, eleven", "one two three four five six seven eight nine ten"),
@@ -47,28 +47,28 @@ def build_event(**changes):
         ("", ""),
     ],
 )  # fmt: skip
-def test_a_title_has_at_most_ten_words_and_keeps_its_letters_p26(said, title):
-    assert build(title=said).title == title
+def test_a_title_has_at_most_ten_words_and_keeps_its_letters_p26(answer, title):
+    assert build(title=answer).title == title
 
 
 @pytest.mark.parametrize(
-    ("said", "category"),
+    ("answer", "category"),
     [("work", "work"), (" Work ", "work"), ("jobs", "other"), ("", "other"), (None, "other"), (7, "other")],
 )  # fmt: skip
-def test_an_unknown_category_becomes_other_p26(said, category):
-    assert build(category=said).category == category
+def test_an_unknown_category_becomes_other_p26(answer, category):
+    assert build(category=answer).category == category
 
 
 @pytest.mark.parametrize(
-    ("said", "emoji"),
+    ("answer", "emoji"),
     [("🚀", "🚀"), ("👩‍🚀", "👩‍🚀"), ("🇩🇪", "🇩🇪"), ("", "🧠"), ("rocket", "🧠"), ("🚀" * 9, "🧠"), ("<b>", "🧠")],
 )  # fmt: skip
-def test_an_emoji_is_one_sign_p26(said, emoji):
-    assert build(emoji=said).emoji == emoji
+def test_an_emoji_is_one_sign_p26(answer, emoji):
+    assert build(emoji=answer).emoji == emoji
 
 
 @pytest.mark.parametrize(
-    ("said", "due"),
+    ("answer", "due"),
     [
         ("2026-03-03T18:00:00+01:00", datetime(2026, 3, 3, 17, tzinfo=UTC)),
         ("2026-07-03T18:00:00", datetime(2026, 7, 3, 16, tzinfo=UTC)),
@@ -81,8 +81,8 @@ def test_an_emoji_is_one_sign_p26(said, emoji):
         ("9999-12-31T23:59:59-14:00", None),
     ],
 )
-def test_due_dates_are_utc_and_after_the_conversation_p26(said, due):
-    (action_item,) = build(action_items=[build_item("Call", said)]).action_items
+def test_due_dates_are_utc_and_after_the_conversation_p26(answer, due):
+    (action_item,) = build(action_items=[build_item("Call", answer)]).action_items
 
     assert action_item.due_at == due
 
@@ -106,17 +106,17 @@ def test_tasks_are_truncated_to_fifteen_words_and_deduplicated_p26():
 
 
 @pytest.mark.parametrize(
-    ("said", "minutes"),
+    ("answer", "minutes"),
     [({}, [30]), ({"duration": 500}, [180]), ({"duration": -3}, [1]), ({"duration": 45.4}, [45]),
      ({"start": "2026-03-02T08:59:00Z"}, []), ({"start": "soon"}, []), ({"title": " "}, [])],
 )  # fmt: skip
-def test_events_lie_ahead_and_last_at_most_three_hours_p26(said, minutes):
-    assert [e.duration for e in build(events=[build_event(**said)]).events] == minutes
+def test_events_lie_ahead_and_last_at_most_three_hours_p26(answer, minutes):
+    assert [e.duration for e in build(events=[build_event(**answer)]).events] == minutes
 
 
-@pytest.mark.parametrize("said", [math.nan, math.inf, None, "half an hour", [], 10**400])
-def test_an_invalid_duration_becomes_the_default_p26(said):
-    (only_event,) = build(events=[build_event(duration=said)]).events
+@pytest.mark.parametrize("answer", [math.nan, math.inf, None, "half an hour", [], 10**400])
+def test_an_invalid_duration_becomes_the_default_p26(answer):
+    (only_event,) = build(events=[build_event(duration=answer)]).events
 
     assert only_event.duration == 30
 

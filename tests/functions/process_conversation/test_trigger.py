@@ -1,4 +1,4 @@
-"""P28: which writes are worth a message."""
+"""Trigger: the writes that publish a message (P28)."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What the owner writes, deletes and names outlives every processing (P30, P33, C50)."""
+"""User edits: what its owner writes, deletes and names survives every processing (P30, P33, C50)."""
 
 import pytest
 
@@ -29,7 +29,7 @@ async def processed_world(world, alice):
 
 
 async def reprocess(world, alice, **outputs):
-    """Have the models read the conversation again; by default they say what they said before."""
+    """Process the conversation again; by default the model answers as before."""
     model = world.deps.model
     for name in (STRUCTURE, MEMORIES):
         model._answers[name].append(outputs.get(name) or DEFAULT_OUTPUTS[name])
@@ -81,7 +81,7 @@ async def test_an_invalid_edit_is_422_and_changes_nothing(processed_world, alice
 async def test_a_deleted_memory_stays_deleted_when_the_conversation_is_processed_again(
     processed_world, alice
 ):
-    """C50: it goes from the documents and from the vectors, for good."""
+    """C50: it leaves documents and vectors for good."""
     ((memory),) = (await alice.get("/v3/memories")).json()
 
     await alice.delete(f"/v3/memories/{memory['id']}")
@@ -196,7 +196,7 @@ async def test_records_of_another_user_are_404(processed_world, alice, method, p
 
 
 async def add_named_conversation(world, alice, **person):
-    """Two speak; the second is named Ann."""
+    """Store a conversation of two speakers; the second is named Ann."""
     segments = [
         {**SEGMENT, "text": f"I booked the train. {FILLER}", "speaker": "SPEAKER_00"},
         {**SEGMENT, "text": "The harbour is lovely.", "speaker": "SPEAKER_01", "is_user": False},
@@ -266,7 +266,7 @@ async def test_a_person_the_recorder_knows_is_named_in_later_conversations(world
 
 
 async def test_speakers_are_resolved_up_to_a_limit(world, alice):
-    """P33: a recorder that names thousands must not cost thousands of reads."""
+    """P33: a recorder that names thousands of people must not cost thousands of reads."""
     ids = [f"p{n:03}" for n in range(MAX_PEOPLE_LOOKUPS + 2)]
     people = [
         Person(id=PersonId(i), name=f"Name {i}", created_at=START, updated_at=START) for i in ids
@@ -300,11 +300,11 @@ async def test_merged_memories_become_the_history_of_the_new_memory(alice, world
     repeated_merge = (await alice.post("/v3/memories/merge", json=body)).json()
 
     assert merged_memory["id"] == repeated_merge["id"]
-    assert [one["content"] for one in (await alice.get("/v3/memories")).json()] == [
+    assert [memory["content"] for memory in (await alice.get("/v3/memories")).json()] == [
         "Has a cat called Miso"
     ]
     history = (await alice.get(f"/v3/memories/{merged_memory['id']}/history")).json()
-    assert {one["id"] for one in history} == {"m0", "m1"}
+    assert {memory["id"] for memory in history} == {"m0", "m1"}
     assert [row for row in await world.list_row_ids() if row.endswith("#m")] == [
         f"alice-{merged_memory['id']}#m"
     ]

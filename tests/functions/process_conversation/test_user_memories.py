@@ -1,4 +1,4 @@
-"""What the owner deletes, edits and confirms holds for every conversation that said it (C50, C63)."""
+"""User memories: deletions, edits and confirmations hold for each conversation with the fact (C50, C63)."""
 
 import pytest
 
@@ -40,7 +40,7 @@ async def get_memory_path(alice) -> str:
 
 
 async def reprocess(world: ProcessingFixture, alice, name: str) -> None:
-    """Have a conversation processed anew; what the models said of it is used again."""
+    """Process a conversation again; the stored model answers are reused."""
     response = await alice.patch(f"/v1/conversations/{name}", json={"title": f"Another {name}"})
     assert response.status_code == 200
     await world.deliver_all()
@@ -126,11 +126,11 @@ async def test_a_user_edit_during_processing_is_the_only_version_indexed(databas
 
 
 @pytest.mark.parametrize("at", [1, 2, 3, 4])
-@pytest.mark.parametrize("gone", [False, True])
-async def test_after_two_concurrent_edits_the_stored_one_is_indexed(database, at, gone):
+@pytest.mark.parametrize("is_deleted", [False, True])
+async def test_after_two_concurrent_edits_the_stored_one_is_indexed(database, at, is_deleted):
     async def change_concurrently() -> None:
         async with build_client(world, ALICE) as client:
-            if gone:
+            if is_deleted:
                 await client.delete("/v3/memories/m1")
             else:
                 await client.patch("/v3/memories/m1", params={"value": "Second"})
@@ -150,7 +150,7 @@ async def test_after_two_concurrent_edits_the_stored_one_is_indexed(database, at
 
 
 async def deliver_with_retry(world: ProcessingFixture, message) -> None:
-    """Deliver as the queue does, until it is taken."""
+    """Deliver as the queue does, until the message is handled."""
     for _ in range(5):
         try:
             return await world.deliver(message)

@@ -1,10 +1,7 @@
-"""What a text tells without a model: found and quoted, never composed.
+"""Offline model: an extractive demo that quotes English text, and never composes any.
 
-Facts about the owner and what is not meant to last are told apart in five languages; the other rules
-are English.
-
-EXTRACTORS answers the prompts that ask for a schema, in that schema's shape; the offline model uses
-it.
+It needs no key and no network. Its rules know English only: of other languages it quotes what a search
+finds, but extracts no facts, tasks or dates. EXTRACTORS answers the prompts that ask for a schema.
 """
 
 from collections.abc import Callable, Mapping

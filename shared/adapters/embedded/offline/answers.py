@@ -1,4 +1,4 @@
-"""How the offline model words an answer: it quotes what the tools found, and cites it; pure."""
+"""Answers of the offline model: cited quotations of what the tools returned; pure."""
 
 import json
 import re
@@ -35,7 +35,7 @@ _UNNAMED_SPEAKER = re.compile(r"(SPEAKER|Speaker)[_ ]?\d*")
 
 @value
 class Quote:
-    """A sentence and who said it; `document` is the number it is cited by."""
+    """A sentence with its speaker; `document` is the number it is cited by."""
 
     text: str
     speaker: str = ""
@@ -47,7 +47,7 @@ class Quote:
 
 
 def answer(question: str, results: Sequence[tuple[str, str]]) -> str:
-    """Answer from `(tool name, text)` pairs: the apps' words, or the sentences closest to the question."""
+    """Answer from `(tool name, text)` pairs: the apps' texts and the sentences closest to the question."""
     app_parts = [_format_app_text(text) for name, text in results if name not in LIBRARY_TOOLS]
     tool_results = [_parse_result(text) for name, text in results if name in LIBRARY_TOOLS]
     is_search_down = any(
@@ -66,7 +66,7 @@ def _format_app_text(text: str) -> str:
 
 
 def _parse_result(text: str) -> dict[str, Any]:
-    """Read a library tool's answer; one that is no JSON says that the tool did not work."""
+    """Parse a library tool's answer; an error text is no JSON and has no results."""
     try:
         result = json.loads(text)
     except ValueError:
@@ -90,7 +90,7 @@ def _format_quotes(question: str, tool_results: Sequence[dict[str, Any]]) -> lis
 
 
 def _deduplicate(results: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Keep one result per document, with passages where one has them."""
+    """Keep one result per document, the one with passages if there is any."""
     by_document: dict[int, dict[str, Any]] = {}
     for result in results:
         if not by_document.get(result["document"], {}).get("passages"):
@@ -120,9 +120,9 @@ def _quote_memories(memories: Sequence[dict[str, Any]]) -> Iterator[Quote]:
 
 
 def _select_closest(question: str, quotes: Sequence[Quote]) -> list[Quote]:
-    """Return the closest sentences, best first; ties stay in the order the search gave.
+    """Return the closest sentences, best first; ties keep the order of the search.
 
-    A question lends its closeness to the reply: "Yes, walnuts" shares no word with what was asked.
+    A reply inherits the score of the question before it: "Yes, walnuts" shares no word with it.
     """
     question_terms = extract_content_terms(question)
     scores: dict[Quote, float] = {}

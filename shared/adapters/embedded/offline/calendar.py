@@ -1,4 +1,4 @@
-"""Days and hours as people say them, read in the speaker's zone."""
+"""Calendar: days and hours as English speech names them, in the speaker's time zone."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -18,7 +18,7 @@ _NUMBERS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eigh
 _MONTH = "|".join(MONTHS)
 
 _HINT = re.compile(r"\d|day|tomorrow|tonight|week")
-"""What every way to name a day has a part of; most sentences have none of it."""
+"""A part of every way to name a day: most sentences have none, and need no further look."""
 _IN = re.compile(rf"\bin (an?|\d{{1,3}}|{'|'.join(_NUMBERS)}) (day|week)s?\b")
 _WEEKDAY = re.compile(rf"\b(?:(next) )?({'|'.join(WEEKDAYS)})\b")
 _DAY_MONTH = re.compile(rf"\b(\d{{1,2}})(?:st|nd|rd|th)?(?: of)? ({_MONTH})\b")
@@ -29,7 +29,7 @@ _HOUR = re.compile(r"\bat (\d{1,2})(?::(\d{2}))?(?:\s*(a\.?m|p\.?m)\b|\s*o'?cloc
 
 @positional_value
 class Moment:
-    """A day that was named; `exact` when an hour was named with it."""
+    """A day that was named; `exact` if an hour was named with it."""
 
     at: datetime
     exact: bool
@@ -70,7 +70,7 @@ def _parse_in_days(text: str, today: date) -> date | None:
 
 
 def _parse_weekday(text: str, today: date) -> date | None:
-    """A weekday is the next one to come; "next" on the day itself or after means the same."""
+    """Read a weekday as the next one to come, with or without "next"."""
     if not (match := _WEEKDAY.search(text)):
         return None
     return today + timedelta((WEEKDAYS.index(match[2]) - today.weekday() - 1) % 7 + 1)
@@ -104,7 +104,7 @@ def _build_date(year: int, month: int, day: int) -> date | None:
 
 
 def _parse_hour(text: str) -> time | None:
-    """Read "at 3", "at 3:30 pm", "at noon"; from 1 to 7 without am or pm it is the afternoon."""
+    """Read "at 3", "at 3:30 pm", "at noon"; 1 to 7 without am or pm is in the afternoon."""
     if "noon" in text.split() or "at noon" in text:
         return time(12)
     if not (match := _HOUR.search(text)):

@@ -1,4 +1,4 @@
-"""What a chat tells without a model: its title and its summary, quoted from what was said."""
+"""Chat titles and summaries without a model: quoted from the messages."""
 
 import re
 from collections import Counter
@@ -14,7 +14,7 @@ _MAX_LINE_CHARS = 240
 
 
 def extract_title(data: Mapping[str, Any]) -> dict[str, Any]:
-    """Quote the first sentence of the question that says something, without its opening."""
+    """Quote the question's first sentence with content, without its opening."""
     sentences = split_sentences(data["question"])
     informative_sentences = (
         text for text in sentences if any(map(is_meaningful, split_words(text)))
@@ -27,7 +27,7 @@ def extract_title(data: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def extract_summary(data: Mapping[str, Any]) -> dict[str, Any]:
-    """Keep the few lines, old and new, whose words the others use most, in their order."""
+    """Keep the few lines, old and new, whose words occur most in the others, in their order."""
     lines = list(dict.fromkeys([*data["summary"].splitlines(), *_list_lines(data)]))
     word_counts = Counter(word for line in lines for word in _list_meaningful_words(line))
     ranked = sorted(range(len(lines)), key=lambda n: (-_weigh_line(lines[n], word_counts), n))
@@ -41,11 +41,11 @@ def _list_lines(data: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _weigh_line(line: str, word_counts: Counter[str]) -> float:
-    """Sum the words, damped by length, so that neither a cry nor a ramble wins."""
+    """Sum the word counts, damped by length: neither very short nor very long lines win."""
     line_words = _list_meaningful_words(line)
     return sum(word_counts[word] for word in line_words) / (len(line_words) + 4)
 
 
 def _list_meaningful_words(line: str) -> set[str]:
-    """Return the words that carry meaning, without who said them."""
+    """Return the words with meaning, without the speaker."""
     return {word.lower() for word in split_words(line.partition(": ")[2]) if is_meaningful(word)}

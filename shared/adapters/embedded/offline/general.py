@@ -1,7 +1,6 @@
-"""Which questions ask about the world and not about their owner's life; pure.
+"""General questions: about the world, not about the life of their owner; pure.
 
-Only what is plainly general counts: an idle search costs little, a memory that is not looked for is
-an answer that is missing.
+Only what is plainly general counts: a needless search costs little, a missed one loses the answer.
 """
 
 import re

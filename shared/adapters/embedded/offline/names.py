@@ -1,4 +1,4 @@
-"""Names: words written with a capital where grammar does not ask for one."""
+"""Names of people and things: words with a capital letter that grammar does not ask for."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -41,7 +41,7 @@ def _find_previous_word(text: str, position: int) -> str:
 
 
 def _clean(candidate: str, *, starts_sentence: bool) -> str:
-    """Drop "I" and calendar words; a lone word that begins a sentence proves nothing."""
+    """Drop "I" and calendar words, and a single word that begins a sentence."""
     name_words = [word.removesuffix("'s").removesuffix("’s") for word in candidate.split()]
     name_words = [word for word in name_words if word.lower().replace("’", "'") not in _NO_NAMES]
     if starts_sentence and len(name_words) == 1 and not name_words[0].isupper():

@@ -1,4 +1,4 @@
-"""ChatModel without a model: it extracts and quotes, through the same loop and tools as a real one."""
+"""Offline model: ChatModel by extraction and quotation, through the same loop and tools as a real one."""
 
 import json
 import re
@@ -89,7 +89,7 @@ def _reply(messages: Sequence[ModelMessage], tools: Sequence[ToolSpec]) -> Itera
 
 
 def _split_context(message: ModelMessage) -> tuple[str, str]:
-    """Part the context block from the owner's own words."""
+    """Separate the context block from the owner's question."""
     assert isinstance(message, UserText)
     context, closing, question = message.text.rpartition("</context>")
     return context + closing, question.strip()
@@ -101,7 +101,7 @@ def _parse_current_time(context: str) -> datetime | None:
 
 
 def _pair_results(messages: Sequence[ModelMessage]) -> list[tuple[str, str]]:
-    """Pair what the tools answered with the names they were called by."""
+    """Pair the tools' answers with the tools' names."""
     turns = [turn for turn in messages if isinstance(turn, AssistantTurn)]
     names = {call.id: call.name for turn in turns for call in turn.tool_calls}
     return [(names[r.call_id], r.text) for r in messages if isinstance(r, ToolResult)]

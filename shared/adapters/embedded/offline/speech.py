@@ -1,4 +1,4 @@
-"""A transcript as sentences, and the words in them that carry meaning."""
+"""Sentences of a transcript, and their words with meaning."""
 
 import re
 from collections import Counter
@@ -29,7 +29,7 @@ STOP_WORDS = frozenset(_STOP_WORD_TEXT.split())
 
 @value
 class Sentence:
-    """One sentence, verbatim, and where it was said."""
+    """One sentence, verbatim, and its segment."""
 
     text: str
     segment: int
@@ -50,7 +50,7 @@ def split_sentences(text: str) -> list[str]:
 
 
 def select_user_sentences(all_sentences: Sequence[Sentence]) -> Sequence[Sentence]:
-    """Return what the owner said; where nobody is marked as the owner, everybody may be."""
+    """Return the owner's sentences; all of them if no speaker is marked as the owner."""
     return [sentence for sentence in all_sentences if sentence.is_user] or all_sentences
 
 
@@ -63,7 +63,7 @@ def is_meaningful(word: str) -> bool:
 
 
 def count_meaningful_words(all_sentences: Iterable[Sentence]) -> Counter[str]:
-    """Count the telling words, whatever their case."""
+    """Count words with meaning, in lower case."""
     word_counts: Counter[str] = Counter()
     for word, times in Counter(word for s in all_sentences for word in split_words(s.text)).items():
         if is_meaningful(word):

@@ -1,4 +1,4 @@
-"""Title, overview, category and what was named or undertaken."""
+"""Structure without a model: title, overview, category, names, tasks and events of a transcript."""
 
 import re
 from collections import Counter
@@ -22,7 +22,7 @@ _CLAUSE = re.compile(r"(?<=\w{2})[,;:](?= )| [–—] ")
 _MAX_OVERVIEW_SENTENCES = 3
 _MAX_TOPICS = 8
 Weights = Mapping[str, float]
-"""What each sentence weighs, by its text."""
+"""Weights of sentences, by their text."""
 
 _CATEGORIES: Mapping[str, tuple[str, str]] = {
     "health": ("🩺", "doctor dentist hospital medicine pain sleep diet allergic symptom therapy pharmacy blood vaccine"),
@@ -74,7 +74,7 @@ def extract_structure(data: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _build_title(all_sentences: Sequence[Sentence], weights: Weights) -> str:
-    """Quote the beginning of the first statement that the rest of the conversation is about."""
+    """Quote the beginning of the first central statement."""
     texts = [s.text for s in all_sentences]
     statements = [
         t for t in texts if t[-1:] not in "?？" and len(t.split()) >= _MIN_STATEMENT_WORDS
@@ -90,13 +90,13 @@ def _build_overview(all_sentences: Sequence[Sentence], weights: Weights) -> str:
 
 
 def _select_central(texts: Sequence[str], weights: Weights) -> Iterator[str]:
-    """Yield the few texts whose words the rest uses most, in their order."""
+    """Yield the few texts whose words occur most in the others, in their order."""
     ranked = sorted(range(len(texts)), key=lambda n: (-weights[texts[n]], n))
     return (texts[n] for n in sorted(ranked[:_MAX_OVERVIEW_SENTENCES]))
 
 
 def _weigh_sentence(text: str, word_counts: Counter[str]) -> float:
-    """Sum the words, damped by length, so that neither a cry nor a ramble wins."""
+    """Sum the word counts, damped by length: neither very short nor very long sentences win."""
     sentence_words = split_words(text)
     return sum(word_counts[w] for w in {word.lower() for word in sentence_words}) / (
         len(sentence_words) + 4

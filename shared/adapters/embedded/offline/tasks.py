@@ -1,4 +1,4 @@
-"""What was undertaken: sentences that promise, need or ask."""
+"""Tasks and events without a model: sentences that promise, need, ask for or schedule something."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -35,7 +35,7 @@ _MAX_TASK_WORDS = 15
 def extract_action_items(
     sentences: Sequence[Sentence], now: datetime
 ) -> Iterator[dict[str, str | None]]:
-    """Yield tasks in the owner's words, without "I'll", with the day that was named."""
+    """Yield tasks in the owner's words, without "I'll", due on the day that was named."""
     user_sentences = frozenset(select_user_sentences(sentences))
     for sentence in sentences:
         if task := _parse_task(sentence, is_user=sentence in user_sentences):
@@ -44,7 +44,7 @@ def extract_action_items(
 
 
 def extract_events(sentences: Sequence[Sentence], now: datetime) -> Iterator[dict[str, str | int]]:
-    """Yield what has a day, an hour and a name for a meeting; a task or a question is none."""
+    """Yield statements that name a meeting, a day and an hour; tasks and questions are no events."""
     for sentence in sentences:
         when = parse_moment(sentence.text, now) if _is_meeting(sentence.text) else None
         if when and when.exact:

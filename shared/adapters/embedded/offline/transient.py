@@ -46,9 +46,9 @@ class _Statement:
         own = [n for n, (start, end) in enumerate(spans) if start <= self.end and self.start <= end]
         if not own:  # it stands between clauses and says nothing
             return [self.sentence]
-        beside = [n for n in (own[0] - 1, own[-1] + 1) if 0 <= n < len(spans)]
+        neighbours = [n for n in (own[0] - 1, own[-1] + 1) if 0 <= n < len(spans)]
         text = self.sentence[spans[own[0]][0] : spans[own[-1]][1]]
-        return [text, *(self.sentence[slice(*spans[n])] for n in beside)]
+        return [text, *(self.sentence[slice(*spans[n])] for n in neighbours)]
 
 
 def split_clauses(sentence: str) -> list[tuple[int, int]]:
@@ -102,9 +102,9 @@ def _is_taken_back(statement: _Statement) -> bool:
 
 
 def _is_for_now(statement: _Statement) -> bool:
-    own, *beside = statement.clauses
+    own, *neighbours = statement.clauses
     return _contains(patterns.FOR_NOW, own) or any(
-        _matches(patterns.BARE_FOR_NOW, clause) for clause in beside
+        _matches(patterns.BARE_FOR_NOW, clause) for clause in neighbours
     )
 
 
@@ -129,9 +129,9 @@ def _is_quotation(statement: _Statement) -> bool:
 
 
 def _is_guess(statement: _Statement) -> bool:
-    own, *beside = statement.clauses
+    own, *neighbours = statement.clauses
     return _contains(patterns.GUESS, own) or any(
-        _matches(patterns.BARE_GUESS, clause) for clause in beside
+        _matches(patterns.BARE_GUESS, clause) for clause in neighbours
     )
 
 

@@ -74,10 +74,10 @@ def test_webvtt_voices_are_read_and_notes_are_not():
 
 
 @pytest.mark.parametrize(
-    "held", [BODY, [BODY], {"conversations": [BODY]}, SEGMENTS, {**BODY, "structured": {}}]
+    "content", [BODY, [BODY], {"conversations": [BODY]}, SEGMENTS, {**BODY, "structured": {}}]
 )
-def test_json_in_every_shape_is_read(held):
-    assert read_segments("a.json", json.dumps(held)) == [
+def test_json_in_every_shape_is_read(content):
+    assert read_segments("a.json", json.dumps(content)) == [
         ("Ann", "Hello", False, 1),
         ("me", "Hi", True, 0),
     ]

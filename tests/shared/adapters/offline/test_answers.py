@@ -1,4 +1,4 @@
-"""How the offline model quotes and cites."""
+"""Answers of the offline model: quotations and citations."""
 
 import json
 

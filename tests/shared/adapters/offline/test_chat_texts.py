@@ -1,4 +1,4 @@
-"""A chat's title and summary without a model (P15): quoted, never composed."""
+"""Chat titles and summaries of the offline model: quoted, never composed (P15)."""
 
 import pytest
 from hypothesis import given

@@ -24,13 +24,13 @@ STATEMENTS = [
 ]
 
 
-@pytest.mark.parametrize(("said", "content"), STATEMENTS)
-def test_a_fact_is_stated_in_the_third_person_p14(said, content):
-    assert [fact.content for fact in extract_facts(said)] == [content]
+@pytest.mark.parametrize(("sentence", "content"), STATEMENTS)
+def test_a_fact_is_stated_in_the_third_person_p14(sentence, content):
+    assert [fact.content for fact in extract_facts(sentence)] == [content]
 
 
 @pytest.mark.parametrize(
-    "said",
+    "sentence",
     [
         "I'm tired today.",
         "I'm a bit lost.",
@@ -54,8 +54,8 @@ def test_a_fact_is_stated_in_the_third_person_p14(said, content):
         "",
     ],
 )
-def test_momentary_statements_statements_of_others_and_other_languages_are_no_facts_p14(said):
-    assert list(extract_facts(said)) == []
+def test_momentary_statements_statements_of_others_and_other_languages_are_no_facts_p14(sentence):
+    assert list(extract_facts(sentence)) == []
 
 
 def test_one_sentence_can_contain_two_facts_with_separate_evidence_p14():
@@ -98,7 +98,9 @@ def test_memories_rest_on_the_users_words_and_say_how_they_were_meant_c62():
     ]
 
 
-@given(st.lists(st.sampled_from([*(said for said, _ in STATEMENTS), "and", ",", "I", "my"])))
+@given(
+    st.lists(st.sampled_from([*(sentence for sentence, _ in STATEMENTS), "and", ",", "I", "my"]))
+)
 def test_every_fact_quotes_its_sentence_c59(parts):
     sentence = " ".join(parts)
 

@@ -1,4 +1,4 @@
-"""What the offline model asks for."""
+"""Planner of the offline model: the tool calls for a question."""
 
 import json
 from datetime import datetime
@@ -124,7 +124,7 @@ TASK_TOOLS = [
 
 
 @pytest.mark.parametrize(
-    ("said", "asked"),
+    ("question", "expected_call"),
     [
         ("Remind me to call Ann.", ("create_action_item", {"description": "call Ann"})),
         ("please add a task: buy milk", ("create_action_item", {"description": "buy milk"})),
@@ -139,8 +139,8 @@ TASK_TOOLS = [
         ("Which tasks are open?", ("get_action_items", {"completed": False})),
     ],
 )
-def test_tasks_are_created_and_listed_p5(said, asked):
-    assert plan(said, NOW, [*LIBRARY_TOOLS, *TASK_TOOLS]) == [asked]
+def test_tasks_are_created_and_listed_p5(question, expected_call):
+    assert plan(question, NOW, [*LIBRARY_TOOLS, *TASK_TOOLS]) == [expected_call]
 
 
 def test_a_question_about_a_reminder_creates_no_task_p5():
@@ -168,12 +168,12 @@ LIST_TOOLS = [
 
 
 @pytest.mark.parametrize(
-    ("said", "asked"),
+    ("question", "expected_call"),
     [
         ("Please add oat milk to the shopping list.", ("add_to_list", {"item": "oat milk"})),
         ("Can you put tea on my shopping list?", ("add_to_list", {"item": "tea"})),
         ("What is on the shopping list?", ("show_list", {})),
     ],
 )
-def test_the_best_fitting_tool_of_an_app_is_called_p9(said, asked):
-    assert plan(said, NOW, [*LIBRARY_TOOLS, *LIST_TOOLS]) == [asked]
+def test_the_best_fitting_tool_of_an_app_is_called_p9(question, expected_call):
+    assert plan(question, NOW, [*LIBRARY_TOOLS, *LIST_TOOLS]) == [expected_call]

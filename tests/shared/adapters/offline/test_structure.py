@@ -1,4 +1,4 @@
-"""P26, without a model: what is found in a transcript, and what is not made up."""
+"""Structure of the offline model: extracted from a transcript, never invented (P26)."""
 
 from typing import Any
 
@@ -92,19 +92,19 @@ def test_an_overview_quotes_the_central_sentences_in_their_order():
 
 
 @pytest.mark.parametrize(
-    ("said", "category"),
+    ("spoken", "category"),
     [
         ("The dentist says the pain goes away with this medicine.", "health"),
         ("Our flight leaves late, the hotel at the airport is booked.", "travel"),
         ("Mmh, whatever, somehow.", "other"),
     ],
 )
-def test_a_category_follows_its_words(said, category):
-    assert STRUCTURE(build_data(said))["category"] == category
+def test_a_category_follows_its_words(spoken, category):
+    assert STRUCTURE(build_data(spoken))["category"] == category
 
 
 @pytest.mark.parametrize(
-    ("said", "task", "due"),
+    ("spoken", "task", "due"),
     [
         ("I'll call the dentist tomorrow.", "Call the dentist tomorrow", "2026-03-03T18:00:00+01:00"),
         ("I need to pay the rent by Friday, because it is late.", "Pay the rent by Friday", "2026-03-06T18:00:00+01:00"),
@@ -117,14 +117,14 @@ def test_a_category_follows_its_words(said, category):
         (by_other_speaker("Could you send the contract today?"), "Send the contract today?", "2026-03-02T18:00:00+01:00"),
     ],
 )  # fmt: skip
-def test_a_promise_or_request_becomes_a_task_with_its_due_date(said, task, due):
-    action_items = STRUCTURE(build_data("Hm.", said))["action_items"]
+def test_a_promise_or_request_becomes_a_task_with_its_due_date(spoken, task, due):
+    action_items = STRUCTURE(build_data("Hm.", spoken))["action_items"]
 
     assert action_items == [{"description": task.rstrip("?"), "due_at": due}]
 
 
 @pytest.mark.parametrize(
-    "said",
+    "spoken",
     [
         "I'll be late.",
         "I will not call him.",
@@ -133,12 +133,12 @@ def test_a_promise_or_request_becomes_a_task_with_its_due_date(said, task, due):
         by_other_speaker("I'll call my own mother."),
     ],
 )
-def test_a_sentence_without_a_promise_by_the_user_is_no_task(said):
-    assert STRUCTURE(build_data("Hm.", said))["action_items"] == []
+def test_a_sentence_without_a_promise_by_the_user_is_no_task(spoken):
+    assert STRUCTURE(build_data("Hm.", spoken))["action_items"] == []
 
 
 @pytest.mark.parametrize(
-    ("said", "start"),
+    ("spoken", "start"),
     [
         ("The meeting with Anna is on Thursday at 2 pm.", "2026-03-05T14:00:00+01:00"),
         ("Dinner is tomorrow at 7:30 pm.", "2026-03-03T19:30:00+01:00"),
@@ -147,8 +147,8 @@ def test_a_sentence_without_a_promise_by_the_user_is_no_task(said):
         ("I sleep on Thursday at 2 pm.", None),
     ],
 )
-def test_an_event_has_a_name_a_day_and_an_hour(said, start):
-    events = STRUCTURE(build_data(said))["events"]
+def test_an_event_has_a_name_a_day_and_an_hour(spoken, start):
+    events = STRUCTURE(build_data(spoken))["events"]
 
     assert [event["start"] for event in events] == ([start] if start else [])
 
@@ -165,7 +165,7 @@ def test_people_and_entities_are_distinguished_by_context():
 
 
 @pytest.mark.parametrize(
-    ("said", "discard"),
+    ("spoken", "discard"),
     [
         ("Okay. Mhm.", True),
         ("Hello? Hello? Can you hear me?", True),
@@ -177,5 +177,5 @@ def test_people_and_entities_are_distinguished_by_context():
         ("Purple elephants paint enormous bridges.", False),
     ],
 )
-def test_only_recordings_without_content_are_discarded_p27(said, discard):
-    assert DISCARD(build_data(said)) == {"discard": discard}
+def test_only_recordings_without_content_are_discarded_p27(spoken, discard):
+    assert DISCARD(build_data(spoken)) == {"discard": discard}
