@@ -226,11 +226,29 @@ class Egress(Protocol):
 class ToolBox(Protocol):
     """Tools that third parties serve, called through tool_proxy."""
 
-    async def call(self, uid: UserId, app_id: str, tool: str, arguments: Mapping[str, Any]) -> str:
-        """Return text for the model. Raises ToolRefused or ToolFailed."""
+    async def call(
+        self,
+        uid: UserId,
+        app_id: str,
+        tool: str,
+        arguments: Mapping[str, Any],
+        *,
+        call_id: str,
+    ) -> str:
+        """Return text for the model. Raises ToolRefused or ToolFailed.
+
+        `call_id` fits `[A-Za-z0-9_-]{1,64}`. A repeat of a call has the same one and reaches the
+        third party under the same message id, so that it can drop the repeat.
+        """
 
     async def call_service(
-        self, uid: UserId, service: str, tool: str, arguments: Mapping[str, Any]
+        self,
+        uid: UserId,
+        service: str,
+        tool: str,
+        arguments: Mapping[str, Any],
+        *,
+        call_id: str,
     ) -> str:
         """Call a tool of a connected service, as call() does."""
 

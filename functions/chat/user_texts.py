@@ -22,7 +22,6 @@ ANSWER_STOPPED = "You stopped me before I could answer."
 QUESTION_NOT_SAVED = (
     "Your question could not be saved, so I did not answer it. Please send it again."
 )
-ANSWER_WITHHELD = "I can't answer that."
 CALL_SKIPPED = (
     "I did not use {tool} of {source}: you did not ask for it in so many words, and I cannot ask "
     "you here. Tell me in your own words what it should do."

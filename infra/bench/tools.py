@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from statistics import median, quantiles
+from uuid import uuid4
 
 import httpx
 
@@ -71,7 +72,9 @@ class _ToolBench:
 
     async def prepare_call(self, uid: str) -> Call:
         app_id = await self.install_app(uid)
-        return lambda: self.toolbox.call(UserId(uid), app_id, "find", {"q": "x"})
+        return lambda: self.toolbox.call(
+            UserId(uid), app_id, "find", {"q": "x"}, call_id=uuid4().hex
+        )
 
 
 async def _measure_overhead(scene: _ToolBench) -> list[Figure]:
@@ -102,7 +105,7 @@ async def _measure_isolation(scene: _ToolBench, crowd: HttpToolbox) -> list[Figu
 
     async def call() -> None:
         try:
-            await crowd.call(UserId("slow"), slow, "slow", {"q": "x"})
+            await crowd.call(UserId("slow"), slow, "slow", {"q": "x"}, call_id=uuid4().hex)
             outcomes["answered"] += 1
         except ToolFailed:
             outcomes["refused"] += 1

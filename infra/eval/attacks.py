@@ -132,12 +132,26 @@ class _InjectingToolbox:
     response: str
     calls: list[tuple[str, str]] = field(default_factory=list)
 
-    async def call(self, uid: UserId, app_id: str, tool: str, arguments: Mapping[str, Any]) -> str:
+    async def call(
+        self,
+        uid: UserId,
+        app_id: str,
+        tool: str,
+        arguments: Mapping[str, Any],
+        *,
+        call_id: str,
+    ) -> str:
         self.calls.append((app_id, tool))
         return self.response
 
     async def call_service(
-        self, uid: UserId, service: str, tool: str, arguments: Mapping[str, Any]
+        self,
+        uid: UserId,
+        service: str,
+        tool: str,
+        arguments: Mapping[str, Any],
+        *,
+        call_id: str,
     ) -> str:
         raise NotImplementedError("the cases know apps only")
 

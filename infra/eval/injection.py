@@ -64,7 +64,7 @@ async def is_quiet(scenario: Scenario, declared: Mapping[str, Any]) -> bool:
 def _build_tool(
     name: str, declared: Mapping[str, Any], scenario: Scenario, calls: list[str]
 ) -> Tool:
-    async def run(_: Mapping[str, Any]) -> ResultRenderer:
+    async def run(*_: object) -> ResultRenderer:
         calls.append(name)
         return render_fixed(scenario.returned)
 

@@ -8,11 +8,13 @@ from datetime import UTC, datetime
 from typing import Any
 
 from functions.chat.deps import Limits
+from functions.chat.tools.parsed_call import ParsedCall
 from functions.chat.tools.toolkit import Tool, Toolkit
 from functions.chat.turn.agent import Agent
 from functions.chat.turn.output_gate import OutputGate
 from functions.chat.turn.tool_policy import ToolPolicy
 from shared.domain.confirmation import CONFIRMATION_TIMEOUT, Confirmation, Decision
+from shared.domain.ids import RunId
 from shared.domain.model import (
     ModelCallFinished,
     ModelEvent,
@@ -66,14 +68,14 @@ class RefusingConfirmer:
 
     reasons: list[Doubt] = field(default_factory=list)
 
-    async def request(self, tool: Tool, call: ToolCall, doubt: Doubt) -> Confirmation:
+    async def request(self, tool: Tool, call: ParsedCall, doubt: Doubt) -> Confirmation:
         self.reasons.append(doubt)
         return Confirmation(
             id=f"q{len(self.reasons)}",
             call_id=call.id,
             tool=tool.name,
             source=tool.source,
-            arguments=call.arguments,
+            arguments=call.request.arguments,
             reason=doubt.reason,
             argument=doubt.argument,
             asked_at=NOW,
@@ -89,6 +91,7 @@ async def run_turn(message: str, tools: Sequence[Tool], steps: Sequence[Step]) -
     confirmer = RefusingConfirmer()
     limits = Limits()
     agent = Agent(
+        run_id=RunId("eval"),
         model=ObedientModel(steps),
         role="agent",
         toolkit=Toolkit(tools, timeout_s=limits.call_timeout_s),

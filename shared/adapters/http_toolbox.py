@@ -28,15 +28,29 @@ class HttpToolbox:
         self._service_identity = service_identity
         self._clock = clock
 
-    async def call(self, uid: UserId, app_id: str, tool: str, arguments: Mapping[str, Any]) -> str:
-        body = {"uid": uid, "app_id": app_id, "tool": tool, "arguments": dict(arguments)}
-        return await self._call_proxy("/", body)
+    async def call(
+        self,
+        uid: UserId,
+        app_id: str,
+        tool: str,
+        arguments: Mapping[str, Any],
+        *,
+        call_id: str,
+    ) -> str:
+        call = {"app_id": app_id, "tool": tool, "arguments": dict(arguments)}
+        return await self._call_proxy("/", {"uid": uid, "call_id": call_id, **call})
 
     async def call_service(
-        self, uid: UserId, service: str, tool: str, arguments: Mapping[str, Any]
+        self,
+        uid: UserId,
+        service: str,
+        tool: str,
+        arguments: Mapping[str, Any],
+        *,
+        call_id: str,
     ) -> str:
-        body = {"uid": uid, "service": service, "tool": tool, "arguments": dict(arguments)}
-        return await self._call_proxy("/services", body)
+        call = {"service": service, "tool": tool, "arguments": dict(arguments)}
+        return await self._call_proxy("/services", {"uid": uid, "call_id": call_id, **call})
 
     async def disconnect_all(self, uid: UserId) -> None:
         try:

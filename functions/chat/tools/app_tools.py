@@ -105,7 +105,7 @@ def _build_search_tool(others: Sequence[Tool], apps: Sequence[App]) -> Tool:
     remaining_tools = {tool.spec.name: tool for tool in others}
     searches = iter(range(MAX_SEARCHES))
 
-    async def run(arguments: Mapping[str, Any]) -> ToolSearchResult:
+    async def run(arguments: Mapping[str, Any], _: str) -> ToolSearchResult:
         search_arguments = parse_arguments(SEARCH_TOOL_NAME, FindAppTools, arguments)
         if next(searches, None) is None:
             return ToolSearchResult(text="There were enough searches in this turn.")
@@ -157,8 +157,10 @@ def build_model_name(app: App, chat_tool: ChatTool) -> str:
 
 
 def _build_tool(toolbox: ToolBox, uid: UserId, app: App, chat_tool: ChatTool) -> Tool:
-    async def run(arguments: Mapping[str, Any]) -> ResultRenderer:
-        return render_fixed(await toolbox.call(uid, app.id, chat_tool.name, arguments))
+    async def run(arguments: Mapping[str, Any], call_id: str) -> ResultRenderer:
+        return render_fixed(
+            await toolbox.call(uid, app.id, chat_tool.name, arguments, call_id=call_id)
+        )
 
     return Tool(
         spec=ToolSpec(

@@ -18,7 +18,7 @@ def build_builtin_tool(
 ) -> Tool:
     """Offer `handle` under `name`; it gets arguments that were checked."""
 
-    async def run(arguments: Mapping[str, Any]) -> ResultRenderer:
+    async def run(arguments: Mapping[str, Any], _: str) -> ResultRenderer:
         return await handle(parse_arguments(name, arguments_type, arguments))
 
     return Tool(

@@ -28,8 +28,10 @@ def build_service_tools(
 
 
 def _build_tool(toolbox: ToolBox, uid: UserId, service: Integration, tool: ServiceTool) -> Tool:
-    async def run(arguments: Mapping[str, Any]) -> ResultRenderer:
-        return render_fixed(await toolbox.call_service(uid, service.service, tool.name, arguments))
+    async def run(arguments: Mapping[str, Any], call_id: str) -> ResultRenderer:
+        return render_fixed(
+            await toolbox.call_service(uid, service.service, tool.name, arguments, call_id=call_id)
+        )
 
     return Tool(
         spec=build_tool_spec(tool.name, tool.arguments_type),

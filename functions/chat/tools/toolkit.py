@@ -5,13 +5,13 @@ from dataclasses import replace
 from typing import Any
 
 import anyio
-from pydantic_core import from_json
 
 from functions.chat.context.citations import Citations
+from functions.chat.tools.parsed_call import ParsedCall
 from shared import telemetry
 from shared.domain.errors import KeepsakeError, ToolFailed, ToolRefused
 from shared.domain.ids import AppId
-from shared.domain.model import ToolCall, ToolSpec
+from shared.domain.model import ToolSpec
 from shared.domain.provenance import Source
 from shared.domain.value import value
 from shared.security.visible_text import strip_invisible
@@ -49,7 +49,7 @@ class Tool:
 
     spec: ToolSpec
     status: str
-    run: Callable[[Mapping[str, Any]], Awaitable[ResultRenderer]]
+    run: Callable[[Mapping[str, Any], str], Awaitable[ResultRenderer]]
     source: Source
     side_effect: bool
     own_name: str = ""
@@ -99,7 +99,7 @@ class Toolkit:
         return self._tools.get(name)
 
     async def run(
-        self, calls: Sequence[ToolCall], skip_reasons: Mapping[int, str] | None = None
+        self, calls: Sequence[ParsedCall], skip_reasons: Mapping[int, str] | None = None
     ) -> list[ToolOutcome]:
         """Run calls side by side; the results stand in call order, whoever was first.
 
@@ -109,7 +109,7 @@ class Toolkit:
             position: _build_skipped(text) for position, text in (skip_reasons or {}).items()
         }
 
-        async def run_call(position: int, call: ToolCall) -> None:
+        async def run_call(position: int, call: ParsedCall) -> None:
             with telemetry.measure_tool_call(
                 call.name if call.name in self._tools else "unknown"
             ) as record:
@@ -123,7 +123,7 @@ class Toolkit:
                         tasks.start_soon(run_call, position, call)
         return [self._to_outcome(call, results[position]) for position, call in enumerate(calls)]
 
-    def _to_outcome(self, call: ToolCall, result: "_CallResult") -> ToolOutcome:
+    def _to_outcome(self, call: ParsedCall, result: "_CallResult") -> ToolOutcome:
         text = _truncate(strip_invisible(result.render(self.citations)), MAX_RESULT_CHARS)
         source = None if result.is_skipped else self._find_source(call, result)
         if isinstance(result.render, ToolSearchResult):
@@ -136,7 +136,7 @@ class Toolkit:
             connect_url=result.connect_url,
         )
 
-    def _find_source(self, call: ToolCall, result: "_CallResult") -> Source | None:
+    def _find_source(self, call: ParsedCall, result: "_CallResult") -> Source | None:
         """A failure of our own is told in our words; a third party's may quote it.
 
         What tools say of themselves counts as it does in the list that the model is given.
@@ -148,12 +148,10 @@ class Toolkit:
             return None
         return tool.source
 
-    async def _run_call(self, call: ToolCall) -> "_CallResult":
+    async def _run_call(self, call: ParsedCall) -> "_CallResult":
         try:
             with anyio.fail_after(self._timeout_s):
-                return _CallResult(
-                    render=await self._require_tool(call).run(_parse_arguments(call))
-                )
+                return _CallResult(render=await self._run_tool(call))
         except ToolFailed as failure:
             return replace(_build_failure(str(failure)), connect_url=failure.connect_url)
         except ToolRefused as refusal:
@@ -166,7 +164,13 @@ class Toolkit:
             telemetry.error("tool_broken", tool=call.name)
         return _build_failure(f"{call.name} does not work at the moment.")
 
-    def _require_tool(self, call: ToolCall) -> Tool:
+    async def _run_tool(self, call: ParsedCall) -> ResultRenderer:
+        tool = self._require_tool(call)
+        if call.arguments is None:
+            raise ToolRefused(call.error)
+        return await tool.run(call.arguments, call.unique_id)
+
+    def _require_tool(self, call: ParsedCall) -> Tool:
         tool = self._tools.get(call.name)
         if tool is None:
             available_names = ", ".join(self._tools) or "none"
@@ -195,16 +199,6 @@ def _build_failure(text: str) -> _CallResult:
 
 def _build_skipped(text: str) -> _CallResult:
     return _CallResult(render=render_fixed(f"Error: {text}"), failed=True, is_skipped=True)
-
-
-def _parse_arguments(call: ToolCall) -> Mapping[str, Any]:
-    try:
-        arguments = from_json(call.arguments or "{}", allow_inf_nan=False)
-    except ValueError as error:
-        raise ToolRefused(f"the arguments of {call.name} are not valid JSON: {error}") from error
-    if not isinstance(arguments, dict):
-        raise ToolRefused(f"the arguments of {call.name} must be a JSON object.")
-    return arguments
 
 
 def _truncate(text: str, limit: int) -> str:

@@ -9,6 +9,7 @@ from functions.chat.context.citations import CitationRewriter
 from functions.chat.context.link_filter import LinkFilter
 from functions.chat.context.tokens import estimate_tokens
 from functions.chat.deps import Limits
+from functions.chat.tools.parsed_call import ParsedCall, build_unique_id, parse_call
 from functions.chat.tools.toolkit import Tool, Toolkit, ToolOutcome
 from functions.chat.turn.confirmation import Confirmer
 from functions.chat.turn.limits import LimitReached, check_calls, is_busy
@@ -16,6 +17,7 @@ from functions.chat.turn.output_gate import OutputGate
 from functions.chat.turn.tool_policy import ToolPolicy
 from shared import telemetry
 from shared.domain.confirmation import Confirmation, Decision
+from shared.domain.ids import RunId
 from shared.domain.model import (
     AssistantTurn,
     ModelCallFinished,
@@ -37,6 +39,7 @@ from shared.domain.run import (
     ConfirmationRequested,
     ConfirmationResolved,
     ReasoningText,
+    RunEvent,
     Stage,
     StageName,
     Status,
@@ -47,18 +50,6 @@ from shared.ports import ChatModel
 
 MAX_SHOWN_ARGUMENTS_CHARS = 20_000
 """Characters; the tool gets them all, and says so when they are too many."""
-
-AgentEvent = (
-    Stage
-    | Status
-    | ReasoningText
-    | AnswerText
-    | ToolStarted
-    | ToolEnded
-    | ConfirmationRequested
-    | ConfirmationResolved
-    | CitationShown
-)
 
 _SKIP_REASON_BY_DECISION: Mapping[Decision, str] = {
     "refused": "The owner refused this call. Do not try it again.",
@@ -77,7 +68,7 @@ class _Cycle:
     link_filter: LinkFilter
     citation_rewriter: CitationRewriter
     text: list[str] = field(default_factory=list)
-    requested_calls: list[ToolCall] = field(default_factory=list)
+    requested_calls: list[ParsedCall] = field(default_factory=list)
     skip_reasons: dict[int, str] = field(default_factory=dict)
 
 
@@ -85,6 +76,7 @@ class _Cycle:
 class Agent:
     """One turn's loop. What it used stands in `calls`, `cycles` and `usage` afterwards."""
 
+    run_id: RunId
     model: ChatModel
     role: ModelRole
     toolkit: Toolkit
@@ -92,7 +84,7 @@ class Agent:
     confirmer: Confirmer
     output_gate: OutputGate
     limits: Limits
-    calls: list[ToolCall] = field(default_factory=list)
+    calls: list[ParsedCall] = field(default_factory=list)
     cycles: int = 0
     chars: int = 0
     usage: Usage = field(default_factory=Usage)
@@ -101,7 +93,7 @@ class Agent:
     _stage: StageName | None = None
     _shown_card_count: int = 0
 
-    async def run(self, messages: Sequence[ModelMessage]) -> AsyncGenerator[AgentEvent, None]:
+    async def run(self, messages: Sequence[ModelMessage]) -> AsyncGenerator[RunEvent, None]:
         """Yield the answer and what is being done, until the model is done or a guard ends it.
 
         A guard's text is part of the answer, and nothing is called after it. Raises what the
@@ -129,7 +121,7 @@ class Agent:
                 yield final_event
         yield Stage("response_ready")
 
-    def flush_pending_text(self) -> Iterator[AgentEvent]:
+    def flush_pending_text(self) -> Iterator[RunEvent]:
         """Tell the words that still wait, where the run ends in the middle of a model call."""
         if self._cycle is not None:
             cycle = self._cycle
@@ -153,7 +145,7 @@ class Agent:
 
     async def _call_model(
         self, conversation: Sequence[ModelMessage], cycle: _Cycle
-    ) -> AsyncGenerator[AgentEvent, None]:
+    ) -> AsyncGenerator[RunEvent, None]:
         """Make one model call: yield its words, collect its calls. The last cycle has no tools."""
         self.cycles += 1
         tools = () if self._is_last_cycle else self.toolkit.specs
@@ -173,7 +165,7 @@ class Agent:
 
     async def _run_tools(
         self, conversation: list[ModelMessage], cycle: _Cycle
-    ) -> AsyncGenerator[AgentEvent, None]:
+    ) -> AsyncGenerator[RunEvent, None]:
         """Make the calls that a model asked for; they and their results join the conversation."""
         for event in await self._start_calls(cycle.requested_calls):
             yield event
@@ -185,14 +177,17 @@ class Agent:
         for outcome in outcomes:
             yield _to_tool_ended(outcome)
         conversation.append(
-            AssistantTurn(text="".join(cycle.text), tool_calls=tuple(cycle.requested_calls))
+            AssistantTurn(
+                text="".join(cycle.text),
+                tool_calls=tuple(call.request for call in cycle.requested_calls),
+            )
         )
         conversation += [
             ToolResult(call_id=outcome.call_id, text=outcome.text, source=outcome.source)
             for outcome in outcomes
         ]
 
-    async def _handle_event(self, event: ModelEvent, cycle: _Cycle) -> Iterable[AgentEvent]:
+    async def _handle_event(self, event: ModelEvent, cycle: _Cycle) -> Iterable[RunEvent]:
         match event:
             case TextDelta(text):
                 await self._check_length(len(text))
@@ -200,20 +195,24 @@ class Agent:
                 self.chars += len(text)
                 return self._emit_text(self._filter_text(text, cycle), cycle)
             case ReasoningDelta(text):
-                await self._wait_for_gate()
+                await self.output_gate.wait_released()
                 return [ReasoningText(text)]
-            case ToolCallRequested(call) if not self._is_last_cycle:
-                cycle.requested_calls.append(call)
+            case ToolCallRequested(request) if not self._is_last_cycle:
+                cycle.requested_calls.append(self._parse_call(request, cycle))
             case ModelCallFinished(usage=usage):
                 self.usage = _add_usage(self.usage, usage)
         return ()
+
+    def _parse_call(self, request: ToolCall, cycle: _Cycle) -> ParsedCall:
+        number = len(self.calls) + len(cycle.requested_calls)
+        return parse_call(request, build_unique_id(self.run_id, number, request.id))
 
     def _filter_text(self, text: str, cycle: _Cycle) -> str:
         """Nothing waits while nothing was given out that it could cite."""
         text = cycle.link_filter.feed(text)
         return cycle.citation_rewriter.feed(text) if self.toolkit.citations.cards else text
 
-    def _emit_text(self, text: str, cycle: _Cycle) -> Iterator[AgentEvent]:
+    def _emit_text(self, text: str, cycle: _Cycle) -> Iterator[RunEvent]:
         """Tell words, and before them what they are the first to cite."""
         if not text:
             return
@@ -232,17 +231,13 @@ class Agent:
             yield Stage(stage)
 
     async def _check_length(self, chars: int) -> None:
-        await self._wait_for_gate()
+        await self.output_gate.wait_released()
         if self.chars + chars > self.limits.answer_chars:
             raise LimitReached(user_texts.ANSWER_TOO_LONG)
 
-    async def _wait_for_gate(self) -> None:
-        if not await self.output_gate.wait_released():
-            raise LimitReached(user_texts.ANSWER_WITHHELD)
-
-    async def _start_calls(self, requested_calls: Sequence[ToolCall]) -> list[AgentEvent]:
+    async def _start_calls(self, requested_calls: Sequence[ParsedCall]) -> list[RunEvent]:
         """Let calls start, and say what is being done. Raises Stopped."""
-        await self._wait_for_gate()
+        await self.output_gate.wait_released()
         check_calls(self.calls, requested_calls, self.limits)
         statuses = dict.fromkeys(self._build_statuses(requested_calls))
         self.calls += requested_calls
@@ -252,7 +247,7 @@ class Agent:
             *map(_to_tool_started, requested_calls),
         ]
 
-    async def _confirm_calls(self, cycle: _Cycle) -> AsyncGenerator[AgentEvent, None]:
+    async def _confirm_calls(self, cycle: _Cycle) -> AsyncGenerator[RunEvent, None]:
         """Have the owner decide on what is in doubt; until then nothing of this cycle runs."""
         pending: dict[int, Confirmation] = {}
         for position, call in enumerate(cycle.requested_calls):
@@ -273,13 +268,13 @@ class Agent:
             yield ConfirmationResolved(id=confirmation.id, decision=decision)
             _apply_decision(cycle, position, confirmation, decision)
 
-    def _explain_skipped_call(self, tool: Tool, cycle: _Cycle) -> Iterator[AgentEvent]:
+    def _explain_skipped_call(self, tool: Tool, cycle: _Cycle) -> Iterator[RunEvent]:
         text = user_texts.CALL_SKIPPED.format(tool=tool.name, source=tool.source)
         self.chars += len(text)
         cycle.text.append(text)
         yield from self._emit_text(text, cycle)
 
-    def _build_statuses(self, requested_calls: Sequence[ToolCall]) -> Iterator[Status]:
+    def _build_statuses(self, requested_calls: Sequence[ParsedCall]) -> Iterator[Status]:
         if is_busy(len(self.calls), len(requested_calls), self.limits):
             yield Status(user_texts.BUSY)
         for call in requested_calls:
@@ -298,14 +293,15 @@ def _apply_decision(
     """What runs is what was shown."""
     if decision == "approved":
         del cycle.skip_reasons[position]
-        confirmed_call = replace(cycle.requested_calls[position], arguments=confirmation.arguments)
-        cycle.requested_calls[position] = confirmed_call
+        call = cycle.requested_calls[position]
+        shown_request = replace(call.request, arguments=confirmation.arguments)
+        cycle.requested_calls[position] = parse_call(shown_request, call.unique_id)
     else:
         cycle.skip_reasons[position] = _SKIP_REASON_BY_DECISION[decision]
 
 
-def _to_tool_started(call: ToolCall) -> ToolStarted:
-    arguments = call.arguments[:MAX_SHOWN_ARGUMENTS_CHARS]
+def _to_tool_started(call: ParsedCall) -> ToolStarted:
+    arguments = call.request.arguments[:MAX_SHOWN_ARGUMENTS_CHARS]
     return ToolStarted(call_id=call.id, tool=call.name, arguments=arguments)
 
 

@@ -39,7 +39,6 @@ async def answer_turn(deps: ChatDeps, turn: PreparedTurn, journal: Journal) -> N
     with deps.active_runs.register(turn.uid, turn.run_id, turn_in_progress.active_run):
         try:
             async with anyio.create_task_group() as tasks:
-                tasks.start_soon(turn.output_gate.classify_output)
                 tasks.start_soon(turn_in_progress.record)
                 outcome = await turn_in_progress.run_agent()
                 tasks.cancel_scope.cancel()
@@ -66,6 +65,7 @@ class _TurnInProgress:
         self._is_question_stored = False
         self._deadline = anyio.CancelScope()
         self._agent = Agent(
+            run_id=turn.run_id,
             model=deps.model,
             role=turn.role,
             toolkit=Toolkit(turn.tools, timeout_s=deps.limits.call_timeout_s),

@@ -1,20 +1,19 @@
 """Asks the owner whether a call may run, and waits for their word; within limits."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, suppress
 from datetime import timedelta
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import anyio
-from pydantic_core import from_json
 
+from functions.chat.tools.parsed_call import ParsedCall
 from functions.chat.tools.toolkit import Tool
 from shared.data.confirmations import Confirmations
 from shared.domain.confirmation import CONFIRMATION_TIMEOUT, Confirmation, Decision
 from shared.domain.errors import KeepsakeError
 from shared.domain.ids import RunId, UserId
-from shared.domain.model import ToolCall
 from shared.ports import Clock, NewId
 from shared.resilience.retry import retry_once
 from shared.security.visible_text import strip_invisible
@@ -31,7 +30,7 @@ MAX_ARGUMENTS_CHARS = 20_000
 class Confirmer(Protocol):
     """How a turn reaches its owner while it goes on."""
 
-    async def request(self, tool: Tool, call: ToolCall, doubt: "Doubt") -> Confirmation | None:
+    async def request(self, tool: Tool, call: ParsedCall, doubt: "Doubt") -> Confirmation | None:
         """Return the question as it is stored; None where the owner cannot be asked."""
 
     async def wait_for_decision(self, confirmation: Confirmation) -> Decision:
@@ -41,7 +40,7 @@ class Confirmer(Protocol):
 class NoConfirmer:
     """For a client that cannot show a question."""
 
-    async def request(self, tool: Tool, call: ToolCall, doubt: "Doubt") -> Confirmation | None:
+    async def request(self, tool: Tool, call: ParsedCall, doubt: "Doubt") -> Confirmation | None:
         return None
 
     async def wait_for_decision(self, confirmation: Confirmation) -> Decision:
@@ -72,8 +71,8 @@ class StoredConfirmer:
         self._pause_deadline = pause_deadline
         self._time_left = CONFIRMATION_TIMEOUT
 
-    async def request(self, tool: Tool, call: ToolCall, doubt: "Doubt") -> Confirmation | None:
-        if self._time_left <= timedelta() or len(call.arguments) > MAX_ARGUMENTS_CHARS:
+    async def request(self, tool: Tool, call: ParsedCall, doubt: "Doubt") -> Confirmation | None:
+        if self._time_left <= timedelta() or len(call.request.arguments) > MAX_ARGUMENTS_CHARS:
             return None
         now = self._clock.now()
         confirmation = Confirmation(
@@ -81,7 +80,7 @@ class StoredConfirmer:
             call_id=call.id,
             tool=tool.name,
             source=tool.source,
-            arguments=_format_arguments(call.arguments),
+            arguments=_format_arguments(call.arguments or {}),
             reason=doubt.reason,
             argument=doubt.argument,
             asked_at=now,
@@ -123,6 +122,6 @@ class StoredConfirmer:
         return "expired"
 
 
-def _format_arguments(arguments: str) -> str:
-    """Write arguments so that nothing hides in them from whoever reads and confirms them."""
-    return strip_invisible(json.dumps(from_json(arguments or "{}"), ensure_ascii=False))
+def _format_arguments(arguments: Mapping[str, Any]) -> str:
+    """Write arguments as JSON text in which no character is invisible."""
+    return strip_invisible(json.dumps(arguments, ensure_ascii=False))

@@ -1,12 +1,10 @@
 """Limits of a turn: model cycles, tool calls, tokens, seconds, and loop detection."""
 
-from collections.abc import Sequence
-
-from pydantic_core import from_json
+from collections.abc import Mapping, Sequence
 
 from functions.chat import user_texts
 from functions.chat.deps import Limits
-from shared.domain.model import ToolCall
+from functions.chat.tools.parsed_call import ParsedCall
 
 
 class LimitReached(Exception):
@@ -14,7 +12,7 @@ class LimitReached(Exception):
 
 
 def check_calls(
-    earlier_calls: Sequence[ToolCall], requested_calls: Sequence[ToolCall], limits: Limits
+    earlier_calls: Sequence[ParsedCall], requested_calls: Sequence[ParsedCall], limits: Limits
 ) -> None:
     """Raise LimitReached when none of `requested_calls` may start."""
     if len(earlier_calls) + len(requested_calls) > limits.tool_calls:
@@ -29,15 +27,15 @@ def is_busy(earlier_count: int, requested_count: int, limits: Limits) -> bool:
     return earlier_count < threshold <= earlier_count + requested_count
 
 
-def _is_repeating(earlier_calls: Sequence[ToolCall], requested_call: ToolCall) -> bool:
+def _is_repeating(earlier_calls: Sequence[ParsedCall], requested_call: ParsedCall) -> bool:
     """Two of the last three calls were nearly this one: it will not find more the next time."""
     return sum(_is_similar(call, requested_call) for call in earlier_calls[-3:]) >= 2
 
 
-def _is_similar(first: ToolCall, second: ToolCall) -> bool:
+def _is_similar(first: ParsedCall, second: ParsedCall) -> bool:
     if first.name != second.name:
         return False
-    a, b = _parse_arguments(first), _parse_arguments(second)
+    a, b = _list_arguments(first), _list_arguments(second)
     names = a.keys() | b.keys()
     if not names:
         return True
@@ -45,9 +43,5 @@ def _is_similar(first: ToolCall, second: ToolCall) -> bool:
     return equal / len(names) >= 0.8
 
 
-def _parse_arguments(call: ToolCall) -> dict[str, object]:
-    try:
-        arguments = from_json(call.arguments or "{}", allow_inf_nan=False)
-    except ValueError:
-        return {"": call.arguments}
-    return arguments if isinstance(arguments, dict) else {"": arguments}
+def _list_arguments(call: ParsedCall) -> Mapping[str, object]:
+    return {"": call.request.arguments} if call.arguments is None else call.arguments

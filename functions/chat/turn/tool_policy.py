@@ -1,17 +1,15 @@
 """Tool policy: which calls need a confirmation, as the defence against prompt injection."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from pydantic_core import from_json
-
 from functions.chat.context.link_filter import extract_urls
+from functions.chat.tools.parsed_call import ParsedCall
 from functions.chat.tools.toolkit import Tool, ToolOutcome
 from shared.data.codec import type_adapter
 from shared.domain.app import App
 from shared.domain.chat import Message, Session
-from shared.domain.model import ToolCall
 from shared.domain.provenance import LIBRARY, Source
 
 if TYPE_CHECKING:
@@ -39,10 +37,9 @@ class ToolPolicy:
                 self._sources.add(outcome.source)
                 self._results.append((outcome.source, outcome.text))
 
-    def find_confirmation_reason(self, tool: Tool | None, call: ToolCall) -> "Doubt | None":
+    def find_confirmation_reason(self, tool: Tool | None, call: ParsedCall) -> "Doubt | None":
         """Return why a call must wait. One that cannot run anyway is in no doubt."""
-        arguments = _parse_arguments(call)
-        if tool is None or arguments is None or not self._sources or _is_private_read(tool):
+        if tool is None or call.arguments is None or not self._sources or _is_private_read(tool):
             return None
         from shared.domain.policy import Call, doubt  # here, because most turns have no doubt
 
@@ -51,7 +48,7 @@ class ToolPolicy:
             source=tool.source,
             side_effect=tool.side_effect,
             parameters=tool.spec.parameters,
-            arguments=arguments,
+            arguments=call.arguments,
         )
         return doubt(policy_call, self._build_ground())
 
@@ -109,11 +106,3 @@ def _list_sources(
 def _is_private_read(tool: Tool) -> bool:
     """Reading one's own library or account changes nothing and goes to no app."""
     return not tool.side_effect and tool.source.kind != "app"
-
-
-def _parse_arguments(call: ToolCall) -> Mapping[str, Any] | None:
-    try:
-        arguments = from_json(call.arguments or "{}", allow_inf_nan=False)
-    except ValueError:
-        return None
-    return arguments if isinstance(arguments, dict) else None

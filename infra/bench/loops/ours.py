@@ -17,6 +17,7 @@ from shared.adapters.cloud.openai_model import OpenaiModel
 from shared.adapters.resilient_model import ResilientModel
 from shared.adapters.system_clock import SystemClock
 from shared.arguments import Arguments
+from shared.domain.ids import RunId
 from shared.domain.model import ModelRole, UserText
 from shared.domain.run import AnswerText
 
@@ -39,6 +40,7 @@ async def run_turn(question: str) -> str:
     limits = Limits()
     tools = [build_builtin_tool("lookup", "Looking", Lookup, lookup, side_effect=False)]
     agent = Agent(
+        run_id=RunId("bench"),
         model=model,
         role="agent",
         toolkit=Toolkit(tools, timeout_s=limits.call_timeout_s),

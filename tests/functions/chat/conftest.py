@@ -37,15 +37,31 @@ class RecordingToolbox:
 
     answer: str = "done"
     calls: list[tuple[str, str, str, Mapping[str, Any]]] = field(default_factory=list)
+    call_ids: list[str] = field(default_factory=list)
 
-    async def call(self, uid: UserId, app_id: str, tool: str, arguments: Mapping[str, Any]) -> str:
+    async def call(
+        self,
+        uid: UserId,
+        app_id: str,
+        tool: str,
+        arguments: Mapping[str, Any],
+        *,
+        call_id: str,
+    ) -> str:
         self.calls.append((uid, app_id, tool, arguments))
+        self.call_ids.append(call_id)
         return self.answer
 
     async def call_service(
-        self, uid: UserId, service: str, tool: str, arguments: Mapping[str, Any]
+        self,
+        uid: UserId,
+        service: str,
+        tool: str,
+        arguments: Mapping[str, Any],
+        *,
+        call_id: str,
     ) -> str:
-        return await self.call(uid, service, tool, arguments)
+        return await self.call(uid, service, tool, arguments, call_id=call_id)
 
     async def disconnect_all(self, uid: UserId) -> None:
         raise AssertionError("a chat disconnects nobody")

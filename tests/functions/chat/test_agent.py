@@ -1,7 +1,7 @@
 """The agent loop (P1, P3, P10, X37, X42) and its hold."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any
@@ -20,11 +20,12 @@ from functions.chat.tools.toolkit import (
     ToolSearchResult,
     render_fixed,
 )
-from functions.chat.turn.agent import Agent, AgentEvent
+from functions.chat.turn.agent import Agent
 from functions.chat.turn.confirmation import NoConfirmer
 from functions.chat.turn.output_gate import OutputGate
 from functions.chat.turn.tool_policy import ToolPolicy
 from shared.domain.errors import ToolFailed, ToolRefused, Unavailable
+from shared.domain.ids import RunId
 from shared.domain.model import (
     AssistantTurn,
     ModelCallFinished,
@@ -42,6 +43,7 @@ from shared.domain.run import (
     AnswerText,
     CitationShown,
     ReasoningText,
+    RunEvent,
     Stage,
     Status,
     ToolEnded,
@@ -54,7 +56,10 @@ UNKNOWN = "Error: there is no tool 'nobody'. Available: a, breaks, find."
 QUESTION: Sequence[ModelMessage] = [UserText(text="What did Ann say?")]
 
 
-def build_tool(name: str, run: Any) -> Tool:
+def build_tool(name: str, answer: Callable[[Mapping[str, Any]], Awaitable[ResultRenderer]]) -> Tool:
+    async def run(arguments: Mapping[str, Any], _: str) -> ResultRenderer:
+        return await answer(arguments)
+
     return Tool(
         spec=ToolSpec(name=name, description=name, parameters={"type": "object"}),
         status=f"Using {name}",
@@ -75,6 +80,7 @@ def build_agent(
     output_gate: OutputGate | None = None,
 ) -> Agent:
     return Agent(
+        run_id=RunId("r1"),
         model=model,
         role="agent",
         toolkit=Toolkit(tools, timeout_s=30),
@@ -85,7 +91,7 @@ def build_agent(
     )
 
 
-async def collect_events(running: Agent) -> list[AgentEvent]:
+async def collect_events(running: Agent) -> list[RunEvent]:
     return [event async for event in running.run(QUESTION)]
 
 
@@ -93,7 +99,7 @@ async def collect_text(running: Agent) -> str:
     return join_text(await collect_events(running))
 
 
-def join_text(events: Sequence[AgentEvent]) -> str:
+def join_text(events: Sequence[RunEvent]) -> str:
     return "".join(event.text for event in events if isinstance(event, AnswerText))
 
 
@@ -310,69 +316,35 @@ async def test_an_overlong_result_keeps_its_head_and_tail() -> None:
     assert "120000 characters left out" in result.text
 
 
-async def test_an_output_gate_holds_text_until_its_verdict() -> None:
-    verdict = anyio.Event()
-
-    async def classify() -> bool:
-        await verdict.wait()
-        return True
-
-    output_gate = OutputGate(classify)
-    events: list[AgentEvent] = []
-    with ScriptedModel([ReasoningDelta("Hm"), *script_answer("Hi")]) as model:
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(output_gate.classify_output)
-
-            async def listen() -> None:
-                async for event in build_agent(model, output_gate=output_gate).run(QUESTION):
-                    events.append(event)  # noqa: PERF401 - it is looked at while it grows
-
-            tasks.start_soon(listen)
-            await anyio.wait_all_tasks_blocked()
-            assert model.calls, "the model is asked while the verdict is open"
-            assert events == [THINKING]
-            verdict.set()
-
-    assert events == [THINKING, ReasoningText("Hm"), ANSWERING, AnswerText("Hi"), READY]
-
-
 @pytest.mark.parametrize(
     "turn",
-    [
-        script_answer("secret"),
-        script_calls(("a", {})),
-        [ReasoningDelta("secret"), *script_answer()],
-    ],
+    [script_answer("Hi"), script_calls(("a", {})), [ReasoningDelta("Hm"), *script_answer()]],
 )
-async def test_an_output_gate_that_denies_releases_neither_text_nor_tools(turn: Any) -> None:
+async def test_text_and_tools_wait_until_the_question_is_stored(turn: ScriptedTurn) -> None:
     started_tools: list[str] = []
+    output_gate = OutputGate(is_stored=False)
+    events: list[RunEvent] = []
 
-    async def counts(_: Mapping[str, Any]) -> ResultRenderer:
+    async def record_start(_: Mapping[str, Any]) -> ResultRenderer:
         started_tools.append("a")
-        return render_fixed("")
+        return render_fixed("ok")
 
-    async def classify() -> bool:
-        return False
+    async def collect(agent: Agent) -> None:
+        async for event in agent.run(QUESTION):
+            events.append(event)  # noqa: PERF401 - it is looked at while it grows
 
-    output_gate = OutputGate(classify)
-    await output_gate.classify_output()
-    with ScriptedModel(turn) as model:
-        events = await collect_events(
-            build_agent(model, build_tool("a", counts), output_gate=output_gate)
-        )
+    has_call = any(isinstance(event, ToolCallRequested) for event in turn)
+    with ScriptedModel(turn, *([script_answer("done")] if has_call else [])) as model:
+        agent = build_agent(model, build_tool("a", record_start), output_gate=output_gate)
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(collect, agent)
+            await anyio.wait_all_tasks_blocked()
+            assert len(model.calls) == 1, "the model is asked before the question is stored"
+            assert (events, started_tools) == ([THINKING], [])
+            output_gate.mark_stored()
 
-    assert (events, started_tools) == (
-        [THINKING, ANSWERING, AnswerText(user_texts.ANSWER_WITHHELD), READY],
-        [],
-    )
-
-
-async def test_an_output_gate_without_a_verdict_in_time_denies() -> None:
-    output_gate = OutputGate(anyio.sleep_forever, timeout_s=0.01)  # type: ignore[arg-type]
-
-    await output_gate.classify_output()
-
-    assert await output_gate.wait_released() is False
+    assert events[-1] == READY
+    assert started_tools == ["a"] * has_call
 
 
 async def return_card_numbers(_: Mapping[str, Any]) -> ResultRenderer:
@@ -385,7 +357,7 @@ def test_citations_do_not_depend_on_how_the_stream_is_split_p17_x39(places: list
     edges = sorted({0, len(text), *(place % len(text) for place in places)})
     pieces = [text[start:end] for start, end in pairwise(edges)]
 
-    async def collect_answer() -> list[AgentEvent]:
+    async def collect_answer() -> list[RunEvent]:
         with ScriptedModel(script_calls(("find", {})), script_answer(*pieces)) as model:
             return await collect_events(build_agent(model, build_tool("find", return_card_numbers)))
 
@@ -400,7 +372,7 @@ def test_citations_do_not_depend_on_how_the_stream_is_split_p17_x39(places: list
         assert f"[{citation.number}]" not in preceding_text.replace("`a[1]`", "")
 
 
-def select_citations(events: Sequence[AgentEvent]) -> list[CitationShown]:
+def select_citations(events: Sequence[RunEvent]) -> list[CitationShown]:
     return [event for event in events if isinstance(event, CitationShown)]
 
 
@@ -513,7 +485,7 @@ TWO_CALLS = script_calls(("a", {"n": 1}), ("breaks", {}))
     ],
 )
 async def test_model_output_becomes_run_events_in_order_x38_c80(
-    turns: list[ScriptedTurn], expected: list[AgentEvent]
+    turns: list[ScriptedTurn], expected: list[RunEvent]
 ) -> None:
     tools = [
         build_tool("a", echo),
@@ -548,17 +520,6 @@ async def test_the_displayed_result_is_truncated_and_the_model_reads_all_of_it()
     (result,) = [event for event in events if isinstance(event, ToolEnded)]
     assert len(result.output) < 2_100
     assert model.calls[1].messages[-1].text == "x" * 20_000
-
-
-async def test_an_output_gate_whose_classifier_fails_denies() -> None:
-    async def classify() -> bool:
-        raise Unavailable("the classifier is down")
-
-    output_gate = OutputGate(classify)
-
-    await output_gate.classify_output()
-
-    assert await output_gate.wait_released() is False
 
 
 async def raise_tool_failure(_: Mapping[str, Any]) -> ResultRenderer:

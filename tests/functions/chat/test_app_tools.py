@@ -23,6 +23,7 @@ from functions.chat.tools.app_tools import (
     build_app_tools,
     build_model_name,
 )
+from functions.chat.tools.parsed_call import parse_call
 from functions.chat.tools.toolkit import Tool, Toolkit, ToolSearchResult
 from functions.chat.turn.prepare_turn import prepare_turn
 from shared import telemetry
@@ -104,7 +105,7 @@ def count_tool_tokens(tools: Sequence[Tool]) -> int:
 
 
 async def search_tools(tool: Tool, query: str) -> ToolSearchResult:
-    result = await tool.run({"query": query})
+    result = await tool.run({"query": query}, "c1")
     assert isinstance(result, ToolSearchResult)
     return result
 
@@ -230,7 +231,7 @@ def test_every_tool_name_becomes_unique_and_valid_for_the_model_api_t3_p9(tool_n
 
     async def call_all() -> None:
         for tool in tools:
-            await tool.run({})
+            await tool.run({}, "c1")
 
     anyio.run(call_all)
 
@@ -276,9 +277,9 @@ def test_an_apps_tool_has_side_effects_unless_it_is_get_and_declared_read_only_t
 
 async def test_the_result_of_a_tool_search_has_no_source_t11():
     [find] = offer_tools(*MANY_APPS, question="Who is Ann?")
-    call = ToolCall(id="c1", name=SEARCH_TOOL_NAME, arguments='{"query": "export songs"}')
+    request = ToolCall(id="c1", name=SEARCH_TOOL_NAME, arguments='{"query": "export songs"}')
 
-    [outcome] = await Toolkit([find], timeout_s=30).run([call])
+    [outcome] = await Toolkit([find], timeout_s=30).run([parse_call(request, "c1")])
 
     assert outcome.source is None
     assert not any(tool.spec.description in outcome.text for tool in offer_tools(*MANY_APPS))

@@ -19,6 +19,7 @@ from functions.chat.runs.journal import Journal
 from functions.chat.runs.lapsed_runs import require_closed
 from functions.chat.runs.run_events import stream_events
 from functions.chat.tools.app_tools import build_app_tools, build_model_name
+from functions.chat.tools.parsed_call import parse_call
 from functions.chat.turn.answer_turn import answer_turn
 from functions.chat.turn.confirmation import MAX_ARGUMENTS_CHARS
 from functions.chat.turn.prepare_turn import prepare_turn
@@ -216,10 +217,10 @@ async def test_a_call_in_a_chat_with_messages_before_its_window_needs_confirmati
     chat = replace(session, message_count=message_count)
     apps = await world.deps().stores.apps.get_many([AppId("MAIL")])
     tools_by_name = {tool.spec.name: tool for tool in build_app_tools(world.toolbox, ADA, apps, "")}
-    call = ToolCall(id="c1", name=send, arguments=json.dumps(INJECTED_ARGUMENTS))
+    request = ToolCall(id="c1", name=send, arguments=json.dumps(INJECTED_ARGUMENTS))
 
     doubt = build_tool_policy("Go on", history=[], session=chat, app=None).find_confirmation_reason(
-        tools_by_name[send], call
+        tools_by_name[send], parse_call(request, "c1")
     )
 
     assert (doubt is not None) is is_asked

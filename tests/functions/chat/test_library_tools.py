@@ -20,7 +20,7 @@ from tests.functions.chat.library import build_conversation, store_conversations
 
 async def call_tool(world: ChatFixture, name: str, **arguments: Any) -> dict[str, Any]:
     tool = next(t for t in build_library_tools(world.deps(), ADA) if t.spec.name == name)
-    present = await tool.run(arguments)
+    present = await tool.run(arguments, "c1")
     answer: dict[str, Any] = json.loads(present(Citations()))
     return answer
 

@@ -1,5 +1,6 @@
 """P6, P7: what one turn offers of the services that its owner connected, and what becomes of a call."""
 
+import re
 from dataclasses import replace
 from datetime import UTC, datetime
 
@@ -100,6 +101,7 @@ async def test_a_call_reaches_the_proxy_with_the_user_id_and_without_a_token_p7(
         await ask(world.deps(model))
 
     assert world.toolbox.calls == [("ada", "gmail", "get_gmail_messages", arguments)]
+    assert re.fullmatch("[A-Za-z0-9_-]{1,64}", world.toolbox.call_ids[0])
     assert "ya29" not in repr(model.calls)
 
 

@@ -13,7 +13,7 @@ from tests.functions.chat.conftest import ADA, EVE, ChatFixture
 
 async def call_tool(world: ChatFixture, name: str, uid: UserId = ADA, **arguments: Any) -> str:
     tool = next(t for t in build_task_tools(world.deps(), uid) if t.spec.name == name)
-    return (await tool.run(arguments))(Citations())
+    return (await tool.run(arguments, "c1"))(Citations())
 
 
 async def test_a_task_is_created_listed_and_completed_p5(world: ChatFixture) -> None:

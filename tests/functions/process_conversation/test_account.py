@@ -87,7 +87,15 @@ class DisconnectingToolBox:
         documents = await self.world.documents.query(Query(collection=f"users/{uid}/integrations"))
         self.revoked_ids += [document.id for document in documents]
 
-    async def call(self, uid: UserId, app_id: str, tool: str, arguments: Mapping[str, Any]) -> str:
+    async def call(
+        self,
+        uid: UserId,
+        app_id: str,
+        tool: str,
+        arguments: Mapping[str, Any],
+        *,
+        call_id: str,
+    ) -> str:
         raise AssertionError("an erasure calls no tools")
 
     call_service = call

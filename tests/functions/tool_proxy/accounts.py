@@ -72,7 +72,8 @@ class AccountsFixture:
         await self.services.tokens.connect(uid, connection, tokens)
 
     async def call(self, service: Service, tool: str, /, **arguments: Any) -> str:
-        return await self.toolbox.call_service(ADA, service, tool, arguments)
+        call_id = self.services.new_id()
+        return await self.toolbox.call_service(ADA, service, tool, arguments, call_id=call_id)
 
     @property
     def requests(self) -> list[tuple[str, str]]:

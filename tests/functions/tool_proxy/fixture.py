@@ -131,7 +131,8 @@ class ToolProxyFixture:
         return app
 
     async def call(self, app_id: str, name: str = "find", /, **arguments: Any) -> str:
-        return await self.toolbox.call(ALICE, app_id, name, arguments)
+        call_id = self.deps.new_id()
+        return await self.toolbox.call(ALICE, app_id, name, arguments, call_id=call_id)
 
 
 def build_deps(

@@ -220,7 +220,7 @@ async def test_calls_per_user_app_and_hour_are_limited_and_the_error_says_when_t
 
     last_allowed_answer = await world.call(app_id, q="x")
     limit_text = await call_and_read_failure(world, app_id)
-    answer_to_another_user = await world.toolbox.call(BOB, app_id, "find", {"q": "x"})
+    answer_to_another_user = await world.toolbox.call(BOB, app_id, "find", {"q": "x"}, call_id="c1")
     world.clock.advance(minutes=12)
 
     assert (last_allowed_answer, answer_to_another_user) == ("Milk, eggs.", "Milk, eggs.")

@@ -58,7 +58,7 @@ async def test_calls_per_user_service_and_hour_are_limited_p7_t9(world: Accounts
         ToolFailed, match=f"limit of {MAX_CALLS_PER_APP_HOUR} calls an hour to GitHub is reached"
     ):
         await world.call("github", TOOL)
-    answer_to_another_user = await world.toolbox.call_service(BOB, "github", TOOL, {})
+    answer_to_another_user = await world.toolbox.call_service(BOB, "github", TOOL, {}, call_id="c1")
 
     assert last_allowed_answer == answer_to_another_user
     assert len(world.requests) == 2

@@ -337,6 +337,8 @@ async def test_a_user_cannot_call_the_connected_service_of_another(world: Accoun
     await world.connect("github")
 
     with pytest.raises(ToolFailed, match="is not connected"):
-        await world.toolbox.call_service(UserId("eve"), "github", "get_github_issues", {})
+        await world.toolbox.call_service(
+            UserId("eve"), "github", "get_github_issues", {}, call_id="c1"
+        )
 
     assert json.dumps(world.requests) == "[]"

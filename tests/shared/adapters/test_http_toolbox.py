@@ -45,7 +45,7 @@ def find_free_port() -> int:
 async def call(url: str, clock: AutoAdvanceClock) -> str:
     toolbox = HttpToolbox(url, IDENTITY, clock)
     try:
-        return await toolbox.call(UserId("ada"), "APP1", "send", {})
+        return await toolbox.call(UserId("ada"), "APP1", "send", {}, call_id="c1")
     finally:
         await toolbox.aclose()
 

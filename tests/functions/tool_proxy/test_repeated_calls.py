@@ -1,0 +1,50 @@
+"""Repeats of a call, from the run that makes it to the app's server: one call, one message id."""
+
+from functions.chat.deps import Limits
+from functions.chat.tools.app_tools import build_app_tools
+from functions.chat.tools.toolkit import Toolkit
+from functions.chat.turn.agent import Agent
+from functions.chat.turn.confirmation import NoConfirmer
+from functions.chat.turn.output_gate import OutputGate
+from functions.chat.turn.tool_policy import ToolPolicy
+from shared.domain.ids import AppId, RunId
+from shared.domain.model import ModelCallFinished, ToolCall, ToolCallRequested, UserText
+from tests.fakes import ScriptedModel, ScriptedTurn, script_answer
+from tests.functions.tool_proxy.fixture import ALICE, ToolProxyFixture
+
+
+async def test_a_call_repeated_by_its_run_reaches_the_app_under_the_same_message_id_t8(
+    world: ToolProxyFixture,
+) -> None:
+    app = await world.install()
+
+    first_ids = await _collect_message_ids(world, app["id"], RunId("r1"))
+    repeated_ids = await _collect_message_ids(world, app["id"], RunId("r1"))
+    other_ids = await _collect_message_ids(world, app["id"], RunId("r2"))
+
+    assert repeated_ids == first_ids
+    assert len(first_ids | other_ids) == 4
+
+
+async def _collect_message_ids(world: ToolProxyFixture, app_id: str, run_id: RunId) -> set[str]:
+    """Make two calls that the model gives one id; return the ids that the app's server read."""
+    world.notes.calls.clear()
+    apps = await world.deps.stores.apps.get_many([AppId(app_id)])
+    [tool] = build_app_tools(world.toolbox, ALICE, apps, "")
+    request = ToolCall(id="call_0", name=tool.spec.name, arguments='{"q": "milk"}')
+    finished = ModelCallFinished(reason="tool_calls", model="scripted")
+    calls: ScriptedTurn = [ToolCallRequested(request), ToolCallRequested(request), finished]
+    with ScriptedModel(calls, script_answer("Milk, eggs.")) as model:
+        agent = Agent(
+            run_id=run_id,
+            model=model,
+            role="agent",
+            toolkit=Toolkit([tool], timeout_s=30),
+            tool_policy=ToolPolicy("Find the milk"),
+            confirmer=NoConfirmer(),
+            output_gate=OutputGate(),
+            limits=Limits(),
+        )
+        async for _ in agent.run([UserText(text="Find the milk")]):
+            pass
+    return {headers["webhook-id"] for *_, headers in world.notes.calls}
