@@ -40,6 +40,10 @@ def _parse_exclusive_key(value: object) -> object:
     return value if value in get_args(ExclusiveKey) else None
 
 
+def _to_text(value: object) -> object:
+    return value if isinstance(value, str) else None
+
+
 def _to_list(value: object) -> object:
     return [] if value is None else value
 
@@ -107,7 +111,7 @@ class MemoryOutput(ProcessingOutput):
     evidence: str
     kind: Annotated[MemoryKind, BeforeValidator(_parse_kind)]
     exclusive_key: Annotated[ExclusiveKey | None, BeforeValidator(_parse_exclusive_key)] = None
-    favourite_of: str | None = None
+    favourite_of: Annotated[str | None, BeforeValidator(_to_text)] = None
     replaces: int | None = None
 
     @property

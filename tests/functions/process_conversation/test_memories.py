@@ -192,6 +192,7 @@ def test_a_conversation_repeats_at_most_a_fixed_number_of_known_facts_c62():
                 "segment": st.integers(-2, 5),
                 "kind": st.sampled_from(["lasting", "joke", "x", 5]),
                 "exclusive_key": st.sampled_from(["home", "favourite", None, "x", 5]),
+                "favourite_of": st.sampled_from(["tea", None, 5]),
                 "evidence": st.sampled_from(["I'm allergic", "I love jazz", "never said"]),
             }
         )

@@ -28,7 +28,7 @@ _OBJECT_PHRASE = re.compile(
     r"(?!wh|how)(?:please |can you |could you )?\w+ (.+?) (?:to|on|onto|in|into|off|from) (?:the|my|our) .+",
     re.IGNORECASE | re.DOTALL,
 )
-"""What somebody wants put somewhere: "please add oat milk to my list"."""
+"""The object of a request: "please add oat milk to my list"."""
 _OPEN_TASKS = re.compile(r"\b(to-?dos?|to-do list|tasks|action items)\b", re.IGNORECASE)
 _GREETING = re.compile(
     r"(hi|hello|hey|good (morning|afternoon|evening|night)|thanks?( you)?|bye|help)\b[^?]{0,20}\W*",
@@ -40,12 +40,12 @@ _MIN_SHARED_TERMS = 2
 
 
 def extract_content_terms(text: str) -> set[str]:
-    """Return the terms that carry meaning."""
+    """Return the terms with meaning."""
     return {term for term in tokenize(text) if get_term_weight(term) > FUNCTION_WEIGHT}
 
 
 def is_small_talk(question: str) -> bool:
-    """Tell a greeting, or a question about ourselves, from one about the owner's life."""
+    """Tell a greeting, or a question about the assistant, from one about the owner's life."""
     if _GREETING.fullmatch(question.strip()):
         return True
     has_content = any(get_term_weight(term) > EVERYDAY_WEIGHT for term in tokenize(question))
@@ -53,9 +53,9 @@ def is_small_talk(question: str) -> bool:
 
 
 def plan(question: str, now: datetime | None, tools: Sequence[ToolSpec]) -> list[PlannedCall]:
-    """Ask the apps whose description fits the question best, or else the owner's tasks or library.
+    """Call the apps whose description fits the question best, or else the owner's tasks or library.
 
-    What is plainly general asks nobody's library.
+    A general question calls no library tool.
     """
     app_calls = [
         (tool.name, _build_arguments(tool, question)) for tool in _select_best(tools, question)
@@ -77,7 +77,7 @@ def _is_app_tool(tool: ToolSpec) -> bool:
 
 
 def _measure_fit(tool: ToolSpec, question: str) -> tuple[int, bool]:
-    """Count shared words; of equals that one is better which wants as much as is said."""
+    """Count shared words; between equals, a tool with an argument suits a question with an object."""
     shared_terms = extract_content_terms(f"{tool.name} {tool.description}") & extract_content_terms(
         question
     )
