@@ -9,16 +9,14 @@ from shared.domain.ids import MemoryId
 from shared.domain.value import value
 
 LEASE_TTL = timedelta(seconds=120)
-"""Longer than an attempt goes without a sign of life: a model's call and its repetition."""
-
-
+"""Longer than an attempt is silent: a model call and its retry."""
 MAX_ATTEMPT_LIFETIME = timedelta(minutes=10)
-"""Longer than any attempt lives: the platform ends a request after 540 seconds."""
+"""Longer than any attempt runs: the platform ends a request after 540 seconds."""
 
 
 @value
 class WriteLease:
-    """An attempt that may write to the index until then, and died if it said nothing since."""
+    """The right of an attempt to write to the index until `until`; after that it counts as dead."""
 
     attempt: str
     said: str
@@ -27,11 +25,11 @@ class WriteLease:
 
 @value
 class Claim:
-    """Stands beside a conversation and outlives it for as long as somebody may write its rows.
+    """A document beside a conversation that outlives it while an attempt may write its rows.
 
-    `attempt` is the fencing token: a new one each time. `said` is the content hash of the message
-    that led to the attempt, empty for a deletion: it names the message when it comes again. At most
-    `chunk_count` chunks and these memories stand in the index.
+    `attempt` is the fencing token: a new one each time. `said` is the content hash in the message
+    that led to the attempt, empty for a deletion: a redelivery is recognised by it. The index holds at
+    most `chunk_count` chunks and the memories `memory_ids`.
     """
 
     attempt: str
@@ -51,7 +49,7 @@ def has_no_writer(claim: Claim | None, message_hash: str) -> bool:
 def acquire(
     previous: Claim | None, *, attempt: str, content_hash: str, message_hash: str, now: datetime
 ) -> Claim:
-    """Take over from whoever worked on other content, or is dead. Raises Unavailable otherwise."""
+    """Take over from an attempt on other content, or a dead one. Raises Unavailable otherwise."""
     new_claim = Claim(
         attempt=attempt, content_hash=content_hash, said=message_hash, lease_until=now + LEASE_TTL
     )
@@ -59,20 +57,22 @@ def acquire(
         return new_claim
     if previous.content_hash == content_hash and previous.lease_until > now:
         raise Unavailable("Another attempt is processing this conversation")
-    if any(one.said == message_hash and one.until > now for one in previous.writing):
+    if any(lease.said == message_hash and lease.until > now for lease in previous.writing):
         raise Unavailable("Another attempt may still write to the index")
     return replace(
         new_claim,
         chunk_count=previous.chunk_count,
         memory_ids=previous.memory_ids,
-        writing=tuple(one for one in previous.writing if one.until + MAX_ATTEMPT_LIFETIME > now),
+        writing=tuple(
+            lease for lease in previous.writing if lease.until + MAX_ATTEMPT_LIFETIME > now
+        ),
     )
 
 
 def add_write_lease(
     claim: Claim, chunk_count: int, memory_ids: Sequence[MemoryId], now: datetime
 ) -> Claim:
-    """Announce rows before they are written."""
+    """Record rows before they are written."""
     until = now + LEASE_TTL
     return replace(
         claim,
@@ -84,7 +84,7 @@ def add_write_lease(
 
 
 def finish(claim: Claim, attempt: str, now: datetime) -> Claim:
-    """End an attempt whose rows are in place. Those that may still write stay on record."""
+    """End an attempt whose rows are in place; the write leases of others stay."""
     return replace(
         claim,
         lease_until=now,
@@ -93,7 +93,7 @@ def finish(claim: Claim, attempt: str, now: datetime) -> Claim:
 
 
 def release(stored: Claim | None, own_claim: Claim, now: datetime) -> Claim:
-    """End an attempt that may have left rows behind: its message mends that when it comes again."""
+    """End an attempt that may have left rows behind; the redelivery of its message corrects them."""
     claim = stored or own_claim
     own_lease = WriteLease(attempt=own_claim.attempt, said=own_claim.said, until=now)
     return replace(
