@@ -1,7 +1,8 @@
 """Dependencies of the tool proxy: the ports and stores that its stories use."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
+from functions.tool_proxy.ports import ManifestSource, Transport, TransportName
 from shared.data.authorization_store import AuthorizationStore
 from shared.data.stores import Stores
 from shared.data.token_store import AccountTokenStore, TokenStore
@@ -38,6 +39,9 @@ class McpDeps:
     Their authorization servers send users back to `redirect_uri`.
     """
 
+    clock: Clock
+    new_id: NewId
+    egress: Egress
     tokens: TokenStore[McpTokens]
     authorizations: AuthorizationStore[McpAuthorization]
     keys: Keys
@@ -57,4 +61,6 @@ class ToolProxyDeps:
     stores: Stores
     services: ServicesDeps
     mcp: McpDeps
+    choose_transport: Callable[[TransportName], Transport]
+    choose_manifest_source: Callable[[TransportName], ManifestSource]
     app_limiters: AppLimiters

@@ -2,7 +2,9 @@
 
 from functools import cache
 
+from functions.tool_proxy.calls.http_transport import HttpTransport
 from functions.tool_proxy.deps import McpDeps, ServicesDeps, ToolProxyDeps
+from functions.tool_proxy.ports import ManifestSource, Transport, TransportName
 from shared import wiring
 from shared.data.authorization_store import (
     build_account_authorization_store,
@@ -32,6 +34,8 @@ def deps() -> ToolProxyDeps:
         stores=wiring.stores(),
         services=_build_services(),
         mcp=_build_mcp(),
+        choose_transport=_choose_transport,
+        choose_manifest_source=_choose_manifest_source,
         app_limiters=AppLimiters(),
     )
 
@@ -51,11 +55,35 @@ def _build_services() -> ServicesDeps:
     )
 
 
+@cache
 def _build_mcp() -> McpDeps:
     documents, keys = wiring.documents(), wiring.keys()
     return McpDeps(
+        clock=wiring.clock(),
+        new_id=wiring.new_id(),
+        egress=wiring.egress(),
         tokens=build_mcp_token_store(documents, keys),
         authorizations=build_mcp_authorization_store(documents, keys),
         keys=keys,
         redirect_uri=f"{wiring.settings().public_url}/v1/apps/mcp/callback",
     )
+
+
+@cache
+def _choose_transport(name: TransportName) -> Transport:
+    if name == "http":
+        return HttpTransport(egress=wiring.egress(), clock=wiring.clock())
+    from functions.tool_proxy.mcp_servers.mcp_transport import McpTransport
+
+    return McpTransport(deps=_build_mcp())
+
+
+@cache
+def _choose_manifest_source(name: TransportName) -> ManifestSource:
+    if name == "http":
+        from functions.tool_proxy.registry.http_manifest_source import HttpManifestSource
+
+        return HttpManifestSource(egress=wiring.egress())
+    from functions.tool_proxy.mcp_servers.mcp_manifest_source import McpManifestSource
+
+    return McpManifestSource(deps=_build_mcp())

@@ -1,13 +1,11 @@
 """How an MCP server becomes an app: asked for its tools, or first for its owner's permission."""
 
-from functions.tool_proxy.calls.result_mapping import sanitize_reason
 from functions.tool_proxy.deps import ToolProxyDeps
 from functions.tool_proxy.mcp_servers import tokens
-from functions.tool_proxy.mcp_servers.errors import ProtocolError
+from functions.tool_proxy.mcp_servers.errors import AuthorizationNeeded, ProtocolError
 from functions.tool_proxy.registry import access, registration
+from functions.tool_proxy.registry.manifest import ManifestFailed
 from functions.tool_proxy.registry.registration import (
-    AuthorizationNeeded,
-    ManifestFailed,
     Registration,
     apply_manifest,
     mark_verified,
@@ -30,6 +28,7 @@ from shared.oauth.state import (
     CallbackState,
     NotConnected,
 )
+from shared.outbound.untrusted_text import sanitize_reason
 
 _STATE_PURPOSE = "the state of an MCP server's authorization"
 
@@ -104,7 +103,7 @@ async def _start_authorization(
     server = app.external_integration.mcp_server_url or ""
     try:
         start = await discovery.start_authorization(
-            deps.egress,
+            deps.mcp.egress,
             server,
             challenge,
             redirect_uri=deps.mcp.redirect_uri,
@@ -156,7 +155,7 @@ async def _store_tokens(
 ) -> None:
     try:
         new_tokens = await tokens.exchange(
-            deps,
+            deps.mcp,
             authorization.access,
             grant_type="authorization_code",
             code=code,

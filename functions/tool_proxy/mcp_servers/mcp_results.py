@@ -1,14 +1,11 @@
-"""What an MCP server answered, as text for the model."""
+"""MCP result mapping: a server's result as text for the model."""
 
 from typing import TYPE_CHECKING, assert_never
 
-from functions.tool_proxy.calls.outgoing import CallFailed
-from functions.tool_proxy.calls.result_mapping import (
-    MAX_TEXT_CHARS,
-    sanitize_reason,
-    to_compact_json,
-)
+from functions.tool_proxy.calls.failures import CallFailed
+from functions.tool_proxy.calls.result_mapping import MAX_TEXT_CHARS, to_compact_json
 from shared.domain.app import ChatTool
+from shared.outbound.untrusted_text import sanitize_reason
 from shared.security.visible_text import strip_invisible
 
 if TYPE_CHECKING:
@@ -16,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def to_model_text(tool: ChatTool, result: "CallToolResult") -> str:
-    """Return what the model reads. Raises CallFailed where the server says that it failed."""
+    """Return text for the model. Raises CallFailed for a result that the server marks as an error."""
     text = "\n".join(filter(None, map(_to_text, result.content)))
     if result.is_error:
         message = f"Error calling {tool.name}: {sanitize_reason(text) or 'no reason given'}"

@@ -7,7 +7,7 @@ from functions.tool_proxy.mcp_servers import connect
 from functions.tool_proxy.mcp_servers.connect import ConnectResult
 from functions.tool_proxy.mcp_servers.mcp_server_schemas import McpAppIn, McpAppOut, McpCallbackIn
 from functions.tool_proxy.registry.app_routes import build_manifest_problem
-from functions.tool_proxy.registry.registration import ManifestFailed, NoManifest
+from functions.tool_proxy.registry.manifest import ManifestFailed, NoManifest
 from shared.domain.errors import CallerError, NotAllowed, Unavailable
 from shared.domain.ids import AppId
 from shared.edge.routes import Call, route

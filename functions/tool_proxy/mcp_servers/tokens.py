@@ -7,7 +7,7 @@ from functools import partial
 from typing import TypeVar
 from urllib.parse import urlencode
 
-from functions.tool_proxy.deps import ToolProxyDeps
+from functions.tool_proxy.deps import McpDeps
 from functions.tool_proxy.mcp_servers.errors import Unauthorized
 from shared import telemetry
 from shared.domain.app import App
@@ -36,7 +36,7 @@ MIN_TOKEN_LIFETIME = timedelta(seconds=60)
 
 
 async def call_with_token(
-    deps: ToolProxyDeps, uid: UserId, app: App, ask: Callable[[str | None], Awaitable[T]]
+    deps: McpDeps, uid: UserId, app: App, ask: Callable[[str | None], Awaitable[T]]
 ) -> T:
     """Ask an app's server with this user's token if there is one; again with a newer one if need be.
 
@@ -53,7 +53,7 @@ async def call_with_token(
 
 
 async def _get_valid_token(
-    deps: ToolProxyDeps, uid: UserId, app: App, *, refused_token: str | None = None
+    deps: McpDeps, uid: UserId, app: App, *, refused_token: str | None = None
 ) -> str | None:
     """Return a token that should hold; None where only the user can help."""
     server = _McpAccount(deps=deps, uid=uid, app=app)
@@ -72,7 +72,7 @@ def _is_expiring(tokens: Tokens, now: datetime) -> bool:
 
 
 async def exchange(
-    deps: ToolProxyDeps, access: McpAccess, *, previous: Tokens | None = None, **fields: str
+    deps: McpDeps, access: McpAccess, *, previous: Tokens | None = None, **fields: str
 ) -> Tokens:
     """Ask the authorization server for tokens. Raises oauth.Refused and Unavailable."""
     try:
@@ -103,7 +103,7 @@ def _build_request(access: McpAccess, fields: Mapping[str, str]) -> EgressReques
 class _McpAccount:
     """A user's account at an MCP server, with tokens that can be refreshed."""
 
-    deps: ToolProxyDeps
+    deps: McpDeps
     uid: UserId
     app: App
 
@@ -113,9 +113,7 @@ class _McpAccount:
 
     async def load(self) -> StoredTokens[McpTokens]:
         try:
-            stored = await self.deps.mcp.tokens.get(
-                self.uid, self.app.id, audience=self._server_url
-            )
+            stored = await self.deps.tokens.get(self.uid, self.app.id, audience=self._server_url)
         except CannotUnwrap as error:
             raise NotFound("The tokens of this server are lost") from error
         if stored is None:
@@ -124,7 +122,7 @@ class _McpAccount:
 
     async def refresh(self, old: StoredTokens[McpTokens]) -> None:
         """Forget tokens that cannot be refreshed; if others were stored meanwhile, those count."""
-        store = self.deps.mcp.tokens
+        store = self.deps.tokens
         try:
             tokens = await self._exchange_refresh_token(old.tokens)
             if tokens is None:
@@ -149,7 +147,7 @@ class _McpAccount:
 
     async def claim(self, holder: str) -> bool:
         now = self.deps.clock.now()
-        return await self.deps.mcp.tokens.claim(self.uid, self.app.id, holder, now=now)
+        return await self.deps.tokens.claim(self.uid, self.app.id, holder, now=now)
 
     async def release(self, holder: str) -> None:
-        await self.deps.mcp.tokens.release(self.uid, self.app.id, holder)
+        await self.deps.tokens.release(self.uid, self.app.id, holder)

@@ -6,7 +6,7 @@ from starlette.responses import Response
 
 from functions.tool_proxy.deps import ToolProxyDeps
 from functions.tool_proxy.registry import access, credentials, registration
-from functions.tool_proxy.registry.registration import ManifestFailed, NoManifest
+from functions.tool_proxy.registry.manifest import ManifestFailed, NoManifest
 from functions.tool_proxy.registry.schemas import (
     AppIn,
     AppOut,

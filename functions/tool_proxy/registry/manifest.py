@@ -1,9 +1,10 @@
-"""What an app says it can do: its manifest, read with suspicion."""
+"""Manifest of an app: the tools that it declares, parsed and bounded; it is untrusted input."""
 
 from collections.abc import Mapping
-from typing import Any, Literal, cast, get_args
+from typing import Any, cast, get_args
 from urllib.parse import urljoin, urlsplit
 
+from functions.tool_proxy.ports import ChatMessageSettings, Manifest
 from functions.tool_proxy.registry.parameters import (
     InvalidTool,
     SchemaBudget,
@@ -11,7 +12,7 @@ from functions.tool_proxy.registry.parameters import (
     read_json,
 )
 from shared.domain.app import ChatTool, ExternalIntegration, Method
-from shared.domain.value import value
+from shared.domain.errors import KeepsakeError
 
 MAX_TOOLS = 40
 _MAX_NAME_CHARS = 64
@@ -19,29 +20,19 @@ _MAX_TEXT_CHARS = 2_000
 
 
 class InvalidManifest(ValueError):
-    """The whole manifest cannot be used; the message is for its developer."""
+    """The manifest as a whole cannot be used; the message is for its developer."""
 
 
-@value
-class ChatMessageSettings:
-    """Whether and where the app's notifications become chat messages."""
-
-    enabled: bool = False
-    target: Literal["main", "app"] = "app"
-    notify: bool = False
+class NoManifest(KeepsakeError):
+    """The app names no manifest, or one at a refused address; its developer can fix that."""
 
 
-@value
-class Manifest:
-    """The usable tools, one reason for each other, and chat settings if it declares any."""
-
-    tools: tuple[ChatTool, ...]
-    refused_tools: tuple[str, ...]
-    chat_messages: ChatMessageSettings | None = None
+class ManifestFailed(KeepsakeError):
+    """The app's server did not return a usable manifest; the message is the reason."""
 
 
 def read_manifest(body: bytes, integration: ExternalIntegration) -> Manifest:
-    """Read fetched JSON. Raises BadManifest when there is no list of tools in it."""
+    """Parse a manifest. Raises InvalidManifest if it is not JSON with a list of tools."""
     content = _parse_manifest(body)
     tools: dict[str, ChatTool] = {}
     refusals = []
@@ -75,7 +66,7 @@ def _get_label(declaration: Any, position: int) -> str:
 
 
 def _parse_unique_name(declaration: Any, tools: Mapping[str, ChatTool]) -> str:
-    """Return the tool's name; one that has no place is not read any further."""
+    """Return the tool's name. Raises InvalidTool for a duplicate, and for one tool too many."""
     if not isinstance(declaration, dict):
         raise InvalidTool("not an object")
     name = _parse_text(declaration, "name", _MAX_NAME_CHARS)
@@ -128,7 +119,7 @@ def _parse_method(value: Any) -> Method:
 
 
 def _parse_endpoint(endpoint: str, integration: ExternalIntegration) -> str:
-    """Join a relative endpoint to the app's home, or to where the manifest was found."""
+    """Resolve a relative endpoint against the app's home, or else the manifest's address."""
     manifest = integration.chat_tools_manifest_url or ""
     if endpoint.startswith("/") and not endpoint.startswith("//"):
         if integration.app_home_url:
@@ -151,7 +142,7 @@ def _get_origin(url: str) -> tuple[str, str] | None:
 
 
 def _parse_chat_messages(declaration: Any) -> ChatMessageSettings | None:
-    """Take what is well-formed; an unknown target means the app's own chat."""
+    """Parse the settings that are well-formed; an unknown target means the app's own chat."""
     if not isinstance(declaration, dict):
         return None
     return ChatMessageSettings(

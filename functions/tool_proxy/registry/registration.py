@@ -5,55 +5,23 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
 from typing import Literal
-from urllib.parse import urljoin
 
-import anyio.to_thread
-
-from functions.tool_proxy.calls.result_mapping import sanitize_reason
 from functions.tool_proxy.deps import ToolProxyDeps
-from functions.tool_proxy.mcp_servers.errors import ProtocolError, Unauthorized
-from functions.tool_proxy.mcp_servers.tool_list import fetch_tools
+from functions.tool_proxy.ports import Manifest, TransportName
 from functions.tool_proxy.registry.access import require_owned
 from functions.tool_proxy.registry.credentials import create_signing_secret
-from functions.tool_proxy.registry.manifest import InvalidManifest, Manifest, read_manifest
 from shared.domain.app import App, ExternalIntegration
-from shared.domain.errors import (
-    Conflict,
-    KeepsakeError,
-    NotAllowed,
-    TooLarge,
-    Unavailable,
-)
+from shared.domain.errors import Conflict
 from shared.domain.ids import AppId, UserId
 from shared.domain.value import value
-from shared.ports import EgressRequest, EgressResponse
 
 MAX_APPS = 20
-MAX_REDIRECTS = 3
-MAX_MANIFEST_BYTES = 262_144
-MANIFEST_TIMEOUT_S = 10
 _CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
-
-
-class NoManifest(KeepsakeError):
-    """The app names no manifest, or one at an address that is refused: its developer can fix it."""
-
-
-class ManifestFailed(KeepsakeError):
-    """The app's server did not give a usable manifest; the message says why."""
-
-
-class AuthorizationNeeded(ManifestFailed):
-    """The app's MCP server says nothing without a token; `challenge` is how it said so."""
-
-    def __init__(self, challenge: str) -> None:
-        super().__init__("The MCP server asks for authorization.")
-        self.challenge = challenge
 
 
 @value
 class Registration:
-    """What a developer says about an app."""
+    """An app as its developer describes it."""
 
     name: str
     description: str
@@ -65,10 +33,10 @@ class Registration:
 
 
 async def register_app(deps: ToolProxyDeps, owner: UserId, registration: Registration) -> App:
-    """Create an app. With a manifest that cannot be used nothing is stored.
+    """Create an app and read its manifest. If that cannot be used, nothing is stored.
 
-    Its developer is at the keyboard and reads the reason; an app without its tools would only look
-    registered. Raises Conflict, NoManifest and ManifestFailed.
+    An app without its tools would only look registered, and its developer is there to read the
+    reason. Raises Conflict, NoManifest and ManifestFailed.
     """
     app = await build_app(deps, owner, registration)
     if _has_tool_source(app.external_integration):
@@ -78,7 +46,7 @@ async def register_app(deps: ToolProxyDeps, owner: UserId, registration: Registr
 
 
 async def build_app(deps: ToolProxyDeps, owner: UserId, registration: Registration) -> App:
-    """Make an app that is not stored yet and has no tools. Raises Conflict."""
+    """Build an app without tools, which is not stored yet. Raises Conflict for too many apps."""
     if await deps.stores.apps.count_owned(owner) >= MAX_APPS:
         raise Conflict(f"You may have {MAX_APPS} apps.")
     return App(
@@ -97,9 +65,9 @@ async def build_app(deps: ToolProxyDeps, owner: UserId, registration: Registrati
 
 
 async def refresh_manifest(deps: ToolProxyDeps, uid: UserId, app_id: AppId) -> App:
-    """Read the manifest again; every setting it does not speak of stays.
+    """Read the manifest again; settings that it does not declare stay as they are.
 
-    An app that was switched off is called again. Raises NotFound, NotAllowed, NoManifest and
+    An app that was switched off is on again. Raises NotFound, NotAllowed, NoManifest and
     ManifestFailed.
     """
     manifest = await fetch_manifest(deps, await require_owned(deps, uid, app_id))
@@ -111,9 +79,9 @@ async def refresh_manifest(deps: ToolProxyDeps, uid: UserId, app_id: AppId) -> A
 async def change_app(
     deps: ToolProxyDeps, uid: UserId, app_id: AppId, apply_changes: Callable[[App], App]
 ) -> App:
-    """Change what its developer says about an app, and read its manifest again if it has one.
+    """Change an app, and read its manifest again if it has one.
 
-    With a manifest that cannot be used nothing is changed. Raises as `refresh`, and Conflict.
+    If the manifest cannot be used, nothing is changed. Raises as refresh_manifest, and Conflict.
     """
     stored_app = await require_owned(deps, uid, app_id)
     changed_app = apply_changes(stored_app)
@@ -132,7 +100,7 @@ async def change_app(
 
 
 async def remove_app(deps: ToolProxyDeps, uid: UserId, app_id: AppId) -> None:
-    """Delete an app, and what opened its server. Raises NotFound and NotAllowed."""
+    """Delete an app, and its owner's tokens for its server. Raises NotFound and NotAllowed."""
     await require_owned(deps, uid, app_id)
     await deps.mcp.tokens.delete(uid, app_id)
     await deps.stores.apps.remove(app_id)
@@ -143,11 +111,12 @@ def _has_tool_source(integration: ExternalIntegration) -> bool:
 
 
 def mark_verified(deps: ToolProxyDeps, app: App) -> App:
+    """Return the app as checked now, and switched on."""
     return replace(app, checked_at=deps.clock.now(), switched_off=None, webhook_off=None)
 
 
 def apply_manifest(app: App, manifest: Manifest) -> App:
-    """Return the app with what its manifest says."""
+    """Return the app with the tools and settings of its manifest."""
     integration = app.external_integration
     if chat := manifest.chat_messages:
         integration = replace(
@@ -165,68 +134,13 @@ def apply_manifest(app: App, manifest: Manifest) -> App:
 
 
 async def fetch_manifest(deps: ToolProxyDeps, app: App) -> Manifest:
-    """Read what an app declares, where it says. Raises NoManifest and ManifestFailed."""
-    if server := app.external_integration.mcp_server_url:
-        return await _fetch_mcp_manifest(deps, app, server)
-    url = app.external_integration.chat_tools_manifest_url
-    if not url:
-        raise NoManifest("The app has no chat_tools_manifest_url.")
-    try:
-        response = await _get_with_redirects(deps, url)
-        if response.status != 200:
-            raise ManifestFailed(f"The manifest's address answered HTTP {response.status}.")
-        run_in_thread = anyio.to_thread.run_sync  # a large one takes a second of computing
-        return await run_in_thread(read_manifest, response.body, app.external_integration)
-    except NotAllowed as refusal:
-        raise NoManifest(f"chat_tools_manifest_url is refused: {refusal}") from refusal
-    except (Unavailable, TooLarge, InvalidManifest) as failure:
-        raise ManifestFailed(f"The manifest could not be read: {failure}") from failure
-
-
-async def _fetch_mcp_manifest(deps: ToolProxyDeps, app: App, server: str) -> Manifest:
-    try:
-        return await fetch_tools(deps, app, server)
-    except NotAllowed as refusal:
-        raise NoManifest(f"mcp_server_url is refused: {refusal}") from refusal
-    except Unauthorized as challenge:
-        raise AuthorizationNeeded(challenge.challenge) from challenge
-    except ProtocolError as failure:
-        raise ManifestFailed(
-            f"The MCP server refused: {sanitize_reason(str(failure))}"
-        ) from failure
-    except (Unavailable, TooLarge, InvalidManifest) as failure:
-        raise ManifestFailed(f"The MCP server could not be asked: {failure}") from failure
-
-
-async def _get_with_redirects(deps: ToolProxyDeps, url: str) -> EgressResponse:
-    """Follow a few redirects: each is a request of its own, which the guard judges as the first."""
-    for _ in range(1 + MAX_REDIRECTS):
-        response = await deps.egress.send(
-            EgressRequest(
-                method="GET",
-                url=url,
-                headers={"Accept": "application/json"},
-                timeout_s=MANIFEST_TIMEOUT_S,
-                max_bytes=MAX_MANIFEST_BYTES,
-                accepts=("application/json", "application/octet-stream", "text/plain"),
-            )
-        )
-        location = response.headers.get("location")
-        if response.status not in (301, 302, 303, 307, 308) or not location:
-            return response
-        url = _join_url(url, location)
-    raise ManifestFailed(f"The manifest's address redirects more than {MAX_REDIRECTS} times.")
-
-
-def _join_url(url: str, location: str) -> str:
-    try:
-        return urljoin(url, location)
-    except ValueError as error:
-        raise ManifestFailed("The manifest's address redirects to no address.") from error
+    """Read an app's manifest from its source. Raises NoManifest and ManifestFailed."""
+    name: TransportName = "mcp" if app.external_integration.mcp_server_url else "http"
+    return await deps.choose_manifest_source(name).fetch(app)
 
 
 def create_ulid(now: datetime, seed: str) -> AppId:
-    """Return 26 characters that sort by time: 48 bits of it, then 80 of what `seed` hashes to."""
+    """Return a ULID, 26 characters that sort by time: 48 bits of it, then 80 of the hash of `seed`."""
     random = int.from_bytes(hashlib.sha256(seed.encode()).digest()[:10])
     number = (int(now.timestamp() * 1000) << 80) | random
     return AppId("".join(_CROCKFORD[(number >> 5 * place) & 31] for place in reversed(range(26))))

@@ -1,9 +1,9 @@
-"""An app's server, and the tool proxy before it, as tests see them."""
+"""Test fixture of the tool proxy: an app's server, and the functions in front of it."""
 
 import asyncio
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from queue import SimpleQueue
 from threading import Event
@@ -16,7 +16,12 @@ from starlette.responses import JSONResponse, RedirectResponse
 from starlette.responses import Response as Served
 from starlette.routing import Route
 
-from functions.tool_proxy.deps import ToolProxyDeps
+from functions.tool_proxy.calls.http_transport import HttpTransport
+from functions.tool_proxy.deps import McpDeps, ToolProxyDeps
+from functions.tool_proxy.mcp_servers.mcp_manifest_source import McpManifestSource
+from functions.tool_proxy.mcp_servers.mcp_transport import McpTransport
+from functions.tool_proxy.ports import ManifestSource, Transport, TransportName
+from functions.tool_proxy.registry.http_manifest_source import HttpManifestSource
 from functions.tool_proxy.routes import ROUTES
 from shared.adapters.embedded.local_identity import LocalIdentity, LocalServiceIdentity
 from shared.adapters.guarded_egress import GuardedEgress
@@ -25,7 +30,7 @@ from shared.data.stores import Stores
 from shared.domain.ids import UserId
 from shared.edge.http import build_application
 from shared.outbound.app_limiter import AppLimiters
-from shared.ports import Documents
+from shared.ports import Clock, Documents, Egress
 from tests.fakes import CountingIds, FixedClock, RecordingTasks
 from tests.functions.tool_proxy.services import build_mcp_deps, build_services_deps
 
@@ -142,16 +147,45 @@ def build_deps(
     origins: Sequence[str],
     tasks: RecordingTasks | None = None,
 ) -> ToolProxyDeps:
-    """Wire the tool proxy over a store; its guard lets `origins` through."""
+    """Wire the tool proxy over a store; its egress rules allow `origins`."""
+    new_id, egress = CountingIds(), GuardedEgress(dev_origins=origins)
+    mcp = build_mcp_deps(documents, clock=clock, new_id=new_id, egress=egress)
     return ToolProxyDeps(
         identity=LocalIdentity(SECRET),
         service_identity=LocalServiceIdentity(SECRET),
         clock=clock,
-        new_id=CountingIds(),
-        egress=GuardedEgress(dev_origins=origins),
+        new_id=new_id,
+        egress=egress,
         stores=Stores(documents),
         services=build_services_deps(documents),
-        mcp=build_mcp_deps(documents),
+        mcp=mcp,
         tasks=tasks or RecordingTasks(),
+        choose_transport=_build_transports(clock, egress, mcp),
+        choose_manifest_source=_build_manifest_sources(egress, mcp),
         app_limiters=AppLimiters(),
     )
+
+
+def replace_egress(deps: ToolProxyDeps, egress: Egress) -> ToolProxyDeps:
+    mcp = replace(deps.mcp, egress=egress)
+    return replace(
+        deps,
+        egress=egress,
+        mcp=mcp,
+        choose_transport=_build_transports(deps.clock, egress, mcp),
+        choose_manifest_source=_build_manifest_sources(egress, mcp),
+    )
+
+
+def _build_transports(
+    clock: Clock, egress: Egress, mcp: McpDeps
+) -> Callable[[TransportName], Transport]:
+    http, over_mcp = HttpTransport(egress=egress, clock=clock), McpTransport(deps=mcp)
+    return lambda name: http if name == "http" else over_mcp
+
+
+def _build_manifest_sources(
+    egress: Egress, mcp: McpDeps
+) -> Callable[[TransportName], ManifestSource]:
+    http, over_mcp = HttpManifestSource(egress=egress), McpManifestSource(deps=mcp)
+    return lambda name: http if name == "http" else over_mcp

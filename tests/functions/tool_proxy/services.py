@@ -1,4 +1,4 @@
-"""What connected accounts and MCP servers ask of the world, in tests."""
+"""Dependencies of connected accounts and of MCP servers, in tests."""
 
 from collections.abc import Mapping
 
@@ -19,8 +19,11 @@ KEYS = LocalKeys(b"k" * 32)
 REDIRECT_URI = "https://keepsake.example.com/v1/connections/callback"
 
 
-def build_mcp_deps(documents: Documents) -> McpDeps:
+def build_mcp_deps(documents: Documents, *, clock: Clock, new_id: NewId, egress: Egress) -> McpDeps:
     return McpDeps(
+        clock=clock,
+        new_id=new_id,
+        egress=egress,
         tokens=build_mcp_token_store(documents, KEYS),
         authorizations=build_mcp_authorization_store(documents, KEYS),
         keys=KEYS,

@@ -6,12 +6,8 @@ from typing import Any
 
 import pytest
 
-from functions.tool_proxy.registry.manifest import (
-    ChatMessageSettings,
-    InvalidManifest,
-    Manifest,
-    read_manifest,
-)
+from functions.tool_proxy.ports import ChatMessageSettings, Manifest
+from functions.tool_proxy.registry.manifest import InvalidManifest, read_manifest
 from shared.domain.app import ExternalIntegration
 
 MANIFEST_URL = "https://notes.example.com/.well-known/omi-tools.json"

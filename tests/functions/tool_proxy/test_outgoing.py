@@ -33,7 +33,7 @@ from shared.resilience.call_quota import MAX_CALLS_PER_APP_HOUR, MAX_CALLS_PER_U
 from shared.resilience.circuit_breaker import FAILURE_THRESHOLD as IN_A_ROW
 from shared.resilience.hour_windows import floor_to_hour
 from tests.fakes import replace_stores
-from tests.functions.tool_proxy.fixture import ALICE, ToolProxyFixture
+from tests.functions.tool_proxy.fixture import ALICE, ToolProxyFixture, replace_egress
 
 BOB = UserId("bob")
 
@@ -126,7 +126,7 @@ async def test_a_call_without_an_answer_is_explained_and_counts_as_a_failure_t6_
     world: ToolProxyFixture, error: KeepsakeError, text: str, logged_error: str
 ):
     app_id = await install_app(world)
-    deps = replace(world.deps, egress=FailingEgress(error))
+    deps = replace_egress(world.deps, FailingEgress(error))
 
     with pytest.raises(ToolFailed, match=text):
         await call_tool(deps, ALICE, app_id, "find", {"q": "x"})

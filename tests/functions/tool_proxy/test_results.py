@@ -4,8 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from functions.tool_proxy.calls.outgoing import CallFailed, OutgoingCall
+from functions.tool_proxy.calls.failures import CallFailed
 from functions.tool_proxy.calls.result_mapping import MAX_TEXT_CHARS, to_model_text
+from functions.tool_proxy.ports import OutgoingCall
 from shared.domain.app import App, ChatTool, ExternalIntegration
 from shared.domain.ids import AppId, UserId
 from shared.ports import EgressResponse

@@ -40,7 +40,7 @@ from shared.domain.ids import AppId, ConversationId, PersonId, UserId
 from shared.edge.http import build_application
 from tests.fakes import replace_stores
 from tests.fault_injection import FaultyPort, lose_response, raise_timed_out, raise_unavailable
-from tests.functions.tool_proxy.fixture import ALICE, ToolProxyFixture
+from tests.functions.tool_proxy.fixture import ALICE, ToolProxyFixture, replace_egress
 from tests.servers import run_server
 
 TALK = ConversationId("talk")
@@ -118,7 +118,7 @@ async def fixture(world):
     with run_server(app) as url:
         hook.url = f"{url}/hook"
         now = world.clock.now()
-        world.deps = replace(world.deps, egress=GuardedEgress(dev_origins=[url]))
+        world.deps = replace_egress(world.deps, GuardedEgress(dev_origins=[url]))
         diary = App(
             id=DIARY,
             owner=UserId("dev"),

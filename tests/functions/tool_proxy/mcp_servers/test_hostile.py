@@ -18,6 +18,7 @@ from starlette.routing import Route
 from functions.tool_proxy.mcp_servers.client import MAX_PAGES
 from functions.tool_proxy.mcp_servers.egress_transport import MAX_REQUESTS
 from shared.ports import Egress, EgressRequest, EgressResponse
+from tests.functions.tool_proxy.fixture import replace_egress
 from tests.functions.tool_proxy.mcp_servers.fixture import (
     McpServersFixture,
     open_mcp_servers_fixture,
@@ -187,7 +188,7 @@ async def test_an_endless_stream_times_out_t19(tmp_path):
         return StreamingResponse(drops(), media_type=STREAM)
 
     with run_hostile_server(tmp_path, endless) as (world, _, url):
-        short_timeout_deps = replace(world.deps, egress=ShortTimeoutEgress(world.deps.egress))
+        short_timeout_deps = replace_egress(world.deps, ShortTimeoutEgress(world.deps.egress))
         added = await replace(world, deps=short_timeout_deps).add(url)
 
     assert added.status_code == 502
@@ -200,8 +201,8 @@ async def test_the_number_of_requests_per_exchange_is_limited_t19(tmp_path):
         raise AssertionError
 
     with run_hostile_server(tmp_path, never, pings=1_000) as (world, server, url):
-        short_timeout_deps = replace(
-            world.deps, egress=ShortTimeoutEgress(world.deps.egress, seconds=2)
+        short_timeout_deps = replace_egress(
+            world.deps, ShortTimeoutEgress(world.deps.egress, seconds=2)
         )
         added = await replace(world, deps=short_timeout_deps).add(url)
 

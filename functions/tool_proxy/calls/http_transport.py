@@ -1,0 +1,71 @@
+"""HTTP transport: a tool call as one signed request to the app's endpoint."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
+from typing import Any
+
+from functions.tool_proxy.calls.failures import TIMEOUT_S, translate_egress_errors
+from functions.tool_proxy.calls.result_mapping import to_compact_json, to_model_text
+from functions.tool_proxy.ports import OutgoingCall
+from shared.domain.errors import ToolRefused
+from shared.domain.value import value
+from shared.outbound.addresses import with_query
+from shared.outbound.webhook_signature import build_message_id, sign
+from shared.ports import Clock, Egress, EgressRequest
+from shared.security.egress_rules import MAX_URL_CHARS
+
+
+@value
+class HttpTransport:
+    """Calls the endpoints that an app's manifest declares."""
+
+    egress: Egress
+    clock: Clock
+
+    def prepare(
+        self, call: OutgoingCall, arguments: Mapping[str, Any]
+    ) -> Callable[[], Awaitable[str]]:
+        return partial(self._send, call, self._build_request(call, arguments))
+
+    async def _send(self, call: OutgoingCall, request: EgressRequest) -> str:
+        with translate_egress_errors(call.tool.name):
+            response = await self.egress.send(request)
+        return to_model_text(call, response)
+
+    def _build_request(self, call: OutgoingCall, arguments: Mapping[str, Any]) -> EgressRequest:
+        """Put the arguments into the body, or into the query of a method without a body.
+
+        The message id is the same for every call with the same `call_id`: an app can drop repeats.
+        """
+        app, tool = call.app, call.tool
+        url, body = _encode(call, arguments)
+        message_id = build_message_id(call.uid, app.id, tool.name, call.call_id)
+        signature = sign(app, body, message_id, self.clock.now())
+        return EgressRequest(
+            method=tool.method,
+            url=url,
+            headers={"Content-Type": "application/json", **signature},
+            body=body or None,
+            timeout_s=TIMEOUT_S,
+            accepts=("application/json", "application/xml", "text/*"),
+        )
+
+
+def _encode(call: OutgoingCall, arguments: Mapping[str, Any]) -> tuple[str, bytes]:
+    """Return the address and the body. Raises ToolRefused for a query that is too long."""
+    tool = call.tool
+    fields = {**arguments, "uid": call.uid, "app_id": call.app.id, "tool_name": tool.name}
+    if tool.method not in ("GET", "DELETE"):
+        return tool.endpoint, to_compact_json(fields).encode()
+    params = {name: _to_query_value(field) for name, field in fields.items() if field is not None}
+    url = with_query(tool.endpoint, params)
+    if len(url) > MAX_URL_CHARS:
+        raise ToolRefused(f"The arguments of {tool.name!r} are too long for an address.")
+    return url, b""
+
+
+def _to_query_value(field: Any) -> Any:
+    """Encode as queries usually do: true, 3, a repeated name for a list, JSON for an object."""
+    if isinstance(field, list):
+        return [_to_query_value(item) for item in field]
+    return field if isinstance(field, str) else to_compact_json(field)

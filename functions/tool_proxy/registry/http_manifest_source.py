@@ -1,0 +1,71 @@
+"""HTTP manifest source: an app's manifest, fetched from the address that its developer gave."""
+
+from urllib.parse import urljoin
+
+import anyio.to_thread
+
+from functions.tool_proxy.ports import Manifest
+from functions.tool_proxy.registry.manifest import (
+    InvalidManifest,
+    ManifestFailed,
+    NoManifest,
+    read_manifest,
+)
+from shared.domain.app import App
+from shared.domain.errors import NotAllowed, TooLarge, Unavailable
+from shared.domain.value import value
+from shared.ports import Egress, EgressRequest, EgressResponse
+
+MAX_REDIRECTS = 3
+MAX_MANIFEST_BYTES = 262_144
+MANIFEST_TIMEOUT_S = 10
+
+
+@value
+class HttpManifestSource:
+    """Reads `chat_tools_manifest_url`."""
+
+    egress: Egress
+
+    async def fetch(self, app: App) -> Manifest:
+        url = app.external_integration.chat_tools_manifest_url
+        if not url:
+            raise NoManifest("The app has no chat_tools_manifest_url.")
+        try:
+            response = await self._get_with_redirects(url)
+            if response.status != 200:
+                raise ManifestFailed(f"The manifest's address answered HTTP {response.status}.")
+            run_in_thread = anyio.to_thread.run_sync  # a large one takes a second of computing
+            return await run_in_thread(read_manifest, response.body, app.external_integration)
+        except NotAllowed as refusal:
+            raise NoManifest(f"chat_tools_manifest_url is refused: {refusal}") from refusal
+        except (Unavailable, TooLarge, InvalidManifest) as failure:
+            raise ManifestFailed(f"The manifest could not be read: {failure}") from failure
+
+    async def _get_with_redirects(self, url: str) -> EgressResponse:
+        """Follow a few redirects; Egress checks the address of each as it checked the first."""
+        for _ in range(1 + MAX_REDIRECTS):
+            response = await self.egress.send(_build_request(url))
+            location = response.headers.get("location")
+            if response.status not in (301, 302, 303, 307, 308) or not location:
+                return response
+            url = _join_url(url, location)
+        raise ManifestFailed(f"The manifest's address redirects more than {MAX_REDIRECTS} times.")
+
+
+def _build_request(url: str) -> EgressRequest:
+    return EgressRequest(
+        method="GET",
+        url=url,
+        headers={"Accept": "application/json"},
+        timeout_s=MANIFEST_TIMEOUT_S,
+        max_bytes=MAX_MANIFEST_BYTES,
+        accepts=("application/json", "application/octet-stream", "text/plain"),
+    )
+
+
+def _join_url(url: str, location: str) -> str:
+    try:
+        return urljoin(url, location)
+    except ValueError as error:
+        raise ManifestFailed("The manifest's address redirects to no address.") from error
