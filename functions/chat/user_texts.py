@@ -23,7 +23,7 @@ QUESTION_NOT_SAVED = (
     "Your question could not be saved, so I did not answer it. Please send it again."
 )
 CALL_SKIPPED = (
-    "I did not use {tool} of {source}: you did not ask for it in so many words, and I cannot ask "
-    "you here. Tell me in your own words what it should do."
+    "I did not use {tool} of {source}: your message does not clearly ask for it, and I cannot ask "
+    "you here. Tell me what it should do."
 )
 BUSY = "⚠️ I'm processing a lot of information. Your response might take a moment..."

@@ -20,7 +20,7 @@ from shared.domain.notification import (
 )
 from shared.domain.profile import Profile
 
-TITLE = "While it was quiet"
+TITLE = "During your quiet hours"
 MAX_NAMED_APPS = 5
 """So many apps are named in a digest, those with most to say first."""
 

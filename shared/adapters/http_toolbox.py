@@ -58,7 +58,7 @@ class HttpToolbox:
         except ToolFailed as error:
             raise Unavailable(str(error)) from error
         if response.status_code != 200:
-            raise Unavailable("The service that calls apps does not disconnect.")
+            raise Unavailable("The service that calls apps could not disconnect the accounts.")
 
     async def _call_proxy(self, path: str, body: Mapping[str, Any]) -> str:
         response = await self._post(path, body)

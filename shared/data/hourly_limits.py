@@ -49,7 +49,7 @@ class HourlyLimits:
             slot = Create(free[crc32(consumer.encode()) % len(free)], fields)
             if await _try_store(slot, store or self._documents.write):
                 return len(free) - 1
-        raise Unavailable("Slots are free and cannot be taken")
+        raise Unavailable("A free slot could not be taken")
 
 
 async def _try_store(slot: Create, store: SlotWriter) -> bool:

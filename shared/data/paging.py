@@ -38,9 +38,9 @@ def parse_cursor(cursor_text: str | None) -> tuple[Any, ...] | None:
         at, name = json.loads(base64.b64decode(cursor_text, altchars=b"-_", validate=True))
         boundary = datetime.fromisoformat(at), name
     except (ValueError, TypeError, RecursionError) as error:
-        raise Invalid("cursor: not one of ours") from error
+        raise Invalid("cursor: not a cursor of this list") from error
     if boundary[0].utcoffset() != timedelta(0) or not _is_name(name):
-        raise Invalid("cursor: not one of ours")
+        raise Invalid("cursor: not a cursor of this list")
     return boundary
 
 

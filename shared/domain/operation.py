@@ -59,9 +59,9 @@ def resume_or_reject(stored: Operation | None, attempt: Operation) -> Operation:
     if stored is None or stored.expires_at <= now or stored.name == attempt.name:
         return attempt  # by this very name: it was stored, and the store's answer got lost
     if stored.fingerprint != attempt.fingerprint:
-        raise Invalid("This idempotency key came with another request before.")
+        raise Invalid("This idempotency key was used for another request.")
     if stored.answer is not None:
         return stored
     if stored.leased_until > now:
-        raise Conflict("The first request with this idempotency key is still at work.")
+        raise Conflict("The first request with this idempotency key is still in progress.")
     return replace(stored, leased_until=attempt.leased_until)

@@ -157,7 +157,7 @@ async def _update_event(account: Account, arguments: UpdateCalendarEvent) -> str
     [event] = matches
     changes = _build_changes(arguments, event)
     if not changes:
-        raise ToolRefused("update_calendar_event was told nothing to change.")
+        raise ToolRefused("update_calendar_event needs something to change.")
     changed_event = await account.send(
         ServiceRequest(
             method="PATCH",
@@ -199,7 +199,7 @@ async def _resolve_events(
             return []
         return [event] if event.status != "cancelled" else []
     if not arguments.event_title:
-        raise ToolRefused("Give event_id or event_title; get_calendar_events tells the ids.")
+        raise ToolRefused("Give event_id or event_title. Call get_calendar_events for the ids.")
     start = arguments.start_date or account.now
     end = arguments.end_date or start + DEFAULT_LOOKAHEAD
     page = await _fetch_events(account, start, end, arguments.event_title, MAX_MATCHES)

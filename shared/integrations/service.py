@@ -32,7 +32,7 @@ QueryParams = dict[str, str | int]
 
 
 class ServiceNotFound(KeepsakeError):
-    """The service has no such thing."""
+    """The service did not find it."""
 
 
 class Duplicate(KeepsakeError):

@@ -17,7 +17,7 @@ MAX_LIMITERS = 1_000
 APP_BUSY = "This app is slow at the moment and has too many calls to answer. Try again later."
 APP_RATE_LIMITED = "This app gets too many calls at the moment. It takes the next in {seconds} s."
 CIRCUIT_OPEN = (
-    "This app failed several times in a row and is left alone for half a minute."
+    "This app failed several times in a row and is not called for half a minute."
     " Say so; a call before then would be refused."
 )
 

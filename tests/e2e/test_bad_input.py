@@ -421,13 +421,13 @@ def test_a_body_without_a_json_content_type_is_415(alice: httpx.Client) -> None:
     [
         ("/v1/conversations?limit=0", "limit: Input should be greater"),
         ("/v1/conversations?limit=" + "9" * 5_000, "limit: Unable to parse"),
-        ("/v1/conversations?cursor=%ff", "cursor: not one of ours"),
+        ("/v1/conversations?cursor=%ff", "cursor: not a cursor of this list"),
         # The year 1 in another zone: ["0001-01-01T00:00:00+14:00", "a"]
         (
             "/v1/conversations?cursor=WyIwMDAxLTAxLTAxVDAwOjAwOjAwKzE0OjAwIiwgImEiXQ==",
-            "cursor: not one of ours",
+            "cursor: not a cursor of this list",
         ),
-        ("/v1/inbox?cursor=" + "W1tb" * 90, "cursor: not one of ours"),
+        ("/v1/inbox?cursor=" + "W1tb" * 90, "cursor: not a cursor of this list"),
         ("/v3/memories?offset=5001", "offset: Input should be less"),
         ("/v1/action-items?limit=NaN", "limit: Input should be a valid integer"),
         ("/v2/messages?app_id=a/b", "app_id: String should match pattern"),

@@ -83,7 +83,9 @@ def build_task_tools(deps: ChatDeps, uid: UserId) -> list[Tool]:
                 uid, arguments.action_item_id, updated_at=now, edited=True, **changes
             )
         except NotFound as error:
-            raise ToolRefused("There is no such task; get_action_items tells the ids.") from error
+            raise ToolRefused(
+                "There is no such task. Call get_action_items for the ids."
+            ) from error
         return render_fixed(f"Changed:\n{_format_item(updated_item)}")
 
     build_read_tool = partial(build_builtin_tool, side_effect=False)

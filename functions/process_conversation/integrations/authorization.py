@@ -44,9 +44,7 @@ async def authorize_app(
     if action not in app.external_integration.permissions:
         raise NotAllowed(f"App does not have the capability to {_ACTION_NAMES[action]}")
     if action not in installed_app.get_permissions(app, call.query.uid):
-        raise NotAllowed(
-            f"App may not {_ACTION_NAMES[action]} before this user enables it once more"
-        )
+        raise NotAllowed(f"App may not {_ACTION_NAMES[action]} until this user enables it again")
     return app
 
 

@@ -107,7 +107,7 @@ def _find_label(conversation: Conversation, speaker: str) -> str:
     numbered_label = f"SPEAKER_{speaker:0>2}"
     match_label = next((label for label in (speaker, numbered_label) if label in labels), None)
     if match_label is None:
-        raise NotFound("Nobody of this label speaks in this conversation")
+        raise NotFound("No speaker of this conversation has this label")
     return match_label
 
 

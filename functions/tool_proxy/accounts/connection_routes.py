@@ -91,7 +91,7 @@ async def complete(deps: ToolProxyDeps, call: Call[CallbackIn]) -> ConnectionOut
     """Finish in an app that the system opens in the place of our page: it knows its user."""
     callback = await connections.verify_state(deps.services, call.body.state)
     if callback.uid != call.uid:
-        raise NotAllowed("This was begun by another user.")
+        raise NotAllowed("Another user started this.")
     service = await connections.complete(deps.services, callback, call.body.code)
     return ConnectionOut.of(
         await connections.get_connectable(deps.services, call.uid, service.service)

@@ -67,9 +67,9 @@ async def call_service(
     except TimeoutError as timeout:
         raise ToolFailed(f"{service.label} did not answer in time.") from timeout
     except ServiceNotFound as not_found:
-        raise ToolFailed(f"{service.label} has no such thing.") from not_found
+        raise ToolFailed(f"{service.label} did not find it.") from not_found
     except Duplicate as duplicate:
-        raise ToolFailed(f"{service.label} has that already.") from duplicate
+        raise ToolFailed(f"{service.label} already has it.") from duplicate
 
 
 def _require_service(name: str) -> Integration:
@@ -177,7 +177,7 @@ class ConnectedAccount:
         self, response: EgressResponse, answer: type[ServiceResponseT]
     ) -> ServiceResponseT:
         if response.status in (HTTPStatus.NOT_FOUND, HTTPStatus.GONE):
-            raise ServiceNotFound(f"{self._label} has no such thing")
+            raise ServiceNotFound(f"{self._label} did not find it")
         if response.status == HTTPStatus.CONFLICT:
             raise Duplicate(f"{self._label} has that already")
         if not 200 <= response.status < 300:

@@ -52,7 +52,9 @@ async def _authorize_call(deps: ToolProxyDeps, uid: UserId, app_id: AppId) -> tu
     if app is None or not context.is_installed or not app.is_visible_to(uid):
         raise ToolRefused("This app is not installed.")
     if app.switched_off:
-        raise ToolFailed(f"{app.name} is switched off, as it did not work. Its developer was told.")
+        raise ToolFailed(
+            f"{app.name} is switched off because its calls failed. Its developer was notified."
+        )
     check_quota(app.id, app.name, context.calls_this_hour, now)
     return app, not context.calls_this_hour
 

@@ -50,7 +50,7 @@ class EgressTransport(httpx2.AsyncBaseTransport):
     async def _send_counted(self, request: httpx2.Request) -> httpx2.Response:
         self._requests_left -= 1
         if self._requests_left < 0:
-            raise TooLarge(f"The server asked back more than {MAX_REQUESTS} times.")
+            raise TooLarge(f"The server sent us more than {MAX_REQUESTS} requests.")
         answer = await send(self._egress, request, timeout_s=self._timeout_s)
         if answer.status_code == 401:
             raise Unauthorized(answer.headers.get("www-authenticate", ""))

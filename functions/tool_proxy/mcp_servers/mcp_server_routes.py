@@ -90,7 +90,7 @@ async def complete(deps: ToolProxyDeps, call: Call[McpCallbackIn]) -> McpAppOut 
     """Finish in an app that the system opens in the place of our page: it knows its user."""
     callback = await connect.verify_state(deps, call.body.state)
     if callback.uid != call.uid:
-        raise NotAllowed("This was begun by another user.")
+        raise NotAllowed("Another user started this.")
     try:
         app = await connect.complete(deps, callback, code=call.body.code, iss=call.body.iss)
     except (NoManifest, ManifestFailed) as failure:

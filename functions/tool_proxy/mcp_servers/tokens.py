@@ -115,7 +115,7 @@ class _McpAccount:
         try:
             stored = await self.deps.tokens.get(self.uid, self.app.id, audience=self._server_url)
         except CannotUnwrap as error:
-            raise NotFound("The tokens of this server are lost") from error
+            raise NotFound("The tokens of this server cannot be read") from error
         if stored is None:
             raise NotFound("This server is not connected")
         return stored

@@ -121,7 +121,7 @@ class _Inliner:
             name = part.replace("~1", "/").replace("~0", "~")
             node = node.get(name) if isinstance(node, dict) else None
         if not isinstance(node, dict):
-            raise InvalidTool("`parameters` refers to what is not there")
+            raise InvalidTool("`parameters` has a reference that does not exist")
         return node
 
 

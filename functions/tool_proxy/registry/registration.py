@@ -86,7 +86,7 @@ async def change_app(
     stored_app = await require_owned(deps, uid, app_id)
     changed_app = apply_changes(stored_app)
     if changed_app.external_integration.mcp_server_url and not changed_app.private:
-        raise Conflict("An app that is an MCP server stays its owner's own.")
+        raise Conflict("An MCP server stays private to its owner.")
     manifest = Manifest(tools=(), refused_tools=())
     if _has_tool_source(changed_app.external_integration):
         manifest = await fetch_manifest(deps, changed_app)

@@ -103,7 +103,7 @@ class FirestoreDocuments:
             except ValueError as error:
                 # The client tells so that all attempts were in vain.
                 if isinstance(error.__cause__, api.Aborted):
-                    raise Unavailable("Others change the same documents") from error
+                    raise Unavailable("Other writers change the same documents") from error
                 raise
         return value
 

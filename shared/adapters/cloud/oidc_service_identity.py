@@ -70,7 +70,7 @@ class OidcServiceIdentity:
             if not self._credentials[audience].valid:
                 self._credentials[audience].refresh(self._request)
         except GoogleAuthError as error:
-            raise Unavailable("No service token can be had") from error
+            raise Unavailable("No service token is available") from error
         return str(self._credentials[audience].token)
 
     def _verify_claims(self, token: str, audience: str) -> Mapping[str, Any]:

@@ -106,7 +106,7 @@ class SqliteDocuments:
             if await self._commit(transaction):
                 return value
             await asyncio.sleep(random.uniform(0, 0.002 * 2**attempt))  # noqa: S311 - no secret
-        raise Unavailable("Others change the same documents")
+        raise Unavailable("Other writers change the same documents")
 
     async def delete_tree(self, path: str) -> int:
         limits.check_document_path(path)

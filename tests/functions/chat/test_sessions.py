@@ -123,7 +123,7 @@ async def test_the_list_is_filtered_by_app_and_star_p16(world: ChatFixture) -> N
         ({"offset": "50"}, "offset: Value error, offset is not supported: pass the X-Next-Cursor"),
         ({"limit": "501"}, "limit: Input should be less than or equal to 500"),
         ({"limit": "0"}, "limit: Input should be greater than or equal to 1"),
-        ({"cursor": "made up"}, "cursor: not one of ours"),
+        ({"cursor": "made up"}, "cursor: not a cursor of this list"),
     ],
 )
 async def test_an_invalid_list_query_is_refused_with_the_reason_p16(

@@ -59,7 +59,7 @@ async def test_notifications_of_a_night_are_one_push_in_the_morning_t16(
     assert (states_at_night, early_statuses, due_statuses) == (["held"] * 3, [], [200])
     (_, push), *others = night.push.sent_messages
     assert (push.title, push.body, others) == (
-        "While it was quiet",
+        "During your quiet hours",
         "4 notifications: Weather 3, News 1",
         [],
     )

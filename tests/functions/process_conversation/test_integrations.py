@@ -173,7 +173,7 @@ async def test_an_action_declared_later_needs_the_users_consent_t17(
 
     assert parse_refusal(refused_response) == (
         403,
-        f"App may not {ACTION_NAMES[action]} before this user enables it once more",
+        f"App may not {ACTION_NAMES[action]} until this user enables it again",
     )
     assert allowed_response.status_code == 200
     assert (await app_fixture.request(method, path, body)).status_code == 403

@@ -109,7 +109,7 @@ async def test_a_repeated_create_call_reads_the_existing_event(world: AccountsFi
     world.provider.answers[f"POST {EVENTS}"] = [(409, {"error": {"code": 409}})]
     arguments = {"title": "Sync", "start_time": NINE, "end_time": TEN}
 
-    with pytest.raises(ToolFailed, match=r"has no such thing"):  # the server keeps no new events
+    with pytest.raises(ToolFailed, match=r"did not find it"):  # the server keeps no new events
         await world.call("google_calendar", "create_calendar_event", **arguments)
 
     (_, created), (_, read) = world.requests
@@ -127,7 +127,7 @@ async def test_a_repeated_create_call_reads_the_existing_event(world: AccountsFi
         ("get_calendar_events", {"start_date": "tomorrow"}, "start_date must include timezone"),
         ("delete_calendar_event", {}, "Give event_id or event_title"),
         ("delete_calendar_event", {"event_id": "../../users/me"}, "event_id"),
-        ("update_calendar_event", {"event_id": GRACE}, "was told nothing to change"),
+        ("update_calendar_event", {"event_id": GRACE}, "needs something to change"),
         ("empty_calendar", {}, "has no tool"),
     ],
 )  # fmt: skip

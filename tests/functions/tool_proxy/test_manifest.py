@@ -40,7 +40,7 @@ def read_tools_manifest(*tools: Any, home: str | None = None, **fields: Any) -> 
             {"parameters": {"properties": {"a": {"$ref": "https://x.example/s"}}}},
             "another document",
         ),
-        ({"parameters": {"properties": {"a": {"$ref": "#/$defs/none"}}}}, "not there"),
+        ({"parameters": {"properties": {"a": {"$ref": "#/$defs/none"}}}}, "does not exist"),
         ({"parameters": {"properties": {"a": {"$ref": "#"}}}}, "recursive"),
         ({"parameters": {"patternProperties": {"(a+)+$": {}}}}, "patternProperties"),
         ({"parameters": {"unevaluatedProperties": False}}, "unevaluatedProperties"),

@@ -133,7 +133,7 @@ async def test_the_text_of_a_mail_is_truncated_and_stripped_of_invisible_charact
 
 
 async def test_reading_a_deleted_mail_fails_the_tool_p7(world: AccountsFixture):
-    with pytest.raises(ToolFailed, match=r"^Gmail has no such thing\.$"):
+    with pytest.raises(ToolFailed, match=r"^Gmail did not find it\.$"):
         await connect_and_call(world, "gmail", "read_gmail_message", message_id="18e1")
 
 

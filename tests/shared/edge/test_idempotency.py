@@ -21,8 +21,8 @@ from shared.ports import Documents
 from tests.fakes import CountingIds, FixedClock
 
 ALICE = UserId("alice")
-INFLIGHT = "The first request with this idempotency key is still at work."
-OTHER = "This idempotency key came with another request before."
+INFLIGHT = "The first request with this idempotency key is still in progress."
+OTHER = "This idempotency key was used for another request."
 
 
 class Order(Wire):

@@ -206,7 +206,7 @@ async def test_the_number_of_requests_per_exchange_is_limited_t19(tmp_path):
         )
         added = await replace(world, deps=short_timeout_deps).add(url)
 
-    assert added.json()["detail"].endswith(f"asked back more than {MAX_REQUESTS} times.")
+    assert added.json()["detail"].endswith(f"sent us more than {MAX_REQUESTS} requests.")
     assert len(server.methods) <= MAX_REQUESTS
 
 
