@@ -54,7 +54,9 @@ def _check_time_zone(name: str) -> None:
     try:
         ZoneInfo(name)
     except (KeyError, ValueError, OSError) as error:
-        raise Invalid(f"time_zone: {name!r} is not an IANA time zone such as Europe/Berlin") from error
+        raise Invalid(
+            f"time_zone: {name!r} is not an IANA time zone such as Europe/Berlin"
+        ) from error
 
 
 def _parse_device_id(headers: Headers) -> str:
