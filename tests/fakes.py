@@ -1,4 +1,4 @@
-"""Stand-ins for what a test must decide itself: time, ids, the model and pushes."""
+"""Test doubles: clocks, ids, tasks, events, pushes, the model and documents."""
 
 import asyncio
 import json
@@ -6,14 +6,15 @@ from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, 
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from typing import Any, Self, TypeVar
+from typing import Any, NamedTuple, Self, TypeVar
 
 from pydantic import ValidationError
 
 from shared.data.codec import type_adapter
 from shared.data.stores import Stores
 from shared.domain.documents import Document, Query, Write
-from shared.domain.errors import ModelFailed
+from shared.domain.errors import ModelFailed, Unavailable
+from shared.domain.ids import UserId
 from shared.domain.model import (
     ModelCallFinished,
     ModelEvent,
@@ -25,14 +26,14 @@ from shared.domain.model import (
     ToolCallRequested,
     ToolSpec,
 )
-from shared.ports import Documents, Transaction
+from shared.ports import Documents, PushMessage, PushOutcome, Transaction
 
 T = TypeVar("T")
 
 
 @dataclass
 class FixedClock:
-    """Stands still until told."""
+    """A clock that stands still until it is advanced."""
 
     time: datetime = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)
     _wakeups: list[asyncio.Event] = field(default_factory=list)
@@ -56,7 +57,7 @@ class FixedClock:
 
 @dataclass
 class AutoAdvanceClock(FixedClock):
-    """Passes at once the time that somebody waits for; `waits` says how long that was."""
+    """A clock on which every sleep ends at once; `sleeps_s` lists how long each was."""
 
     sleeps_s: list[float] = field(default_factory=list)
 
@@ -67,7 +68,7 @@ class AutoAdvanceClock(FixedClock):
 
 @dataclass
 class InstantSleepClock(FixedClock):
-    """Lets time pass as soon as somebody waits for it."""
+    """A clock on which every sleep ends at once, after other tasks ran."""
 
     async def sleep(self, seconds: float) -> None:
         await asyncio.sleep(0)
@@ -86,16 +87,67 @@ class CountingIds:
         return f"{self.prefix}{self.count:04d}"
 
 
+class CreatedTask(NamedTuple):
+    target: str
+    name: str
+    body: Mapping[str, Any]
+    at: datetime | None
+
+
 @dataclass
 class RecordingTasks:
-    """Names a task once, as Cloud Tasks does."""
+    """Record tasks; a name is taken once, as by Cloud Tasks."""
 
-    created: dict[str, tuple[str, Mapping[str, Any]]] = field(default_factory=dict)
+    created: list[CreatedTask] = field(default_factory=list)
 
     async def create(
         self, target: str, name: str, body: Mapping[str, Any], *, at: datetime | None = None
     ) -> None:
-        self.created.setdefault(name, (target, body))
+        if all(task.name != name for task in self.created):
+            self.created.append(CreatedTask(target, name, body, at))
+
+
+@dataclass
+class RecordingEvents:
+    """Record what is published."""
+
+    published: list[tuple[str, Mapping[str, Any]]] = field(default_factory=list)
+
+    async def publish(self, topic: str, event: Mapping[str, Any]) -> None:
+        self.published.append((topic, event))
+
+    def list_by_topic(self, topic: str) -> list[Mapping[str, Any]]:
+        return [event for name, event in self.published if name == topic]
+
+
+@dataclass
+class RecordingPush:
+    """Record pushes, and answer by the token sets; `is_down` sends and then loses the answer."""
+
+    sent_messages: list[tuple[tuple[str, ...], PushMessage]] = field(default_factory=list)
+    dead_tokens: frozenset[str] = frozenset()
+    retryable_tokens: frozenset[str] = frozenset()
+    refused_tokens: frozenset[str] = frozenset()
+    is_down: bool = False
+
+    async def send(self, uid: UserId, tokens: Sequence[str], message: PushMessage) -> PushOutcome:
+        self.sent_messages.append((tuple(tokens), message))
+        if self.is_down:
+            raise Unavailable("sent, and the answer was lost")
+        failing_tokens = self.dead_tokens | self.retryable_tokens | self.refused_tokens
+        return PushOutcome(
+            sent_tokens=[token for token in tokens if token not in failing_tokens],
+            dead_tokens=[token for token in tokens if token in self.dead_tokens],
+            retryable_tokens=[token for token in tokens if token in self.retryable_tokens],
+            refusal_reasons={
+                token: "SenderIdMismatchError" for token in tokens if token in self.refused_tokens
+            },
+        )
+
+    @property
+    def reached_tokens(self) -> list[str]:
+        """The tokens that were sent to, in order."""
+        return [token for tokens, _ in self.sent_messages for token in tokens]
 
 
 ScriptedStep = ModelEvent | Exception | Callable[[], Awaitable[Any]]

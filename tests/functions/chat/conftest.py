@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +23,7 @@ from shared.data.stores import Stores
 from shared.domain.ids import UserId
 from shared.ports import ChatModel, Documents, Vectors
 from shared.wiring import ROOT
-from tests.fakes import CountingIds, FixedClock, ScriptedModel
+from tests.fakes import CountingIds, FixedClock, RecordingEvents, RecordingTasks, ScriptedModel
 
 SECRET = b"0" * 32
 ADA = UserId("ada")
@@ -65,28 +64,6 @@ class RecordingToolbox:
 
     async def disconnect_all(self, uid: UserId) -> None:
         raise AssertionError("a chat disconnects nobody")
-
-
-@dataclass
-class RecordingEvents:
-    """Remembers what was published."""
-
-    published: list[tuple[str, Mapping[str, Any]]] = field(default_factory=list)
-
-    async def publish(self, topic: str, event: Mapping[str, Any]) -> None:
-        self.published.append((topic, event))
-
-
-@dataclass
-class RecordingTasks:
-    """Remembers what was asked for and when."""
-
-    created: list[tuple[str, str, Mapping[str, Any], datetime | None]] = field(default_factory=list)
-
-    async def create(
-        self, target: str, name: str, body: Mapping[str, Any], *, at: datetime | None = None
-    ) -> None:
-        self.created.append((target, name, body, at))
 
 
 @dataclass

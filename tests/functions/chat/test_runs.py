@@ -24,9 +24,16 @@ from shared.domain.errors import NotFound, Unavailable
 from shared.domain.ids import RunId, SessionId
 from shared.domain.model import ReasoningDelta, TextDelta
 from shared.domain.run import LEASE_TTL, AnswerText, RunEnded, SequencedEvent
-from tests.fakes import CountingIds, ScriptedModel, ScriptedStep, script_answer, script_calls
+from tests.fakes import (
+    CountingIds,
+    RecordingTasks,
+    ScriptedModel,
+    ScriptedStep,
+    script_answer,
+    script_calls,
+)
 from tests.fault_injection import FaultyPort, lose_response, raise_unavailable, succeed
-from tests.functions.chat.conftest import ADA, EVE, ChatFixture, RecordingTasks
+from tests.functions.chat.conftest import ADA, EVE, ChatFixture
 
 
 class WatchedDocuments:

@@ -1,7 +1,7 @@
 """Notifications as the embedded world runs them, with a push that remembers."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -19,12 +19,11 @@ from shared.data.apps import hash_key
 from shared.data.stores import Stores
 from shared.domain.app import ApiKey, App, ExternalIntegration, InstalledApp
 from shared.domain.chat import Message
-from shared.domain.errors import Unavailable
 from shared.domain.ids import AppId, SessionId, UserId
 from shared.domain.profile import Device
 from shared.edge.http import build_application
-from shared.ports import Documents, PushMessage, PushOutcome
-from tests.fakes import CountingIds, FixedClock
+from shared.ports import Documents
+from tests.fakes import CountingIds, FixedClock, RecordingPush
 
 ALICE = UserId("alice")
 WEATHER = AppId("weather")
@@ -33,36 +32,6 @@ NOW = datetime(2026, 3, 2, 12, 40, 0, tzinfo=UTC)
 INDEXES = Path(__file__).parents[3] / "infra/firestore.indexes.json"
 SECRET = b"a secret of the tests"
 TARGETS = {"deliver_notification": DELIVER_ROUTES, "deliver_digest": DIGEST_ROUTES}
-
-
-@dataclass
-class RecordingPush:
-    """Remembers what was sent to which tokens, and answers as told; `down` loses the answer."""
-
-    sent_messages: list[tuple[tuple[str, ...], PushMessage]] = field(default_factory=list)
-    dead_tokens: frozenset[str] = frozenset()
-    retryable_tokens: frozenset[str] = frozenset()
-    refused_tokens: frozenset[str] = frozenset()
-    is_down: bool = False
-
-    async def send(self, uid: UserId, tokens: Sequence[str], message: PushMessage) -> PushOutcome:
-        self.sent_messages.append((tuple(tokens), message))
-        if self.is_down:
-            raise Unavailable("sent, and the answer was lost")
-        failing_tokens = self.dead_tokens | self.retryable_tokens | self.refused_tokens
-        return PushOutcome(
-            sent_tokens=[token for token in tokens if token not in failing_tokens],
-            dead_tokens=[token for token in tokens if token in self.dead_tokens],
-            retryable_tokens=[token for token in tokens if token in self.retryable_tokens],
-            refusal_reasons={
-                token: "SenderIdMismatchError" for token in tokens if token in self.refused_tokens
-            },
-        )
-
-    @property
-    def reached_tokens(self) -> list[str]:
-        """Tell which tokens were sent to, in order."""
-        return [token for tokens, _ in self.sent_messages for token in tokens]
 
 
 @dataclass

@@ -25,7 +25,7 @@ from shared.domain.conversation import Conversation, Segment
 from shared.domain.documents import Delete, Fields, Set, Update
 from shared.domain.ids import ConversationId, UserId
 from shared.ports import ChatModel, Documents, Vectors
-from tests.fakes import FixedClock, RecordingTasks
+from tests.fakes import FixedClock, RecordingEvents, RecordingTasks
 
 ALICE = UserId("alice")
 TALK = ConversationId("talk")
@@ -40,17 +40,6 @@ DISCARD = "process_conversation/discard"
 
 Wrap = Callable[[str, Any], Any]
 Step = Callable[[], Awaitable[None]]
-
-
-@dataclass
-class RecordingEvents:
-    published: list[tuple[str, Mapping[str, Any]]] = field(default_factory=list)
-
-    async def publish(self, topic: str, event: Mapping[str, Any]) -> None:
-        self.published.append((topic, event))
-
-    def of(self, topic: str) -> list[Mapping[str, Any]]:
-        return [event for name, event in self.published if name == topic]
 
 
 @dataclass
@@ -79,11 +68,11 @@ class ProcessingFixture:
 
     async def run_trigger(self) -> list[Mapping[str, Any]]:
         """Run the trigger for every write so far; return the messages it sent."""
-        sent_count = len(self.events.of("conversation.changed"))
+        sent_count = len(self.events.list_by_topic("conversation.changed"))
         while self.changes:
             path, old, new = self.changes.pop(0)
             await publish_change(self.trigger, path, old=old, new=new)
-        return self.events.of("conversation.changed")[sent_count:]
+        return self.events.list_by_topic("conversation.changed")[sent_count:]
 
     async def deliver(self, message: Mapping[str, Any]) -> None:
         await process(

@@ -235,8 +235,8 @@ async def test_after_an_erasure_no_store_holds_a_trace(database):
 
     async with build_client(world, ZAPHOD) as client:
         response = await client.delete("/v1/users/delete-account")
-        for _, body in world.tasks.created.values():
-            await erase(build_erase_deps(world), UserId(body["uid"]))
+        for task in world.tasks.created:
+            await erase(build_erase_deps(world), UserId(task.body["uid"]))
         await world.deliver_all()
         status = await client.get("/v1/users/delete-account")
 

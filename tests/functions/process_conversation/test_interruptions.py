@@ -156,7 +156,7 @@ async def test_an_interruption_at_any_call_leads_to_the_same_end(tmp_path, cut, 
             await world.write(version)
             await deliver_until_idle(world)
         assert await world.load_everything() == expected, f"cut at call {at}"
-        assert world.events.of("conversation.processed")
+        assert world.events.list_by_topic("conversation.processed")
         database.close()
         if not interruption.done:
             break

@@ -50,7 +50,7 @@ async def test_a_written_conversation_is_completed_searchable_and_announced_p28(
     ]
     (item,) = await world.deps.stores.action_items.list_newest(ALICE, limit=9)
     assert (item.description, item.conversation_id) == ("Call the printer", TALK)
-    assert world.events.of("conversation.processed") == [
+    assert world.events.list_by_topic("conversation.processed") == [
         {"uid": ALICE, "conversation_id": TALK, "content_hash": conversation.processed_hash}
     ]
 
@@ -128,7 +128,7 @@ async def test_a_redelivered_message_publishes_again_and_calls_no_model(database
         await world.deliver(message)
 
     assert await world.load_everything() == before
-    assert len(world.events.of("conversation.processed")) == 2
+    assert len(world.events.list_by_topic("conversation.processed")) == 2
 
 
 async def test_a_message_is_retried_while_another_attempt_holds_the_claim(database):

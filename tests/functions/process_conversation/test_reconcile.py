@@ -228,7 +228,7 @@ async def test_an_old_fact_is_still_compared_after_many_newer_ones_c63(reader_wo
 async def test_a_redelivery_counts_a_repeated_fact_once_c63(reader_world):
     repetition = build_talk("b", "User lives in Bergen", hours=1)
     await process_talks(reader_world, HOMES[0], repetition)
-    for message in reader_world.events.of("conversation.changed"):
+    for message in reader_world.events.list_by_topic("conversation.changed"):
         await reader_world.deliver(message)
 
     (repeated_fact,) = await reader_world.deps.stores.memories.list_newest(ALICE, limit=9)

@@ -34,7 +34,7 @@ async def reprocess(world, alice, **outputs):
     for name in (STRUCTURE, MEMORIES):
         model._answers[name].append(outputs.get(name) or DEFAULT_OUTPUTS[name])
     assert (await alice.post(f"{TALK}/reprocess")).status_code == 202
-    (message,) = world.events.of("conversation.changed")[-1:]
+    (message,) = world.events.list_by_topic("conversation.changed")[-1:]
     await world.deliver(message)
 
 

@@ -113,7 +113,7 @@ async def test_a_user_edit_during_processing_is_the_only_version_indexed(databas
     (memory,) = await world.deps.stores.memories.list_newest(ALICE, limit=9)
     async with build_client(world, ALICE) as client:
         await client.post("/v1/conversations/a/reprocess")
-    (message,) = world.events.of("conversation.changed")[-1:]
+    (message,) = world.events.list_by_topic("conversation.changed")[-1:]
 
     interruption.at = interruption.calls + at
     await world.deliver(message)

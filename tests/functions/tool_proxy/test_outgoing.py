@@ -343,10 +343,10 @@ async def test_an_app_that_failed_for_a_day_is_disabled_and_its_developer_notifi
     switched_off = await read_switched_off(world, app_id)
     assert "Every call failed for a day" in switched_off["reason"]
     assert await read_switched_off(world, app_id, ALICE) == switched_off
-    [(target, ids)] = world.tasks.created.values()
-    notice = await world.deps.stores.inbox.get(UserId("dev"), ids["id"])
+    [task] = world.tasks.created
+    notice = await world.deps.stores.inbox.get(UserId("dev"), task.body["id"])
     assert (await world.deps.stores.inbox.list_delivered(UserId("dev"), limit=9)).items == [notice]
-    assert (target, ids["uid"]) == ("deliver_notification", "dev")
+    assert (task.target, task.body["uid"]) == ("deliver_notification", "dev")
     assert notice is not None
     assert notice.title == "Notes was switched off"
 

@@ -88,8 +88,8 @@ class WebhookFixture:
         return self.list_due()
 
     def list_due(self) -> list[dict[str, Any]]:
-        created = self.world.tasks.created.values()
-        return [dict(body) for target, body in created if target == "deliver_webhook"]
+        tasks = self.world.tasks.created
+        return [dict(task.body) for task in tasks if task.target == "deliver_webhook"]
 
     async def change(self, **changes: Any) -> None:
         await self.world.deps.stores.apps.revise(DIARY, lambda app: replace(app, **changes))
@@ -393,7 +393,7 @@ async def test_status_410_disables_the_webhook_and_notifies_its_developer_t18(fi
     assert app.switched_off is None
     assert await fixture.announce() == []
     notified_users = [
-        body["uid"] for _, body in fixture.world.tasks.created.values() if "attempt" not in body
+        task.body["uid"] for task in fixture.world.tasks.created if "attempt" not in task.body
     ]
     assert notified_users == ["dev"]
 

@@ -17,6 +17,8 @@ from shared.ports import Documents
 from tests.fakes import (
     CountingIds,
     FixedClock,
+    RecordingEvents,
+    RecordingTasks,
     ScriptedModel,
     ScriptedStep,
     script_answer,
@@ -25,8 +27,6 @@ from tests.fakes import (
 from tests.fixtures.storage import INDEXES
 from tests.functions.chat.conftest import (
     ChatFixture,
-    RecordingEvents,
-    RecordingTasks,
     RecordingToolbox,
 )
 from tests.functions.chat.crash_simulation.plans import Fault, Plan
