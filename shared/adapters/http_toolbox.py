@@ -8,7 +8,7 @@ from shared import telemetry
 from shared.domain.errors import ToolFailed, ToolRefused, Unavailable
 from shared.domain.ids import UserId
 from shared.ports import Clock, ServiceIdentity
-from shared.resilience.retry import retry_once
+from shared.resilience.retry import retry
 
 if TYPE_CHECKING:
     import httpx
@@ -79,7 +79,7 @@ class HttpToolbox:
         import httpx
 
         try:
-            return await retry_once(partial(self._post_once, path, body), self._clock.sleep)
+            return await retry(partial(self._post_once, path, body), sleep=self._clock.sleep)
         except (httpx.HTTPError, Unavailable) as error:
             raise ToolFailed("The service that calls apps does not answer.") from error
 

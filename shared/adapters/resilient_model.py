@@ -99,7 +99,7 @@ class ResilientModel:
             return False
         if earlier_failure is None:
             return True
-        wait_s = compute_backoff_s(earlier_failure)
+        wait_s = compute_backoff_s(1, earlier_failure)
         if wait_s is not None:
             await self._clock.sleep(wait_s)
         return wait_s is not None

@@ -35,7 +35,7 @@ from shared.edge import frames, ui_messages
 from shared.edge.event_stream import EventStream
 from shared.edge.problems import build_problem
 from shared.edge.routes import Call, route
-from shared.resilience.retry import retry_once
+from shared.resilience.retry import retry
 
 MAX_MESSAGE_BYTES = 1_048_576
 """Beyond MAX_QUESTION_CHARS, so that a person who pastes too much reads why in the chat."""
@@ -68,7 +68,7 @@ async def send_message(deps: ChatDeps, call: Call[SendMessageIn, SendQuery]) -> 
     )
     try:
         with telemetry.measure_stage("prepare"):
-            turn = await retry_once(prepare_question, deps.clock.sleep)
+            turn = await retry(prepare_question, sleep=deps.clock.sleep)
     except DuplicateQuestion as duplicate:
         return _replay_run(deps, call, duplicate.run, key)
     except (CallerError, Unavailable) as refusal:

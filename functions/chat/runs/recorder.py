@@ -1,7 +1,6 @@
 """Recorder of a run: stores its question, journal, lease and answer while the run goes on."""
 
 from collections.abc import Awaitable, Callable, Iterator
-from contextlib import suppress
 from datetime import datetime
 
 import anyio
@@ -16,10 +15,10 @@ from shared.domain.errors import AlreadyExists, PreconditionFailed, Unavailable
 from shared.domain.ids import UserId
 from shared.domain.run import LEASE_TTL, Batch, Outcome, Run, RunEvent
 from shared.ports import Clock
+from shared.resilience.retry import retry
 
 FLUSH_INTERVAL_S = 0.5
-RETRY_PAUSES_S = (0.0, 0.2, 0.4, 0.8)
-"""Before each attempt to write what must not be lost."""
+MAX_WRITE_ATTEMPTS = 4
 ATTEMPT_TIMEOUT_S = 2.5
 """An attempt's time: what was not heard of by then is asked about."""
 FINISH_TIMEOUT_S = 8.0
@@ -72,11 +71,13 @@ class Recorder:
 
     async def _write_with_retry(self, write: Callable[[], Awaitable[None]]) -> None:
         """Write until it is known to have happened."""
-        for pause_s in RETRY_PAUSES_S:
-            await self._clock.sleep(pause_s)
-            with suppress(Unavailable), anyio.move_on_after(ATTEMPT_TIMEOUT_S):
-                return await write()
-        raise Unavailable("The store does not take what was said")
+        await retry(
+            write,
+            sleep=self._clock.sleep,
+            attempts=MAX_WRITE_ATTEMPTS,
+            timeout_s=ATTEMPT_TIMEOUT_S,
+            backoff=compute_write_backoff_s,
+        )
 
     async def _try_begin(self, question: Message) -> None:
         """Tell our own beginning, whose answer was lost, from another's."""
@@ -158,6 +159,11 @@ class Recorder:
                 closing=closing,
             )
             position = last_seq + 1
+
+
+def compute_write_backoff_s(attempt: int, _: Unavailable) -> float:
+    """Return 0.2, 0.4 and 0.8 s: without jitter, since no other process writes this run."""
+    return 0.1 * 2.0**attempt
 
 
 def _split_by_size(events: list[RunEvent]) -> Iterator[list[RunEvent]]:

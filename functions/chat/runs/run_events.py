@@ -1,15 +1,16 @@
 """Event stream of a run, from its start or to resume it, out of memory or out of the store."""
 
 from collections.abc import AsyncGenerator, Iterator, Sequence
-from contextlib import aclosing, suppress
+from contextlib import aclosing
+from functools import partial
 
 from functions.chat.deps import ChatDeps
 from functions.chat.runs.journal import Journal, merge_text
 from functions.chat.runs.lapsed_runs import load_closing_lapsed
-from shared.domain.errors import Unavailable
 from shared.domain.ids import RunId, UserId
 from shared.domain.run import AnswerText, Batch, Run, RunEnded, SequencedEvent
 from shared.domain.value import value
+from shared.resilience.retry import retry
 
 POLL_S = 0.5
 MAX_READ_FAILURES = 20
@@ -58,7 +59,12 @@ async def _stream_stored(
 ) -> AsyncGenerator[SequencedEvent, None]:
     position = 0
     while True:
-        stored_events = await _read_with_retry(deps, uid, run_id, after=position)
+        stored_events = await retry(
+            partial(_read_stored, deps, uid, run_id, after=position),
+            sleep=deps.clock.sleep,
+            attempts=MAX_READ_FAILURES + 1,
+            backoff=lambda *_: POLL_S,
+        )
         for batch in stored_events.batches:
             position = batch.position
             for numbered in _select_unsent(batch, sent_seq, split_after_seq):
@@ -67,16 +73,6 @@ async def _stream_stored(
             yield stored_events.end
             return
         await deps.clock.sleep(POLL_S)
-
-
-async def _read_with_retry(
-    deps: ChatDeps, uid: UserId, run_id: RunId, *, after: int
-) -> _StoredEvents:
-    for _ in range(MAX_READ_FAILURES):
-        with suppress(Unavailable):
-            return await _read_stored(deps, uid, run_id, after=after)
-        await deps.clock.sleep(POLL_S)
-    return await _read_stored(deps, uid, run_id, after=after)
 
 
 async def _read_stored(deps: ChatDeps, uid: UserId, run_id: RunId, *, after: int) -> _StoredEvents:

@@ -20,7 +20,7 @@ from shared.domain.conversation import Conversation
 from shared.domain.errors import ToolFailed, Unavailable
 from shared.domain.ids import AppId, UserId
 from shared.domain.memory import Memory
-from shared.resilience.retry import retry_once
+from shared.resilience.retry import retry
 from shared.retrieval.packing import Passage, pack
 
 MAX_SEARCH_TOKENS = 4_000
@@ -165,7 +165,7 @@ def _to_filters(arguments: SearchConversations) -> Filters:
 async def _search_with_retry(deps: ChatDeps, search: Callable[[], Awaitable[T]]) -> T:
     """Search, once more if need be. Raises ToolFailed with what the owner is to hear."""
     try:
-        return await retry_once(search, deps.clock.sleep)
+        return await retry(search, sleep=deps.clock.sleep)
     except Unavailable as error:
         telemetry.add_fields(retrieval_path="unavailable")
         raise ToolFailed(SEARCH_DOWN) from error

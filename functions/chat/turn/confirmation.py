@@ -15,7 +15,7 @@ from shared.domain.confirmation import CONFIRMATION_TIMEOUT, Confirmation, Decis
 from shared.domain.errors import KeepsakeError
 from shared.domain.ids import RunId, UserId
 from shared.ports import Clock, NewId
-from shared.resilience.retry import retry_once
+from shared.resilience.retry import retry
 from shared.security.visible_text import strip_invisible
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ class StoredConfirmer:
             expires_at=now + self._time_left,
         )
         try:
-            await retry_once(lambda: self._add(confirmation), self._clock.sleep)
+            await retry(lambda: self._add(confirmation), sleep=self._clock.sleep)
         except KeepsakeError:
             return None
         return confirmation

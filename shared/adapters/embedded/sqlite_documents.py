@@ -18,6 +18,7 @@ from shared.adapters.firestore_indexes import FirestoreIndexes, get_collection_g
 from shared.domain.documents import Create, Delete, Document, Fields, Query, Set, Update, Write
 from shared.domain.errors import AlreadyExists, Invalid, PreconditionFailed, Unavailable
 from shared.ports import Transaction
+from shared.resilience.retry import retry
 
 T = TypeVar("T")
 
@@ -61,6 +62,14 @@ class ChangeListener(Protocol):
     ) -> None: ...
 
 
+class _Contended(Unavailable):
+    """Another transaction has changed what this one read."""
+
+
+def _compute_backoff_s(attempt: int, _: Unavailable) -> float:
+    return random.uniform(0, 0.001 * 2**attempt)  # noqa: S311 - no secret
+
+
 class SqliteDocuments:
     """The Documents port on one SQLite file."""
 
@@ -100,13 +109,19 @@ class SqliteDocuments:
         await self._database.write(lambda connection: self._apply(connection, writes))
 
     async def transaction(self, work: Callable[[Transaction], Awaitable[T]]) -> T:
-        for attempt in range(MAX_ATTEMPTS):
+        async def attempt() -> T:
             transaction = _SqliteTransaction(self)
             value = await work(transaction)
-            if await self._commit(transaction):
-                return value
-            await asyncio.sleep(random.uniform(0, 0.002 * 2**attempt))  # noqa: S311 - no secret
-        raise Unavailable("Other writers change the same documents")
+            await self._commit(transaction)
+            return value
+
+        return await retry(
+            attempt,
+            sleep=asyncio.sleep,
+            on=_Contended,
+            attempts=MAX_ATTEMPTS,
+            backoff=_compute_backoff_s,
+        )
 
     async def delete_tree(self, path: str) -> int:
         limits.check_document_path(path)
@@ -125,19 +140,18 @@ class SqliteDocuments:
             self._database.add_schema(index)
             self._created_indexes.add(index)
 
-    async def _commit(self, transaction: "_SqliteTransaction") -> bool:
-        """Apply the buffered writes if all that was read still stands; say whether it did."""
+    async def _commit(self, transaction: "_SqliteTransaction") -> None:
+        """Apply the buffered writes. Raises _Contended where what was read has changed since."""
         limits.check_writes(transaction.writes)
 
-        def commit(connection: sqlite3.Connection) -> bool:
+        def commit(connection: sqlite3.Connection) -> None:
             if _read_versions(connection, list(transaction.versions_read)) != [
                 *transaction.versions_read.values()
             ]:
-                return False
+                raise _Contended("Other writers change the same documents")
             self._apply(connection, transaction.writes)
-            return True
 
-        return await self._database.write(commit)
+        await self._database.write(commit)
 
     def _apply(self, connection: sqlite3.Connection, writes: Sequence[Write]) -> None:
         version = uuid4().hex

@@ -11,7 +11,11 @@ import pytest
 from functions.chat import user_texts
 from functions.chat.deps import Limits
 from functions.chat.runs.lapsed_runs import require_closed
-from functions.chat.runs.recorder import FLUSH_INTERVAL_S, RETRY_PAUSES_S
+from functions.chat.runs.recorder import (
+    FLUSH_INTERVAL_S,
+    MAX_WRITE_ATTEMPTS,
+    compute_write_backoff_s,
+)
 from functions.chat.tools.app_tools import build_model_name
 from functions.chat.tools.library_tools import SEARCH_DOWN
 from shared.adapters.cloud.openai_model import OpenaiModel
@@ -20,6 +24,7 @@ from shared.adapters.embedded.offline.offline_model import OfflineModel
 from shared.adapters.resilient_model import ResilientModel
 from shared.domain.app import App, ChatTool, InstalledApp
 from shared.domain.chat import MAIN_SESSION, build_session
+from shared.domain.errors import Unavailable
 from shared.domain.ids import AppId, RunId
 from shared.domain.model import ToolResult
 from tests.fakes import FixedClock, ScriptedModel, script_answer, script_calls
@@ -64,7 +69,9 @@ class ImpatientClock(FixedClock):
 
 def test_retry_pauses_differ_from_the_flush_interval() -> None:
     """Where they were equal, an impatient test would wait for ever."""
-    assert FLUSH_INTERVAL_S not in RETRY_PAUSES_S
+    pauses_s = [compute_write_backoff_s(n, Unavailable()) for n in range(1, MAX_WRITE_ATTEMPTS)]
+
+    assert FLUSH_INTERVAL_S not in pauses_s
 
 
 def inject_faults(
