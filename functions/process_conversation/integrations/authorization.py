@@ -1,4 +1,4 @@
-"""Which app calls, on behalf of whom, and whether it may do what it asks for."""
+"""Authorization of apps: key, installation, declared action, and requests an hour."""
 
 from datetime import datetime
 from typing import Any
@@ -22,16 +22,16 @@ _ACTION_NAMES: dict[Permission, str] = {
     "read_tasks": "read tasks",
 }
 MAX_REQUESTS_PER_HOUR = 60
-"""Of each action, for one app and user."""
+"""Per action, app and user."""
 
 
 async def authorize_app(
     deps: IntegrationDeps, call: Call[Any, OwnerQuery], action: Permission
 ) -> App:
-    """Return the app that calls, if it may do this.
+    """Return the calling app if it may do this.
 
-    Raises NotAuthenticated, NotAllowed, NotFound: its key, whether the user installed it, whether it
-    declared the action, and whether it had when the user installed it.
+    Raises NotAuthenticated without a key, NotFound for an unknown app, and NotAllowed if the key is
+    wrong, the user did not install the app, or it had not declared the action by then.
     """
     telemetry.add_fields(uid=telemetry.hash_id(call.query.uid))
     app, installed_app = await authenticate_app(
@@ -56,7 +56,7 @@ async def consume_quota(
     consumer: str,
     at: datetime,
 ) -> RateLimitStatus:
-    """Count a request, once however often it is attempted by this `taker`. Raises TooMany."""
+    """Count a request, once for all attempts of one `consumer`. Raises TooMany."""
     remaining = await deps.stores.hourly_limits.consume(
         call.query.uid,
         f"{call.path['app_id']}-{action}",

@@ -1,4 +1,4 @@
-"""The account over HTTP: everything handed over, or everything erased."""
+"""Account over HTTP: export everything, or erase everything."""
 
 from starlette.responses import StreamingResponse
 

@@ -1,4 +1,4 @@
-"""Action items over HTTP: what the owner wants done."""
+"""Action items over HTTP: list, write, change, complete, search and delete."""
 
 from datetime import datetime
 from typing import Any

@@ -30,9 +30,9 @@ from shared.edge.routes import Call, route
 from shared.edge.schemas import OkOut
 
 MAX_BODY_BYTES = 8_388_608
-"""Room for the longest transcript; what the parser builds takes 50 times as much at worst."""
+"""Room for the longest transcript; parsed, it takes up to 50 times as much memory."""
 MAX_PEOPLE_LOOKUPS = 100
-"""So many people are looked up for one conversation: each is a read that costs."""
+"""People looked up for one conversation: each is a read that costs."""
 
 
 @route(
@@ -124,7 +124,7 @@ async def star_conversation(deps: LibraryDeps, call: Call[None, StarredQuery]) -
     errors=(401, 404),
 )
 async def reprocess_conversation(deps: LibraryDeps, call: Call) -> AcceptedOut:
-    """The document first: a message that is not sent is made up for by the next attempt."""
+    """Reopen the document first: the next attempt sends a message that was not sent."""
     conversation_id = _path_id(call)
     conversation = await deps.stores.conversations.get(call.uid, conversation_id)
     await deps.stores.conversations.reopen(call.uid, conversation_id)
@@ -145,7 +145,7 @@ async def reprocess_conversation(deps: LibraryDeps, call: Call) -> AcceptedOut:
     errors=(401, 404),
 )
 async def delete_conversation(deps: LibraryDeps, call: Call) -> None:
-    """The document goes at once, and with it every hit; the trigger removes what was derived."""
+    """Delete the document, and so every search hit, at once; the trigger removes what was derived."""
     await deps.stores.conversations.delete(call.uid, _path_id(call))
 
 
@@ -184,7 +184,7 @@ async def search_conversations(
 async def _resolve_speakers(
     deps: LibraryDeps, uid: UserId, conversation: Conversation
 ) -> Conversation:
-    """Name the speakers whom the recorder knows as people of the owner's."""
+    """Name the speakers that the recorder identified as people of the owner."""
     segments = conversation.transcript_segments
     person_ids = {
         s.speaker: PersonId(s.person_id) for s in segments if s.person_id and is_id(s.person_id)

@@ -1,4 +1,4 @@
-"""A user who wants to be erased is, everywhere; cut short anywhere, the next attempt goes on."""
+"""Erasure of an account: everything of a user is deleted, in every store."""
 
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -9,13 +9,13 @@ from shared.domain.ids import UserId
 
 ERASE_TARGET = "erase_account"
 SWEEP_DELAY = timedelta(minutes=5)
-"""Longer than any work that was under way when the erasure began may still write."""
+"""Longer than any work that began before the erasure can still write."""
 RETRY_WINDOW = timedelta(hours=1)
-"""Longer than the platform repeats a task that fails."""
+"""Longer than the platform repeats a failed task."""
 
 
 async def request_erasure(deps: LibraryDeps, uid: UserId) -> Erasure:
-    """Begin, and come back later for what was being written meanwhile; asked twice, it is one."""
+    """Start an erasure, and schedule a sweep of what is written meanwhile; a repeat starts no other."""
     now = deps.clock.now()
     erasure = _find_running(await deps.stores.erasures.get(uid), now) or _build_erasure(uid, now)
     await deps.stores.erasures.put(erasure)
@@ -26,7 +26,7 @@ async def request_erasure(deps: LibraryDeps, uid: UserId) -> Erasure:
 
 
 def _find_running(erasure: Erasure | None, now: datetime) -> Erasure | None:
-    """Return an erasure that may still come to its end by itself."""
+    """Return the erasure if it may still end by itself."""
     if erasure is None or erasure.status == "done" or erasure.requested_at + RETRY_WINDOW <= now:
         return None
     return erasure
@@ -39,11 +39,11 @@ def _build_erasure(uid: UserId, now: datetime) -> Erasure:
 
 
 async def erase(deps: EraseDeps, uid: UserId) -> None:
-    """Delete documents first: search then shows nothing more, and whoever processes stops.
+    """Delete everything of a user; an interrupted erasure is completed by the next delivery.
 
-    Only the tokens of connected accounts are given back before: later nobody would know them.
-    Once it is done, another delivery takes what was being written meanwhile, and spares a user who
-    began anew.
+    Documents are deleted before vectors: search shows nothing more, and processing stops. Only the
+    tokens of connected accounts are revoked before, while they are still known. After the end another
+    delivery deletes what was written meanwhile, unless the user started again.
     """
     erasure = await deps.stores.erasures.get(uid) or _build_erasure(uid, deps.clock.now())
     if erasure.done_at and await deps.stores.accounts.is_in_use(uid, since=erasure.done_at):

@@ -1,4 +1,4 @@
-"""Everything a user has, as a zip of JSON that is written while it is sent."""
+"""Export of an account: a zip of JSON, written while it is sent."""
 
 import io
 import json
@@ -25,11 +25,11 @@ EXPORTED_COLLECTIONS = (
     "installed_apps",
     "connections",
 )
-"""What is handed over beside the profile and the conversations; the rest is our own bookkeeping."""
+"""What is exported besides the profile and the conversations; the rest is internal bookkeeping."""
 
 
 class _ChunkBuffer(io.RawIOBase):
-    """Where the zip is written to; holds only what was not taken yet."""
+    """The file that the zip is written to; holds only what is not sent yet."""
 
     def __init__(self) -> None:
         self._pending = bytearray()
@@ -48,7 +48,7 @@ class _ChunkBuffer(io.RawIOBase):
 
 
 async def export(deps: LibraryDeps, uid: UserId) -> AsyncIterator[bytes]:
-    """Yield the zip piece by piece: a file a conversation, which can be imported again, and lists."""
+    """Yield the zip in chunks: one importable file per conversation, and one per collection."""
     buffer = _ChunkBuffer()
     with ZipFile(buffer, "w", ZIP_DEFLATED) as archive:
         profile = await deps.stores.accounts.get_profile(uid)
@@ -70,7 +70,7 @@ async def export(deps: LibraryDeps, uid: UserId) -> AsyncIterator[bytes]:
 
 
 async def _dump_conversation(deps: LibraryDeps, uid: UserId, document: Document) -> bytes:
-    """Write a conversation as it is read over HTTP; what cannot be read, as it is stored."""
+    """Write a conversation as HTTP returns it; a malformed one as it is stored."""
     for conversation in load_all(Conversation, [document]):
         try:
             full_conversation = await deps.stores.conversations.load_transcript(uid, conversation)
@@ -85,5 +85,5 @@ def _to_json(fields: Mapping[str, Any]) -> bytes:
 
 
 def _to_text(value: object) -> str:
-    """Write what JSON lacks: times, and whatever else a client stored (bytes, places, references)."""
+    """Write what JSON lacks: times, and what else a client stored (bytes, places, references)."""
     return value.isoformat() if isinstance(value, datetime) else repr(value)

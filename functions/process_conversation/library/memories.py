@@ -1,4 +1,4 @@
-"""Memories over HTTP: the owner's word stands above whatever was extracted."""
+"""Memories over HTTP: list, write, merge, edit, review and delete; the owner's changes always win."""
 
 from typing import Any
 
@@ -69,7 +69,7 @@ async def add_memory(deps: LibraryDeps, call: Call[MemoryIn]) -> MemoryOut:
     errors=(400, 401, 404, 413, 415, 422),
 )
 async def merge_memories(deps: LibraryDeps, call: Call[MemoryMergeIn]) -> MemoryOut:
-    """Write the new memory first; one id for the same merge, so that a second attempt goes on."""
+    """Write the new memory first, under an id of its sources: a second attempt continues."""
     sources = [
         await deps.stores.memories.get(call.uid, name) for name in dict.fromkeys(call.body.ids)
     ]
@@ -105,7 +105,7 @@ async def get_memory(deps: LibraryDeps, call: Call) -> MemoryOut:
     errors=(401, 404),
 )
 async def get_history(deps: LibraryDeps, call: Call) -> list[MemoryOut]:
-    """Follow the corrections back, as far as they are kept."""
+    """List superseded memories, newest first, as far as they are stored."""
     history: list[Memory] = []
     latest = [await deps.stores.memories.get(call.uid, call.path["memory_id"])]
     while latest and len(history) < MAX_HISTORY:
@@ -179,9 +179,9 @@ async def search_memories(deps: LibraryDeps, call: Call[LibrarySearchIn]) -> lis
 
 
 async def _delete_with_rows(deps: LibraryDeps, call: Call[None, Any]) -> None:
-    """Delete a memory for good; what it had corrected holds again.
+    """Delete a memory for good; what it corrected is current again.
 
-    Rows first: what is cut short here is found, and deleted, by the next attempt.
+    Rows are deleted first: the next attempt completes an interrupted one.
     """
     uid, memory = call.uid, await deps.stores.memories.get(call.uid, call.path["memory_id"])
     restored_memories = restore_superseded(
@@ -200,7 +200,7 @@ async def _delete_with_rows(deps: LibraryDeps, call: Call[None, Any]) -> None:
 
 
 def _build_tombstones(deps: LibraryDeps, uid: UserId, memory: Memory) -> list[Write]:
-    """Return what keeps the app, and the conversations that said it again, from bringing it back."""
+    """Return the writes that keep its app and the conversations that repeat it from restoring it."""
     app_tombstones = [deps.stores.memories.app_tombstone(uid, memory.id)] if memory.app_id else []
     return app_tombstones + [
         deps.stores.memories.tombstone(
@@ -218,7 +218,7 @@ async def _change(deps: LibraryDeps, call: Call[None, Any], **changes: Any) -> M
 
 
 def _to_response(uid: UserId, memory: Memory) -> MemoryOut:
-    """The old app knows a conversation by the name of `memory_id`, too."""
+    """Build the response; the old app also reads the conversation's id from `memory_id`."""
     return MemoryOut(
         id=memory.id,
         uid=uid,

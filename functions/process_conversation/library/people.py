@@ -1,4 +1,4 @@
-"""People over HTTP, and who speaks in a conversation."""
+"""People over HTTP, and their assignment to speakers of a conversation."""
 
 from starlette.responses import Response
 
@@ -52,7 +52,7 @@ async def get_person(deps: LibraryDeps, call: Call) -> PersonOut:
     errors=(401, 404, 422),
 )
 async def rename_person(deps: LibraryDeps, call: Call[None, PersonNameQuery]) -> PersonOut:
-    """The person first: what is cut short here is made up for by the next attempt."""
+    """Rename the person first: the next attempt completes an interrupted one."""
     query = call.query
     person = await deps.stores.people.change(
         call.uid, call.path["person_id"], name=query.value, updated_at=deps.clock.now()
@@ -69,7 +69,7 @@ async def rename_person(deps: LibraryDeps, call: Call[None, PersonNameQuery]) ->
     errors=(401, 404),
 )
 async def delete_person(deps: LibraryDeps, call: Call) -> None:
-    """The conversations first: a person who is still there can be deleted again."""
+    """Unassign the speakers first: the next attempt can still find the person."""
     person = await deps.stores.people.get(call.uid, call.path["person_id"])
     await deps.stores.people.unassign(call.uid, person.id)
     await deps.stores.people.remove(call.uid, person.id)

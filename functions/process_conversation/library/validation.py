@@ -1,4 +1,4 @@
-"""What the owner hands in: checked as a whole before anything is stored."""
+"""Validation of conversations that users and apps send, as a whole, before anything is stored."""
 
 from datetime import datetime, timedelta
 
@@ -8,11 +8,11 @@ from shared.domain.errors import Invalid, TooLarge
 MAX_SEGMENT_BYTES = 100_000
 MAX_TEXT_BYTES = 4_194_304
 MAX_AHEAD = timedelta(days=1)
-"""Clocks of devices are wrong by hours; by more than a day it is no recording."""
+"""Device clocks are wrong by hours, not by more than a day."""
 
 
 def validate_conversation(conversation: Conversation, now: datetime) -> None:
-    """Raises TooLarge, or Invalid, in the words the caller reads."""
+    """Check sizes and times. Raises TooLarge or Invalid with the text for the caller."""
     segments = conversation.transcript_segments
     if not segments:
         raise Invalid("transcript_segments: a conversation has at least one segment")

@@ -1,4 +1,4 @@
-"""Keys for MCP clients over HTTP: made, listed and revoked by their owner."""
+"""MCP keys over HTTP: created, listed and revoked by their owner."""
 
 import secrets
 

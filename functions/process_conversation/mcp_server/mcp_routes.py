@@ -1,4 +1,4 @@
-"""The route at which MCP clients speak with the library: whose key is it, and may they come in."""
+"""MCP route: one message, authenticated by a key, from an allowed origin."""
 
 from starlette.datastructures import Headers
 from starlette.responses import Response
@@ -19,7 +19,7 @@ from shared.edge.routes import Call, route
     errors=(401, 403, 429),
 )
 async def receive_message(deps: LibraryDeps, call: Call) -> Response:
-    """Answer one MCP message. What is no POST is refused by the router: there are no streams."""
+    """Answer one MCP message. The router refuses other methods than POST: there are no streams."""
     _check_origin(call.headers, deps.cors_origins)
     key = parse_bearer_token(call.headers)
     uid = await deps.stores.mcp_keys.authenticate(key)
@@ -32,7 +32,7 @@ async def receive_message(deps: LibraryDeps, call: Call) -> Response:
 
 
 def _check_origin(headers: Headers, allowed: tuple[str, ...]) -> None:
-    """Browsers name the page that calls; only pages of ours may, whatever names lead here."""
+    """Refuse browser pages of foreign origins (DNS rebinding). Raises NotAllowed."""
     origin = headers.get("origin")
     if origin is None or origin in allowed:
         return

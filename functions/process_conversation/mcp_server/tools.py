@@ -1,6 +1,6 @@
-"""The tools that MCP clients get: rows of the library's route table under names of their own.
+"""MCP tools: routes of the library under names of their own.
 
-So a tool reads, checks and answers as the route does, and there is no second copy of either.
+A tool reads, validates and answers as its route does; there is no second copy of either.
 """
 
 import json
