@@ -1,4 +1,4 @@
-"""What the documents point to is there."""
+"""The documents: every link and path in them exists, and every setting is described."""
 
 import re
 from pathlib import Path
@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+DOCUMENTS = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("*.md"))]
 LINK = re.compile(r"\]\(([^)#:]+)(?:#[^)]*)?\)")
+SETTING = re.compile(r'env\.get\("([A-Z_]+)"')
 PATH = re.compile(r"`((?:docs|examples|functions|infra|shared|tests|web)/[\w./]+)`")
 
 
@@ -18,3 +19,10 @@ def test_every_link_and_path_in_a_document_exists(document: Path):
     targets |= {ROOT / path for path in PATH.findall(text)}
 
     assert [str(path) for path in targets if not path.exists()] == []
+
+
+def test_every_setting_is_described():
+    settings = set(SETTING.findall((ROOT / "shared/settings.py").read_text()))
+    page = (ROOT / "docs/settings.md").read_text()
+
+    assert [name for name in sorted(settings) if f"`{name}" not in page] == []
