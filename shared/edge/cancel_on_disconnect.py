@@ -1,4 +1,4 @@
-"""Work that is of use to its caller only, and ends when they hang up."""
+"""Cancellation on disconnect: work that only its caller needs ends when the caller disconnects."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -13,7 +13,7 @@ CLIENT_CLOSED_REQUEST = 499
 
 
 async def cancel_on_disconnect(request: Request, work: Callable[[], Awaitable[Any]]) -> Any:
-    """Return what `work` returns; cancel it when the caller, whose body was read, hangs up."""
+    """Return the result of `work`; cancel it when the caller, whose body was read, disconnects."""
     result: Any = Response(status_code=CLIENT_CLOSED_REQUEST)
     failure: KeepsakeError | None = None
     async with anyio.create_task_group() as tasks:

@@ -1,4 +1,7 @@
-"""What arrives at internal entry points: events of Pub/Sub and of Firestore, as Eventarc sends them."""
+"""CloudEvents: events of Pub/Sub and Firestore, as Eventarc posts them to internal entry points.
+
+Every parser raises Invalid for a body that is not its event.
+"""
 
 import base64
 import json
@@ -15,15 +18,15 @@ from shared.domain.value import value
 PUBLISHED_TYPE = "google.cloud.pubsub.topic.v1.messagePublished"
 WRITTEN_TYPE = "google.cloud.firestore.document.v1.written"
 DEAD_LETTER_PREFIX = "CloudPubSubDeadLetterSource"
-"""How the attributes begin by which Pub/Sub says where a dead letter comes from."""
+"""Prefix of the attributes in which Pub/Sub names the origin of a dead letter."""
 
 MAX_EVENT_BYTES = 8_388_608
-"""Room for a document of 1 MiB before and after its change; as protobuf it may be 3 MiB."""
+"""Room for a document of 1 MiB before and after its change, each up to 3 MiB as protobuf."""
 
 
 @value
 class DocumentChange:
-    """A document before and after a write; None where there was none."""
+    """A document before and after a write; None where it did not exist."""
 
     path: str
     old: Fields | None
@@ -31,17 +34,17 @@ class DocumentChange:
 
 
 def parse_pubsub_event(headers: Mapping[str, str], body: bytes) -> Mapping[str, Any]:
-    """Return what was published, from a CloudEvent of Eventarc or a bare Pub/Sub push.
+    """Return the published JSON object, from a CloudEvent or a plain Pub/Sub push.
 
-    The request goes on in the trace of who published. Raises Invalid for anything else.
+    The request continues the trace of the publisher.
     """
     return _parse_data(_parse_message(headers, body))
 
 
 def parse_dead_letter(headers: Mapping[str, str], body: bytes) -> DeadLetter:
-    """Return what Pub/Sub gave up, as it forwards it. Raises Invalid for anything else.
+    """Return the message that Pub/Sub forwards after its last attempt.
 
-    Pub/Sub tells how often it tried, not why that failed. Its subscriptions are called
+    Pub/Sub reports how often it tried, not why that failed. Its subscriptions are called
     `<topic>.<function>`.
     """
     message = _parse_message(headers, body)
@@ -92,7 +95,7 @@ def _parse_data(message: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def parse_document_change(headers: Mapping[str, str], body: bytes) -> DocumentChange:
-    """Return what a Firestore trigger tells of a write. Raises Invalid for anything else."""
+    """Return the write that a Firestore trigger reports."""
     _check_type(headers, WRITTEN_TYPE)
     from google.events.cloud.firestore import DocumentEventData
     from google.protobuf.message import DecodeError

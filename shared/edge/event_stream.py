@@ -1,4 +1,4 @@
-"""An answer that streams while work goes on; the work outlives the connection."""
+"""Event stream: an answer that is sent while its work runs; the work outlives the connection."""
 
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Mapping
@@ -10,7 +10,7 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 MAX_SILENCE_S = 15.0
-"""After so much silence a heartbeat is sent: proxies close what says nothing for a minute."""
+"""A heartbeat is sent after this silence: proxies close a connection that is silent for a minute."""
 
 HEADERS = {
     "content-type": "text/event-stream; charset=utf-8",
@@ -20,10 +20,10 @@ HEADERS = {
 
 
 class EventStream(Response):
-    """An ASGI answer: sends each frame by itself while `work` runs beside it.
+    """An ASGI answer that sends each frame separately while `work` runs beside it.
 
-    Nobody listens for the client's leaving: the request ends when the work has ended, so that on
-    Cloud Run the instance keeps its CPU until the answer is stored.
+    A client that disconnects does not stop the work. The request ends with it, so that on Cloud Run
+    the instance keeps its CPU until the answer is stored.
     """
 
     def __init__(
@@ -57,7 +57,7 @@ class EventStream(Response):
                 heartbeat_scope.cancel()
 
     async def _send_frames(self, send: Send) -> None:
-        with suppress(OSError):  # the client is gone; the work goes on
+        with suppress(OSError):  # the client disconnected; the work goes on
             start = {"status": self.status_code, "headers": self.raw_headers}
             await send({"type": "http.response.start", **start})
             self._silent_since = self._now()
@@ -70,7 +70,7 @@ class EventStream(Response):
             await send({"type": "http.response.body", "body": b"", "more_body": False})
 
     async def _send_heartbeats(self, send: Send, scope: anyio.CancelScope) -> None:
-        """Send a heartbeat whenever nothing was sent for SILENCE_S, and nothing is being sent."""
+        """Send a heartbeat whenever nothing was sent for MAX_SILENCE_S, and nothing is being sent."""
         with scope, suppress(OSError):
             while True:
                 since = self._silent_since

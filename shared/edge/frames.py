@@ -1,8 +1,8 @@
-"""The old app's stream, byte for byte: `think:`, `data:` and `done:` frames.
+"""Frame protocol of released apps, byte for byte: `think:`, `data:` and `done:` frames.
 
-Its parser reads each network chunk for itself: a frame of 1,024 characters or more is glued to the
-next one, and a frame of an unknown kind ends the turn. So one frame is one send, every frame but
-`done` is at most 1,000 bytes, and `done` comes last and alone.
+Their parser reads each network chunk separately: it joins a frame of 1,024 characters or more with
+the next one, and ends the turn at a frame of an unknown kind. So one frame is one send, every frame
+but `done` has at most 1,000 bytes, and `done` comes last and alone.
 """
 
 import base64
@@ -16,13 +16,13 @@ from shared.domain.run import AnswerText, ConfirmationRequested, RunEnded, RunEv
 
 MAX_FRAME_BYTES = 1_000
 HEARTBEAT = b"data: \n\n"
-"""Nothing added to the answer: the one frame in which every released app shows nothing."""
+"""An empty piece of the answer: the only frame for which every released app shows nothing."""
 _ESCAPED_NEWLINE = "__CRLF__"
 _APP_MARKER = "|app_id:"
 
 
 def encode_status(status: Status) -> bytes:
-    """Encode a status, cut to fit one frame."""
+    """Encode a status, truncated to fit one frame."""
     tail = f"{_APP_MARKER}{status.app_id}" if status.app_id else ""
     max_bytes = MAX_FRAME_BYTES - len("think: \n\n") - len(tail.encode())
     text = (
@@ -64,12 +64,12 @@ def _split_by_size(text: str, max_bytes: int) -> Iterator[str]:
 
 
 async def encode(
-    events: AsyncGenerator[RunEvent, None], message_json: Callable[[Message], bytes]
+    events: AsyncGenerator[RunEvent, None], encode_message: Callable[[Message], bytes]
 ) -> AsyncGenerator[bytes, None]:
-    """Encode a run; every item is one frame and wants its own send."""
+    """Encode a run; every item is one frame, to be sent separately."""
     async with aclosing(events):
         async for event in events:
-            for frame in _encode_event(event, message_json):
+            for frame in _encode_event(event, encode_message):
                 yield frame
 
 
@@ -77,8 +77,8 @@ def _get_app_id(confirmation: Confirmation) -> AppId | None:
     return AppId(confirmation.source.id) if confirmation.source.kind == "app" else None
 
 
-def _encode_event(event: RunEvent, message_json: Callable[[Message], bytes]) -> Iterator[bytes]:
-    """Old apps are shown words, statuses and the end."""
+def _encode_event(event: RunEvent, encode_message: Callable[[Message], bytes]) -> Iterator[bytes]:
+    """Encode text, statuses and the end; released apps know nothing else."""
     match event:
         case AnswerText(text):
             yield from encode_text(text)
@@ -89,4 +89,4 @@ def _encode_event(event: RunEvent, message_json: Callable[[Message], bytes]) -> 
                 Status(f"Waiting for your OK: {confirmation.tool}", _get_app_id(confirmation))
             )
         case RunEnded(message):
-            yield encode_done(message_json(message))
+            yield encode_done(encode_message(message))

@@ -1,4 +1,7 @@
-"""Idempotency-Key: a request that is sent again is answered again, and done once."""
+"""Idempotency of requests: a request repeated with its Idempotency-Key is done once.
+
+Every repeat within 24 hours gets the answer of the first.
+"""
 
 import hashlib
 from collections.abc import Awaitable, Callable
@@ -23,9 +26,9 @@ REPLAYED_HEADER = "Idempotency-Replayed"
 
 
 class IdempotencyKeyHeader(Wire):
-    """What marks repeats of one request; an empty one marks nothing.
+    """The key that repeats of one request share; an empty one counts as none.
 
-    Its length is checked once its caller is known, by `once`.
+    `run_idempotent` checks its length, once the caller is known.
     """
 
     idempotency_key: Annotated[
@@ -34,7 +37,7 @@ class IdempotencyKeyHeader(Wire):
 
 
 class IdempotencyDeps(Protocol):
-    """What the Deps of a function have whose requests may be repeated."""
+    """The part of a Deps that idempotency needs."""
 
     @property
     def stores(self) -> Stores: ...
@@ -52,12 +55,12 @@ Work = Callable[[Operation], Awaitable[Response]]
 async def run_idempotent(
     deps: IdempotencyDeps, call: Call[Any, Any], *, uid: UserId, caller: str, work: Work
 ) -> Response:
-    """Do `work` for a caller who proved who they are, once for each Idempotency-Key of theirs.
+    """Do `work` once per Idempotency-Key of an authenticated caller; without a key, do it.
 
-    The same request with the same key gets the stored answer for 24 hours, another request 422, and
-    409 while the first is at work. `work` names what it makes after the operation, so that an attempt
-    continues what a crashed one began; it raises CallerError only before it changed anything. That
-    refusal and any 5xx are not kept. `uid` is the user whom it is about. Without a key it is just done.
+    A repeat gets the stored answer for 24 hours. While the first is at work it gets 409; a different
+    request under the same key gets 422. `work` derives the ids of what it creates from the operation,
+    so that an attempt continues what a crashed one began. It raises CallerError only before it
+    changed anything: neither that refusal nor a 5xx is stored. `uid` is the user concerned.
     """
     key = call.headers.get("idempotency-key")
     if key and len(key) > MAX_KEY_CHARS:
@@ -94,7 +97,7 @@ async def _run_attempt(
 
 
 def _compute_fingerprint(call: Call[Any, Any]) -> str:
-    """Hash what was asked for; how its JSON was laid out makes no difference."""
+    """Hash body and query as they were parsed: the layout of the JSON makes no difference."""
     return _hash(
         *(type_adapter(type(part)).dump_json(part).decode() for part in (call.body, call.query))
     )

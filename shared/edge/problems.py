@@ -1,4 +1,7 @@
-"""Errors as HTTP answers: problem+json (RFC 9457) whose `detail` is the exact text the app expects."""
+"""Problems: errors as HTTP answers in problem+json (RFC 9457).
+
+`detail` is the exact text that released apps expect.
+"""
 
 from collections.abc import Mapping
 from http import HTTPStatus
@@ -43,7 +46,7 @@ _PUBLIC_DETAILS = {Unavailable: "A part of the service does not answer. Please t
 def build_problem(
     status: int, detail: str, *, headers: Mapping[str, str] | None = None, **extensions: Any
 ) -> JSONResponse:
-    """Build a problem answer; extensions stand beside `detail`."""
+    """Build a problem; `extensions` are more fields beside `detail`."""
     body = {
         "type": "about:blank",
         "title": HTTPStatus(status).phrase,
@@ -57,7 +60,7 @@ def build_problem(
 
 
 def to_problem(error: KeepsakeError) -> JSONResponse:
-    """Map an error of ours by its class in STATUS; what is not in it is a bug: 500."""
+    """Map an error of ours by its class; one that is not in STATUS_BY_ERROR is a bug: 500."""
     error_type = next((k for k in STATUS_BY_ERROR if isinstance(error, k)), None)
     if error_type is None:
         return build_problem(500, "Internal Server Error")

@@ -1,4 +1,4 @@
-"""How an answer says how much of a limit is left."""
+"""Rate limit headers: the rest of a limit, and the problem for a caller who used it up."""
 
 from collections.abc import Mapping
 
@@ -13,7 +13,7 @@ QUOTA_EXCEEDED = "https://iana.org/assignments/http-problem-types#quota-exceeded
 
 
 def build_rate_limit_headers(status: RateLimitStatus) -> Mapping[str, str]:
-    """Say it twice: as apps know it, and as the RateLimit draft's structured fields."""
+    """Build the headers that released apps read, and the RateLimit draft's structured fields."""
     return {
         "X-RateLimit-Limit": str(status.limit),
         "X-RateLimit-Remaining": str(status.remaining),
@@ -24,7 +24,7 @@ def build_rate_limit_headers(status: RateLimitStatus) -> Mapping[str, str]:
 
 
 def too_many_requests(error: TooMany, *, limit: int) -> JSONResponse:
-    """Answer who used up their hour."""
+    """Build the 429 problem, with the headers of a limit of which nothing is left."""
     retry_after_s = error.retry_after_s
     limit_headers = build_rate_limit_headers(
         RateLimitStatus(limit=limit, remaining=0, reset_s=retry_after_s)

@@ -1,4 +1,4 @@
-"""What happens when the platform takes the process away."""
+"""Graceful shutdown: an action on SIGTERM, before the platform ends the process."""
 
 import asyncio
 import signal
@@ -8,10 +8,10 @@ from types import FrameType
 
 
 def on_sigterm(action: Callable[[], None]) -> None:
-    """Call `action` in this event loop on SIGTERM, and then whatever was called before.
+    """Call `action` in this event loop on SIGTERM, then the handler that was installed before.
 
-    The servers install their handlers when they start, so this is for the first request: the
-    framework passes no shutdown hook on. Outside the main thread nobody can be told.
+    Call it with the first request: the servers install their handlers when they start, and the
+    framework offers no shutdown hook. Outside the main thread it does nothing.
     """
     if threading.current_thread() is not threading.main_thread():
         return

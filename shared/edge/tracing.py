@@ -1,4 +1,4 @@
-"""Every request is one log line and part of one trace, whatever answers it."""
+"""Tracing middleware: every request is one log line and part of one trace."""
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -9,7 +9,7 @@ REQUEST_ID_HEADER = "x-request-id"
 
 
 class TracingMiddleware:
-    """Around a function's application: the line is written when all is sent and all work is done."""
+    """Writes the line of a request when its answer is sent and its work has ended."""
 
     def __init__(self, app: ASGIApp, *, function: str) -> None:
         self._app = app
@@ -25,7 +25,7 @@ class TracingMiddleware:
 
 
 def _wrap_send(send: Send, record: telemetry.RequestRecord) -> Send:
-    """Put the request's id on its answer, and the answer's status on its line."""
+    """Add the request id to the answer's headers, and the answer's status to the log line."""
 
     async def send_with_request_id(message: Message) -> None:
         if message["type"] == "http.response.start":

@@ -1,8 +1,7 @@
-"""A run as the Vercel AI SDK reads it: the UI message stream, version 1.
+"""UI message stream of the Vercel AI SDK, version 1: the events of a run as its chunks.
 
-One group of lines is one chunk. The last group of an event bears the event's number as `id:`; a
-client that was cut off asks for what comes after the last number it has, and is sent the very bytes
-it missed.
+One group of lines is one chunk. The last group of an event carries the event's seq as `id:`; a
+client that reconnects names the last seq it has and gets exactly the bytes that it missed.
 """
 
 from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
@@ -39,22 +38,21 @@ _ERROR_TEXTS: Mapping[Outcome, str] = {
 }
 
 Chunk = dict[str, Any]
-MessageJson = Callable[[Message], bytes]
+MessageEncoder = Callable[[Message], bytes]
 
 
 async def encode(
     events: AsyncGenerator[SequencedEvent, None],
     *,
     run_id: str,
-    message_json: MessageJson,
+    encode_message: MessageEncoder,
     after_seq: int = 0,
 ) -> AsyncGenerator[bytes, None]:
-    """Encode a run; `events` start with its first one, and those up to `after` are not sent again.
+    """Encode a run from its first event, but yield only the events after `after_seq`.
 
-    Every item is one event and wants its own send. No joined piece of text may reach from before
-    `after` to behind it.
+    Every item is one event, to be sent separately. A merged piece of text may not span `after_seq`.
     """
-    builder = _ChunkBuilder(run_id, message_json)
+    builder = _ChunkBuilder(run_id, encode_message)
     async with aclosing(events):
         async for numbered in events:
             frame = _encode_event(numbered, builder)
@@ -70,11 +68,11 @@ def _encode_event(numbered: SequencedEvent, builder: "_ChunkBuilder") -> bytes:
 
 
 class _ChunkBuilder:
-    """What a run's events become; the same whatever pieces its text comes in."""
+    """Builds the chunks of a run, event by event."""
 
-    def __init__(self, run_id: str, message_json: MessageJson) -> None:
+    def __init__(self, run_id: str, encode_message: MessageEncoder) -> None:
         self._run_id = run_id
-        self._message_json = message_json
+        self._encode_message = encode_message
         self._has_started = False
         self._is_in_step = False
         self._open_part: str | None = None
@@ -105,7 +103,7 @@ class _ChunkBuilder:
                 yield from self._add_progress(event)
 
     def _add_text(self, kind: str, text: str) -> Iterator[Chunk]:
-        """Add to the open part where it is of this kind, else to a new one."""
+        """Add to the open part if it is of this kind, else open a new one."""
         if self._open_part is None or not self._open_part.startswith(kind):
             yield from self._close_part()
             self._part_count += 1
@@ -137,7 +135,7 @@ class _ChunkBuilder:
             yield _build_connect_chunk(event, event.connect_url)
 
     def _end_step(self) -> Iterator[Chunk]:
-        """A step is one model call with its tools."""
+        """End the step: one model call with its tools."""
         yield from self._close_part()
         if self._is_in_step:
             self._is_in_step = False
@@ -150,7 +148,7 @@ class _ChunkBuilder:
         for confirmation in self._pending_confirmations.values():
             yield _build_confirmation_chunk(confirmation, "expired")
         yield from self._end_step()
-        message = from_json(self._message_json(event.message))
+        message = from_json(self._encode_message(event.message))
         yield {"type": "data-message", "id": event.message.id, "data": message}
         yield _build_terminal_chunk(event.outcome)
 
@@ -188,7 +186,7 @@ def _build_connect_chunk(event: ToolEnded, url: str) -> Chunk:
 
 
 def _build_confirmation_chunk(confirmation: Confirmation, state: str) -> Chunk:
-    """Tell a question; the same part comes again with what became of it."""
+    """Build the part of a confirmation; it is sent again, under the same id, when it is resolved."""
     data = {
         "id": confirmation.id,
         "call_id": confirmation.call_id,
@@ -208,13 +206,13 @@ def _build_confirmation_chunk(confirmation: Confirmation, state: str) -> Chunk:
 
 
 def _build_tool_chunk(state: str, call_id: str) -> Chunk:
-    """Our tools are unknown to the client, and have run already."""
+    """Build a chunk of a tool that the client does not know and that we run."""
     flags = {"dynamic": True, "providerExecuted": True}
     return {"type": f"tool-{state}", "toolCallId": call_id} | flags
 
 
 def _parse_input(arguments: str) -> Any:
-    """Read what the model wrote; what is no JSON is shown as it stands."""
+    """Parse the model's JSON; text that is not JSON stays as it is."""
     try:
         return from_json(arguments, allow_inf_nan=False)
     except ValueError:

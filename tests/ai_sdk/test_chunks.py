@@ -60,7 +60,7 @@ async def stream_run(request: Request) -> EventStream:
 
     async def frames() -> AsyncGenerator[bytes, None]:
         yield HEARTBEAT
-        async for frame in encode(stream_events(), run_id="run1", message_json=message_json):
+        async for frame in encode(stream_events(), run_id="run1", encode_message=message_json):
             yield frame
             yield HEARTBEAT
 

@@ -149,7 +149,7 @@ def _build_ui_stream(
 ) -> EventStream:
     return EventStream(
         ui_messages.encode(
-            events, run_id=run_id, message_json=to_message_json, after_seq=after_seq
+            events, run_id=run_id, encode_message=to_message_json, after_seq=after_seq
         ),
         heartbeat=ui_messages.HEARTBEAT,
         work=work,

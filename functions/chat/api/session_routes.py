@@ -11,8 +11,8 @@ from functions.chat.api.schemas import (
 )
 from functions.chat.deps import ChatDeps
 from functions.chat.turn import chat_sessions
-from shared.data.codec import type_adapter
 from shared.domain.ids import AppId, SessionId
+from shared.edge.pagination import build_array_response
 from shared.edge.routes import Call, route
 from shared.edge.schemas import OkOut
 
@@ -32,7 +32,6 @@ async def create_session(deps: ChatDeps, call: Call[SessionIn]) -> SessionOut:
 async def list_sessions(
     deps: ChatDeps, call: Call[None, SessionsQuery]
 ) -> list[SessionOut] | Response:
-    """Answer with a plain array, as the app reads it; the cursor stands in a header."""
     query = call.query
     page = await deps.stores.sessions.list_page(
         call.uid,
@@ -41,13 +40,8 @@ async def list_sessions(
         limit=query.limit,
         after=query.cursor,
     )
-    return Response(
-        type_adapter(list[SessionOut]).dump_json(
-            [to_session_out(session) for session in page.items]
-        ),
-        media_type="application/json",
-        headers={"X-Next-Cursor": page.next} if page.next else None,
-    )
+    sessions = [to_session_out(session) for session in page.items]
+    return build_array_response(sessions, SessionOut, page.next)
 
 
 @route("GET", "/v2/chat-sessions/{id}", "Read a chat", errors=(404,))

@@ -5,7 +5,7 @@ from typing import Any
 from starlette.responses import Response
 
 from functions.process_conversation.deps import LibraryDeps
-from functions.process_conversation.library.pagination import build_array_response, list_page
+from functions.process_conversation.library.pagination import list_page
 from functions.process_conversation.library.schemas import (
     LibrarySearchIn,
     MemoryIn,
@@ -19,6 +19,7 @@ from functions.process_conversation.library.schemas import (
 from shared.domain.documents import Write
 from shared.domain.ids import MemoryId, UserId
 from shared.domain.memory import Memory
+from shared.edge.pagination import build_array_response
 from shared.edge.routes import Call, route
 from shared.edge.schemas import OkOut
 from shared.library.derived_ids import build_derived_id

@@ -3,7 +3,7 @@
 from starlette.responses import Response
 
 from functions.process_conversation.deps import LibraryDeps
-from functions.process_conversation.library.pagination import build_array_response, list_page
+from functions.process_conversation.library.pagination import list_page
 from functions.process_conversation.library.schemas import (
     AssignQuery,
     OffsetPageQuery,
@@ -15,6 +15,7 @@ from shared.domain.conversation import Conversation, Speaker
 from shared.domain.errors import Invalid, NotFound
 from shared.domain.ids import ConversationId, PersonId, UserId
 from shared.domain.person import Person
+from shared.edge.pagination import build_array_response
 from shared.edge.routes import Call, route
 from shared.edge.schemas import OkOut
 

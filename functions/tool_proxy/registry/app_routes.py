@@ -23,10 +23,10 @@ from functions.tool_proxy.registry.schemas import (
     ToolOut,
 )
 from shared.data.call_log import CALL_LOG_TTL
-from shared.data.codec import type_adapter
 from shared.domain.app import App, InstalledApp
 from shared.domain.errors import NotFound
 from shared.domain.ids import AppId, UserId, is_id
+from shared.edge.pagination import build_array_response
 from shared.edge.problems import build_problem
 from shared.edge.routes import Call, route
 from shared.edge.schemas import OkOut, PageQuery
@@ -92,14 +92,9 @@ async def refresh_manifest(deps: ToolProxyDeps, call: Call) -> ManifestRefreshOu
     "List own, installed and public apps; X-Next-Cursor leads to older public ones",
 )
 async def list_apps(deps: ToolProxyDeps, call: Call[None, PageQuery]) -> list[AnyApp] | Response:
-    """Answer with a plain array, as the old app reads it; the cursor stands in a header."""
     page = await access.list_apps(deps, call.uid, after=call.query.cursor)
     app_outs = [_to_app_out(app, call.uid, installation) for app, installation in page.items]
-    return Response(
-        type_adapter(list[AnyApp]).dump_json(app_outs),
-        media_type="application/json",
-        headers={"X-Next-Cursor": page.next} if page.next else None,
-    )
+    return build_array_response(app_outs, AnyApp, page.next)
 
 
 @route("GET", "/v1/apps/{app_id}", "Show an app", errors=(404,))

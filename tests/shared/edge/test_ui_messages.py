@@ -53,7 +53,7 @@ def encode_frames(events: Sequence[SequencedEvent], *, after_seq: int = 0) -> li
 
     async def read() -> list[bytes]:
         stream = encode(
-            stream_events(), run_id="run1", message_json=message_json, after_seq=after_seq
+            stream_events(), run_id="run1", encode_message=message_json, after_seq=after_seq
         )
         return [frame async for frame in stream]
 
