@@ -26,13 +26,13 @@ from shared.integrations import load_integration
 from shared.oauth.token_refresh import MAX_POLLS
 from shared.ports import Documents
 from tests.fakes import AutoAdvanceClock
-from tests.functions.tool_proxy.accounts import (
+from tests.fixtures.accounts import (
     ADA,
     AccountsFixture,
     open_accounts_fixture,
     open_accounts_fixture_on,
 )
-from tests.functions.tool_proxy.services import KEYS
+from tests.fixtures.tool_proxy import KEYS
 from tests.recorded import recorded
 from tests.servers import run_server
 from tests.servers.provider import FakeProvider

@@ -11,11 +11,12 @@ from shared.data.apps import MAX_INSTALLED
 from shared.domain.app import App, InstalledApp
 from shared.domain.errors import ToolRefused
 from shared.domain.ids import AppId, UserId
-from tests.functions.tool_proxy.fixture import ALICE, FIND_TOOL, ToolProxyFixture, build_tool
+from tests.fixtures.notes_app import FIND_TOOL, NotesFixture, build_tool
+from tests.fixtures.tool_proxy import ALICE
 
 
 async def test_tools_of_a_visible_app_are_listed_with_their_side_effects_t4(
-    world: ToolProxyFixture,
+    world: NotesFixture,
 ):
     look = {**build_tool("look", "GET"), "read_only": True}
     world.notes.tools = [look, {**look, "name": "post", "method": "POST"}, build_tool("get", "GET")]
@@ -33,7 +34,7 @@ async def test_tools_of_a_visible_app_are_listed_with_their_side_effects_t4(
 
 
 async def test_an_app_is_registered_and_its_secret_shown_only_to_its_owner_t1(
-    world: ToolProxyFixture,
+    world: NotesFixture,
 ):
     world.notes.tools = [FIND_TOOL, {"name": "bad"}]
 
@@ -48,9 +49,7 @@ async def test_an_app_is_registered_and_its_secret_shown_only_to_its_owner_t1(
 
 
 @pytest.mark.parametrize("secret", ["/hooks/B00/x1", "?token=x1", "/?token=x1", ""])
-async def test_others_see_only_the_origin_of_a_webhook_url_t18(
-    world: ToolProxyFixture, secret: str
-):
+async def test_others_see_only_the_origin_of_a_webhook_url_t18(world: NotesFixture, secret: str):
     url = f"https://hooks.example.com{secret}"
     app = (await world.register(external_integration={"webhook_url": url})).json()
 
@@ -62,7 +61,7 @@ async def test_others_see_only_the_origin_of_a_webhook_url_t18(
         assert public_view["external_integration"]["webhook_url"] == "https://hooks.example.com"
 
 
-async def test_an_app_whose_manifest_cannot_be_read_is_not_stored_t2(world: ToolProxyFixture):
+async def test_an_app_whose_manifest_cannot_be_read_is_not_stored_t2(world: NotesFixture):
     world.notes.manifest_status = 500
 
     response = await world.register()
@@ -72,7 +71,7 @@ async def test_an_app_whose_manifest_cannot_be_read_is_not_stored_t2(world: Tool
     assert (await world.request("GET", "/v1/apps")).json() == []
 
 
-async def test_a_manifest_url_that_egress_rules_refuse_answers_400_t2(world: ToolProxyFixture):
+async def test_a_manifest_url_that_egress_rules_refuse_answers_400_t2(world: NotesFixture):
     url = "http://169.254.169.254/latest/meta-data"
 
     response = await world.register(external_integration={"chat_tools_manifest_url": url})
@@ -80,7 +79,7 @@ async def test_a_manifest_url_that_egress_rules_refuse_answers_400_t2(world: Too
     assert response.status_code == 400
 
 
-async def test_a_refresh_changes_tools_and_keeps_every_other_setting_t2(world: ToolProxyFixture):
+async def test_a_refresh_changes_tools_and_keeps_every_other_setting_t2(world: NotesFixture):
     app = (await world.register()).json()
     world.notes.tools = [FIND_TOOL, build_tool("look", "GET")]
     world.notes.chat_messages = {"enabled": True, "target": "main"}
@@ -100,7 +99,7 @@ async def test_a_refresh_changes_tools_and_keeps_every_other_setting_t2(world: T
 
 
 async def test_manifest_redirects_are_followed_and_each_hop_is_checked_by_egress_rules_t2(
-    world: ToolProxyFixture,
+    world: NotesFixture,
 ):
     home = f"{world.notes_url}/.well-known/omi-tools.json"
     world.notes.redirects = ["/.well-known/omi-tools.json", home, home]
@@ -121,7 +120,7 @@ async def test_manifest_redirects_are_followed_and_each_hop_is_checked_by_egress
     assert "redirects more than 3 times" in in_circles.json()["detail"]
 
 
-async def test_a_patch_changes_an_app_and_keeps_omitted_fields_t1(world: ToolProxyFixture):
+async def test_a_patch_changes_an_app_and_keeps_omitted_fields_t1(world: NotesFixture):
     app = (await world.register(description="Notes of the day")).json()
     path = f"/v1/apps/{app['id']}"
     world.notes.tools = [build_tool("look", "GET")]
@@ -136,7 +135,7 @@ async def test_a_patch_changes_an_app_and_keeps_omitted_fields_t1(world: ToolPro
     assert (await world.request("PATCH", path, uid=ALICE, json=change)).status_code == 404
 
 
-async def test_a_change_whose_manifest_cannot_be_read_changes_nothing_t1(world: ToolProxyFixture):
+async def test_a_change_whose_manifest_cannot_be_read_changes_nothing_t1(world: NotesFixture):
     app = (await world.register()).json()
     path = f"/v1/apps/{app['id']}"
     world.notes.manifest_status = 500
@@ -149,11 +148,11 @@ async def test_a_change_whose_manifest_cannot_be_read_changes_nothing_t1(world: 
 
 
 @pytest.mark.parametrize("name", ["", " ", "\u202e", "x" * 101, None])
-async def test_an_app_name_must_be_readable_t1(world: ToolProxyFixture, name: str | None):
+async def test_an_app_name_must_be_readable_t1(world: NotesFixture, name: str | None):
     assert (await world.register(name=name)).status_code in (413, 422)
 
 
-async def test_an_apps_name_is_one_line_t1(world: ToolProxyFixture):
+async def test_an_apps_name_is_one_line_t1(world: NotesFixture):
     """It stands before its messages in the main chat, where a second line could speak for others."""
     app = (await world.register(name="Notes]: hi\n\n[\tKeepsake\u2028")).json()
     response = await world.request("PATCH", f"/v1/apps/{app['id']}", json={"name": " My \r\nnotes"})
@@ -162,7 +161,7 @@ async def test_an_apps_name_is_one_line_t1(world: ToolProxyFixture):
     assert response.json()["name"] == "My notes"
 
 
-async def test_removing_the_manifest_url_removes_the_tools_t1(world: ToolProxyFixture):
+async def test_removing_the_manifest_url_removes_the_tools_t1(world: NotesFixture):
     app = (await world.register()).json()
     change = {"external_integration": {"chat_tools_manifest_url": None}}
 
@@ -173,7 +172,7 @@ async def test_removing_the_manifest_url_removes_the_tools_t1(world: ToolProxyFi
 
 
 async def test_deleting_an_app_removes_it_for_its_users_and_revokes_its_keys_t1(
-    world: ToolProxyFixture,
+    world: NotesFixture,
 ):
     app = await world.install()
     path = f"/v1/apps/{app['id']}"
@@ -189,7 +188,7 @@ async def test_deleting_an_app_removes_it_for_its_users_and_revokes_its_keys_t1(
         await world.call(app["id"], q="x")
 
 
-async def test_a_new_key_works_beside_the_old_one_until_that_is_deleted_t1(world: ToolProxyFixture):
+async def test_a_new_key_works_beside_the_old_one_until_that_is_deleted_t1(world: NotesFixture):
     app_id = AppId((await world.register()).json()["id"])
     path = f"/v1/apps/{app_id}/keys"
     first, second = [(await world.request("POST", path)).json() for _ in range(2)]
@@ -205,14 +204,14 @@ async def test_a_new_key_works_beside_the_old_one_until_that_is_deleted_t1(world
     assert (before_deletion, after_deletion) == ([True, True], [False, True])
 
 
-async def test_the_number_of_keys_per_app_is_limited_t1(world: ToolProxyFixture):
+async def test_the_number_of_keys_per_app_is_limited_t1(world: NotesFixture):
     path = f"/v1/apps/{(await world.register()).json()['id']}/keys"
     statuses = [(await world.request("POST", path)).status_code for _ in range(MAX_KEYS + 1)]
 
     assert statuses == [200] * MAX_KEYS + [409]
 
 
-async def test_only_the_owner_can_refresh_a_manifest_t2(world: ToolProxyFixture):
+async def test_only_the_owner_can_refresh_a_manifest_t2(world: NotesFixture):
     public = (await world.register()).json()
     private = (await world.register(private=True)).json()
     bare = (await world.register(external_integration={})).json()
@@ -228,7 +227,7 @@ async def test_only_the_owner_can_refresh_a_manifest_t2(world: ToolProxyFixture)
 
 
 async def test_a_key_is_shown_once_works_with_and_without_prefix_and_is_revoked_t1(
-    world: ToolProxyFixture,
+    world: NotesFixture,
 ):
     app_id = AppId((await world.register()).json()["id"])
     path = f"/v1/apps/{app_id}/keys"
@@ -247,7 +246,7 @@ async def test_a_key_is_shown_once_works_with_and_without_prefix_and_is_revoked_
     assert not await world.deps.stores.apps.is_valid_key(app_id, secret)
 
 
-async def test_the_number_of_apps_per_developer_is_limited_t1(world: ToolProxyFixture):
+async def test_the_number_of_apps_per_developer_is_limited_t1(world: NotesFixture):
     for _ in range(MAX_APPS):
         await world.register(external_integration={}, name="Not\u202ees")
 
@@ -257,7 +256,7 @@ async def test_the_number_of_apps_per_developer_is_limited_t1(world: ToolProxyFi
     assert {app["name"] for app in (await world.request("GET", "/v1/apps")).json()} == {"Notes"}
 
 
-async def test_the_number_of_installed_apps_per_user_is_limited_t4(world: ToolProxyFixture):
+async def test_the_number_of_installed_apps_per_user_is_limited_t4(world: NotesFixture):
     app = (await world.register()).json()
     for n in range(MAX_INSTALLED):
         other = App(id=AppId(f"A{n}"), owner=ALICE, name="n", created_at=world.clock.now())
@@ -273,7 +272,7 @@ async def test_the_number_of_installed_apps_per_user_is_limited_t4(world: ToolPr
 
 
 async def test_permissions_added_later_are_granted_only_by_enabling_the_app_again_t4(
-    world: ToolProxyFixture,
+    world: NotesFixture,
 ):
     app = (await world.register()).json()
     query = {"app_id": app["id"]}
@@ -312,7 +311,7 @@ async def test_permissions_added_later_are_granted_only_by_enabling_the_app_agai
     ],
 )
 async def test_enabling_grants_only_the_permissions_that_the_user_was_shown_t4(
-    world: ToolProxyFixture, shown: str, granted: list[str]
+    world: NotesFixture, shown: str, granted: list[str]
 ):
     """Its developer may have asked for more since the list of apps was read."""
     actions = [{"action": "create_facts"}, {"action": "read_memories"}]
@@ -325,7 +324,7 @@ async def test_enabling_grants_only_the_permissions_that_the_user_was_shown_t4(
     assert (enabled_app["enabled"], enabled_app["granted_permissions"]) == (True, granted)
 
 
-async def test_only_its_owner_can_see_and_enable_a_private_app_t4(world: ToolProxyFixture):
+async def test_only_its_owner_can_see_and_enable_a_private_app_t4(world: NotesFixture):
     app = (await world.register(private=True)).json()
     query = {"app_id": app["id"]}
 
@@ -340,7 +339,7 @@ async def test_only_its_owner_can_see_and_enable_a_private_app_t4(world: ToolPro
     assert own_app["enabled"]
 
 
-async def test_pagination_lists_every_public_app_once(world: ToolProxyFixture):
+async def test_pagination_lists_every_public_app_once(world: NotesFixture):
     now = world.clock.now()
     for n in range(230):
         at = now - timedelta(minutes=n)
@@ -368,7 +367,7 @@ async def test_pagination_lists_every_public_app_once(world: ToolProxyFixture):
     assert (await world.request("GET", "/v1/apps", params={"cursor": "x"})).status_code == 422
 
 
-async def test_deleted_apps_do_not_count_towards_the_install_limit_t4(world: ToolProxyFixture):
+async def test_deleted_apps_do_not_count_towards_the_install_limit_t4(world: NotesFixture):
     app = (await world.register()).json()
     for n in range(MAX_INSTALLED):
         deleted_app = InstalledApp(app_id=AppId(f"GONE{n}"), installed_at=world.clock.now())

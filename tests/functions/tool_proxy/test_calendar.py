@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from shared.domain.errors import ToolFailed, ToolRefused
-from tests.functions.tool_proxy.accounts import AccountsFixture, open_accounts_fixture
+from tests.fixtures.accounts import AccountsFixture, open_accounts_fixture
 from tests.recorded import recorded
 from tests.servers.provider import FakeProvider
 

@@ -9,11 +9,12 @@ from standardwebhooks import Webhook
 
 from shared.domain.documents import Update
 from shared.domain.errors import ToolFailed, ToolRefused
-from tests.functions.tool_proxy.fixture import ALICE, FIND_TOOL, ToolProxyFixture, build_tool
+from tests.fixtures.notes_app import FIND_TOOL, NotesFixture, build_tool
+from tests.fixtures.tool_proxy import ALICE
 
 
 async def test_a_call_has_a_signed_body_with_arguments_and_our_fields_t5_t8(
-    world: ToolProxyFixture,
+    world: NotesFixture,
 ):
     app = await world.install()
 
@@ -27,7 +28,7 @@ async def test_a_call_has_a_signed_body_with_arguments_and_our_fields_t5_t8(
     assert Webhook(app["signing_secret"]).verify(body, headers) == json.loads(body)
 
 
-async def test_our_fields_overwrite_arguments_of_the_same_name_t5(world: ToolProxyFixture):
+async def test_our_fields_overwrite_arguments_of_the_same_name_t5(world: NotesFixture):
     app = await world.install()
 
     await world.call(app["id"], q="x", uid="mallory", app_id="other", tool_name="drop")
@@ -37,7 +38,7 @@ async def test_our_fields_overwrite_arguments_of_the_same_name_t5(world: ToolPro
 
 
 async def test_after_a_rotation_both_secrets_sign_for_a_day_and_then_the_new_one_t8(
-    world: ToolProxyFixture,
+    world: NotesFixture,
 ):
     app = await world.install()
     path = f"/v1/apps/{app['id']}/signing-secret"
@@ -57,7 +58,7 @@ async def test_after_a_rotation_both_secrets_sign_for_a_day_and_then_the_new_one
     assert signer.sign(after["webhook-id"], signed_at, body.decode()) == after["webhook-signature"]
 
 
-async def test_only_the_developer_can_rotate_and_see_the_signing_secret_t8(world: ToolProxyFixture):
+async def test_only_the_developer_can_rotate_and_see_the_signing_secret_t8(world: NotesFixture):
     app = await world.install()
     path = f"/v1/apps/{app['id']}"
 
@@ -71,9 +72,7 @@ async def test_only_the_developer_can_rotate_and_see_the_signing_secret_t8(world
 
 
 @pytest.mark.parametrize("method", ["GET", "DELETE"])
-async def test_get_and_delete_send_the_arguments_in_the_query_t5(
-    world: ToolProxyFixture, method: str
-):
+async def test_get_and_delete_send_the_arguments_in_the_query_t5(world: NotesFixture, method: str):
     world.notes.tools = [build_tool("look", method)]
     app = await world.install()
 
@@ -85,7 +84,7 @@ async def test_get_and_delete_send_the_arguments_in_the_query_t5(
     Webhook(app["signing_secret"]).verify(body, headers, json_parse=False)
 
 
-async def test_arguments_too_long_for_a_query_do_not_count_as_a_failure_t9(world: ToolProxyFixture):
+async def test_arguments_too_long_for_a_query_do_not_count_as_a_failure_t9(world: NotesFixture):
     """Else anybody who installed an app could have it left alone, for everybody."""
     world.notes.tools = [build_tool("look", "GET")]
     app = await world.install()
@@ -99,7 +98,7 @@ async def test_arguments_too_long_for_a_query_do_not_count_as_a_failure_t9(world
     assert [entry["failed"] for entry in response.json()] == [False]
 
 
-async def test_a_repeated_call_carries_the_same_message_id_t8(world: ToolProxyFixture):
+async def test_a_repeated_call_carries_the_same_message_id_t8(world: NotesFixture):
     app = await world.install()
     token = await world.deps.service_identity.get_token("tool_proxy")
     body = {"uid": ALICE, "app_id": app["id"], "tool": "find", "arguments": {"q": "x"}}
@@ -121,7 +120,7 @@ async def test_a_repeated_call_carries_the_same_message_id_t8(world: ToolProxyFi
     ],
 )
 async def test_an_invalid_call_is_refused_and_not_sent_t5(
-    world: ToolProxyFixture, name, arguments, reason
+    world: NotesFixture, name, arguments, reason
 ):
     app = await world.install()
 
@@ -131,7 +130,7 @@ async def test_an_invalid_call_is_refused_and_not_sent_t5(
     assert world.notes.calls == []
 
 
-async def test_the_url_for_connecting_an_account_is_passed_to_the_chat_t7(world: ToolProxyFixture):
+async def test_the_url_for_connecting_an_account_is_passed_to_the_chat_t7(world: NotesFixture):
     step = {"name": "Connect", "url": "https://notes.example.com/connect"}
     app = (await world.register()).json()
     app_id, path = app["id"], f"/v1/apps/{app['id']}"
@@ -146,7 +145,7 @@ async def test_the_url_for_connecting_an_account_is_passed_to_the_chat_t7(world:
     assert raised.value.connect_url == "https://notes.example.com/connect?uid=alice"
 
 
-async def test_a_tool_of_an_uninstalled_app_cannot_be_called_t4(world: ToolProxyFixture):
+async def test_a_tool_of_an_uninstalled_app_cannot_be_called_t4(world: NotesFixture):
     app = await world.install()
     query = {"app_id": app["id"]}
     response = await world.request("POST", "/v1/apps/disable", uid=ALICE, params=query)
@@ -157,7 +156,7 @@ async def test_a_tool_of_an_uninstalled_app_cannot_be_called_t4(world: ToolProxy
     assert response.json() == {"status": "ok"}
 
 
-async def test_a_tool_of_an_app_that_became_private_cannot_be_called_t4(world: ToolProxyFixture):
+async def test_a_tool_of_an_app_that_became_private_cannot_be_called_t4(world: NotesFixture):
     app = await world.install()
     await world.documents.write(Update(f"apps/{app['id']}", {"private": True}))
 
@@ -167,7 +166,7 @@ async def test_a_tool_of_an_app_that_became_private_cannot_be_called_t4(world: T
     assert world.notes.calls == []
 
 
-async def test_a_tool_at_an_internal_address_is_never_called_t10(world: ToolProxyFixture):
+async def test_a_tool_at_an_internal_address_is_never_called_t10(world: NotesFixture):
     world.notes.tools = [{**FIND_TOOL, "endpoint": "https://169.254.169.254/find"}]
     app = await world.install()
 
@@ -175,7 +174,7 @@ async def test_a_tool_at_an_internal_address_is_never_called_t10(world: ToolProx
         await world.call(app["id"], q="x")
 
 
-async def test_a_service_token_for_another_function_is_not_accepted(world: ToolProxyFixture):
+async def test_a_service_token_for_another_function_is_not_accepted(world: NotesFixture):
     token = await world.deps.service_identity.get_token("chat")
 
     async with AsyncClient(headers={"Authorization": f"Bearer {token}"}) as client:

@@ -1,80 +1,39 @@
 """Accounts are connected by OAuth 2 with PKCE, and disconnected again (P6, P7)."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import timedelta
-from http.cookies import SimpleCookie
 from pathlib import Path
-from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from httpx import ASGITransport, AsyncClient, Headers, Response
+from httpx import AsyncClient, Response
 
 from functions.tool_proxy.accounts import account_tokens, connections
-from functions.tool_proxy.accounts.connection_routes import ROUTES
-from functions.tool_proxy.deps import ServicesDeps
-from shared.adapters.embedded.local_identity import LocalIdentity, LocalServiceIdentity
 from shared.adapters.embedded.local_keys import LocalKeys
-from shared.adapters.embedded.sqlite_database import SqliteDatabase
-from shared.adapters.embedded.sqlite_documents import SqliteDocuments
-from shared.adapters.firestore_indexes import FirestoreIndexes
-from shared.adapters.guarded_egress import GuardedEgress
 from shared.adapters.http_toolbox import HttpToolbox
 from shared.domain.connection import OauthClient, Service, Tokens
 from shared.domain.documents import Query
 from shared.domain.errors import Unavailable
 from shared.domain.ids import UserId
-from shared.edge.http import build_application
 from shared.integrations import load_integration
-from shared.ports import Documents, Identity, ServiceIdentity
-from shared.wiring import ROOT
+from shared.ports import Documents
 from tests.fakes import AutoAdvanceClock, FixedClock
-from tests.functions.tool_proxy.accounts import open_accounts_fixture
-from tests.functions.tool_proxy.services import REDIRECT_URI, build_services_deps
+from tests.fixtures.accounts import ADA, open_accounts_fixture
+from tests.fixtures.callers import SERVICE_IDENTITY
+from tests.fixtures.tool_proxy import REDIRECT_URI, ToolProxyFixture, build_deps
 from tests.servers import run_server
 from tests.servers.provider import CLIENT_ID, CLIENT_SECRET, PROVIDER_OPTIONS, FakeProvider
 
-ADA, EVE = UserId("ada"), UserId("eve")
-SECRET = b"0" * 32
+EVE = UserId("eve")
 CALENDAR = "/v1/connections/google_calendar"
 
 
-@dataclass(frozen=True)
-class ConnectionRouteDeps:
-    """What the routes of connected accounts ask for."""
-
-    services: ServicesDeps
-    identity: Identity
-    service_identity: ServiceIdentity
-
-
-@dataclass
-class ConnectionsFixture:
-    documents: Documents
+@dataclass(kw_only=True)
+class ConnectionsFixture(ToolProxyFixture):
+    uid: str = ADA
     clock: FixedClock
     google: FakeProvider
-    url: str
-    services: ServicesDeps
-    cookies: dict[str, str] = field(default_factory=dict)
-
-    async def request(
-        self, method: str, path: str, *, uid: str | None = ADA, **options: Any
-    ) -> Response:
-        """Ask as a browser does that keeps its cookies."""
-        headers = Headers(encoding="latin-1")
-        if uid:
-            headers["Authorization"] = f"Bearer {LocalIdentity(SECRET).issue(uid)}"
-        headers["Cookie"] = "; ".join(f"{name}={value}" for name, value in self.cookies.items())
-        deps: Any = ConnectionRouteDeps(
-            self.services, LocalIdentity(SECRET), LocalServiceIdentity(SECRET)
-        )
-        transport = ASGITransport(build_application("apps", ROUTES, deps))
-        async with AsyncClient(transport=transport, base_url="http://test") as client:
-            answer = await client.request(method, path, headers=headers, **options)
-        set_cookie = SimpleCookie(answer.headers.get("set-cookie", ""))
-        self.cookies |= {name: morsel.value for name, morsel in set_cookie.items()}
-        return answer
 
     async def start_authorization(self, *, uid: str = ADA, path: str = CALENDAR) -> str:
         """Return where a user is sent to allow access."""
@@ -93,7 +52,7 @@ class ConnectionsFixture:
 
     async def connect(self, *, uid: str = ADA, path: str = CALENDAR) -> Response:
         callback_path = await self.allow(await self.start_authorization(uid=uid, path=path))
-        return await self.request("GET", callback_path, uid=None)
+        return await self.request("GET", callback_path, uid="")
 
     async def load_tokens(self, uid: UserId = ADA) -> Tokens | None:
         stored = await self.services.tokens.get(uid, "google_calendar")
@@ -113,19 +72,11 @@ def google_url(google: FakeProvider) -> Iterator[str]:
 
 
 @pytest.fixture
-def world(google: FakeProvider, google_url: str, tmp_path: Path) -> Iterator[ConnectionsFixture]:
-    database = SqliteDatabase(tmp_path / "keepsake.db")
-    indexes = FirestoreIndexes.read(ROOT / "infra/firestore.indexes.json")
-    documents = SqliteDocuments(database, indexes)
+def world(google: FakeProvider, google_url: str, documents: Documents) -> ConnectionsFixture:
     clock = FixedClock()
-    services = build_services_deps(
-        documents,
-        clients={"google": OauthClient(id=CLIENT_ID, secret=CLIENT_SECRET, base_url=google_url)},
-        clock=clock,
-        egress=GuardedEgress(dev_origins=[google_url]),
-    )
-    yield ConnectionsFixture(documents, clock, google, google_url, services)
-    database.close()
+    clients = {"google": OauthClient(id=CLIENT_ID, secret=CLIENT_SECRET, base_url=google_url)}
+    deps = build_deps(documents, clock, origins=[google_url], clients=clients)
+    return ConnectionsFixture(documents=documents, clock=clock, deps=deps, google=google)
 
 
 async def test_a_connected_account_is_shown_without_its_tokens_p6(world: ConnectionsFixture):
@@ -181,8 +132,8 @@ async def test_the_oauth_state_does_not_reveal_the_user(world: ConnectionsFixtur
 async def test_an_oauth_callback_works_once(world: ConnectionsFixture):
     callback_path = await world.allow(await world.start_authorization())
 
-    first = await world.request("GET", callback_path, uid=None)
-    repeated_page = await world.request("GET", callback_path, uid=None)
+    first = await world.request("GET", callback_path, uid="")
+    repeated_page = await world.request("GET", callback_path, uid="")
 
     assert "is connected" in first.text
     assert "This link was used already" in repeated_page.text
@@ -195,12 +146,12 @@ async def test_a_callback_in_another_browser_connects_nothing_csrf(world: Connec
 
     for cookies in ({}, {"__session": "service0009"}, {"__session": "\xe9"}):
         world.cookies = dict(cookies)
-        page = await world.request("GET", callback_path, uid=None)
+        page = await world.request("GET", callback_path, uid="")
         assert "Start again in this browser, at https://keepsake.example.com." in page.text
     assert await world.load_tokens(EVE) is None
 
     world.cookies = eves_cookies
-    assert "is connected" in (await world.request("GET", callback_path, uid=None)).text
+    assert "is connected" in (await world.request("GET", callback_path, uid="")).text
 
 
 async def test_the_binding_cookie_is_http_only_and_limited_to_the_callback_path(
@@ -239,7 +190,7 @@ async def test_an_expired_authorization_connects_nothing(world: ConnectionsFixtu
     callback_path = await world.allow(await world.start_authorization())
     world.clock.advance(minutes=11)
 
-    page = await world.request("GET", callback_path, uid=None)
+    page = await world.request("GET", callback_path, uid="")
 
     assert "too old" in page.text
     assert await world.load_tokens() is None
@@ -247,16 +198,16 @@ async def test_an_expired_authorization_connects_nothing(world: ConnectionsFixtu
 
 @pytest.mark.parametrize("state", ["", "x", "é", "AAAA" * 20, "e30.e30.e30"])
 async def test_a_forged_state_connects_nothing(world: ConnectionsFixture, state: str):
-    page = await world.request("GET", f"/v1/connections/callback?code=c&state={state}", uid=None)
+    page = await world.request("GET", f"/v1/connections/callback?code=c&state={state}", uid="")
 
     assert "This link is not one of ours." in page.text
 
 
 async def test_a_state_wrapped_with_another_key_connects_nothing(world: ConnectionsFixture):
     callback_path = await world.allow(await world.start_authorization())
-    world.services = replace(world.services, keys=LocalKeys(b"x" * 32))
+    world.deps = replace(world.deps, services=replace(world.services, keys=LocalKeys(b"x" * 32)))
 
-    page = await world.request("GET", callback_path, uid=None)
+    page = await world.request("GET", callback_path, uid="")
 
     assert "This link is not one of ours." in page.text
 
@@ -267,7 +218,7 @@ async def test_pkce_rejects_the_code_of_another_user(world: ConnectionsFixture):
     [state] = parse_qs(urlsplit(eve).query)["state"]
 
     callback_path = f"/v1/connections/callback?code={code}&state={state}"
-    page = await world.request("GET", callback_path, uid=None)
+    page = await world.request("GET", callback_path, uid="")
 
     assert "it did not agree" in page.text
     assert await world.load_tokens(EVE) is None
@@ -277,7 +228,7 @@ async def test_a_denied_authorization_is_explained_to_the_user(world: Connection
     [state] = parse_qs(urlsplit(await world.start_authorization()).query)["state"]
 
     callback_path = f"/v1/connections/callback?error=access_denied&state={state}"
-    page = await world.request("GET", callback_path, uid=None)
+    page = await world.request("GET", callback_path, uid="")
 
     assert "Google Calendar was not connected: access was not allowed." in page.text
 
@@ -292,7 +243,7 @@ async def test_a_missing_scope_is_explained_to_the_user(world: ConnectionsFixtur
 
 
 async def test_the_callback_page_runs_no_scripts_and_is_not_cached(world: ConnectionsFixture):
-    page = await world.request("GET", "/v1/connections/callback?state=<script>", uid=None)
+    page = await world.request("GET", "/v1/connections/callback?state=<script>", uid="")
 
     assert page.headers["content-security-policy"].startswith("default-src 'none'")
     assert page.headers["cache-control"] == "no-store"
@@ -307,7 +258,7 @@ async def test_an_unavailable_provider_is_explained_and_connects_nothing(
     callback_path = await world.allow(await world.start_authorization())
     world.google.failure_status = broken
 
-    page = await world.request("GET", callback_path, uid=None)
+    page = await world.request("GET", callback_path, uid="")
 
     assert "The service does not answer. Please start again." in page.text
     assert await world.load_tokens() is None
@@ -325,7 +276,7 @@ async def test_an_account_without_a_name_is_connected(world: ConnectionsFixture)
 async def test_a_service_that_is_not_set_up_is_listed_as_unavailable_and_cannot_be_connected(
     world: ConnectionsFixture,
 ):
-    world.services = replace(world.services, clients={})
+    world.deps = replace(world.deps, services=replace(world.services, clients={}))
 
     connection = (await world.request("GET", CALENDAR)).json()
     response = await world.request("POST", f"{CALENDAR}/authorize")
@@ -389,7 +340,7 @@ async def test_connecting_again_replaces_the_tokens(world: ConnectionsFixture):
 
 
 async def test_connecting_needs_an_authenticated_user(world: ConnectionsFixture):
-    assert (await world.request("POST", f"{CALENDAR}/authorize", uid=None)).status_code == 401
+    assert (await world.request("POST", f"{CALENDAR}/authorize", uid="")).status_code == 401
 
 
 ACCOUNT_ANSWERS = {
@@ -482,9 +433,7 @@ async def test_erasing_a_user_disconnects_all_their_services_p6(tmp_path: Path):
 
 async def test_an_unavailable_tool_proxy_raises_and_disconnects_nothing(tmp_path: Path):
     async with open_accounts_fixture(tmp_path, FakeProvider()) as world:
-        toolbox = HttpToolbox(
-            "http://127.0.0.1:1", LocalServiceIdentity(SECRET), AutoAdvanceClock()
-        )
+        toolbox = HttpToolbox("http://127.0.0.1:1", SERVICE_IDENTITY, AutoAdvanceClock())
 
         with pytest.raises(Unavailable):
             await toolbox.disconnect_all(ADA)

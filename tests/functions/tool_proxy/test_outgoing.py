@@ -33,28 +33,29 @@ from shared.resilience.call_quota import MAX_CALLS_PER_APP_HOUR, MAX_CALLS_PER_U
 from shared.resilience.circuit_breaker import FAILURE_THRESHOLD as IN_A_ROW
 from shared.resilience.hour_windows import floor_to_hour
 from tests.fakes import replace_stores
-from tests.functions.tool_proxy.fixture import ALICE, ToolProxyFixture, replace_egress
+from tests.fixtures.notes_app import NotesFixture
+from tests.fixtures.tool_proxy import ALICE, replace_egress
 
 BOB = UserId("bob")
 
 
-async def install_app(world: ToolProxyFixture, uid: str = ALICE) -> AppId:
+async def install_app(world: NotesFixture, uid: str = ALICE) -> AppId:
     return AppId((await world.install(uid))["id"])
 
 
-async def call_and_read_failure(world: ToolProxyFixture, app_id: AppId) -> str:
+async def call_and_read_failure(world: NotesFixture, app_id: AppId) -> str:
     with pytest.raises(ToolFailed) as raised:
         await world.call(app_id, q="x")
     return str(raised.value)
 
 
-async def read_call_log(world: ToolProxyFixture, app_id: AppId) -> list[dict[str, Any]]:
+async def read_call_log(world: NotesFixture, app_id: AppId) -> list[dict[str, Any]]:
     entries: list[dict[str, Any]] = (await world.request("GET", f"/v1/apps/{app_id}/calls")).json()
     return entries
 
 
 async def test_the_circuit_breaker_opens_after_five_failures_for_that_app_alone_t9(
-    world: ToolProxyFixture,
+    world: NotesFixture,
 ):
     failing_app, working_app = await install_app(world), await install_app(world)
     world.notes.statuses = {failing_app: 503}
@@ -69,7 +70,7 @@ async def test_the_circuit_breaker_opens_after_five_failures_for_that_app_alone_
     assert len(world.notes.calls) == IN_A_ROW + 1
 
 
-async def test_a_half_open_circuit_breaker_lets_one_call_through_t9(world: ToolProxyFixture):
+async def test_a_half_open_circuit_breaker_lets_one_call_through_t9(world: NotesFixture):
     app_id = await install_app(world)
     world.notes.statuses = {app_id: 500}
     for _ in range(IN_A_ROW):
@@ -89,7 +90,7 @@ async def test_a_half_open_circuit_breaker_lets_one_call_through_t9(world: ToolP
 
 @pytest.mark.parametrize("status", [400, 401, 404, 429])
 async def test_client_error_statuses_do_not_open_the_circuit_breaker_t9(
-    world: ToolProxyFixture, status: int
+    world: NotesFixture, status: int
 ):
     app_id = await install_app(world)
     world.notes.statuses = {app_id: status}
@@ -123,7 +124,7 @@ class FailingEgress:
     ],
 )
 async def test_a_call_without_an_answer_is_explained_and_counts_as_a_failure_t6_t9(
-    world: ToolProxyFixture, error: KeepsakeError, text: str, logged_error: str
+    world: NotesFixture, error: KeepsakeError, text: str, logged_error: str
 ):
     app_id = await install_app(world)
     deps = replace_egress(world.deps, FailingEgress(error))
@@ -136,7 +137,7 @@ async def test_a_call_without_an_answer_is_explained_and_counts_as_a_failure_t6_
 
 
 @contextmanager
-def hold_responses(world: ToolProxyFixture, app_id: AppId) -> Iterator[None]:
+def hold_responses(world: NotesFixture, app_id: AppId) -> Iterator[None]:
     world.notes.slow.add(app_id)
     try:
         yield
@@ -145,7 +146,7 @@ def hold_responses(world: ToolProxyFixture, app_id: AppId) -> Iterator[None]:
 
 
 async def test_concurrent_calls_to_a_slow_app_are_limited_for_that_app_alone_t9(
-    world: ToolProxyFixture,
+    world: NotesFixture,
 ):
     slow, quick = await install_app(world), await install_app(world)
     answers: list[str] = []
@@ -167,7 +168,7 @@ async def test_concurrent_calls_to_a_slow_app_are_limited_for_that_app_alone_t9(
     assert await world.call(slow, q="x") == "Milk, eggs.", "the places are free again"
 
 
-async def test_stopping_a_turn_closes_the_connection_of_its_call(world: ToolProxyFixture):
+async def test_stopping_a_turn_closes_the_connection_of_its_call(world: NotesFixture):
     """A stop and a deadline reach the app: its connection is closed."""
     app_id = await install_app(world)
     with hold_responses(world, app_id):
@@ -183,7 +184,7 @@ async def test_stopping_a_turn_closes_the_connection_of_its_call(world: ToolProx
     assert disconnected_app == app_id
 
 
-async def test_a_cancelled_call_is_logged_without_counting_as_a_failure(world: ToolProxyFixture):
+async def test_a_cancelled_call_is_logged_without_counting_as_a_failure(world: NotesFixture):
     app_id = await install_app(world)
     world.notes.statuses = {app_id: 500}
     for _ in range(IN_A_ROW - 1):
@@ -203,14 +204,14 @@ async def test_a_cancelled_call_is_logged_without_counting_as_a_failure(world: T
     )
 
 
-async def set_call_counts(world: ToolProxyFixture, uid: UserId, counts: dict[AppId, int]) -> None:
+async def set_call_counts(world: NotesFixture, uid: UserId, counts: dict[AppId, int]) -> None:
     hour = floor_to_hour(world.clock.now())
     fields = {"apps": counts, "expires_at": hour + timedelta(hours=1)}
     await world.documents.write(Set(f"users/{uid}/limits/calls-{hour:%Y-%m-%d-%H}", fields))
 
 
 async def test_calls_per_user_app_and_hour_are_limited_and_the_error_says_when_to_retry_t9(
-    world: ToolProxyFixture,
+    world: NotesFixture,
 ):
     app_id = await install_app(world)
     await install_app(world, BOB)
@@ -231,7 +232,7 @@ async def test_calls_per_user_app_and_hour_are_limited_and_the_error_says_when_t
     assert await world.call(app_id, q="x") == "Milk, eggs."
 
 
-async def test_calls_per_user_and_hour_are_limited_across_all_apps_t9(world: ToolProxyFixture):
+async def test_calls_per_user_and_hour_are_limited_across_all_apps_t9(world: NotesFixture):
     app_id = await install_app(world)
     await set_call_counts(
         world,
@@ -244,7 +245,7 @@ async def test_calls_per_user_and_hour_are_limited_across_all_apps_t9(world: Too
 
 
 async def test_calls_per_app_and_minute_are_rate_limited_across_all_users_t9(
-    world: ToolProxyFixture,
+    world: NotesFixture,
 ):
     limiter, now = world.deps.app_limiters.get_limiter(AppId("A")), world.clock.now()
     for _ in range(MAX_CALLS_PER_MINUTE):
@@ -258,7 +259,7 @@ async def test_calls_per_app_and_minute_are_rate_limited_across_all_users_t9(
 
 
 async def test_the_call_log_for_developers_holds_no_arguments_and_no_user_id_t20(
-    world: ToolProxyFixture,
+    world: NotesFixture,
 ):
     app_id = await install_app(world)
     await world.call(app_id, q="a secret wish")
@@ -283,7 +284,7 @@ async def test_the_call_log_for_developers_holds_no_arguments_and_no_user_id_t20
     assert response_to_another_user.status_code == 403
 
 
-async def test_a_refused_call_is_not_in_the_call_log(world: ToolProxyFixture):
+async def test_a_refused_call_is_not_in_the_call_log(world: NotesFixture):
     app_id = await install_app(world)
 
     with pytest.raises(ToolRefused):
@@ -299,7 +300,7 @@ class UnwritableAppCalls(AppCalls):
         raise Unavailable("no store")
 
 
-async def test_a_failing_call_log_does_not_fail_the_call(world: ToolProxyFixture):
+async def test_a_failing_call_log_does_not_fail_the_call(world: NotesFixture):
     app_id = await install_app(world)
     stores = replace_stores(world.deps.stores, app_calls=UnwritableAppCalls(world.documents))
     deps = replace(world.deps, stores=stores)
@@ -307,7 +308,7 @@ async def test_a_failing_call_log_does_not_fail_the_call(world: ToolProxyFixture
     assert await call_tool(deps, ALICE, app_id, "find", {"q": "x"}) == "Milk, eggs."
 
 
-async def log_failures(world: ToolProxyFixture, app_id: AppId, count: int, *, hours: float) -> None:
+async def log_failures(world: NotesFixture, app_id: AppId, count: int, *, hours: float) -> None:
     """Let so many failures begin so long ago."""
     for n in range(count):
         at = world.clock.now() - timedelta(hours=hours) + timedelta(minutes=n)
@@ -315,12 +316,12 @@ async def log_failures(world: ToolProxyFixture, app_id: AppId, count: int, *, ho
         await world.deps.stores.call_log.add(app_id, call)
 
 
-async def read_switched_off(world: ToolProxyFixture, app_id: AppId, uid: str = "dev") -> Any:
+async def read_switched_off(world: NotesFixture, app_id: AppId, uid: str = "dev") -> Any:
     return (await world.request("GET", f"/v1/apps/{app_id}", uid=uid)).json()["switched_off"]
 
 
 async def install_failing_app(
-    world: ToolProxyFixture, *, hours: float, failures: int = MIN_FAILURES - 1
+    world: NotesFixture, *, hours: float, failures: int = MIN_FAILURES - 1
 ) -> AppId:
     """Install an app, let time pass, and let it have failed so often since so long."""
     app_id = await install_app(world)
@@ -331,7 +332,7 @@ async def install_failing_app(
 
 
 async def test_an_app_that_failed_for_a_day_is_disabled_and_its_developer_notified_t9(
-    world: ToolProxyFixture,
+    world: NotesFixture,
 ):
     app_id = await install_failing_app(world, hours=24)
 
@@ -351,7 +352,7 @@ async def test_an_app_that_failed_for_a_day_is_disabled_and_its_developer_notifi
     assert notice.title == "Notes was switched off"
 
 
-async def test_refreshing_the_manifest_enables_a_disabled_app_again_t9(world: ToolProxyFixture):
+async def test_refreshing_the_manifest_enables_a_disabled_app_again_t9(world: NotesFixture):
     app_id = await install_failing_app(world, hours=24)
     await call_and_read_failure(world, app_id)
 
@@ -365,7 +366,7 @@ async def test_refreshing_the_manifest_enables_a_disabled_app_again_t9(world: To
 
 
 async def test_two_instances_that_disable_an_app_notify_its_developer_once_t9(
-    world: ToolProxyFixture,
+    world: NotesFixture,
 ):
     app_id = await install_failing_app(world, hours=24)
     other_deps = replace(world.deps, app_limiters=type(world.deps.app_limiters)())
@@ -390,7 +391,7 @@ async def test_two_instances_that_disable_an_app_notify_its_developer_once_t9(
     ids=["not for a day", "not often enough", "with a call that worked"],
 )
 async def test_an_app_without_a_full_day_of_failures_stays_enabled_t9(
-    world: ToolProxyFixture, hours: float, failures: int, working: int
+    world: NotesFixture, hours: float, failures: int, working: int
 ):
     app_id = await install_failing_app(world, hours=hours, failures=failures)
     for n in range(working):

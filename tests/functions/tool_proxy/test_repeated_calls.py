@@ -10,11 +10,12 @@ from functions.chat.turn.tool_policy import ToolPolicy
 from shared.domain.ids import AppId, RunId
 from shared.domain.model import ModelCallFinished, ToolCall, ToolCallRequested, UserText
 from tests.fakes import ScriptedModel, ScriptedTurn, script_answer
-from tests.functions.tool_proxy.fixture import ALICE, ToolProxyFixture
+from tests.fixtures.notes_app import NotesFixture
+from tests.fixtures.tool_proxy import ALICE
 
 
 async def test_a_call_repeated_by_its_run_reaches_the_app_under_the_same_message_id_t8(
-    world: ToolProxyFixture,
+    world: NotesFixture,
 ) -> None:
     app = await world.install()
 
@@ -26,7 +27,7 @@ async def test_a_call_repeated_by_its_run_reaches_the_app_under_the_same_message
     assert len(first_ids | other_ids) == 4
 
 
-async def _collect_message_ids(world: ToolProxyFixture, app_id: str, run_id: RunId) -> set[str]:
+async def _collect_message_ids(world: NotesFixture, app_id: str, run_id: RunId) -> set[str]:
     """Make two calls that the model gives one id; return the ids that the app's server read."""
     world.notes.calls.clear()
     apps = await world.deps.stores.apps.get_many([AppId(app_id)])

@@ -22,7 +22,7 @@ from tests.fault_injection import (
     raise_timed_out,
     raise_unavailable,
 )
-from tests.functions.tool_proxy.accounts import ADA, AccountsFixture, open_accounts_fixture
+from tests.fixtures.accounts import ADA, AccountsFixture, open_accounts_fixture
 from tests.servers.provider import FakeProvider
 
 BOB = UserId("bob")

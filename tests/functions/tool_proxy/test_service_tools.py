@@ -7,14 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from httpx import ASGITransport, AsyncClient
 
-from shared.adapters.embedded.local_identity import LocalIdentity
+from functions.tool_proxy.calls.call_routes import ROUTES as CALL_ROUTES
 from shared.domain.connection import Service
 from shared.domain.errors import ToolFailed, ToolRefused
 from shared.domain.ids import UserId
 from shared.integrations import INTEGRATIONS, load_integration
-from tests.functions.tool_proxy.accounts import ADA, SECRET, AccountsFixture, open_accounts_fixture
+from tests.fixtures.accounts import ADA, AccountsFixture, open_accounts_fixture
+from tests.fixtures.callers import build_auth_headers, open_client
 from tests.recorded import recorded
 from tests.servers.provider import PROVIDER_OPTIONS, FakeProvider
 
@@ -323,10 +323,9 @@ def test_only_calendar_writes_have_side_effects_p6_p7(name: Service):
 
 async def test_service_calls_need_a_service_token(world: AccountsFixture):
     await world.connect("github")
-    user = LocalIdentity(SECRET).issue(ADA)
-    async with AsyncClient(transport=ASGITransport(world.app), base_url="http://test") as client:
+    async with open_client(CALL_ROUTES, world.deps) as client:
         for path in ("/services", "/services/disconnect"):
-            for headers in ({}, {"Authorization": f"Bearer {user}"}):
+            for headers in ({}, build_auth_headers(ADA)):
                 answer = await client.post(path, json={"uid": ADA}, headers=headers)
                 assert answer.status_code == 401
 

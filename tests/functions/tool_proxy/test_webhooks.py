@@ -40,7 +40,8 @@ from shared.domain.ids import AppId, ConversationId, PersonId, UserId
 from shared.edge.http import build_application
 from tests.fakes import replace_stores
 from tests.fault_injection import FaultyPort, lose_response, raise_timed_out, raise_unavailable
-from tests.functions.tool_proxy.fixture import ALICE, ToolProxyFixture, replace_egress
+from tests.fixtures.notes_app import NotesFixture
+from tests.fixtures.tool_proxy import ALICE, replace_egress
 from tests.servers import run_server
 
 TALK = ConversationId("talk")
@@ -70,7 +71,7 @@ class WebhookServer:
 class WebhookFixture:
     """A world in which Alice had a conversation and installed a diary that wants to hear of it."""
 
-    world: ToolProxyFixture
+    world: NotesFixture
     hook: WebhookServer
     conversation: Conversation
 

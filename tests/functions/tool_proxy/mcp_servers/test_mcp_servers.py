@@ -16,7 +16,7 @@ from functions.tool_proxy.calls.result_mapping import MAX_TEXT_CHARS
 from functions.tool_proxy.registry.manifest import MAX_TOOLS
 from shared.domain.app import ChatTool
 from shared.domain.errors import ToolFailed, ToolRefused
-from tests.functions.tool_proxy.mcp_servers.fixture import (
+from tests.fixtures.mcp_servers import (
     McpServersFixture,
     open_mcp_servers_fixture,
 )

@@ -22,11 +22,11 @@ from shared.domain.documents import Query
 from shared.domain.errors import ToolFailed, ToolRefused
 from shared.domain.ids import AppId, UserId
 from shared.oauth.state import AUTHORIZATION_TTL
-from tests.functions.tool_proxy.mcp_servers.fixture import (
-    ALICE,
+from tests.fixtures.mcp_servers import (
     McpServersFixture,
     open_mcp_servers_fixture,
 )
+from tests.fixtures.tool_proxy import ALICE
 from tests.servers import run_server_with_url
 from tests.servers.mcp_authorization import FakeMcpProvider, build_guarded_app
 from tests.servers.mcp_server import NotesMcp
