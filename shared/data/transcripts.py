@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
@@ -11,6 +10,7 @@ from pydantic import ValidationError
 from shared.data.codec import is_bounded, type_adapter
 from shared.domain.conversation import Conversation, Segment
 from shared.domain.documents import Document
+from shared.domain.sizes import split_by_size
 
 MAX_INLINE_BYTES = 400_000
 Part = tuple[Segment, ...]
@@ -18,7 +18,8 @@ Part = tuple[Segment, ...]
 
 def split_transcript(conversation: Conversation) -> tuple[Conversation, list[Part]]:
     """Return a conversation as it is stored, and the parts that stand beside it."""
-    parts = list(_split_by_size(conversation.transcript_segments))
+    batches = split_by_size(conversation.transcript_segments, _count_bytes, MAX_INLINE_BYTES)
+    parts = [tuple(batch) for batch in batches]
     if len(parts) < 2:
         return conversation, []
     hashes = tuple(hash_part(part) for part in parts)
@@ -52,14 +53,5 @@ def hash_part(part: Part) -> str:
     return hashlib.sha256(compact.encode()).hexdigest()
 
 
-def _split_by_size(segments: Sequence[Segment]) -> Iterator[Part]:
-    part: list[Segment] = []
-    size = 0
-    for segment in segments:
-        length = len(json.dumps(asdict(segment), ensure_ascii=False).encode())
-        if part and size + length > MAX_INLINE_BYTES:
-            yield tuple(part)
-            part, size = [], 0
-        part.append(segment)
-        size += length
-    yield tuple(part)
+def _count_bytes(segment: Segment) -> int:
+    return len(json.dumps(asdict(segment), ensure_ascii=False).encode())

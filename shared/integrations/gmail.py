@@ -12,6 +12,7 @@ from urllib.parse import quote
 from pydantic import Field
 
 from shared.arguments import Arguments
+from shared.domain.sizes import truncate
 from shared.integrations.google import ACCOUNT_URL, GOOGLE
 from shared.integrations.service import (
     Account,
@@ -116,9 +117,7 @@ async def _read_message(account: Account, arguments: ReadGmailMessage) -> str:
     )
     head = "\n".join(_format_headers(mail))
     text = strip_invisible(extract_body(mail.payload)).strip()
-    if len(text) > MAX_BODY_CHARS:
-        text = f"{text[:MAX_BODY_CHARS]}\n… {len(text) - MAX_BODY_CHARS} characters left out …"
-    return f"{head}\n\n{text or '(no text)'}"
+    return f"{head}\n\n{truncate(text, MAX_BODY_CHARS) or '(no text)'}"
 
 
 def extract_body(part: _Part) -> str:

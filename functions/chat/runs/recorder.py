@@ -14,6 +14,7 @@ from shared.domain.chat import Message, Session
 from shared.domain.errors import AlreadyExists, PreconditionFailed, Unavailable
 from shared.domain.ids import UserId
 from shared.domain.run import LEASE_TTL, Batch, Outcome, Run, RunEvent
+from shared.domain.sizes import split_by_size
 from shared.ports import Clock
 from shared.resilience.retry import retry
 
@@ -145,7 +146,9 @@ class Recorder:
     def _build_batches(self, end_seq: int | None = None) -> Iterator[Batch]:
         """Cut what is not saved yet into batches; with `end`, the last of them closes the journal."""
         position = self._saved_seq + 1
-        pieces = list(_split_by_size(self._journal.events[self._saved_seq :]))
+        pieces = list(
+            split_by_size(self._journal.events[self._saved_seq :], _count_bytes, MAX_BATCH_BYTES)
+        )
         if end_seq is not None and not pieces:
             pieces = [[]]
         for number, events in enumerate(pieces, 1):
@@ -166,16 +169,5 @@ def compute_write_backoff_s(attempt: int, _: Unavailable) -> float:
     return 0.1 * 2.0**attempt
 
 
-def _split_by_size(events: list[RunEvent]) -> Iterator[list[RunEvent]]:
-    """Cut events into runs of at most MAX_BATCH_BYTES."""
-    piece: list[RunEvent] = []
-    size_bytes = 0
-    for event in events:
-        event_bytes = len(to_json(event))
-        if piece and size_bytes + event_bytes > MAX_BATCH_BYTES:
-            yield piece
-            piece, size_bytes = [], 0
-        piece.append(event)
-        size_bytes += event_bytes
-    if piece:
-        yield piece
+def _count_bytes(event: RunEvent) -> int:
+    return len(to_json(event))

@@ -13,6 +13,7 @@ from shared.domain.errors import KeepsakeError, ToolFailed, ToolRefused
 from shared.domain.ids import AppId
 from shared.domain.model import ToolSpec
 from shared.domain.provenance import Source
+from shared.domain.sizes import truncate
 from shared.domain.value import value
 from shared.security.visible_text import strip_invisible
 
@@ -202,8 +203,4 @@ def _build_skipped(text: str) -> _CallResult:
 
 
 def _truncate(text: str, limit: int) -> str:
-    if len(text) <= limit:
-        return text
-    half = limit // 2
-    left_out = len(text) - 2 * half
-    return f"{text[:half]}\n… {left_out} characters left out …\n{text[-half:]}"
+    return truncate(text, limit, end_chars=limit // 2)

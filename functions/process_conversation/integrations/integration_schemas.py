@@ -2,12 +2,17 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, ConfigDict, Field, StringConstraints, model_validator
 
-from functions.process_conversation.library.conversation_schemas import Source, StructuredOut, Utc
+from functions.process_conversation.library.conversation_schemas import (
+    Source,
+    StructuredOut,
+    Utc,
+    validate_time,
+)
 from functions.process_conversation.library.schemas import MAX_MEMORY_CHARS
 from shared.domain.conversation import Conversation, ConversationStatus, Segment
 from shared.domain.ids import UserId
@@ -20,14 +25,8 @@ MAX_OFFSET = 5_000
 """What is skipped is read, too."""
 
 
-def _validate_moment(moment: datetime) -> datetime:
-    """Take a time without a zone as UTC, as the old product did."""
-    if not 1900 < moment.year < 9000:
-        raise ValueError("a year from 1901 is expected")
-    return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
-
-
-Moment = Annotated[datetime, AfterValidator(_validate_moment)]
+Moment = Annotated[datetime, AfterValidator(validate_time)]
+"""Of a time without a zone, UTC is meant, as in the old product."""
 Text = Annotated[str, AfterValidator(strip_invisible)]
 Spec = Annotated[str, Field(max_length=200)]
 Day = Annotated[str, Field(max_length=40)]
@@ -218,7 +217,7 @@ class SearchOut(ConversationsOut):
 
 def parse_first_moment(text: str) -> datetime:
     """Read a day as its first moment, or a time. Raises ValueError."""
-    return _validate_moment(datetime.fromisoformat(text))
+    return validate_time(datetime.fromisoformat(text))
 
 
 def parse_last_moment(text: str) -> datetime:

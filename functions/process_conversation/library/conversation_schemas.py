@@ -29,11 +29,14 @@ def _to_utc(time: datetime) -> datetime:
     return time.astimezone(UTC)
 
 
-def _validate_time(time: datetime) -> datetime:
-    """Refuse what no store holds; the year 1 in another zone overflows."""
+def validate_time(time: datetime) -> datetime:
+    """Return the time in UTC, which is meant where it has no zone. Raises ValueError.
+
+    No store holds the year 1: in another zone it overflows.
+    """
     if not 1900 <= time.year <= 9000:
         raise ValueError("a year from 1900 is expected")
-    return time.astimezone(UTC)
+    return time.astimezone(UTC) if time.tzinfo else time.replace(tzinfo=UTC)
 
 
 def _normalise_source(name: object) -> object:
@@ -42,7 +45,7 @@ def _normalise_source(name: object) -> object:
 
 ClientId = Annotated[str, AfterValidator(_validate_client_id)]
 Utc = Annotated[datetime, AfterValidator(_to_utc)]
-Time = Annotated[AwareDatetime, AfterValidator(_validate_time)]
+Time = Annotated[AwareDatetime, AfterValidator(validate_time)]
 Source = Annotated[str, BeforeValidator(_normalise_source)]
 Seconds = Annotated[float, Field(ge=0, le=1e7)]
 Label = Annotated[str, Field(max_length=64)]

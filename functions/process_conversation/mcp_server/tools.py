@@ -17,6 +17,7 @@ from functions.process_conversation.library import action_items, conversations, 
 from functions.process_conversation.library.conversation_schemas import ClientId
 from shared.data.codec import type_adapter
 from shared.domain.ids import UserId
+from shared.domain.sizes import truncate
 from shared.domain.value import value
 from shared.edge.routes import Call, Route
 from shared.edge.schemas import Wire
@@ -48,8 +49,8 @@ class LibraryTool:
         """
         result = await self.route.handler(deps, self._build_call(uid, arguments))
         if isinstance(result, Response):
-            return _truncate(bytes(result.body).decode())
-        return _truncate(type_adapter(self.route.response).dump_json(result).decode())
+            return _truncate_result(bytes(result.body).decode())
+        return _truncate_result(type_adapter(self.route.response).dump_json(result).decode())
 
     def _build_call(self, uid: UserId, arguments: Mapping[str, Any]) -> Call[Any, Any]:
         other_arguments = {
@@ -73,11 +74,8 @@ class LibraryTool:
         return re.findall(r"{(\w+)}", self.route.path)
 
 
-def _truncate(text: str) -> str:
-    if len(text) <= MAX_RESULT_CHARS:
-        return text
-    omitted_chars = len(text) - MAX_RESULT_CHARS
-    return f"{text[:MAX_RESULT_CHARS]}\n… {omitted_chars} characters left out; ask for less …"
+def _truncate_result(text: str) -> str:
+    return truncate(text, MAX_RESULT_CHARS, advice="; ask for less")
 
 
 def _read_tool(name: str, description: str, route: Route[LibraryDeps]) -> LibraryTool:

@@ -1,6 +1,6 @@
 """Cached completion: one model call per stage and content, its answer stored for redeliveries."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, TypeVar
 
 from pydantic import ValidationError
@@ -11,6 +11,7 @@ from shared import prompts
 from shared.domain.conversation import Conversation
 from shared.domain.ids import UserId
 from shared.domain.model import ModelRole, Prompt
+from shared.domain.sizes import split_by_size
 
 A = TypeVar("A", bound=ProcessingOutput)
 MAX_BLOCK_CHARS = 600_000
@@ -72,17 +73,9 @@ def split_transcript(conversation: Conversation, time_zone: str) -> list[Mapping
         "time_zone": time_zone,
         "language": conversation.language,
     }
-    return [{"transcript": block, **context} for block in _split_by_size(lines)]
+    blocks = split_by_size(lines, _count_chars, MAX_BLOCK_CHARS)
+    return [{"transcript": block, **context} for block in list(blocks) or [[]]]
 
 
-def _split_by_size(lines: Sequence[dict[str, Any]]) -> list[list[dict[str, Any]]]:
-    """Cut between segments, so that every word stands in exactly one block."""
-    blocks: list[list[dict[str, Any]]] = [[]]
-    size = 0
-    for line in lines:
-        size += len(line["text"])
-        if blocks[-1] and size > MAX_BLOCK_CHARS:
-            blocks.append([])
-            size = len(line["text"])
-        blocks[-1].append(line)
-    return blocks
+def _count_chars(line: Mapping[str, Any]) -> int:
+    return len(line["text"])

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from shared.adapters.pinecone_rules import check_dense, check_row
 from shared.domain.errors import Invalid, Unavailable
+from shared.domain.sizes import split_by_size
 from shared.domain.vectors import Filter, Hit, Row, SparseVector
 
 if TYPE_CHECKING:
@@ -45,10 +46,10 @@ class PineconeVectors:
             check_row(row)
         dense = [row for row in rows if row.dense is not None]
         if dense:
-            await _upsert(self._dense, namespace, map(_encode_dense, dense))
+            await _upsert(self._dense, namespace, list(map(_encode_dense, dense)))
         if self._dense_host:
             await _delete(self._dense, namespace, [row.id for row in rows if row.dense is None])
-        await _upsert(self._sparse, namespace, map(_encode_sparse, rows))
+        await _upsert(self._sparse, namespace, list(map(_encode_sparse, rows)))
 
     async def fetch(self, namespace: str, ids: Sequence[str]) -> dict[str, Row]:
         sparse = await _fetch(self._sparse, namespace, ids)
@@ -112,11 +113,12 @@ class PineconeVectors:
 
 
 async def _upsert(
-    index: "AsyncIndex", namespace: str, vectors: Iterator[Mapping[str, Any]]
+    index: "AsyncIndex", namespace: str, vectors: Sequence[Mapping[str, Any]]
 ) -> None:
-    for batch in _split_by_size(vectors):
-        async with _translate_errors():
-            await index.upsert(vectors=batch, namespace=namespace)
+    for rows in _split_by_count(vectors, MAX_UPSERT_ROWS):
+        for batch in split_by_size(rows, _count_bytes, MAX_UPSERT_BYTES):
+            async with _translate_errors():
+                await index.upsert(vectors=batch, namespace=namespace)
 
 
 async def _fetch(index: "AsyncIndex", namespace: str, ids: Sequence[str]) -> dict[str, Any]:
@@ -204,25 +206,12 @@ async def _ignore_missing_namespace() -> AsyncIterator[None]:
         return
 
 
-def _split_by_size(vectors: Iterator[Mapping[str, Any]]) -> Iterator[list[Mapping[str, Any]]]:
-    """Cut what is to be written into requests that Pinecone takes."""
-    batch: list[Mapping[str, Any]] = []
-    batch_bytes = 0
-    for vector in vectors:
-        vector_bytes = len(json.dumps(vector))
-        if batch and (
-            len(batch) == MAX_UPSERT_ROWS or batch_bytes + vector_bytes > MAX_UPSERT_BYTES
-        ):
-            yield batch
-            batch, batch_bytes = [], 0
-        batch.append(vector)
-        batch_bytes += vector_bytes
-    if batch:
-        yield batch
-
-
 def _split_by_count(items: Sequence[Any], size: int) -> Iterator[list[Any]]:
     return (list(items[start : start + size]) for start in range(0, len(items), size))
+
+
+def _count_bytes(vector: Mapping[str, Any]) -> int:
+    return len(json.dumps(vector))
 
 
 def _encode_sparse(row: Row) -> dict[str, Any]:
