@@ -12,8 +12,8 @@ from shared.retrieval.term_weights import get_term_weight
 
 GREETING = (
     "Hello! I am Keepsake's offline model: I do not write answers of my own, I quote your "
-    "conversations and memories. Ask me what somebody said, what you planned, or what happened "
-    "yesterday."
+    "conversations and memories, and I understand English only. Ask me what somebody said, what you "
+    "planned, or what happened yesterday."
 )
 CANNOT_ANSWER_GENERAL = (
     "I am Keepsake's offline model: I quote your conversations and memories, and know nothing of the "
