@@ -1,4 +1,7 @@
-"""The arguments of a tool of our own: a class, whose words are what the model reads."""
+"""Tool arguments: pydantic classes; their docstrings and field descriptions are sent to the model.
+
+Schema validation of tool calls happens here for built-in and service tools.
+"""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -25,7 +28,7 @@ Date = Annotated[
 
 
 class Arguments(BaseModel):
-    """What the model is to send; an unknown field is a mistake it can mend."""
+    """The arguments of one tool; an unknown field is an error."""
 
     model_config = ConfigDict(extra="forbid", defer_build=True)
 
@@ -35,7 +38,7 @@ ArgumentsT = TypeVar("ArgumentsT", bound=Arguments)
 
 @cache
 def build_tool_spec(name: str, arguments_type: type[Arguments]) -> ToolSpec:
-    """Describe a tool to the model by the class of its arguments."""
+    """Build a tool's description for the model from the class of its arguments."""
     schema = arguments_type.model_json_schema()
     description = schema.pop("description")
     return ToolSpec(name=name, description=description, parameters=schema)
@@ -44,7 +47,7 @@ def build_tool_spec(name: str, arguments_type: type[Arguments]) -> ToolSpec:
 def parse_arguments(
     name: str, arguments_type: type[ArgumentsT], arguments: Mapping[str, Any]
 ) -> ArgumentsT:
-    """Return what the model sent as a value. Raises ToolRefused, which says how to mend it."""
+    """Validate what the model sent. Raises ToolRefused, which says how to correct it."""
     try:
         return arguments_type.model_validate(arguments)
     except ValidationError as error:
@@ -52,7 +55,7 @@ def parse_arguments(
 
 
 def _format_validation_error(name: str, error: ValidationError) -> str:
-    """Tell the model what to send instead."""
+    """Format what is wrong, for the model to correct."""
     problems = []
     for detail in error.errors():
         field = ".".join(map(str, detail["loc"][:1])) or "arguments"

@@ -1,4 +1,4 @@
-"""The only reader of the environment."""
+"""Settings from the environment, which nothing else reads. Raises SettingsError at start."""
 
 import os
 from collections.abc import Mapping
@@ -20,28 +20,26 @@ DEFAULT_MODELS: Mapping[str, str] = {
     "persona": "google/gemini-flash-1.5-8b",
     "persona_premium": "anthropic/claude-3.5-sonnet",
 }
-"""Role → model. MODEL_<ROLE> overrides; the persona roles speak to OPENROUTER_BASE_URL."""
+"""Model names by role. MODEL_<ROLE> overrides one; persona roles use OPENROUTER_BASE_URL."""
 
 _FALLBACK_ROLES = sorted(DEFAULT_MODELS.keys() - {"embeddings"})
-"""Vectors of two embedding models cannot be compared, so nothing stands in for one."""
+"""No fallback for embeddings: vectors of two models cannot be compared."""
 
 DEFAULT_OPENAI_URL = "https://api.openai.com/v1"
 DEFAULT_OPENROUTER_URL = "https://openrouter.ai/api/v1"
 DEFAULT_TOOL_PROXY_URL = "http://127.0.0.1:8081"
 _PROVIDERS = ("GOOGLE", "WHOOP", "NOTION", "X", "GITHUB", "PERPLEXITY")
-"""Where accounts are connected, and where we ask with a key of our own."""
-
-
+"""OAuth providers, and services called with our own API key."""
 _EMBEDDERS: Mapping[str, EmbedderKind] = {"openai": "openai", "local": "local"}
 
 
 class SettingsError(ValueError):
-    """Lists everything that is wrong with the environment, one line each."""
+    """Everything that is wrong with the environment, one line each."""
 
 
 @value
 class Settings:
-    """What the environment says. Urls of our own functions matter only where they differ."""
+    """The settings of a process; FUNCTION_URLS and SERVICE_AUDIENCES name our other functions."""
 
     world: World = "embedded"
     on_cloud_run: bool = False
@@ -77,7 +75,7 @@ class Settings:
 
     @classmethod
     def from_env(cls, environment: Mapping[str, str] | None = None) -> "Settings":
-        """Read the environment. Raises SettingsError that lists all that is wrong."""
+        """Read the environment. Raises SettingsError, which lists everything that is wrong."""
         env = os.environ if environment is None else environment
         errors = _find_errors(env)
         if errors:
@@ -116,7 +114,7 @@ class Settings:
             cors_origins=_parse_list(env.get("CORS_ORIGINS", "")),
             kms_key=env.get("KMS_KEY") or None,
             public_url=env.get("PUBLIC_URL", f"http://127.0.0.1:{port}").rstrip("/"),
-            oauth_clients=_parse_clients(env),
+            oauth_clients=_parse_oauth_clients(env),
             web_search=env.get("WEB_SEARCH") == "perplexity",
         )
 
@@ -127,8 +125,8 @@ class Settings:
         return self.function_urls[name]
 
 
-def _parse_clients(env: Mapping[str, str]) -> dict[str, OauthClient]:
-    """Read who we are at each provider that is set up; a key of our own stands as its secret."""
+def _parse_oauth_clients(env: Mapping[str, str]) -> dict[str, OauthClient]:
+    """Read our OAuth client at each provider; an API key of ours is stored as its secret."""
     return {
         name.lower(): OauthClient(
             id=env.get(f"{name}_CLIENT_ID", ""),
@@ -160,7 +158,7 @@ def _is_port(text: str) -> bool:
 
 
 def _find_errors(env: Mapping[str, str]) -> list[str]:
-    """Name everything that is wrong, so that one start shows all of it."""
+    """List everything that is wrong, so that one start shows all of it."""
     errors = []
     world = env.get("KEEPSAKE_WORLD", "embedded")
     if world not in get_args(World):

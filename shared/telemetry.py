@@ -1,4 +1,4 @@
-"""One canonical log line per request: facts, sizes and times, never content."""
+"""Telemetry: one canonical log line per request, with ids, sizes and times, never content."""
 
 import hashlib
 import json
@@ -17,13 +17,13 @@ _log = logging.getLogger("keepsake")
 
 
 class ToolCallRecord:
-    """A tool call at work: it failed unless somebody says that it did not."""
+    """A running tool call; it counts as failed until `failed` is set to False."""
 
     failed = True
 
 
 class RequestRecord:
-    """What one request did so far, shared by all tasks that work for it."""
+    """The fields of one request's line so far, shared by all tasks that work on it."""
 
     def __init__(self, trace: Trace, fields: Mapping[str, object]) -> None:
         self.trace = trace
@@ -37,7 +37,7 @@ class RequestRecord:
         self._fields.update(fields)
 
     def add_missing_fields(self, **fields: object) -> None:
-        """Add facts that nobody knew better."""
+        """Add fields unless they are set already."""
         self._fields = {**fields, **self._fields}
 
     def count(self, numbers: Mapping[str, int]) -> None:
@@ -54,7 +54,7 @@ class RequestRecord:
             self._tools.append({"tool": name, "ms": ms, "failed": call.failed})
 
     def mark(self, moment: str) -> None:
-        """Note how long after the request's start something happened first."""
+        """Record when something first happened, in ms since the request began."""
         self._stages.setdefault(moment, _measure_ms_since(self._started))
 
     @contextmanager
@@ -66,7 +66,7 @@ class RequestRecord:
             self._stages[name] = self._stages.get(name, 0.0) + _measure_ms_since(started)
 
     def collect_fields(self) -> dict[str, Any]:
-        """Return all of it: `ms` in all, `stages` in ms by name, `tools` in the order they ended."""
+        """Return all fields: total `ms`, `stages` in ms by name, `tools` in the order they ended."""
         stages = {name: round(ms, 1) for name, ms in self._stages.items()}
         breakdowns = {"stages": stages, "tools": list(self._tools)}
         return {
@@ -90,7 +90,7 @@ _record: ContextVar[RequestRecord | None] = ContextVar("canonical_line", default
 def log_request(
     function: str, *, trace_headers: Mapping[str, str] | None = None, **fields: object
 ) -> Iterator[RequestRecord]:
-    """Log one line when the request ends, however it ends; it continues the trace it is given."""
+    """Log one line when the request ends, however it ends; continue the trace of the headers."""
     record = RequestRecord(
         parse_trace(trace_headers or get_trace_headers()), {"function": function, **fields}
     )
@@ -106,7 +106,7 @@ def log_request(
 
 
 def add_fields(**fields: object) -> None:
-    """Add facts to the request's canonical line; outside a request, nothing happens."""
+    """Add fields to the request's line; do nothing outside a request."""
     if record := _record.get():
         record.add_fields(fields)
 
@@ -118,14 +118,14 @@ def count(**numbers: int) -> None:
 
 
 def mark(moment: str) -> None:
-    """Note when something happened first, in ms since the request began."""
+    """Record when something first happened, in ms since the request began."""
     if record := _record.get():
         record.mark(moment)
 
 
 @contextmanager
 def measure_stage(name: str) -> Iterator[None]:
-    """Add the time spent inside to a stage of the request."""
+    """Add the time spent in the block to a stage of the request."""
     record = _record.get()
     if record is None:
         yield
@@ -136,7 +136,7 @@ def measure_stage(name: str) -> Iterator[None]:
 
 @contextmanager
 def measure_tool_call(name: str) -> Iterator[ToolCallRecord]:
-    """Add a tool call, and how long it took, to the request."""
+    """Add a tool call and its duration to the request."""
     record = _record.get()
     if record is None:
         yield ToolCallRecord()
@@ -146,41 +146,41 @@ def measure_tool_call(name: str) -> Iterator[ToolCallRecord]:
 
 
 def get_fields() -> Mapping[str, Any]:
-    """Return what the request's line would say now; nothing outside a request."""
+    """Return the request's fields so far; none outside a request."""
     record = _record.get()
     return record.collect_fields() if record else {}
 
 
 def get_trace_headers() -> Mapping[str, str]:
-    """Return what carries the request's trace on to another of our functions."""
+    """Return the headers that continue the request's trace in another of our functions."""
     record = _record.get()
     return record.trace.headers if record else {}
 
 
 def continue_trace(trace_headers: Mapping[str, str]) -> None:
-    """Continue another trace: an envelope's, which the request itself does not know."""
+    """Continue the trace of an event's envelope instead of the request's own."""
     record = _record.get()
     if record and "traceparent" in trace_headers:
         record.trace = parse_trace(trace_headers)
 
 
 def hash_id(uid: str) -> str:
-    """Return a stable name for a user that says nothing about them."""
+    """Return a stable pseudonym of a user for the log: 16 hex digits of SHA-256."""
     return hashlib.sha256(uid.encode()).hexdigest()[:16]
 
 
 def info(event: str, **fields: object) -> None:
-    """Log a snake_case fact."""
+    """Log an event, named in snake_case."""
     _log.info(event, extra={"facts": _add_trace(fields)})
 
 
 def warning(event: str, **fields: object) -> None:
-    """Log what someone may want to look at."""
+    """Log an event that someone may want to look at."""
     _log.warning(event, extra={"facts": _add_trace(fields)})
 
 
 def error(event: str, **fields: object) -> None:
-    """Log what someone must look at, with the exception being handled."""
+    """Log an event that someone must look at, with the exception being handled."""
     has_exception = sys.exc_info()[0] is not None
     _log.error(event, extra={"facts": _add_trace(fields)}, exc_info=has_exception)
 
@@ -194,7 +194,7 @@ def _add_trace(fields: Mapping[str, object]) -> Mapping[str, object]:
 
 
 class JsonFormatter(logging.Formatter):
-    """Cloud Logging reads `severity`, `message` and the trace's full name from JSON on stdout."""
+    """JSON lines as Cloud Logging reads them: `severity`, `message` and the trace's full name."""
 
     def __init__(self, project: str | None) -> None:
         super().__init__()
@@ -212,7 +212,7 @@ class JsonFormatter(logging.Formatter):
 
 
 def configure(project: str | None = None) -> None:
-    """Send our log to stdout as JSON, once per process; `project` is the cloud project, if any."""
+    """Send the log to stdout as JSON, once per process; `project` is the cloud project, if any."""
     if _log.handlers:
         return
     handler = logging.StreamHandler(sys.stdout)

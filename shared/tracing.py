@@ -1,4 +1,4 @@
-"""Which trace a piece of work belongs to, as W3C Trace Context writes it."""
+"""Trace context of a request (W3C Trace Context): trace id, span id and request id."""
 
 import re
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ _NO_TRACE_ID = "0" * 32
 
 @value
 class Trace:
-    """The trace, this function's own span in it, and the client's request all of it serves."""
+    """The trace, this function's span in it, and the id of the client's request."""
 
     trace_id: str
     span_id: str
@@ -22,16 +22,16 @@ class Trace:
 
     @property
     def headers(self) -> dict[str, str]:
-        """What carries the trace on: headers of a call, attributes of a message."""
+        """The headers of a call, or attributes of a message, that continue the trace."""
         parent = f"00-{self.trace_id}-{self.span_id}-01"
         return {"traceparent": parent, "x-request-id": self.request_id}
 
 
 def parse_trace(headers: Mapping[str, str]) -> Trace:
-    """Return a new span in the trace that lower-case `carried` names, or in a new one.
+    """Return a new span in the trace that the lower-case `headers` name, or in a new trace.
 
-    Names: `traceparent`, `ce-traceparent` of a CloudEvent, `x-cloud-trace-context` of Cloud Run, and
-    `x-request-id`. What does not read as an id is as good as missing: it comes from anybody.
+    Read: `traceparent`, `ce-traceparent` of a CloudEvent, `x-cloud-trace-context` of Cloud Run, and
+    `x-request-id`. Values that are not well-formed ids are ignored: any client can send them.
     """
     request_id = headers.get("x-request-id", "")
     return Trace(

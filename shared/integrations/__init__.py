@@ -1,4 +1,4 @@
-"""The outside services there are: one file each, loaded when it is needed."""
+"""Integrations: the third-party services with tools, one module each, loaded on first use."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING
@@ -18,11 +18,11 @@ INTEGRATIONS: tuple[Service, ...] = (
     "github",
     "perplexity",
 )
-"""By name; the order is that of the model's tools, so append."""
+"""In the order of the model's tools: append only."""
 
 
 def load_integration(name: str) -> "Integration":
-    """Load a service by its name. Raises NotFound."""
+    """Import the module of a service. Raises NotFound."""
     if name not in INTEGRATIONS:
         raise NotFound("There is no such service")
     loaded_integration: Integration = import_module(f"shared.integrations.{name}").INTEGRATION

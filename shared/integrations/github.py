@@ -141,10 +141,10 @@ INTEGRATION = Integration(
         provider=OAuthProvider(
             name="github",
             authorize_url="https://github.com/login/oauth/authorize",
-            token_url="https://github.com/login/oauth/access_token",  # noqa: S106 - an address
+            token_url="https://github.com/login/oauth/access_token",  # noqa: S106 - a URL
             build_revocation=_build_revocation,
         ),
-        # No smaller one shows private repositories.
+        # No narrower scope includes private repositories.
         scopes=("repo",),
         account_url=f"{API}/user",
         account_name_path="login",

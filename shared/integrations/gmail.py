@@ -1,4 +1,4 @@
-"""Gmail: the owner's mail, to be found and read, never sent."""
+"""Gmail: tools that list and read the owner's mail; none sends."""
 
 import asyncio
 import binascii
@@ -19,7 +19,7 @@ from shared.integrations.service import (
     ConnectionSpec,
     Integration,
     QueryParams,
-    ServiceNotFound,
+    ServiceItemNotFound,
     ServiceRequest,
     ServiceResponse,
     ServiceTool,
@@ -31,7 +31,7 @@ from shared.security.visible_text import strip_invisible
 MESSAGES = "https://gmail.googleapis.com/gmail/v1/users/me/messages"
 MAX_BODY_CHARS = 12_000
 _MAX_HTML_CHARS = 200_000
-"""Characters that are looked through for words: more would hold up other calls."""
+"""Parsing more would delay other calls."""
 _INVISIBLE_TAGS = ("script", "style", "head", "title")
 
 
@@ -64,7 +64,7 @@ class _Body(ServiceResponse):
 
 
 class _Part(ServiceResponse):
-    mimeType: str = ""  # noqa: N815 - as Google calls it
+    mimeType: str = ""  # noqa: N815 - Google's name
     headers: tuple[_Header, ...] = ()
     body: _Body = _Body()
     parts: tuple["_Part", ...] = ()
@@ -102,11 +102,11 @@ async def _list_messages(account: Account, arguments: GetGmailMessages) -> str:
 
 
 async def _fetch_metadata(account: Account, message_id: str) -> _Message | None:
-    """Return a mail without its body; None if it was deleted meanwhile."""
+    """Return a mail without its body; None if it was deleted since it was listed."""
     try:
         request = ServiceRequest(url=_build_message_url(message_id), query={"format": "metadata"})
         return await account.send(request, _Message)
-    except ServiceNotFound:
+    except ServiceItemNotFound:
         return None
 
 
@@ -121,12 +121,12 @@ async def _read_message(account: Account, arguments: ReadGmailMessage) -> str:
 
 
 def extract_body(part: _Part) -> str:
-    """Return what a mail says: its plain text, or the words of its HTML."""
-    plain = [each for each in _iterate_leaves(part) if each.mimeType == "text/plain"]
+    """Return a mail's plain text, or else the text of its HTML."""
+    plain = [leaf for leaf in _iterate_leaves(part) if leaf.mimeType == "text/plain"]
     if plain:
-        return "\n".join(_decode_body(each) for each in plain)
-    html = [each for each in _iterate_leaves(part) if each.mimeType == "text/html"]
-    return "\n".join(_TextExtractor.extract(_decode_body(each)) for each in html)
+        return "\n".join(_decode_body(leaf) for leaf in plain)
+    html = [leaf for leaf in _iterate_leaves(part) if leaf.mimeType == "text/html"]
+    return "\n".join(_TextExtractor.extract(_decode_body(leaf)) for leaf in html)
 
 
 def _iterate_leaves(part: _Part) -> Iterator[_Part]:
@@ -144,7 +144,7 @@ def _decode_body(part: _Part) -> str:
 
 
 class _TextExtractor(HTMLParser):
-    """Keeps what a person would read of HTML."""
+    """The visible text of an HTML page."""
 
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)
@@ -154,10 +154,12 @@ class _TextExtractor(HTMLParser):
     @classmethod
     def extract(cls, html: str) -> str:
         parser = cls()
-        with suppress(AssertionError):  # it gives up on some markup; what was read counts
+        with suppress(AssertionError):  # raised for some malformed markup; keep what was parsed
             parser.feed(html[:_MAX_HTML_CHARS])
         lines = "".join(parser._words).splitlines()
-        return "\n".join(line for line in (" ".join(each.split()) for each in lines) if line)
+        return "\n".join(
+            line for line in (" ".join(raw_line.split()) for raw_line in lines) if line
+        )
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self._hidden += tag in _INVISIBLE_TAGS

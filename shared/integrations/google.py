@@ -1,4 +1,4 @@
-"""How accounts at Google are connected."""
+"""Google's OAuth provider, shared by Gmail and Google Calendar."""
 
 from urllib.parse import urlencode
 
@@ -22,7 +22,7 @@ def _build_revocation(_: OauthClient, tokens: Tokens) -> EgressRequest:
 GOOGLE = OAuthProvider(
     name="google",
     authorize_url="https://accounts.google.com/o/oauth2/v2/auth",
-    token_url="https://oauth2.googleapis.com/token",  # noqa: S106 - an address
+    token_url="https://oauth2.googleapis.com/token",  # noqa: S106 - a URL
     build_revocation=_build_revocation,
     authorize_params={
         "access_type": "offline",

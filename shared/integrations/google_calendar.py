@@ -1,4 +1,4 @@
-"""Google Calendar: events of the owner's primary calendar."""
+"""Google Calendar: tools over the events of the owner's primary calendar."""
 
 from datetime import datetime, timedelta
 from hashlib import sha256
@@ -13,10 +13,10 @@ from shared.integrations.google import ACCOUNT_URL, GOOGLE
 from shared.integrations.service import (
     Account,
     ConnectionSpec,
-    Duplicate,
     Integration,
     QueryParams,
-    ServiceNotFound,
+    ServiceItemExists,
+    ServiceItemNotFound,
     ServiceRequest,
     ServiceResponse,
     ServiceTool,
@@ -26,7 +26,7 @@ from shared.integrations.service import (
 
 EVENTS = "https://www.googleapis.com/calendar/v3/calendars/primary/events"
 DEFAULT_LOOKAHEAD = timedelta(days=30)
-"""Where a title is looked for when no end is given."""
+"""The search range where no end is given."""
 MAX_MATCHES = 250
 
 Text = Annotated[str, StringConstraints(strip_whitespace=True, max_length=4_000)]
@@ -92,7 +92,7 @@ class DeleteCalendarEvent(Arguments):
 
 
 class _EventTime(ServiceResponse):
-    dateTime: str | None = None  # noqa: N815 - as Google calls it
+    dateTime: str | None = None  # noqa: N815 - Google's name
     date: str | None = None
 
 
@@ -113,7 +113,7 @@ class _Event(ServiceResponse):
 
 class _Events(ServiceResponse):
     items: tuple[_Event, ...] = ()
-    nextPageToken: str | None = None  # noqa: N815 - as Google calls it
+    nextPageToken: str | None = None  # noqa: N815 - Google's name
 
 
 class _EmptyResponse(ServiceResponse):
@@ -143,7 +143,7 @@ async def _create_event(account: Account, arguments: CreateCalendarEvent) -> str
     request = ServiceRequest(method="POST", url=EVENTS, query={"sendUpdates": "all"}, body=event)
     try:
         created_event = await account.send(request, _Event)
-    except Duplicate:  # the call was repeated
+    except ServiceItemExists:  # a repeat of the call
         created_event = await account.send(
             ServiceRequest(url=_build_event_url(event["id"])), _Event
         )
@@ -171,7 +171,7 @@ async def _update_event(account: Account, arguments: UpdateCalendarEvent) -> str
 
 
 async def _delete_event(account: Account, arguments: DeleteCalendarEvent) -> str:
-    """Delete one event, never several: of several, the owner chooses."""
+    """Delete one event; where several match, delete none and ask which."""
     matches = await _resolve_events(account, arguments)
     if len(matches) != 1:
         return _format_choices(matches, "delete")
@@ -181,7 +181,7 @@ async def _delete_event(account: Account, arguments: DeleteCalendarEvent) -> str
             method="DELETE", url=_build_event_url(event.id), query={"sendUpdates": "all"}
         )
         await account.send(request, _EmptyResponse)
-    except ServiceNotFound:
+    except ServiceItemNotFound:
         return f"It was deleted already:\n{_format_entry(1, event)}"
     return f"Deleted:\n{_format_entry(1, event)}"
 
@@ -189,13 +189,13 @@ async def _delete_event(account: Account, arguments: DeleteCalendarEvent) -> str
 async def _resolve_events(
     account: Account, arguments: UpdateCalendarEvent | DeleteCalendarEvent
 ) -> list[_Event]:
-    """Return the events that are meant: one by its id, or those that bear the title."""
+    """Return the event with the given id, or all events whose title contains the given one."""
     if arguments.event_id:
         try:
             event = await account.send(
                 ServiceRequest(url=_build_event_url(arguments.event_id)), _Event
             )
-        except ServiceNotFound:
+        except ServiceItemNotFound:
             return []
         return [event] if event.status != "cancelled" else []
     if not arguments.event_title:
@@ -240,18 +240,20 @@ def _build_changes(arguments: UpdateCalendarEvent, event: _Event) -> dict[str, A
 
 
 def _build_attendees(arguments: UpdateCalendarEvent, event: _Event) -> list[dict[str, str]] | None:
-    """Return all who are invited afterwards; None where that does not change."""
+    """Return the complete list of attendees after the change; None without a change."""
     if arguments.set_attendees is not None:
-        return [{"email": each} for each in arguments.set_attendees]
+        return [{"email": email} for email in arguments.set_attendees]
     if not arguments.add_attendees and not arguments.remove_attendees:
         return None
-    invited = dict.fromkeys([*(each.email for each in event.attendees), *arguments.add_attendees])
-    removed_emails = {each.casefold() for each in arguments.remove_attendees}
-    return [{"email": each} for each in invited if each.casefold() not in removed_emails]
+    invited = dict.fromkeys(
+        [*(person.email for person in event.attendees), *arguments.add_attendees]
+    )
+    removed_emails = {email.casefold() for email in arguments.remove_attendees}
+    return [{"email": email} for email in invited if email.casefold() not in removed_emails]
 
 
 def _format_choices(matches: list[_Event], act: str) -> str:
-    """Let the owner choose among several; nothing was done."""
+    """List the matching events, for the owner to choose one."""
     if not matches:
         return "There is no such event; get_calendar_events shows what there is."
     head = (
@@ -283,7 +285,7 @@ def _build_event_url(event_id: str) -> str:
 
 
 def _build_event_id(call_id: str) -> str:
-    """Name a new event by the call that asks for it, so that a repeated call is the same event."""
+    """Derive the event id from the call, so that a repeat of the call creates no second event."""
     return sha256(call_id.encode()).hexdigest()[:32]
 
 

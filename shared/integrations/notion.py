@@ -1,4 +1,4 @@
-"""Notion: pages and databases of the owner's workspace, to be found."""
+"""Notion: a search tool over the titles of pages and databases."""
 
 from typing import Annotated, Any
 
@@ -37,7 +37,7 @@ class _Text(ServiceResponse):
 
 
 class _Property(ServiceResponse):
-    """A page's value, or how a database describes one: there, `title` is no text."""
+    """A property of a page, or its description in a database, where `title` is an object."""
 
     type: str = ""
     title: tuple[_Text, ...] | dict[str, Any] = ()
@@ -76,9 +76,11 @@ def _format_entry(number: int, hit: _SearchHit) -> str:
 
 
 def _format_title(hit: _SearchHit) -> str:
-    """Return the title, which a page keeps among its properties, under any name."""
-    titles = [each.title for each in hit.properties.values() if each.type == "title"]
-    texts = next((each for each in (hit.title, *titles) if isinstance(each, tuple) and each), ())
+    """Return the title; a page has it as the property of type `title`, whatever its name."""
+    titles = [prop.title for prop in hit.properties.values() if prop.type == "title"]
+    texts = next(
+        (title for title in (hit.title, *titles) if isinstance(title, tuple) and title), ()
+    )
     return to_one_line("".join(text.plain_text for text in texts)) or "(no title)"
 
 

@@ -1,4 +1,4 @@
-"""Perplexity: a search of the web, with a key of ours."""
+"""Perplexity: a web search tool, called with our own API key."""
 
 from typing import Annotated
 

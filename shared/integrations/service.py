@@ -1,4 +1,7 @@
-"""What an outside service is made of: how an account is connected, and the tools that ask it."""
+"""Service definition: the tools of a third-party service, and how its accounts are connected.
+
+Tools return text for a model: at most MAX_TEXT_CHARS characters, without invisible ones.
+"""
 
 from base64 import b64encode
 from collections.abc import Awaitable, Callable, Mapping
@@ -17,12 +20,12 @@ from shared.ports import EgressRequest
 from shared.security.visible_text import strip_invisible
 
 MAX_TEXT_CHARS = 20_000
-"""Characters a tool returns; the rest is left out, and that is said."""
+"""The limit of a tool's result; the text says how many entries are left out."""
 _MAX_LINE_CHARS = 300
 
 
 class ServiceResponse(BaseModel):
-    """What a service answers, as far as we read it: it may say more, and leave out what has a default."""
+    """The fields that we read of a response; unknown fields are ignored."""
 
     model_config = ConfigDict(defer_build=True, extra="ignore")
 
@@ -31,17 +34,17 @@ ServiceResponseT = TypeVar("ServiceResponseT", bound=ServiceResponse)
 QueryParams = dict[str, str | int]
 
 
-class ServiceNotFound(KeepsakeError):
-    """The service did not find it."""
+class ServiceItemNotFound(KeepsakeError):
+    """The service has no such item."""
 
 
-class Duplicate(KeepsakeError):
-    """The service has one under this id already."""
+class ServiceItemExists(KeepsakeError):
+    """The service already has an item under this id."""
 
 
 @value
 class ServiceRequest:
-    """An HTTP request to a service; `url` is whole, `body` is sent as JSON."""
+    """An HTTP request to a service: an absolute `url`, and a `body` sent as JSON."""
 
     url: str
     method: Literal["GET", "POST", "PATCH", "DELETE"] = "GET"
@@ -50,26 +53,26 @@ class ServiceRequest:
 
 
 class Account(Protocol):
-    """An account at a service during one call of a tool."""
+    """A connected account, as one tool call uses it."""
 
     @property
     def now(self) -> datetime: ...
 
     @property
     def call_id(self) -> str:
-        """Name the call; a repetition of it has the same name."""
+        """The id of the call, the same for each repeat of it."""
 
     async def send(
         self, request: ServiceRequest, response_type: type[ServiceResponseT]
     ) -> ServiceResponseT:
-        """Raises ToolFailed; Missing and Duplicate where the service says so."""
+        """Raises ToolFailed, ServiceItemNotFound, ServiceItemExists."""
 
 
 @value
 class ServiceTool:
-    """A tool of a service. `run` gets arguments that were checked and returns text for the model.
+    """A tool of a service. `run` takes validated arguments and returns text for the model.
 
-    One with a `side_effect` changes something at the service.
+    `status` is shown while it runs; `side_effect` says that it changes something at the service.
     """
 
     name: str
@@ -81,10 +84,11 @@ class ServiceTool:
 
 @value
 class OAuthProvider:
-    """Where accounts are connected by OAuth 2; `name` is what its client's settings begin with.
+    """An OAuth 2 provider; `name` is the prefix of its settings, such as GOOGLE_CLIENT_ID.
 
-    `client_in` says where it wants our name and secret, `tokens_as` how it wants to be asked for
-    tokens; `asks` is added to the address that a user is sent to, `refreshes` to a refresh.
+    Token requests carry the client's credentials in the body or the Authorization header
+    (`client_in`) and are sent as `body_format`. `authorize_params` are added to the authorization
+    URL, `refresh_params` to a token refresh.
     """
 
     name: str
@@ -99,9 +103,10 @@ class OAuthProvider:
 
 @value
 class ConnectionSpec:
-    """What a user is asked to allow. `scopes` are needed, `beside` are not told apart afterwards.
+    """The access that a user is asked for when connecting an account.
 
-    `account` answers how the account is called, at the dotted path `account_name`.
+    `scopes` must be granted; `extra_scopes` are requested but not checked. `account_url` returns
+    the account's name at the dotted path `account_name_path`.
     """
 
     provider: OAuthProvider
@@ -113,7 +118,7 @@ class ConnectionSpec:
 
 @value
 class Integration:
-    """An outside service and its tools; without `consent` it is asked with a key of our own."""
+    """A third-party service and its tools; without `connection` we call it with our own API key."""
 
     service: Service
     label: str
@@ -123,19 +128,19 @@ class Integration:
 
 
 def build_basic_auth(client: OauthClient) -> str:
-    """Say who we are, as RFC 6749 encodes it."""
+    """Return the client's credentials for HTTP Basic, encoded as in RFC 6749, section 2.3.1."""
     pair = f"{quote(client.id, safe='')}:{quote(client.secret, safe='')}"
     return f"Basic {b64encode(pair.encode()).decode()}"
 
 
 def to_one_line(text: str | None, max_chars: int = _MAX_LINE_CHARS) -> str:
-    """Return a stranger's text as one line of bounded length, without what nobody sees."""
+    """Return untrusted text as one line of at most `max_chars`, without invisible characters."""
     single_line = " ".join(strip_invisible((text or "")[: 4 * max_chars]).split())
     return single_line if len(single_line) <= max_chars else f"{single_line[: max_chars - 1]}…"
 
 
 def format_list(head: str, entries: list[str]) -> str:
-    """List entries below their head, within MAX_TEXT."""
+    """Join a head and its entries, up to MAX_TEXT_CHARS."""
     text, entries_left = head, len(entries)
     for entry in entries:
         if len(text) + len(entry) > MAX_TEXT_CHARS:

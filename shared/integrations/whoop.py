@@ -1,4 +1,4 @@
-"""Whoop: how the owner slept, recovered and trained."""
+"""Whoop: tools over the owner's sleep, recovery and workouts."""
 
 from datetime import timedelta
 from typing import Annotated, TypeVar

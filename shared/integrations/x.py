@@ -1,4 +1,4 @@
-"""X: the owner's posts, and a search of recent ones."""
+"""X (Twitter): tools that list the owner's posts and search recent ones."""
 
 from typing import Annotated
 from urllib.parse import quote, urlencode
@@ -25,7 +25,7 @@ from shared.ports import EgressRequest
 API = "https://api.x.com/2"
 _POST_FIELDS = {"tweet.fields": "created_at,author_id,public_metrics"}
 _MIN_SEARCH_RESULTS = 10
-"""X searches for no fewer."""
+"""The least that X accepts as max_results."""
 _MIN_LISTED_POSTS = 5
 
 

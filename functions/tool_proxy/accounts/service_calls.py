@@ -28,9 +28,9 @@ from shared.domain.errors import (
 from shared.domain.ids import UserId
 from shared.integrations import load_integration
 from shared.integrations.service import (
-    Duplicate,
     Integration,
-    ServiceNotFound,
+    ServiceItemExists,
+    ServiceItemNotFound,
     ServiceRequest,
     ServiceResponseT,
     ServiceTool,
@@ -66,9 +66,9 @@ async def call_service(
                 return await service_tool.run(account, parsed_arguments)
     except TimeoutError as timeout:
         raise ToolFailed(f"{service.label} did not answer in time.") from timeout
-    except ServiceNotFound as not_found:
+    except ServiceItemNotFound as not_found:
         raise ToolFailed(f"{service.label} did not find it.") from not_found
-    except Duplicate as duplicate:
+    except ServiceItemExists as duplicate:
         raise ToolFailed(f"{service.label} already has it.") from duplicate
 
 
@@ -177,9 +177,9 @@ class ConnectedAccount:
         self, response: EgressResponse, answer: type[ServiceResponseT]
     ) -> ServiceResponseT:
         if response.status in (HTTPStatus.NOT_FOUND, HTTPStatus.GONE):
-            raise ServiceNotFound(f"{self._label} did not find it")
+            raise ServiceItemNotFound(f"{self._label} did not find it")
         if response.status == HTTPStatus.CONFLICT:
-            raise Duplicate(f"{self._label} has that already")
+            raise ServiceItemExists(f"{self._label} has that already")
         if not 200 <= response.status < 300:
             raise ToolFailed(_describe_refusal(self._label, response.status))
         try:
