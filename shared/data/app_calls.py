@@ -1,4 +1,4 @@
-"""What a call to an app or a service asks of the store: one round of reads before it, one write behind it."""
+"""App calls: their authorization in one round of reads, and their count in one write."""
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -17,7 +17,7 @@ from shared.ports import Documents
 
 @value
 class AppCallContext:
-    """How a user stands to an app; `made` are their calls of the running hour, as by made()."""
+    """An app, whether the user installed it, and the user's calls this hour by app and service."""
 
     app: App | None
     is_installed: bool
@@ -25,13 +25,13 @@ class AppCallContext:
 
 
 class AppCalls:
-    """Calls are counted in one document an hour and user, which nobody else's calls touch."""
+    """Counts calls in one document an hour and user, so that users never contend for it."""
 
     def __init__(self, documents: Documents) -> None:
         self._documents = documents
 
     async def load_context(self, uid: UserId, app_id: AppId, hour: datetime) -> AppCallContext:
-        """Read all that decides about a call in the hour that begins at `hour`."""
+        """Load what decides whether a call may be made in the hour that begins at `hour`."""
         paths = [app_path(app_id), installed_path(uid), _document_path(uid, hour)]
         app, installed_apps, counts = await self._documents.get_many(paths)
         return AppCallContext(
@@ -63,9 +63,9 @@ class AppCalls:
         is_first: bool,
         also: Sequence[Write] = (),
     ) -> None:
-        """Count a call, with the writes `beside`. `is_first` guesses whether the hour's count begins.
+        """Count a call, together with the writes `also`; `is_first` guesses that it is the hour's first.
 
-        The count grows without being read, so calls at the same time never wait for one another.
+        The count is incremented without being read, so concurrent calls do not wait for one another.
         """
         path = _document_path(uid, hour)
         expires_at = hour + timedelta(hours=1)
@@ -75,7 +75,7 @@ class AppCalls:
             with suppress(PreconditionFailed):
                 await self._documents.write(*also, count_write)
                 return
-        await self._documents.write(*also, increment)  # somebody else began
+        await self._documents.write(*also, increment)  # another call was the first
 
 
 def _read_counts(counts: Document | None) -> Mapping[str, int]:

@@ -70,7 +70,7 @@ class Apps:
     async def create(self, app: App) -> None:
         await self._documents.write(Create(app_path(app.id), _build_app_fields(app)))
 
-    async def revise(self, app_id: AppId, change: Callable[[App], App]) -> App:
+    async def update_app(self, app_id: AppId, change: Callable[[App], App]) -> App:
         """Change an app as it stands now: two changes at once are both kept. Raises NotFound."""
         path = app_path(app_id)
 

@@ -1,4 +1,4 @@
-"""The last calls of an app, for its developer; they also tell whether it works at all."""
+"""Call log of an app for its developer, from which it is also decided whether the app works."""
 
 from datetime import datetime, timedelta
 
@@ -12,7 +12,7 @@ CALL_LOG_TTL = timedelta(days=7)
 
 
 class CallLog:
-    """Tool calls, MCP calls and webhook deliveries of one app; an entry is one write."""
+    """Tool calls, MCP calls and webhook deliveries by app; an entry is one write."""
 
     def __init__(self, documents: Documents) -> None:
         self._documents = documents
@@ -32,32 +32,35 @@ class CallLog:
     async def list_consecutive_failures(
         self, app_id: AppId, *, after: datetime, limit: int
     ) -> list[AppCall]:
-        """Return the first failures, oldest first, since the last call that worked or `after`."""
-        success_filters = (Where("failed", "==", False), Where("at", ">", after))  # noqa: FBT003 - a stored value
-        order = (Order("at", "desc"),)
-        last_success = Query(
-            collection=_collection_path(app_id), where=success_filters, order_by=order, limit=1
+        """Return the first failures, oldest first, since the last success or `after`."""
+        last_success = await self._find_last_success(app_id, after=after)
+        query = Query(
+            collection=_collection_path(app_id),
+            where=(
+                Where("failed", "==", True),  # noqa: FBT003 - a stored value
+                Where("at", ">", last_success.at if last_success else after),
+            ),
+            order_by=(Order("at", "asc"),),
+            limit=limit,
         )
-        since = max([after, *(call.at for call in await self._load_calls(last_success))])
-        failure_filters = (Where("failed", "==", True), Where("at", ">", since))  # noqa: FBT003 - as above
-        order = (Order("at", "asc"),)
-        failures = Query(
-            collection=_collection_path(app_id), where=failure_filters, order_by=order, limit=limit
-        )
-        return await self._load_calls(failures)
+        return await self._load_calls(query)
 
-    async def has_arrived(self, app_id: AppId, kind: CallKind, *, after: datetime) -> bool:
-        """Tell whether a call of that kind worked since."""
-        success_filters = (
-            Where("failed", "==", False),  # noqa: FBT003 - as above
-            Where("kind", "==", kind),
-            Where("at", ">", after),
+    async def has_success(self, app_id: AppId, kind: CallKind, *, after: datetime) -> bool:
+        """Tell whether a call of that kind succeeded since `after`."""
+        is_of_kind = Where("kind", "==", kind)
+        return await self._find_last_success(app_id, is_of_kind, after=after) is not None
+
+    async def _find_last_success(
+        self, app_id: AppId, *filters: Where, after: datetime
+    ) -> AppCall | None:
+        has_succeeded = Where("failed", "==", False)  # noqa: FBT003 - a stored value
+        query = Query(
+            collection=_collection_path(app_id),
+            where=(has_succeeded, *filters, Where("at", ">", after)),
+            order_by=(Order("at", "desc"),),
+            limit=1,
         )
-        order = (Order("at", "desc"),)
-        last_success = Query(
-            collection=_collection_path(app_id), where=success_filters, order_by=order, limit=1
-        )
-        return bool(await self._load_calls(last_success))
+        return next(iter(await self._load_calls(query)), None)
 
     async def _load_calls(self, query: Query) -> list[AppCall]:
         return load_all(AppCall, await self._documents.query(query))

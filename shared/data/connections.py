@@ -1,4 +1,4 @@
-"""Which services a user connected; nothing here opens an account."""
+"""Connections of users to services, without tokens."""
 
 from shared.data.codec import load, load_all
 from shared.domain.connection import Connection, Service
@@ -14,7 +14,7 @@ class Connections:
         self._documents = documents
 
     async def list_all(self, uid: UserId) -> list[Connection]:
-        """Return them by service, which keeps the model's tool list stable."""
+        """List connections in the order of services, which keeps the model's tool list stable."""
         query = Query(collection=f"users/{uid}/connections", limit=100)
         return load_all(Connection, await self._documents.query(query))
 

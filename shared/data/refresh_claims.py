@@ -1,4 +1,4 @@
-"""Who may refresh a token: one caller at a time."""
+"""Refresh claims: leases by which one caller at a time refreshes an account's tokens."""
 
 from contextlib import suppress
 from datetime import datetime, timedelta
@@ -8,20 +8,20 @@ from shared.domain.errors import PreconditionFailed
 from shared.ports import Documents
 
 LEASE_TTL = timedelta(seconds=60)
-"""Longer than a refresh takes: its request is given up before."""
+"""Longer than a refresh takes: its request times out before."""
 
 
 class RefreshClaims:
-    """A claim stands below the document whose token it is about."""
+    """A claim is stored below the document of the tokens."""
 
     def __init__(self, documents: Documents) -> None:
         self._documents = documents
 
     async def acquire(self, document_path: str, holder: str, *, now: datetime) -> bool:
-        """Take the right to refresh for LEASE, unless another holder has it.
+        """Take the right to refresh for LEASE_TTL, unless another holder has it.
 
-        By create() and a precondition: a transaction that many want at once would not end. Who
-        has to wait only reads.
+        Uses create() and a precondition: a transaction under such contention would not end. A
+        caller that has to wait only reads.
         """
         path = _claim_path(document_path)
         stored_claim = await self._documents.get(path)

@@ -17,7 +17,7 @@ COOKIE_NAME = "__session"
 def set_binding_cookie(
     response: Response, authorization_id: str, *, path: str, return_url: str, ttl: timedelta
 ) -> Response:
-    """Let this browser come back to `back_to`, below `path`."""
+    """Let this browser come back to `return_url`: set a cookie that is sent below `path` only."""
     response.headers["Cache-Control"] = "private, no-store"
     response.set_cookie(
         COOKIE_NAME,

@@ -1,4 +1,4 @@
-"""The page that a user sees who comes back from a service."""
+"""Callback page: what a user sees after coming back from a service."""
 
 from html import escape
 

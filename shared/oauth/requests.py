@@ -1,4 +1,4 @@
-"""OAuth 2 with PKCE: what is sent to a provider, and what its answer means. Nothing is sent here."""
+"""OAuth 2 requests with PKCE, and the parsing of token responses; this module sends nothing."""
 
 import json
 from datetime import datetime, timedelta
@@ -21,11 +21,11 @@ TIMEOUT_S = 15.0
 MAX_TOKEN_LIFETIME = timedelta(days=3_650)
 Token = Annotated[str, StringConstraints(pattern=r"^[!-~]+$", max_length=8_192)]
 _INVALID_GRANT_ERRORS = ("invalid_grant", "invalid_request", "bad_refresh_token")
-"""The standard's word for a grant that ended, and what X and GitHub say instead."""
+"""The standard's error for an expired grant, and those of X and GitHub."""
 
 
 class OAuthError(KeepsakeError):
-    """The provider says no. `expired` when what we hold is of no use any more."""
+    """The provider refuses a request; `is_expired` if the code or the token is of no use any more."""
 
     def __init__(self, error: str) -> None:
         super().__init__(f"The provider answered {error!r}.")
@@ -34,7 +34,7 @@ class OAuthError(KeepsakeError):
 
 @value
 class TokenResponse:
-    """What a provider gave; `scopes` are None where it did not say, which means all."""
+    """Tokens of a provider; `scopes` is None if it names none, which means all that were asked for."""
 
     tokens: Tokens
     scopes: frozenset[str] | None
@@ -43,7 +43,7 @@ class TokenResponse:
 def build_authorize_url(
     consent: ConnectionSpec, client: OauthClient, *, state: str, verifier: str, redirect_uri: str
 ) -> str:
-    """Return where to send a user to allow access."""
+    """Return the provider's page where a user allows access."""
     oauth = _build_oauth_client(client)
     url = oauth.prepare_request_uri(
         consent.provider.authorize_url,
@@ -58,14 +58,14 @@ def build_authorize_url(
 
 
 def create_verifier() -> str:
-    """Make the secret of PKCE: 64 random characters."""
+    """Create the secret of PKCE: 64 random characters."""
     return str(_build_oauth_client(OauthClient(id="", secret="")).create_code_verifier(64))
 
 
 def build_code_request(
     provider: OAuthProvider, client: OauthClient, *, code: str, verifier: str, redirect_uri: str
 ) -> EgressRequest:
-    """Exchange a code for tokens."""
+    """Build the request that exchanges a code for tokens."""
     build = partial(
         _build_oauth_client(client).prepare_request_body,
         code=code,
@@ -78,7 +78,7 @@ def build_code_request(
 def build_refresh_request(
     provider: OAuthProvider, client: OauthClient, refresh_token: str
 ) -> EgressRequest:
-    """Exchange a refresh token for new tokens."""
+    """Build the request that exchanges a refresh token for new tokens."""
     build = partial(
         _build_oauth_client(client).prepare_refresh_body,
         refresh_token=refresh_token,
@@ -110,9 +110,9 @@ def _build_token_request(provider: OAuthProvider, client: OauthClient, build: An
 def parse_token_response(
     response: EgressResponse, *, now: datetime, previous: Tokens | None = None
 ) -> TokenResponse:
-    """Read tokens. A provider that gives no new refresh token means that the old one stays.
+    """Parse tokens. Without a new refresh token the one of `previous` stays.
 
-    Raises Refused, and Unavailable where the answer is none of a provider's.
+    Raises OAuthError, and Unavailable for a response that cannot be parsed.
     """
     from oauthlib.oauth2 import MissingTokenError, OAuth2Error
 
@@ -131,7 +131,7 @@ def parse_token_response(
 
 
 class _TokenFields(BaseModel):
-    """What a provider gave, as oauthlib reads it; a token has to fit into a header."""
+    """A token response as oauthlib parses it; a token has to fit into a header."""
 
     model_config = ConfigDict(defer_build=True)
 
@@ -158,7 +158,7 @@ def _to_token_response(
 
 
 def with_base_url(client: OauthClient, url: str) -> str:
-    """Put the client's base url in the place of an address's origin."""
+    """Replace the origin of an address by the client's base url, if it has one."""
     if client.base_url is None:
         return url
     base, parts = urlsplit(client.base_url), urlsplit(url)

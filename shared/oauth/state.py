@@ -13,12 +13,12 @@ AUTHORIZATION_TTL = timedelta(minutes=10)
 
 
 class NotConnected(Conflict):
-    """No account was connected; the message is for the person in front of the browser."""
+    """No account was connected; the message is for the user in the browser."""
 
 
 @value
 class AuthorizationRedirect:
-    """Where to send a user, and the secret of whoever begins: only they may end it."""
+    """Where to send a user, and the id that binds the authorization to their browser."""
 
     url: str
     authorization_id: str
@@ -26,20 +26,20 @@ class AuthorizationRedirect:
 
 @value
 class CallbackState:
-    """Who came back, as the state says; the caller checks that it is whoever began."""
+    """The user and the authorization of a state; the caller checks the browser or the user."""
 
     uid: UserId
     authorization_id: str
 
 
 async def issue_state(keys: Keys, uid: UserId, authorization_id: str, *, purpose: str) -> str:
-    """Name user and authorization; for another purpose it is no state."""
+    """Wrap user and authorization; the state is valid for this purpose only."""
     payload = json.dumps([uid, authorization_id]).encode()
     return urlsafe_b64encode(await keys.wrap(payload, bound_to=purpose)).decode()
 
 
 async def verify_state(keys: Keys, state: str, *, purpose: str) -> CallbackState:
-    """Read who comes back. Raises NotConnected for what is no state of ours."""
+    """Unwrap a state. Raises NotConnected if it is not ours."""
     try:
         payload = await keys.unwrap(urlsafe_b64decode(state), bound_to=purpose)
     except (ValueError, CannotUnwrap) as error:

@@ -1,4 +1,4 @@
-"""Tokens are renewed once, however many calls want them at the same time."""
+"""Token refresh: one caller refreshes an account's tokens, concurrent callers wait for it."""
 
 from typing import Protocol, TypeVar
 
@@ -22,13 +22,13 @@ G = TypeVar("G", bound=VersionedTokens)
 
 
 class RefreshableAccount(Protocol[G]):
-    """What holds tokens, and who may renew them."""
+    """An account whose tokens one caller at a time may refresh."""
 
     async def load(self) -> G:
-        """Read the tokens as they stand; raises where there are none."""
+        """Load the current tokens. Raises NotFound, or what else says that there are none."""
 
     async def refresh(self, old: G) -> None:
-        """Exchange `old` and store what comes back before anybody uses it."""
+        """Exchange `old`, and store the new tokens before anybody uses them."""
 
     async def claim(self, holder: str) -> bool: ...
 
@@ -36,13 +36,13 @@ class RefreshableAccount(Protocol[G]):
 
 
 async def refresh_once(account: RefreshableAccount[G], old: G, *, holder: str, clock: Clock) -> G:
-    """Return what follows `old`: one caller renews it, the others wait for that.
+    """Return the tokens that follow `old`: one caller refreshes them, the others wait.
 
-    Raises what `held` and `renew` raise, and Unavailable.
+    Raises the errors of `load` and `refresh`, and Unavailable.
     """
     for _ in range(MAX_POLLS):
         if await account.claim(holder):
-            # The provider may end the old token: who is stopped here still stores the new one.
+            # The provider may revoke the old token: a cancelled caller still stores the new one.
             with anyio.CancelScope(shield=True):
                 return await _refresh_claimed(account, old, holder)
         await clock.sleep(POLL_S)

@@ -1,4 +1,4 @@
-"""Addresses that others gave us, with what we ask there."""
+"""Addresses of third parties, with query parameters added."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -6,5 +6,5 @@ from urllib.parse import urlencode
 
 
 def with_query(url: str, params: Mapping[str, Any]) -> str:
-    """Add to the query that the address may have; a list repeats its name."""
+    """Append to the address's query; a list repeats its name."""
     return f"{url}{'&' if '?' in url else '?'}{urlencode(params, doseq=True)}"

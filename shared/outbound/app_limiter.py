@@ -1,4 +1,4 @@
-"""What goes out to each app from this instance: a slow or failing one holds up no other."""
+"""App limiter: bounds the calls of this instance to each app, so that one app delays no other."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,7 +10,7 @@ from shared.resilience.circuit_breaker import CircuitBreaker
 from shared.resilience.rate_limiter import RateLimiter
 
 MAX_CONCURRENT_CALLS = 20
-"""Calls to one app that wait for it at a time; it is either fast or no place to queue."""
+"""Concurrent calls to one app; more are refused instead of queued."""
 MAX_CALLS_PER_MINUTE = 600
 CHECK_INTERVAL = timedelta(minutes=10)
 MAX_LIMITERS = 1_000
@@ -23,7 +23,7 @@ CIRCUIT_OPEN = (
 
 
 class AppLimiter:
-    """One app's share of this instance."""
+    """Limits of one app: concurrent calls, calls a minute, and a circuit breaker."""
 
     def __init__(self) -> None:
         self._calls_in_flight = 0
@@ -33,7 +33,7 @@ class AppLimiter:
 
     @contextmanager
     def acquire_slot(self) -> Iterator[None]:
-        """Hold one of the app's places. Raises ToolFailed at once where none is free."""
+        """Hold one of the app's slots. Raises ToolFailed at once if none is free."""
         if self._calls_in_flight >= MAX_CONCURRENT_CALLS:
             raise ToolFailed(APP_BUSY)
         self._calls_in_flight += 1
@@ -43,21 +43,21 @@ class AppLimiter:
             self._calls_in_flight -= 1
 
     def admit(self, now: datetime) -> None:
-        """Raises ToolFailed for a call that may not go out now."""
+        """Raise ToolFailed for a call that may not go out now."""
         if not self._breaker.allow(now):
             raise ToolFailed(CIRCUIT_OPEN)
         if wait := self._rate.acquire(now):
             raise ToolFailed(APP_RATE_LIMITED.format(seconds=-(-wait // timedelta(seconds=1))))
 
     def record_result(self, now: datetime, *, is_down: bool) -> None:
-        """Note what a call came back with."""
+        """Tell the circuit breaker how a call ended."""
         if is_down:
             self._breaker.record_failure(now)
         else:
             self._breaker.record_success()
 
     def is_check_due(self, now: datetime) -> bool:
-        """Tell, once in a while, that a failing app's record is worth reading."""
+        """Tell whether to check a failing app's call log; once in CHECK_INTERVAL."""
         if self._checked_at is not None and now < self._checked_at + CHECK_INTERVAL:
             return False
         self._checked_at = now
@@ -65,7 +65,7 @@ class AppLimiter:
 
 
 class AppLimiters:
-    """The lanes of the apps that were called from this instance, the last MOST_KEPT of them."""
+    """Limiters of the MAX_LIMITERS apps that this instance called last."""
 
     def __init__(self) -> None:
         self._limiters: dict[AppId, AppLimiter] = {}

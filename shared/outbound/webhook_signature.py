@@ -1,4 +1,4 @@
-"""How an app knows that a call is ours, and which: the headers of Standard Webhooks."""
+"""Webhook signature: the headers of Standard Webhooks, with which an app verifies our calls."""
 
 import hashlib
 from datetime import datetime
@@ -7,12 +7,12 @@ from shared.domain.app import App
 
 
 def build_message_id(*parts: str) -> str:
-    """Name a message after what makes it one: the same on every attempt."""
+    """Derive a message id from `parts`, the same for every attempt."""
     return "msg_" + hashlib.sha256("|".join(parts).encode()).hexdigest()[:32]
 
 
 def sign(app: App, body: bytes, message_id: str, now: datetime) -> dict[str, str]:
-    """Sign id, time and body with every secret that holds; a receiver needs to know one of them."""
+    """Sign id, time and body with every valid secret; a receiver needs one of them."""
     from standardwebhooks import Webhook
 
     text = body.decode()

@@ -1,4 +1,4 @@
-"""How an account is connected: its owner is sent to the service, comes back, and may leave again."""
+"""Connected accounts: authorize a service's account by OAuth, complete it, and disconnect it."""
 
 import json
 from dataclasses import replace
@@ -35,7 +35,7 @@ _STATE_PURPOSE = "the state of an authorization"
 
 @value
 class ConnectableService:
-    """A service that a user can connect, if it is set up here, and perhaps did."""
+    """A service whose accounts can be connected, and this user's connection if there is one."""
 
     service: Integration
     is_set_up: bool
@@ -69,7 +69,7 @@ def _build_connectable(
 
 
 async def authorize(deps: ServicesDeps, uid: UserId, name: str) -> AuthorizationRedirect:
-    """Begin to connect an account. Raises NotFound, and Conflict if the service is not set up."""
+    """Start to connect an account. Raises NotFound, and Conflict if the service is not set up."""
     service, consent = _require_connectable(name)
     client = _require_client(deps, service)
     authorization = Authorization(
@@ -92,12 +92,12 @@ async def authorize(deps: ServicesDeps, uid: UserId, name: str) -> Authorization
 
 
 async def verify_state(deps: ServicesDeps, state: str) -> CallbackState:
-    """Read who comes back. Raises NotConnected for what is no state of ours."""
+    """Read which user comes back. Raises NotConnected for a state that is not ours."""
     return await oauth_state.verify_state(deps.keys, state, purpose=_STATE_PURPOSE)
 
 
 async def complete(deps: ServicesDeps, callback: CallbackState, code: str | None) -> Integration:
-    """Take a user back who was sent away, each once; without a code they did not allow it.
+    """Store the account of a user who comes back; works once. No code means that access was denied.
 
     Raises NotConnected and Unavailable.
     """
@@ -121,10 +121,10 @@ async def complete(deps: ServicesDeps, callback: CallbackState, code: str | None
 
 
 async def disconnect(deps: ServicesDeps, uid: UserId, name: str) -> bool:
-    """Forget an account's tokens; returns whether the provider took them back before.
+    """Delete an account's tokens; returns whether the provider revoked them first.
 
-    An account that another connection shares at its provider would lose that one, too: then, and
-    when the provider does not answer, the tokens are only forgotten. Raises NotFound.
+    They are not revoked if another connection uses the same account at the same provider, which
+    would end too, nor if the provider does not answer. Raises NotFound.
     """
     service, consent = _require_connectable(name)
     await account_tokens.wait_for_refresh(deps, uid, service)
@@ -187,7 +187,7 @@ async def _exchange_code(
 async def _fetch_account_name(
     deps: ServicesDeps, service: Integration, consent: ConnectionSpec, tokens: Tokens
 ) -> str:
-    """Return how the service names the account; nothing where it does not say."""
+    """Return the service's name for the account, or an empty text."""
     request = EgressRequest(
         method="GET",
         url=consent.account_url,
@@ -221,13 +221,15 @@ async def _load_revocable_tokens(
 async def _is_shared(
     deps: ServicesDeps, uid: UserId, service: Integration, consent: ConnectionSpec
 ) -> bool:
-    """Tell whether another connection stands on the same account at the same provider."""
+    """Tell whether another connection uses the same account at the same provider."""
     connections = await deps.stores.connections.list_all(uid)
-    accounts = {each.account for each in connections if each.id == service.service}
+    accounts = {
+        connection.account for connection in connections if connection.id == service.service
+    }
     return any(
-        each.account in accounts and _get_provider_name(each.id) == consent.provider.name
-        for each in connections
-        if each.id != service.service
+        other.account in accounts and _get_provider_name(other.id) == consent.provider.name
+        for other in connections
+        if other.id != service.service
     )
 
 
@@ -252,7 +254,7 @@ async def _revoke(
 async def _send_optional(
     deps: ServicesDeps, service: Integration, request: EgressRequest
 ) -> EgressResponse | None:
-    """Ask for what we can do without."""
+    """Return the response, or None if there is none: the caller can do without."""
     url = requests.with_base_url(account_tokens.get_oauth_client(deps, service), request.url)
     try:
         return await deps.egress.send(replace(request, url=url, timeout_s=requests.TIMEOUT_S))

@@ -1,4 +1,4 @@
-"""One call of a service's tool: the account's tokens, the service's answer, text for the model."""
+"""Service calls: run a tool of a connected service with the account's tokens, for the model."""
 
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
@@ -42,7 +42,7 @@ from shared.resilience.call_quota import check_quota
 from shared.resilience.hour_windows import floor_to_hour
 
 TIMEOUT_S = 25.0
-"""For a whole call, however many requests it makes: the chat waits a little longer."""
+"""For a whole call with all its requests; the chat waits a little longer."""
 
 
 async def call_service(
@@ -88,7 +88,7 @@ def _require_tool(service: Integration, tool: str) -> ServiceTool:
 
 @asynccontextmanager
 async def _count_call(deps: ServicesDeps, uid: UserId, service: Integration) -> AsyncIterator[None]:
-    """Count a call, however it ends, as one to an app. Raises ToolFailed if none is left."""
+    """Count a call whether it succeeds or fails. Raises ToolFailed if the quota is used up."""
     now = deps.clock.now()
     calls_this_hour = await deps.stores.app_calls.count_calls(uid, floor_to_hour(now))
     check_quota(service.service, service.label, calls_this_hour, now)
@@ -102,7 +102,7 @@ async def _count_call(deps: ServicesDeps, uid: UserId, service: Integration) -> 
 
 
 class ConnectedAccount:
-    """A user's account at a service, during one call: its token is renewed if it is refused."""
+    """A user's account at a service during one call; a refused token is refreshed once."""
 
     def __init__(
         self, deps: ServicesDeps, uid: UserId, service: Integration, *, call_id: str
@@ -155,18 +155,15 @@ class ConnectedAccount:
         return response
 
     async def _send(self, request: ServiceRequest, token: str) -> EgressResponse:
-        url = request.url
-        if request.query:
-            url += "?" + urlencode(request.query)
+        url = f"{request.url}?{urlencode(request.query)}" if request.query else request.url
+        client = account_tokens.get_oauth_client(self._deps, self._service)
         headers = {"Accept": "application/json", **self._service.headers}
         if request.body is not None:
             headers["Content-Type"] = "application/json"
         return await self._deps.egress.send(
             EgressRequest(
                 method=request.method,
-                url=requests.with_base_url(
-                    account_tokens.get_oauth_client(self._deps, self._service), url
-                ),
+                url=requests.with_base_url(client, url),
                 headers={**headers, "Authorization": f"Bearer {token}"},
                 body=None if request.body is None else to_json(request.body),
                 timeout_s=TIMEOUT_S,
@@ -174,7 +171,7 @@ class ConnectedAccount:
         )
 
     def _parse_response(
-        self, response: EgressResponse, answer: type[ServiceResponseT]
+        self, response: EgressResponse, response_type: type[ServiceResponseT]
     ) -> ServiceResponseT:
         if response.status in (HTTPStatus.NOT_FOUND, HTTPStatus.GONE):
             raise ServiceItemNotFound(f"{self._label} did not find it")
@@ -183,7 +180,7 @@ class ConnectedAccount:
         if not 200 <= response.status < 300:
             raise ToolFailed(_describe_refusal(self._label, response.status))
         try:
-            return answer.model_validate_json(response.body or b"{}")
+            return response_type.model_validate_json(response.body or b"{}")
         except ValidationError:
             # The cause would carry the owner's content into the log.
             raise ToolFailed(f"{self._label} answered in a way we do not understand.") from None
@@ -194,7 +191,7 @@ class ConnectedAccount:
 
 
 def _describe_refusal(label: str, status: int) -> str:
-    """Say what a status means for whoever asked; the service's own words stay out of it."""
+    """Explain a status to the model, without the service's own text."""
     if status == HTTPStatus.FORBIDDEN:
         return f"{label} does not allow this for the connected account."
     if status == HTTPStatus.TOO_MANY_REQUESTS:

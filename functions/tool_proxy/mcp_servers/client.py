@@ -1,4 +1,4 @@
-"""An exchange with an MCP server, by the official SDK over the guard.
+"""MCP client: list and call the tools of a server with the official SDK, sent through Egress.
 
 The SDK takes half a second to load, so this module is imported with the first exchange.
 """
@@ -28,7 +28,7 @@ T = TypeVar("T")
 
 
 async def list_tools(egress: Egress, url: str, token: str | None) -> list[types.Tool]:
-    """Return the server's tools, those of its first pages. Raises as `_exchange`."""
+    """Return the tools on the server's first pages. Raises as `_exchange`."""
 
     async def list_pages(session: ClientSession) -> list[types.Tool]:
         tools: list[types.Tool] = []
@@ -52,8 +52,8 @@ async def call_tool(
 ) -> types.CallToolResult:
     """Call a tool. Raises as `_exchange`.
 
-    The request is sent as such: the SDK's own method would list all tools again and run a stranger's
-    patterns over the answer.
+    The request is sent directly: the SDK's own method would list all tools again and run a
+    stranger's patterns over the answer.
     """
     params = types.CallToolRequestParams(name=name, arguments=arguments)
 
@@ -68,9 +68,9 @@ async def call_tool(
 async def _exchange(
     egress: Egress, url: str, token: str | None, work: Callable[[ClientSession], Awaitable[T]]
 ) -> T:
-    """Open a session, work in it and close it, all within TIMEOUT_S.
+    """Open a session, run `work` in it and close it, all within TIMEOUT_S.
 
-    Raises what Egress raises, Unauthorized, and ProtocolError.
+    Raises the errors of Egress, Unauthorized and ProtocolError.
     """
     transport = EgressTransport(egress, timeout_s=TIMEOUT_S)
     try:
@@ -103,14 +103,14 @@ async def _open_session(
 
 
 def _unwrap_first_error(error: BaseException) -> BaseException:
-    """Task groups wrap what ended them."""
+    """Return the first error inside an exception group: task groups wrap errors."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     return error
 
 
 def _translate_error(error: BaseException) -> ProtocolError | NotAllowed | None:
-    """Say what is wrong with the server or its address; None for what is not its doing."""
+    """Return an error of ours for one of the server or its address; None for any other."""
     match error:
         case httpx2.InvalidURL():
             return NotAllowed("It is no address of a server.")

@@ -1,4 +1,4 @@
-"""How an MCP server becomes an app: asked for its tools, or first for its owner's permission."""
+"""Connecting MCP servers: a server becomes an app, after its owner authorized access if it asks."""
 
 from functions.tool_proxy.deps import ToolProxyDeps
 from functions.tool_proxy.mcp_servers import tokens
@@ -35,7 +35,7 @@ _STATE_PURPOSE = "the state of an MCP server's authorization"
 
 @value
 class ConnectResult:
-    """An app, and where its owner was sent to allow access before it has tools; None if nowhere."""
+    """An app, and where its owner has to allow access before it has tools, if anywhere."""
 
     app: App
     redirect: AuthorizationRedirect | None = None
@@ -44,42 +44,37 @@ class ConnectResult:
 async def add(
     deps: ToolProxyDeps, owner: UserId, server_registration: Registration
 ) -> ConnectResult:
-    """Create an app of a server. Raises Conflict, NoManifest and ManifestFailed."""
+    """Create an app for a server. Raises Conflict, NoManifest and ManifestFailed."""
     app = await registration.build_app(deps, owner, server_registration)
     try:
-        result = ConnectResult(
-            app=mark_verified(
-                deps, apply_manifest(app, await registration.fetch_manifest(deps, app))
-            )
-        )
-    except AuthorizationNeeded as needed_authorization:
-        result = ConnectResult(
-            app=app, redirect=await _start_authorization(deps, app, needed_authorization.challenge)
-        )
+        manifest = await registration.fetch_manifest(deps, app)
+        result = ConnectResult(app=mark_verified(deps, apply_manifest(app, manifest)))
+    except AuthorizationNeeded as needed:
+        redirect = await _start_authorization(deps, app, needed.challenge)
+        result = ConnectResult(app=app, redirect=redirect)
     await deps.stores.apps.create(result.app)
     return result
 
 
 async def refresh(deps: ToolProxyDeps, uid: UserId, app_id: AppId) -> ConnectResult:
-    """Ask for the tools again, or for permission. Raises as `registration.refresh`."""
+    """List the tools again, or ask the owner to authorize. Raises as registration.refresh_manifest."""
     try:
         return ConnectResult(app=await registration.refresh_manifest(deps, uid, app_id))
-    except AuthorizationNeeded as needed_authorization:
+    except AuthorizationNeeded as needed:
         app = await access.require_owned(deps, uid, app_id)
-        return ConnectResult(
-            app=app, redirect=await _start_authorization(deps, app, needed_authorization.challenge)
-        )
+        redirect = await _start_authorization(deps, app, needed.challenge)
+        return ConnectResult(app=app, redirect=redirect)
 
 
 async def verify_state(deps: ToolProxyDeps, state: str) -> CallbackState:
-    """Read who comes back. Raises NotConnected for what is no state of ours."""
+    """Read which user comes back. Raises NotConnected for a state that is not ours."""
     return await oauth_state.verify_state(deps.mcp.keys, state, purpose=_STATE_PURPOSE)
 
 
 async def complete(
     deps: ToolProxyDeps, callback: CallbackState, *, code: str | None, iss: str | None
 ) -> App:
-    """Take an owner back who was sent away, each once; then the app has its tools.
+    """Store the tokens of an owner who comes back, list the tools and install the app; works once.
 
     Raises NotConnected, Unavailable and ManifestFailed.
     """
@@ -100,16 +95,17 @@ async def _start_authorization(
     from functions.tool_proxy.mcp_servers import discovery
 
     authorization_id = deps.new_id()
-    server = app.external_integration.mcp_server_url or ""
+    state = await oauth_state.issue_state(
+        deps.mcp.keys, app.owner, authorization_id, purpose=_STATE_PURPOSE
+    )
+    server_url = app.external_integration.mcp_server_url or ""
     try:
         start = await discovery.start_authorization(
             deps.mcp.egress,
-            server,
+            server_url,
             challenge,
             redirect_uri=deps.mcp.redirect_uri,
-            state=await oauth_state.issue_state(
-                deps.mcp.keys, app.owner, authorization_id, purpose=_STATE_PURPOSE
-            ),
+            state=state,
         )
     except (ProtocolError, NotAllowed, TooLarge, Unavailable) as failure:
         reason = sanitize_reason(str(failure))
@@ -136,7 +132,7 @@ async def _consume_authorization(deps: ToolProxyDeps, callback: CallbackState) -
 
 
 def _check_issuer(authorization: McpAuthorization, iss: str | None) -> None:
-    """Whoever answers must be whom we asked (RFC 9207): else a code would go to somebody else."""
+    """Check that the server that was asked answers (RFC 9207): no other may get the code."""
     if iss is None and not authorization.names_issuer:
         return
     if iss != authorization.access.issuer:

@@ -1,7 +1,7 @@
-"""How an MCP server says who gives tokens for it, and how we become a client there.
+"""Discovery of an MCP server's authorization server, and our registration as a client there.
 
-By the official SDK's parts, each request through the guard. The SDK takes half a second to load, so
-this module is imported with the first server that asks for authorization.
+It uses parts of the official SDK and sends each request through Egress. The SDK takes half a second
+to load, so this module is imported with the first server that asks for authorization.
 """
 
 from urllib.parse import urlsplit
@@ -49,7 +49,7 @@ _CLIENT_AUTH_METHODS: dict[str | None, ClientAuthMethod] = {
 
 @value
 class AuthorizationStart:
-    """Where the user allows access, and what is needed when they come back."""
+    """Where the user allows access, and what is needed to complete it when they come back."""
 
     url: str
     access: McpAccess
@@ -62,8 +62,7 @@ async def start_authorization(
 ) -> AuthorizationStart:
     """Find the server's authorization server and register there.
 
-    Raises ProtocolError where one of them does not do what the protocol demands of it, and what
-    Egress raises.
+    Raises ProtocolError if one of them does not follow the protocol, and the errors of Egress.
     """
     try:
         return await _discover_and_register(
@@ -94,6 +93,17 @@ async def _discover_and_register(
         client=client,
         client_in=client_in,
     )
+    return _build_start(metadata, access, redirect_uri=redirect_uri, scope=scope, state=state)
+
+
+def _build_start(
+    metadata: OAuthMetadata,
+    access: McpAccess,
+    *,
+    redirect_uri: str,
+    scope: str | None,
+    state: str,
+) -> AuthorizationStart:
     proof = PKCEParameters.generate()
     url = _build_authorize_url(
         str(metadata.authorization_endpoint),
@@ -115,7 +125,7 @@ async def _discover_and_register(
 async def _fetch_resource_metadata(
     egress: Egress, server_url: str, challenge_response: httpx2.Response
 ) -> ProtectedResourceMetadata | None:
-    """Return what the server says about itself (RFC 9728); None from servers older than that."""
+    """Return the server's metadata (RFC 9728); None from servers older than that."""
     metadata_url = extract_resource_metadata_from_www_auth(challenge_response)
     for url in build_protected_resource_metadata_discovery_urls(metadata_url, server_url):
         request = create_oauth_metadata_request(url)
@@ -134,7 +144,7 @@ async def _fetch_resource_metadata(
 async def _fetch_server_metadata(
     egress: Egress, issuer: str | None, server_url: str
 ) -> OAuthMetadata:
-    """Return what the authorization server says about itself (RFC 8414), if it may be believed."""
+    """Return the authorization server's metadata (RFC 8414), if it is acceptable."""
     expected = issuer or _get_origin(server_url)
     for url in build_oauth_authorization_server_metadata_discovery_urls(issuer, server_url):
         request = create_oauth_metadata_request(url)
@@ -164,7 +174,7 @@ def _check_metadata(metadata: OAuthMetadata, expected: str) -> None:
 async def _register_client(
     egress: Egress, metadata: OAuthMetadata, redirect_uri: str, scope: str | None
 ) -> tuple[OauthClient, ClientAuthMethod]:
-    """Become a client (RFC 7591); returns who we are, and how we say so."""
+    """Register as a client (RFC 7591); returns the client and how it authenticates."""
     client_metadata = OAuthClientMetadata(
         redirect_uris=[AnyUrl(redirect_uri)],
         client_name="Keepsake",
@@ -172,16 +182,15 @@ async def _register_client(
         scope=scope,
     )
     request = create_client_registration_request(metadata, client_metadata, str(metadata.issuer))
-    answer = await send(egress, request, timeout_s=TIMEOUT_S)
+    response = await send(egress, request, timeout_s=TIMEOUT_S)
     try:
-        client = await handle_registration_response(answer)
+        client = await handle_registration_response(response)
         check_registration_usable(client)
     except OAuthFlowError as refusal:
         raise ProtocolError("Its authorization server does not register us.") from refusal
     oauth_client = OauthClient(id=client.client_id, secret=client.client_secret or "")
-    return oauth_client, _CLIENT_AUTH_METHODS[
-        client.token_endpoint_auth_method
-    ] if oauth_client.secret else "nothing"
+    method = _CLIENT_AUTH_METHODS[client.token_endpoint_auth_method]
+    return oauth_client, method if oauth_client.secret else "nothing"
 
 
 def _build_authorize_url(page: str, **fields: str | None) -> str:

@@ -1,6 +1,6 @@
-"""The MCP SDK's requests, sent through the guard.
+"""Egress transport: the HTTP requests of the MCP SDK, sent through Egress.
 
-The SDK takes half a second to load; what imports this module is imported with the first use of it.
+The SDK takes half a second to load: import this module only where it is used.
 """
 
 import logging
@@ -14,16 +14,16 @@ from shared.ports import Egress, EgressRequest
 logging.getLogger("mcp").setLevel(logging.CRITICAL)  # its warnings quote what servers send
 
 MAX_REQUESTS = 24
-"""Of one exchange: a server may ask back in each of its answers."""
+"""In one exchange: a server may ask back in each of its answers."""
 _REQUEST_HEADERS = ("accept", "authorization", "content-type")
 _RESPONSE_HEADERS = ("content-type", "location", "mcp-session-id", "www-authenticate")
 
 
 class EgressTransport(httpx2.AsyncBaseTransport):
-    """Hands each request to the Egress port; answers come back whole and bounded.
+    """Sends each request through the Egress port, which returns bounded responses.
 
-    The SDK buries what is raised in its tasks, so the first failure is kept in `failure`, and after
-    it nothing leaves any more. A server's own streams are refused here: nobody would read them.
+    The SDK hides errors that are raised in its tasks. So the first one is kept in `failure`, and no
+    request is sent after it. Streams that a server opens itself are refused: nothing reads them.
     """
 
     def __init__(self, egress: Egress, *, timeout_s: float) -> None:
@@ -44,22 +44,22 @@ class EgressTransport(httpx2.AsyncBaseTransport):
             raise
 
     def _record_failure(self, failure: KeepsakeError) -> None:
-        """Another may have come first while this one was waiting."""
+        """Keep the first failure: requests run concurrently."""
         self.failure = self.failure or failure
 
     async def _send_counted(self, request: httpx2.Request) -> httpx2.Response:
         self._requests_left -= 1
         if self._requests_left < 0:
             raise TooLarge(f"The server sent us more than {MAX_REQUESTS} requests.")
-        answer = await send(self._egress, request, timeout_s=self._timeout_s)
-        if answer.status_code == 401:
-            raise Unauthorized(answer.headers.get("www-authenticate", ""))
-        return answer
+        response = await send(self._egress, request, timeout_s=self._timeout_s)
+        if response.status_code == 401:
+            raise Unauthorized(response.headers.get("www-authenticate", ""))
+        return response
 
 
 async def send(egress: Egress, request: httpx2.Request, *, timeout_s: float) -> httpx2.Response:
-    """Send a request as the SDK builds it. Raises what Egress raises."""
-    answer = await egress.send(
+    """Send a request of the SDK. Raises the errors of Egress."""
+    response = await egress.send(
         EgressRequest(
             method=request.method,
             url=str(request.url),
@@ -73,6 +73,8 @@ async def send(egress: Egress, request: httpx2.Request, *, timeout_s: float) -> 
         )
     )
     headers = [
-        (n.encode(), answer.headers[n].encode()) for n in _RESPONSE_HEADERS if n in answer.headers
+        (name.encode(), response.headers[name].encode())
+        for name in _RESPONSE_HEADERS
+        if name in response.headers
     ]
-    return httpx2.Response(answer.status, headers=headers, content=answer.body, request=request)
+    return httpx2.Response(response.status, headers=headers, content=response.body, request=request)

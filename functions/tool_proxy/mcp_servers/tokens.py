@@ -1,4 +1,4 @@
-"""Tokens for users' MCP servers: exchanged for a code, and renewed before they end."""
+"""Tokens of users' MCP servers: exchanged for a code, and refreshed before they expire."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
@@ -29,18 +29,18 @@ from shared.oauth.token_refresh import refresh_once
 from shared.ports import EgressRequest
 
 MAX_TOKEN_RESPONSE_BYTES = 16_384
-"""Of an answer with tokens: only small secrets can be wrapped."""
+"""Only small secrets can be wrapped."""
 T = TypeVar("T")
 MIN_TOKEN_LIFETIME = timedelta(seconds=60)
-"""A token that ends sooner is renewed before it is used."""
+"""A token that expires sooner is refreshed before it is used."""
 
 
 async def call_with_token(
     deps: McpDeps, uid: UserId, app: App, ask: Callable[[str | None], Awaitable[T]]
 ) -> T:
-    """Ask an app's server with this user's token if there is one; again with a newer one if need be.
+    """Run `ask` with this user's token, if there is one; if it is refused, again with a newer one.
 
-    Raises Unavailable, Unauthorized where only the user can help, and what `ask` raises.
+    Raises Unavailable, Unauthorized if the user has to authorize, and the errors of `ask`.
     """
     token = await _get_valid_token(deps, uid, app)
     try:
@@ -55,7 +55,7 @@ async def call_with_token(
 async def _get_valid_token(
     deps: McpDeps, uid: UserId, app: App, *, refused_token: str | None = None
 ) -> str | None:
-    """Return a token that should hold; None where only the user can help."""
+    """Return a token, refreshed if it expires soon; None if the user has to authorize."""
     server = _McpAccount(deps=deps, uid=uid, app=app)
     try:
         stored = await server.load()
@@ -74,7 +74,7 @@ def _is_expiring(tokens: Tokens, now: datetime) -> bool:
 async def exchange(
     deps: McpDeps, access: McpAccess, *, previous: Tokens | None = None, **fields: str
 ) -> Tokens:
-    """Ask the authorization server for tokens. Raises oauth.Refused and Unavailable."""
+    """Ask the authorization server for tokens. Raises OAuthError and Unavailable."""
     try:
         response = await deps.egress.send(_build_request(access, fields))
     except (NotAllowed, TooLarge) as error:
@@ -143,7 +143,7 @@ class _McpAccount:
         except requests.OAuthError as refusal:
             if refusal.is_expired:
                 return None
-            raise Unavailable("The authorization server does not renew tokens") from refusal
+            raise Unavailable("The authorization server does not refresh tokens") from refusal
 
     async def claim(self, holder: str) -> bool:
         now = self.deps.clock.now()

@@ -1,4 +1,4 @@
-"""Who may see, use and change an app."""
+"""Access to apps: which of them a user may see, install and change."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -31,9 +31,9 @@ async def require_owned(deps: ToolProxyDeps, uid: UserId, app_id: AppId) -> App:
 async def list_apps(
     deps: ToolProxyDeps, uid: UserId, *, after: str | None = None
 ) -> Page[tuple[App, InstalledApp | None]]:
-    """Return apps, as they are installed: own, installed and the newest public ones first.
+    """Return apps and their installations: first own, installed and the newest public ones.
 
-    Behind the cursor `after` come older public ones of others, which are not installed.
+    The pages after the cursor `after` hold older public apps of others that are not installed.
     """
     installed_by_id = {
         entry.app_id: entry for entry in await deps.stores.installed_apps.list_all(uid)
@@ -57,9 +57,9 @@ async def install(
     *,
     shown_permissions: frozenset[str] | None = None,
 ) -> None:
-    """Install an app, or allow what it asks for since; of that, only what its user was shown.
+    """Install an app, or grant the permissions that it asks for by now.
 
-    Raises NotFound, and Conflict for too many.
+    Only `shown_permissions` are granted, if given. Raises NotFound, and Conflict for too many apps.
     """
     app = await require_visible(deps, uid, app_id)
     installed_app = InstalledApp.of(app, deps.clock.now())
@@ -73,7 +73,7 @@ async def install(
 
 
 async def _remove_deleted_apps(deps: ToolProxyDeps, uid: UserId) -> None:
-    """Forget apps that were deleted: no list shows them, so nobody could remove them."""
+    """Uninstall apps that were deleted: no list shows them, so their users cannot."""
     installed_ids = [entry.app_id for entry in await deps.stores.installed_apps.list_all(uid)]
     existing_ids = {app.id for app in await deps.stores.apps.get_many(installed_ids)}
     for deleted_id in set(installed_ids) - existing_ids:

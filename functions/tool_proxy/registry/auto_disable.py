@@ -1,4 +1,4 @@
-"""When an app that does not work is no longer called, and how its developer hears of it."""
+"""Automatic switch-off of apps and webhooks that only fail; their developers are notified."""
 
 from contextlib import suppress
 from dataclasses import replace
@@ -20,37 +20,42 @@ _GONE_REASON = "The webhook answered 410 Gone. Save the app again once it takes 
 
 
 async def disable_if_failing(deps: ToolProxyDeps, app: App, now: datetime) -> None:
-    """Switch off an app that has done nothing but fail for so long, FAILURES times at least."""
+    """Switch off an app that only failed for FAILURE_WINDOW, MIN_FAILURES times or more."""
     verified_at = _get_verified_at(app)
     failures = await deps.stores.call_log.list_consecutive_failures(
         app.id, after=verified_at, limit=MIN_FAILURES
     )
     if len(failures) < MIN_FAILURES or now - failures[0].at < FAILURE_WINDOW:
         return
-    verdict = Deactivation(at=now, reason=_FAILING_REASON.format(failures=MIN_FAILURES))
-    await notify_developer(deps, app, verdict)
-    await deps.stores.apps.revise(app.id, lambda current: _mark_disabled(current, app, verdict))
+    deactivation = Deactivation(at=now, reason=_FAILING_REASON.format(failures=MIN_FAILURES))
+    await notify_developer(deps, app, deactivation)
+    await deps.stores.apps.update_app(
+        app.id, lambda current: _mark_disabled(current, app, deactivation)
+    )
 
 
 async def disable_webhook_if_failing(deps: ToolProxyDeps, app: App) -> None:
-    """Switch off a webhook at which nothing arrived for so long, when a delivery was given up."""
+    """Switch off a webhook without a successful delivery for FAILURE_WINDOW.
+
+    Call it when a delivery was given up.
+    """
     window_start = deps.clock.now() - FAILURE_WINDOW
     is_new = _get_verified_at(app) > window_start
-    if is_new or await deps.stores.call_log.has_arrived(app.id, "webhook", after=window_start):
+    if is_new or await deps.stores.call_log.has_success(app.id, "webhook", after=window_start):
         return
     await _disable_webhook(deps, app, _UNDELIVERED_REASON)
 
 
 async def disable_gone_webhook(deps: ToolProxyDeps, app: App) -> None:
-    """Tell an app no more that wants to hear no more; a change of the app switches it on again."""
+    """Switch off a webhook that answered 410 Gone, until its app is changed."""
     await _disable_webhook(deps, app, _GONE_REASON)
 
 
 async def _disable_webhook(deps: ToolProxyDeps, app: App, reason: str) -> None:
-    verdict = Deactivation(at=deps.clock.now(), reason=reason)
-    await notify_developer(deps, app, verdict, part="webhook")
-    await deps.stores.apps.revise(
-        app.id, lambda current: _mark_webhook_disabled(current, app, verdict)
+    deactivation = Deactivation(at=deps.clock.now(), reason=reason)
+    await notify_developer(deps, app, deactivation, part="webhook")
+    await deps.stores.apps.update_app(
+        app.id, lambda current: _mark_webhook_disabled(current, app, deactivation)
     )
 
 
@@ -58,34 +63,35 @@ def _get_verified_at(app: App) -> datetime:
     return app.checked_at or app.created_at
 
 
-def _mark_disabled(current: App, checked_app: App, verdict: Deactivation) -> App:
-    """What its developer did since the verdict was thought of counts more."""
+def _mark_disabled(current: App, checked_app: App, deactivation: Deactivation) -> App:
+    """Switch off, unless the developer changed or refreshed the app meanwhile."""
     if current.switched_off or current.checked_at != checked_app.checked_at:
         return current
-    return replace(current, switched_off=verdict)
+    return replace(current, switched_off=deactivation)
 
 
-def _mark_webhook_disabled(current: App, checked_app: App, verdict: Deactivation) -> App:
+def _mark_webhook_disabled(current: App, checked_app: App, deactivation: Deactivation) -> App:
     if current.webhook_off or current.checked_at != checked_app.checked_at:
         return current
-    return replace(current, webhook_off=verdict)
+    return replace(current, webhook_off=deactivation)
 
 
 async def notify_developer(
-    deps: ToolProxyDeps, app: App, verdict: Deactivation, *, part: str = ""
+    deps: ToolProxyDeps, app: App, deactivation: Deactivation, *, part: str = ""
 ) -> None:
-    """Tell it once, whoever else comes to the same verdict: before it holds, so that it is told.
+    """Notify the developer once, whichever instances decide the same.
 
-    `what` of the app is switched off, if not the whole.
+    It comes before the app is switched off, so that a crash in between does not lose it. `part`
+    names what is switched off, if it is not the whole app.
     """
     verified_at = _get_verified_at(app)
     notice = Notification(
         id=NotificationId(f"off-{part}{app.id}-{verified_at:%Y%m%d%H%M%S}"),
         app_id=app.id,
         title=f"{app.name}: {part} was switched off" if part else f"{app.name} was switched off",
-        body=verdict.reason,
-        created_at=verdict.at,
-        delivered_at=verdict.at,
+        body=deactivation.reason,
+        created_at=deactivation.at,
+        delivered_at=deactivation.at,
     )
     with suppress(AlreadyExists):
         await deps.stores.inbox.add(app.owner, notice)

@@ -1,4 +1,4 @@
-"""What proves who calls: an app's keys towards us, and its signing secret, ours towards the app."""
+"""Credentials of apps: the keys with which an app calls us, and the secret that signs our calls."""
 
 import base64
 import secrets
@@ -14,11 +14,11 @@ from shared.domain.ids import AppId, UserId
 
 MAX_KEYS = 20
 SECRET_OVERLAP = timedelta(hours=24)
-"""How long a retired signing secret still signs: time to bring the new one to every server."""
+"""A retired signing secret still signs for so long: time to deploy the new one everywhere."""
 
 
 async def create_key(deps: ToolProxyDeps, uid: UserId, app_id: AppId) -> tuple[ApiKey, str]:
-    """Return a key as stored and its secret, which is not stored. Raises Conflict."""
+    """Create a key; returns it with its secret, which is not stored. Raises Conflict for too many."""
     await require_owned(deps, uid, app_id)
     if len(await deps.stores.apps.list_keys(app_id)) >= MAX_KEYS:
         raise Conflict(f"An app may have {MAX_KEYS} keys; remove one first.")
@@ -34,7 +34,7 @@ async def create_key(deps: ToolProxyDeps, uid: UserId, app_id: AppId) -> tuple[A
 
 
 async def rotate_secret(deps: ToolProxyDeps, uid: UserId, app_id: AppId) -> App:
-    """Give the app a new signing secret; for OVERLAP calls are signed with the old one, too."""
+    """Create a new signing secret; the old one also signs for SECRET_OVERLAP."""
     await require_owned(deps, uid, app_id)
     until = deps.clock.now() + SECRET_OVERLAP
 
@@ -42,7 +42,7 @@ async def rotate_secret(deps: ToolProxyDeps, uid: UserId, app_id: AppId) -> App:
         retired = RetiredSecret(secret=app.signing_secret, until=until)
         return replace(app, signing_secret=create_signing_secret(), retired_secret=retired)
 
-    return await deps.stores.apps.revise(app_id, apply_rotation)
+    return await deps.stores.apps.update_app(app_id, apply_rotation)
 
 
 def create_signing_secret() -> str:

@@ -1,4 +1,4 @@
-"""The JSON Schema of a tool's arguments as a stranger wrote it: read, written out, and bounded."""
+"""Parameters of a declared tool: an untrusted JSON Schema, parsed, inlined and bounded."""
 
 import json
 from collections.abc import Mapping
@@ -8,9 +8,9 @@ from shared.security.visible_text import strip_invisible
 
 _MAX_SCHEMA_BYTES = 16_384
 _MAX_TOTAL_SCHEMA_BYTES = 65_536
-"""For all tools of an app: what is beyond would only crowd the model's prompt."""
+"""For all tools of an app together: more would only fill the model's prompt."""
 _NODE_COST_CHARS = 8
-"""Characters that any part of a schema counts for: a million empty maps are a short text."""
+"""Counted for each part of a schema: a million empty maps are a short text."""
 _MAX_DEPTH = 32
 _FORBIDDEN_KEYWORDS = (
     "patternProperties",
@@ -19,7 +19,7 @@ _FORBIDDEN_KEYWORDS = (
     "$dynamicRef",
     "$recursiveRef",
 )
-"""Keywords whose validation a stranger can make take exponential time, or follow references."""
+"""With these keywords, a schema can make validation exponential or follow references."""
 
 
 class InvalidTool(ValueError):
@@ -27,10 +27,7 @@ class InvalidTool(ValueError):
 
 
 def parse_parameters(declaration: Any, budget: "SchemaBudget") -> Mapping[str, Any]:
-    """Return a JSON Schema of type object that stands alone: references are written out.
-
-    Raises BadTool.
-    """
+    """Return a JSON Schema of type object without references. Raises InvalidTool."""
     if isinstance(declaration, str):
         declaration = _parse_text(declaration)
     if declaration is None:
@@ -54,7 +51,7 @@ def _parse_text(declaration: str) -> Any:
 
 
 def read_json(text: bytes | str) -> Any:
-    """Read JSON without what a model would read and nobody sees. Raises ValueError, RecursionError."""
+    """Parse JSON and strip invisible characters. Raises ValueError and RecursionError."""
     json_text = json.dumps(json.loads(text, parse_constant=_reject_constant), ensure_ascii=False)
     json_text.encode()  # fails on half a surrogate pair
     return json.loads(strip_invisible(json_text))
@@ -65,14 +62,14 @@ def _reject_constant(name: str) -> float:
 
 
 class SchemaBudget:
-    """How many characters of schemas may be written out: for one tool, and for all."""
+    """Characters of inlined schemas that are left: for one tool, and for all together."""
 
     def __init__(self) -> None:
         self._chars_left_of_all = _MAX_TOTAL_SCHEMA_BYTES
         self._chars_left_of_tool = 0
 
     def start_tool(self) -> None:
-        """Begin with the next tool."""
+        """Reset what is left for one tool."""
         self._chars_left_of_tool = _MAX_SCHEMA_BYTES
 
     def spend(self, chars: int) -> None:
@@ -86,9 +83,9 @@ class SchemaBudget:
 
 
 class _Inliner:
-    """Writes out `$ref`s, so that neither a model nor a validator has to follow any.
+    """Replaces `$ref`s by what they refer to, so that no model or validator has to follow them.
 
-    What a reference may cost is bounded: an exploding schema runs out of its allowance.
+    The budget bounds schemas whose references expand without end.
     """
 
     def __init__(self, root: Mapping[str, Any], budget: SchemaBudget) -> None:
@@ -126,7 +123,7 @@ class _Inliner:
 
 
 def _count_chars(node: Any) -> int:
-    """Count what a node adds to a schema, for its text and its place in memory; its parts count for themselves."""
+    """Count a node's own characters and its place in memory, without its parts."""
     if isinstance(node, dict):
         return _NODE_COST_CHARS + sum(map(len, node))
     return _NODE_COST_CHARS + len(node) if isinstance(node, str) else _NODE_COST_CHARS

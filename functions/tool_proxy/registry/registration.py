@@ -71,7 +71,7 @@ async def refresh_manifest(deps: ToolProxyDeps, uid: UserId, app_id: AppId) -> A
     ManifestFailed.
     """
     manifest = await fetch_manifest(deps, await require_owned(deps, uid, app_id))
-    return await deps.stores.apps.revise(
+    return await deps.stores.apps.update_app(
         app_id, lambda app: mark_verified(deps, apply_manifest(app, manifest))
     )
 
@@ -91,10 +91,10 @@ async def change_app(
     if _has_tool_source(changed_app.external_integration):
         manifest = await fetch_manifest(deps, changed_app)
     elif not _has_tool_source(stored_app.external_integration):
-        return await deps.stores.apps.revise(
+        return await deps.stores.apps.update_app(
             app_id, lambda app: mark_verified(deps, apply_changes(app))
         )
-    return await deps.stores.apps.revise(
+    return await deps.stores.apps.update_app(
         app_id, lambda app: mark_verified(deps, apply_manifest(apply_changes(app), manifest))
     )
 

@@ -35,13 +35,13 @@ RETRY_DELAYS = (
     timedelta(hours=5),
     timedelta(hours=10),
 )
-"""Between attempts, as Standard Webhooks proposes: a server may be down for a night."""
+"""Between attempts, as Standard Webhooks proposes: a server may be down overnight."""
 MAX_ATTEMPTS = len(RETRY_DELAYS) + 1
 
 
 @value
 class WebhookDelivery:
-    """The content of a conversation, by its hash, on its way to one app."""
+    """One attempt to deliver a conversation, in the version of its hash, to one app."""
 
     uid: UserId
     app_id: AppId
@@ -51,7 +51,7 @@ class WebhookDelivery:
 
     @property
     def id(self) -> str:
-        """The message's id, the same on every attempt."""
+        """Return the message id, the same for every attempt."""
         return build_message_id(self.uid, self.app_id, self.conversation_id, self.content_hash)
 
     @property
@@ -65,7 +65,7 @@ class WebhookDelivery:
 
 @value
 class DeliveryResult:
-    """What came of an attempt. `error` is for the app's developer; without one it arrived."""
+    """Result of an attempt; without an `error`, which the app's developer sees, it was delivered."""
 
     error: str | None = None
     is_gone: bool = False
@@ -74,7 +74,7 @@ class DeliveryResult:
 async def queue_deliveries(
     deps: ToolProxyDeps, uid: UserId, conversation_id: ConversationId, conversation_hash: str
 ) -> None:
-    """Queue one delivery for each app that wants to hear; again, it queues none."""
+    """Queue one delivery for each subscribed app; a repeat queues none."""
     installed_by_id = {
         installed_app.app_id: installed_app
         for installed_app in await deps.stores.installed_apps.list_all(uid)
@@ -92,7 +92,7 @@ async def queue_deliveries(
 
 
 async def attempt_delivery(deps: ToolProxyDeps, delivery: WebhookDelivery) -> None:
-    """Make one attempt, unless what was to be told is gone; what failed comes again, later."""
+    """Make one attempt, unless the conversation changed or is gone; queue the next if it fails."""
     app = await _load_recipient(deps, delivery)
     conversation = await _load_unchanged(deps, delivery) if app else None
     if app is None or conversation is None:
@@ -121,7 +121,7 @@ def _is_subscribed(app: App, uid: UserId, installation: InstalledApp) -> bool:
 
 
 async def _queue_attempt(deps: ToolProxyDeps, delivery: WebhookDelivery) -> None:
-    """The first attempt is due now; a task of this name is created once."""
+    """Create the task of an attempt, once by its name; the first is due now."""
     at = deps.clock.now() + RETRY_DELAYS[delivery.attempt - 2] if delivery.attempt > 1 else None
     ids = {
         "uid": delivery.uid,
@@ -134,14 +134,17 @@ async def _queue_attempt(deps: ToolProxyDeps, delivery: WebhookDelivery) -> None
 
 
 async def _postpone(deps: ToolProxyDeps, delivery: WebhookDelivery) -> None:
-    """What is processed anew may be announced under the same name, which would queue nothing."""
+    """Queue the next attempt: the conversation is processed again.
+
+    Its event may have the same hash, and then queues nothing.
+    """
     telemetry.add_fields(outcome="put off", attempt=delivery.attempt)
     if not delivery.is_last:
         await _queue_attempt(deps, delivery.next_attempt)
 
 
 async def _load_recipient(deps: ToolProxyDeps, delivery: WebhookDelivery) -> App | None:
-    """Look again: the user may have removed the app since."""
+    """Return the app if it is still subscribed: its user may have removed it since."""
     installation, apps = await asyncio.gather(
         deps.stores.installed_apps.get(delivery.uid, delivery.app_id),
         deps.stores.apps.get_many([delivery.app_id]),
@@ -152,7 +155,7 @@ async def _load_recipient(deps: ToolProxyDeps, delivery: WebhookDelivery) -> App
 
 
 async def _load_unchanged(deps: ToolProxyDeps, delivery: WebhookDelivery) -> Conversation | None:
-    """Return the conversation if it still says what was announced; a change is announced anew."""
+    """Return the conversation if its content is unchanged; a change has an event of its own."""
     try:
         conversation = await deps.stores.conversations.get(delivery.uid, delivery.conversation_id)
     except NotFound:
@@ -191,7 +194,7 @@ async def _post(
 async def _record_attempt(
     deps: ToolProxyDeps, delivery: WebhookDelivery, result: DeliveryResult, *, ms: int
 ) -> None:
-    """Note it for the developer; where that does not work, the delivery counts all the same."""
+    """Add the attempt to the call log; if that fails, the delivery counts all the same."""
     is_last = delivery.is_last or result.is_gone
     final_error = f"given up after {delivery.attempt} attempts: {result.error}"
     entry = AppCall(

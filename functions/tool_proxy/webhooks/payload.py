@@ -1,4 +1,4 @@
-"""A conversation as the old product posted it to apps; what we do not have is empty."""
+"""Webhook payload: a conversation in the old product's format; fields that we lack are empty."""
 
 import json
 from dataclasses import asdict
@@ -9,7 +9,7 @@ from shared.domain.conversation import Conversation
 
 
 def build_payload(conversation: Conversation) -> bytes:
-    """Return the same bytes on every attempt."""
+    """Encode a conversation; every attempt has the same bytes."""
     payload = {
         "id": conversation.id,
         "created_at": conversation.created_at,
@@ -36,7 +36,7 @@ def build_payload(conversation: Conversation) -> bytes:
 
 
 def _build_segments(conversation: Conversation) -> list[dict[str, Any]]:
-    """Number the speakers by their first words."""
+    """Number the speakers in the order in which they first speak."""
     labels = [segment.speaker for segment in conversation.transcript_segments]
     numbers = {label: number for number, label in enumerate(dict.fromkeys(labels))}
     return [

@@ -85,7 +85,7 @@ class IntegrationFixture:
 
     async def redeclare(self, *actions: str) -> None:
         integration = ExternalIntegration(actions=tuple({"action": action} for action in actions))
-        await self.deps.stores.apps.revise(
+        await self.deps.stores.apps.update_app(
             NOTES, lambda app: replace(app, external_integration=integration)
         )
 

@@ -93,7 +93,7 @@ class WebhookFixture:
         return [dict(task.body) for task in tasks if task.target == "deliver_webhook"]
 
     async def change(self, **changes: Any) -> None:
-        await self.world.deps.stores.apps.revise(DIARY, lambda app: replace(app, **changes))
+        await self.world.deps.stores.apps.update_app(DIARY, lambda app: replace(app, **changes))
 
     async def integrate(self, **changes: Any) -> None:
         app = await self.world.deps.stores.apps.get(DIARY)
@@ -477,7 +477,7 @@ async def test_one_failed_attempt_after_days_without_events_does_not_disable_the
 
 
 @pytest.mark.parametrize("fault", [raise_unavailable, raise_timed_out, lose_response])
-@pytest.mark.parametrize(("port", "method"), [("call_log", "has_arrived"), ("inbox", "add"), ("apps", "revise")])  # fmt: skip
+@pytest.mark.parametrize(("port", "method"), [("call_log", "has_success"), ("inbox", "add"), ("apps", "update_app")])  # fmt: skip
 async def test_an_interrupted_disabling_is_repeated_and_notifies_once_t9(
     fixture, port, method, fault
 ):

@@ -75,13 +75,13 @@ async def test_two_concurrent_changes_of_an_app_are_both_stored(documents: Docum
     await apps.create(App(id=NOTES, owner=ANN, name="Notes", created_at=NOON))
 
     async with anyio.create_task_group() as tasks:
-        tasks.start_soon(apps.revise, NOTES, lambda app: replace(app, name="Other"))
-        tasks.start_soon(apps.revise, NOTES, lambda app: replace(app, description="New"))
+        tasks.start_soon(apps.update_app, NOTES, lambda app: replace(app, name="Other"))
+        tasks.start_soon(apps.update_app, NOTES, lambda app: replace(app, description="New"))
 
     app = await apps.get(NOTES)
     assert (app.name, app.description) == ("Other", "New")
     with pytest.raises(NotFound):
-        await apps.revise(AppId("GONE"), lambda app: app)
+        await apps.update_app(AppId("GONE"), lambda app: app)
 
 
 async def test_a_change_without_effect_is_not_written_t9(documents: Documents):
@@ -90,7 +90,7 @@ async def test_a_change_without_effect_is_not_written_t9(documents: Documents):
     await apps.create(App(id=NOTES, owner=ANN, name="Notes", created_at=NOON))
     before = await documents.get(app_path(NOTES))
 
-    await apps.revise(NOTES, lambda app: replace(app, name="Notes"))
+    await apps.update_app(NOTES, lambda app: replace(app, name="Notes"))
 
     assert await documents.get(app_path(NOTES)) == before
 
@@ -121,9 +121,9 @@ async def test_a_success_counts_for_its_kind_and_after_its_time_t9(any_documents
     await log.add(NOTES, replace(build_call(2, failed=True), kind="webhook"))
     await log.add(NOTES, build_call(3))
 
-    assert await log.has_arrived(NOTES, "webhook", after=NOON)
-    assert not await log.has_arrived(NOTES, "webhook", after=call.at)
-    assert not await log.has_arrived(NOTES, "mcp", after=NOON)
+    assert await log.has_success(NOTES, "webhook", after=NOON)
+    assert not await log.has_success(NOTES, "webhook", after=call.at)
+    assert not await log.has_success(NOTES, "mcp", after=NOON)
 
 
 async def test_calls_are_listed_newest_first_up_to_the_limit_t20(any_documents: Documents):
