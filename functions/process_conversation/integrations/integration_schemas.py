@@ -1,4 +1,4 @@
-"""What apps send and read of a user's library: names as in the old product, nulls left out."""
+"""Schemas of integrations: what apps send and read, with the old product's names and without nulls."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -22,7 +22,7 @@ from shared.security.visible_text import strip_invisible
 
 MAX_FACTS = 50
 MAX_OFFSET = 5_000
-"""What is skipped is read, too."""
+"""Skipped items are read too, so the offset is bounded."""
 
 
 Moment = Annotated[datetime, AfterValidator(validate_time)]
@@ -36,13 +36,13 @@ MaxSegments = Annotated[int, Field(ge=-1, le=1_000)]
 
 
 class OwnerQuery(Wire):
-    """Whose library."""
+    """The owner of the library."""
 
     uid: UserId
 
 
 class ExternalConversationIn(Wire):
-    """A text to be processed like a conversation; each line is a turn of the app's."""
+    """A text that is processed like a conversation; each line is a turn of the app."""
 
     text: Text = ""
     text_source: Literal["audio_transcript", "message", "other_text"] = "audio_transcript"
@@ -63,7 +63,7 @@ class FactIn(Wire):
 
 
 class ExternalMemoryIn(Wire):
-    """Facts as they are, a text to find facts in, or both."""
+    """Facts to store unchanged, a text to extract facts from, or both."""
 
     text: Text | None = None
     text_source: Literal["email", "social_post", "other"] = "other"
@@ -89,7 +89,7 @@ class MemoriesQuery(OwnerQuery):
 
 
 class ConversationsQuery(MemoriesQuery):
-    """Days are YYYY-MM-DD, or times in ISO format. `max_transcript_segments`: -1 for all."""
+    """Dates are YYYY-MM-DD or ISO times. `max_transcript_segments`: -1 for all."""
 
     include_discarded: bool = False
     statuses: list[str] = Field(default=[], max_length=10)
@@ -99,7 +99,7 @@ class ConversationsQuery(MemoriesQuery):
 
 
 class TasksQuery(MemoriesQuery):
-    """By when they were noted, and when they are due."""
+    """Filters by creation and by due date."""
 
     completed: bool | None = None
     conversation_id: Annotated[str, Field(max_length=64)] | None = None
@@ -114,7 +114,7 @@ class SearchQuery(OwnerQuery):
 
 
 class ExternalSearchIn(Wire):
-    """What was discarded is in no index, so it is never found."""
+    """Discarded conversations are not indexed, so no search finds them."""
 
     query: Annotated[str, Field(min_length=1, max_length=1_000)]
     page: Annotated[int, Field(ge=1, le=1_000)] = 1
@@ -129,7 +129,7 @@ class _AppBaseOut(Wire):
 
 
 class AppMemoryOut(_AppBaseOut):
-    """A memory without the words it rests on: those are a conversation's."""
+    """A memory without its evidence, which belongs to a conversation."""
 
     id: str
     uid: str

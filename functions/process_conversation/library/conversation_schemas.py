@@ -1,4 +1,4 @@
-"""The library as clients send and read it; all times leave in UTC."""
+"""Schemas of conversations: request and response bodies of the library; all times in UTC."""
 
 from dataclasses import asdict
 from datetime import UTC, datetime
@@ -50,7 +50,7 @@ Source = Annotated[str, BeforeValidator(_normalise_source)]
 Seconds = Annotated[float, Field(ge=0, le=1e7)]
 Label = Annotated[str, Field(max_length=64)]
 MAX_SEGMENTS = 20_000
-"""Counted while they are read: millions of empty ones would take gigabytes first."""
+"""Checked while parsing: millions of empty segments would take gigabytes."""
 
 
 class SegmentIn(Wire):
@@ -73,7 +73,7 @@ class ConversationIn(Wire):
     transcript_segments: Annotated[list[SegmentIn], Field(max_length=MAX_SEGMENTS)]
 
     def to_conversation(self, new_id: str) -> Conversation:
-        """Build the conversation; it came to be when it was held, not when it was sent."""
+        """Build the conversation; it is created when it took place, not when it was sent."""
         return Conversation(
             id=ConversationId(self.id or new_id),
             created_at=self.started_at,
@@ -95,7 +95,7 @@ class AcceptedOut(_ConversationBaseOut):
 
 
 class SegmentOut(_ConversationBaseOut):
-    """`speaker` is who the owner says it is, `label` what the recorder called them."""
+    """`speaker` is the name that the owner gave, `label` the one of the recorder."""
 
     text: str
     label: str
@@ -147,7 +147,7 @@ class ConversationSummaryOut(_ConversationBaseOut):
 
 
 class ConversationOut(ConversationSummaryOut):
-    """With its transcript, the speakers named as the owner named them."""
+    """A conversation with its transcript, speakers by the names that the owner gave."""
 
     transcript_segments: list[SegmentOut]
 
@@ -179,9 +179,9 @@ Name = Annotated[str, Field(min_length=1, max_length=100)]
 
 
 class ConversationSearchIn(Wire):
-    """`start_date` is included, `end_date` is not.
+    """Conversations from `start_date` to before `end_date` that match the query.
 
-    `people` speak or are spoken of; one of them is enough, and so is one of the `topics`.
+    A match has any of the `people`, as a speaker or by mention, and any of the `topics`.
     """
 
     query: Annotated[str, Field(min_length=1, max_length=1_000)]
@@ -207,7 +207,7 @@ class HitOut(Wire):
 class ConversationHitsOut(Wire):
     """Best first; each conversation once.
 
-    `fallback_without_filters`: people and topics left nothing, and the search went on without them.
+    `fallback_without_filters`: nothing matched people and topics, so they were ignored.
     """
 
     hits: list[HitOut]

@@ -1,4 +1,4 @@
-"""What clients of the library send and read beside conversations; all times leave in UTC."""
+"""Schemas of the library except conversations: memories, tasks, people and account; all times in UTC."""
 
 from typing import Annotated, Literal, Self
 
@@ -28,7 +28,7 @@ class _LibraryBaseOut(Wire):
 
 
 class ConversationChangeIn(Wire):
-    """Fields left out keep their value; what the owner wrote outlives every reprocessing."""
+    """Omitted fields keep their value; the owner's changes survive every reprocessing."""
 
     title: TitleText | None = None
     overview: Annotated[str, Field(max_length=10_000)] | None = None
@@ -52,14 +52,14 @@ class StarredQuery(Wire):
 
 
 class AssignQuery(Wire):
-    """Who a speaker is: a person's id, or whether it is the owner; without a value, nobody known."""
+    """The identity of a speaker: a person's id, or whether it is the owner; empty removes it."""
 
     assign_type: Literal["person_id", "is_user"]
     value: Annotated[str, Field(max_length=64)] | None = None
 
 
 class OffsetPageQuery(PageQuery):
-    """A page by cursor, or by offset as released apps ask: what is skipped is read, so it is bounded."""
+    """A page by cursor, or by offset for released apps: skipped items are read, so it is bounded."""
 
     limit: Annotated[int, Field(ge=1, le=1_000)] = 100
     offset: Annotated[int, Field(ge=0, le=5_000)] = 0
@@ -79,7 +79,7 @@ class MemoryIn(Wire):
 
 
 class MemoryMergeIn(Wire):
-    """Memories that become one, in the owner's words."""
+    """Memories to merge into one, in the owner's words."""
 
     ids: Annotated[list[ClientId], Field(min_length=2, max_length=30)]
     content: Content
@@ -94,7 +94,7 @@ class VisibilityQuery(Wire):
 
 
 class ReviewQuery(Wire):
-    """False means that it is wrong: it is then as good as deleted."""
+    """False means that the memory is wrong: it is deleted."""
 
     value: bool
 
@@ -134,7 +134,7 @@ class ActionItemIn(Wire):
 
 
 class ActionItemChangeIn(Wire):
-    """Fields left out keep their value; `due_at: null` takes the date away."""
+    """Omitted fields keep their value; `due_at: null` removes the date."""
 
     description: Description | None = None
     completed: bool | None = None
@@ -170,7 +170,7 @@ class ActionItemHitsOut(Wire):
 
 
 class ErasureOut(_LibraryBaseOut):
-    """How far an erasure is; `documents` were deleted so far."""
+    """The state of an erasure; `documents` were deleted so far."""
 
     status: Literal["none", "running", "done"]
     requested_at: Utc | None = None

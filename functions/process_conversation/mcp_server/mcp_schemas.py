@@ -1,4 +1,4 @@
-"""Keys for MCP clients, as their owner sends and reads them."""
+"""Schemas of MCP keys, which their owner creates and lists."""
 
 from typing import Annotated
 
@@ -9,7 +9,7 @@ from shared.edge.schemas import Wire
 
 
 class McpKeyIn(Wire):
-    """A new key, by a name that tells its owner which program has it."""
+    """A new key, named after the program that will use it."""
 
     name: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=100)]
 
@@ -26,6 +26,6 @@ class McpKeyOut(Wire):
 
 
 class NewMcpKeyOut(McpKeyOut):
-    """A new key; `key` is shown this once."""
+    """A new key; `key` is shown only once."""
 
     key: str
