@@ -159,6 +159,18 @@ async def test_a_superseded_memory_is_kept_and_not_retrieved_c63(reader_world):
     )
 
 
+async def test_a_home_that_the_owner_wrote_or_edited_is_not_corrected_by_a_conversation_c63(
+    reader_world,
+):
+    async with build_client(reader_world, ALICE) as alice:
+        memory = (await alice.post("/v3/memories", json={"content": "User likes Oslo"})).json()
+        await alice.patch(f"/v3/memories/{memory['id']}", params={"value": "User lives in Oslo"})
+
+    await process_talks(reader_world, HOMES[2])
+
+    assert await list_contents(reader_world) == ["User lives in Oslo"]
+
+
 async def test_the_history_of_a_memory_lists_what_it_superseded_c63(reader_world):
     await process_talks(reader_world, *HOMES)
 
