@@ -41,18 +41,18 @@ class TokenResponse:
 
 
 def build_authorize_url(
-    consent: ConnectionSpec, client: OauthClient, *, state: str, verifier: str, redirect_uri: str
+    spec: ConnectionSpec, client: OauthClient, *, state: str, verifier: str, redirect_uri: str
 ) -> str:
     """Return the provider's page where a user allows access."""
     oauth = _build_oauth_client(client)
     url = oauth.prepare_request_uri(
-        consent.provider.authorize_url,
+        spec.provider.authorize_url,
         redirect_uri=redirect_uri,
-        scope=[*consent.extra_scopes, *consent.scopes],
+        scope=[*spec.extra_scopes, *spec.scopes],
         state=state,
         code_challenge=oauth.create_code_challenge(verifier, "S256"),
         code_challenge_method="S256",
-        **consent.provider.authorize_params,
+        **spec.provider.authorize_params,
     )
     return with_base_url(client, url)
 

@@ -39,11 +39,11 @@ async def get_valid_tokens(
 
     Raises NotFound, ConnectionExpired and Unavailable.
     """
-    stored = await _load_tokens(deps, uid, service)
-    expires_at = stored.tokens.expires_at
+    stored_tokens = await _load_tokens(deps, uid, service)
+    expires_at = stored_tokens.tokens.expires_at
     if expires_at is None or (expires_at - deps.clock.now()).total_seconds() > MIN_TOKEN_LIFETIME_S:
-        return stored
-    return await refresh_tokens(deps, uid, service, stored)
+        return stored_tokens
+    return await refresh_tokens(deps, uid, service, stored_tokens)
 
 
 async def refresh_tokens(
@@ -144,11 +144,11 @@ async def _load_tokens(
     deps: ServicesDeps, uid: UserId, service: Integration
 ) -> StoredTokens[Tokens]:
     try:
-        stored = await deps.tokens.get(uid, service.service)
+        stored_tokens = await deps.tokens.get(uid, service.service)
     except CannotUnwrap as error:
         raise ConnectionExpired(service) from error
-    if stored is None:
+    if stored_tokens is None:
         raise NotFound(f"{service.label} is not connected. Connect it in the settings.")
-    if stored.health == "expired":
+    if stored_tokens.health == "expired":
         raise ConnectionExpired(service)
-    return stored
+    return stored_tokens

@@ -70,7 +70,7 @@ def _build_connectable(
 
 async def authorize(deps: ServicesDeps, uid: UserId, name: str) -> AuthorizationRedirect:
     """Start to connect an account. Raises NotFound, and Conflict if the service is not set up."""
-    service, consent = _require_connectable(name)
+    service, spec = _require_connectable(name)
     client = _require_client(deps, service)
     authorization = Authorization(
         id=deps.new_id(),
@@ -80,7 +80,7 @@ async def authorize(deps: ServicesDeps, uid: UserId, name: str) -> Authorization
     )
     await deps.authorizations.add(uid, authorization.id, authorization)
     url = requests.build_authorize_url(
-        consent,
+        spec,
         client,
         state=await oauth_state.issue_state(
             deps.keys, uid, authorization.id, purpose=_STATE_PURPOSE
@@ -102,18 +102,18 @@ async def complete(deps: ServicesDeps, callback: CallbackState, code: str | None
     Raises NotConnected and Unavailable.
     """
     authorization = await _consume_authorization(deps, callback)
-    service, consent = _require_connectable(authorization.service)
+    service, spec = _require_connectable(authorization.service)
     if not code:
         raise NotConnected(f"{service.label} was not connected: access was not allowed.")
-    token_response = await _exchange_code(deps, service, consent, code, authorization)
-    if token_response.scopes is not None and not token_response.scopes.issuperset(consent.scopes):
+    token_response = await _exchange_code(deps, service, spec, code, authorization)
+    if token_response.scopes is not None and not token_response.scopes.issuperset(spec.scopes):
         raise NotConnected(
             f"{service.label} was not connected: not everything it needs was allowed."
         )
     connection = Connection(
         id=service.service,
-        account=await _fetch_account_name(deps, service, consent, token_response.tokens),
-        scopes=tuple(sorted(token_response.scopes or consent.scopes)),
+        account=await _fetch_account_name(deps, service, spec, token_response.tokens),
+        scopes=tuple(sorted(token_response.scopes or spec.scopes)),
         connected_at=deps.clock.now(),
     )
     await deps.tokens.connect(callback.uid, connection, token_response.tokens)
@@ -126,10 +126,10 @@ async def disconnect(deps: ServicesDeps, uid: UserId, name: str) -> bool:
     They are not revoked if another connection uses the same account at the same provider, which
     would end too, nor if the provider does not answer. Raises NotFound.
     """
-    service, consent = _require_connectable(name)
+    service, spec = _require_connectable(name)
     await account_tokens.wait_for_refresh(deps, uid, service)
-    tokens = await _load_revocable_tokens(deps, uid, service, consent)
-    is_revoked = tokens is not None and await _revoke(deps, service, consent, tokens)
+    tokens = await _load_revocable_tokens(deps, uid, service, spec)
+    is_revoked = tokens is not None and await _revoke(deps, service, spec, tokens)
     await deps.tokens.disconnect(uid, service.service)
     return is_revoked
 
@@ -166,12 +166,12 @@ async def _consume_authorization(deps: ServicesDeps, callback: CallbackState) ->
 async def _exchange_code(
     deps: ServicesDeps,
     service: Integration,
-    consent: ConnectionSpec,
+    spec: ConnectionSpec,
     code: str,
     authorization: Authorization,
 ) -> requests.TokenResponse:
     request = requests.build_code_request(
-        consent.provider,
+        spec.provider,
         account_tokens.get_oauth_client(deps, service),
         code=code,
         verifier=authorization.verifier,
@@ -185,12 +185,12 @@ async def _exchange_code(
 
 
 async def _fetch_account_name(
-    deps: ServicesDeps, service: Integration, consent: ConnectionSpec, tokens: Tokens
+    deps: ServicesDeps, service: Integration, spec: ConnectionSpec, tokens: Tokens
 ) -> str:
     """Return the service's name for the account, or an empty text."""
     request = EgressRequest(
         method="GET",
-        url=consent.account_url,
+        url=spec.account_url,
         headers={
             "Accept": "application/json",
             **service.headers,
@@ -202,24 +202,24 @@ async def _fetch_account_name(
         answer = json.loads(response.body) if response and response.status == 200 else {}
     except (ValueError, RecursionError):
         answer = {}
-    name = lookup(answer, consent.account_name_path)
+    name = lookup(answer, spec.account_name_path)
     return to_one_line(name, 100) if isinstance(name, str) else ""
 
 
 async def _load_revocable_tokens(
-    deps: ServicesDeps, uid: UserId, service: Integration, consent: ConnectionSpec
+    deps: ServicesDeps, uid: UserId, service: Integration, spec: ConnectionSpec
 ) -> Tokens | None:
     try:
-        stored = await deps.tokens.get(uid, service.service)
+        stored_tokens = await deps.tokens.get(uid, service.service)
     except CannotUnwrap:
         return None
-    if stored is None or await _is_shared(deps, uid, service, consent):
+    if stored_tokens is None or await _is_shared(deps, uid, service, spec):
         return None
-    return stored.tokens
+    return stored_tokens.tokens
 
 
 async def _is_shared(
-    deps: ServicesDeps, uid: UserId, service: Integration, consent: ConnectionSpec
+    deps: ServicesDeps, uid: UserId, service: Integration, spec: ConnectionSpec
 ) -> bool:
     """Tell whether another connection uses the same account at the same provider."""
     connections = await deps.stores.connections.list_all(uid)
@@ -227,23 +227,23 @@ async def _is_shared(
         connection.account for connection in connections if connection.id == service.service
     }
     return any(
-        other.account in accounts and _get_provider_name(other.id) == consent.provider.name
+        other.account in accounts and _get_provider_name(other.id) == spec.provider.name
         for other in connections
         if other.id != service.service
     )
 
 
 def _get_provider_name(name: str) -> str | None:
-    consent = load_integration(name).connection
-    return consent.provider.name if consent else None
+    spec = load_integration(name).connection
+    return spec.provider.name if spec else None
 
 
 async def _revoke(
-    deps: ServicesDeps, service: Integration, consent: ConnectionSpec, tokens: Tokens
+    deps: ServicesDeps, service: Integration, spec: ConnectionSpec, tokens: Tokens
 ) -> bool:
-    if consent.provider.name not in deps.clients:
+    if spec.provider.name not in deps.clients:
         return False
-    request = consent.provider.build_revocation(deps.clients[consent.provider.name], tokens)
+    request = spec.provider.build_revocation(deps.clients[spec.provider.name], tokens)
     response = await _send_optional(deps, service, request)
     if response is not None and 200 <= response.status < 300:
         return True

@@ -137,19 +137,19 @@ class ConnectedAccount:
         if self._service.connection is None:
             key = account_tokens.get_oauth_client(self._deps, self._service).secret
             return await self._send(request, key)
-        stored = await account_tokens.get_valid_tokens(self._deps, self._uid, self._service)
-        response = await self._send(request, stored.tokens.access_token)
+        stored_tokens = await account_tokens.get_valid_tokens(self._deps, self._uid, self._service)
+        response = await self._send(request, stored_tokens.tokens.access_token)
         if response.status != HTTPStatus.UNAUTHORIZED:
             return response
-        return await self._retry_with_new_token(request, stored)
+        return await self._retry_with_new_token(request, stored_tokens)
 
     async def _retry_with_new_token(
-        self, request: ServiceRequest, refused: StoredTokens[Tokens]
+        self, request: ServiceRequest, refused_tokens: StoredTokens[Tokens]
     ) -> EgressResponse:
         """Try again with the tokens that follow. Raises ConnectionExpired if they are refused too."""
         deps, uid, service = self._deps, self._uid, self._service
-        stored = await account_tokens.refresh_tokens(deps, uid, service, refused)
-        response = await self._send(request, stored.tokens.access_token)
+        stored_tokens = await account_tokens.refresh_tokens(deps, uid, service, refused_tokens)
+        response = await self._send(request, stored_tokens.tokens.access_token)
         if response.status == HTTPStatus.UNAUTHORIZED:
             raise account_tokens.ConnectionExpired(service)
         return response

@@ -49,8 +49,8 @@ async def add(
     try:
         manifest = await registration.fetch_manifest(deps, app)
         result = ConnectResult(app=mark_verified(deps, apply_manifest(app, manifest)))
-    except AuthorizationNeeded as needed:
-        redirect = await _start_authorization(deps, app, needed.challenge)
+    except AuthorizationNeeded as authorization_needed:
+        redirect = await _start_authorization(deps, app, authorization_needed.challenge)
         result = ConnectResult(app=app, redirect=redirect)
     await deps.stores.apps.create(result.app)
     return result
@@ -60,9 +60,9 @@ async def refresh(deps: ToolProxyDeps, uid: UserId, app_id: AppId) -> ConnectRes
     """List the tools again, or ask the owner to authorize. Raises as registration.refresh_manifest."""
     try:
         return ConnectResult(app=await registration.refresh_manifest(deps, uid, app_id))
-    except AuthorizationNeeded as needed:
+    except AuthorizationNeeded as authorization_needed:
         app = await access.require_owned(deps, uid, app_id)
-        redirect = await _start_authorization(deps, app, needed.challenge)
+        redirect = await _start_authorization(deps, app, authorization_needed.challenge)
         return ConnectResult(app=app, redirect=redirect)
 
 

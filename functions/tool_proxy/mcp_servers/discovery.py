@@ -195,12 +195,12 @@ async def _register_client(
 
 def _build_authorize_url(page: str, **fields: str | None) -> str:
     scope = fields["scope"] or ""
-    consent = {"prompt": "consent"} if "offline_access" in scope.split() else {}
+    prompt = {"prompt": "consent"} if "offline_access" in scope.split() else {}
     params = {
         "response_type": "code",
         "code_challenge_method": "S256",
         **{name: value for name, value in fields.items() if value},
-        **consent,
+        **prompt,
     }
     return str(httpx2.URL(page).copy_merge_params(params))
 

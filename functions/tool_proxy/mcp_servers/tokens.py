@@ -58,13 +58,15 @@ async def _get_valid_token(
     """Return a token, refreshed if it expires soon; None if the user has to authorize."""
     server = _McpAccount(deps=deps, uid=uid, app=app)
     try:
-        stored = await server.load()
-        tokens = stored.tokens.tokens
+        stored_tokens = await server.load()
+        tokens = stored_tokens.tokens.tokens
         if tokens.access_token == refused_token or _is_expiring(tokens, deps.clock.now()):
-            stored = await refresh_once(server, stored, holder=deps.new_id(), clock=deps.clock)
+            stored_tokens = await refresh_once(
+                server, stored_tokens, holder=deps.new_id(), clock=deps.clock
+            )
     except NotFound:
         return None
-    return stored.tokens.tokens.access_token
+    return stored_tokens.tokens.tokens.access_token
 
 
 def _is_expiring(tokens: Tokens, now: datetime) -> bool:
@@ -113,12 +115,14 @@ class _McpAccount:
 
     async def load(self) -> StoredTokens[McpTokens]:
         try:
-            stored = await self.deps.tokens.get(self.uid, self.app.id, audience=self._server_url)
+            stored_tokens = await self.deps.tokens.get(
+                self.uid, self.app.id, audience=self._server_url
+            )
         except CannotUnwrap as error:
             raise NotFound("The tokens of this server cannot be read") from error
-        if stored is None:
+        if stored_tokens is None:
             raise NotFound("This server is not connected")
-        return stored
+        return stored_tokens
 
     async def refresh(self, old: StoredTokens[McpTokens]) -> None:
         """Forget tokens that cannot be refreshed; if others were stored meanwhile, those count."""

@@ -90,9 +90,9 @@ async def test_a_call_reaches_the_proxy_with_the_user_id_and_without_a_token_p7(
     await connect_services(world, "gmail")
     if health == "expired":
         token_store = AccountTokenStore(world.documents, LocalKeys(b"k" * 32))
-        stored = await token_store.get(ADA, "gmail")
-        assert stored is not None
-        await token_store.expire(ADA, "gmail", stored)
+        stored_tokens = await token_store.get(ADA, "gmail")
+        assert stored_tokens is not None
+        await token_store.expire(ADA, "gmail", stored_tokens)
     arguments = {"query": "from:ann"}
 
     with ScriptedModel(

@@ -1,4 +1,4 @@
-"""Notes, an app, before the tool proxy: a real server on each side of it."""
+"""The tool proxy between two real servers: its own, and that of the app Notes."""
 
 from collections.abc import AsyncIterator, Iterator
 from datetime import UTC, datetime

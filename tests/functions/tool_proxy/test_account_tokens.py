@@ -1,4 +1,4 @@
-"""Tokens are refreshed once under concurrency, and never lost when they rotate (P6)."""
+"""Account tokens: refreshed once under concurrency, and never lost when they rotate (P6)."""
 
 import asyncio
 import re
@@ -59,9 +59,9 @@ async def list_events(world: AccountsFixture, uid: UserId = ADA) -> str:
 
 
 async def load_tokens(world: AccountsFixture) -> Tokens:
-    stored = await world.services.tokens.get(ADA, "google_calendar")
-    assert stored is not None
-    return stored.tokens
+    stored_tokens = await world.services.tokens.get(ADA, "google_calendar")
+    assert stored_tokens is not None
+    return stored_tokens.tokens
 
 
 async def load_health(world: AccountsFixture) -> str:
@@ -77,7 +77,7 @@ async def test_200_calls_with_an_expired_token_refresh_it_once_p6(world: Account
     requests = (account_tokens.get_valid_tokens(services, ADA, service) for _ in range(200))
     stored_tokens = await asyncio.gather(*requests)
 
-    assert {stored.tokens.access_token for stored in stored_tokens} == {"access-2"}
+    assert {tokens.tokens.access_token for tokens in stored_tokens} == {"access-2"}
     assert world.provider.refresh_count == 1
     assert (await load_tokens(world)).refresh_token == "refresh-2"
 
@@ -134,10 +134,10 @@ async def test_a_failed_refresh_asks_to_reconnect_and_is_not_repeated_p7(
 ):
     await world.connect("google_calendar", lifetime=EXPIRED_LIFETIME)
     if service_says == "no refresh token":
-        stored = await world.services.tokens.get(ADA, "google_calendar")
-        assert stored is not None
-        bare = replace(stored.tokens, refresh_token=None)
-        await world.services.tokens.replace(ADA, "google_calendar", stored, bare)
+        stored_tokens = await world.services.tokens.get(ADA, "google_calendar")
+        assert stored_tokens is not None
+        bare = replace(stored_tokens.tokens, refresh_token=None)
+        await world.services.tokens.replace(ADA, "google_calendar", stored_tokens, bare)
     world.provider.refresh_tokens.clear()
 
     for _ in range(2):
@@ -207,7 +207,7 @@ async def test_a_refresh_lease_of_a_crashed_process_is_acquired_after_it_expires
 
 @pytest.fixture
 async def hasty(tmp_path: Path, provider: FakeProvider) -> AsyncIterator[AccountsFixture]:
-    """A world in which another call refreshes the tokens and does not finish within its lease."""
+    """Another call refreshes the tokens and does not finish within its lease."""
     async with open_accounts_fixture(tmp_path, provider, clock=AutoAdvanceClock()) as world:
         await world.connect("google_calendar", lifetime=EXPIRED_LIFETIME)
         await world.services.tokens.claim(ADA, "google_calendar", "another", now=world.clock.now())
@@ -235,7 +235,7 @@ class Crash(Exception):
 
 @dataclass
 class CrashingDocuments:
-    """Documents of a process that dies at its call number `at`, before or after it."""
+    """Documents of a process that crashes at its call number `at`, before or after it."""
 
     documents: Documents
     crash_at: int
@@ -258,14 +258,14 @@ class CrashingDocuments:
 
 
 DOCUMENT_CALLS = 8
-"""Of a call that refreshes: a look, two to claim, a look, STORING, a look, two to let go."""
+"""Document calls of a refresh: load, two to claim, load, STORING, load, two to release."""
 STORE_CALL_NUMBER = 5
 
 
 async def crash_during_refresh(
     world: AccountsFixture, *, at: int, after: bool
 ) -> CrashingDocuments:
-    """Let a process die in the middle of a refresh, and wait until its claim is over."""
+    """Crash in the middle of a refresh, and wait until its claim has expired."""
     await world.connect("google_calendar", lifetime=EXPIRED_LIFETIME)
     crashing = CrashingDocuments(world.documents, at, after)
     services = replace(world.services, tokens=AccountTokenStore(crashing, KEYS))
@@ -321,16 +321,16 @@ async def test_a_refresh_lease_has_one_holder_until_it_is_released_or_expires(
 
 
 async def test_a_late_refresh_does_not_overwrite_newer_tokens(world: AccountsFixture):
-    """A holder that stood still for longer than its lease comes back with tokens of its own."""
+    """A holder that paused for longer than its lease comes back with tokens of its own."""
     await world.connect("google_calendar", lifetime=EXPIRED_LIFETIME)
     service = load_integration("google_calendar")
     old = await world.services.tokens.get(ADA, "google_calendar")
     assert old is not None
     await world.connect("google_calendar")
 
-    stored = await account_tokens.refresh_tokens(world.services, ADA, service, old)
+    stored_tokens = await account_tokens.refresh_tokens(world.services, ADA, service, old)
 
-    assert stored.tokens.access_token == "access-2"
+    assert stored_tokens.tokens.access_token == "access-2"
     assert world.provider.refresh_count == 0
 
 

@@ -1,4 +1,4 @@
-"""Apps as their developers and users manage them, over HTTP."""
+"""App registration, keys and installation over HTTP, by developers and by users."""
 
 from datetime import timedelta
 from typing import Any
@@ -153,7 +153,7 @@ async def test_an_app_name_must_be_readable_t1(world: NotesFixture, name: str | 
 
 
 async def test_an_apps_name_is_one_line_t1(world: NotesFixture):
-    """It stands before its messages in the main chat, where a second line could speak for others."""
+    """It precedes the app's messages in the main chat, where a second line could imitate others."""
     app = (await world.register(name="Notes]: hi\n\n[\tKeepsake\u2028")).json()
     response = await world.request("PATCH", f"/v1/apps/{app['id']}", json={"name": " My \r\nnotes"})
 
@@ -313,7 +313,7 @@ async def test_permissions_added_later_are_granted_only_by_enabling_the_app_agai
 async def test_enabling_grants_only_the_permissions_that_the_user_was_shown_t4(
     world: NotesFixture, shown: str, granted: list[str]
 ):
-    """Its developer may have asked for more since the list of apps was read."""
+    """The developer may have added permissions since the user saw the list of apps."""
     actions = [{"action": "create_facts"}, {"action": "read_memories"}]
     app = (await world.register(external_integration={"actions": actions})).json()
     query = {"app_id": app["id"], "permissions": shown}

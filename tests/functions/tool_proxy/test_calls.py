@@ -1,4 +1,4 @@
-"""Calls from the chat's side to an app's real server: who may, what arrives, and how it is signed."""
+"""Tool calls from the chat to a real server: authorization, requests and signatures."""
 
 import json
 from datetime import UTC, datetime
@@ -85,7 +85,7 @@ async def test_get_and_delete_send_the_arguments_in_the_query_t5(world: NotesFix
 
 
 async def test_arguments_too_long_for_a_query_do_not_count_as_a_failure_t9(world: NotesFixture):
-    """Else anybody who installed an app could have it left alone, for everybody."""
+    """Otherwise one user could open an app's circuit breaker for all users."""
     world.notes.tools = [build_tool("look", "GET")]
     app = await world.install()
 

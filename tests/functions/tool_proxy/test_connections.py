@@ -36,14 +36,14 @@ class ConnectionsFixture(ToolProxyFixture):
     google: FakeProvider
 
     async def start_authorization(self, *, uid: str = ADA, path: str = CALENDAR) -> str:
-        """Return where a user is sent to allow access."""
+        """Return the address where a user allows access."""
         answer = await self.request("POST", f"{path}/authorize", uid=uid)
         assert answer.status_code == 200, answer.text
         url: str = answer.json()["url"]
         return url
 
     async def allow(self, url: str) -> str:
-        """Be the browser at the provider; returns where it sends the user back to."""
+        """Act as the browser at the provider; returns the address that it redirects to."""
         async with AsyncClient(trust_env=False) as browser:
             answer = await browser.get(url)
         location = answer.headers["location"]
@@ -55,8 +55,8 @@ class ConnectionsFixture(ToolProxyFixture):
         return await self.request("GET", callback_path, uid="")
 
     async def load_tokens(self, uid: UserId = ADA) -> Tokens | None:
-        stored = await self.services.tokens.get(uid, "google_calendar")
-        return stored.tokens if stored else None
+        stored_tokens = await self.services.tokens.get(uid, "google_calendar")
+        return stored_tokens.tokens if stored_tokens else None
 
 
 @pytest.fixture
@@ -140,7 +140,7 @@ async def test_an_oauth_callback_works_once(world: ConnectionsFixture):
 
 
 async def test_a_callback_in_another_browser_connects_nothing_csrf(world: ConnectionsFixture):
-    """Else whoever sent the link would read the account of whoever opened it."""
+    """Otherwise the sender of a link could read the account of whoever opens it."""
     callback_path = await world.allow(await world.start_authorization(uid=EVE))
     eves_cookies, world.cookies = world.cookies, {}
 
@@ -382,7 +382,7 @@ async def test_every_service_can_be_connected_refreshed_and_revoked_p7(
 
 
 async def test_disconnecting_one_google_service_leaves_the_other_connected(tmp_path: Path):
-    """Google ends all of an account's tokens at once."""
+    """Google revokes all tokens of an account at once."""
     async with open_accounts_fixture(tmp_path, FakeProvider()) as world:
         await world.connect("gmail")
         await world.connect("google_calendar")

@@ -1,4 +1,4 @@
-"""T2 and T3: what is taken from a manifest and what is refused, with the reason."""
+"""Manifests: the tools that are accepted, and the reasons for those that are refused (T2, T3)."""
 
 import json
 import tracemalloc

@@ -1,4 +1,4 @@
-"""T9: how much goes out to an app, what is written down of it, and what becomes of one that fails."""
+"""Outgoing calls: limits, circuit breaker, call log, and switch-off of failing apps (T9)."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -105,7 +105,7 @@ async def test_client_error_statuses_do_not_open_the_circuit_breaker_t9(
 
 
 class FailingEgress:
-    """A way out that leads nowhere."""
+    """An egress that always fails."""
 
     def __init__(self, error: KeepsakeError) -> None:
         self._error = error
@@ -294,7 +294,7 @@ async def test_a_refused_call_is_not_in_the_call_log(world: NotesFixture):
 
 
 class UnwritableAppCalls(AppCalls):
-    """A store that takes nothing."""
+    """A store that cannot be written."""
 
     async def record_call(self, *_: Any, **__: Any) -> None:
         raise Unavailable("no store")
@@ -309,7 +309,7 @@ async def test_a_failing_call_log_does_not_fail_the_call(world: NotesFixture):
 
 
 async def log_failures(world: NotesFixture, app_id: AppId, count: int, *, hours: float) -> None:
-    """Let so many failures begin so long ago."""
+    """Log `count` failures, a minute apart, the first so many hours ago."""
     for n in range(count):
         at = world.clock.now() - timedelta(hours=hours) + timedelta(minutes=n)
         call = AppCall(id=f"f{n}", at=at, kind="tool", name="t", ms=1, user="u", failed=True)
@@ -323,7 +323,7 @@ async def read_switched_off(world: NotesFixture, app_id: AppId, uid: str = "dev"
 async def install_failing_app(
     world: NotesFixture, *, hours: float, failures: int = MIN_FAILURES - 1
 ) -> AppId:
-    """Install an app, let time pass, and let it have failed so often since so long."""
+    """Install an app whose call log has so many failures, the first so many hours ago."""
     app_id = await install_app(world)
     world.clock.advance(hours=48)
     await log_failures(world, app_id, failures, hours=hours)

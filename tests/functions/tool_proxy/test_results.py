@@ -1,4 +1,4 @@
-"""T6: an app's answer as text for the model, as a table."""
+"""Result mapping: responses of apps as text for the model (T6)."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""Arguments against schemas of strangers."""
+"""Schema validation of arguments."""
 
 from functions.tool_proxy.calls.schema import validate_arguments
 

@@ -1,4 +1,4 @@
-"""P7, T9: how often a user's chat calls connected services: as often as apps, and counted with them."""
+"""Call quota of connected services, shared with that of apps (P7, T9)."""
 
 from collections import Counter
 from collections.abc import AsyncIterator

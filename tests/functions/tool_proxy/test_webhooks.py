@@ -1,4 +1,4 @@
-"""T18: which apps hear of a processed conversation, what they get, and what happens when they do not take it."""
+"""Webhook delivery: subscriptions, payload, signatures, retries and switch-off (T18)."""
 
 import json
 from dataclasses import dataclass, field, replace
@@ -52,7 +52,7 @@ OLD_SECRET = "whsec_" + "b2xkb2xk" * 5
 
 @dataclass
 class WebhookServer:
-    """An app's webhook: remembers what came, and answers by `statuses`, the last for ever."""
+    """An app's webhook: records requests, and answers with each of `statuses`, the last repeatedly."""
 
     statuses: list[int] = field(default_factory=lambda: [200])
     received: list[tuple[dict[str, str], str, bytes]] = field(default_factory=list)
@@ -69,7 +69,7 @@ class WebhookServer:
 
 @dataclass
 class WebhookFixture:
-    """A world in which Alice had a conversation and installed a diary that wants to hear of it."""
+    """Alice has a conversation and installed a diary app that subscribes to conversations."""
 
     world: NotesFixture
     hook: WebhookServer
@@ -405,7 +405,7 @@ async def test_status_410_disables_the_webhook_and_notifies_its_developer_t18(fi
 
 
 async def fail_last_attempt(fixture: WebhookFixture) -> None:
-    """Let the last attempt be made, that follows the others by so long."""
+    """Let the last attempt fail, after all retry delays."""
     fixture.hook.statuses = [500]
     fixture.world.clock.advance(seconds=sum(RETRY_DELAYS, timedelta()).total_seconds())
     await attempt_delivery(fixture.world.deps, replace(fixture.delivery, attempt=MAX_ATTEMPTS))
@@ -459,7 +459,7 @@ async def test_successful_tool_calls_do_not_keep_a_failing_webhook_enabled_t9(fi
 
 
 async def log_call(fixture: WebhookFixture, *, hours: float, kind: CallKind) -> None:
-    """Let a call have worked so long after now."""
+    """Log a successful call, so long after now."""
     at = fixture.world.clock.now() + timedelta(hours=hours)
     call = AppCall(id="well", at=at, kind=kind, name="t", ms=1, user="u")
     await fixture.world.deps.stores.call_log.add(DIARY, call)
@@ -554,7 +554,7 @@ async def test_changes_between_event_and_delivery_cancel_the_delivery_t18(fixtur
 async def test_a_conversation_that_is_reprocessed_is_delivered_by_a_later_attempt_t18(
     fixture, status
 ):
-    """Its next announcement has the same name, so that it may queue nothing."""
+    """Its next event has the same hash, so that it may queue nothing."""
     await fixture.announce()
     await fixture.write(replace(fixture.conversation, status=status))
     await attempt_delivery(fixture.world.deps, fixture.delivery)

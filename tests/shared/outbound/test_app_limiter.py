@@ -1,4 +1,4 @@
-"""What an instance remembers of the apps that it calls."""
+"""App limiters of one instance."""
 
 from shared.domain.ids import AppId
 from shared.outbound.app_limiter import MAX_LIMITERS, AppLimiters

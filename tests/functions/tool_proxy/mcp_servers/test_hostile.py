@@ -1,4 +1,4 @@
-"""MCP servers that do not behave: each ends in one sentence, soon and without a trace (T19)."""
+"""Hostile MCP servers: each failure is one sentence, soon, and without private details (T19)."""
 
 import itertools
 import json
@@ -32,7 +32,7 @@ STREAM = "text/event-stream"
 
 @dataclass
 class ShortTimeoutEgress:
-    """An egress that waits less."""
+    """An egress with a shorter timeout."""
 
     egress: Egress
     seconds: float = 0.3
@@ -42,7 +42,7 @@ class ShortTimeoutEgress:
 
 
 class HostileServer:
-    """Answers MCP by hand: the handshake as it should be, and `answer` to what comes after it."""
+    """A handwritten MCP server: a correct handshake, then `answer` for every request."""
 
     def __init__(self, answer: Answer, *, pings: int = 0) -> None:
         self._answer = answer

@@ -1,4 +1,4 @@
-"""MCP servers that want a token: asked for, bound, kept and renewed (T19)."""
+"""MCP servers that require OAuth: authorization, storage and refresh of tokens (T19)."""
 
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -55,7 +55,7 @@ def world(url: str, tmp_path: Path) -> Iterator[McpServersFixture]:
 
 
 async def allow_access(auth_url: str) -> str:
-    """Be the browser at the authorization server; returns where it sends the user back to."""
+    """Act as the browser at the authorization server; returns the address that it redirects to."""
     async with AsyncClient(trust_env=False) as browser:
         answer = await browser.get(auth_url)
     location: str = answer.headers["location"]
@@ -144,7 +144,7 @@ async def test_an_oauth_callback_works_once_t19(world, url, provider):
 
 
 async def test_a_callback_in_another_browser_connects_nothing_csrf_t19(world, url, provider):
-    """Else whoever sent the link would use the account of whoever opened it."""
+    """Otherwise the sender of a link could use the account of whoever opens it."""
     callback_url = await allow_access((await world.add(url)).json()["auth_url"])
     own_cookies = dict(world.cookies)
 
@@ -304,7 +304,7 @@ def build_authorization_server(
     challenge: bytes = b"Bearer",
     token: Any = None,
 ) -> Starlette:
-    """Describe a server that asks for authorization, and its authorization server, as told."""
+    """Serve an MCP server that asks for authorization, and its authorization server."""
 
     async def mcp(_: Request) -> Answer:
         answer = Answer(status_code=401)
