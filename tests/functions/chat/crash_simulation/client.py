@@ -78,10 +78,10 @@ class Client:
         """Resume what was begun; else send the question."""
         if self.received_events:
             return stream_events(process.deps, ADA, RUN_ID, split_after_seq=self._last_seq)
-        journal = Journal()
+        deps, journal = process.build_run_deps(), Journal()
         try:
-            turn = await prepare_turn(process.deps, ADA, "Where is the offsite?", None, key=KEY)
+            turn = await prepare_turn(deps, ADA, "Where is the offsite?", None, key=KEY)
         except DuplicateQuestion as duplicate:
-            return stream_events(process.deps, ADA, duplicate.run.id)
-        self.tasks.start_soon(process.run, lambda: answer_turn(process.deps, turn, journal))
-        return stream_events(process.deps, ADA, turn.run_id, journal=journal)
+            return stream_events(deps, ADA, duplicate.run.id)
+        self.tasks.start_soon(process.run, lambda: answer_turn(deps, turn, journal))
+        return stream_events(deps, ADA, turn.run_id, journal=journal)

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 import anyio
 
+from functions.chat.deps import ChatDeps
 from shared.adapters.embedded.sqlite_database import SqliteDatabase, _transact
 from shared.adapters.embedded.sqlite_documents import SqliteDocuments
 from shared.adapters.embedded.sqlite_vectors import SqliteVectors
@@ -99,11 +100,17 @@ class SimulatedProcess:
         self, world: ChatFixture, plan: Plan, name: str, faults: dict[int, Fault] | None = None
     ) -> None:
         self.store_link = StoreLink(world.documents, faults)
-        self.model = ScriptedModel(*_script_turns(plan, world.clock) * 5)
-        deps = replace(world, documents=self.store_link).deps(self.model)
+        self.models: list[ScriptedModel] = []
+        self._turns = _script_turns(plan, world.clock)
+        deps = replace(world, documents=self.store_link).deps()
         self.deps = replace(deps, new_id=CountingIds(prefix=name))
         self._connections: list[anyio.CancelScope] = []
         self._runs: list[anyio.CancelScope] = []
+
+    def build_run_deps(self) -> ChatDeps:
+        """Give a run a model of its own: two runs of one question must not share a script."""
+        self.models.append(ScriptedModel(*self._turns))
+        return replace(self.deps, model=self.models[-1])
 
     async def run(self, work: Work) -> None:
         """Work on whatever becomes of the connections."""
