@@ -5,9 +5,10 @@ from dataclasses import asdict
 from datetime import datetime, timedelta
 
 from functions.chat.context.citations import strip_markers
+from functions.chat.runs.journal import join_text
 from shared.domain.chat import Message
 from shared.domain.ids import MessageId
-from shared.domain.run import AnswerText, CitationShown, Outcome, Run, RunEvent, ToolEnded
+from shared.domain.run import CitationShown, Outcome, Run, RunEvent, ToolEnded
 
 
 def build_message(run: Run, events: Sequence[RunEvent], outcome: Outcome, now: datetime) -> Message:
@@ -38,7 +39,3 @@ def _collect_sources(events: Sequence[RunEvent]) -> dict[str, list[dict[str, str
     """Say whose words an answer rests on: whoever reads it later weighs it by that."""
     sources = dict.fromkeys(e.source for e in events if isinstance(e, ToolEnded) and e.source)
     return {"sources": [asdict(source) for source in sources]} if sources else {}
-
-
-def join_text(events: Sequence[RunEvent]) -> str:
-    return "".join(event.text for event in events if isinstance(event, AnswerText))

@@ -23,6 +23,14 @@ class Journal:
         self.events.append(event)
         self._notify()
 
+    def append_notice(self, text: str) -> None:
+        """Append a text of ours as a paragraph of its own."""
+        self.append(AnswerText(f"\n\n{text}" if self.answer_text else text))
+
+    @property
+    def answer_text(self) -> str:
+        return join_text(self.events)
+
     def open(self) -> None:
         self._is_open = True
         self._notify()
@@ -60,6 +68,10 @@ class Journal:
         if self._new_event_signal is None:
             self._new_event_signal = asyncio.Event()
         await self._new_event_signal.wait()
+
+
+def join_text(events: Sequence[RunEvent]) -> str:
+    return "".join(event.text for event in events if isinstance(event, AnswerText))
 
 
 def merge_text(

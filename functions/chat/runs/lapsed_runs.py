@@ -4,7 +4,8 @@ from contextlib import suppress
 from datetime import datetime
 
 from functions.chat import user_texts
-from functions.chat.runs.build_message import build_message, join_text
+from functions.chat.runs.build_message import build_message
+from functions.chat.runs.journal import join_text
 from shared.data.runs import Runs
 from shared.domain.chat import Message
 from shared.domain.errors import PreconditionFailed, Unavailable

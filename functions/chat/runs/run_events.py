@@ -3,18 +3,34 @@
 from collections.abc import AsyncGenerator, Iterator, Sequence
 from contextlib import aclosing
 from functools import partial
+from typing import Protocol
 
-from functions.chat.deps import ChatDeps
 from functions.chat.runs.journal import Journal, merge_text
 from functions.chat.runs.lapsed_runs import load_closing_lapsed
+from functions.chat.runs.run_registry import RunRegistry
+from shared.data.stores import Stores
 from shared.domain.ids import RunId, UserId
 from shared.domain.run import AnswerText, Batch, Run, RunEnded, SequencedEvent
 from shared.domain.value import value
+from shared.ports import Clock
 from shared.resilience.retry import retry
 
 POLL_S = 0.5
 MAX_READ_FAILURES = 20
 """How often in a row the store may fail to answer before a reader gives up."""
+
+
+class RunEventsDeps(Protocol):
+    """The part of the function's dependencies that reading a run needs."""
+
+    @property
+    def clock(self) -> Clock: ...
+
+    @property
+    def stores(self) -> Stores: ...
+
+    @property
+    def active_runs(self) -> RunRegistry: ...
 
 
 @value
@@ -26,7 +42,7 @@ class _StoredEvents:
 
 
 async def stream_events(
-    deps: ChatDeps,
+    deps: RunEventsDeps,
     uid: UserId,
     run_id: RunId,
     *,
@@ -55,7 +71,7 @@ async def stream_events(
 
 
 async def _stream_stored(
-    deps: ChatDeps, uid: UserId, run_id: RunId, *, sent_seq: int, split_after_seq: int
+    deps: RunEventsDeps, uid: UserId, run_id: RunId, *, sent_seq: int, split_after_seq: int
 ) -> AsyncGenerator[SequencedEvent, None]:
     position = 0
     while True:
@@ -75,7 +91,9 @@ async def _stream_stored(
         await deps.clock.sleep(POLL_S)
 
 
-async def _read_stored(deps: ChatDeps, uid: UserId, run_id: RunId, *, after: int) -> _StoredEvents:
+async def _read_stored(
+    deps: RunEventsDeps, uid: UserId, run_id: RunId, *, after: int
+) -> _StoredEvents:
     """Read the run first: what an ended one has told is all there when it is read then."""
     now = deps.clock.now()
     run = await load_closing_lapsed(deps.stores.runs, uid, run_id, now=now)
@@ -87,7 +105,7 @@ async def _read_stored(deps: ChatDeps, uid: UserId, run_id: RunId, *, after: int
     )
 
 
-async def _build_end(deps: ChatDeps, uid: UserId, run: Run) -> SequencedEvent | None:
+async def _build_end(deps: RunEventsDeps, uid: UserId, run: Run) -> SequencedEvent | None:
     if run.outcome is None:
         return None
     return SequencedEvent(
@@ -95,7 +113,7 @@ async def _build_end(deps: ChatDeps, uid: UserId, run: Run) -> SequencedEvent | 
     )
 
 
-async def _read_message_only(deps: ChatDeps, uid: UserId, run_id: RunId) -> _StoredEvents:
+async def _read_message_only(deps: RunEventsDeps, uid: UserId, run_id: RunId) -> _StoredEvents:
     """Tell an answer whose journal is gone as its stored message does."""
     message = await deps.stores.runs.get_answer(uid, run_id)
     text_event = AnswerText(message.marked_text or message.text)

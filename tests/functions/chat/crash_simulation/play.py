@@ -9,7 +9,7 @@ from anyio.abc import TaskGroup
 
 from functions.chat import user_texts
 from functions.chat.deps import ChatDeps
-from functions.chat.runs.build_message import join_text
+from functions.chat.runs.journal import join_text
 from functions.chat.runs.run_events import stream_events
 from shared.domain.chat import MAIN_SESSION
 from shared.domain.errors import NotFound, Unavailable
@@ -199,5 +199,5 @@ async def _check_store(deps: ChatDeps, stored_events: Sequence[SequencedEvent]) 
 
 def _check_processes(simulation: _Simulation) -> None:
     for process in (simulation.first_process, simulation.second_process):
-        assert process.model.open_streams == 0, "a model's stream stayed open"
+        assert not any(model.open_streams for model in process.models), "a stream stayed open"
         assert process.deps.active_runs.find(ADA, RUN_ID) is None, "a run stayed listed"
