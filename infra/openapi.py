@@ -1,4 +1,4 @@
-"""The published API document, made of the route tables: `python -m infra.openapi` writes it."""
+"""API document: OpenAPI 3.1 of the public routes; `python -m infra.openapi` writes docs/openapi.json."""
 
 import json
 import re
@@ -22,7 +22,7 @@ ROOT = Path(__file__).parents[1]
 OPENAPI_FILE = ROOT / "docs/openapi.json"
 REFERENCE_TEMPLATE = "#/components/schemas/{model}"
 PROBLEM_SCHEMA = {
-    "description": "RFC 9457. `detail` is one sentence for whoever made the request.",
+    "description": "A problem (RFC 9457). `detail` is one sentence for the caller.",
     "type": "object",
     "properties": {
         "type": {"type": "string", "format": "uri-reference"},
@@ -35,19 +35,19 @@ PROBLEM_SCHEMA = {
 STATUS_DESCRIPTIONS: Mapping[int, str] = {
     200: "Done.",
     201: "Created.",
-    202: "Accepted; the work goes on.",
-    204: "Done; there is nothing to say.",
-    400: "The request cannot be read, or lacks what it must have.",
-    401: "Nobody we know is asking.",
-    403: "The caller may not.",
+    202: "Accepted; the work continues.",
+    204: "Done, without a body.",
+    400: "The request cannot be read, or a required part is missing.",
+    401: "The caller is not authenticated.",
+    403: "The caller is not allowed to do this.",
     404: "There is no such thing for this caller.",
-    409: "It stands against what is stored.",
-    410: "It was there, and its time is over.",
-    413: "It is more than we accept.",
+    409: "The request conflicts with what is stored.",
+    410: "The time for this has expired.",
+    413: "The request is larger than the limit.",
     415: "The body is not sent as JSON.",
-    422: "A value is not of the kind it must be.",
-    429: "A limit is reached; Retry-After says when to come back.",
-    502: "The language model gave no usable answer.",
+    422: "A value is invalid.",
+    429: "A limit is reached; Retry-After tells when to try again.",
+    502: "The language model, or a server that was asked, gave no usable answer.",
     503: "A part of the service does not answer; try again.",
 }
 SECURITY_SCHEMES = {
@@ -72,14 +72,14 @@ Schemas = Mapping[tuple[Any, Any], Json]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PublicRoute:
-    """A public row of a function's route table."""
+    """A public route, and the folder of the function that has it."""
 
     function: str
     row: Route[Any]
 
 
 def list_public_routes() -> list[PublicRoute]:
-    """List the public rows of every function."""
+    """List the public routes of every function."""
     return [
         PublicRoute(function=function, row=row)
         for function, rows in PUBLIC_ROUTES.items()
@@ -148,7 +148,7 @@ def _build_operation(operation: PublicRoute, schemas: Schemas) -> Json:
 
 
 def _build_security(row: Route[Any]) -> list[Json]:
-    """Who needs no user token and can still be unauthenticated is an app."""
+    """Return the token that a route takes; an app's key where no user signs in but 401 is possible."""
     if row.access == "user":
         return [{"userToken": []}]
     return [{"appKey": []}] if 401 in row.errors else []

@@ -1,4 +1,4 @@
-"""The routes of notifications and their handlers: parse, one call, answer."""
+"""Routes of notifications: post one, read its receipt, the inbox and the preferences."""
 
 from typing import Any
 
@@ -63,7 +63,7 @@ async def post_notification(
 async def post_app_notification(
     deps: NotificationsDeps, call: Call[None, NotificationQuery]
 ) -> CapitalOkOut | Response:
-    """Only push: whatever the app's manifest says, nothing is written into the chat."""
+    """Push only: nothing is written into the chat, whatever the app's manifest says."""
     return await _post(deps, call, aid=call.path["app_id"], body=call.query, chat_allowed=False)
 
 

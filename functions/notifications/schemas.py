@@ -1,4 +1,4 @@
-"""What apps post, and what the owner reads of it: the HTTP contract of notifications."""
+"""Request and response bodies of notifications."""
 
 from datetime import datetime
 from typing import Annotated, Any, Self
@@ -12,7 +12,7 @@ from shared.edge.schemas import PageQuery, Wire
 
 
 class NotificationIn(Wire):
-    """An app's message to a user. All three are required; what misses is named one at a time."""
+    """An app's message to a user. All three are required; the first that is missing is named."""
 
     aid: str | None = None
     uid: str | None = None
@@ -20,35 +20,35 @@ class NotificationIn(Wire):
 
 
 class NotificationQuery(Wire):
-    """The same as a query; the app is named in the path."""
+    """An app's message to a user; the path names the app."""
 
     uid: str | None = None
     message: str | None = None
 
 
 class DeliverIn(Wire):
-    """The ids of a stored notification."""
+    """A stored notification to deliver."""
 
     uid: UserId
     id: NotificationId
 
 
 class DeliverDigestIn(Wire):
-    """The ids of what was held back."""
+    """A digest of deferred notifications to deliver."""
 
     uid: UserId
     id: DigestId
 
 
 class ReceiptQuery(Wire):
-    """Who asks, about a notification to whom; both are required."""
+    """The app that asks, and the user whom it notified; both are required."""
 
     aid: str | None = None
     uid: str | None = None
 
 
 class ReceiptOut(Wire):
-    """What became of a notification, and when. What its reader muted counts as sent: it is in the inbox."""
+    """The state of a notification. A muted one counts as sent: it is in the inbox."""
 
     id: NotificationId
     state: State
@@ -82,7 +82,7 @@ class InboxItemOut(Wire):
 
 
 class InboxPageOut(Wire):
-    """Newest first; `next_cursor` continues where this page ends, null at the end."""
+    """A page, newest first; `next_cursor` is null at the end."""
 
     items: list[InboxItemOut]
     next_cursor: str | None
@@ -114,7 +114,7 @@ class QuietHoursIn(Wire):
 
 
 class PreferencesIn(Wire):
-    """Fields left out keep their value; null means no quiet hours, or the digest at their end."""
+    """Fields left out keep their value; null means no quiet hours, or a digest when they end."""
 
     enabled: bool = True
     muted_apps: Annotated[tuple[AppName, ...], Field(max_length=200)] = ()
@@ -134,7 +134,7 @@ class PreferencesIn(Wire):
 
 
 class PreferencesOut(Wire):
-    """What the user wants to hear of apps."""
+    """The user's settings for notifications of apps."""
 
     enabled: bool
     muted_apps: list[AppId]

@@ -1,4 +1,4 @@
-"""The published API document is what the route tables say."""
+"""The published API document agrees with the route tables."""
 
 import json
 import re
@@ -107,5 +107,5 @@ def test_request_headers_and_other_responses_are_described_p29_x36(api: Any):
         {"default": "", "maxLength": 255, "title": "Idempotency-Key", "type": "string"},
     )
     assert limits["Last-Event-ID"][1]["pattern"] == "^[0-9]{0,9}$"
-    assert resume_operation["responses"]["204"] == {"description": "Done; there is nothing to say."}
+    assert resume_operation["responses"]["204"] == {"description": "Done, without a body."}
     assert resume_operation["responses"]["200"]["content"] == {"text/event-stream": {}}

@@ -1,4 +1,4 @@
-"""The part of the chat's route table by which owners say whether a call in doubt may run."""
+"""Routes of confirmations: list the questions of an answer, and approve or refuse a call."""
 
 from datetime import datetime
 from typing import Literal
@@ -14,16 +14,16 @@ from shared.edge.schemas import Wire
 
 
 class DecisionIn(Wire):
-    """The owner's word on one call."""
+    """The user's decision on one call."""
 
     approved: bool
 
 
 class ConfirmationOut(Wire):
-    """A call that waits, or waited, for its owner's word.
+    """A call that waits, or waited, for the user's decision.
 
-    `arguments` is the JSON text that runs. `reason` says why the owner is asked: they did not ask
-    for the call, or did not say its `argument`. While it is `asked` it can be answered, until
+    `arguments` is the JSON text that runs. `reason` says why the user is asked: they did not ask for
+    the call, or did not say its `argument`. In the state `asked` it can be answered until
     `expires_at`.
     """
 

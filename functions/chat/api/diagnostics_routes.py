@@ -1,4 +1,4 @@
-"""The part of the chat's route table that says how an answer came about."""
+"""Diagnostics route: the steps, durations and costs of one answer."""
 
 from typing import Literal
 
@@ -11,7 +11,7 @@ from shared.edge.schemas import Wire
 
 
 class ToolTimeOut(Wire):
-    """A tool call and how long it took; what it was asked stays out."""
+    """A tool call and how long it took, without its arguments."""
 
     tool: str
     ms: float
@@ -19,11 +19,11 @@ class ToolTimeOut(Wire):
 
 
 class DiagnosticsOut(Wire):
-    """How an answer came about and what it cost until it was stored: names, counts and times.
+    """The steps and costs of an answer until it was stored: names, counts and times, no content.
 
-    `path` says whether the answer asked tools, needed none (`simple`) or was an app's `persona`.
-    `fallback_model` was asked where `model` was down. `stages` are milliseconds, spent in a stage;
-    `first_token` since the request began.
+    `path`: the answer called tools (`tools`), called none (`simple`) or came from an app's
+    `persona`. `fallback_model` answered where `model` was down. `stages` are the milliseconds spent
+    in each stage; `first_token` counts from the start of the request.
     """
 
     run_id: str

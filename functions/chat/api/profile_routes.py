@@ -60,7 +60,7 @@ def _check_time_zone(name: str) -> None:
 
 
 def _parse_device_id(headers: Headers) -> str:
-    """Name the device as the app describes itself, with the old product's defaults."""
+    """Build the device's id from the app's headers, with the defaults of released apps."""
     platform = headers.get("x-app-platform", "unknown")
     device_hash = headers.get("x-device-id-hash", "default")
     device_id = f"{platform}_{device_hash}"

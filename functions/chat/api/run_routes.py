@@ -1,4 +1,4 @@
-"""The part of the chat's route table that asks, follows and stops: answers that stream."""
+"""Routes of runs: ask a question, and stream, resume or stop its answer."""
 
 import hashlib
 from collections.abc import AsyncGenerator, Callable, Coroutine
@@ -38,7 +38,7 @@ from shared.edge.routes import Call, route
 from shared.resilience.retry import retry
 
 MAX_MESSAGE_BYTES = 1_048_576
-"""Beyond MAX_QUESTION_CHARS, so that a person who pastes too much reads why in the chat."""
+"""More than MAX_QUESTION_CHARS, so that a person who pastes too much reads why in the chat."""
 
 SequencedEvents = AsyncGenerator[SequencedEvent, None]
 Work = Callable[[], Coroutine[Any, Any, None]]
@@ -85,7 +85,7 @@ async def send_message(deps: ChatDeps, call: Call[SendMessageIn, SendQuery]) -> 
 
 
 def _parse_idempotency_key(call: Call[SendMessageIn, SendQuery]) -> IdempotencyKey | None:
-    """Read what marks repeats of this question."""
+    """Read the key that repeats of this question share."""
     text = call.headers.get("idempotency-key") or call.body.client_message_id
     if text is None:
         return None
@@ -97,14 +97,14 @@ def _parse_idempotency_key(call: Call[SendMessageIn, SendQuery]) -> IdempotencyK
 def _replay_run(
     deps: ChatDeps, call: Call[SendMessageIn, SendQuery], run: Run, key: IdempotencyKey | None
 ) -> Response:
-    """Tell the run that this question began when it first came."""
+    """Stream the run that this question started when it first came."""
     if key is None or run.fingerprint != key.fingerprint:
         return build_problem(422, "This idempotency key came with another question before.")
     return _build_stream(call.query, run.id, stream_events(deps, call.uid, run.id))
 
 
 def _build_refusal_stream(deps: ChatDeps, query: SendQuery, text: str) -> EventStream:
-    """Tell a refusal as an answer: the app shows nothing of any status but 200."""
+    """Stream a refusal as an answer: released apps show nothing for any status but 200."""
     telemetry.add_fields(outcome="refused")
     message = Message(
         id=MessageId(deps.new_id()),
@@ -173,7 +173,7 @@ async def _drop_seq(events: SequencedEvents) -> AsyncGenerator[RunEvent, None]:
     media_type="text/event-stream",
 )
 async def resume_message(deps: ChatDeps, call: Call[None, ResumeQuery]) -> Response:
-    """Tell what comes after the last event the client has; 204 when there is nothing more."""
+    """Stream the events after the last one that the client has; 204 when there are no more."""
     run_id = RunId(call.path["id"])
     after_seq = _parse_after_seq(call)
     if deps.active_runs.find(call.uid, run_id) is None:
@@ -221,7 +221,7 @@ def _build_stop_response(run: Run | None) -> Response:
 
 
 async def _get_run(deps: ChatDeps, uid: UserId, run_id: RunId) -> Run:
-    """Return a run that goes on or has its end. Raises NotFound."""
+    """Return the run; one that lapsed is closed first. Raises NotFound."""
     run = await load_closing_lapsed(deps.stores.runs, uid, run_id, now=deps.clock.now())
     if run is None:
         raise NotFound("Message not found")

@@ -1,4 +1,4 @@
-"""The chat's HTTP contract, field by field as the app reads it."""
+"""Request and response bodies of chat, field by field as released apps read them."""
 
 from datetime import datetime
 from typing import Annotated, Any, Literal
@@ -14,7 +14,7 @@ MAX_CARDS = 5
 
 
 def _parse_optional_id(value: str | None) -> str | None:
-    """The app writes `null` and the empty string for "no app"."""
+    """Read `null` and the empty string, which released apps send, as None."""
     return None if value in (None, "", "null") else value
 
 
@@ -34,9 +34,9 @@ DEFAULT_TITLE = "New Chat"
 
 
 class ChatQuery(Wire):
-    """Which chat: `chat_session_id`, or an app's main one, or the main chat.
+    """The chat: `chat_session_id`, else the main chat of an app, else the main chat.
 
-    `app_id` beats `plugin_id`; beside a session, it must be that session's.
+    `app_id` takes precedence over `plugin_id`; beside a session, it must be that session's app.
     """
 
     app_id: ChosenApp = None
@@ -58,31 +58,31 @@ class ChatQuery(Wire):
 
 
 class SendQuery(ChatQuery):
-    """`protocol` is how the answer streams; without it, as released apps read it."""
+    """`protocol` selects the format of the stream; without it, released apps can read it."""
 
     protocol: Literal["ui-message-stream"] | None = None
 
 
 class SendHeaders(Wire):
-    """What marks repeats of one question; an empty one marks nothing."""
+    """The key that repeats of one question share; an empty one counts as none."""
 
     idempotency_key: Annotated[str, Field(alias="Idempotency-Key", max_length=255)] = ""
 
 
 class ResumeHeaders(Wire):
-    """The number of the last event the client has; an empty one says nothing."""
+    """The number of the last event that the client has; an empty one counts as none."""
 
     last_event_id: Annotated[str, Field(alias="Last-Event-ID", pattern="^[0-9]{0,9}$")] = ""
 
 
 class ResumeQuery(Wire):
-    """`after` is the number of the last event the client has; the header Last-Event-ID beats it."""
+    """`after` is the last event that the client has; the header Last-Event-ID takes precedence."""
 
     after: Annotated[int, Field(ge=0)] = 0
 
 
 class StopOut(Wire):
-    """`stopping`: the answer ends in a moment. `ended`: it had ended before, with this outcome."""
+    """`stopping`: the answer ends in a moment. `ended`: it had already ended, with this outcome."""
 
     status: Literal["stopping", "ended"]
     outcome: Outcome | None = None
@@ -100,13 +100,13 @@ class CloseOut(Wire):
 
 
 class MessagesQuery(ChatQuery):
-    """`before` is the id of the oldest message that the caller has."""
+    """`before` is the id of the oldest message that the client has."""
 
     before: Annotated[str | None, Field(max_length=64)] = None
 
 
 class PageContextIn(Wire):
-    """What the owner is looking at."""
+    """The page that the user is looking at."""
 
     type: Literal["conversation", "task", "memory", "recap"]
     id: str | None = None
@@ -114,7 +114,7 @@ class PageContextIn(Wire):
 
 
 class SendMessageIn(Wire):
-    """`client_message_id` marks repeats of one question, as the header Idempotency-Key does."""
+    """Repeats of one question share `client_message_id`, or the header Idempotency-Key."""
 
     text: str
     client_message_id: Annotated[str | None, Field(min_length=1, max_length=255)] = None
@@ -134,7 +134,7 @@ class CardOut(Wire):
 
 
 class MessageOut(Wire):
-    """A message; every field that some released client reads is always there."""
+    """A message; every field that a released app reads is always present."""
 
     id: str
     text: str
@@ -159,7 +159,7 @@ class MessageOut(Wire):
 
 
 def to_message_out(message: Message) -> MessageOut:
-    """Write a message as the app reads it."""
+    """Convert a message to the fields that released apps read."""
     metadata = dict(message.metadata)
     if message.marked_text is not None and message.cards:
         metadata["marked_text"] = message.marked_text
@@ -195,7 +195,7 @@ def to_message_out(message: Message) -> MessageOut:
 
 
 def to_message_json(message: Message) -> bytes:
-    """Write a message as the `done` frame carries it."""
+    """Encode a message for the `done` frame."""
     return to_message_out(message).model_dump_json().encode()
 
 
@@ -204,7 +204,7 @@ class ReportOut(Wire):
 
 
 class RatingQuery(Wire):
-    """0 takes a rating back."""
+    """`value` is 1 or -1; 0 removes the rating."""
 
     message_id: str
     value: Annotated[int, Field(ge=-1, le=1)]
@@ -234,7 +234,7 @@ Title = Annotated[str | None, Field(max_length=500)]
 
 
 class SessionIn(Wire):
-    """A chat without a title gets one from its first answer."""
+    """A new chat; without a title it gets one from its first answer."""
 
     title: Title = None
     app_id: ChosenApp = None
@@ -248,7 +248,7 @@ class SessionChangeIn(Wire):
 
 
 class SessionsQuery(PageQuery):
-    """Filters that are left out let everything through."""
+    """Filters; those left out match every chat."""
 
     app_id: ChosenApp = None
     starred: bool | None = None
@@ -257,7 +257,7 @@ class SessionsQuery(PageQuery):
 
 
 class SessionOut(Wire):
-    """A chat; `preview` is how its last message begins."""
+    """A chat; `preview` is the beginning of its last message."""
 
     id: str
     title: str
@@ -271,7 +271,7 @@ class SessionOut(Wire):
 
 
 def to_session_out(session: Session) -> SessionOut:
-    """Write a chat as the app reads it."""
+    """Convert a chat to the fields that released apps read."""
     return SessionOut(
         id=session.id,
         title=session.title or DEFAULT_TITLE,
@@ -286,7 +286,7 @@ def to_session_out(session: Session) -> SessionOut:
 
 
 class TurnEndedIn(Wire):
-    """What `turn.ended` carries."""
+    """The event `turn.ended`."""
 
     uid: str
     session_id: str

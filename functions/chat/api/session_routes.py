@@ -1,4 +1,4 @@
-"""The part of the chat's route table that concerns several chats."""
+"""Routes of chat sessions: create, list, read, change and delete chats."""
 
 from starlette.responses import Response
 

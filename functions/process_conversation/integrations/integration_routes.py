@@ -1,4 +1,4 @@
-"""The library as apps see it: by their key, for users who installed them, by declared action."""
+"""Routes of integrations: installed apps read and write the library, each by its own key."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -44,7 +44,7 @@ from shared.edge.routes import Call, route
 from shared.edge.schemas import Wire
 
 MAX_BODY_BYTES = 8_388_608
-"""Room for the longest text, escaped."""
+"""Room for the longest text with every character escaped."""
 REFUSAL_STATUSES = (400, 401, 403, 404, 413, 422, 429)
 
 
@@ -60,7 +60,7 @@ REFUSAL_STATUSES = (400, 401, 403, 404, 413, 422, 429)
 async def add_conversation(
     deps: IntegrationDeps, call: Call[ExternalConversationIn, OwnerQuery]
 ) -> EmptyOut | Response:
-    """Store it; it is processed afterwards, as every conversation is."""
+    """Store the text as a conversation, which is processed like any other."""
 
     def build_contribution(app: App, operation: Operation) -> AppContribution:
         return AppContribution(conversation=build_conversation(app, call.body, operation))
@@ -80,7 +80,7 @@ async def add_conversation(
 async def add_memories(
     deps: IntegrationDeps, call: Call[ExternalMemoryIn, OwnerQuery]
 ) -> EmptyOut | Response:
-    """Store facts as they are; facts are found in a text as in every conversation."""
+    """Store facts as they are, and a text as a conversation."""
     body = call.body
 
     def build_contribution(app: App, operation: Operation) -> AppContribution:
@@ -177,7 +177,7 @@ async def _write(
     action: Permission,
     build_contribution: Callable[[App, Operation], AppContribution],
 ) -> Response:
-    """Add to the library, once for each idempotency key; what cannot be kept does not count."""
+    """Add to the library, once per idempotency key; a refusal does not count towards the limit."""
     app, uid = await authorize_app(deps, call, action), call.query.uid
 
     async def work(operation: Operation) -> Response:
@@ -198,7 +198,7 @@ async def _read(
     action: Permission,
     load_body: Callable[[], Awaitable[Wire]],
 ) -> Response:
-    """Answer with what is found, nulls left out."""
+    """Answer with a body of which nulls are left out."""
     await authorize_app(deps, call, action)
     try:
         rate_limit = await consume_quota(

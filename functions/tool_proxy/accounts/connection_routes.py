@@ -1,4 +1,4 @@
-"""The routes of connected accounts."""
+"""Routes of connections: list, authorize and disconnect accounts at services."""
 
 from starlette.responses import Response
 
@@ -6,6 +6,7 @@ from functions.tool_proxy.accounts import connections
 from functions.tool_proxy.accounts.connection_schemas import (
     AuthorizeOut,
     CallbackIn,
+    CallbackQuery,
     ConnectionOut,
     DisconnectOut,
 )
@@ -42,7 +43,7 @@ async def get_connection(deps: ToolProxyDeps, call: Call) -> ConnectionOut:
     errors=(404, 409),
 )
 async def authorize(deps: ToolProxyDeps, call: Call) -> AuthorizeOut | Response:
-    """Let this browser come back, and no other: who is talked into opening the link cannot."""
+    """Bind the authorization to this browser, as protection against CSRF."""
     redirect = await connections.authorize(deps.services, call.uid, call.path["service"])
     answer = Response(
         AuthorizeOut(url=redirect.url).model_dump_json(), media_type="application/json"
@@ -63,7 +64,7 @@ async def authorize(deps: ToolProxyDeps, call: Call) -> AuthorizeOut | Response:
     access="anyone",
     media_type="text/html",
 )
-async def handle_callback(deps: ToolProxyDeps, call: Call[None, CallbackIn]) -> Response:
+async def handle_callback(deps: ToolProxyDeps, call: Call[None, CallbackQuery]) -> Response:
     query = call.query
     try:
         callback = await connections.verify_state(deps.services, query.state)
@@ -88,7 +89,7 @@ async def handle_callback(deps: ToolProxyDeps, call: Call[None, CallbackIn]) -> 
     errors=(403, 409, 503),
 )
 async def complete(deps: ToolProxyDeps, call: Call[CallbackIn]) -> ConnectionOut:
-    """Finish in an app that the system opens in the place of our page: it knows its user."""
+    """Complete an authorization in an app that opens the callback link: the app knows its user."""
     callback = await connections.verify_state(deps.services, call.body.state)
     if callback.uid != call.uid:
         raise NotAllowed("Another user started this.")

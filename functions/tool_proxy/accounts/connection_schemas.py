@@ -1,4 +1,4 @@
-"""The HTTP contract of connected accounts."""
+"""Request and response bodies of connections."""
 
 from datetime import datetime
 from typing import Literal
@@ -10,9 +10,9 @@ from shared.edge.schemas import Wire
 
 
 class ConnectionOut(Wire):
-    """A service whose account can be connected. `available`: whether it is set up on this server.
+    """A service whose account can be connected. `available`: it is set up on this server.
 
-    `expired` asks the owner to connect it again; `account` is how the service names the account.
+    `expired`: the user has to connect it again. `account` is the service's name of the account.
     """
 
     service: str
@@ -38,20 +38,24 @@ class ConnectionOut(Wire):
 
 
 class AuthorizeOut(Wire):
-    """Where to send the user; they come back within ten minutes, once, and in the same browser."""
+    """The page to open. It leads back within ten minutes, once, in the same browser."""
 
     url: str
 
 
 class CallbackIn(Wire):
-    """What a provider sends a user back with: a code, or an error."""
+    """The parameters of an OAuth callback: a code, or none after an error."""
 
     state: str = Field(max_length=2_000)
     code: str | None = Field(default=None, max_length=4_000)
 
 
+class CallbackQuery(CallbackIn):
+    """The same, as the query of a callback link."""
+
+
 class DisconnectOut(Wire):
-    """The tokens are forgotten; `revoked`: the service took them back, too."""
+    """The tokens are deleted; `revoked`: the service revoked them too."""
 
     status: Literal["ok"] = "ok"
     revoked: bool

@@ -1,4 +1,4 @@
-"""The routes of the tool proxy: calls of tools, of apps and of connected services."""
+"""Internal routes of tool calls: run a tool of an app or of a connected service."""
 
 from functions.tool_proxy.accounts import connections
 from functions.tool_proxy.accounts.service_calls import call_service

@@ -1,4 +1,4 @@
-"""The HTTP contract of tool calls."""
+"""Request and response bodies of tool calls."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from shared.edge.schemas import ID_PATTERN, Wire
 
 
 class ToolCallIn(Wire):
-    """A call for a user. A repeat with the same `call_id` reaches the app under the same message id."""
+    """A call for a user. Repeats with one `call_id` reach the app under one message id."""
 
     uid: UserId
     app_id: AppId = Field(pattern=ID_PATTERN)
@@ -19,7 +19,7 @@ class ToolCallIn(Wire):
 
 
 class ServiceCallIn(Wire):
-    """A call of a connected service's tool for a user; one `call_id` names one call, repeated or not."""
+    """A call of a connected service's tool for a user. Repeats of a call share one `call_id`."""
 
     uid: UserId
     service: str

@@ -1,11 +1,16 @@
-"""The routes at which MCP servers become apps."""
+"""Routes of MCP servers: add one as an app, authorize it, and refresh its tools."""
 
 from starlette.responses import Response
 
 from functions.tool_proxy.deps import ToolProxyDeps
 from functions.tool_proxy.mcp_servers import connect
 from functions.tool_proxy.mcp_servers.connect import ConnectResult
-from functions.tool_proxy.mcp_servers.mcp_server_schemas import McpAppIn, McpAppOut, McpCallbackIn
+from functions.tool_proxy.mcp_servers.mcp_server_schemas import (
+    McpAppIn,
+    McpAppOut,
+    McpCallbackIn,
+    McpCallbackQuery,
+)
 from functions.tool_proxy.registry.app_routes import build_manifest_problem
 from functions.tool_proxy.registry.manifest import ManifestFailed, NoManifest
 from shared.domain.errors import CallerError, NotAllowed, Unavailable
@@ -42,7 +47,7 @@ async def refresh_tools(deps: ToolProxyDeps, call: Call) -> McpAppOut | Response
 
 
 def _to_response(deps: ToolProxyDeps, result: ConnectResult) -> Response:
-    """Let the browser that an owner is sent away in come back, and no other."""
+    """Bind an authorization, if there is one, to this browser, as protection against CSRF."""
     url = result.redirect.url if result.redirect else None
     content = McpAppOut.of(result.app, auth_url=url).model_dump_json()
     answer = Response(content, media_type="application/json")
@@ -64,7 +69,7 @@ def _to_response(deps: ToolProxyDeps, result: ConnectResult) -> Response:
     access="anyone",
     media_type="text/html",
 )
-async def handle_callback(deps: ToolProxyDeps, call: Call[None, McpCallbackIn]) -> Response:
+async def handle_callback(deps: ToolProxyDeps, call: Call[None, McpCallbackQuery]) -> Response:
     query = call.query
     try:
         callback = await connect.verify_state(deps, query.state)
@@ -87,7 +92,7 @@ async def handle_callback(deps: ToolProxyDeps, call: Call[None, McpCallbackIn]) 
     errors=(400, 401, 403, 409, 502, 503),
 )
 async def complete(deps: ToolProxyDeps, call: Call[McpCallbackIn]) -> McpAppOut | Response:
-    """Finish in an app that the system opens in the place of our page: it knows its user."""
+    """Complete an authorization in an app that opens the callback link: the app knows its user."""
     callback = await connect.verify_state(deps, call.body.state)
     if callback.uid != call.uid:
         raise NotAllowed("Another user started this.")

@@ -1,4 +1,4 @@
-"""The HTTP contract of MCP servers as apps."""
+"""Request and response bodies of MCP servers."""
 
 from typing import Annotated
 
@@ -13,7 +13,7 @@ from shared.security.visible_text import strip_invisible
 
 
 class McpAppIn(Wire):
-    """An MCP server, reached over streamable HTTP, as an app of its owner's own."""
+    """An MCP server, reached over streamable HTTP, as a private app of the caller."""
 
     name: ShortLine
     mcp_server_url: Annotated[str, Field(min_length=1, max_length=2_000)]
@@ -32,7 +32,7 @@ class McpAppIn(Wire):
 
 
 class McpAppOut(Wire):
-    """What an MCP server offers; with `requires_oauth`, nothing before its owner was at `auth_url`."""
+    """The tools of an MCP server; with `requires_oauth`, none before the user opened `auth_url`."""
 
     app_id: AppId
     requires_oauth: bool
@@ -54,8 +54,12 @@ class McpAppOut(Wire):
 
 
 class McpCallbackIn(Wire):
-    """What an authorization server sends a user back with: a code, or an error; perhaps its name."""
+    """The parameters of an OAuth callback: a code, or none after an error; the issuer if known."""
 
     state: str = Field(max_length=2_000)
     code: str | None = Field(default=None, max_length=4_000)
     iss: str | None = Field(default=None, max_length=2_000)
+
+
+class McpCallbackQuery(McpCallbackIn):
+    """The same, as the query of a callback link."""

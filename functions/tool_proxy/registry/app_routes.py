@@ -1,4 +1,4 @@
-"""The routes of apps and their handlers: parse, one call, answer."""
+"""Routes of apps: register, list, install and change apps, with their keys and calls."""
 
 from typing import Any
 
@@ -33,7 +33,7 @@ from shared.edge.schemas import OkOut, PageQuery
 
 AnyApp = OwnedAppOut | AppOut
 MAX_APP_BYTES = 131_072
-"""Whoever lists apps reads a hundred of them."""
+"""A list holds up to a hundred apps, so each is kept small."""
 
 
 @route(
@@ -174,7 +174,7 @@ async def disable(deps: ToolProxyDeps, call: Call[None, AppQuery]) -> OkOut:
 
 
 def build_manifest_problem(failure: NoManifest | ManifestFailed) -> Response:
-    """Say whose turn it is: the developer's, or the server's that they named."""
+    """Answer 400 if the developer has to act, 502 if the server that they named failed."""
     return build_problem(400 if isinstance(failure, NoManifest) else 502, str(failure))
 
 

@@ -1,4 +1,4 @@
-"""The HTTP contract of apps."""
+"""Request and response bodies of apps."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, replace
@@ -33,7 +33,7 @@ Pairs = Annotated[list[dict[str, Url]], Field(max_length=20)]
 
 
 class ExternalIntegrationIn(Wire):
-    """Where the app is reached; its manifest, if it has one, decides about chat messages."""
+    """The addresses of the app; its manifest, if it has one, decides about chat messages."""
 
     app_home_url: Url | None = None
     chat_tools_manifest_url: Url | None = None
@@ -49,7 +49,7 @@ class ExternalIntegrationIn(Wire):
 
 
 class AppSettingsIn(Wire):
-    """What a developer says of an app, beside its name."""
+    """The settings of an app beside its name."""
 
     description: Annotated[str, AfterValidator(strip_invisible), Field(max_length=4_000)] = ""
     capabilities: list[ShortLine] = Field(default=[], max_length=20)
@@ -60,7 +60,7 @@ class AppSettingsIn(Wire):
 
 
 class AppIn(AppSettingsIn):
-    """A new app. Others may install it unless it says `private`, as in the old product."""
+    """A new app. Other users may install it unless it is `private`."""
 
     name: ShortLine
 
@@ -82,12 +82,12 @@ class AppIn(AppSettingsIn):
 
 
 class AppPatchIn(AppSettingsIn):
-    """What to change of an app; what is left out stays as it is, and so does a name of null."""
+    """Changes of an app; fields left out keep their value, and so does a name of null."""
 
     name: ShortLine | None = None
 
     def apply_to(self, app: App) -> App:
-        """Return the app with what was given."""
+        """Return the app with these changes."""
         changes = {**self.model_dump(exclude_unset=True), "name": self.name or app.name}
         integration = changes.pop("external_integration", {})
         merged_integration = replace(app.external_integration, **_to_tuples(integration))
@@ -99,9 +99,9 @@ def _to_tuples(fields: Mapping[str, Any]) -> dict[str, Any]:
 
 
 class AppOut(Wire):
-    """An app as anyone sees it who may.
+    """An app as its users see it.
 
-    `permissions` is what it wants to do by itself, `granted_permissions` what the caller allows.
+    `permissions` are those that it asks for, `granted_permissions` those that the caller granted.
     """
 
     id: AppId
@@ -120,7 +120,7 @@ class AppOut(Wire):
 
     @classmethod
     def of(cls, app: App, uid: UserId, installation: InstalledApp | None = None) -> "AppOut":
-        """Of the webhook's address, say only whose server it is: the rest may hold a secret."""
+        """Build the public fields: of the webhook's address only the origin, the rest may be secret."""
         public_integration = app.external_integration
         public_integration = replace(
             public_integration,
@@ -182,7 +182,7 @@ def _build_common_fields(
 
 
 class ToolOut(Wire):
-    """A tool as whoever installs the app should know it; `side_effect` is false where it only reads."""
+    """A tool as users see it before they install its app; `side_effect` is false if it only reads."""
 
     name: str
     description: str
@@ -194,7 +194,7 @@ class ToolOut(Wire):
 
 
 class CallOut(Wire):
-    """A call to the app, for its developer; `user` stands for one user towards this app only."""
+    """A call to the app, for its developer; `user` is a pseudonym that only this app sees."""
 
     id: str
     at: datetime
@@ -230,14 +230,14 @@ class KeyOut(Wire):
 
 
 class SecretOut(Wire):
-    """The new signing secret; until then the one before it signs as well."""
+    """The new signing secret; until `retired_secret_until` the previous one signs as well."""
 
     signing_secret: str
     retired_secret_until: datetime
 
 
 class NewKeyOut(Wire):
-    """A new key; its secret is shown this once."""
+    """A new key; its secret is shown only once."""
 
     id: str
     secret: str
@@ -246,19 +246,19 @@ class NewKeyOut(Wire):
 
 
 class CallsQuery(Wire):
-    """How many calls to list, newest first."""
+    """The number of calls to list, newest first."""
 
     limit: int = Field(default=50, ge=1, le=100)
 
 
 class AppQuery(Wire):
-    """Which app."""
+    """The app."""
 
     app_id: AppId = Field(pattern=ID_PATTERN)
 
 
 class EnableQuery(AppQuery):
-    """`permissions`: those that the caller was shown, with commas between; left out, all it wants now."""
+    """`permissions` are those that the caller was shown, comma-separated; without it, all of them."""
 
     permissions: str | None = Field(default=None, max_length=400)
 

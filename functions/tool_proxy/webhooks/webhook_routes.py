@@ -1,4 +1,4 @@
-"""The entry points behind webhooks: a conversation was processed, and an app is to be told."""
+"""Internal routes of webhooks: queue the deliveries of a conversation, and attempt one."""
 
 from pydantic import ValidationError
 

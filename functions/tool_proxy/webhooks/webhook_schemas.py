@@ -1,4 +1,4 @@
-"""What is said to the entry points behind webhooks."""
+"""Request bodies of the webhook entry points."""
 
 from pydantic import Field
 
@@ -7,7 +7,7 @@ from shared.edge.schemas import ID_PATTERN, Wire
 
 
 class ConversationProcessedIn(Wire):
-    """What `conversation.processed` carries."""
+    """The event `conversation.processed`."""
 
     uid: UserId
     conversation_id: ConversationId = Field(pattern=ID_PATTERN)
@@ -15,7 +15,7 @@ class ConversationProcessedIn(Wire):
 
 
 class WebhookTaskIn(ConversationProcessedIn):
-    """One attempt to tell an app."""
+    """One attempt to deliver a webhook to an app."""
 
     app_id: AppId
     attempt: int = Field(ge=1)

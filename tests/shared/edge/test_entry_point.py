@@ -1,0 +1,55 @@
+"""Deployed entry points as functions-framework finds and serves them."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx
+import pytest
+from functions_framework.aio import create_asgi_app
+
+pytestmark = pytest.mark.anyio
+SOURCE = """
+from shared.edge.entry_point import serve
+from shared.edge.routes import Call, route
+from shared.edge.schemas import OkOut
+from tests.shared.edge.test_entry_point import build_deps
+
+@route("GET", "/orders", "List orders", access="anyone")
+async def list_orders(_deps: object, _call: Call) -> OkOut:
+    return OkOut()
+
+shop = serve("shop", (list_orders,), build_deps, cors_origins=lambda: ["https://ours.example"])
+"""
+built: list["FakeDeps"] = []
+
+
+@dataclass
+class FakeDeps:
+    identity = None
+    service_identity = None
+
+
+def build_deps() -> FakeDeps:
+    built.append(FakeDeps())
+    return built[-1]
+
+
+async def test_an_entry_point_serves_its_routes_and_builds_its_deps_with_the_first_request(
+    tmp_path: Path,
+):
+    source = tmp_path / "main.py"
+    source.write_text(SOURCE)
+    built.clear()
+    app = create_asgi_app("shop", str(source), "http")
+    assert built == []
+
+    transport = httpx.ASGITransport(app)
+    async with httpx.AsyncClient(transport=transport, base_url="http://shop") as client:
+        answers = [
+            await client.get("/orders", headers={"Origin": "https://ours.example"})
+            for _ in range(2)
+        ]
+
+    assert [answer.json() for answer in answers] == [{"status": "ok"}] * 2
+    assert answers[0].headers["access-control-allow-origin"] == "https://ours.example"
+    assert len(built) == 1
