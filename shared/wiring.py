@@ -1,6 +1,7 @@
-"""Which adapter stands behind each port in which world; built once per process, on first use.
+"""Wiring of ports to adapters: one function for each port, which builds it once per process.
 
-Imports of vendors stand inside the functions: a function loads only what it uses.
+The world (KEEPSAKE_WORLD) decides the adapter. Vendors are imported inside the functions, so that an
+entry point loads only what it uses.
 """
 
 import gc
@@ -38,7 +39,7 @@ def cors_origins() -> tuple[str, ...]:
 
 @cache
 def routes() -> dict[str, Any]:
-    """Read infra/routes.json: functions, topics, triggers, and who buries dead letters."""
+    """Read infra/routes.json: entry points, topics, triggers, and the target of dead letters."""
     table: dict[str, Any] = json.loads((ROOT / "infra/routes.json").read_text())
     return table
 
@@ -58,9 +59,9 @@ _PRELOADED_ADAPTERS: Mapping[str, Mapping[str, str]] = {
 
 
 def start(*, adapters: Sequence[str], stores: Sequence[str]) -> None:
-    """Set up the log, and import the adapters and stores that the first request certainly needs.
+    """Set up the log, and import the adapters and stores that the first request needs.
 
-    Connects to nothing. At start the platform gives more CPU.
+    Imports alone, no connections: the platform gives an instance more CPU while it starts.
     """
     in_cloud = settings().world == "cloud"
     telemetry.configure(settings().project if in_cloud else None)
@@ -68,7 +69,7 @@ def start(*, adapters: Sequence[str], stores: Sequence[str]) -> None:
         import_module(f"shared.adapters.{_PRELOADED_ADAPTERS[settings().world][port]}")
     for store in stores:
         import_module(f"shared.data.{store}")
-    gc.freeze()  # what is loaded stays: no collection looks at it again
+    gc.freeze()  # loaded code is never garbage
 
 
 @cache
@@ -83,7 +84,7 @@ def new_id() -> ports.NewId:
 
 @cache
 def database() -> "SqliteDatabase":
-    """Open the embedded world's one file, DATA_DIR/keepsake.db."""
+    """Open DATA_DIR/keepsake.db, which holds everything of the embedded world."""
     from shared.adapters.embedded.sqlite_database import SqliteDatabase
 
     return SqliteDatabase(settings().data_dir / "keepsake.db")
@@ -91,7 +92,7 @@ def database() -> "SqliteDatabase":
 
 @cache
 def queue() -> "SqliteQueue":
-    """Open the queue in the same file; a change and what it triggers are one transaction."""
+    """Open the queue in the same file, so that a write and its triggers are one transaction."""
     from shared.adapters.embedded.sqlite_queue import SqliteQueue
 
     return SqliteQueue(database(), clock(), dead_letter_target=str(routes()["dead_letters"]))
@@ -142,7 +143,7 @@ def vectors() -> ports.Vectors:
 
 @cache
 def embedder() -> ports.Embedder | None:
-    """Without one, search goes by words alone; in the cloud a dense index asks for one."""
+    """Build the embedder; None means that search uses words alone."""
     if settings().embedder == "local":
         from shared.adapters.embedded.local_embedder import LocalEmbedder
 
@@ -160,7 +161,7 @@ def embedder() -> ports.Embedder | None:
 
 @cache
 def model() -> ports.ChatModel:
-    """Without a key, embedded, the offline model answers; the cloud never falls back."""
+    """Build the model: with a key OpenAI's, with fallbacks; without one, the offline model if embedded."""
     if settings().openai_api_key is None and settings().world == "embedded":
         from shared.adapters.embedded.offline.offline_model import OfflineModel
 
@@ -176,7 +177,7 @@ def model() -> ports.ChatModel:
 
 
 def _build_models(models: Mapping[str, str]) -> dict["ModelRole", "OpenaiModel"]:
-    """Persona roles have a provider of their own; connections are shared by the other roles."""
+    """Build a client for each role: persona roles use OpenRouter, the others share one client."""
     from shared.adapters.cloud.openai_model import OpenaiModel
     from shared.domain.model import ModelRole
 
@@ -198,7 +199,7 @@ def _build_models(models: Mapping[str, str]) -> dict["ModelRole", "OpenaiModel"]
 
 
 def _build_fallbacks() -> dict["ModelRole", "OpenaiModel"]:
-    """Stand-ins are at the provider of their role, or all of them at FALLBACK_BASE_URL."""
+    """Build the fallback of each role, at the role's provider or at FALLBACK_BASE_URL."""
     from shared.adapters.cloud.openai_model import OpenaiModel
 
     models = settings().fallback_models

@@ -10,7 +10,7 @@ from shared.data.search import Search
 
 
 def start() -> None:
-    """Set up the log, and import what the first request certainly needs."""
+    """Set up the log, and import what the first request needs."""
     wiring.start(
         adapters=("documents", "vectors", "model"),
         stores=("apps", "confirmations", "connections", "messages", "profiles", "runs", "sessions"),

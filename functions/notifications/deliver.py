@@ -1,4 +1,4 @@
-"""What happens when a notification's task is due: it makes itself heard, waits, or keeps silent."""
+"""Delivery of one notification when its task is due: push it, defer it to a digest, or suppress it."""
 
 import asyncio
 from dataclasses import replace
@@ -14,9 +14,10 @@ from shared.domain.notification import Delivery, Notification, NotificationId
 
 
 async def deliver(deps: NotificationsDeps, uid: UserId, notification_id: NotificationId) -> None:
-    """Push a stored notification, as its owner wants it; delivered twice, it is shown once.
+    """Push a stored notification according to its owner's preferences.
 
-    Raises Unavailable while some device may still be reached.
+    A repeat is safe: devices show one notification for each tag. Raises Unavailable while a retry
+    may reach more devices.
     """
     notification, profile = await asyncio.gather(
         deps.stores.inbox.get(uid, notification_id), deps.stores.profiles.get(uid)

@@ -1,4 +1,4 @@
-"""What quiet hours held back comes as one push when they are over."""
+"""Digest: one push, after quiet hours, for the notifications that they deferred."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -22,13 +22,13 @@ from shared.domain.profile import Profile
 
 TITLE = "During your quiet hours"
 MAX_NAMED_APPS = 5
-"""So many apps are named in a digest, those with most to say first."""
+"""Apps named in a digest, those with the most notifications first."""
 
 
 async def defer_to_digest(
     deps: NotificationsDeps, uid: UserId, notification: Notification, *, until: datetime
 ) -> bool:
-    """Keep a push for the digest at `until`; False when that digest is told already."""
+    """Defer a push to the digest at `until`. Returns False if that digest is closed already."""
     if not await deps.stores.digests.defer(uid, build_digest(until), notification.id):
         return False
     await schedule_digest(deps, uid, until)
@@ -36,17 +36,17 @@ async def defer_to_digest(
 
 
 async def schedule_digest(deps: NotificationsDeps, uid: UserId, until: datetime) -> None:
-    name = build_digest_id(until)
-    body = {"uid": uid, "id": name}
-    await deps.tasks.create("deliver_digest", f"digest-{uid}-{name}", body, at=until)
+    digest_id = build_digest_id(until)
+    body = {"uid": uid, "id": digest_id}
+    await deps.tasks.create("deliver_digest", f"digest-{uid}-{digest_id}", body, at=until)
 
 
-async def deliver_digest(deps: NotificationsDeps, uid: UserId, name: DigestId) -> None:
-    """Push once what is held back until now, as its owner wants it by now.
+async def deliver_digest(deps: NotificationsDeps, uid: UserId, digest_id: DigestId) -> None:
+    """Push one digest of the deferred notifications, by the owner's current preferences.
 
-    Raises Unavailable while some device may still be reached.
+    Raises Unavailable while a retry may reach more devices.
     """
-    digest = await deps.stores.digests.close(uid, name)
+    digest = await deps.stores.digests.close(uid, digest_id)
     if digest is None:
         return
     delivery = digest.delivery
@@ -64,7 +64,7 @@ async def deliver_digest(deps: NotificationsDeps, uid: UserId, name: DigestId) -
 async def _count_deliverable(
     deps: NotificationsDeps, uid: UserId, digest: Digest
 ) -> Mapping[AppId, int]:
-    """Count by app what is to be heard now; what has become quiet for longer is held on."""
+    """Count by app the notifications to push now; defer again those that are quiet for longer."""
     profile = await deps.stores.profiles.get(uid)
     counts: Counter[AppId] = Counter()
     last_id = None
@@ -93,7 +93,7 @@ async def _is_deliverable(
 async def _defer_again(
     deps: NotificationsDeps, uid: UserId, notification: Notification, *, until: datetime
 ) -> bool:
-    """Hold it for a later digest, whose task comes first: this digest would not find it again."""
+    """Defer it to a later digest. Its task comes first: this digest would not find it again."""
     await schedule_digest(deps, uid, until)
     return await defer_to_digest(deps, uid, notification, until=until)
 
@@ -118,16 +118,16 @@ async def _push(
 async def _count_by_name(
     deps: NotificationsDeps, counts_by_id: Mapping[AppId, int]
 ) -> Mapping[str, int]:
-    """Count by the names of the apps; of one that is gone, its id is left."""
+    """Sum the counts by the name of the app, or its id if the app was deleted."""
     names = {app.id: app.name for app in await deps.stores.apps.get_many(sorted(counts_by_id))}
     counts: Counter[str] = Counter()
     for app_id, count in counts_by_id.items():
-        counts[names.get(app_id, app_id)] += count  # two apps may bear one name
+        counts[names.get(app_id, app_id)] += count  # names are not unique
     return counts
 
 
 def format_summary(counts: Mapping[str, int]) -> str:
-    """Say how many came from which apps, as `4 notifications: Weather 3, News 1`."""
+    """Format the counts by app, as `4 notifications: Weather 3, News 1`."""
     ranked = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
     parts = [f"{name} {count}" for name, count in ranked[:MAX_NAMED_APPS]]
     if others := sum(count for _, count in ranked[MAX_NAMED_APPS:]):

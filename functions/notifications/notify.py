@@ -17,12 +17,12 @@ from shared.security.visible_text import strip_invisible
 
 MAX_TEXT_CHARS = 4000
 MAX_PER_HOUR = 10
-"""From one app to one user."""
+"""Notification limit of one app for one user, in a UTC hour."""
 
 
 @value
 class PostedNotification:
-    """What an app tells a user, under the name and time of its first attempt."""
+    """A notification of an app; a repeated request has the id and time of its first attempt."""
 
     id: NotificationId
     at: datetime
@@ -41,16 +41,16 @@ class PostedNotification:
 
 
 def validate_text(message: str) -> str:
-    """Return the text as it is kept. Raises TooLarge."""
+    """Return the text without invisible characters. Raises TooLarge."""
     if len(message) > MAX_TEXT_CHARS:
         raise TooLarge(f"message is too long. Maximum {MAX_TEXT_CHARS} characters.")
     return strip_invisible(message)
 
 
 async def notify(deps: NotificationsDeps, post: PostedNotification) -> RateLimitStatus:
-    """Store what an app says where its manifest wants it, and have it delivered.
+    """Store a notification in the inbox, and in the chat if the manifest says so; queue its delivery.
 
-    Again with the same id, it goes on where it stopped. Raises TooMany.
+    A repeat with the same id continues where the first attempt stopped. Raises TooMany.
     """
     notification = _build_notification(post)
     limit_status = await _store(deps, post.uid, notification)
@@ -65,9 +65,10 @@ async def notify(deps: NotificationsDeps, post: PostedNotification) -> RateLimit
 async def _store(
     deps: NotificationsDeps, uid: UserId, notification: Notification
 ) -> RateLimitStatus:
-    """Write slot and notification in one: what is counted is there, and nothing else.
+    """Write slot and notification in one batch, so that exactly the stored ones are counted.
 
-    A chat's document is not among them: a rush for the last slots would meet there.
+    The chat message is written apart: requests that compete for the last slots would conflict on
+    the chat's document.
     """
 
     async def store_with_slot(slot: Create) -> None:
@@ -98,14 +99,14 @@ async def _add_chat_message(
         app_id=app_id,
         from_integration=True,
     )
-    with suppress(AlreadyExists):  # an earlier attempt told it
+    with suppress(AlreadyExists):  # written by an earlier attempt
         await deps.stores.messages.add(post.uid, session, message)
 
 
 def _build_notification(post: PostedNotification) -> Notification:
-    """Build it with the data from which the mobile app makes the chat message that we store.
+    """Build the notification, with the data from which the mobile app shows the chat message.
 
-    It is in the inbox at once; what is for the chat alone is not, and has arrived.
+    One for the chat alone is not shown in the inbox and counts as delivered.
     """
     app = post.app
     is_for_main_chat = _is_for_main_chat(app)

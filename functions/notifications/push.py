@@ -1,4 +1,4 @@
-"""One push to all of a user's devices: what it says in 4 KB, and how far it came."""
+"""Push of one message to all devices of a user: at most 4 KB, retried per device."""
 
 import hashlib
 import json
@@ -18,28 +18,28 @@ from shared.ports import PushMessage, PushOutcome
 
 MAX_TITLE_BYTES = 300
 MAX_TEXT_BYTES = 1400
-"""The text stands in a push twice; the rest of 4,096 bytes is ids, times and field names."""
+"""A push holds the text twice; ids, times and field names take the rest of 4,096 bytes."""
 MAX_ATTEMPTS = 8
-"""Fewer than the queue makes: who gives up says why."""
+"""Fewer than the queue makes, so that the last attempt can record why it failed."""
 RETRIES_EXHAUSTED = "Unavailable"
 
 
 def build_push_message(
-    uid: UserId, name: str, *, title: str, body: str, data: Mapping[str, str]
+    uid: UserId, message_id: str, *, title: str, body: str, data: Mapping[str, str]
 ) -> PushMessage:
-    """Build the same message, with the same tag, on every attempt; it takes at most 4 KB."""
+    """Build the message, at most 4 KB and the same, with the same tag, on every attempt."""
     return PushMessage(
         title=truncate_json(title, MAX_TITLE_BYTES),
         body=truncate_json(body, MAX_TEXT_BYTES),
         data={**data, "text": truncate_json(data.get("text", body), MAX_TEXT_BYTES)},
-        tag=hashlib.sha256(f"{uid}:{name}".encode()).hexdigest()[:16],
+        tag=hashlib.sha256(f"{uid}:{message_id}".encode()).hexdigest()[:16],
     )
 
 
 async def push(
     deps: NotificationsDeps, uid: UserId, message: PushMessage, delivery: Delivery
 ) -> Delivery:
-    """Send it to the devices that it has not reached yet, and forget those that are gone."""
+    """Send a message to the devices not reached yet; remove devices whose token is dead."""
     devices = [d for d in await deps.stores.devices.list_all(uid) if d.id not in delivery.reached]
     outcome = await _send(deps, uid, [device.fcm_token for device in devices], message)
     dead_devices = _select_by_token(devices, outcome.dead_tokens)
@@ -71,7 +71,7 @@ def _select_by_token(devices: Sequence[Device], tokens: Sequence[str]) -> list[D
 def update_progress(
     delivery: Delivery, outcome: PushOutcome, reached_ids: Sequence[str], now: datetime
 ) -> Delivery:
-    """Say how far a push came with this attempt; after the last one it has failed or arrived."""
+    """Return the delivery after this attempt: unfinished while devices can be retried, else sent or failed."""
     progress = replace(
         delivery, reached=(*delivery.reached, *reached_ids), attempts=delivery.attempts + 1
     )
@@ -90,14 +90,14 @@ def update_progress(
 async def record_dead_letter(
     deps: NotificationsDeps, target: str, ids: Mapping[str, str], delivery: Delivery
 ) -> None:
-    """Leave a dead letter for what some device will never get; again, it is the same letter."""
+    """Record a dead letter if a device will never get this; a repeat writes the same letter."""
     if delivery.failure is None:
         return
-    name, now = f"{target}-{ids['id']}", deps.clock.now()
+    task_name, now = f"{target}-{ids['id']}", deps.clock.now()
     letter = DeadLetter(
-        id=build_dead_letter_id("task", name, target, ids),
+        id=build_dead_letter_id("task", task_name, target, ids),
         kind="task",
-        name=name,
+        name=task_name,
         target=target,
         ids=ids,
         reason=f"push: {delivery.failure}",
@@ -109,7 +109,7 @@ async def record_dead_letter(
 
 
 def truncate_json(text: str, max_bytes: int) -> str:
-    """Cut `text` so that it takes at most `max_bytes` as JSON, and show that it was cut."""
+    """Shorten `text` to at most `max_bytes` as JSON, ending in … if it was cut."""
     if _count_json_bytes(text) <= max_bytes:
         return text
     max_text_bytes = max_bytes - _count_json_bytes("…")

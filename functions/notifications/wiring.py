@@ -7,7 +7,7 @@ from shared import wiring
 
 
 def start() -> None:
-    """Set up the log, and import what the first request certainly needs."""
+    """Set up the log, and import what the first request needs."""
     wiring.start(
         adapters=("documents",),
         stores=("apps", "hourly_limits", "inbox", "messages", "operations", "profiles"),

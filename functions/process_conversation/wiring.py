@@ -18,7 +18,7 @@ from shared.resilience.key_rate_limiter import KeyRateLimiter
 
 
 def start() -> None:
-    """Set up the log, and import what the first request certainly needs."""
+    """Set up the log, and import what the first request needs."""
     wiring.start(
         adapters=("documents", "vectors", "model"),
         stores=("action_items", "conversations", "memories", "people", "profiles"),

@@ -15,7 +15,7 @@ from shared.outbound.app_limiter import AppLimiters
 
 
 def start() -> None:
-    """Set up the log, and import what the first request certainly needs."""
+    """Set up the log, and import what the first request needs."""
     wiring.start(
         adapters=("documents",),
         stores=("app_calls", "apps", "call_log", "connections", "conversations", "inbox"),

@@ -1,4 +1,4 @@
-"""What the environment may not say."""
+"""Settings: what fails at start, and with which message."""
 
 import pytest
 
@@ -112,7 +112,7 @@ def test_a_role_can_have_a_fallback_at_another_provider_c57() -> None:
 
 
 @pytest.mark.parametrize(
-    ("environment", "told"),
+    ("environment", "message"),
     [
         ({"FALLBACK_MODELS": "gpt-4.1"}, "FALLBACK_MODELS: want role=model"),
         ({"FALLBACK_MODELS": "guru=m"}, "FALLBACK_MODELS: unknown model role 'guru'"),
@@ -120,8 +120,8 @@ def test_a_role_can_have_a_fallback_at_another_provider_c57() -> None:
         ({"FALLBACK_BASE_URL": "https://models.example"}, "FALLBACK_API_KEY is missing"),
     ],
 )
-def test_an_unusable_fallback_fails_at_start_c57(environment: dict[str, str], told: str) -> None:
-    with pytest.raises(SettingsError, match=told):
+def test_an_unusable_fallback_fails_at_start_c57(environment: dict[str, str], message: str) -> None:
+    with pytest.raises(SettingsError, match=message):
         Settings.from_env(environment)
 
 
@@ -146,7 +146,7 @@ def test_a_provider_is_set_up_by_its_client_p6() -> None:
 
 
 @pytest.mark.parametrize(
-    ("environment", "told"),
+    ("environment", "message"),
     [
         ({"X_CLIENT_ID": "us"}, "X_CLIENT_SECRET is missing"),
         ({"WEB_SEARCH": "1"}, "WEB_SEARCH='1': want perplexity, or none"),
@@ -155,7 +155,7 @@ def test_a_provider_is_set_up_by_its_client_p6() -> None:
     ],
 )
 def test_accounts_that_could_not_be_connected_fail_at_start_p6(
-    environment: dict[str, str], told: str
+    environment: dict[str, str], message: str
 ) -> None:
-    with pytest.raises(SettingsError, match=told):
+    with pytest.raises(SettingsError, match=message):
         Settings.from_env(environment)

@@ -1,4 +1,4 @@
-"""One line per request, whoever works for it (C75)."""
+"""Telemetry: one line per request, shared by all its tasks (C75)."""
 
 import asyncio
 

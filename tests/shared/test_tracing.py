@@ -1,4 +1,4 @@
-"""Which trace a request goes on in, whatever it was sent (C75)."""
+"""Trace context: well-formed headers continue a trace, others start one (C75)."""
 
 import pytest
 from hypothesis import given
@@ -11,7 +11,7 @@ PARENT = f"00-{TRACE}-00f067aa0ba902b7-01"
 
 
 @pytest.mark.parametrize(
-    "carried",
+    "headers",
     [
         {"traceparent": PARENT},
         {"traceparent": f"cc-{TRACE}-00f067aa0ba902b7-01-what-comes-later"},
@@ -23,8 +23,8 @@ PARENT = f"00-{TRACE}-00f067aa0ba902b7-01"
     ],
     ids=str,
 )
-def test_an_incoming_trace_continues_in_a_new_span_c75(carried: dict[str, str]) -> None:
-    trace = parse_trace(carried)
+def test_an_incoming_trace_continues_in_a_new_span_c75(headers: dict[str, str]) -> None:
+    trace = parse_trace(headers)
 
     assert trace.trace_id == TRACE
     assert trace.span_id != "00f067aa0ba902b7"
@@ -32,18 +32,18 @@ def test_an_incoming_trace_continues_in_a_new_span_c75(carried: dict[str, str]) 
 
 
 @pytest.mark.parametrize(
-    "sent", ["", "x", f"ff-{TRACE}-00f067aa0ba902b7-01", f"00-{'0' * 32}-00f067aa0ba902b7-01"]
+    "header", ["", "x", f"ff-{TRACE}-00f067aa0ba902b7-01", f"00-{'0' * 32}-00f067aa0ba902b7-01"]
 )
-def test_an_invalid_trace_header_starts_a_new_trace_c75(sent: str) -> None:
-    first, second = parse_trace({"traceparent": sent}), parse_trace({"traceparent": sent})
+def test_an_invalid_trace_header_starts_a_new_trace_c75(header: str) -> None:
+    first, second = parse_trace({"traceparent": header}), parse_trace({"traceparent": header})
 
     assert first.trace_id != second.trace_id
-    assert first.trace_id not in sent
+    assert first.trace_id not in header
 
 
-@given(sent=st.text())
-def test_a_request_id_cannot_inject_into_a_header_or_log_line_c75(sent: str) -> None:
-    request_id = parse_trace({"x-request-id": sent}).request_id
+@given(header=st.text())
+def test_a_request_id_cannot_inject_into_a_header_or_log_line_c75(header: str) -> None:
+    request_id = parse_trace({"x-request-id": header}).request_id
 
     assert request_id.isascii()
     assert request_id.isprintable()
@@ -51,9 +51,11 @@ def test_a_request_id_cannot_inject_into_a_header_or_log_line_c75(sent: str) -> 
     assert 1 <= len(request_id) <= 64
 
 
-@given(sent=st.text())
-def test_forwarded_trace_headers_parse_to_the_same_trace_c75(sent: str) -> None:
-    trace = parse_trace({"traceparent": sent, "x-cloud-trace-context": sent, "x-request-id": sent})
+@given(header=st.text())
+def test_forwarded_trace_headers_parse_to_the_same_trace_c75(header: str) -> None:
+    trace = parse_trace(
+        {"traceparent": header, "x-cloud-trace-context": header, "x-request-id": header}
+    )
 
     forwarded_trace = parse_trace(trace.headers)
 

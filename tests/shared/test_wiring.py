@@ -1,4 +1,4 @@
-"""What stands behind the ports in the cloud, or which setting is missing."""
+"""Wiring in the cloud: the adapter behind each port, and the error of a missing setting."""
 
 import subprocess
 import sys
@@ -32,7 +32,7 @@ TASKS = {
 def run_program(
     program: str = TASKS_AND_PUSH, *arguments: str, **environment: str
 ) -> subprocess.CompletedProcess[str]:
-    """Build in a process of its own: a process builds once."""
+    """Run a program in its own process: wiring builds once per process."""
     return subprocess.run(
         [sys.executable, "-W", "ignore", "-c", program, *arguments],
         cwd=ROOT,
@@ -70,7 +70,7 @@ def list_requests(server: ScriptedOpenai) -> list[tuple[str, str]]:
 
 
 @pytest.mark.parametrize(
-    ("role", "elsewhere", "expected"),
+    ("role", "has_fallback_url", "expected"),
     [
         ("agent", False, ("stand-in", "Bearer our-key")),
         ("persona", False, ("stand-in", "Bearer router-key")),
@@ -79,7 +79,7 @@ def list_requests(server: ScriptedOpenai) -> list[tuple[str, str]]:
     ],
 )
 def test_a_fallback_is_called_at_its_provider_with_its_own_key_c57(
-    role: str, *, elsewhere: bool, expected: tuple[str, str]
+    role: str, *, has_fallback_url: bool, expected: tuple[str, str]
 ) -> None:
     down = Script(status=503)
     with scripted_openai() as ours, scripted_openai() as theirs:
@@ -93,9 +93,9 @@ def test_a_fallback_is_called_at_its_provider_with_its_own_key_c57(
             OPENROUTER_API_KEY="router-key",
             OPENROUTER_BASE_URL=ours.url,
             FALLBACK_MODELS=f"{role}=stand-in",
-            **(fallback_settings if elsewhere else {}),
+            **(fallback_settings if has_fallback_url else {}),
         )
 
     assert process.returncode == 0, process.stderr
     assert (list_requests(ours) + list_requests(theirs))[2:] == [expected]
-    assert len(list_requests(theirs)) == elsewhere
+    assert len(list_requests(theirs)) == has_fallback_url

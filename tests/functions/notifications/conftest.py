@@ -1,4 +1,4 @@
-"""The world in which notifications are tested."""
+"""Fixtures of notifications: SQLite, or documents on the Firestore emulator."""
 
 import pytest
 

@@ -144,7 +144,7 @@ def build_auth_headers(uid: str) -> dict[str, str]:
 def build_fixture(
     database: SqliteDatabase, documents: Any = None, *, clock: FixedClock | None = None
 ) -> NotificationsFixture:
-    """Build the world on one file; `documents` may stand elsewhere."""
+    """Build the fixture on one file; `documents` may be another store."""
     documents = documents or SqliteDocuments(database, FirestoreIndexes.read(INDEXES))
     push, clock = RecordingPush(), clock or FixedClock(NOW)
     queue = SqliteQueue(database, clock)

@@ -1,4 +1,4 @@
-"""What a notification's task does, however often it runs; parts of T16."""
+"""Delivery of one notification, on first and repeated tasks (T16)."""
 
 import json
 from collections.abc import Mapping
@@ -20,7 +20,7 @@ FCM_LIMIT = 4096
 
 @pytest.fixture
 async def job(world: NotificationsFixture) -> Mapping[str, str]:
-    """Let Weather post to Alice, and take the task's body."""
+    """Post as Weather to Alice, and return the body of the task."""
     await world.register_app()
     await world.post()
     (job,) = await world.queue.claim(10)
@@ -213,7 +213,7 @@ def test_a_long_push_fits_into_4_kb(text: str):
 
 
 def test_a_push_without_a_text_of_its_own_carries_its_body():
-    """Notices of our own have no chat message to be made into."""
+    """Our own notices carry no data for a chat message."""
     message = build_push_message(UserId("alice"), "off-weather", title="t", body="Why.", data={})
 
     assert message.data == {"text": "Why."}
@@ -231,7 +231,7 @@ def test_the_tag_names_the_notification_and_its_user():
 
 
 @pytest.mark.parametrize(
-    ("text", "max_bytes", "clipped"),
+    ("text", "max_bytes", "truncated"),
     [
         ("rain", 4, "rain"),
         ("raining", 6, "rai…"),
@@ -241,8 +241,8 @@ def test_the_tag_names_the_notification_and_its_user():
         ("😀😀", 7, "😀…"),
     ],
 )
-def test_a_truncated_text_ends_with_an_ellipsis(text: str, max_bytes: int, clipped: str):
-    assert truncate_json(text, max_bytes) == clipped
+def test_a_truncated_text_ends_with_an_ellipsis(text: str, max_bytes: int, truncated: str):
+    assert truncate_json(text, max_bytes) == truncated
 
 
 @given(text=st.text(), max_bytes=st.integers(min_value=3, max_value=100))

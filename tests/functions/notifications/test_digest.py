@@ -1,4 +1,4 @@
-"""T16: what quiet hours hold back is whole in the inbox at once, and comes as one push at their end."""
+"""Digests: deferred notifications are in the inbox at once, and one push follows (T16)."""
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -23,7 +23,7 @@ async def night(world: NotificationsFixture) -> NotificationsFixture:
 
 
 async def set_up_night(world: NotificationsFixture) -> NotificationsFixture:
-    """Let Alice sleep from ten to seven, with a phone beside her, and two apps installed."""
+    """Build a fixture in which Alice has quiet hours, a phone and two apps installed."""
     await world.register_app()
     await world.register_app(AppId("news"), name="News")
     await world.add_devices("phone")
@@ -121,7 +121,7 @@ async def test_each_night_has_a_digest_of_its_own_t16(night: NotificationsFixtur
 
 
 @pytest.mark.parametrize(
-    ("changes", "told"),
+    ("changes", "pushed_texts"),
     [
         ({}, ["2 notifications: News 1, Weather 1"]),
         ({"muted_apps": ["news"]}, ["1 notification: Weather 1"]),
@@ -131,7 +131,7 @@ async def test_each_night_has_a_digest_of_its_own_t16(night: NotificationsFixtur
     ],
 )
 async def test_a_digest_follows_the_preferences_of_the_time_it_is_pushed_t16(
-    night: NotificationsFixture, changes: dict[str, Any], told: list[str]
+    night: NotificationsFixture, changes: dict[str, Any], pushed_texts: list[str]
 ):
     await night.post()
     await night.post(aid="news")
@@ -140,7 +140,7 @@ async def test_a_digest_follows_the_preferences_of_the_time_it_is_pushed_t16(
     await night.change_preferences(**changes)
     await deliver_at(night, MORNING)
 
-    assert list_push_texts(night) == told
+    assert list_push_texts(night) == pushed_texts
     assert await night.deps.stores.inbox.list_deferred(ALICE, MORNING) == []
 
 
@@ -157,7 +157,7 @@ async def test_longer_quiet_hours_defer_the_digest_further_t16(night: Notificati
 
 
 async def fill_digest(night: NotificationsFixture) -> None:
-    """Hold back one notification more than are read at once."""
+    """Defer one notification more than one read returns."""
     await night.post()
     await night.deliver()
     [first] = await night.deps.stores.inbox.list_deferred(ALICE, MORNING)
@@ -239,7 +239,7 @@ async def test_a_read_notification_is_left_out_of_the_digest_t16(night: Notifica
 async def test_no_notification_is_deferred_to_a_digest_that_was_pushed_t16(
     night: NotificationsFixture,
 ):
-    """A clock that is behind another: it still says night when the digest has been told."""
+    """The clock of another instance may be behind."""
     await night.post()
     await night.deliver()
     await deliver_at(night, MORNING)

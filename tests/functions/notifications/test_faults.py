@@ -1,4 +1,4 @@
-"""C55, T16: what the app is told and what the user sees when a part fails: one row a case."""
+"""Faults of stores, tasks and pushes: the app's status and what the user sees (C55, T16)."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -34,7 +34,7 @@ async def world(world: NotificationsFixture) -> NotificationsFixture:
 
 
 def list_shown_texts(world: NotificationsFixture) -> list[str]:
-    """Return what the phone shows: one notification a tag."""
+    """Return the texts on the phone, which shows one notification for each tag."""
     return list({message.tag: message.body for _, message in world.push.sent_messages}.values())
 
 
@@ -43,7 +43,7 @@ async def list_inbox_texts(world: NotificationsFixture) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("documents", "tasks", "told"),
+    ("documents", "tasks", "status"),
     [
         ({"query": [raise_unavailable]}, [], 503),
         ({"get_many": [raise_unavailable]}, [], 503),
@@ -65,7 +65,7 @@ async def list_inbox_texts(world: NotificationsFixture) -> list[str]:
     ],
 )
 async def test_a_post_repeated_after_a_fault_under_its_key_notifies_once_c55(
-    world: NotificationsFixture, documents: Calls, tasks: Sequence[Fault], told: int
+    world: NotificationsFixture, documents: Calls, tasks: Sequence[Fault], status: int
 ):
     faulty = build_fixture(
         world.queue.database, FaultyPort(world.documents, **documents), clock=world.clock
@@ -79,7 +79,7 @@ async def test_a_post_repeated_after_a_fault_under_its_key_notifies_once_c55(
     second_response = await faulty.post(idempotency_key="k")
     await world.deliver()
 
-    assert (first_response.status_code, second_response.status_code) == (told, 200)
+    assert (first_response.status_code, second_response.status_code) == (status, 200)
     assert INTERNAL_DETAIL not in first_response.text
     assert (await list_inbox_texts(world), list_shown_texts(world)) == ([TEXT], [TEXT])
     assert second_response.headers["X-RateLimit-Remaining"] == "9"
@@ -89,7 +89,7 @@ RETRIES_EXHAUSTED = ["push: Unavailable"]
 
 
 @pytest.mark.parametrize(
-    ("faults", "told", "seen", "letters"),
+    ("faults", "expected_statuses", "shown_texts", "reasons"),
     [
         ([raise_unavailable], [503, 200], [TEXT], []),
         ([raise_timed_out], [503, 200], [TEXT], []),
@@ -105,9 +105,9 @@ RETRIES_EXHAUSTED = ["push: Unavailable"]
 async def test_after_any_push_fault_the_inbox_lists_it_and_the_phone_shows_it_once_t16(
     world: NotificationsFixture,
     faults: Iterable[Fault],
-    told: Sequence[int],
-    seen: Sequence[str],
-    letters: Sequence[str],
+    expected_statuses: Sequence[int],
+    shown_texts: Sequence[str],
+    reasons: Sequence[str],
 ):
     await world.post()
     faulty_push: Any = FaultyPort(world.push, send=faults)
@@ -118,8 +118,8 @@ async def test_after_any_push_fault_the_inbox_lists_it_and_the_phone_shows_it_on
         statuses += [response.status_code for response in await world.deliver()]
         world.clock.advance(seconds=60)
 
-    assert statuses == told
-    assert (await list_inbox_texts(world), list_shown_texts(world)) == ([TEXT], seen)
+    assert statuses == expected_statuses
+    assert (await list_inbox_texts(world), list_shown_texts(world)) == ([TEXT], shown_texts)
     assert [
         letter.reason for letter in await world.deps.stores.dead_letters.list_newest()
-    ] == letters
+    ] == reasons

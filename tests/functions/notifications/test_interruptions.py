@@ -1,4 +1,4 @@
-"""T15 and T16: a crash or an outage between any two effects; sent again, it ends as if never cut."""
+"""Crashes and outages between any two effects: repeats reach the same end state (T15, T16)."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
@@ -26,12 +26,12 @@ KEYS = ("k0", "k1", "k2", "k3", "k4")
 
 
 class Crash(Exception):
-    """The process ends here."""
+    """A crash of the process."""
 
 
 @dataclass
 class FaultInjector:
-    """Counts what leaves the function. At call `at` it fails; a crash fails whatever comes after."""
+    """Counts calls through ports and fails at call `fail_at_call`; after a crash every call fails."""
 
     fail_at_call: int = 0
     fails_after_effect: bool = False
@@ -51,7 +51,7 @@ class FaultInjector:
                 await call()
         self.is_down = self.failure is Crash
         self.failure_count += 1
-        raise self.failure("as the test wants it")
+        raise self.failure("injected")
 
 
 @dataclass
@@ -70,7 +70,7 @@ class FaultyPort:
 
 @dataclass
 class Phones:
-    """What each device shows: one notification a tag."""
+    """The notifications on each device, which shows one for each tag."""
 
     shown_by_token: dict[str, dict[str, str]] = field(default_factory=dict)
 
@@ -84,7 +84,7 @@ class Phones:
 async def build_fixture_at(
     folder: Path, time: datetime, injector: FaultInjector
 ) -> NotificationsFixture:
-    """Let Weather tell Alice, who sleeps from ten to seven and has a phone and a dead tablet."""
+    """Build a fixture in which Alice has quiet hours, a phone and a tablet with a dead token."""
     database = SqliteDatabase(folder / "keepsake.db")
     world = build_fixture(database)
     world.clock.time = time
@@ -103,20 +103,20 @@ async def build_fixture_at(
 async def post_until_accepted(
     world: NotificationsFixture, injector: FaultInjector, key: str
 ) -> None:
-    """Post until it is accepted, as an app does that hears of a failure, or of nothing."""
+    """Post until it is accepted, as an app does after an error or a timeout."""
     for _ in range(5):
         response = await world.post(idempotency_key=key, message=f"Message {key}.")
         injector.is_down = False
         if response.status_code == 200:
             return
         world.clock.advance(seconds=LEASE_TTL.total_seconds())
-    raise AssertionError("it is never accepted")
+    raise AssertionError("never accepted")
 
 
 async def deliver_until(
     world: NotificationsFixture, injector: FaultInjector, *, until: datetime
 ) -> None:
-    """Let the queue deliver whatever becomes due until then."""
+    """Deliver all tasks that become due until then."""
     while world.clock.now() < until:
         await world.deliver()
         injector.is_down = False
@@ -127,7 +127,7 @@ async def deliver_until(
 
 
 async def collect_outcome(world: NotificationsFixture) -> dict[str, Any]:
-    """Return what Alice and the app have of it, without names and times."""
+    """Return what Alice and the app see in the end, without ids and times."""
     inbox = await world.documents.query(Query(collection=f"users/{ALICE}/inbox"))
     slots = await world.documents.query(Query(collection=f"users/{ALICE}/limits"))
     session = await world.documents.get(f"users/{ALICE}/chat_sessions/weather")
@@ -218,7 +218,7 @@ ACTIONS = st.one_of(
 
 
 class Schedule:
-    """Posts, repeats, deliveries in any order and number, and cuts at any call."""
+    """Posts, repeats and deliveries in any order and number, and crashes at any call."""
 
     def __init__(self, world: NotificationsFixture, injector: FaultInjector) -> None:
         self.world = world
@@ -233,7 +233,7 @@ class Schedule:
         await self.world.deliver()
 
     async def again(self, number: int) -> None:
-        """Deliver something that is stored, whether or not its task is due, ran or exists."""
+        """Deliver a stored notification, whether or not its task is due, ran or exists."""
         documents = await self.world.documents.query(Query(collection=f"users/{ALICE}/inbox"))
         if documents:
             body = {"uid": ALICE, "id": documents[number % len(documents)].id}
@@ -281,5 +281,5 @@ async def test_any_schedule_stores_and_pushes_each_key_once_t15_t16(
 
 
 def count_notifications(body: str) -> int:
-    """Count what a push tells of: a digest says how many."""
+    """Count the notifications in a push: a digest names the number."""
     return int(body.split(maxsplit=1)[0]) if body[0].isdigit() else 1

@@ -1,4 +1,4 @@
-"""T13 and T14: where a notification goes, and how many an app may send."""
+"""Posting: inbox, chat and push by the manifest (T13), and the hourly limit (T14)."""
 
 from collections import Counter
 
@@ -142,7 +142,7 @@ async def test_of_200_concurrent_posts_exactly_10_are_admitted_on_firestore(
 
 
 async def count_outcomes(world: NotificationsFixture, count: int) -> Counter[str]:
-    """Post `count` times at once, and say how it was answered; what was admitted is stored."""
+    """Post `count` times at once, and return the statuses; check that the admitted ones are stored."""
     counts: Counter[str] = Counter()
 
     async def post() -> None:

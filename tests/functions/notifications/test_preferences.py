@@ -1,4 +1,4 @@
-"""T16: an owner says what they want to hear, field by field."""
+"""Notification preferences, changed field by field (T16)."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""T16: an app that posted a notification can ask what became of it, and nobody else."""
+"""Receipts: the app that posted a notification, and no other, reads its state (T16)."""
 
 import pytest
 

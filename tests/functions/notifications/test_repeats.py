@@ -1,4 +1,4 @@
-"""T15: an app that posts again under the same key tells its user once."""
+"""Repeated posts under one Idempotency-Key notify once (T15)."""
 
 from dataclasses import replace
 from typing import Any

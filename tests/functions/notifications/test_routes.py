@@ -1,4 +1,4 @@
-"""T12: what an app is answered, with the exact texts and in the order of the checks."""
+"""Responses to apps: exact texts, in the order of the checks (T12)."""
 
 from typing import Any
 
