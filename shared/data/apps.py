@@ -1,4 +1,4 @@
-"""Apps, their keys, and who installed them."""
+"""App store: registered apps, their keys, and the installations of users."""
 
 import hashlib
 import hmac
@@ -16,11 +16,11 @@ from shared.domain.ids import AppId, UserId
 from shared.ports import Documents, Transaction
 
 MAX_INSTALLED = 100
-"""As many as a chat looks at."""
+"""A chat offers the tools of so many."""
 
 
 class Apps:
-    """Registered apps; what an app declares is visible to whoever may install it."""
+    """Registered apps and their keys."""
 
     def __init__(self, documents: Documents) -> None:
         self._documents = documents
@@ -33,7 +33,7 @@ class Apps:
         return load_app(document)
 
     async def get_many(self, app_ids: Sequence[AppId]) -> list[App]:
-        """Return those that exist, in the order of the ids."""
+        """Return the apps that exist, in the order of the ids."""
         documents = await self._documents.get_many([app_path(app_id) for app_id in app_ids])
         return load_all(
             App, [_parse_schemas(document) for document in documents if document is not None]
@@ -47,7 +47,7 @@ class Apps:
         return await self._documents.count(Query(collection="apps", where=(owner_filter,)))
 
     async def list_public(self, *, limit: int = 100, after: str | None = None) -> Page[App]:
-        """List what anybody may install, newest first. Raises Invalid for a cursor not of ours."""
+        """List the apps that anybody may install, newest first. Raises Invalid for a bad cursor."""
         query = Query(
             collection="apps",
             where=(Where("private", "==", False),),  # noqa: FBT003 - a stored value
@@ -71,7 +71,7 @@ class Apps:
         await self._documents.write(Create(app_path(app.id), _build_app_fields(app)))
 
     async def update_app(self, app_id: AppId, change: Callable[[App], App]) -> App:
-        """Change an app as it stands now: two changes at once are both kept. Raises NotFound."""
+        """Apply `change` in a transaction, so that no concurrent change is lost. Raises NotFound."""
         path = app_path(app_id)
 
         async def work(transaction: Transaction) -> App:
@@ -80,14 +80,14 @@ class Apps:
                 raise NotFound("App not found")
             before = load_app(document)
             app = change(before)
-            if app != before:  # many may come to the same verdict at once
+            if app != before:  # concurrent calls may make the same change
                 transaction.write(Set(path, _build_app_fields(app)))
             return app
 
         return await self._documents.transaction(work)
 
     async def remove(self, app_id: AppId) -> None:
-        """Delete an app, its keys and its calls; who installed it finds it gone."""
+        """Delete an app, its keys and its call log. Users' installations stay, without an app."""
         await self._documents.delete_tree(app_path(app_id))
 
     async def add_key(self, app_id: AppId, key: ApiKey) -> None:
@@ -108,13 +108,13 @@ class Apps:
 
 
 class InstalledApps:
-    """Which apps a user allowed: one document, so that a turn reads one however many they are."""
+    """The apps that a user installed, in one document, so that a turn reads only one."""
 
     def __init__(self, documents: Documents) -> None:
         self._documents = documents
 
     async def list_all(self, uid: UserId) -> list[InstalledApp]:
-        """Return them by app id, which keeps the model's tool list stable."""
+        """List installations by app id, which keeps the model's tool list stable."""
         return load_installed_apps(await self._documents.get(installed_path(uid)))
 
     async def get(self, uid: UserId, app_id: AppId) -> InstalledApp | None:
@@ -130,7 +130,7 @@ class InstalledApps:
     async def add(
         self, uid: UserId, installed_app: InstalledApp, *, limit: int = MAX_INSTALLED
     ) -> None:
-        """Raises Conflict where so many others are installed."""
+        """Add or replace an installation. Raises Conflict if `limit` others are installed."""
 
         async def work(transaction: Transaction) -> None:
             others = load_installed_apps(
@@ -186,7 +186,7 @@ def load_installed_apps(
 
 
 def _build_installed_fields(installed_apps: Sequence[InstalledApp]) -> dict[str, Any]:
-    """Beside the apps stands when the last of them came."""
+    """Build the document's fields; `installed_at` is the time of the newest installation."""
     apps = {
         installed_app.app_id: {
             "installed_at": installed_app.installed_at,
@@ -201,7 +201,7 @@ def _build_installed_fields(installed_apps: Sequence[InstalledApp]) -> dict[str,
 
 
 def _build_app_fields(app: App) -> dict[str, Any]:
-    """Keep schemas as text: Firestore takes no lists in lists and few levels of maps."""
+    """Store schemas as text: Firestore accepts no nested lists and few levels of maps."""
     fields = dump(app)
     tools = [{**t, "parameters": json.dumps(t["parameters"])} for t in fields["chat_tools"]]
     return {**fields, "chat_tools": tools}
@@ -217,5 +217,5 @@ def _parse_schema(tool: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def hash_key(secret: str) -> str:
-    """Hash a key as it is stored: without its prefix."""
+    """Hash a key without its prefix `sk_`, as it is stored."""
     return hashlib.sha256(secret.removeprefix("sk_").encode()).hexdigest()

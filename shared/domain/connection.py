@@ -1,4 +1,4 @@
-"""Connection to an outside service: whether it exists, and the tokens of the account."""
+"""Connections to outside services, and the OAuth tokens of their accounts."""
 
 from datetime import datetime
 from typing import Generic, Literal, TypeVar

@@ -1,14 +1,18 @@
 """Token refresh: one caller refreshes an account's tokens, concurrent callers wait for it."""
 
+from datetime import datetime, timedelta
 from typing import Protocol, TypeVar
 
 import anyio
 
+from shared.domain.connection import Tokens
 from shared.domain.errors import Unavailable
 from shared.ports import Clock
 
 POLL_S = 0.25
 MAX_POLLS = 60
+MIN_TOKEN_LIFETIME = timedelta(seconds=60)
+"""A token that expires sooner is refreshed before it is used."""
 
 
 class VersionedTokens(Protocol):
@@ -33,6 +37,10 @@ class RefreshableAccount(Protocol[G]):
     async def claim(self, holder: str) -> bool: ...
 
     async def release(self, holder: str) -> None: ...
+
+
+def is_expiring(tokens: Tokens, now: datetime) -> bool:
+    return tokens.expires_at is not None and tokens.expires_at <= now + MIN_TOKEN_LIFETIME
 
 
 async def refresh_once(account: RefreshableAccount[G], old: G, *, holder: str, clock: Clock) -> G:

@@ -1,4 +1,4 @@
-"""What is written down behind a call: it neither holds up an answer that is there nor fails it."""
+"""Best-effort writes after a call: they neither delay its result for long nor fail it."""
 
 from collections.abc import Awaitable
 
@@ -11,7 +11,7 @@ MAX_WAIT_S = 2
 
 
 async def run_best_effort(work: Awaitable[None]) -> None:
-    """Write for PATIENCE_S at most, also when who asked has left; what fails is logged alone."""
+    """Run `work` for MAX_WAIT_S at most, even if the caller is cancelled; an error is only logged."""
     try:
         with anyio.move_on_after(MAX_WAIT_S, shield=True):
             await work

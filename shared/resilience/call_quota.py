@@ -1,4 +1,4 @@
-"""How often a user may call apps and connected services, and how a model is told."""
+"""Call quota: how many calls an hour a user may make to apps and connected services."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -8,16 +8,13 @@ from shared.resilience.hour_windows import count_seconds_left
 
 MAX_CALLS_PER_APP_HOUR = 200
 MAX_CALLS_PER_USER_HOUR = 600
-"""Calls in an hour of the clock, to one app or service and to all."""
+"""Calls within an hour of the clock: to one app or service, and to all together."""
 
 
 def check_quota(
     callee_id: str, name: str, calls_this_hour: Mapping[str, int], now: datetime
 ) -> None:
-    """Judge by the calls `made` whether `called` may be; a model knows it by its `name`.
-
-    Raises ToolFailed when this hour's calls are used up.
-    """
+    """Raise ToolFailed, with a text for the model, if this hour's calls are used up."""
     if calls_this_hour.get(callee_id, 0) >= MAX_CALLS_PER_APP_HOUR:
         raise ToolFailed(_build_limit_text(MAX_CALLS_PER_APP_HOUR, name, now))
     if sum(calls_this_hour.values()) >= MAX_CALLS_PER_USER_HOUR:

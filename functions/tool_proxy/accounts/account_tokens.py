@@ -16,11 +16,8 @@ from shared.domain.ids import UserId
 from shared.domain.value import value
 from shared.integrations.service import Integration
 from shared.oauth import requests
-from shared.oauth.token_refresh import MAX_POLLS, POLL_S, refresh_once
+from shared.oauth.token_refresh import MAX_POLLS, POLL_S, is_expiring, refresh_once
 from shared.ports import EgressRequest
-
-MIN_TOKEN_LIFETIME_S = 60
-"""A token that expires sooner is refreshed before it is used."""
 
 
 class ConnectionExpired(KeepsakeError):
@@ -40,10 +37,9 @@ async def get_valid_tokens(
     Raises NotFound, ConnectionExpired and Unavailable.
     """
     stored_tokens = await _load_tokens(deps, uid, service)
-    expires_at = stored_tokens.tokens.expires_at
-    if expires_at is None or (expires_at - deps.clock.now()).total_seconds() > MIN_TOKEN_LIFETIME_S:
-        return stored_tokens
-    return await refresh_tokens(deps, uid, service, stored_tokens)
+    if is_expiring(stored_tokens.tokens, deps.clock.now()):
+        return await refresh_tokens(deps, uid, service, stored_tokens)
+    return stored_tokens
 
 
 async def refresh_tokens(

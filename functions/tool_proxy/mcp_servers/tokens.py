@@ -2,7 +2,6 @@
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
-from datetime import datetime, timedelta
 from functools import partial
 from typing import TypeVar
 from urllib.parse import urlencode
@@ -25,14 +24,12 @@ from shared.domain.mcp_authorization import McpAccess, McpTokens
 from shared.domain.value import value
 from shared.integrations.service import build_basic_auth
 from shared.oauth import requests
-from shared.oauth.token_refresh import refresh_once
+from shared.oauth.token_refresh import is_expiring, refresh_once
 from shared.ports import EgressRequest
 
 MAX_TOKEN_RESPONSE_BYTES = 16_384
 """Only small secrets can be wrapped."""
 T = TypeVar("T")
-MIN_TOKEN_LIFETIME = timedelta(seconds=60)
-"""A token that expires sooner is refreshed before it is used."""
 
 
 async def call_with_token(
@@ -56,21 +53,17 @@ async def _get_valid_token(
     deps: McpDeps, uid: UserId, app: App, *, refused_token: str | None = None
 ) -> str | None:
     """Return a token, refreshed if it expires soon; None if the user has to authorize."""
-    server = _McpAccount(deps=deps, uid=uid, app=app)
+    account = _McpAccount(deps=deps, uid=uid, app=app)
     try:
-        stored_tokens = await server.load()
+        stored_tokens = await account.load()
         tokens = stored_tokens.tokens.tokens
-        if tokens.access_token == refused_token or _is_expiring(tokens, deps.clock.now()):
+        if tokens.access_token == refused_token or is_expiring(tokens, deps.clock.now()):
             stored_tokens = await refresh_once(
-                server, stored_tokens, holder=deps.new_id(), clock=deps.clock
+                account, stored_tokens, holder=deps.new_id(), clock=deps.clock
             )
     except NotFound:
         return None
     return stored_tokens.tokens.tokens.access_token
-
-
-def _is_expiring(tokens: Tokens, now: datetime) -> bool:
-    return tokens.expires_at is not None and tokens.expires_at <= now + MIN_TOKEN_LIFETIME
 
 
 async def exchange(
