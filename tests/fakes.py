@@ -121,6 +121,42 @@ class RecordingEvents:
 
 
 @dataclass
+class RecordingToolbox:
+    """Answers calls with a fixed text and remembers them."""
+
+    answer: str = "done"
+    calls: list[tuple[str, str, str, Mapping[str, Any]]] = field(default_factory=list)
+    call_ids: list[str] = field(default_factory=list)
+
+    async def call(
+        self,
+        uid: UserId,
+        app_id: str,
+        tool: str,
+        arguments: Mapping[str, Any],
+        *,
+        call_id: str,
+    ) -> str:
+        self.calls.append((uid, app_id, tool, arguments))
+        self.call_ids.append(call_id)
+        return self.answer
+
+    async def call_service(
+        self,
+        uid: UserId,
+        service: str,
+        tool: str,
+        arguments: Mapping[str, Any],
+        *,
+        call_id: str,
+    ) -> str:
+        return await self.call(uid, service, tool, arguments, call_id=call_id)
+
+    async def disconnect_all(self, uid: UserId) -> None:
+        raise AssertionError("a chat disconnects nobody")
+
+
+@dataclass
 class RecordingPush:
     """Record pushes, and answer by the token sets; `is_down` sends and then loses the answer."""
 

@@ -27,7 +27,7 @@ from shared.adapters.embedded.offline.offline_model import OfflineModel
 from shared.domain.chat import Message, build_session
 from shared.domain.ids import MessageId, SessionId
 from tests.fakes import CountingDocuments
-from tests.functions.chat.conftest import ADA, ChatFixture, open_fixture
+from tests.fixtures.chat import ADA, ChatFixture, open_chat_fixture
 
 BATCH_MESSAGES = 100
 WARM_UP = 5
@@ -55,7 +55,7 @@ async def measure_long_chat() -> list[Figure]:
 
 async def _fill_and_count_reads(data: Path) -> list[Figure]:
     """Fill the chats, and count the requests to the store of accepting a question."""
-    world = open_fixture(data)
+    world = open_chat_fixture(data)
     counting = CountingDocuments(world.documents)
     deps = replace(world, documents=counting).deps()
     for session_id, messages in MESSAGES_BY_CHAT.items():

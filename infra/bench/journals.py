@@ -18,7 +18,7 @@ from shared.domain.documents import Create, Write
 from shared.domain.model import ModelCallFinished, TextDelta
 from shared.ports import Documents
 from tests.fakes import CountingDocuments, ScriptedModel, ScriptedTurn
-from tests.functions.chat.conftest import ADA, open_fixture
+from tests.fixtures.chat import ADA, open_chat_fixture
 
 WORD = "garden "
 PAUSE_S = 0.01
@@ -72,7 +72,7 @@ async def measure_journals() -> list[Figure]:
 
 async def _measure_turn(tokens: int) -> Sequence[Commit]:
     with tempfile.TemporaryDirectory() as folder:
-        world = open_fixture(Path(folder))
+        world = open_chat_fixture(Path(folder))
         recorder = CommitRecorder(world.documents)
         deps = replace(
             world.deps(ScriptedModel(_script_paced_turn(tokens))),

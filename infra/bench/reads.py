@@ -9,13 +9,13 @@ from functions.chat.turn.answer_turn import answer_turn
 from functions.chat.turn.prepare_turn import prepare_turn
 from infra.bench.figures import Figure
 from tests.fakes import CountingDocuments, ScriptedModel, script_answer
-from tests.functions.chat.conftest import ADA, open_fixture
+from tests.fixtures.chat import ADA, open_chat_fixture
 
 
 async def measure_reads_before_first_call() -> list[Figure]:
     """Ask once in a new world and count."""
     with tempfile.TemporaryDirectory() as folder:
-        world = open_fixture(Path(folder))
+        world = open_chat_fixture(Path(folder))
         counting = CountingDocuments(world.documents)
         counts: list[tuple[int, int]] = []
 

@@ -45,8 +45,7 @@ from shared.data.stores import Stores
 from shared.edge.http import build_application
 from tests.conftest import ROOT, run_or_skip
 from tests.e2e.waiting import wait_until_async
-from tests.fakes import RecordingTasks
-from tests.functions.chat.conftest import RecordingToolbox
+from tests.fakes import RecordingTasks, RecordingToolbox
 from tests.old_app import parse_as_fixed_app
 from tests.servers import run_server
 from tests.servers.pinecone import API_KEY, FakePinecone

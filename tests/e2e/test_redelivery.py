@@ -22,13 +22,13 @@ from shared.domain.errors import Unavailable
 from shared.edge.http import build_application
 from tests.e2e.waiting import wait_until_async
 from tests.fakes import ScriptedModel
-from tests.functions.process_conversation.fixture import (
+from tests.fixtures.processing import (
     ALICE,
     STRUCTURE,
     TALK,
     ProcessingFixture,
-    build_fixture,
     build_outputs,
+    build_processing_fixture,
     build_script,
     build_test_conversation,
 )
@@ -86,7 +86,7 @@ async def test_a_failed_push_is_redelivered_until_it_succeeds_p29(
     rounds = build_script(build_outputs())
     rounds[STRUCTURE] = [OUTAGE, OUTAGE, *rounds[STRUCTURE]]
     with ScriptedModel(answers=rounds) as model:
-        world = build_fixture(database, model)
+        world = build_processing_fixture(database, model)
 
         async def is_completed() -> bool | None:
             return (await world.load_conversation()).status == "completed" or None
@@ -102,7 +102,7 @@ async def test_a_push_that_always_fails_becomes_a_dead_letter_and_a_failed_conve
     database, pubsub_emulator, monkeypatch
 ):
     monkeypatch.setenv("PUBSUB_EMULATOR_HOST", pubsub_emulator)
-    world = build_fixture(database, ScriptedModel(answers={STRUCTURE: [OUTAGE] * 50}))
+    world = build_processing_fixture(database, ScriptedModel(answers={STRUCTURE: [OUTAGE] * 50}))
 
     async def load_if_failed() -> tuple[DeadLetter, Conversation] | None:
         letters = await DeadLetters(world.documents).list_newest()

@@ -27,8 +27,8 @@ from tests.e2e.product import add_conversation, build_conversation_body, run_pro
 from tests.e2e.waiting import wait_until
 from tests.fakes import FixedClock
 from tests.fault_injection import FaultyPort, lose_response, raise_unavailable
+from tests.fixtures.processing import ALICE, TALK, build_test_conversation
 from tests.fixtures.tool_proxy import build_deps
-from tests.functions.process_conversation.fixture import ALICE, TALK, build_test_conversation
 from tests.servers import run_server
 from tests.servers.receiver import Receiver
 

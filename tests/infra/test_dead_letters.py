@@ -13,7 +13,6 @@ import pytest
 from infra.local.routing import ROOT
 from shared.adapters.embedded.sqlite_database import SqliteDatabase
 from shared.adapters.embedded.sqlite_documents import SqliteDocuments
-from shared.adapters.firestore_indexes import FirestoreIndexes
 from shared.data.codec import dump
 from shared.data.conversations import conversation_path
 from shared.data.dead_letters import DeadLetters
@@ -21,12 +20,12 @@ from shared.domain.dead_letter import Kind
 from shared.domain.documents import Set
 from tests.e2e.product import run_product
 from tests.e2e.waiting import wait_until
-from tests.functions.process_conversation.fixture import (
+from tests.fixtures.processing import (
     ALICE,
-    INDEXES,
     TALK,
     build_test_conversation,
 )
+from tests.fixtures.storage import INDEXES
 from tests.functions.process_conversation.test_dead_letters import build_letter
 
 IDS = {"uid": ALICE, "conversation_id": TALK, "content_hash": None}
@@ -47,7 +46,7 @@ def run_command(data: Path, *arguments: str) -> "subprocess.CompletedProcess[str
 def store_dead_letter(data: Path, kind: Kind = "event") -> str:
     """Store a conversation whose message died, and return the letter's id."""
     database = SqliteDatabase(data / "keepsake.db")
-    documents = SqliteDocuments(database, FirestoreIndexes.read(INDEXES))
+    documents = SqliteDocuments(database, INDEXES)
     path = conversation_path(ALICE, TALK)
     dead_letter = build_letter(IDS)
     if kind == "trigger":

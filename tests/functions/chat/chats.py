@@ -3,12 +3,12 @@
 from typing import Any
 
 from functions.chat.deps import AfterTurnDeps
-from shared.adapters.embedded.local_identity import LocalIdentity, LocalServiceIdentity
 from shared.data.stores import Stores
 from shared.domain.chat import MAIN_SESSION, Message, Session, build_session
 from shared.domain.ids import MessageId, SessionId
 from shared.ports import ChatModel
-from tests.functions.chat.conftest import ADA, SECRET, ChatFixture
+from tests.fixtures.callers import IDENTITY, SERVICE_IDENTITY
+from tests.fixtures.chat import ADA, ChatFixture
 
 TITLE, SUMMARY = "chat/title", "chat/summary"
 WORK = SessionId("work")
@@ -16,8 +16,8 @@ WORK = SessionId("work")
 
 def build_after_turn_deps(world: ChatFixture, model: ChatModel) -> AfterTurnDeps:
     return AfterTurnDeps(
-        identity=LocalIdentity(SECRET),
-        service_identity=LocalServiceIdentity(SECRET),
+        identity=IDENTITY,
+        service_identity=SERVICE_IDENTITY,
         model=model,
         stores=Stores(world.documents),
     )

@@ -12,7 +12,7 @@ from shared.domain.conversation import Conversation, Segment, Structured, conten
 from shared.domain.documents import Set
 from shared.domain.ids import ConversationId, MemoryId, UserId
 from shared.domain.memory import Memory
-from tests.functions.chat.conftest import ChatFixture
+from tests.fixtures.chat import ChatFixture
 
 FIRST_DAY = datetime(2026, 1, 1, 9, tzinfo=UTC)
 

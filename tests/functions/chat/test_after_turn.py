@@ -6,18 +6,17 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-import httpx
 import pytest
 
 from functions.chat.api.internal_routes import AFTER_TURN_ROUTES
 from functions.chat.deps import AfterTurnDeps, ChatDeps
 from functions.chat.turn.after_turn import after_turn
-from shared.adapters.embedded.local_identity import LocalServiceIdentity
 from shared.domain.chat import MAIN_SESSION
 from shared.domain.errors import ModelFailed, Unavailable
 from shared.domain.ids import MessageId, SessionId
-from shared.edge.http import build_application
 from tests.fakes import ScriptedModel, script_answer
+from tests.fixtures.callers import build_service_headers, open_client
+from tests.fixtures.chat import ADA, ChatFixture
 from tests.functions.chat.chats import (
     TITLE,
     WORK,
@@ -26,7 +25,6 @@ from tests.functions.chat.chats import (
     script_title,
     store_messages,
 )
-from tests.functions.chat.conftest import ADA, SECRET, ChatFixture
 from tests.functions.chat.test_turn import ask, require_end
 
 
@@ -133,10 +131,9 @@ def build_push_body(event: object) -> bytes:
 
 
 async def post_event(deps: AfterTurnDeps, body: bytes, *, audience: str = "after_turn") -> int:
-    token = await LocalServiceIdentity(SECRET).get_token(audience)
-    transport = httpx.ASGITransport(build_application("after_turn", AFTER_TURN_ROUTES, deps))
-    async with httpx.AsyncClient(transport=transport, base_url="http://keepsake") as http:
-        answer = await http.post("/", content=body, headers={"Authorization": f"Bearer {token}"})
+    headers = await build_service_headers(audience)
+    async with open_client("after_turn", AFTER_TURN_ROUTES, deps, headers) as http:
+        answer = await http.post("/", content=body)
     return answer.status_code
 
 

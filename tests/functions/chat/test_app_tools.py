@@ -33,8 +33,8 @@ from shared.domain.documents import Create
 from shared.domain.ids import AppId, UserId
 from shared.domain.model import ToolCall, ToolResult
 from shared.domain.provenance import Source
-from tests.fakes import FixedClock, ScriptedModel, script_answer, script_calls
-from tests.functions.chat.conftest import ADA, EVE, ChatFixture, RecordingToolbox
+from tests.fakes import FixedClock, RecordingToolbox, ScriptedModel, script_answer, script_calls
+from tests.fixtures.chat import ADA, EVE, ChatFixture
 from tests.functions.chat.test_turn import run_turn
 
 APP = App(id=AppId("A"), owner=EVE, name="Notes", created_at=FixedClock().now(), private=False)

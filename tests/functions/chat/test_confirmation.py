@@ -40,8 +40,8 @@ from shared.domain.run import (
 )
 from shared.ports import Documents
 from tests.fakes import ScriptedModel, ScriptedTurn, script_answer, script_calls
-from tests.functions.chat.conftest import ADA, EVE, ChatFixture, open_fixture
-from tests.functions.chat.test_message_routes import ask, open_client
+from tests.fixtures.chat import ADA, EVE, ChatFixture, open_chat_fixture
+from tests.functions.chat.test_message_routes import ask, open_chat
 
 READ = ChatTool(
     name="read_mail", description="Read", endpoint="https://m.example", method="GET", read_only=True
@@ -176,7 +176,7 @@ async def test_a_confirmed_call_runs_once_and_its_turn_continues(world: ChatFixt
 
 async def test_a_confirmation_shows_the_call_and_the_reason(world: ChatFixture) -> None:
     async with run_until_confirmation(world, script_answer("Sent.")) as (run, _):
-        async with open_client(run.deps) as http:
+        async with open_chat(run.deps) as http:
             [shown_confirmation] = (
                 await http.get(f"/v2/messages/{run.run_id}/confirmations")
             ).json()
@@ -313,7 +313,7 @@ async def test_a_confirmation_is_decided_once_and_repeating_the_decision_changes
 ) -> None:
     async with run_until_confirmation(world, script_answer("I left it.")) as (run, _):
         path = f"/v2/messages/{run.run_id}/confirmations/{run.confirmation.id}"
-        async with open_client(run.deps) as http:
+        async with open_chat(run.deps) as http:
             first = await http.post(path, json={"approved": False})
             again = await http.post(path, json={"approved": False})
             opposite = await http.post(path, json={"approved": True})
@@ -329,7 +329,7 @@ async def test_a_confirmation_is_decided_once_and_repeating_the_decision_changes
 async def test_a_decision_after_the_expiry_is_refused_as_gone(world: ChatFixture) -> None:
     async with run_until_confirmation(world, script_answer("I left it.")) as (run, _):
         await run.run_to_end()
-        async with open_client(run.deps) as http:
+        async with open_chat(run.deps) as http:
             path = f"/v2/messages/{run.run_id}/confirmations"
             late_response = await http.post(
                 f"{path}/{run.confirmation.id}", json={"approved": True}
@@ -443,7 +443,7 @@ def test_a_call_runs_at_most_once_in_any_order_of_decisions_stops_and_crashes(
     steps: list[str],
 ) -> None:
     with TemporaryDirectory() as folder:
-        anyio.run(_play_steps, open_fixture(Path(folder)), steps)
+        anyio.run(_play_steps, open_chat_fixture(Path(folder)), steps)
 
 
 async def _play_steps(world: ChatFixture, steps: list[str]) -> None:

@@ -6,15 +6,15 @@ from typing import Any
 import httpx
 import pytest
 
-from shared.adapters.embedded.local_identity import LocalIdentity
 from shared.adapters.embedded.offline.offline_model import OfflineModel
 from shared.domain.ids import UserId
 from shared.domain.model import ModelCallFinished, TextDelta, Usage
 from tests.fakes import ScriptedModel, ScriptedTurn, script_answer, script_calls
+from tests.fixtures.callers import IDENTITY
+from tests.fixtures.chat import ADA, EVE, ChatFixture
 from tests.functions.chat import questions
-from tests.functions.chat.conftest import ADA, EVE, SECRET, ChatFixture
 from tests.functions.chat.library import build_conversation, store_conversations
-from tests.functions.chat.test_message_routes import open_client
+from tests.functions.chat.test_message_routes import open_chat
 from tests.functions.chat.test_turn import build_app
 from tests.log import CapturedLog, capture_log
 from tests.old_app import parse_as_fixed_app
@@ -38,9 +38,9 @@ async def ask(
     """Ask as `uid`; return the answer's id, and its diagnostics as Ada gets them."""
     deps = world.deps(model)
     body = {"text": "What about Zanzibar?"}
-    async with open_client(deps, LocalIdentity(SECRET).issue(uid)) as http:
+    async with open_chat(deps, uid) as http:
         answer = await http.post("/v2/messages", json=body, headers=TRACE_HEADERS, params=query)
-    async with open_client(deps) as http:
+    async with open_chat(deps) as http:
         run_id = answer.headers["x-run-id"]
         return run_id, await http.get(f"/v2/messages/{run_id}/diagnostics")
 
@@ -101,7 +101,7 @@ async def test_a_question_and_an_unknown_message_have_no_diagnostics_c75(
 ) -> None:
     with ScriptedModel(script_answer("Hi")) as model:
         await ask(world, model)
-        async with open_client(world.deps(model)) as http:
+        async with open_chat(world.deps(model)) as http:
             newest = (await http.get("/v2/messages")).json()
             (question_id,) = [m["id"] for m in newest if m["sender"] == "human"]
             answers = [
@@ -113,7 +113,7 @@ async def test_a_question_and_an_unknown_message_have_no_diagnostics_c75(
 
 async def test_no_message_response_contains_diagnostics_c75(world: ChatFixture) -> None:
     with ScriptedModel(script_answer("Hi"), script_answer("Ho")) as model:
-        async with open_client(world.deps(model)) as http:
+        async with open_chat(world.deps(model)) as http:
             frames = await http.post("/v2/messages", json={"text": "Hello"}, headers=TRACE_HEADERS)
             parts = await http.post(
                 "/v2/messages",
@@ -163,7 +163,7 @@ async def test_a_turn_logs_one_line_without_any_content_c75(world: ChatFixture) 
     await store_conversations(
         world, ADA, build_conversation(1, "Quokkas live on Zanzibar, said Ann.")
     )
-    token = LocalIdentity(SECRET).issue(ADA)
+    token = IDENTITY.issue(ADA)
     arguments = {"query": "Zanzibar", "start_date": "marsupial"}
     with (
         capture_log() as log,
@@ -210,7 +210,7 @@ QUESTIONS = label_questions(questions.QUESTIONS_WITHOUT_TOOLS, "simple") + label
 async def test_diagnostics_show_whether_a_question_needed_its_owners_data_p2(
     world: ChatFixture, question: str, path: str
 ) -> None:
-    async with open_client(world.deps(OfflineModel())) as http:
+    async with open_chat(world.deps(OfflineModel())) as http:
         answer = await http.post("/v2/messages", json={"text": question})
         response = await http.get(f"/v2/messages/{answer.headers['x-run-id']}/diagnostics")
 

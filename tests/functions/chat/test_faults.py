@@ -41,7 +41,7 @@ from tests.fault_injection import (
     raise_unavailable,
     succeed,
 )
-from tests.functions.chat.conftest import ADA, ChatFixture
+from tests.fixtures.chat import ADA, ChatFixture
 from tests.functions.chat.library import build_conversation, store_conversations
 from tests.functions.chat.test_message_routes import ask
 from tests.servers.openai import Script, ScriptedOpenai, scripted_openai

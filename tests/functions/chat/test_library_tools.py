@@ -14,7 +14,7 @@ from shared.domain.conversation import Topics
 from shared.domain.documents import Update
 from shared.domain.errors import ToolRefused
 from shared.domain.ids import ConversationId, MemoryId
-from tests.functions.chat.conftest import ADA, EVE, ChatFixture
+from tests.fixtures.chat import ADA, EVE, ChatFixture
 from tests.functions.chat.library import build_conversation, store_conversations, store_memories
 
 

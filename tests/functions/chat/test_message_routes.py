@@ -1,8 +1,6 @@
 """The chat over HTTP: bytes, statuses and texts as released apps know them (P17, P20, P23, P32)."""
 
 import json
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from typing import Any
 
 import httpx
@@ -11,34 +9,26 @@ import pytest
 from functions.chat.api.routes import ROUTES
 from functions.chat.deps import ChatDeps
 from functions.chat.turn.prepare_turn import MAX_QUESTION_CHARS
-from shared.adapters.embedded.local_identity import LocalIdentity
 from shared.domain.app import App
 from shared.domain.errors import Unavailable
 from shared.domain.ids import AppId
 from shared.domain.model import TextDelta
 from shared.edge.http import build_application
 from tests.fakes import ScriptedModel, script_answer, script_calls
-from tests.functions.chat.conftest import ADA, EVE, SECRET, ChatFixture
+from tests.fixtures.callers import build_auth_headers, open_client
+from tests.fixtures.chat import ADA, EVE, ChatFixture
 from tests.functions.chat.library import build_conversation, store_conversations
 from tests.old_app import RenderedAnswer, parse_as_fixed_app
 
-TOKEN = LocalIdentity(SECRET).issue(ADA)
 
-
-@asynccontextmanager
-async def open_client(deps: ChatDeps, token: str = TOKEN) -> AsyncIterator[httpx.AsyncClient]:
-    transport = httpx.ASGITransport(build_application("chat", ROUTES, deps))
-    headers = {"Authorization": f"Bearer {token}"}
-    async with httpx.AsyncClient(
-        transport=transport, base_url="http://keepsake", headers=headers
-    ) as http:
-        yield http
+def open_chat(deps: ChatDeps, uid: str = ADA) -> httpx.AsyncClient:
+    return open_client("chat", ROUTES, deps, build_auth_headers(uid))
 
 
 async def ask(
     deps: ChatDeps, body: dict[str, Any], **query: str
 ) -> tuple[httpx.Response, RenderedAnswer]:
-    async with open_client(deps) as http:
+    async with open_chat(deps) as http:
         response = await http.post("/v2/messages", json=body, params=query)
     return response, parse_as_fixed_app([response.content])
 
@@ -131,7 +121,7 @@ async def test_an_answer_whose_model_fails_in_mid_stream_ends_with_done_p20(
 async def test_a_request_without_a_valid_token_is_rejected(
     world: ChatFixture, headers: dict[str, str], detail: str
 ) -> None:
-    async with open_client(world.deps()) as http:
+    async with open_chat(world.deps()) as http:
         del http.headers["Authorization"]
         response = await http.post("/v2/messages", json={"text": "Hi"}, headers=headers)
 
@@ -153,7 +143,7 @@ async def test_a_request_without_a_valid_token_is_rejected(
 async def test_an_unreadable_body_is_refused_with_the_reason(
     world: ChatFixture, body: bytes, content_type: str, status: int, detail: str
 ) -> None:
-    async with open_client(world.deps()) as http:
+    async with open_chat(world.deps()) as http:
         response = await http.post(
             "/v2/messages", content=body, headers={"Content-Type": content_type}
         )
@@ -166,7 +156,7 @@ async def test_an_unreadable_body_is_refused_with_the_reason(
 async def test_an_empty_chat_begins_with_one_greeting_however_often_it_is_read_p23(
     world: ChatFixture,
 ) -> None:
-    async with open_client(world.deps()) as http:
+    async with open_chat(world.deps()) as http:
         pages = [(await http.get("/v2/messages")).json() for _ in range(2)]
         greeting = (await http.post("/v2/initial-message")).json()
 
@@ -178,7 +168,7 @@ async def test_messages_are_listed_newest_first_p23(world: ChatFixture) -> None:
     with ScriptedModel(script_answer("Hello.")) as model:
         deps = world.deps(model)
         await ask(deps, {"text": "Hi"})
-        async with open_client(deps) as http:
+        async with open_chat(deps) as http:
             page = (await http.get("/v2/messages", params={"app_id": "null"})).json()
 
     assert [m["text"] for m in page] == ["Hello.", "Hi"]
@@ -193,13 +183,13 @@ async def test_clearing_removes_only_this_chat_of_this_user_p23(world: ChatFixtu
         await deps.stores.apps.create(app)
         await ask(deps, {"text": "main"})
         await ask(deps, {"text": "app"}, plugin_id="APP1")
-        async with open_client(deps, LocalIdentity(SECRET).issue(EVE)) as eve:
+        async with open_chat(deps, EVE) as eve:
             await eve.post("/v2/messages", json={"text": "eve"})
-        async with open_client(deps) as http:
+        async with open_chat(deps) as http:
             cleared = await http.delete("/v1/messages")
             main = (await http.get("/v2/messages")).json()
             app_chat = (await http.get("/v2/messages", params={"app_id": "APP1"})).json()
-        async with open_client(deps, LocalIdentity(SECRET).issue(EVE)) as eve:
+        async with open_chat(deps, EVE) as eve:
             eve_chat = (await eve.get("/v2/messages")).json()
 
     assert main == [cleared.json()]
@@ -211,13 +201,13 @@ async def test_an_answer_is_reported_once_and_by_its_owner_only_p23(world: ChatF
     with ScriptedModel(script_answer("Hello.")) as model:
         deps = world.deps(model)
         await ask(deps, {"text": "Hi"})
-        async with open_client(deps) as http:
+        async with open_chat(deps) as http:
             ai, human = (await http.get("/v2/messages")).json()
             first = await http.post(f"/v2/messages/{ai['id']}/report")
             again = await http.post(f"/v2/messages/{ai['id']}/report")
             mine = await http.post(f"/v1/messages/{human['id']}/report")
             unknown = await http.post("/v2/messages/nope/report")
-        async with open_client(deps, LocalIdentity(SECRET).issue(EVE)) as eve:
+        async with open_chat(deps, EVE) as eve:
             others = await eve.post(f"/v2/messages/{ai['id']}/report")
 
     assert (first.status_code, first.json()) == (200, {"message": "Message reported"})
@@ -233,7 +223,7 @@ async def test_a_rating_is_stored_and_can_be_taken_back_p23(world: ChatFixture) 
     with ScriptedModel(script_answer("Hello.")) as model:
         deps = world.deps(model)
         _, screen = await ask(deps, {"text": "Hi"})
-        async with open_client(deps) as http:
+        async with open_chat(deps) as http:
             ratings = []
             for value in ("1", "-1", "0"):
                 query = {"message_id": screen.done["id"], "value": value, "reason": "other"}  # type: ignore[index]
@@ -254,7 +244,7 @@ async def test_a_rating_is_stored_and_can_be_taken_back_p23(world: ChatFixture) 
 async def test_changing_the_profile_keeps_the_fields_that_are_not_sent_p32(
     world: ChatFixture,
 ) -> None:
-    async with open_client(world.deps()) as http:
+    async with open_chat(world.deps()) as http:
         initial_profile = (await http.get("/v1/users/profile")).json()
         await http.patch("/v1/users/profile", json={"name": "Ada", "language": "de"})
         updated_profile = await http.patch("/v1/users/profile", json={"time_zone": "Asia/Tokyo"})
@@ -269,7 +259,7 @@ async def test_changing_the_profile_keeps_the_fields_that_are_not_sent_p32(
 async def test_a_device_registers_with_its_zone_and_unregisters_p32(world: ChatFixture) -> None:
     deps = world.deps()
     headers = {"X-App-Platform": "ios", "X-Device-Id-Hash": "abc123"}
-    async with open_client(deps) as http:
+    async with open_chat(deps) as http:
         saved = await http.post(
             "/v1/users/fcm-token",
             json={"fcm_token": "t1", "time_zone": "Europe/Berlin"},
@@ -288,7 +278,7 @@ async def test_a_device_registers_with_its_zone_and_unregisters_p32(world: ChatF
 async def test_health_answers_and_unknown_paths_and_methods_are_problems(
     world: ChatFixture,
 ) -> None:
-    async with open_client(world.deps()) as http:
+    async with open_chat(world.deps()) as http:
         health = await http.get("/healthz")
         unknown_path = await http.get("/v9/nothing")
         method = await http.put("/v2/messages", json={})

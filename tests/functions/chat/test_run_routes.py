@@ -11,14 +11,13 @@ from functions.chat.api.internal_routes import CLOSE_RUN_ROUTES
 from functions.chat.deps import ClosingDeps
 from functions.chat.runs.journal import Journal
 from functions.chat.runs.run_registry import MAX_RUNS_PER_USER, ActiveRun
-from shared.adapters.embedded.local_identity import LocalIdentity, LocalServiceIdentity
 from shared.domain.chat import MAIN_SESSION
 from shared.domain.ids import RunId
 from shared.domain.model import TextDelta
-from shared.edge.http import build_application
 from tests.fakes import ScriptedModel, script_answer
-from tests.functions.chat.conftest import ADA, EVE, SECRET, ChatFixture
-from tests.functions.chat.test_message_routes import open_client
+from tests.fixtures.callers import IDENTITY, SERVICE_IDENTITY, build_service_headers, open_client
+from tests.fixtures.chat import ADA, EVE, ChatFixture
+from tests.functions.chat.test_message_routes import open_chat
 from tests.old_app import parse_as_fixed_app
 
 UI_PROTOCOL = {"protocol": "ui-message-stream"}
@@ -31,7 +30,7 @@ def parse_event_ids(stream: bytes) -> list[int]:
 
 async def test_an_answer_streams_in_the_requested_protocol(world: ChatFixture) -> None:
     with ScriptedModel(script_answer("Hi")) as model:
-        async with open_client(world.deps(model)) as http:
+        async with open_chat(world.deps(model)) as http:
             answer = await http.post("/v2/messages", json=HELLO, params=UI_PROTOCOL)
 
     assert answer.headers["x-vercel-ai-ui-message-stream"] == "v1"
@@ -53,7 +52,7 @@ async def test_an_answer_streams_in_the_requested_protocol(world: ChatFixture) -
 async def test_an_invalid_question_is_a_problem_response_before_any_model_call_x30(
     world: ChatFixture, body: dict[str, str], query: dict[str, str], status: int
 ) -> None:
-    async with open_client(world.deps()) as http:
+    async with open_chat(world.deps()) as http:
         refusal = await http.post("/v2/messages", json=body, params={**UI_PROTOCOL, **query})
 
     assert (refusal.status_code, refusal.json()["status"]) == (status, status)
@@ -67,10 +66,10 @@ async def test_a_user_over_the_limit_of_concurrent_runs_is_refused_p34(world: Ch
                 runs.enter_context(
                     deps.active_runs.register(ADA, RunId(f"r{n}"), ActiveRun(Journal()))
                 )
-            async with open_client(deps) as http:
+            async with open_chat(deps) as http:
                 refusal = await http.post("/v2/messages", json=HELLO, params=UI_PROTOCOL)
                 refusal_in_chat = await http.post("/v2/messages", json=HELLO)
-            async with open_client(deps, LocalIdentity(SECRET).issue(EVE)) as http:
+            async with open_chat(deps, EVE) as http:
                 other_user_answer = await http.post("/v2/messages", json=HELLO)
 
     words = "I am already working on 10 of your questions."
@@ -81,7 +80,7 @@ async def test_a_user_over_the_limit_of_concurrent_runs_is_refused_p34(world: Ch
 
 
 async def test_an_unknown_protocol_is_refused(world: ChatFixture) -> None:
-    async with open_client(world.deps()) as http:
+    async with open_chat(world.deps()) as http:
         refusal = await http.post("/v2/messages", json=HELLO, params={"protocol": "carrier-pigeon"})
 
     assert refusal.status_code == 422
@@ -90,7 +89,7 @@ async def test_an_unknown_protocol_is_refused(world: ChatFixture) -> None:
 async def test_a_resumed_stream_continues_byte_for_byte_x36(world: ChatFixture) -> None:
     with ScriptedModel(script_answer("Hi ", "Ada", ", how are you?")) as model:
         deps = world.deps(model)
-        async with open_client(deps) as http:
+        async with open_chat(deps) as http:
             answer = await http.post("/v2/messages", json=HELLO)
             path = f"/v2/messages/{answer.headers['x-run-id']}/stream"
             whole = (await http.get(path)).content
@@ -108,7 +107,7 @@ async def test_a_resumed_stream_continues_byte_for_byte_x36(world: ChatFixture) 
 async def test_a_run_can_be_replayed_until_its_journal_expires(world: ChatFixture) -> None:
     with ScriptedModel(script_answer("Hi")) as model:
         deps = world.deps(model)
-        async with open_client(deps) as http:
+        async with open_chat(deps) as http:
             answer = await http.post("/v2/messages", json=HELLO)
             path = f"/v2/messages/{answer.headers['x-run-id']}/stream"
             statuses = [(await http.get(path)).status_code]
@@ -126,9 +125,9 @@ async def test_a_run_can_be_replayed_until_its_journal_expires(world: ChatFixtur
 async def test_another_users_run_cannot_be_followed_or_stopped(world: ChatFixture) -> None:
     with ScriptedModel(script_answer("Hi")) as model:
         deps = world.deps(model)
-        async with open_client(deps) as http:
+        async with open_chat(deps) as http:
             run_id = (await http.post("/v2/messages", json=HELLO)).headers["x-run-id"]
-        async with open_client(deps, LocalIdentity(SECRET).issue(EVE)) as eve:
+        async with open_chat(deps, EVE) as eve:
             answers = [
                 await eve.get(f"/v2/messages/{run_id}/stream"),
                 await eve.post(f"/v2/messages/{run_id}/stop"),
@@ -141,7 +140,7 @@ async def test_a_run_is_stopped_over_http_x34(world: ChatFixture) -> None:
     with ScriptedModel([TextDelta("Half"), anyio.sleep_forever]) as model:
         deps = world.deps(model)
         answers: list[httpx.Response] = []
-        async with open_client(deps) as http, anyio.create_task_group() as tasks:
+        async with open_chat(deps) as http, anyio.create_task_group() as tasks:
 
             async def ask() -> None:
                 answers.append(await http.post("/v2/messages", json=HELLO))
@@ -151,7 +150,7 @@ async def test_a_run_is_stopped_over_http_x34(world: ChatFixture) -> None:
                 await anyio.wait_all_tasks_blocked()
             await anext(active_run.journal.tail())
             stopping = await http.post("/v2/messages/id0001/stop")
-        async with open_client(deps) as http:
+        async with open_chat(deps) as http:
             ended = await http.post("/v2/messages/id0001/stop")
 
     screen = parse_as_fixed_app([answers[0].content])
@@ -163,7 +162,7 @@ async def test_a_run_is_stopped_over_http_x34(world: ChatFixture) -> None:
 
 async def test_a_too_long_idempotency_key_is_refused_p29(world: ChatFixture) -> None:
     with ScriptedModel(script_answer("Hi")) as model:
-        async with open_client(world.deps(model)) as http:
+        async with open_chat(world.deps(model)) as http:
             keys = [{"Idempotency-Key": "k" * length} for length in (255, 256)]
             answers = [await http.post("/v2/messages", json=HELLO, headers=key) for key in keys]
 
@@ -181,7 +180,7 @@ async def test_a_question_sent_twice_with_one_idempotency_key_is_answered_once_p
     with ScriptedModel(script_answer("Hi ", "Ada"), *spare) as model:
         deps = world.deps(model)
         headers = {"Idempotency-Key": "k1"}
-        async with open_client(deps) as http:
+        async with open_chat(deps) as http:
             first = await http.post("/v2/messages", json=HELLO, headers=headers)
             world.clock.advance(hours=hours)
             again = await http.post("/v2/messages", json=HELLO, headers=headers, params=query)
@@ -203,7 +202,7 @@ async def test_an_idempotency_key_reused_for_another_question_is_refused_p29(
 ) -> None:
     with ScriptedModel(script_answer("Hi")) as model:
         deps = world.deps(model)
-        async with open_client(deps) as http:
+        async with open_chat(deps) as http:
             await http.post("/v2/messages", json={**HELLO, "client_message_id": "k1"})
             refusal = await http.post(
                 "/v2/messages", json={**HELLO, **change, "client_message_id": "k1"}
@@ -218,27 +217,24 @@ async def test_the_same_idempotency_key_of_another_user_is_another_question(
     with ScriptedModel(script_answer("Hi"), script_answer("Ho")) as model:
         deps = world.deps(model)
         body = {**HELLO, "client_message_id": "k1"}
-        async with open_client(deps) as http:
+        async with open_chat(deps) as http:
             mine = await http.post("/v2/messages", json=body)
-        async with open_client(deps, LocalIdentity(SECRET).issue(EVE)) as eve:
+        async with open_chat(deps, EVE) as eve:
             hers = await eve.post("/v2/messages", json=body)
 
     assert mine.headers["x-run-id"] != hers.headers["x-run-id"]
 
 
 async def test_only_our_services_may_close_a_run(world: ChatFixture) -> None:
-    services = LocalServiceIdentity(SECRET)
     deps = ClosingDeps(
-        identity=LocalIdentity(SECRET),
-        service_identity=services,
+        identity=IDENTITY,
+        service_identity=SERVICE_IDENTITY,
         clock=world.clock,
         stores=world.deps().stores,
     )
-    transport = httpx.ASGITransport(build_application("close_run", CLOSE_RUN_ROUTES, deps))
     body = {"uid": ADA, "run_id": "nope"}
-    async with httpx.AsyncClient(transport=transport, base_url="http://keepsake") as http:
+    async with open_client("close_run", CLOSE_RUN_ROUTES, deps) as http:
         stranger = await http.post("/", json=body)
-        token = await services.get_token("close_run")
-        ours = await http.post("/", json=body, headers={"Authorization": f"Bearer {token}"})
+        ours = await http.post("/", json=body, headers=await build_service_headers("close_run"))
 
     assert (stranger.status_code, ours.status_code) == (401, 200)

@@ -33,7 +33,7 @@ from tests.fakes import (
     script_calls,
 )
 from tests.fault_injection import FaultyPort, lose_response, raise_unavailable, succeed
-from tests.functions.chat.conftest import ADA, EVE, ChatFixture
+from tests.fixtures.chat import ADA, EVE, ChatFixture
 
 
 class WatchedDocuments:

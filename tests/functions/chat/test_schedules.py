@@ -13,8 +13,8 @@ from functions.chat.turn.after_turn import after_turn
 from shared.domain.chat import MAIN_SESSION
 from shared.domain.errors import ModelFailed, Unavailable
 from shared.domain.model import Prompt
+from tests.fixtures.chat import ADA, ChatFixture, open_chat_fixture
 from tests.functions.chat.chats import build_after_turn_deps, store_messages
-from tests.functions.chat.conftest import ADA, ChatFixture, open_fixture
 
 STEPS = st.lists(
     st.one_of(
@@ -92,4 +92,4 @@ def test_each_message_is_either_summarised_once_in_order_or_kept_verbatim_p15(
     steps: list[tuple[str, int]],
 ) -> None:
     with TemporaryDirectory() as folder:
-        anyio.run(play_steps, open_fixture(Path(folder)), steps)
+        anyio.run(play_steps, open_chat_fixture(Path(folder)), steps)

@@ -15,7 +15,7 @@ from shared.domain.connection import Connection, Health, Service, Tokens
 from shared.domain.ids import UserId
 from shared.integrations import INTEGRATIONS, load_integration
 from tests.fakes import CountingDocuments, ScriptedModel, script_answer, script_calls
-from tests.functions.chat.conftest import ADA, EVE, ChatFixture
+from tests.fixtures.chat import ADA, EVE, ChatFixture
 from tests.functions.chat.test_turn import ask
 
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)

@@ -7,14 +7,13 @@ import anyio
 import httpx
 import pytest
 
-from shared.adapters.embedded.local_identity import LocalIdentity
 from shared.domain.app import App
 from shared.domain.documents import Query
 from shared.domain.ids import AppId
 from shared.domain.model import TextDelta
 from tests.fakes import ScriptedModel, script_answer
-from tests.functions.chat.conftest import ADA, EVE, SECRET, ChatFixture
-from tests.functions.chat.test_message_routes import ask, open_client
+from tests.fixtures.chat import ADA, EVE, ChatFixture
+from tests.functions.chat.test_message_routes import ask, open_chat
 
 SESSIONS = "/v2/chat-sessions"
 
@@ -36,7 +35,7 @@ async def create_chat(http: httpx.AsyncClient, title: str, app_id: str | None = 
 
 
 async def test_a_chat_is_created_read_renamed_starred_and_deleted_p16(world: ChatFixture) -> None:
-    async with open_client(world.deps()) as http:
+    async with open_chat(world.deps()) as http:
         chat = (await http.post(SESSIONS, json={})).json()
         path = f"{SESSIONS}/{chat['id']}"
         renamed_chat = (await http.patch(path, json={"title": " Tax\u202e return "})).json()
@@ -73,7 +72,7 @@ async def test_the_pages_list_every_chat_once_with_the_newest_message_first_p16(
 ) -> None:
     with ScriptedModel(script_answer("Yes.")) as model:
         deps = world.deps(model)
-        async with open_client(deps) as http:
+        async with open_chat(deps) as http:
             ids = []
             for n in range(5):
                 world.clock.advance(minutes=1)
@@ -96,7 +95,7 @@ async def test_the_pages_list_every_chat_once_with_the_newest_message_first_p16(
 async def test_the_list_is_filtered_by_app_and_star_p16(world: ChatFixture) -> None:
     deps = world.deps()
     await deps.stores.apps.create(build_chess_app(world))
-    async with open_client(deps) as http:
+    async with open_chat(deps) as http:
         for title, app_id, star in (
             ("plain", None, False), ("starred", None, True),
             ("opening", "CHESS", False), ("endgame", "CHESS", True),
@@ -129,7 +128,7 @@ async def test_the_list_is_filtered_by_app_and_star_p16(world: ChatFixture) -> N
 async def test_an_invalid_list_query_is_refused_with_the_reason_p16(
     world: ChatFixture, params: dict[str, str], detail: str
 ) -> None:
-    async with open_client(world.deps()) as http:
+    async with open_chat(world.deps()) as http:
         refusal = await http.get(SESSIONS, params=params)
         old_app = await http.get(SESSIONS, params={"limit": "50", "offset": "0"})
 
@@ -139,7 +138,7 @@ async def test_an_invalid_list_query_is_refused_with_the_reason_p16(
 
 @pytest.mark.parametrize("body", [{"title": "x" * 501}, {"app_id": "a/b"}, {"title": 7}])
 async def test_an_invalid_chat_is_not_created_p16(world: ChatFixture, body: dict[str, Any]) -> None:
-    async with open_client(world.deps()) as http:
+    async with open_chat(world.deps()) as http:
         assert (await http.post(SESSIONS, json=body)).status_code == 422
         assert (await http.post(SESSIONS, json={"app_id": "NOPE"})).status_code == 404
         assert (await http.get(SESSIONS)).json() == []
@@ -150,7 +149,7 @@ async def test_chats_have_separate_messages_and_deleting_one_leaves_the_others_p
 ) -> None:
     with ScriptedModel(script_answer("a"), script_answer("b"), script_answer("c")) as model:
         deps = world.deps(model)
-        async with open_client(deps) as http:
+        async with open_chat(deps) as http:
             work, home = await create_chat(http, "Work"), await create_chat(http, "Home")
             await ask(deps, {"text": "main"})
             await ask(deps, {"text": "work"}, chat_session_id=work)
@@ -174,7 +173,7 @@ async def test_chats_have_separate_messages_and_deleting_one_leaves_the_others_p
 async def test_a_chat_is_greeted_and_cleared_by_its_id_p16(world: ChatFixture) -> None:
     with ScriptedModel(script_answer("Yes.")) as model:
         deps = world.deps(model)
-        async with open_client(deps) as http:
+        async with open_chat(deps) as http:
             params = {"chat_session_id": await create_chat(http, "Work")}
             first_page = (await http.get("/v2/messages", params=params)).json()
             greeting = (await http.post("/v2/initial-message", params=params)).json()
@@ -202,7 +201,7 @@ async def test_an_answer_in_progress_does_not_restore_a_deleted_or_cleared_chat_
 
     with ScriptedModel([TextDelta("The secret is "), wait, *script_answer("kept.")]) as model:
         deps = world.deps(model)
-        async with open_client(deps) as http:
+        async with open_chat(deps) as http:
             work = await create_chat(http, "Work")
             params = {} if way == "clear the main chat" else {"chat_session_id": work}
             async with anyio.create_task_group() as tasks:
@@ -237,7 +236,7 @@ async def test_older_messages_are_paged_from_the_oldest_known_message_p15(
         for n in range(60):
             world.clock.advance(seconds=9)
             await ask(deps, {"text": f"q{n}"})
-        async with open_client(deps) as http:
+        async with open_chat(deps) as http:
             first = (await http.get("/v2/messages")).json()
             before = {"before": first[-1]["id"]}
             second = (await http.get("/v2/messages", params=before)).json()
@@ -261,8 +260,8 @@ async def test_a_chat_that_is_not_the_callers_is_refused_before_any_model_call_x
     deps = world.deps()
     await deps.stores.apps.create(build_chess_app(world))
     async with (
-        open_client(deps, LocalIdentity(SECRET).issue(EVE)) as eve,
-        open_client(deps) as http,
+        open_chat(deps, EVE) as eve,
+        open_chat(deps) as http,
     ):
         eve_chat, chess_chat = (
             await create_chat(eve, "Hers"),
@@ -290,8 +289,8 @@ async def test_another_users_chat_cannot_be_read_changed_or_deleted_x30(
 ) -> None:
     deps = world.deps()
     async with (
-        open_client(deps, LocalIdentity(SECRET).issue(EVE)) as eve,
-        open_client(deps) as http,
+        open_chat(deps, EVE) as eve,
+        open_chat(deps) as http,
     ):
         path = f"{SESSIONS}/{await create_chat(eve, 'Hers')}"
         answers = [
@@ -311,7 +310,7 @@ async def test_a_chat_of_an_app_answers_as_that_app_when_only_the_chat_is_named_
     with ScriptedModel(script_answer("e4.")) as model:
         deps = world.deps(model)
         await deps.stores.apps.create(build_chess_app(world))
-        async with open_client(deps) as http:
+        async with open_chat(deps) as http:
             session = await create_chat(http, "Openings", "CHESS")
         _, screen = await ask(deps, {"text": "How to begin?"}, chat_session_id=session)
 

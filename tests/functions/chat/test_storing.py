@@ -14,7 +14,7 @@ from shared.domain.documents import Create, Write
 from shared.domain.errors import Unavailable
 from shared.domain.run import RunEnded
 from tests.fakes import InstantSleepClock, ScriptedModel, script_answer
-from tests.functions.chat.conftest import ADA, ChatFixture
+from tests.fixtures.chat import ADA, ChatFixture
 
 
 class ReplyLosingDocuments:

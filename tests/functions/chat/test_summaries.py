@@ -15,6 +15,7 @@ from shared.domain.errors import ModelFailed, Unavailable
 from shared.domain.ids import SessionId
 from shared.domain.model import UserText
 from tests.fakes import CountingDocuments, ScriptedModel, script_answer
+from tests.fixtures.chat import ADA, ChatFixture, open_chat_fixture
 from tests.functions.chat.chats import (
     SUMMARY,
     TITLE,
@@ -26,7 +27,6 @@ from tests.functions.chat.chats import (
     script_title,
     store_messages,
 )
-from tests.functions.chat.conftest import ADA, ChatFixture, open_fixture
 from tests.functions.chat.test_turn import ask
 
 
@@ -196,7 +196,7 @@ def test_a_summary_is_trimmed_to_three_paragraphs_and_its_character_limit_p15() 
 
 @pytest.fixture
 def restarted(world: ChatFixture, tmp_path: Path) -> ChatFixture:
-    return replace(open_fixture(tmp_path), clock=world.clock)
+    return replace(open_chat_fixture(tmp_path), clock=world.clock)
 
 
 async def test_a_restart_does_not_change_the_prompt_of_the_next_turn_c72(

@@ -8,7 +8,7 @@ from functions.chat.context.citations import Citations
 from functions.chat.tools.task_tools import build_task_tools
 from shared.domain.errors import ToolRefused
 from shared.domain.ids import UserId
-from tests.functions.chat.conftest import ADA, EVE, ChatFixture
+from tests.fixtures.chat import ADA, EVE, ChatFixture
 
 
 async def call_tool(world: ChatFixture, name: str, uid: UserId = ADA, **arguments: Any) -> str:

@@ -25,7 +25,7 @@ from tests.fakes import (
     script_answer,
     script_calls,
 )
-from tests.functions.chat.conftest import ADA, EVE, ChatFixture
+from tests.fixtures.chat import ADA, EVE, ChatFixture
 from tests.functions.chat.library import build_conversation, store_conversations
 
 

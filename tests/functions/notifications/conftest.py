@@ -4,16 +4,16 @@ import pytest
 
 from shared.adapters.embedded.sqlite_database import SqliteDatabase
 from shared.ports import Documents
-from tests.functions.notifications.fixture import NotificationsFixture, build_fixture
+from tests.fixtures.notifications import NotificationsFixture, build_notifications_fixture
 
 
 @pytest.fixture
 def world(database: SqliteDatabase) -> NotificationsFixture:
-    return build_fixture(database)
+    return build_notifications_fixture(database)
 
 
 @pytest.fixture
 def firestore_world(
     database: SqliteDatabase, firestore_documents: Documents
 ) -> NotificationsFixture:
-    return build_fixture(database, firestore_documents)
+    return build_notifications_fixture(database, firestore_documents)

@@ -13,7 +13,7 @@ from functions.notifications.push import MAX_ATTEMPTS, build_push_message, trunc
 from shared.domain.ids import AppId, UserId
 from shared.domain.notification import Notification, NotificationId
 from shared.ports import PushMessage
-from tests.functions.notifications.fixture import ALICE, NotificationsFixture
+from tests.fixtures.notifications import ALICE, NotificationsFixture
 
 FCM_LIMIT = 4096
 

@@ -9,7 +9,7 @@ import pytest
 from functions.notifications.digest import defer_to_digest, format_summary
 from shared.domain.ids import AppId
 from shared.domain.notification import NotificationId, build_digest, build_digest_id
-from tests.functions.notifications.fixture import ALICE, NotificationsFixture
+from tests.fixtures.notifications import ALICE, NotificationsFixture
 
 NIGHT = datetime(2026, 3, 2, 22, 30, tzinfo=UTC)
 MORNING = datetime(2026, 3, 3, 7, 0, tzinfo=UTC)

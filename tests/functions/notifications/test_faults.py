@@ -20,7 +20,7 @@ from tests.fault_injection import (
     raise_unavailable,
     succeed,
 )
-from tests.functions.notifications.fixture import NotificationsFixture, build_fixture
+from tests.fixtures.notifications import NotificationsFixture, build_notifications_fixture
 
 Calls = dict[str, list[Fault]]
 TEXT = "Rain at five."
@@ -67,7 +67,7 @@ async def list_inbox_texts(world: NotificationsFixture) -> list[str]:
 async def test_a_post_repeated_after_a_fault_under_its_key_notifies_once_c55(
     world: NotificationsFixture, documents: Calls, tasks: Sequence[Fault], status: int
 ):
-    faulty = build_fixture(
+    faulty = build_notifications_fixture(
         world.queue.database, FaultyPort(world.documents, **documents), clock=world.clock
     )
     faulty_tasks: Any = FaultyPort(faulty.deps.tasks, create=tasks)

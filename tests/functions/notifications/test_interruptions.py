@@ -15,7 +15,7 @@ from shared.adapters.embedded.sqlite_database import SqliteDatabase
 from shared.domain.documents import Query
 from shared.domain.errors import PreconditionFailed, Unavailable
 from shared.domain.operation import LEASE_TTL
-from tests.functions.notifications.fixture import ALICE, NotificationsFixture, build_fixture
+from tests.fixtures.notifications import ALICE, NotificationsFixture, build_notifications_fixture
 from tests.functions.notifications.test_digest import QUIET
 
 NOON = datetime(2026, 3, 2, 12, 10, tzinfo=UTC)
@@ -86,12 +86,14 @@ async def build_fixture_at(
 ) -> NotificationsFixture:
     """Build a fixture in which Alice has quiet hours, a phone and a tablet with a dead token."""
     database = SqliteDatabase(folder / "keepsake.db")
-    world = build_fixture(database)
+    world = build_notifications_fixture(database)
     world.clock.time = time
     await world.register_app(chat_messages_enabled=True, chat_messages_notify=True)
     await world.add_devices("phone", "tablet")
     await world.change_preferences(quiet_hours=QUIET)
-    faulty = build_fixture(database, FaultyPort(world.documents, injector), clock=world.clock)
+    faulty = build_notifications_fixture(
+        database, FaultyPort(world.documents, injector), clock=world.clock
+    )
     parts: Any = {
         name: FaultyPort(getattr(faulty.deps, name), injector) for name in ("tasks", "push")
     }

@@ -8,7 +8,7 @@ import pytest
 from functions.notifications.notify import MAX_PER_HOUR
 from shared.domain.documents import Query
 from shared.domain.ids import UserId
-from tests.functions.notifications.fixture import ALICE, NotificationsFixture
+from tests.fixtures.notifications import ALICE, NotificationsFixture
 
 
 async def test_an_app_without_chat_messages_only_pushes(world: NotificationsFixture):

@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 from httpx import Response
 
-from tests.functions.notifications.fixture import ALICE, NotificationsFixture, build_auth_headers
+from tests.fixtures.callers import build_auth_headers
+from tests.fixtures.notifications import ALICE, NotificationsFixture
 
 PATH = "/v1/users/notification-preferences"
 DEFAULTS = {

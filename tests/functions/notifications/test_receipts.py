@@ -3,7 +3,7 @@
 import pytest
 
 from shared.domain.ids import AppId
-from tests.functions.notifications.fixture import NOW, NotificationsFixture
+from tests.fixtures.notifications import NOW, NotificationsFixture
 
 STAMP = NOW.isoformat().replace("+00:00", "Z")
 

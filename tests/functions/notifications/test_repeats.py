@@ -7,7 +7,7 @@ import pytest
 from httpx import Response
 
 from tests.fault_injection import Fault, FaultyPort, lose_response, raise_unavailable
-from tests.functions.notifications.fixture import ALICE, KEY, NotificationsFixture
+from tests.fixtures.notifications import ALICE, KEY, NotificationsFixture
 
 CHAT: Any = {"chat_messages_enabled": True, "chat_messages_notify": True}
 

@@ -5,13 +5,8 @@ from typing import Any
 import pytest
 
 from shared.domain.documents import Delete, Update
-from tests.functions.notifications.fixture import (
-    ALICE,
-    KEY,
-    WEATHER,
-    NotificationsFixture,
-    build_auth_headers,
-)
+from tests.fixtures.callers import build_auth_headers
+from tests.fixtures.notifications import ALICE, KEY, WEATHER, NotificationsFixture
 
 PATH = "/v1/integrations/notification"
 NO_KEY = "Missing or invalid Authorization header. Must be 'Bearer API_KEY'"

@@ -6,19 +6,19 @@ import pytest
 from httpx import AsyncClient
 
 from tests.fakes import ScriptedModel
-from tests.functions.process_conversation.client import build_client
-from tests.functions.process_conversation.fixture import (
+from tests.fixtures.library import build_client
+from tests.fixtures.processing import (
     ALICE,
     ProcessingFixture,
-    build_fixture,
     build_outputs,
+    build_processing_fixture,
     build_script,
 )
 
 
 @pytest.fixture
 def world(database) -> ProcessingFixture:
-    return build_fixture(database, ScriptedModel(answers=build_script(build_outputs())))
+    return build_processing_fixture(database, ScriptedModel(answers=build_script(build_outputs())))
 
 
 @pytest.fixture

@@ -33,13 +33,13 @@ from shared.domain.ids import AppId, MessageId, SessionId, UserId
 from shared.domain.profile import Device, Profile
 from shared.ports import ToolBox
 from tests.fakes import ScriptedModel
-from tests.functions.process_conversation.client import BODY, CONVERSATIONS, SEGMENT, build_client
-from tests.functions.process_conversation.fixture import (
+from tests.fixtures.library import BODY, CONVERSATIONS, SEGMENT, build_client
+from tests.fixtures.processing import (
     ALICE,
     START,
     ProcessingFixture,
-    build_fixture,
     build_outputs,
+    build_processing_fixture,
     build_script,
     build_test_conversation,
 )
@@ -224,7 +224,7 @@ async def test_an_export_holds_nothing_of_another_user(world):
 
 
 async def test_after_an_erasure_no_store_holds_a_trace(database):
-    world = build_fixture(
+    world = build_processing_fixture(
         database, ScriptedModel(answers=build_script(build_outputs(), build_outputs()))
     )
     await fill_account(world)
@@ -282,7 +282,7 @@ async def test_what_is_processed_during_an_erasure_is_erased_too(database, at):
         await erase(build_erase_deps(world), ZAPHOD)
 
     interruption = Interruption(at, erase_user, after=True)
-    world = build_fixture(
+    world = build_processing_fixture(
         database, ScriptedModel(answers=build_script(build_outputs())), interruption.wrap
     )
     await world.write(build_test_conversation(), ZAPHOD)
@@ -409,7 +409,7 @@ async def test_an_abandoned_erasure_can_be_requested_again(world, alice):
 @pytest.mark.emulators
 async def test_an_erasure_leaves_no_trace_in_firestore(database, firestore_documents):
     with ScriptedModel() as model:
-        world = build_fixture(database, model, external_documents=firestore_documents)
+        world = build_processing_fixture(database, model, external_documents=firestore_documents)
         await fill_account(world)
         await erase(build_erase_deps(world), ZAPHOD)
 

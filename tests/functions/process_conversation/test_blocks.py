@@ -13,14 +13,14 @@ from functions.process_conversation.processing.cached_completion import (
 )
 from shared.domain.conversation import Segment
 from shared.domain.ids import ConversationId
-from tests.functions.process_conversation.fixture import (
+from tests.fixtures.processing import (
     ALICE,
     MEMORIES,
     START,
     STRUCTURE,
     ProcessingFixture,
-    build_fixture,
     build_memory_output,
+    build_processing_fixture,
     build_structure_output,
     build_test_conversation,
 )
@@ -78,7 +78,7 @@ def reader() -> BlockReader:
 
 @pytest.fixture
 def reader_world(database, reader) -> ProcessingFixture:
-    return build_fixture(database, reader)
+    return build_processing_fixture(database, reader)
 
 
 LONG = tuple(Segment(text=f"{n} " + "word " * 18_000, is_user=True) for n in range(20))

@@ -13,14 +13,14 @@ from shared.data.stores import Stores
 from shared.domain.dead_letter import DeadLetter, Ids
 from shared.domain.errors import Unavailable
 from tests.fakes import ScriptedModel
-from tests.functions.process_conversation.fixture import (
+from tests.fixtures.processing import (
     ALICE,
     START,
     STRUCTURE,
     TALK,
     ProcessingFixture,
-    build_fixture,
     build_outputs,
+    build_processing_fixture,
     build_script,
     build_test_conversation,
 )
@@ -59,7 +59,7 @@ async def test_a_conversation_that_failed_in_an_outage_is_completed_by_a_replay_
     database,
 ):
     with build_failing_model(10, then=build_outputs()) as model:
-        world = build_fixture(database, model)
+        world = build_processing_fixture(database, model)
         await world.write(build_test_conversation())
         (message,) = await world.run_trigger()
         for _ in range(10):
@@ -79,7 +79,7 @@ async def test_a_conversation_that_failed_in_an_outage_is_completed_by_a_replay_
 
 
 async def test_a_dead_letter_holds_ids_and_reason_and_no_content_p29(database):
-    world = build_fixture(database, ScriptedModel())
+    world = build_processing_fixture(database, ScriptedModel())
     message = {"uid": ALICE, "conversation_id": TALK, "content_hash": "x"}
 
     await record_dead_letter(build_deps(world), build_letter(message))
@@ -91,7 +91,7 @@ async def test_a_dead_letter_holds_ids_and_reason_and_no_content_p29(database):
 
 async def test_a_completed_conversation_stays_completed_after_a_dead_letter(database):
     with ScriptedModel(answers=build_script(build_outputs())) as model:
-        world = build_fixture(database, model)
+        world = build_processing_fixture(database, model)
         await world.write(build_test_conversation())
         (message,) = await world.run_trigger()
         await world.deliver(message)
@@ -102,7 +102,7 @@ async def test_a_completed_conversation_stays_completed_after_a_dead_letter(data
 
 
 async def test_a_dead_letter_is_retried_while_an_attempt_is_running(database):
-    world = build_fixture(database, ScriptedModel())
+    world = build_processing_fixture(database, ScriptedModel())
     await world.write(build_test_conversation())
     (message,) = await world.run_trigger()
     await world.deps.claims.acquire(ALICE, TALK, message_hash=message["content_hash"])
@@ -117,7 +117,7 @@ async def test_a_dead_letter_is_retried_while_an_attempt_is_running(database):
 
 @pytest.mark.parametrize("ids", [{}, {"uid": ALICE}, {"uid": ALICE, "conversation_id": "gone"}])
 async def test_a_dead_letter_without_a_conversation_is_only_recorded(database, ids):
-    world = build_fixture(database, ScriptedModel())
+    world = build_processing_fixture(database, ScriptedModel())
 
     await record_dead_letter(build_deps(world), build_letter(ids))
 
@@ -127,7 +127,7 @@ async def test_a_dead_letter_without_a_conversation_is_only_recorded(database, i
 
 
 async def test_removing_a_replayed_dead_letter_keeps_its_newer_version(database):
-    letters = DeadLetters(build_fixture(database, ScriptedModel()).documents)
+    letters = DeadLetters(build_processing_fixture(database, ScriptedModel()).documents)
     first = build_letter({"uid": ALICE})
     second = replace(first, last_at=first.last_at + timedelta(minutes=9))
     await letters.put(first)

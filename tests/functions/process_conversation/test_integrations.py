@@ -7,7 +7,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from httpx import ASGITransport, AsyncClient, Response
+from httpx import AsyncClient, Response
 from jsonschema import Draft202012Validator
 
 from functions.process_conversation.deps import IntegrationDeps
@@ -26,18 +26,18 @@ from shared.domain.app import ApiKey, App, ExternalIntegration, InstalledApp
 from shared.domain.conversation import Conversation
 from shared.domain.documents import Update
 from shared.domain.ids import AppId, ConversationId, UserId
-from shared.edge.http import build_application
 from shared.ports import Documents
 from tests.fakes import CountingIds, ScriptedModel, replace_stores
-from tests.functions.process_conversation.client import build_client
-from tests.functions.process_conversation.fixture import (
+from tests.fixtures.callers import open_client
+from tests.fixtures.library import build_client
+from tests.fixtures.processing import (
     ALICE,
     START,
     TALK,
     ProcessingFixture,
-    build_fixture,
     build_memory_output,
     build_outputs,
+    build_processing_fixture,
     build_script,
     build_test_conversation,
 )
@@ -117,7 +117,7 @@ class IntegrationFixture:
 @pytest.fixture
 async def app_fixture(database) -> AsyncIterator[IntegrationFixture]:
     round_ = build_outputs()
-    world = build_fixture(database, ScriptedModel(answers=build_script(round_, round_)))
+    world = build_processing_fixture(database, ScriptedModel(answers=build_script(round_, round_)))
     deps = IntegrationDeps(
         identity=world.deps.identity,
         service_identity=world.deps.service_identity,
@@ -127,11 +127,8 @@ async def app_fixture(database) -> AsyncIterator[IntegrationFixture]:
         index=world.deps.index,
         search=Search(world.documents, world.vectors),
     )
-    async with AsyncClient(
-        transport=ASGITransport(build_application("integrations", INTEGRATION_ROUTES, deps)),
-        base_url="http://test",
-        headers={"authorization": f"Bearer {KEY}"},
-    ) as client:
+    headers = {"authorization": f"Bearer {KEY}"}
+    async with open_client("integrations", INTEGRATION_ROUTES, deps, headers) as client:
         yield IntegrationFixture(world, deps, client)
 
 
@@ -451,9 +448,8 @@ async def test_only_transcripts_that_fit_the_response_are_read_t17(app_fixture):
         app_fixture.deps,
         stores=replace_stores(app_fixture.deps.stores, conversations=recording_conversations),
     )
-    app = build_application("integrations", INTEGRATION_ROUTES, deps)
-    async with AsyncClient(
-        transport=ASGITransport(app), base_url="http://test", headers=app_fixture.client.headers
+    async with open_client(
+        "integrations", INTEGRATION_ROUTES, deps, app_fixture.client.headers
     ) as client:
         query = f"uid={ALICE}&max_transcript_segments=-1"
         answer = await client.get(f"{PREFIX}/conversations?{query}")

@@ -13,14 +13,14 @@ from shared.adapters.embedded.sqlite_database import SqliteDatabase
 from shared.adapters.embedded.sqlite_vectors import SqliteVectors
 from shared.domain.conversation import Conversation
 from shared.domain.errors import Unavailable
-from tests.functions.process_conversation.fixture import (
+from tests.fixtures.processing import (
     ALICE,
     MEMORIES,
     STRUCTURE,
     TALK,
     ProcessingFixture,
-    build_fixture,
     build_memory_output,
+    build_processing_fixture,
     build_structure_output,
     build_test_conversation,
 )
@@ -134,7 +134,7 @@ async def deliver_until_idle(world: ProcessingFixture, *messages: Mapping[str, A
 async def compute_expected_end(folder: Path, *versions: Conversation | None) -> dict[str, Any]:
     """Return what a user has after these versions, processed without interruption; None deletes."""
     database = SqliteDatabase(folder / "undisturbed.db")
-    world = build_fixture(database, EchoModel())
+    world = build_processing_fixture(database, EchoModel())
     for version in versions:
         await (world.write(version) if version else world.delete())
         await deliver_until_idle(world)
@@ -151,7 +151,7 @@ async def test_an_interruption_at_any_call_leads_to_the_same_end(tmp_path, cut, 
     for at in range(1, MAX_STEPS):
         interruption = Interruption(at, cut, after)
         database = SqliteDatabase(tmp_path / f"{at}.db")
-        world = build_fixture(database, EchoModel(), interruption.wrap)
+        world = build_processing_fixture(database, EchoModel(), interruption.wrap)
         for version in (OLD, NEW):
             await world.write(version)
             await deliver_until_idle(world)
@@ -174,7 +174,7 @@ async def test_a_change_during_any_call_leads_to_the_last_version(
 
     for at in range(1, MAX_STEPS):
         database = SqliteDatabase(tmp_path / f"{at}.db")
-        other = build_fixture(database, EchoModel())
+        other = build_processing_fixture(database, EchoModel())
 
         async def change(other: ProcessingFixture = other) -> None:
             await (other.write(version) if version else other.delete())
@@ -182,7 +182,7 @@ async def test_a_change_during_any_call_leads_to_the_last_version(
                 await deliver_until_idle(other)
 
         interruption = Interruption(at, change, after)
-        world = build_fixture(database, EchoModel(), interruption.wrap)
+        world = build_processing_fixture(database, EchoModel(), interruption.wrap)
         await world.write(OLD)
         await deliver_until_idle(world)
         await deliver_until_idle(other)
@@ -204,7 +204,7 @@ async def test_a_conversation_stored_again_during_its_removal_is_processed(
 
     for at in range(1, MAX_STEPS):
         database = SqliteDatabase(tmp_path / f"{at}.db")
-        other = build_fixture(database, EchoModel())
+        other = build_processing_fixture(database, EchoModel())
         await other.write(OLD)
         await deliver_until_idle(other)
         await other.delete()
@@ -216,7 +216,7 @@ async def test_a_conversation_stored_again_during_its_removal_is_processed(
                 await deliver_until_idle(other)
 
         interruption = Interruption(at, store, after)
-        world = build_fixture(database, EchoModel(), interruption.wrap)
+        world = build_processing_fixture(database, EchoModel(), interruption.wrap)
         await deliver_until_idle(world, deletion)
         await deliver_until_idle(other)
         if not interruption.done:
@@ -240,7 +240,7 @@ async def test_messages_in_any_order_and_number_lead_to_what_is_stored_last(
     folder = tmp_path_factory.mktemp("orders")
     expected = await compute_expected_end(folder, *([last] if last else [OLD, None]))
     database = SqliteDatabase(folder / "keepsake.db")
-    world = build_fixture(database, EchoModel())
+    world = build_processing_fixture(database, EchoModel())
 
     messages: list[Mapping[str, Any]] = []
     for version in (OLD, NEW, OLD, last):
@@ -255,18 +255,18 @@ async def test_messages_in_any_order_and_number_lead_to_what_is_stored_last(
 
 
 async def test_an_attempt_whose_lease_ran_out_cannot_save_over_its_successor(database):
-    late = build_fixture(database, EchoModel())
+    late = build_processing_fixture(database, EchoModel())
     await late.write(OLD)
     (message,) = await late.run_trigger()
 
     async def overtake() -> None:
         late.clock.advance(seconds=121)
-        successor = build_fixture(database, EchoModel())
+        successor = build_processing_fixture(database, EchoModel())
         successor.clock.time = late.clock.time
         await successor.deliver(message)
 
     interruption = Interruption(4, overtake, after=True)
-    slow = build_fixture(database, EchoModel(), interruption.wrap)
+    slow = build_processing_fixture(database, EchoModel(), interruption.wrap)
     with pytest.raises(Unavailable):
         await slow.deliver(message)
 
@@ -280,7 +280,7 @@ async def test_late_rows_of_a_crashed_attempt_are_corrected_by_a_redelivery_p29(
     tmp_path, database, version
 ):
     expected = await compute_expected_end(tmp_path, OLD, version)
-    other = build_fixture(database, EchoModel())
+    other = build_processing_fixture(database, EchoModel())
 
     class LateVectors(SqliteVectors):
         async def upsert(self, namespace: str, rows: Any) -> None:
@@ -290,7 +290,7 @@ async def test_late_rows_of_a_crashed_attempt_are_corrected_by_a_redelivery_p29(
             await super().upsert(namespace, rows)
             raise Crash
 
-    late = build_fixture(
+    late = build_processing_fixture(
         database,
         EchoModel(),
         lambda name, port: LateVectors(database) if name == "vectors" else port,

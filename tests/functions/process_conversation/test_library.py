@@ -10,8 +10,8 @@ from shared.domain.action_item import ActionItem
 from shared.domain.documents import Set
 from shared.domain.ids import ActionItemId, MemoryId
 from shared.domain.memory import Memory
-from tests.functions.process_conversation.client import BODY, CONVERSATIONS, SEGMENT, build_client
-from tests.functions.process_conversation.fixture import ALICE, START
+from tests.fixtures.library import BODY, CONVERSATIONS, SEGMENT, build_client
+from tests.fixtures.processing import ALICE, START
 
 
 async def test_a_conversation_is_accepted_processed_read_and_found(world, alice):

@@ -23,13 +23,13 @@ from shared.resilience.key_rate_limiter import (
     KeyRateLimiter,
 )
 from tests.fakes import FixedClock
-from tests.functions.process_conversation.client import (
+from tests.fixtures.library import (
     BODY,
     CONVERSATIONS,
     build_client,
     build_library_deps,
 )
-from tests.functions.process_conversation.fixture import ProcessingFixture
+from tests.fixtures.processing import ProcessingFixture
 
 KEYS = "/v1/mcp/keys"
 URL = "http://test/v1/mcp"

@@ -15,11 +15,7 @@ from functions.process_conversation.processing.model_outputs import MemoriesOutp
 from shared.domain.ids import MemoryId
 from shared.domain.memory import Memory
 from shared.library.reconcile import Reconciliation
-from tests.functions.process_conversation.fixture import (
-    START,
-    build_memory_output,
-    build_test_conversation,
-)
+from tests.fixtures.processing import START, build_memory_output, build_test_conversation
 
 CONVERSATION = build_test_conversation(
     "I'm allergic to peanuts. I live in Bergen, by the sea.", "I love jazz."

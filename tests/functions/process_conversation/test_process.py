@@ -14,7 +14,7 @@ from shared.domain.errors import ModelFailed, NotFound, Unavailable
 from shared.domain.ids import MemoryId, UserId
 from shared.domain.memory import Memory
 from tests.fakes import ScriptedModel
-from tests.functions.process_conversation.fixture import (
+from tests.fixtures.processing import (
     ALICE,
     CLAIM,
     DISCARD,
@@ -22,8 +22,8 @@ from tests.functions.process_conversation.fixture import (
     START,
     STRUCTURE,
     TALK,
-    build_fixture,
     build_outputs,
+    build_processing_fixture,
     build_script,
     build_structure_output,
     build_test_conversation,
@@ -34,7 +34,7 @@ PATH = f"users/{ALICE}/conversations/{TALK}"
 
 async def test_a_written_conversation_is_completed_searchable_and_announced_p28(database):
     with ScriptedModel(answers=build_script(build_outputs())) as model:
-        world = build_fixture(database, model)
+        world = build_processing_fixture(database, model)
         await world.write(build_test_conversation())
 
         await world.deliver_all()
@@ -59,7 +59,7 @@ async def test_an_edited_conversation_is_found_by_its_new_words_only_p28(databas
     with ScriptedModel(
         answers=build_script(build_outputs(), build_outputs(items=["Book a room"], facts=[]))
     ) as model:
-        world = build_fixture(database, model)
+        world = build_processing_fixture(database, model)
         await world.write(build_test_conversation())
         await world.deliver_all()
 
@@ -75,7 +75,7 @@ async def test_an_edited_conversation_is_found_by_its_new_words_only_p28(databas
 
 async def test_a_shorter_edit_leaves_no_row_of_the_longer_text_p12(database):
     with ScriptedModel(answers=build_script(build_outputs(), build_outputs(facts=[]))) as model:
-        world = build_fixture(database, model)
+        world = build_processing_fixture(database, model)
         await world.write(build_test_conversation(*(f"Sentence number {n}." for n in range(40))))
         await world.deliver_all()
         old_rows = await world.list_row_ids()
@@ -90,7 +90,7 @@ async def test_a_shorter_edit_leaves_no_row_of_the_longer_text_p12(database):
 
 async def test_a_deleted_conversation_leaves_only_what_the_user_wrote_p28(database):
     with ScriptedModel(answers=build_script(build_outputs())) as model:
-        world = build_fixture(database, model)
+        world = build_processing_fixture(database, model)
         await world.write(build_test_conversation())
         await world.deliver_all()
         await world.documents.write(Set(f"users/{ALICE}/memories/mine", dump(_build_user_memory())))
@@ -107,7 +107,7 @@ async def test_a_deleted_conversation_leaves_only_what_the_user_wrote_p28(databa
 
 async def test_writes_of_the_processor_send_no_message(database):
     with ScriptedModel(answers=build_script(build_outputs())) as model:
-        world = build_fixture(database, model)
+        world = build_processing_fixture(database, model)
         await world.write(build_test_conversation())
         (message,) = await world.run_trigger()
 
@@ -119,7 +119,7 @@ async def test_writes_of_the_processor_send_no_message(database):
 
 async def test_a_redelivered_message_publishes_again_and_calls_no_model(database):
     with ScriptedModel(answers=build_script(build_outputs())) as model:
-        world = build_fixture(database, model)
+        world = build_processing_fixture(database, model)
         await world.write(build_test_conversation())
         (message,) = await world.run_trigger()
         await world.deliver(message)
@@ -133,7 +133,7 @@ async def test_a_redelivered_message_publishes_again_and_calls_no_model(database
 
 async def test_a_message_is_retried_while_another_attempt_holds_the_claim(database):
     with ScriptedModel(answers=build_script(build_outputs())) as model:
-        world = build_fixture(database, model)
+        world = build_processing_fixture(database, model)
         await world.write(build_test_conversation())
         (message,) = await world.run_trigger()
         await world.deps.claims.acquire(ALICE, TALK, message_hash=message["content_hash"])
@@ -150,7 +150,7 @@ async def test_a_failed_attempt_releases_its_claim_at_once(database):
     rounds = build_script(build_outputs())
     rounds[STRUCTURE].insert(0, Unavailable("busy"))
     with ScriptedModel(answers=rounds) as model:
-        world = build_fixture(database, model)
+        world = build_processing_fixture(database, model)
         await world.write(build_test_conversation())
         (message,) = await world.run_trigger()
 
@@ -166,7 +166,7 @@ async def test_a_failed_attempt_releases_its_claim_at_once(database):
 )
 async def test_an_unusable_answer_fails_the_conversation_and_damages_nothing(database, broken):
     with ScriptedModel(answers={STRUCTURE: [broken]}) as model:
-        world = build_fixture(database, model)
+        world = build_processing_fixture(database, model)
         await world.write(build_test_conversation())
 
         await world.deliver_all()
@@ -187,7 +187,7 @@ async def test_the_stored_structure_is_reused_when_the_memories_fail(database):
             MEMORIES: [Unavailable("busy"), {"memories": []}],
         }
     ) as model:
-        world = build_fixture(database, model)
+        world = build_processing_fixture(database, model)
         await world.write(build_test_conversation())
         (message,) = await world.run_trigger()
         with pytest.raises(Unavailable):
@@ -202,7 +202,7 @@ async def test_a_failed_conversation_is_processed_when_it_changes(database):
     rounds = build_script(build_outputs())
     rounds[STRUCTURE].insert(0, ModelFailed("refused"))
     with ScriptedModel(answers=rounds) as model:
-        world = build_fixture(database, model)
+        world = build_processing_fixture(database, model)
         await world.write(build_test_conversation())
         await world.deliver_all()
 
@@ -228,7 +228,7 @@ async def test_a_failed_conversation_is_processed_when_it_changes(database):
 )
 async def test_a_malformed_document_is_marked_failed_until_its_next_valid_version(database, damage):
     with ScriptedModel(answers=build_script(build_outputs())) as model:
-        world = build_fixture(database, model)
+        world = build_processing_fixture(database, model)
         await world.write(build_test_conversation())
         await world.documents.write(Update(PATH, damage))
         await world.deliver_all()
@@ -264,7 +264,7 @@ async def test_only_short_conversations_are_checked_for_discarding_p27(
     if not discarded:
         rounds |= build_script(build_outputs(items=[], facts=[]))
     with ScriptedModel(answers=rounds) as model:
-        world = build_fixture(database, model)
+        world = build_processing_fixture(database, model)
         segments = build_test_conversation(text).transcript_segments[:1]
         await world.write(build_test_conversation(transcript_segments=segments))
 
@@ -281,7 +281,7 @@ async def test_a_discarded_conversation_stays_readable_and_is_not_searched_p27(d
     with ScriptedModel(
         answers={**build_script(build_outputs()), DISCARD: [{"discard": True}]}
     ) as model:
-        world = build_fixture(database, model)
+        world = build_processing_fixture(database, model)
         await world.write(build_test_conversation())
         await world.deliver_all()
 
@@ -299,7 +299,7 @@ async def test_a_discarded_conversation_stays_readable_and_is_not_searched_p27(d
 
 async def test_the_model_reads_the_transcript_as_data_in_the_owners_zone(database):
     with ScriptedModel(answers=build_script(build_outputs())) as model:
-        world = build_fixture(database, model)
+        world = build_processing_fixture(database, model)
         await world.documents.write(Set(f"users/{ALICE}", {"time_zone": "Europe/Berlin"}))
         await world.documents.write(Set(f"users/{ALICE}/memories/mine", dump(_build_user_memory())))
         await world.write(build_test_conversation())
@@ -320,7 +320,7 @@ async def test_the_model_reads_the_transcript_as_data_in_the_owners_zone(databas
 
 async def test_an_unknown_time_zone_counts_as_utc(database):
     with ScriptedModel(answers=build_script(build_outputs())) as model:
-        world = build_fixture(database, model)
+        world = build_processing_fixture(database, model)
         await world.documents.write(Set(f"users/{ALICE}", {"time_zone": "Mars/Olympus"}))
         await world.write(build_test_conversation())
 
@@ -334,7 +334,7 @@ async def test_what_the_user_changed_or_completed_is_never_overwritten_p14(datab
     with ScriptedModel(
         answers=build_script(first, first, build_outputs(items=[], facts=[]))
     ) as model:
-        world = build_fixture(database, model)
+        world = build_processing_fixture(database, model)
         await world.write(build_test_conversation())
         await world.deliver_all()
         (fact,) = await world.deps.stores.memories.list_newest(ALICE, limit=9)
@@ -361,7 +361,7 @@ async def test_a_memory_known_from_elsewhere_is_not_stored_again_p14(database):
     with ScriptedModel(
         answers=build_script(build_outputs(facts=["user plays the CELLO!"]))
     ) as model:
-        world = build_fixture(database, model)
+        world = build_processing_fixture(database, model)
         await world.documents.write(Set(f"users/{ALICE}/memories/mine", dump(_build_user_memory())))
         await world.write(build_test_conversation())
 
@@ -374,7 +374,7 @@ async def test_a_memory_known_from_elsewhere_is_not_stored_again_p14(database):
 async def test_a_transcript_in_parts_is_processed_like_any_other(database):
     long = build_test_conversation(*(f"Sentence {n} " + "x" * 5_000 for n in range(100)))
     with ScriptedModel(answers=build_script(build_outputs())) as model:
-        world = build_fixture(database, model)
+        world = build_processing_fixture(database, model)
         await world.deps.stores.conversations.add(ALICE, long)
 
         await world.deliver_all()
@@ -390,7 +390,7 @@ async def test_a_transcript_in_parts_is_processed_like_any_other(database):
 async def test_a_missing_transcript_part_is_reported_and_retried(database):
     part = build_test_conversation().transcript_segments
     with ScriptedModel(answers=build_script(build_outputs())) as model:
-        world = build_fixture(database, model)
+        world = build_processing_fixture(database, model)
         await world.write(
             replace(build_test_conversation(), transcript_segments=(), parts=(hash_part(part),))
         )
@@ -417,7 +417,7 @@ async def test_content_too_large_for_a_document_fails_with_the_reason(database):
         MEMORIES: [{"memories": []}],
     }
     with ScriptedModel(answers=rounds) as model:
-        world = build_fixture(database, model)
+        world = build_processing_fixture(database, model)
         await world.write(build_test_conversation())
         await world.documents.write(Update(PATH, {"made_by_the_app": "x" * 1_044_500}))
 
@@ -429,7 +429,7 @@ async def test_content_too_large_for_a_document_fails_with_the_reason(database):
 
 
 async def test_a_message_about_an_unknown_conversation_stores_nothing(database):
-    world = build_fixture(database, ScriptedModel())
+    world = build_processing_fixture(database, ScriptedModel())
 
     await world.deliver({"uid": ALICE, "conversation_id": "nothing", "content_hash": "x"})
 
@@ -438,7 +438,7 @@ async def test_a_message_about_an_unknown_conversation_stores_nothing(database):
 
 async def test_two_users_conversations_of_one_id_are_kept_apart(database):
     with ScriptedModel(answers=build_script(build_outputs())) as model:
-        world = build_fixture(database, model)
+        world = build_processing_fixture(database, model)
         await world.write(build_test_conversation())
         await world.deliver_all()
 
@@ -452,7 +452,7 @@ async def test_processing_works_on_firestore_p28(database, firestore_documents):
     message = {"uid": ALICE, "conversation_id": TALK, "content_hash": "x"}
     rounds = build_script(build_outputs(), build_outputs(items=[], facts=[]))
     with ScriptedModel(answers=rounds) as model:
-        world = build_fixture(database, model, external_documents=firestore_documents)
+        world = build_processing_fixture(database, model, external_documents=firestore_documents)
         await world.deps.stores.conversations.add(
             ALICE, build_test_conversation(*("x" * 50_000 for _ in range(9)))
         )

@@ -6,29 +6,27 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pytest
-from httpx import ASGITransport, AsyncClient, Response
+from httpx import Response
 
 from functions.process_conversation.processing.processing_routes import (
     PROCESS_ROUTES,
     TRIGGER_ROUTES,
 )
 from infra.local.envelopes import encode_document_event
-from shared.adapters.embedded.local_identity import LocalIdentity
 from shared.adapters.embedded.offline.offline_model import OfflineModel
 from shared.domain.conversation import content_hash
 from shared.domain.errors import Unavailable
 from shared.domain.ids import UserId
 from shared.edge.cloudevents import PUBLISHED_TYPE, WRITTEN_TYPE
-from shared.edge.http import build_application
 from shared.edge.routes import Route
 from tests.fakes import ScriptedModel
-from tests.functions.process_conversation.fixture import (
+from tests.fixtures.callers import IDENTITY, SERVICE_IDENTITY, open_client
+from tests.fixtures.processing import (
     ALICE,
-    SECRET,
     STRUCTURE,
     TALK,
     ProcessingFixture,
-    build_fixture,
+    build_processing_fixture,
     build_test_conversation,
     to_client_fields,
 )
@@ -45,11 +43,10 @@ async def post(
         "process_conversation": (PROCESS_ROUTES, world.deps),
     }
     rows, deps = functions[function]
-    bearer = token or await world.deps.service_identity.get_token(function)
+    bearer = token or await SERVICE_IDENTITY.get_token(function)
     headers = {"authorization": f"Bearer {bearer}", "ce-type": kind}
-    transport = ASGITransport(build_application(function, rows, deps))
-    async with AsyncClient(transport=transport, base_url="http://test") as client:
-        return await client.post("/", content=body, headers=headers)
+    async with open_client(function, rows, deps, headers) as client:
+        return await client.post("/", content=body)
 
 
 def build_pubsub_body(message: Mapping[str, Any]) -> bytes:
@@ -58,7 +55,7 @@ def build_pubsub_body(message: Mapping[str, Any]) -> bytes:
 
 
 async def test_a_write_event_becomes_a_message_with_ids_and_hash_p28(database):
-    world = build_fixture(database, ScriptedModel())
+    world = build_processing_fixture(database, ScriptedModel())
     body = encode_document_event(NAME, None, to_client_fields(build_test_conversation()))
 
     answer = await post(world, "on_conversation_written", WRITTEN_TYPE, body)
@@ -77,7 +74,7 @@ async def test_a_write_event_becomes_a_message_with_ids_and_hash_p28(database):
 
 
 async def test_without_a_model_a_conversation_is_still_processed_and_found_p28(database):
-    world = build_fixture(database, OfflineModel())
+    world = build_processing_fixture(database, OfflineModel())
     await world.write(
         build_test_conversation("I'm allergic to peanuts. I'll call the printer tomorrow.")
     )
@@ -95,7 +92,9 @@ async def test_without_a_model_a_conversation_is_still_processed_and_found_p28(d
 
 
 async def test_an_outage_answers_503_so_that_the_message_comes_again(database):
-    world = build_fixture(database, ScriptedModel(answers={STRUCTURE: [Unavailable("busy")]}))
+    world = build_processing_fixture(
+        database, ScriptedModel(answers={STRUCTURE: [Unavailable("busy")]})
+    )
     await world.write(build_test_conversation())
 
     answer = await post(world, "process_conversation", PUBLISHED_TYPE, build_pubsub_body(MESSAGE))
@@ -113,7 +112,7 @@ async def test_an_outage_answers_503_so_that_the_message_comes_again(database):
     ],
 )
 async def test_a_message_that_names_no_conversation_is_refused(database, message):
-    world = build_fixture(database, ScriptedModel())
+    world = build_processing_fixture(database, ScriptedModel())
 
     answer = await post(world, "process_conversation", PUBLISHED_TYPE, build_pubsub_body(message))
 
@@ -123,7 +122,7 @@ async def test_a_message_that_names_no_conversation_is_refused(database, message
 @pytest.mark.parametrize("function", ["on_conversation_written", "process_conversation"])
 @pytest.mark.parametrize("body", [b"", b"{", b"\xff" * 40])
 async def test_a_body_that_is_no_event_is_refused(database, function, body):
-    world = build_fixture(database, ScriptedModel())
+    world = build_processing_fixture(database, ScriptedModel())
     kind = WRITTEN_TYPE if function == "on_conversation_written" else PUBLISHED_TYPE
 
     answer = await post(world, function, kind, body)
@@ -133,8 +132,8 @@ async def test_a_body_that_is_no_event_is_refused(database, function, body):
 
 @pytest.mark.parametrize("function", ["on_conversation_written", "process_conversation"])
 async def test_only_our_own_functions_may_call(database, function):
-    world = build_fixture(database, ScriptedModel())
-    user_token = LocalIdentity(SECRET).issue(UserId(ALICE))
+    world = build_processing_fixture(database, ScriptedModel())
+    user_token = IDENTITY.issue(UserId(ALICE))
     other_token = await world.deps.service_identity.get_token("tool_proxy")
 
     answers = [

@@ -12,15 +12,15 @@ from shared.domain.ids import AppId, ConversationId, MemoryId
 from shared.domain.memory import Memory
 from shared.library.exclusive_facts import find_exclusive_key
 from shared.library.reconcile import Candidate, reconcile
-from tests.functions.process_conversation.client import build_client
-from tests.functions.process_conversation.fixture import (
+from tests.fixtures.library import build_client
+from tests.fixtures.processing import (
     ALICE,
     MEMORIES,
     START,
     STRUCTURE,
     ProcessingFixture,
-    build_fixture,
     build_memory_output,
+    build_processing_fixture,
     build_structure_output,
     build_test_conversation,
 )
@@ -134,7 +134,7 @@ async def list_contents(world: ProcessingFixture) -> list[str]:
 
 @pytest.fixture
 def reader_world(database) -> ProcessingFixture:
-    return build_fixture(database, SingleFactReader())  # type: ignore[arg-type]
+    return build_processing_fixture(database, SingleFactReader())  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("order", list(permutations(range(3))))

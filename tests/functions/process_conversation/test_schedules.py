@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 from shared.adapters.embedded.sqlite_database import SqliteDatabase
 from shared.domain.conversation import Conversation, content_hash
 from shared.domain.errors import Unavailable
-from tests.functions.process_conversation.fixture import (
+from tests.fixtures.processing import (
     ProcessingFixture,
-    build_fixture,
+    build_processing_fixture,
     build_test_conversation,
 )
 from tests.functions.process_conversation.test_interruptions import (
@@ -52,7 +52,9 @@ class Worker:
         self._step_permits = asyncio.Semaphore(0)
         self._stopped_event = asyncio.Event()
         self._port = ""
-        self.world = build_fixture(database, EchoModel(), self._watch_port, clock=client.clock)
+        self.world = build_processing_fixture(
+            database, EchoModel(), self._watch_port, clock=client.clock
+        )
         self.task = asyncio.create_task(self._deliver())
 
     def _watch_port(self, name: str, port: Any) -> Any:
@@ -115,7 +117,7 @@ class Schedule:
 
     def __init__(self, database: SqliteDatabase) -> None:
         self.database = database
-        self.client = build_fixture(database, EchoModel())
+        self.client = build_processing_fixture(database, EchoModel())
         self.messages: list[ChangeMessage] = []
         self.workers: list[Worker] = []
         self.last_version: Conversation | None = None

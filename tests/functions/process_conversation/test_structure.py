@@ -15,11 +15,7 @@ from functions.process_conversation.processing.structure import (
     parse_time,
 )
 from shared.domain.conversation import CATEGORIES
-from tests.functions.process_conversation.fixture import (
-    START,
-    build_structure_output,
-    build_test_conversation,
-)
+from tests.fixtures.processing import START, build_structure_output, build_test_conversation
 
 BERLIN = ZoneInfo("Europe/Berlin")
 NEXT_YEAR = "2027-01-05T10:00:00Z"

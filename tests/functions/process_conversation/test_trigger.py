@@ -4,12 +4,7 @@ import pytest
 
 from functions.process_conversation.processing.trigger import build_change_event
 from shared.domain.conversation import content_hash
-from tests.functions.process_conversation.fixture import (
-    ALICE,
-    TALK,
-    build_test_conversation,
-    to_client_fields,
-)
+from tests.fixtures.processing import ALICE, TALK, build_test_conversation, to_client_fields
 
 PATH = f"users/{ALICE}/conversations/{TALK}"
 FIELDS = to_client_fields(build_test_conversation())

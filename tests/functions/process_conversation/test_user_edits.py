@@ -7,14 +7,8 @@ from shared.data.codec import dump
 from shared.domain.documents import Set
 from shared.domain.ids import PersonId
 from shared.domain.person import Person
-from tests.functions.process_conversation.client import BODY, CONVERSATIONS, SEGMENT, build_client
-from tests.functions.process_conversation.fixture import (
-    ALICE,
-    MEMORIES,
-    START,
-    STRUCTURE,
-    build_outputs,
-)
+from tests.fixtures.library import BODY, CONVERSATIONS, SEGMENT, build_client
+from tests.fixtures.processing import ALICE, MEMORIES, START, STRUCTURE, build_outputs
 
 TALK = f"{CONVERSATIONS}/talk"
 FILLER = "well " * 101

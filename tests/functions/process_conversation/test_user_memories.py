@@ -5,8 +5,8 @@ import pytest
 from shared.data.search import Search
 from shared.domain.errors import Unavailable
 from shared.domain.ids import ConversationId, MemoryId
-from tests.functions.process_conversation.client import build_client
-from tests.functions.process_conversation.fixture import ALICE, ProcessingFixture, build_fixture
+from tests.fixtures.library import build_client
+from tests.fixtures.processing import ALICE, ProcessingFixture, build_processing_fixture
 from tests.functions.process_conversation.test_interruptions import Interruption
 from tests.functions.process_conversation.test_reconcile import (
     HOMES,
@@ -21,7 +21,7 @@ REPEATED_HOME = build_talk("b", "User lives in Bergen", hours=1)
 
 @pytest.fixture
 def reader_world(database) -> ProcessingFixture:
-    return build_fixture(database, SingleFactReader())  # type: ignore[arg-type]
+    return build_processing_fixture(database, SingleFactReader())  # type: ignore[arg-type]
 
 
 @pytest.fixture
@@ -108,7 +108,7 @@ async def test_a_user_edit_during_processing_is_the_only_version_indexed(databas
             await client.patch(f"/v3/memories/{memory.id}", params={"value": "User rents a boat"})
 
     interruption = Interruption(0, edit, after)
-    world = build_fixture(database, SingleFactReader(), interruption.wrap)  # type: ignore[arg-type]
+    world = build_processing_fixture(database, SingleFactReader(), interruption.wrap)  # type: ignore[arg-type]
     await process_talks(world, HOMES[0])
     (memory,) = await world.deps.stores.memories.list_newest(ALICE, limit=9)
     async with build_client(world, ALICE) as client:
@@ -136,7 +136,7 @@ async def test_after_two_concurrent_edits_the_stored_one_is_indexed(database, at
                 await client.patch("/v3/memories/m1", params={"value": "Second"})
 
     interruption = Interruption(0, change_concurrently, after=False)
-    world = build_fixture(database, SingleFactReader(), interruption.wrap)  # type: ignore[arg-type]
+    world = build_processing_fixture(database, SingleFactReader(), interruption.wrap)  # type: ignore[arg-type]
     async with build_client(world, ALICE) as client:
         await client.post("/v3/memories", json={"id": "m1", "content": "Nothing"})
         interruption.at = interruption.calls + at
@@ -166,7 +166,7 @@ async def test_deleting_two_conversations_at_once_leaves_no_fact_c63(database, a
         await deliver_with_retry(world, messages[1])
 
     interruption = Interruption(0, deliver_second, after)
-    world = build_fixture(database, SingleFactReader(), interruption.wrap)  # type: ignore[arg-type]
+    world = build_processing_fixture(database, SingleFactReader(), interruption.wrap)  # type: ignore[arg-type]
     await process_talks(world, HOMES[0], REPEATED_HOME)
     for name in "ab":
         await world.delete(name=ConversationId(name))
@@ -192,7 +192,7 @@ async def test_a_user_edit_during_the_removal_of_its_conversation_is_kept(databa
             status_codes.append(answer.status_code)
 
     interruption = Interruption(0, edit, after)
-    world = build_fixture(database, SingleFactReader(), interruption.wrap)  # type: ignore[arg-type]
+    world = build_processing_fixture(database, SingleFactReader(), interruption.wrap)  # type: ignore[arg-type]
     await process_talks(world, HOMES[0])
     (memory,) = await world.deps.stores.memories.list_newest(ALICE, limit=9)
     path = f"/v3/memories/{memory.id}"

@@ -323,7 +323,7 @@ def test_only_calendar_writes_have_side_effects_p6_p7(name: Service):
 
 async def test_service_calls_need_a_service_token(world: AccountsFixture):
     await world.connect("github")
-    async with open_client(CALL_ROUTES, world.deps) as client:
+    async with open_client("tool_proxy", CALL_ROUTES, world.deps) as client:
         for path in ("/services", "/services/disconnect"):
             for headers in ({}, build_auth_headers(ADA)):
                 answer = await client.post(path, json={"uid": ADA}, headers=headers)

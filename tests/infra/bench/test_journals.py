@@ -4,13 +4,13 @@ from pathlib import Path
 
 from infra.bench.journals import CommitRecorder
 from shared.domain.documents import Create, Set
-from tests.functions.chat.conftest import open_fixture
+from tests.fixtures.chat import open_chat_fixture
 
 
 async def test_a_commit_is_recorded_with_its_documents_and_journal_bytes(
     tmp_path: Path,
 ) -> None:
-    recorder = CommitRecorder(open_fixture(tmp_path).documents)
+    recorder = CommitRecorder(open_chat_fixture(tmp_path).documents)
 
     await recorder.write(
         Set("users/ada/messages/m1", {"text": "Tell me."}),

@@ -17,8 +17,8 @@ from infra.eval.memories import evaluate, render_table
 from shared.adapters.embedded.offline.offline_model import OfflineModel
 from shared.domain.ids import MemoryId
 from shared.domain.memory import Memory
+from tests.fixtures.processing import START, build_processing_fixture
 from tests.fixtures.storage import open_database
-from tests.functions.process_conversation.fixture import START, build_fixture
 
 TALKS = load_talks()
 
@@ -27,7 +27,7 @@ TALKS = load_talks()
 def results(tmp_path_factory):
     """Run production's processing with the offline model over the whole set."""
     with open_database(tmp_path_factory.mktemp("gold")) as database:
-        fixture = build_fixture(database, OfflineModel())
+        fixture = build_processing_fixture(database, OfflineModel())
         return anyio.run(evaluate, fixture.deps, TALKS, lambda *_: None)
 
 

@@ -14,7 +14,7 @@ from functions.chat.turn.prepare_turn import prepare_turn
 from shared.domain.errors import NotFound, Unavailable
 from shared.domain.run import RunEnded, SequencedEvent
 from tests.fakes import FixedClock
-from tests.functions.chat.conftest import ADA
+from tests.fixtures.chat import ADA
 from tests.functions.chat.crash_simulation.process import SimulatedProcess
 
 KEY = IdempotencyKey(text="k1", fingerprint="f1")

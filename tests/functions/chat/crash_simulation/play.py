@@ -15,7 +15,7 @@ from shared.domain.chat import MAIN_SESSION
 from shared.domain.errors import NotFound, Unavailable
 from shared.domain.run import AnswerText, Outcome, RunEnded, RunEvent, SequencedEvent
 from shared.ports import Documents
-from tests.functions.chat.conftest import ADA, ChatFixture
+from tests.fixtures.chat import ADA, ChatFixture
 from tests.functions.chat.crash_simulation.client import RUN_ID, Client
 from tests.functions.chat.crash_simulation.plans import LAST_TICK, Action, Plan
 from tests.functions.chat.crash_simulation.process import (

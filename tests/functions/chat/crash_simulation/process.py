@@ -11,25 +11,19 @@ import anyio
 from functions.chat.deps import ChatDeps
 from shared.adapters.embedded.sqlite_database import SqliteDatabase, _transact
 from shared.adapters.embedded.sqlite_documents import SqliteDocuments
-from shared.adapters.embedded.sqlite_vectors import SqliteVectors
 from shared.domain.errors import Unavailable
 from shared.domain.model import TextDelta
 from shared.ports import Documents
 from tests.fakes import (
     CountingIds,
     FixedClock,
-    RecordingEvents,
-    RecordingTasks,
     ScriptedModel,
     ScriptedStep,
     script_answer,
     script_calls,
 )
+from tests.fixtures.chat import ChatFixture, build_chat_fixture
 from tests.fixtures.storage import INDEXES
-from tests.functions.chat.conftest import (
-    ChatFixture,
-    RecordingToolbox,
-)
 from tests.functions.chat.crash_simulation.plans import Fault, Plan
 
 T = TypeVar("T")
@@ -167,13 +161,6 @@ def _to_step(word: str | float | None, clock: FixedClock) -> ScriptedStep:
 
 
 def open_fixture(documents: Documents | None) -> ChatFixture:
-    """Return a world of its own, in memory unless `documents` says where."""
+    """Build a fixture in memory, unless `documents` says where."""
     database = MemoryDatabase()
-    return ChatFixture(
-        documents=documents or SqliteDocuments(database, INDEXES),
-        vectors=SqliteVectors(database),
-        clock=FixedClock(),
-        toolbox=RecordingToolbox(),
-        events=RecordingEvents(),
-        tasks=RecordingTasks(),
-    )
+    return build_chat_fixture(database, documents or SqliteDocuments(database, INDEXES))
