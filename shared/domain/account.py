@@ -12,9 +12,10 @@ ERASURE_TTL = timedelta(days=30)
 
 @value
 class Erasure:
-    """`documents` were deleted so far. The id says nothing about the user; times in UTC.
+    """The state of an erasure.
 
-    What the user wrote after `done_at` is a new beginning.
+    `documents` counts what was deleted so far. The id is a hash and does not name the user; times
+    in UTC. Data written after `done_at` is new and stays.
     """
 
     id: str

@@ -20,7 +20,7 @@ Permission = Literal[
 """What an app may do with a user's library by itself."""
 CallKind = Literal["tool", "webhook", "mcp"]
 NEW_CONVERSATION_TRIGGER = "memory_creation"
-"""How apps name a new conversation since the old product, in which one was a memory."""
+"""The wire's name for a processed conversation; the old product called conversations memories."""
 _PERMISSION_ALIASES = {"create_memories": "create_facts"}
 
 
@@ -50,7 +50,7 @@ class ChatTool:
 
 @value
 class ExternalIntegration:
-    """Where an app is reached and what it may do; names as on the wire (reference: Omi's model).
+    """Where an app is reached and what it may do; names as on the wire.
 
     An app with an `mcp_server_url` is an MCP server: its tools are what that server lists.
     """
@@ -70,7 +70,7 @@ class ExternalIntegration:
 
     @property
     def permissions(self) -> frozenset[Permission]:
-        """Return what it asks for: its actions, and to hear of new conversations."""
+        """Return the declared permissions: its actions, and receiving new conversations."""
         action_names = {action.get("action", "") for action in self.actions}
         if self.triggers_on == NEW_CONVERSATION_TRIGGER and self.webhook_url:
             action_names.add("hear_conversations")
@@ -82,7 +82,7 @@ class ExternalIntegration:
 
 @value
 class RetiredSecret:
-    """The secret before the present one; it signs beside it until then."""
+    """The previous signing secret; until `until`, calls are signed with both."""
 
     secret: str
     until: datetime
@@ -90,7 +90,7 @@ class RetiredSecret:
 
 @value
 class Deactivation:
-    """Since when an app is not called any more, and why, in words for its developer."""
+    """When an app was switched off, and why, in a sentence for its developer."""
 
     at: datetime
     reason: str
@@ -98,9 +98,10 @@ class Deactivation:
 
 @value
 class App:
-    """A registered app. `signing_secret` (`whsec_…`) signs every call we make to it.
+    """A registered app.
 
-    `checked_at` is when its manifest was last found in order: what failed before then is forgiven.
+    `signing_secret` (`whsec_…`) signs every call we make to it. `checked_at` is when its manifest
+    was last read without an error; failures before then do not count.
     """
 
     id: AppId
@@ -122,7 +123,7 @@ class App:
     webhook_off: Deactivation | None = None
 
     def get_signing_secrets(self, now: datetime) -> tuple[str, ...]:
-        """Return what signs a call, the present secret first."""
+        """Return the secrets that sign a call, the current one first."""
         retired = self.retired_secret
         if retired is None or retired.until <= now:
             return (self.signing_secret,)
@@ -145,10 +146,10 @@ class ApiKey:
 
 @value
 class AppCall:
-    """A call to an app, as its developer sees it: nothing of what was said, nobody's name.
+    """A call to an app, as its developer sees it: no content and no name.
 
-    `failed` says that the app did not do its part: it gave no answer, or one of 500 and more.
-    `error` is the kind of what went wrong, `user` stands for one user towards this app only.
+    `failed`: the app gave no answer, or a status of 500 and more. `error` is the kind of failure.
+    `user` identifies a user towards this app only.
     """
 
     id: str

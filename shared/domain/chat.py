@@ -11,7 +11,7 @@ from shared.domain.value import value
 MAIN_SESSION = SessionId("main")
 
 Position = tuple[datetime, MessageId]
-"""Where a message stands in its session: by time, and by id where times are equal."""
+"""The position of a message in its session: its time, then its id."""
 
 
 @value
@@ -26,10 +26,11 @@ class Card:
 
 @value
 class Message:
-    """One message. `text` of an answer has no citation markers; `cards` are what it cites, in order.
+    """One message.
 
-    `marked_text` keeps the `[n]` markers for clients that link them; n is the position in
-    `memories_id`, from 1. `diagnostics` tell how an answer came about: names, counts and times.
+    `text` of an answer has no citation markers; `cards` are what it cites, in order. `marked_text`
+    keeps the `[n]` markers for clients that link them; n is the position in `memories_id`, from 1.
+    `diagnostics` are names, counts and times of the turn.
     """
 
     id: MessageId
@@ -58,11 +59,12 @@ class Message:
 
 @value
 class Session:
-    """A chat. There is one main session per app, whose id is the app's, or `main`.
+    """A chat.
 
-    `updated_at` is when its last message came, `preview` how that one begins; `title` is empty
-    until its owner or its first answer gives one. `summary` stands for the messages up to
-    `summarised_until`, which are kept all the same; None while nothing is summarised.
+    There is one main session for each app, whose id is the app's, or `main`. `updated_at` is the
+    time of its last message, `preview` the beginning of that message. `title` is empty until the
+    user or the first answer sets one. `summary` covers the messages up to `summarised_until`, which
+    stay stored; None without a summary.
     """
 
     id: SessionId
@@ -78,11 +80,14 @@ class Session:
 
     @property
     def is_main(self) -> bool:
-        """A main session begins by itself; any other by its owner's wish alone."""
+        """Whether the session is a main one, which begins by itself.
+
+        The user creates all others.
+        """
         return self.id == build_main_session_id(self.app_id)
 
     def is_summarised(self, message: Message) -> bool:
-        """Tell whether the summary stands for this message."""
+        """Tell whether the summary covers this message."""
         return self.summarised_until is not None and message.position <= self.summarised_until
 
 

@@ -7,18 +7,19 @@ from shared.domain.provenance import Source
 from shared.domain.value import value
 
 Decision = Literal["approved", "refused", "expired"]
-"""`expired`: nobody answered in time."""
+"""`expired`: there was no answer in time."""
 
 CONFIRMATION_TIMEOUT = timedelta(minutes=2)
-"""So long do all questions of one turn together wait for their owner."""
+"""How long all questions of one turn together wait for the user."""
 
 
 @value
 class Confirmation:
-    """A call in doubt as its owner is shown it.
+    """A call that waits for the user's answer, as it is shown.
 
-    `tool` is the tool's own name, `source` who is told the `arguments`: JSON text, the very text
-    that runs. `reason` says why it is in doubt: nobody asked for it, or nobody said `argument`.
+    `tool` is the tool's own name, `source` receives the `arguments`: JSON text, exactly what runs.
+    `reason` says why it is asked about: the message does not ask for it, or does not contain the
+    value of `argument`.
     """
 
     id: str

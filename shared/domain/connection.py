@@ -14,8 +14,8 @@ T = TypeVar("T")
 class Connection:
     """A connected account, without its tokens; `id` is the service.
 
-    `account` is how the service names the account, perhaps empty. An `expired` one waits for its
-    owner to connect it again.
+    `account` is the service's name for the account, or empty. The user must connect an `expired`
+    one again.
     """
 
     id: Service
@@ -45,7 +45,7 @@ class StoredTokens(Generic[T]):
 
 @value
 class Authorization:
-    """A user was sent to a service to allow access, and may come back once, until `expires_at`.
+    """An authorization in progress: the user may return once, until `expires_at`.
 
     `verifier` is the secret of PKCE (RFC 7636).
     """
@@ -58,7 +58,7 @@ class Authorization:
 
 @value
 class OauthClient:
-    """Who we are at a provider. `base_url` stands in for the origin of all its addresses."""
+    """Our OAuth client at a provider; `base_url` replaces the origin of all its addresses."""
 
     id: str
     secret: str

@@ -84,7 +84,7 @@ class Topics:
 
 @value
 class Edits:
-    """What the owner wrote over what was made of a conversation; None where nothing."""
+    """The user's changes to the structure; None where the user changed nothing."""
 
     title: str | None = None
     overview: str | None = None
@@ -94,7 +94,7 @@ class Edits:
 
 @value
 class Speaker:
-    """Who a speaker is: a person the owner knows by name, or the owner."""
+    """The identity of a speaker: a person the user named, or the user."""
 
     name: str = ""
     person_id: PersonId | None = None
@@ -138,7 +138,7 @@ class Conversation:
 
     @property
     def named_segments(self) -> tuple[Segment, ...]:
-        """The transcript with its speakers as the owner named them."""
+        """The transcript with the speakers' names as the user gave them."""
         if not self.speakers:
             return self.transcript_segments
         return tuple(map(self._apply_speaker, self.transcript_segments))
@@ -155,7 +155,7 @@ class Conversation:
         )
 
     def __post_init__(self) -> None:
-        """Refuse what no recording has: clients write this document themselves."""
+        """Refuse impossible values: clients write this document themselves."""
         if len(self.parts) > MAX_PARTS:
             raise ValueError(f"a transcript has at most {MAX_PARTS} parts")
         for time in (self.created_at, self.started_at, self.finished_at):
@@ -164,9 +164,9 @@ class Conversation:
 
 
 def content_hash(conversation: Conversation, *, known_hash: str | None = None) -> str:
-    """Hash what others decide: what was said, by whom, and how the owner wants it shown.
+    """Hash what clients and the user own: transcript, speakers, and the user's changes.
 
-    What we write ourselves never changes it. `said` is its said_hash, where that is known.
+    Our own writes never change it. `said` is the transcript's hash, where it is known.
     """
     names = {label: speaker.name for label, speaker in conversation.speakers.items()}
     edits = conversation.edits
@@ -175,7 +175,7 @@ def content_hash(conversation: Conversation, *, known_hash: str | None = None) -
 
 
 def transcript_hash(conversation: Conversation) -> str:
-    """Hash what a model reads of a conversation; names and edits are not part of it."""
+    """Hash what a model reads: the transcript, without names and changes."""
     hashed_values = [
         conversation.started_at.isoformat(),
         conversation.finished_at.isoformat(),
@@ -206,7 +206,7 @@ def _list_parts(conversation: Conversation) -> list[Any]:
 
 
 def apply_edits(structured: Structured, edits: Edits) -> Structured:
-    """Return a structure as the owner wants it shown."""
+    """Return a structure with the user's changes applied."""
     changes = {name: value for name, value in asdict(edits).items() if value is not None}
     return replace(structured, **changes)
 

@@ -15,9 +15,10 @@ Ids = Mapping[str, str | int | None]
 
 @value
 class DeadLetter:
-    """`name` is the topic, the task's name or the document's path; times in UTC.
+    """A message that was given up.
 
-    `ids` is the message as far as it consists of ids, numbers and hashes: enough to send it again.
+    `name` is the topic, the task's name or the document's path; times in UTC. `ids` are the ids,
+    numbers and hashes of the message: enough to send it again.
     """
 
     id: str
@@ -32,13 +33,13 @@ class DeadLetter:
 
 
 def build_dead_letter_id(kind: Kind, name: str, target: str, ids: Ids) -> str:
-    """Hash, so that the same message has one letter, however often it dies."""
+    """Build the id from the message, so that a repeated failure has one letter."""
     canonical_json = json.dumps([kind, name, target, dict(ids)], sort_keys=True)
     return hashlib.sha256(canonical_json.encode()).hexdigest()[:20]
 
 
 def extract_ids(message: Mapping[str, Any]) -> Ids:
-    """Leave out whatever could be content."""
+    """Select the ids, and drop everything that could be content."""
     return {
         name: field_value
         for name, field_value in message.items()

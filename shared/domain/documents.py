@@ -60,7 +60,7 @@ class Query:
 
 
 def build_cursor(document: Document, query: Query) -> tuple[Any, ...]:
-    """Say where `document` stands in `query`: its ordered values, then its id."""
+    """Return the position of `document` in `query`: its ordered values, then its id."""
     return (*(lookup(document.fields, order.field) for order in query.order_by), document.id)
 
 
@@ -83,7 +83,7 @@ class Increment:
 
 @positional_value
 class ArrayUnion:
-    """In an update: append what the list does not hold yet."""
+    """In an update: append the values that the list lacks."""
 
     values: tuple[Any, ...]
 
@@ -95,7 +95,7 @@ class Remove:
 
 @positional_value
 class Create:
-    """Write a document that must not be there: raises AlreadyExists."""
+    """Create a document; raises AlreadyExists if it exists."""
 
     path: str
     fields: Fields
@@ -103,7 +103,7 @@ class Create:
 
 @positional_value
 class Set:
-    """Write a whole document, there or not."""
+    """Write a whole document, whether or not it exists."""
 
     path: str
     fields: Fields
@@ -111,10 +111,10 @@ class Set:
 
 @positional_value
 class Update:
-    """Change named fields (dotted paths) of a document that must be there.
+    """Change named fields (dotted paths) of an existing document.
 
-    Values may be Increment, ArrayUnion or Remove. With `version`, only if it is still that one.
-    Raises PreconditionFailed.
+    Values may be Increment, ArrayUnion or Remove. With `version`, only if it is unchanged. Raises
+    PreconditionFailed.
     """
 
     path: str
@@ -124,7 +124,7 @@ class Update:
 
 @positional_value
 class Delete:
-    """Remove a document, there or not; with `version`, only if it is still that one."""
+    """Delete a document if it exists; with `version`, only if it is unchanged."""
 
     path: str
     version: str | None = None

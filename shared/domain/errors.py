@@ -23,7 +23,7 @@ KeepsakeError
 
 
 class KeepsakeError(Exception):
-    """The base of everything we raise on purpose. The message never holds private content."""
+    """The base of all our own errors. The message never holds private content."""
 
 
 class CallerError(KeepsakeError):
@@ -35,27 +35,27 @@ class Invalid(CallerError):
 
 
 class NotAuthenticated(CallerError):
-    """Nobody, or nobody we can verify, is asking."""
+    """The caller is unknown, or cannot be verified."""
 
 
 class NotAllowed(CallerError):
-    """The caller is known and may not."""
+    """The caller is known and may not do this."""
 
 
 class NotFound(CallerError):
-    """It is not there, or it belongs to somebody else: both look the same from outside."""
+    """It does not exist or belongs to another user: both look the same to the caller."""
 
 
 class Conflict(CallerError):
-    """It stands against what is stored."""
+    """It contradicts what is stored."""
 
 
 class Gone(CallerError):
-    """It was there, and its time is over."""
+    """It existed and has expired."""
 
 
 class TooLarge(CallerError):
-    """It is more than we accept."""
+    """It is larger than we accept."""
 
 
 class TooMany(CallerError):
@@ -67,13 +67,13 @@ class TooMany(CallerError):
 
 
 class ToolRefused(KeepsakeError):
-    """Raise when the model can repair its call. Raise ToolFailed when the call was right."""
+    """The model can fix its call. Raise ToolFailed for a valid call that did not work."""
 
 
 class ToolFailed(KeepsakeError):
-    """Raise when a right call did not work. Raise ToolRefused when the call itself was wrong.
+    """A valid call did not work. Raise ToolRefused for an invalid one.
 
-    `connect_url` is where the user can connect an account, where that is what is missing.
+    `connect_url` is where the user can connect the account that is missing.
     """
 
     def __init__(self, message: str, *, connect_url: str | None = None) -> None:
@@ -84,7 +84,7 @@ class ToolFailed(KeepsakeError):
 class Unavailable(KeepsakeError):
     """A part we need does not answer now; the same request may succeed later.
 
-    `retry_after_s` is when, in seconds from now, where that part said so.
+    `retry_after_s` is when, in seconds from now, if the part said so.
     """
 
     def __init__(self, message: str = "", *, retry_after_s: float | None = None) -> None:
@@ -93,19 +93,19 @@ class Unavailable(KeepsakeError):
 
 
 class TimedOut(Unavailable):
-    """No whole answer came in time; what was asked for may have happened all the same."""
+    """No complete answer in time; the request may have had its effect all the same."""
 
 
 class Unreadable(Unavailable):
-    """An answer came that nobody asked for: of another type, or packed in a way that breaks."""
+    """The answer is of another type than requested, or cannot be unpacked."""
 
 
 class CannotUnwrap(KeepsakeError):
-    """What was wrapped is damaged, or was wrapped by another key or for something else."""
+    """The secret is damaged, or was wrapped by another key or for something else."""
 
 
 class ModelFailed(KeepsakeError):
-    """The model refused, or what it said cannot be used."""
+    """The model refused, or its answer cannot be used."""
 
 
 class PreconditionFailed(KeepsakeError):
@@ -113,4 +113,4 @@ class PreconditionFailed(KeepsakeError):
 
 
 class AlreadyExists(PreconditionFailed):
-    """There is a document at this path already."""
+    """A document exists at this path."""

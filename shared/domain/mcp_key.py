@@ -7,7 +7,7 @@ from shared.domain.value import value
 
 @value
 class McpKey:
-    """As it is stored: `id` is the SHA-256 of the key, `label` what its owner can tell it by."""
+    """A key as it is stored: `id` is its SHA-256, `label` its end, for people."""
 
     id: str
     name: str

@@ -47,7 +47,7 @@ class Memory:
 
     @property
     def is_user_owned(self) -> bool:
-        """Whether the owner wrote, changed or confirmed it: processing does not touch it then."""
+        """Whether the user wrote, changed or confirmed it: processing does not touch it then."""
         is_user_edited = self.manually_added or self.edited or self.reviewed
         return is_user_edited or self.category == "manual"
 

@@ -28,14 +28,14 @@ class SystemText:
 
 @value
 class UserText:
-    """What the owner said, or data put before the model in the owner's place."""
+    """A message of the user, or data in its place."""
 
     text: str
 
 
 @value
 class AssistantTurn:
-    """What the model said earlier, with the calls it asked for."""
+    """An earlier answer of the model, with the calls it asked for."""
 
     text: str
     tool_calls: tuple[ToolCall, ...] = ()
@@ -43,7 +43,7 @@ class AssistantTurn:
 
 @value
 class ToolResult:
-    """The text a call came back with, and whose words it is; None: our own."""
+    """The result of a call, with its source; None: our own text."""
 
     call_id: str
     text: str

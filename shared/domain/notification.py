@@ -15,10 +15,11 @@ State = Literal["accepted", "held", "sent", "failed", "read"]
 
 @value
 class Delivery:
-    """How far a push has come. `reached` are the devices that no other attempt must reach again.
+    """The progress of a push.
 
-    `sent_at` is when nothing was left to do, also where nothing was to be pushed; `failed_at` when it
-    was given up, and `failure` why: a vendor's code, never content.
+    `reached` are the devices that need no further attempt. `sent_at` is when nothing was left to
+    do, also where nothing was to be pushed; `failed_at` when it was given up, and `failure` why: a
+    vendor's code, never content.
     """
 
     reached: tuple[str, ...] = ()
@@ -34,10 +35,10 @@ class Delivery:
 
 @value
 class Notification:
-    """One notification; its id is the id of the chat message it was stored as, where there is one.
+    """One notification; its id is that of its chat message, where there is one.
 
-    `body` is whole. `data` is what a push carries beside it, all strings. It stands in the inbox
-    from `delivered_at` on. While quiet hours hold its push back, `held_until` says until when.
+    `body` is not shortened. `data` goes along with a push, all strings. It is in the inbox from
+    `delivered_at` on. `held_until` is the end of the quiet hours that defer its push.
     """
 
     id: NotificationId
@@ -57,7 +58,7 @@ class Notification:
 
     @property
     def state(self) -> State:
-        """Say what its sender may know: what became of it, and nothing of what its reader prefers."""
+        """Return what the app may know: the delivery, and nothing of the user's preferences."""
         if self.read_at:
             return "read"
         if self.delivery.sent_at:
@@ -72,7 +73,10 @@ DIGEST_TTL = timedelta(days=30)
 
 @value
 class Digest:
-    """What quiet hours hold back until `due_at`, told as one push. Once closed it takes no more."""
+    """A digest.
+
+    The notifications deferred until `due_at`, as one push. A closed one takes no more.
+    """
 
     id: DigestId
     due_at: datetime

@@ -9,12 +9,12 @@ from shared.domain.value import value
 
 OPERATION_TTL = timedelta(hours=24)
 LEASE_TTL = timedelta(seconds=60)
-"""Longer than any attempt takes; one that is silent for so long has crashed."""
+"""Longer than any attempt takes; after that the attempt has crashed."""
 
 
 @value
 class StoredResponse:
-    """What the caller was told, byte for byte."""
+    """The response as it was sent, byte for byte."""
 
     status: int
     headers: Mapping[str, str]
@@ -23,11 +23,11 @@ class StoredResponse:
 
 @value
 class Operation:
-    """What stands under a key. `id` is the document's, a hash of who asked for what by which key.
+    """A request under an idempotency key.
 
-    `name` is hard to guess and the same on every attempt, so that what an attempt makes can be named
-    after it; `begun_at` is when the first one began, UTC. No answer means that an attempt is at work
-    until `leased_until`, or crashed.
+    `id` is a hash of caller, request and key. `name` is hard to guess and the same on every
+    attempt, so that what an attempt creates can be named after it; `begun_at` is when the first one
+    began, UTC. Without a response an attempt is in progress until `leased_until`, or has crashed.
     """
 
     id: str
@@ -51,9 +51,10 @@ def build_operation(id_: str, name: str, *, fingerprint: str, now: datetime) -> 
 
 
 def resume_or_reject(stored: Operation | None, attempt: Operation) -> Operation:
-    """Return the operation to go on with: the stored one, unless its time is over.
+    """Return the operation to continue: the stored one, unless it has expired.
 
-    Raises Invalid when the key came with something else, and Conflict while an attempt is at work.
+    Raises Invalid when the key came with another request, and Conflict while an attempt is in
+    progress.
     """
     now = attempt.begun_at
     if stored is None or stored.expires_at <= now or stored.name == attempt.name:

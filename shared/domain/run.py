@@ -15,22 +15,22 @@ from shared.domain.provenance import Source
 from shared.domain.value import positional_value, value
 
 Outcome = Literal["completed", "limited", "stopped", "interrupted", "failed"]
-"""How a run ended: `limited` by a guard, `stopped` by its owner, `interrupted` with its process."""
+"""How a run ended: `limited` by a limit, `stopped` by the user, `interrupted` with its process."""
 
 StageName = Literal["thinking", "using_tools", "answering", "response_ready"]
-"""Each model cycle begins with `thinking`; `response_ready` once, when the last word is said."""
+"""Each model cycle begins with `thinking`; `response_ready` comes once, after the last word."""
 
 
 @positional_value
 class Stage:
-    """Where the turn stands, for programs; told only when it changes."""
+    """The stage of the turn, for programs; sent only when it changes."""
 
     name: StageName
 
 
 @positional_value
 class Status:
-    """What is being done now, in words for the owner; `app_id` where an app does it."""
+    """The current activity, as text for the user; `app_id` where an app does it."""
 
     text: str
     app_id: AppId | None = None
@@ -45,7 +45,7 @@ class ReasoningText:
 
 @positional_value
 class AnswerText:
-    """The next piece of the answer; its citation markers are numbered as CitationShown told."""
+    """The next piece of the answer; its citation markers are those of CitationShown."""
 
     text: str
 
@@ -61,10 +61,10 @@ class ToolStarted:
 
 @value
 class ToolEnded:
-    """A tool call came back; every ToolStarted has one. `output` is capped, and for display only.
+    """A tool call ended; every ToolStarted has one. `output` is capped, for display only.
 
-    `source` is whose words it brought into the turn; None: only our own. `connect_url` is where the
-    owner can connect the account that it lacked.
+    `source` is the source of the text it brought into the turn; None: only our own. `connect_url`
+    is where the user can connect the account that was missing.
     """
 
     call_id: str
@@ -76,14 +76,14 @@ class ToolEnded:
 
 @positional_value
 class ConfirmationRequested:
-    """A call waits for its owner's word; at the latest at its `expires_at` it is settled."""
+    """A call waits for a confirmation; it is resolved at its `expires_at` at the latest."""
 
     confirmation: Confirmation
 
 
 @value
 class ConfirmationResolved:
-    """What became of a question; an approved call runs next."""
+    """The answer to a confirmation; an approved call runs next."""
 
     id: str
     decision: Decision
@@ -91,7 +91,7 @@ class ConfirmationResolved:
 
 @value
 class CitationShown:
-    """The next piece cites a conversation for the first time; its marker says `number`, from 1."""
+    """The next piece cites a conversation for the first time, as `number`, from 1."""
 
     number: int
     card: Card
@@ -121,7 +121,7 @@ RunEvent = (
 
 @positional_value
 class SequencedEvent:
-    """An event and its number in its run, from 1. Joined pieces carry the last one's number."""
+    """An event and its number in its run, from 1. Merged text has the number of its last piece."""
 
     seq: int
     event: RunEvent
@@ -144,15 +144,16 @@ def get_answering_run_id(message: Message) -> RunId | None:
 LEASE_TTL = timedelta(seconds=10)
 JOURNAL_TTL = timedelta(hours=1)
 RUN_TTL = timedelta(hours=24)
-"""As long as the same key means the same question."""
+"""How long a key means the same question."""
 
 
 @value
 class Run:
-    """A run as it is stored; `outcome` and `last_seq`, the number of its Ended, come with its end.
+    """A run as it is stored; `outcome` and `last_seq`, the number of its RunEnded, come with its
+    end.
 
-    Who runs it holds the lease; when that ran out, whoever meets the run closes it. `fingerprint`
-    is a hash of what was asked, `version` changes with every write.
+    Its process holds the lease; after the lease, any reader of the run closes it. `fingerprint` is
+    a hash of the question, `version` changes with every write.
     """
 
     id: RunId
@@ -174,7 +175,7 @@ class Run:
         return self.created_at + RUN_TTL
 
     def has_lapsed(self, now: datetime) -> bool:
-        """Tell whether nobody works on it any more though it has no end."""
+        """Tell whether the run has no end and its lease is over."""
         return self.outcome is None and self.lease_until <= now
 
     def has_journal(self, now: datetime) -> bool:
@@ -183,11 +184,11 @@ class Run:
 
 @value
 class Batch:
-    """What one write added to a run's journal.
+    """A batch: what one write adds to a run's journal.
 
-    The log grows only at its end: a batch is created at `position`, one behind the `last_seq` of
-    the batch before, and whoever comes second there knows that the run is no longer theirs. Its
-    events have consecutive numbers; a closing batch counts the Ended, which is not in `events`.
+    The journal only grows at its end: a batch is created at `position`, one after the `last_seq` of
+    the batch before, and the second writer there knows that it lost the run. Its events have
+    consecutive numbers; a closing batch counts the RunEnded, which is not in `events`.
     """
 
     position: int

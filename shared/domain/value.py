@@ -66,7 +66,7 @@ def _compile_init(init_fields: Iterable[Field[Any]], *, by_name: bool, has_post_
 
 
 def _build_parameter(init_field: Field[Any], names: dict[str, Any]) -> tuple[str, str]:
-    """Write a field's parameter, and what is kept of it; defaults go into `names`."""
+    """Build a field's parameter and its assignment; defaults go into `names`."""
     name, default = init_field.name, f"_default_{init_field.name}"
     if init_field.default is not MISSING:
         names[default] = init_field.default
@@ -103,6 +103,6 @@ def _raise_frozen(_self: object, name: str, *_: object) -> None:
 
 
 def _restore(self: Any, state: tuple[None, dict[str, Any]]) -> None:
-    """Let copies and pickles be filled; nothing else sets a field."""
+    """Restore a copied or pickled value; nothing else sets a field."""
     for name, field_value in state[1].items():
         object.__setattr__(self, name, field_value)

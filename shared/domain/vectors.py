@@ -21,9 +21,9 @@ Filter = Mapping[str, object]
 
 @value
 class Row:
-    """A vector row; `id` as DESIGN writes it, metadata flat and without text.
+    """A vector row; metadata is flat and without text.
 
-    `dense` is what an embedder made of the same text, of any length but zero; None without one.
+    `dense` is the embedding of the same text, of any length but zero; None without an embedder.
     """
 
     id: str
@@ -34,10 +34,10 @@ class Row:
 
 @value
 class Hit:
-    """A row that was found. `score`: dot product or cosine, higher is closer.
+    """A hit. `score`: dot product or cosine, higher is closer.
 
-    `matched`: what each term of a sparse query weighs in the row, in the query's order, 0 where it
-    lacks one; empty for a dense query.
+    `term_weights`: the weight of each query term in the row, in the query's order, 0 where it lacks
+    one; empty for a dense query.
     """
 
     id: str
