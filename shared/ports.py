@@ -5,7 +5,7 @@ them where both worlds use it. A contract suite in `tests/contracts/` runs over 
 Adapters raise only errors of `shared/domain/errors.py`; `Unavailable` wherever a retry may help.
 """
 
-# Evaluated by nobody: a port loads none of what it talks about, and a function only what it uses.
+# Annotations are not evaluated: a port imports none of its types, and a function only what it uses.
 from __future__ import annotations
 
 from dataclasses import field
@@ -40,14 +40,14 @@ class Transaction(Protocol):
 class Documents(Protocol):
     """The document store. Paths alternate collection and id: `users/alice/conversations/c1`.
 
-    At most 1 MiB a document, 500 writes a batch, 10 values in `in`… as Firestore limits them;
-    what breaks a limit raises Invalid.
+    Limits are Firestore's, such as 1 MiB a document and 500 writes a batch; a write or query beyond
+    a limit raises Invalid.
     """
 
     async def get(self, path: str) -> Document | None: ...
 
     async def get_many(self, paths: Sequence[str]) -> list[Document | None]:
-        """Read in one round trip; the answers stand in the order of the paths."""
+        """Read in one round trip; answers come in the order of the paths."""
 
     async def query(self, query: Query) -> list[Document]:
         """Raises Invalid for a shape that no index of infra/firestore.indexes.json serves."""
@@ -68,13 +68,13 @@ class Documents(Protocol):
 
 
 class Vectors(Protocol):
-    """The vector index. A namespace is one user; rows of others can never come back."""
+    """The vector index. A namespace is one user; a query never returns rows of others."""
 
     async def upsert(self, namespace: str, rows: Sequence[Row]) -> None:
         """Write rows, each as a whole: one without dense values has none afterwards."""
 
     async def fetch(self, namespace: str, ids: Sequence[str]) -> dict[str, Row]:
-        """Return rows by id, in 32 bits; ids that are not there are left out."""
+        """Return rows by id, as 32-bit floats; missing ids are left out."""
 
     async def query_sparse(
         self, namespace: str, query: SparseVector, *, limit: int, where: Filter | None = None
@@ -92,7 +92,7 @@ class Vectors(Protocol):
         """Return the rows with the highest cosine (-1 to 1), best first; only those with dense values."""
 
     async def delete(self, namespace: str, ids: Sequence[str]) -> None:
-        """Delete rows; ids that are not there are no error."""
+        """Delete rows; a missing id is no error."""
 
     async def delete_namespace(self, namespace: str) -> None: ...
 
@@ -122,7 +122,7 @@ class ChatModel(Protocol):
 
 
 class Embedder(Protocol):
-    """Texts as vectors of one length; texts of like meaning are close by cosine."""
+    """Embeds texts as vectors of one length; similar meanings are close by cosine."""
 
     @property
     def name(self) -> str:
@@ -152,14 +152,14 @@ class Tasks(Protocol):
 
 
 class Identity(Protocol):
-    """Who calls."""
+    """Verifies users."""
 
     async def verify(self, token: str) -> UserId:
         """Raises NotAuthenticated."""
 
 
 class ServiceIdentity(Protocol):
-    """Which of our functions calls."""
+    """Verifies which of our functions calls."""
 
     async def get_token(self, audience: str) -> str: ...
 
@@ -168,10 +168,10 @@ class ServiceIdentity(Protocol):
 
 
 class Keys(Protocol):
-    """Wraps small secrets, such as users' tokens, with a key that never leaves its keeper."""
+    """Wraps small secrets, such as users' tokens, with a key that stays in the key store."""
 
     async def wrap(self, secret: bytes, *, bound_to: str) -> bytes:
-        """Encrypt at most 32 KiB; only with the same `bound_to` it can be unwrapped.
+        """Encrypt at most 32 KiB; `unwrap` needs the same `bound_to`.
 
         Raises Unavailable.
         """
@@ -185,8 +185,8 @@ class EgressRequest:
     """A call to a third party. `timeout_s` bounds the whole call, `max_bytes` the answer.
 
     `accepts` names the media types that a 2xx answer may have, such as application/json or text/*;
-    without any, all are taken, and so is an answer that says nothing of its type. Where only its
-    status counts, the body is not read without `wants_body`, and is empty.
+    without any, all are accepted, and so is an answer without a type. Without `is_body_needed` the
+    body is not read, and is empty.
     """
 
     method: str
@@ -201,9 +201,9 @@ class EgressRequest:
 
 @value
 class EgressResponse:
-    """What came back; `body` is whole and within `max_bytes`. It is untrusted.
+    """The answer of a third party, untrusted; `body` is complete and within `max_bytes`.
 
-    `headers` by lower-case names; what was said twice stands behind commas.
+    `headers` have lower-case names; repeated ones are joined by commas.
     """
 
     status: int
@@ -216,9 +216,9 @@ class Egress(Protocol):
     """The one way out to addresses that others chose."""
 
     async def send(self, request: EgressRequest) -> EgressResponse:
-        """Return any answer, redirects too, which are not followed.
+        """Return any answer; redirects are returned, not followed.
 
-        Raises NotAllowed (address or headers are refused), TimedOut, Unreadable (type, packing),
+        Raises NotAllowed (address or headers are refused), TimedOut, Unreadable (type, encoding),
         Unavailable (connect), TooLarge.
         """
 
@@ -253,7 +253,7 @@ class ToolBox(Protocol):
         """Call a tool of a connected service, as call() does."""
 
     async def disconnect_all(self, uid: UserId) -> None:
-        """Revoke and forget all tokens of a user. Raises Unavailable."""
+        """Revoke and delete all tokens of a user. Raises Unavailable."""
 
 
 @value
@@ -268,9 +268,9 @@ class PushMessage:
 
 @value
 class PushOutcome:
-    """What became of a push, by token: `sent` is on its way, `dead` may be forgotten.
+    """The outcome of a push by token: sent, dead (to be deleted), or to be retried.
 
-    For `later` another attempt may help, for `refused` none does: it tells the vendor's reason.
+    `refusal_reasons` are the vendor's, for tokens that no other attempt helps.
     """
 
     sent_tokens: Sequence[str] = ()
@@ -283,7 +283,7 @@ class Push(Protocol):
     """Delivers to a user's devices."""
 
     async def send(self, uid: UserId, tokens: Sequence[str], message: PushMessage) -> PushOutcome:
-        """Say of each token what became of it. Raises Unavailable when none was tried."""
+        """Return the outcome of each token. Raises Unavailable when none was tried."""
 
 
 class Clock(Protocol):
@@ -291,7 +291,7 @@ class Clock(Protocol):
         """Return the time, in UTC."""
 
     async def sleep(self, seconds: float) -> None:
-        """Return when so much time has passed."""
+        """Wait for so many seconds."""
 
 
 class NewId(Protocol):

@@ -10,7 +10,7 @@ INT64_LIMIT = 2**63
 
 
 def apply_changes(fields: Fields, changes: Fields) -> dict[str, Any]:
-    """Return `fields` with `changes` at their dotted paths; maps on the way are made."""
+    """Return `fields` with `changes` at their dotted paths; missing maps are created."""
     result = dict(fields)
     for dotted, change in changes.items():
         result = _put(result, dotted.split("."), change)
@@ -18,7 +18,7 @@ def apply_changes(fields: Fields, changes: Fields) -> dict[str, Any]:
 
 
 def project(fields: Fields, dotted_paths: Sequence[str]) -> dict[str, Any]:
-    """Return only the wanted dotted paths, where there is something."""
+    """Return only the fields at these dotted paths, where they exist."""
     result: dict[str, Any] = {}
     for dotted in dotted_paths:
         names = dotted.split(".")
@@ -76,7 +76,7 @@ def _increment(old: Any, by: int) -> int | float:
 
 
 def _append_missing(old: Sequence[Any], values: Sequence[Any]) -> list[Any]:
-    """Append what is not there; True is not 1 here, as everywhere in the store."""
+    """Append missing values; True and 1 differ, as everywhere in the store."""
     items = {build_sort_key(item): item for item in old}
     return [
         *old,

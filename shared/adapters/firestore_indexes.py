@@ -32,7 +32,7 @@ class Index:
 
 @value
 class IndexRequirement:
-    """What a composite index must hold: what is compared, in any order, then what is ordered."""
+    """The requirement on a composite index: compared fields in any order, then ordered ones."""
 
     group: str
     compared_fields: frozenset[tuple[str, Mode]]
@@ -99,7 +99,7 @@ class FirestoreIndexes:
         self.used_indexes.add(serving_index)
 
     def is_exempt(self, group: str, name: str) -> bool:
-        """Say whether a field, or a map that holds it, has no index."""
+        """Tell whether a field, or a map that holds it, has no index."""
         parts = name.split(".")
         return any(
             (group, ".".join(parts[:n])) in self.exempt_fields for n in range(1, len(parts) + 1)
@@ -120,10 +120,10 @@ def compute_effective_order(query: Query) -> tuple[Order, ...]:
 
 
 def find_requirement(query: Query) -> IndexRequirement | None:
-    """Return what a query needs of a composite index, or None where automatic ones serve it.
+    """Return the composite index that a query needs, or None where automatic ones serve it.
 
-    Those serve any number of equalities, or one field that is ordered or ranged over, or one
-    `array_contains`; what mixes them needs a composite one.
+    Automatic ones serve any number of equalities, or one field that is ordered or ranged over, or
+    one `array_contains`; a mix needs a composite one.
     """
     fixed_names = {w.field for w in query.where if w.operator == "=="}
     order = [
@@ -152,7 +152,7 @@ def _collect_fields(query: Query) -> set[str]:
 
 
 def _normalise_mode(mode: Mode) -> Mode:
-    """An equality reads an index in both directions."""
+    """Treat both directions alike: an equality reads an index in either."""
     return "asc" if mode == "desc" else mode
 
 

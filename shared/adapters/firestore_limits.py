@@ -33,7 +33,7 @@ MAX_DEPTH = 20
 MAX_WRITES = 500
 MAX_ALTERNATIVES = 30
 MAX_BATCH_BYTES = 7_000_000
-"""A request has 10 MiB, and on the wire values take up to half as much again as they count."""
+"""A request has 10 MiB, and values on the wire take up to half as much again."""
 
 RANGE_OPERATORS = frozenset({"<", "<=", ">", ">="})
 RESERVED_NAME = re.compile(r"__.*__", re.DOTALL)
@@ -66,7 +66,7 @@ def _check_id(name: str) -> None:
 
 
 def check_writes(writes: Sequence[Write]) -> None:
-    """Check what can be said of a batch without looking at the documents."""
+    """Check what can be checked of a batch without reading documents."""
     if len(writes) > MAX_WRITES:
         raise Invalid(f"A batch has at most {MAX_WRITES} writes, this one {len(writes)}")
     size_bytes = sum(_check_write(write) for write in writes)
@@ -117,7 +117,7 @@ def _measure_change(change: Any) -> int:
 
 
 def check_query(query: Query) -> None:
-    """Check the shape of a query, whatever indexes there are."""
+    """Check the shape of a query, apart from its indexes."""
     check_collection_path(query.collection)
     if query.limit is not None and query.limit < 1:
         raise Invalid(f"A limit is at least 1, this one {query.limit}")

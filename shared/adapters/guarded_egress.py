@@ -29,13 +29,13 @@ Resolver = Callable[[str, int], Awaitable[list[str]]]
 _MAX_ADDRESSES = 4
 _CONNECT_TIMEOUT_S = 10.0
 _LOOKUP_LIMITER = anyio.CapacityLimiter(64)
-"""Threads of their own: names that take long to resolve hold up nothing else that runs in threads."""
+"""Threads for name resolution: slow names delay no other work in threads."""
 
 
 async def resolve_with_system(host: str, port: int) -> list[str]:
-    """Ask the system for all IPv4 and IPv6 addresses, in the order to try them.
+    """Resolve to all IPv4 and IPv6 addresses, in the order to try them.
 
-    An address stands for itself: no thread has to wait for it.
+    An IP address needs no thread.
     """
     with suppress(ValueError):
         return [str(ip_address(host))]
@@ -80,7 +80,7 @@ class GuardedEgress:
             raise TimedOut(f"No whole answer within {request.timeout_s:g} seconds.") from error
 
     async def _resolve_target(self, target: Target) -> list[str]:
-        """Resolve once; one address that is not public spoils them all."""
+        """Resolve once; refuse the name if one of its addresses is not public."""
         try:
             addresses = await self._resolve(target.host.strip("[]"), target.port)
         except OSError as error:
@@ -109,9 +109,10 @@ class GuardedEgress:
     async def _exchange(
         self, target: Target, address: str, request: EgressRequest
     ) -> EgressResponse:
-        """Connect to `address`; the name stands in Host, in SNI and in the certificate.
+        """Connect to `address`; the name is used for Host, SNI and the certificate.
 
-        This is below httpx's client, which reads the address of a redirect even where it does not follow.
+        This happens below httpx's client, which reads the address of a redirect even when it does
+        not follow.
         """
         import httpx
 
@@ -142,7 +143,7 @@ class GuardedEgress:
                 await response.aclose()
 
     async def _load_tls_context(self) -> ssl.SSLContext:
-        """Build it once, in a thread: the world's certificates are many."""
+        """Build the TLS context once, in a thread: it loads many certificates."""
         if self._context is None:
             self._context = await anyio.to_thread.run_sync(self._tls)
         return self._context
@@ -160,7 +161,7 @@ def _build_headers(target: Target, request: EgressRequest) -> dict[str, str]:
 
 
 def _check_type(response: "httpx.Response", request: EgressRequest) -> None:
-    """Refuse another type than asked for before its body is read."""
+    """Refuse a type that was not requested before reading the body."""
     content_type = response.headers.get("content-type", "")
     if (
         request.accepts
@@ -172,7 +173,7 @@ def _check_type(response: "httpx.Response", request: EgressRequest) -> None:
 
 
 async def _read_body(response: "httpx.Response", max_bytes: int) -> bytes:
-    """Read and decode no further than `max_bytes`, on the wire and unpacked."""
+    """Read and decode at most `max_bytes`, both compressed and decompressed."""
     body = bytearray()
     async for chunk in response.aiter_raw():
         body += chunk

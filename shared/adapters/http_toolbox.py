@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
 AUDIENCE = "tool_proxy"
 _TIMEOUT_S = 35.0
-"""A little more than the proxy gives an app, so that its own answer arrives first."""
+"""A little longer than the proxy waits for an app, so that the proxy's answer arrives first."""
 _KEEPALIVE_EXPIRY_S = 2.0
-"""Less than a server keeps an idle connection, which is 5 s: a call on one that closes is lost."""
+"""Shorter than a server keeps an idle connection (5 s): a call on a closing one would be lost."""
 
 
 class HttpToolbox:
@@ -72,7 +72,7 @@ class HttpToolbox:
         raise ToolFailed("The service that calls apps does not answer.")
 
     async def aclose(self) -> None:
-        """Give up the pooled connections."""
+        """Close the pooled connections."""
         await self._client.aclose()
 
     async def _post(self, path: str, body: Mapping[str, Any]) -> "httpx.Response":
@@ -84,7 +84,10 @@ class HttpToolbox:
             raise ToolFailed("The service that calls apps does not answer.") from error
 
     async def _post_once(self, path: str, body: Mapping[str, Any]) -> "httpx.Response":
-        """Raises Unavailable where nothing was sent: only then is a second attempt no second call."""
+        """Raises Unavailable if nothing was sent.
+
+        Only then is a second attempt not a second call.
+        """
         import httpx
 
         token = await self._service_identity.get_token(AUDIENCE)

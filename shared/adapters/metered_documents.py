@@ -10,11 +10,11 @@ from shared.ports import Documents, Transaction
 T = TypeVar("T")
 
 INDEX_ENTRIES_PER_READ = 1_000
-"""An aggregation costs one read for so many index entries."""
+"""Index entries for which an aggregation is billed as one read."""
 
 
 class MeteredDocuments:
-    """Any Documents, counted: a document read or missing is a read, a query is one at least."""
+    """Counts any Documents: a document read or missing is one read, a query at least one."""
 
     def __init__(self, documents: Documents) -> None:
         self._documents = documents

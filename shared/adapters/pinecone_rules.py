@@ -34,7 +34,7 @@ def check_row(row: Row) -> None:
 
 
 def check_dense(vector: Sequence[float]) -> None:
-    """Raises Invalid for a vector that has no cosine with others."""
+    """Raises Invalid for a vector without a cosine."""
     if not 1 <= len(vector) <= MAX_DIMENSIONS or not all(map(math.isfinite, vector)):
         raise Invalid(f"A dense vector has 1 to {MAX_DIMENSIONS} finite numbers")
     if not any(vector):
@@ -48,7 +48,7 @@ def _is_flat(value: object) -> bool:
 
 
 def matches(where: Filter, metadata: Metadata) -> bool:
-    """Apply a filter; conditions side by side must all hold. Raises Invalid for unknown operators."""
+    """Apply a filter; all its conditions must hold. Raises Invalid for unknown operators."""
     return all(_is_condition_met(name, condition, metadata) for name, condition in where.items())
 
 

@@ -15,12 +15,12 @@ from shared.resilience.retry import MAX_ATTEMPTS, compute_backoff_s
 T = TypeVar("T")
 
 Attempt = Callable[[ChatModel], AsyncGenerator[T, None]]
-"""Asks a model once and yields what it tells."""
+"""Calls a model once and yields its events."""
 
 
 @value
 class _GuardedModel:
-    """A model as one role asks it."""
+    """A model of one role."""
 
     name: str
     model: ChatModel
@@ -29,14 +29,14 @@ class _GuardedModel:
 
 
 class ResilientModel:
-    """Asks a role's models in their order until one has begun to answer.
+    """Calls a role's models in order until one has begun to answer.
 
-    Only what passes (Unavailable) is tried again, and only before the first event: nobody ever
-    reads the beginnings of two answers. A model whose breaker is open is passed over.
+    Only a passing failure (Unavailable) is retried, and only before the first event, so that no
+    reader sees the beginnings of two answers. A model with an open circuit breaker is skipped.
     """
 
     def __init__(self, models: Mapping[ModelRole, Sequence[ChatModel]], clock: Clock) -> None:
-        """`models` holds at least one for each role, in the order they are asked."""
+        """`models` has at least one for each role, in the order of use."""
         self._clock = clock
         self._models_by_role = {
             role: [_guard(model, role, is_fallback=n > 0) for n, model in enumerate(role_models)]
@@ -44,7 +44,7 @@ class ResilientModel:
         }
 
     def name(self, role: ModelRole) -> str:
-        """Name the model that is asked first; Finished names the one that answered."""
+        """Name the first model; ModelCallFinished names the one that answered."""
         return self._models_by_role[role][0].name
 
     @asynccontextmanager
@@ -94,7 +94,7 @@ class ResilientModel:
     async def _prepare_attempt(
         self, candidate: _GuardedModel, earlier_failure: Unavailable | None
     ) -> bool:
-        """Wait before a second attempt. False for a model that is to be left alone."""
+        """Wait before a second attempt. Return False if there is to be none."""
         if not candidate.breaker.allow(self._clock.now()):
             return False
         if earlier_failure is None:
@@ -107,7 +107,10 @@ class ResilientModel:
     async def _attempt_once(
         self, candidate: _GuardedModel, ask: Attempt[T]
     ) -> AsyncGenerator[T, None]:
-        """Make one attempt, and let its end be known; one that is left says nothing."""
+        """Make one attempt and record its result.
+
+        An attempt that the caller leaves records nothing.
+        """
         telemetry.count(model_attempts=1)
         if candidate.is_fallback:
             telemetry.add_fields(fallback_model=candidate.name)

@@ -80,10 +80,7 @@ class Session:
 
     @property
     def is_main(self) -> bool:
-        """Whether the session is a main one, which begins by itself.
-
-        The user creates all others.
-        """
+        """Whether the session begins by itself; the user creates all others."""
         return self.id == build_main_session_id(self.app_id)
 
     def is_summarised(self, message: Message) -> bool:

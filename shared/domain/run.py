@@ -149,8 +149,7 @@ RUN_TTL = timedelta(hours=24)
 
 @value
 class Run:
-    """A run as it is stored; `outcome` and `last_seq`, the number of its RunEnded, come with its
-    end.
+    """A run as it is stored; `outcome` and `last_seq`, the end's number, come with its end.
 
     Its process holds the lease; after the lease, any reader of the run closes it. `fingerprint` is
     a hash of the question, `version` changes with every write.

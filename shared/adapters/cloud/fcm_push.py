@@ -15,14 +15,14 @@ from shared.ports import PushMessage, PushOutcome
 
 TIMEOUT_S = 10.0
 INVALID_TOKEN_PHRASE = "registration token"  # noqa: S105  what FCM says of a token that is none
-"""FCM calls a malformed token and a malformed message by the same code."""
+"""FCM uses the same code for a malformed token and a malformed message."""
 
 
 class FcmPush:
     """Sends to the devices of one project.
 
-    A token is dead when its app is gone from the device; a push is refused when we did something
-    wrong, and another attempt may help with everything else.
+    A token is dead when its app is gone from the device. A push is refused when we made a mistake;
+    any other failure may be retried.
     """
 
     def __init__(self, *, project: str) -> None:
@@ -45,7 +45,7 @@ class FcmPush:
         )
 
     def _send(self, tokens: Sequence[str], message: PushMessage) -> list[Any]:
-        """Return what went wrong for each token, or None."""
+        """Return the error of each token, or None."""
         from firebase_admin import messaging
         from firebase_admin.exceptions import FirebaseError
         from google.auth.exceptions import GoogleAuthError
@@ -59,7 +59,7 @@ class FcmPush:
 
     @cached_property
     def _app(self) -> Any:
-        """Stand in firebase_admin's registry under a name of one's own: messaging asks for that."""
+        """Register with firebase_admin under a name of its own, which messaging needs."""
         from firebase_admin import credentials, initialize_app
 
         options = {"projectId": self._project, "httpTimeout": TIMEOUT_S}
@@ -67,7 +67,7 @@ class FcmPush:
 
 
 def _to_fcm_message(token: str, message: PushMessage) -> Any:
-    """Build a message of which Android, iOS and browsers each keep one a tag."""
+    """Build a message; Android, iOS and browsers each show one for a tag."""
     from firebase_admin import messaging
 
     fcm_message = messaging.Message(
@@ -93,7 +93,7 @@ def _classify_error(error: Any) -> Literal["sent", "dead", "later", "refused"]:
 
 
 def _is_dead(error: Any) -> bool:
-    """Tell whether the app is gone from the device, or the token never was one."""
+    """Tell whether the token is dead: the app is gone, or the token is malformed."""
     from firebase_admin.exceptions import InvalidArgumentError, NotFoundError
 
     if isinstance(error, InvalidArgumentError):
@@ -102,7 +102,7 @@ def _is_dead(error: Any) -> bool:
 
 
 def _is_our_fault(error: Any) -> bool:
-    """Tell whether the message, the project, its credentials or its key at Apple are wrong."""
+    """Tell whether the fault is ours: the message, the project or its credentials."""
     from firebase_admin.exceptions import (
         InvalidArgumentError,
         PermissionDeniedError,

@@ -59,7 +59,7 @@ class FirestoreDocuments:
     """The Documents port on one Firestore database."""
 
     def __init__(self, client: firestore.AsyncClient) -> None:
-        """Raises Unavailable at once when the client speaks to an emulator that is not there."""
+        """Raises Unavailable at once when the client's emulator does not run."""
         _probe(client._emulator_host)  # noqa: SLF001 - the client tells it nowhere else
         self._client = client
 
@@ -152,7 +152,7 @@ async def _get_many(
     paths: Sequence[str],
     transaction: firestore.AsyncTransaction | None = None,
 ) -> list[Document | None]:
-    """Read what Firestore returns in any order, and put it into the order of the paths."""
+    """Sort what Firestore returns in any order into the order of the paths."""
     for path in paths:
         limits.check_document_path(path)
     if not paths:
@@ -225,7 +225,7 @@ def _to_write_option(version: str | None) -> Any:
 
 
 def _to_field_path(dotted: str) -> str:
-    """Quote a field path where Firestore's grammar asks for it."""
+    """Quote a field path if Firestore's grammar requires it."""
     path: str = firestore.AsyncClient.field_path(*dotted.split("."))
     return path
 
@@ -237,7 +237,7 @@ def _to_document(snapshot: Any) -> Document:
 
 
 def _to_plain(value: Any) -> Any:
-    """Turn the client's own kind of time into a plain one."""
+    """Convert the client's own time type into datetime."""
     if isinstance(value, datetime):
         return datetime.combine(value.date(), value.timetz())
     if isinstance(value, dict):
@@ -248,7 +248,7 @@ def _to_plain(value: Any) -> Any:
 
 
 def _probe(emulator: str | None) -> None:
-    """Without this the first call would wait a minute for an emulator that is not up."""
+    """Check that the emulator is up; otherwise the first call would wait a minute."""
     if emulator is None:
         return
     host, _, port = emulator.rpartition(":")

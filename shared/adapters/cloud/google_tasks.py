@@ -81,5 +81,5 @@ class GoogleTasks:
 
 
 def _build_task_id(target: str, name: str) -> str:
-    """Begin with a hash: Cloud Tasks is slow where many ids begin alike."""
+    """Prefix the id with a hash: Cloud Tasks is slow where many ids begin alike."""
     return f"{sha256(f'{target}/{name}'.encode()).hexdigest()[:32]}-{target}"

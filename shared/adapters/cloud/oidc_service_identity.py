@@ -11,7 +11,7 @@ from shared.domain.errors import NotAuthenticated, Unavailable
 CERTS_URL = "https://www.googleapis.com/oauth2/v1/certs"
 ISSUERS = ("https://accounts.google.com", "accounts.google.com")
 REMOVED_SIGNATURE = ".SIGNATURE_REMOVED_BY_GOOGLE"
-"""How Cloud Run ends a token it has checked: cloud.google.com/run/docs/troubleshooting."""
+"""The signature of a checked token: cloud.google.com/run/docs/troubleshooting."""
 TIMEOUT_S = 10.0
 INVALID_TOKEN = "Invalid authorization token"  # noqa: S105  a message, no token
 
@@ -89,7 +89,7 @@ class OidcServiceIdentity:
 
     @cached_property
     def _request(self) -> Any:
-        """Make requests that keep certificates for as long as their headers allow."""
+        """Build an HTTP client that caches certificates for as long as their headers allow."""
         from functools import partial
 
         import requests
@@ -100,7 +100,7 @@ class OidcServiceIdentity:
 
 
 def _decode_claims(token: str) -> Mapping[str, Any]:
-    """Read a token whose signature and audience were checked before it came here."""
+    """Read a token whose signature and audience are already checked."""
     from google.auth import jwt
 
     try:

@@ -85,7 +85,7 @@ class _PartialCall:
     arguments: list[str] = field(default_factory=list)
 
     def is_continued_by(self, piece: _CallPiece) -> bool:
-        """Tell by id where both have one: some providers give every call the same index."""
+        """Compare ids where both have one: some providers give every call the same index."""
         if self.id and piece.id:
             return self.id == piece.id
         return self.index == piece.index
@@ -104,14 +104,17 @@ class ChunkReader:
         self._usage = Usage()
 
     def feed(self, data: bytes) -> Iterator[ModelEvent]:
-        """Yield what `data` completes. Raises ModelFailed, or Unavailable for a reported fault."""
+        """Yield the events that `data` completes.
+
+        Raises ModelFailed, or Unavailable for a reported fault.
+        """
         *lines, self._buffer = (self._buffer + data).split(b"\n")
         for line in lines:
             if line.startswith(b"data:"):
                 yield from self._read_payload(line[5:].strip())
 
     def flush(self) -> Iterator[ModelEvent]:
-        """Yield what was still open. Raises Unavailable when the stream broke off."""
+        """Yield what is still open. Raises Unavailable when the stream broke off."""
         if not self.is_done:
             yield from self.feed(b"\n")
         if not self.is_done:
@@ -179,7 +182,10 @@ class ChunkReader:
 def build_error(
     status: int, code: str | None = None, *, retry_after_s: float | None = None
 ) -> Unavailable | ModelFailed:
-    """Name the error behind an HTTP status; the provider's text may quote the prompt and stays out."""
+    """Build the error for an HTTP status.
+
+    The provider's text is left out, as it may quote the prompt.
+    """
     reason = f"the model provider answered {status}" + (f" ({code})" if code else "")
     if status in _RETRYABLE_STATUSES or status >= 500:
         return Unavailable(reason, retry_after_s=retry_after_s)
@@ -187,13 +193,13 @@ def build_error(
 
 
 def parse_retry_after_s(headers: Mapping[str, str]) -> float | None:
-    """Read after how many seconds to come back; a date, which no provider sends, counts as none."""
+    """Parse Retry-After in seconds; a date, which no provider sends, is ignored."""
     header = headers.get("retry-after", "")
     return float(header) if header.isdecimal() else None
 
 
 def _parse_stream_error(error: Any) -> Unavailable | ModelFailed:
-    """Name the error that a provider reports inside a stream that had begun."""
+    """Build the error that a provider reports inside a stream."""
     facts = error if isinstance(error, dict) else {}
     if facts.get("type") == "invalid_request_error":
         return build_error(400)

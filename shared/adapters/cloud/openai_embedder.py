@@ -10,14 +10,14 @@ from shared.adapters.cloud.openai_chunks import build_error, parse_retry_after_s
 from shared.domain.errors import Unavailable
 
 MAX_BATCH_TEXTS = 256
-"""Our texts are turns: so many stay below the 300,000 tokens that a request may have."""
+"""Texts in a request: so many turns stay below the limit of 300,000 tokens."""
 MAX_TEXT_CHARS = 8_000
-"""Some 2,000 tokens, of the 8,191 that a text may have in any script."""
+"""About 2,000 tokens; a text may have 8,191 in any script."""
 _TIMEOUT = httpx2.Timeout(10.0, connect=5.0)
 
 
 class OpenaiEmbedder:
-    """The client repeats twice what may be repeated, and is built on first use."""
+    """The client retries twice, and is built on first use."""
 
     def __init__(self, *, api_key: str, base_url: str, model: str) -> None:
         self.name = model

@@ -29,17 +29,20 @@ from shared.domain.model import (
 T = TypeVar("T")
 
 _TIMEOUT = httpx2.Timeout(60.0, connect=5.0)
-"""The 60 s count between two chunks; the whole of a turn is bounded by who asks."""
+"""60 s between two chunks; the caller bounds the whole turn."""
 _DRAIN_TIMEOUT_S = 0.1
 _MAX_STRUCTURED_CHARS = 200_000
-"""Many times what our schemas need; a model in a loop does not stop by itself."""
+"""Many times what our schemas need: a model in a loop does not stop by itself."""
 
 
 class OpenaiModel:
-    """One attempt a call, at one address; the client is built on first use, in the loop that uses it."""
+    """Makes one attempt a call, at one address.
+
+    The client is built on first use, in the loop that uses it.
+    """
 
     def __init__(self, *, api_key: str | None, base_url: str, models: Mapping[str, str]) -> None:
-        """Without a key, every call raises ModelFailed: a product may do without some roles."""
+        """Without a key, every call raises ModelFailed, because some roles are optional."""
         self._api_key = api_key
         self._base_url = base_url
         self._models = models
@@ -79,7 +82,7 @@ class OpenaiModel:
         return _parse_answer(text, prompt, schema)
 
     async def aclose(self) -> None:
-        """Close the connections that are kept for the next call."""
+        """Close the pooled connections."""
         if "_client" in vars(self):
             await self._client.close()
 
@@ -116,7 +119,7 @@ class OpenaiModel:
 
 @contextmanager
 def _translate_errors() -> Iterator[None]:
-    """Translate the vendor's errors, and drop them: their text may quote the prompt."""
+    """Translate the vendor's errors without their text, which may quote the prompt."""
     try:
         yield
     except APIStatusError as error:
@@ -127,7 +130,7 @@ def _translate_errors() -> Iterator[None]:
 
 
 async def _drain(chunks: AsyncIterator[bytes]) -> None:
-    """Read to the end, which is near: only then can the connection serve the next call."""
+    """Read the rest of the stream: only then is the connection reusable."""
     with anyio.move_on_after(_DRAIN_TIMEOUT_S), suppress(httpx2.TransportError):
         async for _ in chunks:
             pass

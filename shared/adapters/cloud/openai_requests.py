@@ -22,11 +22,11 @@ from shared.domain.model import (
 from shared.security.fencing import fence_untrusted
 
 _UNSUPPORTED_KEYWORDS = frozenset({"default", "title", "minLength", "maxLength", "uniqueItems"})
-"""Keywords that strict mode refuses; the answer is parsed by the whole schema all the same."""
+"""Keywords that strict mode refuses; the answer is parsed by the whole schema."""
 
 
 def build_chat_body(model: str, messages: Sequence[ModelMessage]) -> dict[str, Any]:
-    """Ask for a stream that ends by saying what it used."""
+    """Build the body of a stream that reports its usage at the end."""
     return {
         "model": model,
         "messages": [*map(_to_wire_message, messages)],
@@ -65,20 +65,20 @@ def to_wire_tool(spec: ToolSpec) -> dict[str, Any]:
 
 
 def build_prompt_messages(prompt: Prompt) -> Sequence[ModelMessage]:
-    """Put the data behind the instructions, in a fence that nothing in the data can close."""
+    """Put the data after the instructions, in a fence that the data cannot close."""
     data = to_json(prompt.data).decode().replace("`", "\\u0060")
     return SystemText(text=prompt.instructions), UserText(text=f"```json\n{data}\n```")
 
 
 def build_response_format(name: str, schema: type) -> dict[str, Any]:
-    """Ask for an answer of this schema; the API takes no slash in its name."""
+    """Build the response format of a schema; the API allows no slash in its name."""
     strict = _to_strict(type_adapter(schema).json_schema())
     json_schema = {"name": name.rpartition("/")[2], "schema": strict, "strict": True}
     return {"type": "json_schema", "json_schema": json_schema}
 
 
 def _to_strict(schema: Any) -> Any:
-    """Close every object and require all its fields, as strict mode wants it."""
+    """Forbid other fields and require all, as strict mode needs it."""
     if isinstance(schema, list):
         return [_to_strict(part) for part in schema]
     if not isinstance(schema, Mapping):
@@ -94,7 +94,7 @@ def _to_strict(schema: Any) -> Any:
 
 
 def _to_strict_part(key: str, part: Any) -> Any:
-    """Leave names alone: a field may be called `title` or `default`."""
+    """Keep field names: a field may be called `title` or `default`."""
     if key in {"properties", "$defs"}:
         return {name: _to_strict(schema) for name, schema in part.items()}
     return _to_strict(part)

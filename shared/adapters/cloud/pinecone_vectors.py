@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 
 ATTEMPT_TIMEOUT_S = 5.0
 TOTAL_TIMEOUT_S = 15.0
-"""The client repeats what may be repeated, by its own backoff, within this time."""
+"""The client retries by its own backoff within this time."""
 MAX_UPSERT_ROWS = 1_000
 MAX_UPSERT_BYTES = 1_900_000
-"""A request has at most 2 MB; the rest is for what stands around the rows."""
+"""A request has at most 2 MB; the rest is for the envelope of the rows."""
 MAX_DELETE_IDS = 1_000
 MAX_FETCH_IDS = 50
-"""They stand in the URL."""
+"""Ids of one request: they are part of the URL."""
 
 
 class PineconeVectors:
@@ -38,9 +38,9 @@ class PineconeVectors:
         self._dense_host = dense_host
 
     async def upsert(self, namespace: str, rows: Sequence[Row]) -> None:
-        """Check all rows before the first request; the sparse index is written last.
+        """Check all rows before the first request, and write the sparse index last.
 
-        A row that is found by words has its dense values already.
+        So a row that is found by words already has its dense values.
         """
         for row in rows:
             check_row(row)
@@ -170,7 +170,10 @@ async def _delete(index: "AsyncIndex", namespace: str, ids: Sequence[str]) -> No
 
 @asynccontextmanager
 async def _translate_errors() -> AsyncIterator[None]:
-    """Tell what time may heal from what Pinecone will refuse again; a wrong key is our bug."""
+    """Translate errors.
+
+    What may pass is Unavailable, a refusal is Invalid, a wrong key is our bug.
+    """
     from pinecone import errors
 
     try:
@@ -197,7 +200,7 @@ async def _translate_errors() -> AsyncIterator[None]:
 
 @asynccontextmanager
 async def _ignore_missing_namespace() -> AsyncIterator[None]:
-    """Take a namespace that does not exist for one that is empty."""
+    """Treat a missing namespace as an empty one."""
     from pinecone import errors
 
     try:
@@ -241,7 +244,7 @@ def _to_row(sparse: Any, dense: Any) -> Row:
 
 
 def _decode_metadata(metadata: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Pinecone keeps every number as a float; whole ones were whole."""
+    """Restore whole numbers, which Pinecone stores as floats."""
     return {
         name: int(value) if isinstance(value, float) and value.is_integer() else value
         for name, value in (metadata or {}).items()

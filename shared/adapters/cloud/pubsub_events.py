@@ -23,7 +23,7 @@ class PubsubEvents:
         await anyio.to_thread.run_sync(self._publish, topic, json.dumps(dict(event)).encode())
 
     def _publish(self, topic: str, data: bytes) -> None:
-        """Wait until Pub/Sub has the message: only then is it durable."""
+        """Publish, and wait until Pub/Sub has stored the message."""
         from google.api_core.exceptions import GoogleAPIError
 
         path = self._client.topic_path(self._project, topic)

@@ -44,11 +44,10 @@ class StoredRow(NamedTuple):
 
 
 class ExactIndex:
-    """Rows by position, in the order they came; `version` is the last write that was taken in.
+    """Rows by position, in the order of arrival; `version` is the last write taken in.
 
-    A row that is replaced or deleted leaves its position dead. New rows get arrays of their own,
-    joined with those before once they have grown as large: taking in a few rows is cheap.
-    Hold `lock` around everything.
+    A replaced or deleted row leaves a dead position. New rows get arrays of their own, which are
+    merged once they have grown as large: adding a few rows is cheap. Hold `lock` around every use.
     """
 
     def __init__(self) -> None:
@@ -68,7 +67,7 @@ class ExactIndex:
         return len(self._ids)
 
     def is_worn(self) -> bool:
-        """Tell whether most positions are dead: reading anew then costs less than it frees."""
+        """Tell whether most positions are dead, so that reading anew is cheaper."""
         return len(self._ids) > 2 * len(self._positions)
 
     def update(self, rows: Sequence[StoredRow], version: int) -> None:
@@ -81,7 +80,7 @@ class ExactIndex:
                 _push(self._matrices.setdefault(length, []), matrix)
 
     def retain_only(self, ids: set[str]) -> None:
-        """Drop every other row."""
+        """Keep only these rows."""
         for row_id in self._positions.keys() - ids:
             self._alive[self._positions.pop(row_id)] = False
 
@@ -93,7 +92,7 @@ class ExactIndex:
         return self._build_hits(found, scores, self._read_weights(query, found))
 
     def search_dense(self, vector: Sequence[float], limit: int, where: Filter) -> list[Hit]:
-        """Rows of another length are not compared."""
+        """Search the rows of the vector's length; others cannot be compared."""
         scores = np.full(len(self), np.nan)
         for matrix in self._matrices.get(len(vector), ()):
             matrix.set_scores(vector, scores)
@@ -117,7 +116,7 @@ class ExactIndex:
     def _select_positions(
         self, scores: Floats, candidates: Mask, limit: int, where: Filter
     ) -> list[int]:
-        """Look at the best few; at more where the filter leaves too few of these."""
+        """Take the best few, and more where the filter leaves too few of them."""
         positions = np.flatnonzero(candidates & self._build_mask(where))
         other_conditions = {name: condition for name, condition in where.items() if name != "kind"}
         width = limit
@@ -136,7 +135,7 @@ class ExactIndex:
     def _read_weights(
         self, query: SparseVector, positions: Sequence[int]
     ) -> Iterable[tuple[float, ...]]:
-        """Return what each term of the query weighs in each of the rows found."""
+        """Return the weight of each query term in each hit."""
         rows = np.array(positions, np.int32)
         weights = np.zeros((len(rows), len(query.indices)), np.float32)
         for postings in self._postings:
@@ -159,9 +158,9 @@ class ExactIndex:
         ]
 
     def _build_mask(self, where: Filter) -> Mask:
-        """Leave out what is dead, of another kind or of another time.
+        """Drop rows that are dead, or of another kind or time.
 
-        About the kind this decides; about all else `matches` does, for the few that come first.
+        It decides about the kind; `matches` decides about the rest, for the few that come first.
         """
         mask = self._alive
         if "kind" in where:
@@ -179,7 +178,7 @@ class ExactIndex:
 
 @lru_cache(maxsize=MAX_DECODED_ROWS)
 def _decode_metadata(metadata: str) -> Mapping[str, MetadataValue]:
-    """Decode metadata once for the hits that questions share; nobody changes it."""
+    """Decode metadata once for hits that several questions share; it is read-only."""
     decoded: dict[str, MetadataValue] = from_json(metadata)
     return decoded
 
@@ -195,7 +194,7 @@ J = TypeVar("J", bound=_Mergeable)
 
 
 def _push(stack: list[J], new: J) -> None:
-    """Join what is not much larger, so that there are few arrays and an entry seldom moves."""
+    """Merge arrays of similar size, so that there are few and an entry seldom moves."""
     while stack and len(stack[-1].rows) <= 2 * len(new.rows):
         new = stack.pop().merge(new)
     stack.append(new)

@@ -15,14 +15,14 @@ Positions = NDArray[np.int32]
 Mask = NDArray[np.bool_]
 
 SAMPLE_STEP = 16
-"""One in so many scores is looked at first."""
+"""The sample for the threshold: one score in so many."""
 COSINE_DIGITS = 6
-"""What 32 bits can tell: the same vector gets the same cosine, in whichever matrix it stands."""
+"""Precision of a cosine in 32 bits: equal vectors get equal cosines in every matrix."""
 
 
 @dataclass(frozen=True, slots=True)
 class Postings:
-    """Rows by term: entries `starts[n]:starts[n + 1]` are the rows that hold `terms[n]`, in order."""
+    """Rows by term: entries `starts[n]:starts[n + 1]` are the rows with `terms[n]`, in order."""
 
     terms: Terms
     starts: NDArray[np.int64]
@@ -62,7 +62,7 @@ class Postings:
         scores += np.bincount(rows, np.concatenate(products), len(scores))
 
     def read_weights(self, query: SparseVector, rows: Positions) -> Vectors:
-        """Return what each term of the query weighs in each of `rows`: (rows, terms) float32."""
+        """Return the weight of each query term in each of `rows`: (rows, terms) float32."""
         weights = np.zeros((len(rows), len(query.indices)), np.float32)
         for n, term in enumerate(query.indices):
             entries = self._find_entries(term)
@@ -120,9 +120,9 @@ def select_best(scores: Floats, count: int) -> NDArray[np.int64]:
 
 
 def _select_candidates(scores: Floats, count: int) -> NDArray[np.int64]:
-    """Return the places of the highest scores, and some more, in order.
+    """Return the places of the highest scores and some more, in order.
 
-    So many are as good as the last of the best in a sample that no other can be among the best.
+    They are as good as the last of the best in a sample, so no other can be among the best.
     """
     sample = scores[::SAMPLE_STEP]
     if count >= len(sample):

@@ -8,7 +8,7 @@ from shared.ports import PushMessage, PushOutcome
 
 
 class InboxPush:
-    """Leaves the message to the inbox, which shows it already."""
+    """Sends nothing: the inbox shows the message already."""
 
     async def send(self, uid: UserId, tokens: Sequence[str], message: PushMessage) -> PushOutcome:
         telemetry.info("push_left_to_inbox", uid=telemetry.hash_id(uid), tag=message.tag)

@@ -11,7 +11,7 @@ MAX_BATCH_TEXTS = 64
 
 
 class LocalEmbedder:
-    """The model is loaded with the first text, in a few seconds and 200 MB; one call at a time."""
+    """Loads the model with the first text, in a few seconds and 200 MB; one call at a time."""
 
     name = "all-MiniLM-L6-v2"
 

@@ -15,7 +15,10 @@ INVALID_TOKEN = "Invalid authorization token"  # noqa: S105  a message, no token
 
 
 def read_secret(data_dir: Path, name: str = "secret") -> bytes:
-    """Return 32 secret bytes of this data directory; the first process makes them, for its owner only."""
+    """Return 32 secret bytes of this data directory.
+
+    The first process creates the file, readable by its user only.
+    """
     path = data_dir / name
     if not path.exists():
         data_dir.mkdir(parents=True, exist_ok=True)
@@ -24,7 +27,7 @@ def read_secret(data_dir: Path, name: str = "secret") -> bytes:
 
 
 def _create_secret(path: Path) -> None:
-    """Put a whole secret in place, unless another process was first."""
+    """Write the secret file, unless another process was first."""
     draft = path.with_name(f"{path.name}.{secrets.token_hex(8)}")
     descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with os.fdopen(descriptor, "wb") as file:
@@ -38,13 +41,13 @@ def _create_secret(path: Path) -> None:
 
 
 class LocalIdentity:
-    """Users of the embedded world, as whoever runs it says."""
+    """Users of the embedded world, named by the process that serves it."""
 
     def __init__(self, secret: bytes) -> None:
         self._serializer = URLSafeTimedSerializer(secret, salt="user")
 
     def issue(self, uid: str) -> str:
-        """Make a token for a user. Raises Invalid for an id that cannot stand in a path."""
+        """Issue a token for a user. Raises Invalid for an id that cannot be part of a path."""
         if not is_id(uid):
             raise Invalid("uid: use 1 to 64 letters, digits, _ or -")
         return str(self._serializer.dumps(uid))
@@ -54,7 +57,7 @@ class LocalIdentity:
 
 
 class LocalServiceIdentity:
-    """Functions of the embedded world; a token is good for one of them."""
+    """Functions of the embedded world; a token is valid for one of them."""
 
     def __init__(self, secret: bytes) -> None:
         self._serializer = URLSafeTimedSerializer(secret, salt="service")

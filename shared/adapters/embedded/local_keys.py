@@ -8,7 +8,7 @@ _NONCE_BYTES = 12
 
 
 class LocalKeys:
-    """Wraps with one 256-bit key; what is wrapped begins with its nonce."""
+    """Wraps with one 256-bit key; the ciphertext begins with its nonce."""
 
     def __init__(self, key: bytes) -> None:
         self._key = key

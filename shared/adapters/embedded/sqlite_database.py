@@ -16,14 +16,14 @@ from shared.domain.errors import Unavailable
 T = TypeVar("T")
 
 LAYOUT_VERSION = 1
-"""Which tables and columns a file has; raised with every change that older files lack."""
+"""The version of the tables; raised with every change that older files lack."""
 MAX_READERS = 4
 BUSY_TIMEOUT_S = 10.0
 BUSY_CODES = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
 
 
 class LayoutMismatch(Exception):
-    """The file was made by another version, whose tables differ; the message says what to do."""
+    """The file has the tables of another version; the message says what to do."""
 
     def __init__(self, path: Path, layout: int) -> None:
         super().__init__(
@@ -48,9 +48,9 @@ class SqliteDatabase:
         self._close = weakref.finalize(self, _close, self._writer, self._readers, self._connections)
 
     def add_schema(self, sql: str) -> None:
-        """Run `sql` before the next work: adapters say here which tables they need.
+        """Register `sql` for the tables that an adapter needs; it runs before the next work.
 
-        Every process says it again, so each statement must be `CREATE … IF NOT EXISTS`.
+        Every process runs it, so each statement must be `CREATE … IF NOT EXISTS`.
         """
         self._pending_schema.append(sql)
 
@@ -61,11 +61,14 @@ class SqliteDatabase:
         return await self._run(self._readers, "BEGIN", work)
 
     async def write(self, work: Callable[[sqlite3.Connection], T]) -> T:
-        """Run `work` in a transaction, alone: all it changed is kept, or nothing if it raises."""
+        """Run `work` in an exclusive transaction.
+
+        All its changes are stored, or none if it raises.
+        """
         return await self._run(self._writer, "BEGIN IMMEDIATE", work)
 
     def close(self) -> None:
-        """Finish what runs and close the file; a database that nobody uses any more closes itself."""
+        """Finish running work and close the file; an unused database closes itself."""
         self._writer.shutdown()
         self._readers.shutdown()
         self._close()
@@ -94,7 +97,7 @@ class SqliteDatabase:
 
 
 class _Connections:
-    """One connection a thread, and all of them for closing."""
+    """One connection for each thread, and all of them for closing."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -129,7 +132,7 @@ def _open(path: Path) -> sqlite3.Connection:
 
 
 def _check_layout(connection: sqlite3.Connection, path: Path) -> None:
-    """Mark a new file as ours. Raises OtherLayout."""
+    """Stamp a new file with our layout. Raises OtherLayout."""
     if _read_layout(connection) == LAYOUT_VERSION:
         return
 
@@ -150,7 +153,7 @@ def _read_layout(connection: sqlite3.Connection) -> int:
 
 
 def _use_wal(connection: sqlite3.Connection) -> None:
-    """Switch the file to WAL, once and for all; SQLite's own timeout does not cover the switch."""
+    """Switch the file to WAL; SQLite's own timeout does not cover the switch."""
     deadline = time.monotonic() + BUSY_TIMEOUT_S
     while True:
         try:
@@ -183,7 +186,7 @@ def _transact(
 
 
 def _do_nothing(_: sqlite3.Connection) -> None:
-    """Write nothing: waiting for it means that the tables are there."""
+    """Do nothing: its end means that the tables exist."""
 
 
 def _close(writer: Executor, readers: Executor, connections: _Connections) -> None:

@@ -55,7 +55,7 @@ TREE_CONDITION = "path = ?1 OR (path > ?1 || '/' AND path < ?1 || '0')"  # '0' f
 
 
 class ChangeListener(Protocol):
-    """Called inside the transaction for each document that changes; None where there is none."""
+    """Called inside the transaction for each changed document; None: no listener."""
 
     def __call__(
         self, connection: sqlite3.Connection, path: str, old: Fields | None, new: Fields | None, /
@@ -134,14 +134,14 @@ class SqliteDocuments:
         return build_select(query, columns)
 
     def _make_index(self, query: Query) -> None:
-        """Let SQLite seek, when a query of this shape comes for the first time."""
+        """Create the SQLite index for a query of a new shape."""
         index = build_create_index(query)
         if index is not None and index not in self._created_indexes:
             self._database.add_schema(index)
             self._created_indexes.add(index)
 
     async def _commit(self, transaction: "_SqliteTransaction") -> None:
-        """Apply the buffered writes. Raises _Contended where what was read has changed since."""
+        """Apply the buffered writes. Raises _Contended if a document that was read has changed."""
         limits.check_writes(transaction.writes)
 
         def commit(connection: sqlite3.Connection) -> None:
@@ -195,7 +195,7 @@ class SqliteDocuments:
 
 
 class _SqliteTransaction:
-    """One attempt: remembers the version of what it read, None where nothing was."""
+    """One attempt: remembers the version of each read, None for a missing document."""
 
     def __init__(self, documents: SqliteDocuments) -> None:
         self._documents = documents
@@ -259,7 +259,7 @@ def _check_precondition(write: Write, old: Document | None) -> None:
 
 
 def _compute_fields(write: Write, old: Document | None) -> Fields | None:
-    """Return what stands at the path after a write whose precondition holds."""
+    """Return the document at the path after a write whose precondition holds."""
     match write:
         case Create(fields=fields) | Set(fields=fields):
             return fields

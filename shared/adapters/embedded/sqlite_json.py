@@ -21,7 +21,7 @@ def loads(text: str) -> Any:
 
 
 class JsonFields(Mapping[str, Any]):
-    """A document's fields, decoded when somebody looks: who knows this version already does not."""
+    """A document's fields, decoded on first access: a cached version needs no decoding."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -56,7 +56,7 @@ def _to_tagged(value: Any) -> Any:
 
 
 def _from_tagged(value: Any) -> Any:
-    """Only maps and lists are looked at: most of what a document holds is neither."""
+    """Restore tagged values; plain ones, which most are, are skipped."""
     if isinstance(value, dict):
         return {n: _from_tagged(i) if isinstance(i, _NESTED_TYPES) else i for n, i in value.items()}
     if not isinstance(value, list):

@@ -10,7 +10,7 @@ from urllib.parse import quote
 from shared.domain.documents import Fields
 
 MAX_KEY_CHARS = 1_500
-"""Firestore, too, compares no more than the beginning of a long value."""
+"""Firestore, too, compares only the beginning of a long value."""
 
 Keys = dict[str, str | list[str]]
 
@@ -35,22 +35,22 @@ def build_sort_key(value: Any) -> str:
 
 
 def build_next_type_key(key: str) -> str:
-    """Return the first text that sorts behind all values of the type of `key`."""
+    """Return the first text that sorts after all values of the type of `key`."""
     return chr(ord(key[0]) + 1)
 
 
 def build_field_key(names: Sequence[str]) -> str:
-    """Name a field path; a dot inside a name does not look like a step of the path."""
+    """Encode a field path; a dot inside a name differs from a step of the path."""
     return ".".join(quote(name, safe="").replace(".", "%2E") for name in names)
 
 
 def build_items_key(names: Sequence[str]) -> str:
-    """Name the place where the items of a list stand."""
+    """Encode the path of a list's items."""
     return f"{build_field_key(names)}[]"
 
 
 def build_index_keys(fields: Fields, is_exempt: Callable[[str], bool]) -> Keys:
-    """Return what queries see of a document: field path → sort key, and the items of lists."""
+    """Return the fields that queries see: field path → sort key, and the items of lists."""
     keys: Keys = {}
     for names, value in _iterate_leaves(fields, ()):
         if is_exempt(".".join(names)):
@@ -62,7 +62,7 @@ def build_index_keys(fields: Fields, is_exempt: Callable[[str], bool]) -> Keys:
 
 
 def count_entries(keys: Keys) -> int:
-    """Count as Firestore does: each value stands in two indexes, and each item of a list in one."""
+    """Count index entries as Firestore does: two for each value, one for each item of a list."""
     lists = [items for items in keys.values() if isinstance(items, list)]
     return 2 * (len(keys) - 2 * len(lists)) + sum(map(len, lists))
 
@@ -101,5 +101,5 @@ def _encode_number(value: float) -> str:
 
 
 def _encode_text(value: str) -> str:
-    """Keep NUL out: SQLite's JSON functions read no further."""
+    """Escape NUL: SQLite's JSON functions stop at it."""
     return value.replace("\x01", "\x01\x02").replace("\x00", "\x01\x01")

@@ -30,7 +30,7 @@ def build_select(query: Query, columns: str) -> tuple[str, list[Any]]:
 
 
 def build_create_index(query: Query) -> str | None:
-    """Return the statement for the index that lets SQLite seek, as Firestore's own would."""
+    """Return the statement of the index that serves a query, as Firestore's own would."""
     compared_names = sorted(where.field for where in query.where if where.operator in {"==", "in"})
     fields: dict[str, Direction] = dict.fromkeys(compared_names, "asc")
     fields |= {order.field: order.direction for order in compute_effective_order(query)}
@@ -79,7 +79,7 @@ def _build_where(where: Where) -> Iterator[Condition]:
 
 
 def _build_order(query: Query) -> list[tuple[str, Direction]]:
-    """Return what documents are ordered by; the id breaks ties in the last direction."""
+    """Return the order of a query; the id breaks ties in the last direction."""
     orders = [
         (_build_key_expression(order.field), order.direction)
         for order in compute_effective_order(query)
@@ -88,7 +88,7 @@ def _build_order(query: Query) -> list[tuple[str, Direction]]:
 
 
 def _build_cursor_condition(query: Query, cursor: Sequence[Any]) -> Iterator[Condition]:
-    """Compare with a cursor column by column: ahead in one, level in those before."""
+    """Compare with a cursor column by column: equal in the earlier ones, after it in one."""
     keys = [*(build_sort_key(value) for value in cursor[:-1]), cursor[-1]]
     equal_terms: list[str] = []
     branches, values = [], []

@@ -21,7 +21,7 @@ LEASE_S = 30.0
 MAX_ATTEMPTS = 10
 MAX_BACKOFF_S = 60.0
 NAME_TTL_S = 3600.0
-"""A task's name stays taken this long after the task ended, as Cloud Tasks keeps it."""
+"""How long a task's name stays reserved after its end, as in Cloud Tasks."""
 
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS jobs (
@@ -43,15 +43,15 @@ CREATE UNIQUE INDEX IF NOT EXISTS jobs_task ON jobs (target, name) WHERE kind = 
 """
 
 DEAD_LETTERS_TOPIC = "dead_letters"
-"""The topic of what was given up."""
+"""The topic of dead letters."""
 
 
 @value
 class Job:
-    """One delivery to make. `name` is the topic, the task's name or the document's path.
+    """One delivery. `name` is the topic, the task's name or the document's path.
 
-    `trace` carries on the trace of who put it in.
-    `id` is the same on every attempt; `fence` names one claim, and only the latest may end the job.
+    `trace` continues the trace of the publisher. `id` is the same on every attempt; `fence` names
+    one claim, and only the latest may end the job.
     """
 
     id: int
@@ -66,10 +66,10 @@ class Job:
 
 
 class SqliteQueue:
-    """The consumer's side. Several processes may claim from one file; each job has one holder.
+    """The consumer's side; several processes may claim from one file, and each job has one holder.
 
-    A claim is a lease: who neither ends nor extends it in time has crashed, and the job comes again.
-    What is given up goes to the entry point `record_dead_letter` as Pub/Sub forwards dead letters.
+    A claim is a lease: a holder that neither ends nor extends it in time has crashed, and the job
+    comes again. Dead letters go to the entry point `record_dead_letter`, as Pub/Sub forwards them.
     """
 
     def __init__(
@@ -86,9 +86,9 @@ class SqliteQueue:
         self._wakeup = _Wakeup()
 
     async def claim(self, limit: int, *, skip_targets: Sequence[str] = ()) -> list[Job]:
-        """Take up to `limit` due jobs, oldest first; record as a dead letter what used up its attempts.
+        """Claim up to `limit` due jobs, oldest first.
 
-        Those of the targets `passing` are left for later.
+        Jobs without attempts left become dead letters; jobs for `skip_targets` are left for later.
         """
         now = self._now()
 
@@ -99,12 +99,15 @@ class SqliteQueue:
         return await self.database.write(work)
 
     async def ack(self, job: Job) -> None:
-        """Be done with a job."""
+        """Complete a job."""
         now = self._now()
         await self.database.write(lambda connection: _end(connection, job, now))
 
     async def retry(self, job: Job, reason: str) -> None:
-        """Let a job come again after 1 s, 2 s, 4 s … 60 s; record it as a dead letter after its last attempt."""
+        """Reschedule a job after 1, 2, 4 … 60 s.
+
+        After its last attempt it becomes a dead letter.
+        """
         now = self._now()
         if job.attempt >= MAX_ATTEMPTS:
             await self.database.write(
@@ -114,26 +117,26 @@ class SqliteQueue:
             await self._reschedule(job, now + compute_backoff_s(job.attempt))
 
     async def extend(self, job: Job) -> None:
-        """Keep a job for another lease."""
+        """Extend the lease of a job."""
         await self._reschedule(job, self._now() + LEASE_S)
 
     async def release(self, job: Job) -> None:
-        """Give a job back as if it had not been claimed."""
+        """Release a job as if it had not been claimed."""
         await self._reschedule(job, self._now(), attempt=job.attempt - 1)
         self.wake()
 
     async def recover(self) -> None:
-        """Make due what a crashed holder kept; for one who is alone with this queue, at its start."""
+        """Make the jobs of a crashed holder due; only for the sole consumer, at its start."""
         now = self._now()
         sql = "UPDATE jobs SET due = ? WHERE ended IS NULL AND attempt > 0 AND due > ?"
         await self.database.write(lambda connection: connection.execute(sql, (now, now)))
 
     async def wait(self, timeout_s: float) -> None:
-        """Wait until a job is put in by this process or `timeout_s` passed."""
+        """Wait until this process adds a job or `timeout_s` has passed."""
         await self._wakeup.wait(timeout_s)
 
     def wake(self) -> None:
-        """Wake who waits; safe from any thread."""
+        """Wake all waiters; safe from any thread."""
         self._wakeup.wake()
 
     def put(
@@ -146,9 +149,9 @@ class SqliteQueue:
         *,
         at: datetime | None = None,
     ) -> None:
-        """Add a job within the caller's transaction; a task whose name is taken is not added.
+        """Add a job within the caller's transaction, unless a task of this name exists.
 
-        The bell rings before the commit; a claim waits for its turn to write, so it sees the job.
+        Waiters wake before the commit; a claim waits for its turn to write, so it sees the job.
         """
         now = self._now()
         due = at.timestamp() if at else now
@@ -163,7 +166,7 @@ class SqliteQueue:
     def _send_to_dead_letters(
         self, connection: sqlite3.Connection, job: Job, reason: str, now: float
     ) -> None:
-        """Give up a job that is still ours; of what it said only ids are kept."""
+        """Turn a job that is still ours into a dead letter; only the ids of its body are stored."""
         if not _end(connection, job, now) or job.target == self._dead_letter_target:
             return
         letter = {
@@ -177,7 +180,10 @@ class SqliteQueue:
         self.put(connection, "event", self._dead_letter_target, DEAD_LETTERS_TOPIC, letter)
 
     def _send_lost_to_dead_letters(self, connection: sqlite3.Connection, now: float) -> None:
-        """Bury jobs whose holder vanished on the last attempt: they may be what killed it."""
+        """Turn jobs whose holder crashed on the last attempt into dead letters.
+
+        The job may be the cause.
+        """
         rows = connection.execute(
             "SELECT id, kind, target, name, body, trace, created, attempt, fence FROM jobs "
             "WHERE ended IS NULL AND due <= ? AND attempt >= ?",
@@ -229,7 +235,7 @@ class SqliteTasks:
 
 
 class SqliteTriggers:
-    """Says who is told of a document's change, in the very transaction that changes it."""
+    """Adds a job for each changed document, in the transaction that changes it."""
 
     def __init__(self, queue: SqliteQueue, triggers: Mapping[str, str]) -> None:
         self._queue = queue
@@ -238,7 +244,7 @@ class SqliteTriggers:
     def __call__(
         self, connection: sqlite3.Connection, path: str, old: Fields | None, new: Fields | None
     ) -> None:
-        """Tell of a write that changed something."""
+        """Add jobs for a write that changed a document."""
         if old == new:
             return
         for pattern, target in self._targets:
@@ -252,7 +258,7 @@ def compute_backoff_s(attempt: int) -> float:
 
 
 class _Wakeup:
-    """Wakes who waits, from any thread; a ring that nobody heard ends the next wait at once."""
+    """Wakes waiters from any thread; a wakeup without a waiter ends the next wait at once."""
 
     def __init__(self) -> None:
         self._event = asyncio.Event()
@@ -305,7 +311,10 @@ def _to_job(id_: int, kind: Kind, target: str, name: str, body: str, *rest: Any)
 
 
 def _end(connection: sqlite3.Connection, job: Job, now: float) -> bool:
-    """End a job that is still ours. A task's row stays for its name, without its body."""
+    """End a job that is still ours.
+
+    The row of a task stays without its body, to reserve its name.
+    """
     claim = (job.id, job.fence)
     if job.kind == "task":
         sql = "UPDATE jobs SET ended = ?, body = '' WHERE ended IS NULL AND id = ? AND fence = ?"

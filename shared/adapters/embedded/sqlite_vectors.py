@@ -32,7 +32,7 @@ CREATE TABLE IF NOT EXISTS vector_dense (
 );
 """
 MAX_ROWS_IN_MEMORY = 250_000
-"""Of all namespaces in memory, at some 1.5 KB each without dense values."""
+"""Rows in memory over all namespaces, at about 1.5 KB each without dense values."""
 
 _SELECT_CHANGED = """
 SELECT id, indices, weights, vector, metadata, metadata -> '$.kind',
@@ -48,10 +48,10 @@ WHERE namespace = ? AND id IN (SELECT value FROM json_each(?))
 
 
 class SqliteVectors:
-    """One table for all; each write raises its namespace's version.
+    """One table for all users; each write raises its namespace's version.
 
-    A search first takes in what was written since the version it holds, by whichever process;
-    after a delete it reads which ids are left.
+    A search first reads the rows written since the version in memory, by any process; after a
+    delete it reads which ids are left.
     """
 
     def __init__(self, database: SqliteDatabase, *, max_rows: int = MAX_ROWS_IN_MEMORY) -> None:
@@ -125,7 +125,7 @@ class SqliteVectors:
         await self._database.write(work)
 
     async def _search(self, namespace: str, ask: "Callable[[ExactIndex], list[Hit]]") -> list[Hit]:
-        """Ask the namespace as this snapshot has it; other namespaces are searched meanwhile."""
+        """Search the namespace in this snapshot; other namespaces are searched at the same time."""
 
         def work(connection: sqlite3.Connection) -> list[Hit]:
             version, shrunk_at = _read_versions(connection, namespace)
@@ -143,7 +143,7 @@ class SqliteVectors:
         return await self._database.read(work)
 
     def _get_index(self, namespace: str) -> "ExactIndex":
-        """Return what is held of a namespace; those used least recently are let go."""
+        """Return the cached index of a namespace, and evict those used least recently."""
         from shared.adapters.embedded.exact_index import ExactIndex
 
         with self._lock:
@@ -198,7 +198,7 @@ def _decode(row_id: str, indices: bytes, weights: bytes, dense: bytes | None, me
 
 
 def _raise_version(connection: sqlite3.Connection, namespace: str) -> int:
-    """Return the namespace's next version; none is given twice, even after it was deleted."""
+    """Return the namespace's next version; a version is never reused, even after a deletion."""
     (version,) = connection.execute(
         "UPDATE vector_clock SET version = version + 1 RETURNING version"
     ).fetchone()
