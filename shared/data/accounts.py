@@ -1,4 +1,4 @@
-"""Everything that is kept of a user: to hand over, or to erase."""
+"""Account data: every document of one user, to export or to erase."""
 
 from collections.abc import AsyncIterator
 from datetime import datetime
@@ -21,11 +21,11 @@ _TIME_FIELD_BY_COLLECTION = {
     "connections": "connected_at",
     "devices": "updated_at",
 }
-"""What an owner begins with, by the field that says when."""
+"""Collections that show an account in use, by the field with the time of a document."""
 
 
 class Accounts:
-    """A user's documents as a whole, wherever they stand."""
+    """All documents of a user, in every collection."""
 
     def __init__(self, documents: Documents) -> None:
         self._documents = documents
@@ -51,7 +51,7 @@ class Accounts:
         """Tell whether the user has a profile or a conversation, or anything newer than `since`."""
         if await self.get_profile(uid) is not None:
             return True
-        if await self._has(uid, "conversations"):  # held, perhaps, long before it was handed in
+        if await self._has(uid, "conversations"):  # it may have taken place long before its upload
             return True
         for collection, time_field in _TIME_FIELD_BY_COLLECTION.items():
             if await self._has(uid, collection, Where(time_field, ">", since)):
@@ -65,7 +65,7 @@ class Accounts:
         return bool(await self._documents.query(query))
 
     async def delete(self, uid: UserId) -> int:
-        """Delete every document of the user's or about them; again does no harm."""
+        """Delete every document of the user's or about them; idempotent."""
         owned_apps = Query(collection="apps", where=(Where("owner", "==", uid),), fields=("owner",))
         apps = await self._documents.query(owned_apps)
         own_dead_letters = Query(collection="dead_letters", where=(Where("ids.uid", "==", uid),))
@@ -75,7 +75,7 @@ class Accounts:
 
 
 class Erasures:
-    """What became of the wish to be erased, under a name that says nothing about the user."""
+    """The state of each erasure, under an id that reveals nothing about the user."""
 
     def __init__(self, documents: Documents) -> None:
         self._documents = documents

@@ -1,4 +1,4 @@
-"""What the owner wants done."""
+"""Action items: tasks of a user, found by id, by wording or by shared words."""
 
 from collections.abc import Sequence
 
@@ -11,9 +11,9 @@ from shared.domain.words import build_wording
 from shared.retrieval.terms import tokenize
 
 MAX_SEARCHED = 500
-"""So many tasks are read to find one by its words."""
+"""Items that a search reads, the newest ones."""
 _MAX_VALUES_PER_QUERY = 30
-"""As many values as one query compares with."""
+"""Limit of Firestore's `in`."""
 
 
 class ActionItems(DerivedRecords[ActionItem]):
@@ -24,12 +24,12 @@ class ActionItems(DerivedRecords[ActionItem]):
     noun = "Action item"
 
     async def find_open(self, uid: UserId, description: str) -> ActionItem | None:
-        """Return an open item that says the same."""
+        """Return an open item with the same wording."""
         items = await self.list_open_by_wording(uid, [build_wording(description)])
         return items[0] if items else None
 
     async def list_open_by_wording(self, uid: UserId, wordings: Sequence[str]) -> list[ActionItem]:
-        """Return the open items in one of these wordings."""
+        """Return the open items with one of these wordings."""
         documents: list[Document] = []
         for n in range(0, len(wordings), _MAX_VALUES_PER_QUERY):
             batch = list(wordings[n : n + _MAX_VALUES_PER_QUERY])
@@ -39,7 +39,7 @@ class ActionItems(DerivedRecords[ActionItem]):
         return load_all(ActionItem, documents)
 
     async def search(self, uid: UserId, query: str, *, limit: int) -> list[ActionItem]:
-        """Return items that share words with `query`, those with most first, then the newest."""
+        """Return items that share words with `query`, most shared words first, then the newest."""
         query_terms = set(tokenize(query))
         items = await self.list_newest(uid, limit=MAX_SEARCHED)
         scored_items = [

@@ -1,4 +1,4 @@
-"""Authentication of apps: API key, installation and visibility. Raises NotAuthenticated, NotAllowed, NotFound."""
+"""Authentication of apps: by API key, installation and visibility."""
 
 import asyncio
 
@@ -13,8 +13,8 @@ async def authenticate_app(
 ) -> tuple[App, InstalledApp]:
     """Return the app if it proves who it is by its key, and its installation by the user.
 
-    Raises NotAuthenticated, NotAllowed, NotFound, checked in this order; `not_installed_message` is what
-    an app reads that the user did not install.
+    Raises NotAuthenticated, NotAllowed, NotFound, checked in this order; an app that the user did
+    not install reads `not_installed_message`.
     """
     key = _parse_api_key(header)
     if not is_id(app_id):

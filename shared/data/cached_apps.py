@@ -1,4 +1,4 @@
-"""Apps as a turn offers them: read once a minute on each instance."""
+"""App cache: apps that a turn offers, read from the store once a minute on each instance."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
@@ -13,7 +13,7 @@ MAX_CACHED = 1_000
 
 
 class CachedApps:
-    """What was read may be a minute old: whoever calls an app asks the store again."""
+    """Returns apps up to a minute old; a call to an app reads it from the store again."""
 
     def __init__(self, apps: Apps, clock: Clock) -> None:
         self._apps = apps
@@ -31,7 +31,7 @@ class CachedApps:
         return [app for app_id in app_ids if (app := apps[app_id]) is not None]
 
     def _insert(self, entries: Mapping[AppId, tuple[datetime, App | None]]) -> None:
-        """What was read anew stands last; the oldest is forgotten."""
+        """Insert entries as the newest, and evict the oldest."""
         self._cache = {
             app_id: entry for app_id, entry in self._cache.items() if app_id not in entries
         }

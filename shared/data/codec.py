@@ -1,4 +1,4 @@
-"""Domain values as document fields and back; the one place that knows both."""
+"""Codec: domain values to document fields and back; the only module that knows both."""
 
 from collections.abc import Callable
 from functools import cache
@@ -10,7 +10,7 @@ from shared.domain.documents import Document
 
 T = TypeVar("T")
 MAX_ITEMS = 20_000
-"""As many segments as a transcript may have; a client's list may hold a million empty maps."""
+"""Segments of the longest transcript; a client may write a list of a million empty maps."""
 MAX_SHOWN_ERRORS = 5
 
 
@@ -37,7 +37,7 @@ def _to_plain(value: Any) -> Any:
 
 
 def load(kind: type[T], document: Document) -> T:
-    """Return the domain value of a document; its path names its id. Raises Malformed."""
+    """Return the domain value of a document; its path names its id. Raises MalformedDocument."""
     if not all(map(is_bounded, document.fields.values())):
         raise MalformedDocument(
             f"{kind.__name__} at {document.path!r}: more than {MAX_ITEMS} items"

@@ -1,4 +1,4 @@
-"""Calls that wait for their owner's word, below the run that wants them."""
+"""Confirmations: tool calls of a run that wait for the owner's decision."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
@@ -18,7 +18,7 @@ CONFIRMATION_CLOSED = (
 
 
 class Confirmations:
-    """Each is decided once, by its owner or by time; only while its run goes on."""
+    """Each is decided once, by its owner or by expiry, and only while its run goes on."""
 
     def __init__(self, documents: Documents) -> None:
         self._documents = documents
@@ -42,9 +42,9 @@ class Confirmations:
     async def answer(
         self, uid: UserId, run_id: RunId, confirmation_id: str, *, approved: bool, now: datetime
     ) -> Confirmation:
-        """Store the owner's word; the same one again changes nothing.
+        """Store the owner's decision; the same one again changes nothing.
 
-        Raises NotFound, Conflict (they said the opposite before) and Gone.
+        Raises NotFound, Conflict (the stored decision is the opposite) and Gone.
         """
         decision: Decision = "approved" if approved else "refused"
 
@@ -60,7 +60,7 @@ class Confirmations:
         return await self._apply_decision(uid, run_id, confirmation_id, decide)
 
     async def expire(self, uid: UserId, run_id: RunId, confirmation_id: str) -> Confirmation:
-        """Close a question that nobody answered; an answer that came first stands."""
+        """Close a confirmation that nobody decided; an earlier decision stands."""
 
         async def decide(stored: Confirmation, _: Transaction) -> Decision:
             return stored.decision or "expired"

@@ -8,7 +8,7 @@ from shared.ports import Documents
 
 
 class Connections:
-    """A user's connected accounts, without their tokens."""
+    """A user's connected accounts."""
 
     def __init__(self, documents: Documents) -> None:
         self._documents = documents

@@ -10,12 +10,12 @@ from shared.domain.value import value
 
 MAX_CACHED_CHARS = 10_000_000
 SEGMENT_OVERHEAD_CHARS = 300
-"""What a segment takes in memory beside its text."""
+"""Memory that a segment takes beside its text."""
 
 
 @value
 class CachedConversation:
-    """A conversation without its parts, as one version of its document tells it."""
+    """A conversation without its parts, decoded from one version of its document."""
 
     conversation: Conversation
     transcript_hash: str
@@ -31,7 +31,7 @@ class CachedConversation:
 
 
 class ConversationCache:
-    """Those read last, some 20 MB: questions in a row find much the same conversations."""
+    """Holds the latest, about 20 MB: consecutive questions find much the same conversations."""
 
     def __init__(self, max_chars: int = MAX_CACHED_CHARS) -> None:
         self._free_chars = max_chars
@@ -41,7 +41,7 @@ class ConversationCache:
         return len(self._entries)
 
     def decode_all(self, documents: Sequence[Document | None]) -> list[CachedConversation]:
-        """Return those that are there and can be decoded."""
+        """Return the conversations of documents that exist and can be decoded."""
         return [entry for document in documents if document for entry in self._decode(document)]
 
     def _decode(self, document: Document) -> list[CachedConversation]:

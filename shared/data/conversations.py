@@ -1,4 +1,4 @@
-"""Conversations and their transcripts."""
+"""Conversation store: a user's conversations and their transcripts."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -35,17 +35,17 @@ _WITHOUT_TRANSCRIPT = (
 
 
 class IncompleteTranscript(Unavailable):
-    """A part of a transcript is missing, or is another one: clients write them one by one."""
+    """A part of a transcript is missing or outdated: clients write the parts one by one."""
 
 
 class Conversations:
-    """A user's conversations; what is read one by one comes with its whole transcript."""
+    """A user's conversations; get() returns one with its whole transcript."""
 
     def __init__(self, documents: Documents) -> None:
         self._documents = documents
 
     async def get(self, uid: UserId, conversation_id: ConversationId) -> Conversation:
-        """Read it whole. Raises NotFound, and Incomplete while a part is not there yet."""
+        """Return it whole. Raises NotFound, and IncompleteTranscript while a part is missing."""
         return await self.load_transcript(uid, await self._load(uid, conversation_id))
 
     async def _load(self, uid: UserId, conversation_id: ConversationId) -> Conversation:
@@ -58,7 +58,7 @@ class Conversations:
         return conversations[0]
 
     async def load_transcript(self, uid: UserId, conversation: Conversation) -> Conversation:
-        """Read the parts. Raises Incomplete while one of them is not there yet."""
+        """Read the parts. Raises IncompleteTranscript while one of them is missing."""
         [whole] = await self.load_transcripts(uid, [conversation])
         if whole is None:
             raise IncompleteTranscript("A part of the transcript is not there yet")
@@ -77,7 +77,7 @@ class Conversations:
         return [_merge_parts(c, [next(documents) for _ in c.parts]) for c in conversations]
 
     async def add(self, uid: UserId, conversation: Conversation) -> Conversation:
-        """Store it, once: the same content under the same id is what is stored already.
+        """Store it once: the same content under the same id returns what is stored.
 
         Raises Conflict for other content under that id.
         """
@@ -93,12 +93,12 @@ class Conversations:
     async def list_page(
         self, uid: UserId, *, limit: int, after: str | None = None
     ) -> Page[Conversation]:
-        """List newest first, without transcripts. Raises Invalid for a cursor we did not give."""
+        """List newest first, without transcripts. Raises Invalid for a cursor that is not ours."""
         query = Query(
             collection=f"users/{uid}/conversations",
             where=(
                 Where("created_at", ">", _EARLIEST),
-            ),  # only times, whatever clients wrote there
+            ),  # skips what is no time: clients write this field
             order_by=_NEWEST_FIRST,
             limit=limit,
             start_after=parse_cursor(after),
@@ -116,9 +116,9 @@ class Conversations:
         limit: int,
         with_segments: bool = False,
     ) -> list[Conversation]:
-        """List what was processed and kept, by when it took place, newest first.
+        """List processed conversations by start, newest first, without discarded ones.
 
-        `start` is included, `end` is not. A transcript that is not all there yet is left out.
+        `start` is included, `end` is not. An incomplete transcript is left out.
         """
         query = Query(
             collection=f"users/{uid}/conversations",
@@ -134,7 +134,7 @@ class Conversations:
         return [loaded or stored for loaded, stored in zip(whole, conversations, strict=True)]
 
     async def edit(self, uid: UserId, conversation_id: ConversationId, **fields: Any) -> None:
-        """Write over what was made of it; no reprocessing takes that back. Raises NotFound."""
+        """Overwrite extracted fields; reprocessing keeps these edits. Raises NotFound."""
 
         def build_changes(stored: Conversation) -> Fields:
             edits = replace(stored.edits, **fields)
@@ -149,7 +149,7 @@ class Conversations:
     async def assign_speaker(
         self, uid: UserId, conversation_id: ConversationId, label: str, speaker: Speaker | None
     ) -> None:
-        """Say who a speaker is; None takes it back. Raises NotFound."""
+        """Assign a speaker to a label; None removes the assignment. Raises NotFound."""
 
         def build_changes(stored: Conversation) -> Fields:
             others = {name: who for name, who in stored.speakers.items() if name != label}
@@ -160,7 +160,7 @@ class Conversations:
         await self._change(uid, conversation_id, build_changes)
 
     async def reopen(self, uid: UserId, conversation_id: ConversationId) -> None:
-        """Forget what the models said of it, so that it is processed anew. Raises NotFound."""
+        """Delete the models' answers about it, so that it is processed anew. Raises NotFound."""
         await self._change(uid, conversation_id, lambda _: {"processed_hash": None})
         answers = f"{conversation_path(uid, conversation_id)}/answers"
         stored_answers = await self._documents.query(
@@ -194,7 +194,7 @@ class Conversations:
     async def _require_same(self, path: str, new: Conversation) -> Conversation:
         document = await self._documents.get(path)
         if document is None:
-            raise Unavailable("The conversation was deleted at this moment")
+            raise Unavailable("The conversation was deleted meanwhile")
         for stored in load_all(Conversation, [document]):
             if transcript_hash(replace(stored, speakers={})) == transcript_hash(
                 replace(new, speakers={})
@@ -204,7 +204,7 @@ class Conversations:
 
 
 def tombstone_path(conversation_path: str, derived_id: str) -> str:
-    """Where it is marked that the owner deleted what was derived: it does not come back."""
+    """Return the path of the mark that keeps a deleted record from being derived again."""
     return f"{conversation_path}/forgotten/{derived_id}"
 
 

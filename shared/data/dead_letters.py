@@ -1,4 +1,4 @@
-"""Messages that were given up, until somebody sends them again."""
+"""Dead letters: messages whose delivery was given up, until an operator sends them again."""
 
 from shared.data.codec import dump, load, load_all
 from shared.domain.dead_letter import DeadLetter
@@ -10,7 +10,7 @@ _MAX_LISTED = 1_000
 
 
 class DeadLetters:
-    """Written by the platform's undertaker, read by operators; no user sees them."""
+    """Written where a queue gives a message up, read by operators; no user sees them."""
 
     def __init__(self, documents: Documents) -> None:
         self._documents = documents
@@ -27,7 +27,7 @@ class DeadLetters:
         return load_all(DeadLetter, await self._documents.query(query))
 
     async def remove(self, letter: DeadLetter) -> None:
-        """Remove it; one that died anew meanwhile stays."""
+        """Remove it, unless the same message was given up again meanwhile."""
         document = await self._documents.get(dead_letter_path(letter.id))
         if document is None or load(DeadLetter, document) != letter:
             return

@@ -1,4 +1,4 @@
-"""Dense values beside the words of a row, where there is an embedder; search does without them too."""
+"""Dense vectors of rows and questions, where there is an embedder; search works without them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -16,14 +16,14 @@ RowWithRecipe = tuple[Row, Recipe]
 
 
 class DenseVectors:
-    """An embedder that is down costs what it would have added, and nothing else."""
+    """Embeds rows and questions; where the embedder is down, search goes on by words alone."""
 
     def __init__(self, vectors: Vectors, embedder: Embedder | None) -> None:
         self._vectors = vectors
         self._embedder = embedder
 
     async def add_dense(self, uid: UserId, rows: Sequence[RowWithRecipe]) -> list[Row]:
-        """Return the rows with their dense values; what means the same as before is not embedded."""
+        """Return the rows with dense values; a row whose recipe is unchanged keeps its own."""
         if self._embedder is None or not rows:
             return [row for row, _ in rows]
         named_rows = [_add_recipe_name(row, recipe, self._embedder.name) for row, recipe in rows]
@@ -45,7 +45,7 @@ class DenseVectors:
     async def query_nearest(
         self, uid: UserId, question: str, *, limit: int, where: Filter
     ) -> Sequence[Hit]:
-        """Return the rows closest in meaning, best first; none where nobody can tell."""
+        """Return the rows closest in meaning, best first; none without an embedder that answers."""
         if self._embedder is None or not question.strip():
             telemetry.add_fields(retrieval_path="words")
             return []

@@ -1,4 +1,4 @@
-"""What processing derives from conversations: found by its conversation, and deleted for good."""
+"""Derived records: memories and action items that processing extracts from conversations."""
 
 from collections.abc import Sequence
 from typing import Protocol, Self, TypeVar
@@ -35,7 +35,7 @@ class DerivedRecords(Records[D]):
     async def delete_with_tombstone(
         self, uid: UserId, record: D, *, also: Sequence[Write] = ()
     ) -> None:
-        """Delete it for good: no reprocessing of its conversation brings it back.
+        """Delete it for good: reprocessing its conversation does not bring it back.
 
         The writes `also` are made with it, all or none.
         """
@@ -48,6 +48,6 @@ class DerivedRecords(Records[D]):
         return record.with_wording()
 
     def tombstone(self, uid: UserId, conversation_id: ConversationId, derived_id: str) -> Write:
-        """Return what keeps a conversation from bringing this back."""
+        """Return the write that keeps a conversation from bringing this back."""
         path = tombstone_path(conversation_path(uid, conversation_id), derived_id)
         return Set(path, {"of": self.collection})

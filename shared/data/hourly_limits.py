@@ -1,4 +1,4 @@
-"""Counts that hold under any concurrency: an hour has as many slots as it admits."""
+"""Hourly limits that hold under any concurrency: an hour has as many slots as it admits."""
 
 from collections.abc import Awaitable, Callable
 from datetime import datetime, timedelta
@@ -29,17 +29,17 @@ class HourlyLimits:
         consumer: str,
         store: SlotWriter | None = None,
     ) -> int | None:
-        """Take a slot of the hour that begins at `hour` and return how many are left.
+        """Take a slot of the hour that begins at `hour`; return how many are left.
 
-        None when all are taken. `taker` names what the slot is for, and takes one only once; different
-        ones start at different slots, so that a rush rarely meets at one. `store` writes the slot
-        together with what it is for, all or none, and raises AlreadyExists when the slot is there.
-        Raises Unavailable when it says so of free ones.
+        None where no slot is free. A `consumer` takes one slot, however often it asks; consumers
+        start at different slots, so that they rarely contend. `store` writes the slot together
+        with what it is for, all or none, and raises AlreadyExists where the slot is taken. Raises
+        Unavailable where slots are free and none could be taken.
         """
         paths = [f"users/{uid}/limits/{name}-{hour:%Y-%m-%d-%H}-{n}" for n in range(limit)]
-        # A taker may come again for as long as an operation is kept, and finds its slot.
+        # A consumer may ask again for as long as its operation is stored.
         fields = {"taker": consumer, "expires_at": hour + timedelta(hours=1) + OPERATION_TTL}
-        for _ in range(limit + 1):  # each time round, somebody took one
+        for _ in range(limit + 1):  # in each round another consumer took a slot
             slots = await self._documents.get_many(paths)
             free = [path for path, slot in zip(paths, slots, strict=True) if slot is None]
             if any(slot is not None and slot.fields.get("taker") == consumer for slot in slots):

@@ -1,4 +1,4 @@
-"""A user's inbox: every notification that was sent to them, whole, and what waits to be heard."""
+"""Inbox of a user: every notification sent to them, and the digests of deferred ones."""
 
 from collections.abc import Sequence
 from contextlib import suppress
@@ -27,7 +27,7 @@ class Inbox:
     async def add(
         self, uid: UserId, notification: Notification, *, also: Sequence[Write] = ()
     ) -> None:
-        """Store it and make the writes `beside`, all or none. Raises AlreadyExists."""
+        """Store it and make the writes `also`, all or none. Raises AlreadyExists."""
         create = Create(_notification_path(uid, notification.id), dump(notification))
         await self._documents.write(*also, create)
 
@@ -38,7 +38,7 @@ class Inbox:
     async def list_delivered(
         self, uid: UserId, *, limit: int, after: str | None = None
     ) -> Page[Notification]:
-        """Return what the user finds in their inbox, newest first, from the cursor `after` on."""
+        """Return delivered notifications, newest first, from the cursor `after` on."""
         query = Query(
             collection=f"users/{uid}/inbox",
             where=(Where("delivered_at", ">", _EARLIEST),),  # what is for the chat alone has none
@@ -52,7 +52,7 @@ class Inbox:
     async def list_deferred(
         self, uid: UserId, until: datetime, *, after: NotificationId | None = None
     ) -> list[Notification]:
-        """Return what is held back until exactly then, by id and behind `after`; 400 at once."""
+        """Return what is deferred to exactly `until`, by id after `after`; at most 400."""
         query = Query(
             collection=f"users/{uid}/inbox",
             where=(Where("held_until", "==", until),),
@@ -64,11 +64,11 @@ class Inbox:
     async def record_delivery(
         self, uid: UserId, notifications: Sequence[Notification], delivery: Delivery
     ) -> None:
-        """Say how far their push has come; what is over is held back no more."""
+        """Store the state of their push; a push that is over is no longer deferred."""
         changes: dict[str, Any] = {"delivery": dump(delivery)}
         if delivery.is_over:
             changes["held_until"] = None
-        with suppress(PreconditionFailed):  # their owner was erased
+        with suppress(PreconditionFailed):  # their user was erased
             await self._documents.write(
                 *(Update(_notification_path(uid, n.id), changes) for n in notifications)
             )
@@ -84,15 +84,15 @@ class Inbox:
 
 
 class Digests:
-    """What quiet hours hold back, by when it is due."""
+    """Digests of what quiet hours defer, by when they are due."""
 
     def __init__(self, documents: Documents) -> None:
         self._documents = documents
 
     async def defer(self, uid: UserId, digest: Digest, notification_id: NotificationId) -> bool:
-        """Hold a notification back for a digest; False when that one is closed.
+        """Defer a notification to a digest; False where that digest is closed.
 
-        Of a notification and the closing one comes first, so none is held for a digest that was told.
+        Deferring and closing are transactions, so nothing is deferred to a digest that was sent.
         """
         path, notification_path = (
             _digest_path(uid, digest.id),
@@ -113,7 +113,7 @@ class Digests:
         return await self._documents.transaction(work)
 
     async def close(self, uid: UserId, digest_id: DigestId) -> Digest | None:
-        """Let nothing more in, and return it; None where there is none."""
+        """Close it to further notifications and return it; None where there is none."""
         path = _digest_path(uid, digest_id)
 
         async def work(tx: Transaction) -> Digest | None:
@@ -126,7 +126,7 @@ class Digests:
         return await self._documents.transaction(work)
 
     async def record_delivery(self, uid: UserId, digest_id: DigestId, delivery: Delivery) -> None:
-        with suppress(PreconditionFailed):  # its owner was erased
+        with suppress(PreconditionFailed):  # its user was erased
             changes = {"delivery": dump(delivery)}
             await self._documents.write(Update(_digest_path(uid, digest_id), changes))
 

@@ -1,4 +1,4 @@
-"""What stands in the vector index for a conversation and its memories."""
+"""Library index: the rows by which search finds conversations and memories."""
 
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
@@ -17,14 +17,14 @@ from shared.retrieval.chunking import Chunk, split_into_chunks
 from shared.retrieval.terms import fold
 
 INDEX_VERSION = 4
-"""Raised when rows are made differently: older ones are then rebuilt."""
+"""Raised when rows are built differently: search skips older ones until a reindex."""
 MAX_NAMES = 40
 MAX_NAME_CHARS = 60
 """Keep the metadata of a row far below Pinecone's 40 KB."""
 
 
 class LibraryIndex:
-    """Writes rows whose ids depend on nothing but what they stand for: again is the same."""
+    """Writes rows whose ids depend only on what they stand for, so that writes are idempotent."""
 
     def __init__(self, vectors: Vectors, embedder: Embedder | None = None) -> None:
         self._vectors = vectors
@@ -33,7 +33,7 @@ class LibraryIndex:
     async def put(
         self, uid: UserId, conversation: Conversation, memories: Sequence[Memory] = ()
     ) -> int:
-        """Index a conversation whose segments are loaded; returns its new chunk count.
+        """Index a conversation whose segments are loaded; return its new chunk count.
 
         Chunks beyond it, of `conversation.chunk_count` before, are deleted.
         """
@@ -51,14 +51,14 @@ class LibraryIndex:
         return len(parts)
 
     async def put_memories(self, uid: UserId, memories: Sequence[Memory]) -> None:
-        """Index memories that were added or changed by themselves."""
+        """Index memories that were added or changed without their conversation."""
         if not memories:
             return
         rows = await self._dense_vectors.add_dense(uid, list(_build_memory_rows(uid, memories)))
         await self._vectors.upsert(uid, rows)
 
     async def remove(self, uid: UserId, conversation_id: ConversationId, chunk_count: int) -> None:
-        """Take a conversation out; its memories stay until they are removed by their ids."""
+        """Remove a conversation's rows; those of its memories are removed by their ids."""
         parts = [chunk_id(uid, conversation_id, n) for n in range(chunk_count)]
         await self._vectors.delete(uid, [summary_id(uid, conversation_id), *parts])
 
@@ -130,7 +130,7 @@ def _build_memory_rows(uid: UserId, memories: Sequence[Memory]) -> Iterator[RowW
 
 
 def name_key(name: str) -> str:
-    """Return what a name is filtered by, however it is written."""
+    """Return the key by which a name is filtered, in whichever spelling."""
     return " ".join(fold(name).split())[:MAX_NAME_CHARS]
 
 
@@ -152,14 +152,14 @@ def _build_common_metadata(
 
 
 def _build_name_keys(names: Sequence[str]) -> list[str]:
-    """Keep whole names first, then their words: "Zoë Krüger" is also asked for as "zoe"."""
+    """Return whole names first, then their words: "Zoë Krüger" is also asked for as "zoe"."""
     keys = [name_key(name) for name in names]
     words = [word for key in keys for word in key.split()]
     return list(dict.fromkeys(filter(None, [*keys, *words])))[:MAX_NAMES]
 
 
 def _format_day(time: datetime) -> str:
-    """Say the day as people ask for it; it always gives a row its first terms."""
+    """Write the day as people ask for it; it gives every row its first terms."""
     return f"{time.day} {time:%B %Y}"
 
 

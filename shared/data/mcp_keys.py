@@ -1,4 +1,4 @@
-"""The keys by which other programs use a user's library over MCP."""
+"""MCP keys: credentials by which other programs use a user's library over MCP."""
 
 import hashlib
 from typing import Final
@@ -17,7 +17,7 @@ MAX_KEYS: Final = 20
 
 
 class McpKeys:
-    """A key names its user, so that no look-up goes across users, and is stored as a hash."""
+    """A key names its user, so that no look-up crosses users, and is stored as a hash."""
 
     def __init__(self, documents: Documents) -> None:
         self._documents = documents
@@ -44,7 +44,7 @@ class McpKeys:
 
 
 def parse_owner(key: str) -> UserId:
-    """Return whom a key names, which does not say that it is theirs. Raises NotAuthenticated."""
+    """Return the user that a key names, which proves nothing. Raises NotAuthenticated."""
     uid, dot, secret = _strip_prefix(key).partition(".")
     if not (dot and secret and is_id(uid)):
         raise NotAuthenticated("Invalid authorization token")
@@ -52,7 +52,7 @@ def parse_owner(key: str) -> UserId:
 
 
 def key_id(key: str) -> str:
-    """Hash a key as it is stored: without its prefix."""
+    """Hash a key without its prefix, as it is stored."""
     return hashlib.sha256(_strip_prefix(key).encode()).hexdigest()
 
 

@@ -1,4 +1,4 @@
-"""What is known about the owner."""
+"""Memories: facts about a user, current and superseded."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -12,19 +12,19 @@ from shared.domain.words import build_wording
 
 _MAX_PER_QUERY = 100
 _MAX_VALUES_PER_QUERY = 30
-"""As many values as one query compares with."""
+"""Limit of Firestore's `in`."""
 IS_CURRENT = Where("valid_to", "==", None)
 
 
 class Memories(DerivedRecords[Memory]):
-    """A user's memories; lists leave out what was superseded."""
+    """A user's memories; lists leave out superseded ones."""
 
     kind = Memory
     collection = "memories"
     noun = "Memory"
 
     async def list_all(self, uid: UserId, *, limit: int) -> list[Memory]:
-        """List newest first, also what was superseded."""
+        """List newest first, superseded ones included."""
         documents = await self._documents.query(super()._build_newest_query(uid, limit))
         return load_all(Memory, documents)
 
@@ -34,19 +34,19 @@ class Memories(DerivedRecords[Memory]):
         return {memory.id: memory for memory in load_all(Memory, [d for d in documents if d])}
 
     async def list_superseded_by(self, uid: UserId, ids: Sequence[MemoryId]) -> list[Memory]:
-        """Return what these took the place of, at most 100 memories for 30 ids."""
+        """Return the memories that these superseded, at most 100 for 30 ids."""
         return await self._list_by_values(uid, "superseded_by", ids)
 
     async def has_tombstone(self, uid: UserId, memory_id: MemoryId) -> bool:
-        """Tell whether the owner deleted what an app wrote under this id."""
+        """Tell whether the owner deleted the memory that an app wrote under this id."""
         return await self._documents.get(_tombstone_path(uid, memory_id)) is not None
 
     def app_tombstone(self, uid: UserId, memory_id: MemoryId) -> Write:
-        """Return what keeps an app from bringing a memory back."""
+        """Return the write that keeps an app from bringing a memory back."""
         return Set(_tombstone_path(uid, memory_id), {"of": self.collection})
 
     async def find_conflicting(self, uid: UserId, facts: Sequence[Memory]) -> list[Memory]:
-        """Return current memories in the words of these facts, or that contradict one of them."""
+        """Return current memories that repeat these facts or concern the same aspect."""
         wordings = sorted({build_wording(fact.content) for fact in facts})
         aspects = sorted({fact.aspect for fact in facts if fact.aspect})
         memories = await self._list_by_values(

@@ -1,4 +1,4 @@
-"""Chat messages, each counted in its session."""
+"""Chat messages: stored by id, each counted in its session."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -39,7 +39,7 @@ class Messages:
     async def list_newest(
         self, uid: UserId, session_id: SessionId, *, limit: int, before: Position | None = None
     ) -> list[Message]:
-        """Return a session's newest messages, newest first; only older ones than `before`."""
+        """Return a session's newest messages, newest first; only those older than `before`."""
         return await self._list_messages(
             uid, session_id, Order("created_at", "desc"), limit, before
         )
@@ -47,7 +47,7 @@ class Messages:
     async def list_after(
         self, uid: UserId, session_id: SessionId, after: Position | None, *, limit: int
     ) -> list[Message]:
-        """Return a session's messages behind a position, or from its beginning; oldest first."""
+        """Return a session's messages after a position, or all of them; oldest first."""
         return await self._list_messages(uid, session_id, Order("created_at"), limit, after)
 
     async def _list_messages(
@@ -65,10 +65,10 @@ class Messages:
     async def add(
         self, uid: UserId, session: Session, *messages: Message, also: Sequence[Write] = ()
     ) -> None:
-        """Store new messages, count them in their session and make the writes `beside`, all or none.
+        """Store new messages, count them in their session and make the writes `also`, all or none.
 
         A main session begins with its first message. Raises AlreadyExists when one of them is
-        stored already, and PreconditionFailed when any other session is gone: it was deleted.
+        stored already, and PreconditionFailed when any other session was deleted.
         """
         writes = [*also, *build_message_writes(uid, session.id, messages)]
         try:
@@ -82,12 +82,12 @@ class Messages:
             await self._documents.write(*writes)
 
     async def _create_session(self, uid: UserId, session: Session) -> None:
-        """Begin a session; of one that was cleared meanwhile, nothing told so far is left."""
+        """Create a session anew: where it was cleared meanwhile, nothing derived is left."""
         empty_session = build_session(session.id, app_id=session.app_id, now=session.created_at)
         try:
             await self._documents.write(Create(session_path(uid, session.id), dump(empty_session)))
         except PreconditionFailed:
-            return  # another turn was first
+            return  # another turn created it
 
     async def change(self, uid: UserId, message_id: MessageId, **changes: Any) -> None:
         """Change fields of a message. Raises NotFound."""
@@ -112,7 +112,7 @@ class Messages:
 def build_message_writes(
     uid: UserId, session_id: SessionId, messages: Sequence[Message]
 ) -> list[Write]:
-    """Return the writes that store new messages and count them; the session must be there."""
+    """Return the writes that store new messages and count them; the session must exist."""
     creates = [Create(message_path(uid, m.id), dump(m)) for m in messages]
     session_changes = {
         "message_count": Increment(len(messages)),
@@ -123,7 +123,7 @@ def build_message_writes(
 
 
 def message_path(uid: UserId, message_id: MessageId) -> str:
-    """Raises NotFound for a name that leads elsewhere, or nowhere."""
+    """Raises NotFound for what is no id."""
     if not is_id(message_id):
         raise NotFound("Message not found")
     return f"users/{uid}/messages/{message_id}"

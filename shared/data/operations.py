@@ -1,4 +1,4 @@
-"""What was asked for under idempotency keys, and what was answered."""
+"""Idempotency records: requests made under idempotency keys, and their responses."""
 
 from shared.data.codec import dump, load
 from shared.domain.documents import Create, Delete, Document, Set
@@ -9,13 +9,13 @@ from shared.ports import Documents, Transaction
 
 
 class Operations:
-    """One document a key, kept with the user whom it is about."""
+    """One document a key, stored with the user whom it concerns."""
 
     def __init__(self, documents: Documents) -> None:
         self._documents = documents
 
     async def begin(self, uid: UserId, operation: Operation) -> Operation:
-        """Begin, continue what crashed, or return what has its answer. Raises Invalid, Conflict."""
+        """Begin, resume after a crash, or return the stored response. Raises Invalid, Conflict."""
         path = _document_path(uid, operation)
         try:
             await self._documents.write(Create(path, dump(operation)))
@@ -35,13 +35,13 @@ class Operations:
     async def store_response(
         self, uid: UserId, operation: Operation, response: StoredResponse
     ) -> StoredResponse:
-        """Store the answer and return it; of two attempts at once, the first one's is that of both."""
+        """Store the response and return it; concurrent attempts both return the first one's."""
         path = _document_path(uid, operation)
 
         async def work(tx: Transaction) -> StoredResponse:
             stored = _load_operation(await tx.get(path))
             if stored is None or stored.name != operation.name:
-                return response  # its user was erased, or its day is over
+                return response  # its user was erased, or the record expired
             if stored.answer is not None:
                 return stored.answer
             tx.write(Set(path, {**dump(stored), "answer": dump(response)}))

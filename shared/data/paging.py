@@ -1,4 +1,4 @@
-"""Lists in pages: an opaque cursor says where the next one begins."""
+"""Pagination: lists in pages, with an opaque cursor where the next page begins."""
 
 import base64
 import json
@@ -23,7 +23,7 @@ class Page(Generic[T]):
 
 
 def build_page(items: Sequence[T], documents: Sequence[Document], query: Query) -> Page[T]:
-    """Build a page of a query ordered by time; a full one may have another behind it."""
+    """Build a page of a query ordered by time; a full page may be followed by another."""
     is_full = query.limit is not None and len(documents) == query.limit
     return Page(
         items=items, next=_build_cursor(build_cursor(documents[-1], query)) if is_full else None
@@ -31,7 +31,7 @@ def build_page(items: Sequence[T], documents: Sequence[Document], query: Query) 
 
 
 def parse_cursor(cursor_text: str | None) -> tuple[Any, ...] | None:
-    """Read a cursor. Raises Invalid for one we did not give."""
+    """Read a cursor. Raises Invalid for one that is not ours."""
     if cursor_text is None:
         return None
     try:

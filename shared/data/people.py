@@ -1,4 +1,4 @@
-"""The people the owner talks with, and the conversations in which they speak."""
+"""People that a user talks with, and their names in conversations."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -29,7 +29,7 @@ class People(Records[Person]):
         return {person.id: person.name for person in load_all(Person, [d for d in documents if d])}
 
     async def propagate_name(self, uid: UserId, person: Person) -> None:
-        """Write a person's name into every conversation; again is the same."""
+        """Write a person's name into every conversation they speak in; idempotent."""
         await self._rewrite(
             uid, person.id, lambda document: _build_renamed_speakers(document, person)
         )
@@ -43,7 +43,7 @@ class People(Records[Person]):
     async def _rewrite(
         self, uid: UserId, person_id: PersonId, change: Callable[[Document], Fields]
     ) -> None:
-        """Change every conversation a person speaks in; a batch that was written to is read again."""
+        """Change every conversation a person speaks in; a batch that changed is read again."""
         query = Query(
             collection=f"users/{uid}/conversations",
             where=(Where("person_ids", "array_contains", person_id),),

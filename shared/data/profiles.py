@@ -1,4 +1,4 @@
-"""A user's profile and devices."""
+"""Profile and devices of a user."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -23,11 +23,11 @@ class Profiles:
         return load(Profile, document) if document else Profile()
 
     async def change(self, uid: UserId, **changes: Any) -> Profile:
-        """Change fields, leave the others, and return the whole; two at once are both kept."""
+        """Change fields and return the whole; concurrent changes are both kept."""
         return await self._change(uid, lambda profile: replace(profile, **changes))
 
     async def change_preferences(self, uid: UserId, **changes: Any) -> Preferences:
-        """Change what the user wants to hear, and return the whole; two at once are both kept."""
+        """Change preferences and return the whole; concurrent changes are both kept."""
         changed = await self._change(
             uid,
             lambda profile: replace(
@@ -50,7 +50,7 @@ class Profiles:
 
 
 class Devices:
-    """Where a user's pushes arrive."""
+    """Devices that receive a user's pushes."""
 
     def __init__(self, documents: Documents) -> None:
         self._documents = documents
@@ -66,7 +66,7 @@ class Devices:
         await self._documents.write(Delete(f"users/{uid}/devices/{device_id}"))
 
     async def remove_unless_renewed(self, uid: UserId, devices: Sequence[Device]) -> None:
-        """Remove devices, but none that registered a new token meanwhile."""
+        """Remove devices, except those that registered a new token meanwhile."""
         token_by_path = {f"users/{uid}/devices/{device.id}": device.fcm_token for device in devices}
 
         async def work(tx: Transaction) -> None:

@@ -1,4 +1,4 @@
-"""A user's records of one kind, newest first: what memories, tasks and people have in common."""
+"""Records of a user of one kind: the base of memories, action items and people."""
 
 from dataclasses import replace
 from datetime import datetime
@@ -24,7 +24,7 @@ R = TypeVar("R", bound=StoredRecord)
 
 
 class Records(Generic[R]):
-    """Documents of `kind` in the user's `collection`; `noun` is how a person calls one of them."""
+    """Documents of `kind` in the user's `collection`; `noun` names one of them in messages."""
 
     kind: type[R]
     collection: str
@@ -35,13 +35,13 @@ class Records(Generic[R]):
 
     async def get(self, uid: UserId, name: str) -> R:
         """Raises NotFound."""
-        document = await self._documents.get(self._validated_path(uid, name))
+        document = await self._documents.get(self._build_valid_path(uid, name))
         if document is None:
             raise NotFound(f"{self.noun} not found")
         return load(self.kind, document)
 
     async def list_newest(self, uid: UserId, *, limit: int, offset: int = 0) -> list[R]:
-        """List newest first. What is skipped is read too: callers bound the offset."""
+        """List newest first. Skipped ones are read too: callers bound the offset."""
         documents = await self._documents.query(self._build_newest_query(uid, offset + limit))
         return load_all(self.kind, documents[offset:])
 
@@ -68,8 +68,8 @@ class Records(Generic[R]):
         return record
 
     async def change(self, uid: UserId, record_id: str, /, **changes: Any) -> R:
-        """Change fields and return the whole; two at once are both kept. Raises NotFound."""
-        path = self._validated_path(uid, record_id)
+        """Change fields and return the whole; concurrent changes are both kept. Raises NotFound."""
+        path = self._build_valid_path(uid, record_id)
 
         async def work(tx: Transaction) -> R:
             document = await tx.get(path)
@@ -82,7 +82,7 @@ class Records(Generic[R]):
         return await self._documents.transaction(work)
 
     async def remove(self, uid: UserId, name: str) -> None:
-        await self._documents.write(Delete(self._validated_path(uid, name)))
+        await self._documents.write(Delete(self._build_valid_path(uid, name)))
 
     def prepare(self, record: R) -> R:
         """Return it as it is stored, with the fields that queries need."""
@@ -94,7 +94,7 @@ class Records(Generic[R]):
     def document_path(self, uid: UserId, name: str) -> str:
         return f"users/{uid}/{self.collection}/{name}"
 
-    def _validated_path(self, uid: UserId, name: str) -> str:
+    def _build_valid_path(self, uid: UserId, name: str) -> str:
         """Raises NotFound for a name that would lead elsewhere."""
         if not is_id(name):
             raise NotFound(f"{self.noun} not found")

@@ -40,7 +40,7 @@ class RefreshClaims:
         return True
 
     async def release(self, document_path: str, holder: str) -> None:
-        """Give the right back, unless it was taken over."""
+        """Release the lease, unless another holder took it over."""
         stored_claim = await self._documents.get(_claim_path(document_path))
         if stored_claim is None or stored_claim.fields["holder"] != holder:
             return

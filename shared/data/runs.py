@@ -1,4 +1,4 @@
-"""Runs and their journals: what is needed to follow, stop or close an answer from any process."""
+"""Run store: runs and their journals, by which any process follows, stops or closes an answer."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -44,7 +44,7 @@ _EVENT_CLASSES: Mapping[str, type[RunEvent]] = {
     "CitationShown": CitationShown,
     "Ended": RunEnded,
 }
-"""By the code that journals hold: a class may be renamed, its code may not."""
+"""Event classes by the code in stored journals: a class may be renamed, its code may not."""
 
 _EVENT_CODES: Mapping[type[RunEvent], str] = {
     event_class: code for code, event_class in _EVENT_CLASSES.items()
@@ -66,7 +66,7 @@ class Runs:
         await self._messages.add(uid, session, question, also=[create])
 
     async def get(self, uid: UserId, run_id: RunId, now: datetime) -> Run | None:
-        """Return a run that is still kept at `now`."""
+        """Return a run that has not expired at `now`."""
         document = await self._documents.get(_document_path(uid, run_id)) if is_id(run_id) else None
         if document is None:
             return None
@@ -78,7 +78,7 @@ class Runs:
     ) -> None:
         """Write batches and, with `lease_until`, renew the lease.
 
-        Raises AlreadyExists where another batch stands, PreconditionFailed when the run is gone.
+        Raises AlreadyExists where another batch stands, PreconditionFailed for a deleted run.
         """
         renewal: list[Write] = []
         if lease_until is not None:
@@ -95,10 +95,10 @@ class Runs:
         batches: Sequence[Batch],
         if_unchanged: bool = False,
     ) -> None:
-        """Store the answer, the last of the journal and the end at once.
+        """Store the answer, the rest of the journal and the end at once.
 
-        `unchanged` asks that the run still is as it was read. Raises as append() does, and
-        PreconditionFailed when the chat is gone: it does not begin anew with an answer.
+        `if_unchanged` requires that the run is as it was read. Raises as append() does, and
+        PreconditionFailed where the chat was deleted: an answer does not create it anew.
         """
         end = Update(
             _document_path(uid, run.id),
@@ -115,7 +115,7 @@ class Runs:
         return _to_batch(document) if document else None
 
     async def list_batches(self, uid: UserId, run_id: RunId, *, after: int = 0) -> list[Batch]:
-        """Return what the journal holds behind position `after`, in order."""
+        """Return the journal's batches after position `after`, in order."""
         query = Query(
             collection=f"{_document_path(uid, run_id)}/batches",
             start_after=(_batch_id(after),) if after else None,
@@ -123,7 +123,7 @@ class Runs:
         return [_to_batch(document) for document in await self._documents.query(query)]
 
     async def request_stop(self, uid: UserId, run_id: RunId) -> None:
-        """Ask whoever runs it to stop. Raises NotFound."""
+        """Ask the process that runs it to stop. Raises NotFound."""
         try:
             await self._documents.write(
                 Update(_document_path(uid, run_id), {"stop_requested": True})

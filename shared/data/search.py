@@ -1,4 +1,4 @@
-"""How a user's conversations and memories are found again by words."""
+"""Search over a user's conversations and memories: by words and, with an embedder, by meaning."""
 
 import asyncio
 import math
@@ -25,20 +25,20 @@ from shared.retrieval.packing import Passage, TurnScores, build_excerpts
 from shared.retrieval.query import ParsedQuery, parse_query, rescore
 
 MAX_ROWS_PER_QUERY = 200
-"""Rows of one look; with their terms and metadata, so many fit into Pinecone's answer of at most 4 MB."""
+"""Rows of one query: with terms and metadata, they fit into Pinecone's answer of at most 4 MB."""
 MAX_QUERIES = 3
 OVERFETCH = 10
-"""So many more are looked at where some of the best were deleted or edited since."""
+"""Further candidates, read where some of the best were deleted or edited since."""
 MAX_PASSAGES = 3
 SUMMARY_WEIGHT = 0.7
-"""What a summary counts for beside the turns themselves: it has the words of all of them."""
+"""Weight of a summary beside turns, whose words it has all."""
 
 
 @value
 class Filters:
-    """What a search is narrowed to; `start` is included, `end` is not.
+    """Filters of a search; `start` is included, `end` is not.
 
-    One of the `people`, who speak or are spoken of, and one of the `topics`; none means any.
+    One of the `people` speaks or is mentioned, and one of the `topics` fits; empty means any.
     """
 
     start: datetime | None = None
@@ -52,9 +52,9 @@ NO_FILTERS = Filters()
 
 @value
 class FoundConversation:
-    """A conversation with its transcript and the turns that were found, by their scores.
+    """A conversation with its transcript and the scores of its matching turns.
 
-    No turns where only its summary matched. `score`: dot product of its best row, higher is closer.
+    No turns where only its summary matched. `score`: fused score of its best row, higher is closer.
     """
 
     conversation: Conversation
@@ -63,22 +63,22 @@ class FoundConversation:
 
     @property
     def passages(self) -> tuple[Passage, ...]:
-        """The best places, best first, for people to read."""
+        """The best passages, best first, for people to read."""
         return build_excerpts(self.conversation.named_segments, self.turns, limit=MAX_PASSAGES)
 
 
 @value
 class SearchResult:
-    """What was found, best first; with `fallback_without_filters`, among all people and topics."""
+    """Conversations, best first; with `fallback_without_filters`, of any people and topics."""
 
     conversations: list[FoundConversation]
     fallback_without_filters: bool = False
 
 
 class Search:
-    """One vector query, then one read of what it names; rarely a second of each.
+    """Makes one vector query, then one read of the documents; rarely a second of each.
 
-    A row counts only while the document it was made from stands unchanged.
+    A row counts only while the document it was made from is unchanged.
     """
 
     def __init__(
@@ -124,9 +124,9 @@ class Search:
         filters: Filters,
         limit: int,
     ) -> SearchResult:
-        """Search again without people and topics where these leave nothing; times hold.
+        """Search again without people and topics where these leave nothing; times stay.
 
-        A name may be written in a way that nobody indexed; a time is what it is.
+        A name may be spelled in a way that was not indexed; a time has one spelling.
         """
         search = partial(self.search_conversations, uid, query, limit=limit)
         conversations = await search(filters=filters)
@@ -155,7 +155,7 @@ class Search:
     async def _query_distinct(
         self, uid: UserId, query: SparseVector, limit: int, where: Filter
     ) -> list[Hit]:
-        """Look again, past what was found, where long conversations took the places of others."""
+        """Query again, without conversations already found, where long ones crowded out others."""
         hits: list[Hit] = []
         for _ in range(MAX_QUERIES):
             seen_ids = {str(hit.metadata["conversation_id"]) for hit in hits}
@@ -180,7 +180,7 @@ class Search:
     async def _load_with_overfetch(
         self, uid: UserId, rows: Mapping[ConversationId, list[Hit]], limit: int
     ) -> list[tuple[Conversation, list[Hit]]]:
-        """Read as many as are wanted, and SPARE more where some of these no longer stand."""
+        """Read `limit` conversations, and OVERFETCH more where some of these are not current."""
         candidates = await self._load_current(uid, rows, list(rows)[:limit])
         if len(candidates) < limit < len(rows):
             candidates += await self._load_current(uid, rows, list(rows)[limit : limit + OVERFETCH])
@@ -233,7 +233,7 @@ def _group_by_conversation(hits: Sequence[Hit]) -> Mapping[ConversationId, list[
 
 
 def _select_current_rows(entry: CachedConversation, rows: Sequence[Hit]) -> list[Hit]:
-    """Keep the rows that were made from what is stored now, as rows are made now."""
+    """Return the rows of the stored content and of this index version."""
     return [
         hit
         for hit in rows

@@ -1,4 +1,4 @@
-"""A user's chats: each a document that counts its messages and keeps what is derived from them."""
+"""Chat sessions: each a document that counts its messages and holds what is derived from them."""
 
 from dataclasses import replace
 from typing import Any
@@ -33,7 +33,7 @@ class Sessions:
     ) -> Page[Session]:
         """Return chats from the cursor `after` on, the one with the newest message first.
 
-        None filters nothing.
+        A filter of None lets everything pass.
         """
         filters = {"app_id": app_id, "starred": starred}
         query = Query(
@@ -61,8 +61,8 @@ class Sessions:
     ) -> Session | None:
         """Change what is derived from `source`, and return the whole.
 
-        None, and nothing is changed, where somebody else derived it meanwhile (it is not as in
-        `seen`) or the message is gone: the chat was cleared or deleted.
+        None, and nothing is changed, where the session differs from `expected_session` (another
+        process derived it meanwhile) or the message is gone: the chat was cleared or deleted.
         """
         path = session_path(uid, expected_session.id)
 

@@ -1,4 +1,4 @@
-"""Transcripts too long for one document: cut into parts that are known by their hash."""
+"""Transcript parts: transcripts too long for one document, split into parts with their hashes."""
 
 import hashlib
 import json
@@ -17,7 +17,7 @@ Part = tuple[Segment, ...]
 
 
 def split_transcript(conversation: Conversation) -> tuple[Conversation, list[Part]]:
-    """Return a conversation as it is stored, and the parts that stand beside it."""
+    """Return a conversation as it is stored, and the parts that are stored below it."""
     batches = split_by_size(conversation.transcript_segments, _count_bytes, MAX_INLINE_BYTES)
     parts = [tuple(batch) for batch in batches]
     if len(parts) < 2:
@@ -35,7 +35,7 @@ def part_fields(part: Part) -> dict[str, Any]:
 
 
 def read_part(document: Document | None, expected: str) -> Part | None:
-    """Return the segments of a part; None where it is missing or not the one that was meant."""
+    """Return the segments of a part; None where it is missing or has another hash."""
     segments = document.fields.get("segments") if document else None
     if not is_bounded(segments):
         return None
@@ -47,7 +47,7 @@ def read_part(document: Document | None, expected: str) -> Part | None:
 
 
 def hash_part(part: Part) -> str:
-    """Hash a part, whoever wrote it: SHA-256 of its segments as compact JSON arrays."""
+    """Hash a part, the same for every writer: SHA-256 of its segments as compact JSON arrays."""
     arrays = [[s.text, s.speaker, s.is_user, float(s.start), float(s.end)] for s in part]
     compact = json.dumps(arrays, ensure_ascii=False, separators=(",", ":"))
     return hashlib.sha256(compact.encode()).hexdigest()

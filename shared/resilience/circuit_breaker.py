@@ -7,10 +7,10 @@ OPEN_FOR = timedelta(seconds=30)
 
 
 class CircuitBreaker:
-    """Closed until FAILURES calls in a row have failed; open then, and one probe goes out each REST.
+    """Closed until FAILURE_THRESHOLD calls in a row have failed; then open.
 
-    A probe that succeeds closes it. One that fails, or is never heard of again, opens it for
-    another REST: so between probes, whatever becomes of them, the service has its rest.
+    While it is open, one probe goes out each OPEN_FOR. A probe that succeeds closes it. One that
+    fails, or never reports back, leaves it open for another OPEN_FOR.
     """
 
     def __init__(self) -> None:
@@ -27,7 +27,7 @@ class CircuitBreaker:
         return True
 
     def record_success(self) -> None:
-        """Note any answer that shows the service at work, a refusal included."""
+        """Record any answer that shows the service at work, a refusal included."""
         self._failures = 0
 
     def record_failure(self, now: datetime) -> None:

@@ -1,10 +1,10 @@
-"""Hours of the clock, in which limits are counted."""
+"""Hour windows: the UTC hours of the clock in which limits are counted."""
 
 from datetime import datetime, timedelta
 
 
 def floor_to_hour(now: datetime) -> datetime:
-    """Return the beginning of the running UTC hour."""
+    """Return the beginning of the current UTC hour."""
     return now.replace(minute=0, second=0, microsecond=0)
 
 

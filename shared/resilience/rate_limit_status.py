@@ -1,4 +1,4 @@
-"""What a caller may still do within an hour."""
+"""Rate limit status: what a caller may still do within the hour."""
 
 from datetime import datetime
 
@@ -9,7 +9,7 @@ from shared.resilience.hour_windows import count_seconds_left
 
 @value
 class RateLimitStatus:
-    """What is left of `limit` in the running hour, and the seconds until the next."""
+    """What is left of `limit` in the current hour, and the seconds until the next."""
 
     limit: int
     remaining: int
@@ -17,7 +17,7 @@ class RateLimitStatus:
 
 
 def check_limit(remaining: int | None, *, limit: int, noun: str, now: datetime) -> RateLimitStatus:
-    """Say what is left of a limit after one was taken. Raises TooMany where there was none to take."""
+    """Return the status after one was consumed. Raises TooMany where none was left (None)."""
     reset_s = count_seconds_left(now)
     if remaining is None:
         message = f"Rate limit exceeded. Maximum {limit} {noun} per hour."

@@ -1,12 +1,12 @@
-"""How many in how long, without windows: pure, time is passed in."""
+"""Rate limiter without windows: so many in a period; pure, time is passed in."""
 
 from datetime import datetime, timedelta
 
 
 class RateLimiter:
-    """Admits `limit` in `period`, all at once or spread; what was taken comes back evenly.
+    """Admits `limit` in `period`, all at once or spread; capacity returns evenly.
 
-    The generic cell rate algorithm: one moment says how full it is.
+    The generic cell rate algorithm, whose whole state is one moment.
     """
 
     def __init__(self, limit: int, period: timedelta) -> None:
@@ -15,7 +15,7 @@ class RateLimiter:
         self._full_until: datetime | None = None
 
     def acquire(self, now: datetime) -> timedelta:
-        """Take one and return no time, or take none and return how long until there is one."""
+        """Take one and return zero, or take none and return how long until one is free."""
         since = max(now, self._full_until or now)
         wait = since + self._step - self._period - now
         if wait > timedelta(0):

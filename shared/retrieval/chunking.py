@@ -1,4 +1,4 @@
-"""A transcript cut into chunks: what one search hit stands for."""
+"""Chunks of a transcript: each turn, or piece of a long turn, is a row of the index."""
 
 import textwrap
 from collections.abc import Iterator, Sequence
@@ -8,7 +8,7 @@ from shared.domain.conversation import Segment
 from shared.domain.value import value
 
 MAX_PIECE_CHARS = 1_000
-"""A longer turn is cut, so that a monologue is found as closely as a dialogue."""
+"""A longer turn is split, so that a hit in a monologue is as precise as in a dialogue."""
 OWNER_LABEL = "User"
 
 
@@ -22,12 +22,12 @@ class Chunk:
 
 
 def split_into_chunks(segments: Sequence[Segment]) -> list[Chunk]:
-    """Give each turn a chunk of its own; every word stands in one."""
+    """Split a transcript into chunks; every word stands in exactly one."""
     return list(chain.from_iterable(_split_turn(n, segment) for n, segment in enumerate(segments)))
 
 
 def format_turn(segment: Segment) -> str:
-    """Write a turn as people read it: who, then what."""
+    """Write a turn as people read it: the speaker, then the text."""
     return f"{get_speaker_label(segment)}: {segment.text.strip()}"
 
 

@@ -1,4 +1,4 @@
-"""What a row means: the vectors of its texts, blended as its words are."""
+"""Dense recipes: the texts whose vectors are blended into the vector of a row, with weights."""
 
 import hashlib
 import math
@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from shared.retrieval.sparse import NEIGHBOUR_WEIGHTS
 
 Recipe = tuple[tuple[str, float], ...]
-"""Texts, and how much each counts; the first is the row's own."""
+"""Texts and their weights; the first is the row's own."""
 Embedding = Sequence[float]
 
 
@@ -16,12 +16,12 @@ def build_text_recipe(text: str) -> Recipe:
 
 
 def build_line_recipes(lines: Sequence[str]) -> list[Recipe]:
-    """Let each line mean what it says among its neighbours, the less the farther they stand."""
+    """Blend each line with its neighbours, which count less the farther they stand."""
     return [_build_line_recipe(lines, n) for n in range(len(lines))]
 
 
 def build_recipe_name(recipe: Recipe, embedder: str) -> str:
-    """Name what a recipe gives with an embedder: the same name, the same vector."""
+    """Name the vector of a recipe and an embedder: the same name, the same vector."""
     return hashlib.sha256(repr((embedder, recipe)).encode()).hexdigest()[:16]
 
 

@@ -1,4 +1,4 @@
-"""Two rankings made one."""
+"""Fusion of two rankings into one, by reciprocal ranks or by scores."""
 
 from collections.abc import Sequence
 
@@ -6,11 +6,11 @@ from shared.domain.vectors import Hit
 
 RRF_K = 60
 DENSE_WEIGHT = 0.3
-"""A plain embedder finds what no word shows, and much else: beside the words it counts for a third."""
+"""Weight of vectors beside words: an embedder finds what shares no word, and much else."""
 
 
 def fuse_ranks(*rankings: Sequence[Hit]) -> list[Hit]:
-    """Score each hit by its ranks, Σ 1 / (60 + rank); equal ones stay in the order they came."""
+    """Score each hit by its ranks, Σ 1 / (60 + rank); equal ones keep their order."""
     hits = {hit.id: hit for ranking in rankings for hit in ranking}
     totals = dict.fromkeys(hits, 0.0)
     for ranking in rankings:
@@ -20,9 +20,9 @@ def fuse_ranks(*rankings: Sequence[Hit]) -> list[Hit]:
 
 
 def fuse_scores(by_words: Sequence[Hit], by_vector: Sequence[Hit]) -> list[Hit]:
-    """Add up how near each hit comes to the best one by words and, for its share, by meaning.
+    """Add each hit's share of the best word score to its share of the vector scores' range.
 
-    Scores tell more than ranks here: how far words set the best apart is what makes it right.
+    The latter counts by DENSE_WEIGHT. Scores tell more than ranks: the lead of the best hit by words shows how likely it is right.
     """
     if not by_vector:
         return list(by_words)

@@ -1,4 +1,4 @@
-"""What was found, as text to read."""
+"""Packing of search hits: the turns that fit a token budget, as passages to read."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
@@ -9,7 +9,7 @@ from shared.retrieval.chunking import format_turn
 NEIGHBOUR_TURNS = 1
 TURN_OVERHEAD_TOKENS, CHARS_PER_TOKEN = 4, 4
 TurnScores = Mapping[int, float]
-"""Segments, counted from 0, and how well each fits: higher is closer."""
+"""Scores by segment, counted from 0: higher is closer."""
 ScoredTranscript = tuple[Sequence[Segment], TurnScores]
 
 
@@ -25,8 +25,8 @@ class Passage:
 def pack(transcripts: Sequence[ScoredTranscript], *, tokens: int) -> list[tuple[Passage, ...]]:
     """Choose the best turns of all conversations together, as many as `tokens` hold.
 
-    A turn too long for what is left lets shorter ones pass. Returns each conversation's turns as
-    passages in reading order, none for a conversation whose turns did not fit.
+    A turn too long for the rest of the budget is skipped for shorter ones. Returns each
+    conversation's turns as passages in reading order, none where no turn fits.
     """
     selected_turns: list[set[int]] = [set() for _ in transcripts]
     for _, which, segment in sorted(_rank_turns(transcripts)):

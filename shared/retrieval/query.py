@@ -1,4 +1,4 @@
-"""What a question asks for, as the index is asked, and how well what came back fits."""
+"""Query of the index: a question as weighted terms, and the scores of hits against it."""
 
 import math
 from collections import defaultdict
@@ -18,7 +18,7 @@ from shared.retrieval.term_weights import (
 from shared.retrieval.terms import term_id, tokenize
 
 SYNONYM_WEIGHT = 0.5
-"""What a related word counts for beside the one that was asked for."""
+"""Weight of a synonym beside the word of the question."""
 
 _WHEN_WORDS = "when wann quand cuando quando"
 _OWNER_WORDS = "i me my mine myself"
@@ -26,7 +26,7 @@ _OWNER_WORDS = "i me my mine myself"
 
 @value
 class QueryTerm:
-    """Something asked for: what it weighs by how rare it is, and the terms that show it."""
+    """A term of a question: its weight by rarity, and the index terms that match it."""
 
     weight: float
     shares: Mapping[str, float]
@@ -34,13 +34,13 @@ class QueryTerm:
 
 @value
 class ParsedQuery:
-    """Everything that a question asks for."""
+    """All terms of a question."""
 
     query_terms: tuple[QueryTerm, ...]
 
     @property
     def vector(self) -> SparseVector:
-        """Everything in one: the index adds up what stands in a row."""
+        """All terms as one vector: the index adds up those that a row has."""
         weights = defaultdict[str, float](float)
         for query_term in self.query_terms:
             for term, share in query_term.shares.items():
@@ -49,7 +49,7 @@ class ParsedQuery:
 
 
 def parse_query(text: str) -> ParsedQuery:
-    """Ask for each word once, said by somebody of that name or about it.
+    """Ask for each word once: as a word, and as the name of a speaker.
 
     Words of no weight count only where a question has no others.
     """
@@ -69,10 +69,10 @@ def parse_query(text: str) -> ParsedQuery:
 
 
 def rescore(query: ParsedQuery, hits: Sequence[Hit]) -> list[Hit]:
-    """Score hits of `query.vector` anew; best first, equal ones in the order they came.
+    """Score hits of `query.vector` anew; best first, equal ones keep their order.
 
-    What is wanted counts once in a row, by its best term, and weighs more the fewer of the hits
-    hold it: how rare a word is in this library, beside how rare it is in general.
+    A query term counts once in a row, by its best match, and weighs more the fewer of the hits
+    have it: rarity in this library is added to rarity in general.
     """
     columns = dict(
         zip(
@@ -108,7 +108,7 @@ def _compute_idf(matching: int, count: int) -> float:
 
 
 def _build_term_shares(term: str, question_terms: Sequence[str]) -> Mapping[str, float]:
-    """What is asked for by itself stands in for nothing else."""
+    """Share a term with its synonyms, except those that the question asks for itself."""
     others = (other for other in list_synonyms(term) if other not in question_terms)
     return {term: 1.0, **dict.fromkeys(others, SYNONYM_WEIGHT)}
 

@@ -1,4 +1,4 @@
-"""Texts and questions as sparse vectors, whose plain dot product ranks as BM25 does."""
+"""Sparse vectors of texts and questions, whose plain dot product ranks as BM25 does."""
 
 import re
 from collections import Counter, defaultdict
@@ -17,11 +17,11 @@ USUAL_TERMS = 70
 """BM25's k1 and b; the usual length is fixed, so that a row never depends on other rows."""
 
 NEIGHBOUR_WEIGHTS = ((-3, 0.2), (-2, 0.4), (-1, 0.6), (1, 0.6), (2, 0.4), (3, 0.2))
-"""A turn is found by its neighbours' words too, the less the farther they stand."""
+"""A turn is also found by its neighbours' words, which count less the farther they stand."""
 
 MARKER_WEIGHT = 1.0
-"""Who speaks, and that a time is named, weigh like a word that is said once: somebody who asks may
-be wrong about who said it."""
+"""The markers of a speaker and of a time weigh like a word that is said once: a question may be
+wrong about who said something."""
 
 TIME_MARKER = "when:"
 """The term of a turn that names a time; no word holds a colon."""
@@ -38,9 +38,9 @@ _IS_UNNAMED_SPEAKER = re.compile(r"speaker[ _]?\d*", re.IGNORECASE).fullmatch
 
 
 def encode_text(text: str, speakers: Iterable[str] = ()) -> SparseVector:
-    """Weigh what a text says: a repeated word counts less each time, in long texts less still.
+    """Weigh the words of a text: a repeated one counts less each time, in long texts less still.
 
-    Its speakers are known, and so no news.
+    The names of its speakers count as markers alone.
     """
     names = {name for speaker in speakers for name in _tokenize_name(speaker)}
     term_counts = Counter(term for term in tokenize(text) if term not in names)
@@ -52,7 +52,7 @@ def encode_text(text: str, speakers: Iterable[str] = ()) -> SparseVector:
 def encode_chunks(chunks: Sequence[Chunk], heading: str) -> list[SparseVector]:
     """Weigh each chunk of a conversation among its neighbours, under the same heading.
 
-    A speaker's name says who speaks; spoken in that conversation, it only calls for attention.
+    A speaker's name counts as a marker alone: spoken to them, it only calls for attention.
     """
     names = {name for chunk in chunks for name in _tokenize_name(chunk.speaker)}
     heading_counts = Counter(tokenize(heading))
@@ -67,12 +67,12 @@ def encode_chunks(chunks: Sequence[Chunk], heading: str) -> list[SparseVector]:
 
 
 def speaker_term(name: str) -> str:
-    """No word holds a colon, so what is said about somebody stays apart from what they say."""
+    """Return the marker of a speaker: no word holds a colon, so it differs from a spoken name."""
     return f"by:{name}"
 
 
 def build_vector(weights: Mapping[str, float]) -> SparseVector:
-    """Keep what tells most, where there is too much; the last of two equal hashes wins."""
+    """Build a vector of the MAX_TERMS heaviest terms; of equal hashes the last one wins."""
     selected_weights = weights
     if len(weights) > MAX_TERMS:
         selected_weights = dict(

@@ -1,7 +1,7 @@
-"""Words that stand for one another in a question: of like meaning, or a kind and what belongs to it.
+"""Synonyms in questions: words of like meaning, and categories with their members.
 
-People ask by kinds ("Which pets …?") and tell of single ones ("Rex chewed my shoe" says only "dog").
-The lists are general English; what they miss, an embedder finds.
+People ask for a category ("Which pets …?") and talk of its members (dog, kitten). The lists are
+general English; an embedder finds what they miss.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -77,7 +77,7 @@ author: book write
 
 
 def list_synonyms(term: str) -> tuple[str, ...]:
-    """Return the terms that would do in place of a term, none twice, in a fixed order."""
+    """Return the synonyms of a term, none twice, in a fixed order."""
     return _build_table().get(term, ())
 
 

@@ -1,7 +1,7 @@
-"""How much a word says: coarse bands of how often people use it when they talk.
+"""Term weights: four coarse bands of how rare a word is when people talk.
 
-Four bands come close to a long table: what matters is that a name outweighs "time", and "time"
-outweighs "the". The bands are general; they know nothing of any user.
+Four bands do nearly as well as a long table: a name has to outweigh "time", and "time" "the".
+They are general and depend on no user.
 """
 
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ from functools import cache
 from shared.retrieval.terms import tokenize
 
 FUNCTION_WEIGHT, EVERYDAY_WEIGHT, FREQUENT_WEIGHT, RARE_WEIGHT = 0.0, 2.0, 3.5, 6.0
-"""Weights, about the logarithm of how many passages there are for one that holds the word."""
+"""About the logarithm of how many passages there are to one that has the word."""
 
 _FUNCTION_WORDS = """
 a an the this that these those some any each every all both either neither no nor not
@@ -53,7 +53,7 @@ next year month week kind feel try let give use work life love got mean thank th
 wow nice glad happy amazing awesome cool sounds keep start help since ever around actually probably
 """
 
-# The last line says little in one language and names somebody or something in another.
+# The words of the last line are frequent in one language, and names in another.
 _FREQUENT_WORDS = """
 ask call find leave put show turn move live believe hear play run meet plan talk speak share enjoy
 learn remember hope wish miss wait stay stop begin end finish change happen become seem bring buy pay
@@ -75,13 +75,13 @@ ben bin dan den die ela ella elle hat met mia son uma una van war will
 
 
 def get_term_weight(term: str) -> float:
-    """Say how much it means that a question and a passage share `term`."""
+    """Return the weight of a term that a question and a passage share."""
     return _build_weights().get(term, RARE_WEIGHT)
 
 
 @cache
 def _build_weights() -> Mapping[str, float]:
-    """Stemmed at first use, which a function's start need not wait for."""
+    """Stem the words at first use: the start of a function need not wait for it."""
     return {
         term: band
         for band, words in (

@@ -1,4 +1,4 @@
-"""Text as terms: what a word counts as, whichever way it was written."""
+"""Terms of a text: words folded and stemmed, so that spellings and forms compare as equal."""
 
 import re
 import unicodedata
@@ -42,5 +42,5 @@ def _split_token(unspaced: str | None, word: str | None) -> Iterator[str]:
 
 
 def term_id(term: str) -> int:
-    """Name a term as the index knows it: uint32, the same in every process and release."""
+    """Hash a term to the uint32 of the index, the same in every process and release."""
     return zlib.crc32(term.encode())

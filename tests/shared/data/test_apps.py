@@ -1,4 +1,4 @@
-"""Apps, who installed them, and their calls, over the store that follows Firestore's rules."""
+"""Apps, their installations and their calls, over a store with Firestore's rules."""
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta

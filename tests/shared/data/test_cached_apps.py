@@ -1,4 +1,4 @@
-"""Apps that are read once a minute, and what that may and may not hide."""
+"""App cache: apps are read from the store once a minute."""
 
 from collections.abc import Sequence
 from dataclasses import replace

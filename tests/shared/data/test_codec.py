@@ -1,4 +1,4 @@
-"""What a client wrote into the store is read within bounds, whatever it is."""
+"""Codec: what a client wrote into the store is read within bounds."""
 
 from datetime import UTC, datetime
 from typing import Any

@@ -1,4 +1,4 @@
-"""Conversations decoded once for each version that is read."""
+"""Conversation cache: each version is decoded once."""
 
 from dataclasses import replace
 from datetime import UTC, datetime

@@ -1,4 +1,4 @@
-"""Conversations as they are stored: whole, in parts, in pages, and through damage."""
+"""Conversation store: whole, in parts, in pages, and with damaged documents."""
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta

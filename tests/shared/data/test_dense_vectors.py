@@ -1,4 +1,4 @@
-"""Search by meaning beside words, and without an embedder (P12, C58, C67)."""
+"""Dense vectors: search with an embedder, without one, and through its outage (P12, C58, C67)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace

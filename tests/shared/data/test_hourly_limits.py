@@ -1,4 +1,4 @@
-"""T14: slots are taken one by one, and say when they may go."""
+"""Hourly limits: slots count down, expire and are shared by no two consumers (T14)."""
 
 from datetime import UTC, datetime, timedelta
 

@@ -1,4 +1,4 @@
-"""The inbox shows the same in SQLite and in Firestore."""
+"""Inbox, on SQLite and on Firestore's emulator."""
 
 import base64
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""The queries that the data layer really makes, and the indexes that they need."""
+"""Indexes: those that the queries of the data layer need, and no others."""
 
 from datetime import UTC, datetime
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What stands in the index for a conversation: ids, metadata, and nothing too much."""
+"""Library index: ids, metadata and rows of a conversation."""
 
 from dataclasses import replace
 from datetime import UTC, datetime

@@ -1,4 +1,4 @@
-"""Messages and the count that their session keeps."""
+"""Messages, and their count in the session."""
 
 from datetime import UTC, datetime
 from typing import Any

@@ -1,4 +1,4 @@
-"""Profiles change field by field, and devices are forgotten by their tokens."""
+"""Profiles and devices: concurrent changes are both kept."""
 
 import asyncio
 from datetime import UTC, datetime

@@ -1,4 +1,4 @@
-"""What is found, and what no longer is."""
+"""Search over conversations and memories: what it finds, and what it no longer finds."""
 
 from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager

@@ -1,4 +1,4 @@
-"""Chats as any_documents (P15, P16), on SQLite and on Firestore's emulator."""
+"""Chat sessions (P15, P16), on SQLite and on Firestore's emulator."""
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta

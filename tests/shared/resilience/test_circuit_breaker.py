@@ -1,4 +1,4 @@
-"""A breaker leaves a failing service alone (C57)."""
+"""Circuit breaker: it opens after failures and closes after a success (C57)."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta

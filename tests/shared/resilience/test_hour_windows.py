@@ -1,4 +1,4 @@
-"""T14: the hour in which a limit counts."""
+"""Hour windows of limits (T14)."""
 
 from datetime import UTC, datetime
 

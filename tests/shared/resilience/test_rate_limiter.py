@@ -1,4 +1,4 @@
-"""So many in so long, whenever they come."""
+"""Rate limiter: so many in a period, at once or spread."""
 
 from datetime import UTC, datetime, timedelta
 

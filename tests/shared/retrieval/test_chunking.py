@@ -1,4 +1,4 @@
-"""How a transcript is cut."""
+"""Chunks of a transcript."""
 
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,4 +1,4 @@
-"""What a row means among its neighbours."""
+"""Dense recipes: a row's text among its neighbours."""
 
 import pytest
 

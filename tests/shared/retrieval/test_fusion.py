@@ -1,4 +1,4 @@
-"""How two rankings become one (C66)."""
+"""Fusion of two rankings (C66)."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What a person or a model reads of what was found."""
+"""Packing of search hits into passages for people and models."""
 
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,4 +1,4 @@
-"""What a question asks for, and how what came back is ranked."""
+"""Query of the index: terms of a question, and the ranking of hits."""
 
 from hypothesis import given
 from hypothesis import strategies as st

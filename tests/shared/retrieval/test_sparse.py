@@ -1,4 +1,4 @@
-"""What a text weighs, and what a question asks for."""
+"""Sparse vectors of texts and questions."""
 
 import pytest
 from hypothesis import given

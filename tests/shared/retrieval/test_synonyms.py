@@ -1,4 +1,4 @@
-"""Which words stand for one another."""
+"""Synonyms in questions."""
 
 from shared.retrieval.stemming import stem
 from shared.retrieval.synonyms import list_synonyms

@@ -1,4 +1,4 @@
-"""Which spellings are the same word, and which are not."""
+"""Terms of a text: spellings that are equal, and those that are not."""
 
 import pytest
 from hypothesis import given
@@ -8,7 +8,7 @@ from shared.retrieval.terms import term_id, tokenize
 
 
 @pytest.mark.parametrize(
-    ("written", "asked"),
+    ("text", "query"),
     [
         ("Hiking", "hike"),
         ("HIKED", "hikes"),
@@ -31,12 +31,12 @@ from shared.retrieval.terms import term_id, tokenize
         ("दुनिया।", "दुनिया"),
     ],
 )
-def test_equivalent_spellings_give_the_same_terms(written: str, asked: str):
-    assert tokenize(written) == tokenize(asked) != []
+def test_equivalent_spellings_give_the_same_terms(text: str, query: str):
+    assert tokenize(text) == tokenize(query) != []
 
 
 @pytest.mark.parametrize(
-    ("one", "other"),
+    ("word", "other_word"),
     [
         ("cat", "car"),
         ("2023", "2024"),
@@ -47,8 +47,8 @@ def test_equivalent_spellings_give_the_same_terms(written: str, asked: str):
         ("Don", "done"),
     ],
 )
-def test_different_words_give_different_terms(one: str, other: str):
-    assert tokenize(one) != tokenize(other)
+def test_different_words_give_different_terms(word: str, other_word: str):
+    assert tokenize(word) != tokenize(other_word)
 
 
 def test_numbers_are_terms():
