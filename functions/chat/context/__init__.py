@@ -1,1 +1,1 @@
-"""Builds what a model reads; pure."""
+"""Context of a turn: what the model reads and what is done to its text; pure."""

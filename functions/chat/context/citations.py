@@ -13,21 +13,21 @@ from shared.domain.ids import ConversationId
 from shared.domain.value import value
 
 _MAX_CITATION_NUMBER = 99
-"""Up to here a bare number in brackets is meant as a citation: `[7]` is one, `[2024]` is none."""
+"""Largest bare number in brackets that counts as a citation: `[7]` does, `[2024]` does not."""
 
 _NUMBERS = "[0-9]{1,4}(?:, ?[0-9]{1,4}){0,9}"
 _TOKEN = re.compile(rf"(?P<ticks>`{{1,3}})|(?P<newline>\n)| ?\[(?P<numbers>{_NUMBERS})\](?!\()")
 _PARTIAL_MARKER = re.compile(rf"(?: ?\[(?:{_NUMBERS}(?:, ?|\])?)?| )?\Z")
 _MAX_PENDING_CHARS = 64
-"""No shorter than the longest text that _OPEN matches."""
+"""At least the length of the longest text that _PARTIAL_MARKER matches."""
 
 Rewrite = Callable[[Sequence[int]], str | None]
-"""Gives a marker's new text by its numbers; None leaves it as it stands."""
+"""Returns the new text of a marker for its numbers; None keeps the marker as it is."""
 
 
 @dataclass(slots=True)
 class Citations:
-    """The turn's numbering, from 1: what was given out, and what the answer shows of it."""
+    """Numbers of one turn, from 1: `cards` in the order of assignment, `shown_cards` as cited."""
 
     cards: list[Card] = field(default_factory=list)
     shown_cards: list[Card] = field(default_factory=list)
@@ -35,16 +35,17 @@ class Citations:
     _positions: dict[int, int] = field(default_factory=dict)
 
     def assign_number(self, card: Card) -> int:
-        """Give out the number of a conversation; the first call for it decides."""
+        """Return the number of a conversation; its first card is the one that counts."""
         if card.id not in self._numbers:
             self.cards.append(card)
             self._numbers[card.id] = len(self.cards)
         return self._numbers[card.id]
 
     def render_marker(self, numbers: Sequence[int]) -> str | None:
-        """Renumber a marker by first use; numbers that were never given out are left out.
+        """Renumber a marker by first use; drop numbers that were never assigned.
 
-        None for what is no citation: a number that is neither given out nor as small as ours are.
+        Return None for text that is no citation: it has a number that is neither assigned nor
+        small enough.
         """
         card_count = len(self.cards)
         if not card_count or not all(
@@ -63,10 +64,11 @@ class Citations:
 
 
 class CitationRewriter:
-    """Rewrites the markers of a text that comes in pieces; every split of it gives the same.
+    """Rewrites the markers of a streamed text; the result does not depend on how it is split.
 
-    Code stays as it is: from one to three backticks to as many again; one or two end with their
-    line. Only what the next piece may turn into a marker or a fence waits, less than 64 characters.
+    Code, between equal runs of one to three backticks, stays as it is; one or two backticks end
+    with their line. Fewer than 64 characters are pending: those that the next piece may turn into
+    a marker or a fence.
     """
 
     def __init__(self, rewrite: Rewrite) -> None:
@@ -75,14 +77,14 @@ class CitationRewriter:
         self._code_fence = ""
 
     def feed(self, piece: str) -> str:
-        """Take the next piece; return what is certain by now."""
+        """Add the next piece; return the text that no later piece can change."""
         text = self._pending + piece
         decided_end = len(text) - _count_undecided(text)
         self._pending = text[decided_end:]
         return _TOKEN.sub(self._replace, text[:decided_end])
 
     def flush(self) -> str:
-        """Return what waits; nothing follows it that could change it."""
+        """Return the pending text at the end of the stream."""
         text, self._pending = self._pending, ""
         return _TOKEN.sub(self._replace, text)
 
@@ -115,9 +117,9 @@ def _count_undecided(text: str) -> int:
 
 @value
 class CitedText:
-    """An answer with its citations taken apart.
+    """An answer without markers (`text`) and with them (`marked_text`).
 
-    `text` has no markers. In `marked_text` a marker's number is the position in `cards`, from 1.
+    The number of a marker is the position in `cards`, from 1.
     """
 
     text: str
@@ -126,7 +128,7 @@ class CitedText:
 
 
 def strip_markers(marked_text: str, cards: Sequence[Card]) -> CitedText:
-    """Take the markers out of what was said; `shown[n - 1]` is what its `[n]` cites."""
+    """Remove the markers from an answer; its `[n]` cites `cards[n - 1]`."""
     rewriter = CitationRewriter(
         lambda numbers: "" if max(numbers) <= len(cards) and min(numbers) else None
     )

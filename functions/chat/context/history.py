@@ -1,4 +1,4 @@
-"""Which earlier messages a turn sees, and which are summarised after it."""
+"""History of a chat: the messages that a turn reads, and those that a summary replaces."""
 
 import json
 from collections.abc import Sequence
@@ -9,30 +9,29 @@ from shared.domain.chat import Message, Session
 from shared.domain.model import AssistantTurn, ModelMessage, UserText
 
 MIN_VERBATIM = 10
-"""At least so many of the last messages stay verbatim (where there are as many)."""
+"""This many of the last messages are never summarised."""
 SUMMARY_BATCH = 20
-"""At most so many are summarised at once."""
+"""Maximum of messages that one summary call adds."""
 MAX_VERBATIM = MIN_VERBATIM + SUMMARY_BATCH
-"""So many may stand verbatim: one more, and a step is due."""
+"""Maximum of messages that stay verbatim; one more makes a summary due."""
 MAX_READ = MAX_VERBATIM + MIN_VERBATIM
-"""So many are read for a turn: what is not summarised yet, and room for a summary that is late."""
+"""Messages read for a turn: the verbatim ones, and some more in case a summary is late."""
 VERBATIM_BUDGET_TOKENS = 16_000
-"""What the verbatim messages may weigh before a step is due early."""
+"""Size of the verbatim messages that makes a summary due early."""
 
 
 def select_window(newest_first: Sequence[Message], session: Session) -> list[Message]:
-    """Return what the summary does not cover, oldest first, of the READ newest messages.
+    """Return the messages that the summary does not cover, oldest first.
 
-    It begins where the summary ends, so it grows and is cut in steps: sliding message by message
-    would change the prompt's prefix each turn and lose the provider's cache. Where the summary is
-    late, and what waits for it is too much, the window is cut in steps all the same.
+    `newest_first` holds at most MAX_READ messages. The window begins where the summary ends and is
+    shortened in steps, because a window that slides message by message would change the prompt's
+    prefix every turn and lose the provider's cache. While a summary is late, a window that is too
+    large is shortened in steps as well.
     """
     unsummarised = [
         message for message in reversed(newest_first) if not session.is_summarised(message)
     ]
-    if (
-        len(unsummarised) == MAX_READ
-    ):  # the summary's end is out of sight: count from the first message
+    if len(unsummarised) == MAX_READ:  # the summary may end earlier: count from the first message
         unsummarised = unsummarised[(MAX_READ - session.message_count) % SUMMARY_BATCH :]
     while _is_heavy(unsummarised, 2 * VERBATIM_BUDGET_TOKENS):
         unsummarised = unsummarised[MIN_VERBATIM:]
@@ -40,14 +39,14 @@ def select_window(newest_first: Sequence[Message], session: Session) -> list[Mes
 
 
 def select_for_summary(unsummarised: Sequence[Message]) -> Sequence[Message]:
-    """Return what to summarise now of the messages, oldest first, that no summary covers."""
+    """Return the messages to summarise now, of those that no summary covers, oldest first."""
     if len(unsummarised) <= MAX_VERBATIM and not _is_heavy(unsummarised, VERBATIM_BUDGET_TOKENS):
         return ()
     return unsummarised[: min(SUMMARY_BATCH, len(unsummarised) - MIN_VERBATIM)]
 
 
 def _is_heavy(messages: Sequence[Message], budget_tokens: int) -> bool:
-    """Tell whether a cut is worth its cost: of fewer than KEPT messages, every turn would cut."""
+    """Tell whether messages are too large; never with few of them, else every turn would cut."""
     return (
         len(messages) >= 2 * MIN_VERBATIM
         and sum(estimate_tokens(m.text) for m in messages) > budget_tokens
@@ -55,12 +54,12 @@ def _is_heavy(messages: Sequence[Message], budget_tokens: int) -> bool:
 
 
 def to_model_messages(messages: Sequence[Message]) -> list[ModelMessage]:
-    """Return earlier messages as the model reads them."""
+    """Return earlier messages in the form that the model reads."""
     return [_to_model_message(message) for message in messages]
 
 
 def _to_model_message(message: Message) -> ModelMessage:
-    """An app's notification is nobody's turn: in our own voice, its words would count as ours."""
+    """Quote an app's notification as data: as an assistant turn it would count as our own words."""
     if message.from_integration:
         text = json.dumps(message.text, ensure_ascii=False)
         return UserText(text=prompts.render("chat/notification", text=text))

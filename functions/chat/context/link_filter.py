@@ -11,18 +11,18 @@ from html import unescape
 
 _MAX_URL_CHARS = 2_048
 _SCHEME = r"(?<![a-z])(?:(?:https?|ftp):(?:\\?/){2}|www\.)"
-"""No client begins an address within a word."""
+"""Clients recognise no address inside a word."""
 _URL = rf"{_SCHEME}(?:(?!{_SCHEME})[^\s<\[\]]){{0,{_MAX_URL_CHARS}}}"
 _TARGET = rf"\]\([^\s<>()\[\]]{{0,{_MAX_URL_CHARS}}}"
 _UNDECIDED = (
     rf"(?:!|!\[[\d, ]{{0,40}}\]?|\]|{_TARGET}|{_URL}|<|&[a-z]{{0,31}}"
     r"|(?<![a-z])(?:h|ht|htt|https?|(?:https?|ftp):\\?/?\\?|f|ft|ftp|w|ww|www))\Z"
 )
-"""What the end of a text may still become."""
+"""Ends of a text that the next piece may turn into a link or markup."""
 _DECIDABLE = (
-    r"(?P<cited>!\[[\d, ]{1,40}\](?P<called>\()?)"
+    r"(?P<citation>!\[[\d, ]{1,40}\](?P<paren>\()?)"
     r"|(?P<image>!\[)"
-    rf"|(?P<aimed>{_TARGET})(?=(?P<behind>[\s\S])?)"
+    rf"|(?P<target>{_TARGET})(?=(?P<after_target>[\s\S])?)"
     r"|(?P<definition>\]:)"
     rf"|(?P<url>{_URL})(?=(?P<next>[\s\S])?)"
     r"|(?P<markup><(?=[a-z/!?])|&(?=#|[a-z]{2,31};))"
@@ -35,15 +35,15 @@ _URL_HEAD = re.compile(
 )
 _TRAILING_PUNCTUATION = ".,;:!?'\")>}*_~|`"
 _URL_TERMINATORS = frozenset(["", " ", "\t", "\n", "\r", "<", "]"])
-"""What no client takes for a part of the address before it."""
+"""Characters that no client takes for a part of the address before them."""
 _URL_END_PATTERN = re.compile(r"[)\"'`>}]|\\[nrt\"]")
 
 
 class LinkFilter:
-    """Rewrites the links of a text that comes in pieces; every split of it gives the same.
+    """Rewrites the links of a streamed text; the result does not depend on how it is split.
 
-    `is_known` tells whether an address stands in the evidence. Only what the next piece may turn
-    into a link waits, at most MAX_URL characters of it.
+    `is_known` tells whether an address stands in the user's text or a tool's result. Pending is
+    only what the next piece may turn into a link, at most MAX_URL_CHARS of an address.
     """
 
     def __init__(self, is_known: Callable[[str], bool]) -> None:
@@ -52,15 +52,15 @@ class LinkFilter:
         self._pending = ""
 
     def feed(self, piece: str) -> str:
-        """Take the next piece; return what is certain by now."""
+        """Add the next piece; return the text that no later piece can change."""
         return self._rewrite(_STREAM_PATTERN, self._pending + piece)
 
     def flush(self) -> str:
-        """Return what waits; nothing follows it that could change it."""
+        """Return the pending text at the end of the stream."""
         return self._rewrite(_WHOLE_PATTERN, self._pending)
 
     def _rewrite(self, pattern: re.Pattern[str], text: str) -> str:
-        """Rewrite a text as what follows `_before`, and keep back what is undecided at its end."""
+        """Rewrite a text that follows `_last_char`; its undecided end becomes pending."""
         end = len(self._last_char)
         text, pieces, self._pending = self._last_char + text, [], ""
         for match in pattern.finditer(text, end):
@@ -77,18 +77,20 @@ class LinkFilter:
         return _WHOLE_PATTERN.sub(self._rewrite_match, text)
 
     def _rewrite_match(self, match: re.Match[str]) -> str:
-        if match["aimed"] is not None:
-            return self._rewrite_target(match["aimed"].removeprefix("]("), match["behind"] or "")
+        if match["target"] is not None:
+            return self._rewrite_target(
+                match["target"].removeprefix("]("), match["after_target"] or ""
+            )
         if match["url"] is not None:
             return self._rewrite_bare_url(match["url"], match["next"] or "")
-        if match["cited"] is not None:
-            return f"{match[0][1:-1]} (" if match["called"] else match[0]
+        if match["citation"] is not None:
+            return f"{match[0][1:-1]} (" if match["paren"] else match[0]
         if match["image"] is not None:
             return "["
         return "] :" if match["definition"] is not None else f"{match[0]} "
 
     def _rewrite_target(self, target: str, next_char: str) -> str:
-        """A space between the brackets makes them text."""
+        """Keep a known target; put a space between the brackets of any other, so that it is text."""
         if next_char and next_char in ") \t\n" and self._is_known(unescape(target)):
             return f"]({target}"
         return f"] ({self._rewrite_all(target + next_char)[: -1 if next_char else None]}"
@@ -103,14 +105,14 @@ class LinkFilter:
 
 
 def extract_urls(text: str) -> set[str]:
-    """Return the addresses that stand in a text, as an answer may repeat them."""
+    """Return the addresses in a text, in the forms that an answer may repeat."""
     raw_urls = _URL_PATTERN.findall(text)
     candidates = [*raw_urls, *(_URL_END_PATTERN.split(run, maxsplit=1)[0] for run in raw_urls)]
     return {unescape(run.rstrip(_TRAILING_PUNCTUATION)) for run in candidates}
 
 
 def _defang(head: re.Match[str]) -> str:
-    """Write an address so that it can be read and is none: hxxps://evil(.)example."""
+    """Write an address so that people can read it and no client links it: hxxps://evil(.)example."""
     scheme = head["scheme"].replace("tt", "xx").replace("TT", "XX").replace("ft", "fx")
     host = head["host"].replace(".", "(.)")
     if head["slashes"] is None:

@@ -21,7 +21,7 @@ def build_prompt(
     app: App | None,
     now: datetime,
 ) -> list[ModelMessage]:
-    """Build the model's input; the part before the last message is the same from turn to turn."""
+    """Build the model's input; all before the last message stays the same from turn to turn."""
     context = prompts.render(
         "chat/context", context="\n".join(_build_context_lines(profile, app, now))
     )
@@ -34,7 +34,7 @@ def build_prompt(
 
 
 def _build_summary_messages(summary: str) -> list[ModelMessage]:
-    """A summary is made of what others said, too: it is told as data."""
+    """Quote the summary as data, because it may hold words of others."""
     if not summary:
         return []
     return [

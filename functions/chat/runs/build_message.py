@@ -12,7 +12,7 @@ from shared.domain.run import CitationShown, Outcome, Run, RunEvent, ToolEnded
 
 
 def build_message(run: Run, events: Sequence[RunEvent], outcome: Outcome, now: datetime) -> Message:
-    """Return the answer exactly as it was told, whoever stores it."""
+    """Return the answer exactly as it was streamed, whichever process stores it."""
     shown_cards = [event.card for event in events if isinstance(event, CitationShown)]
     cited_text = strip_markers(join_text(events), shown_cards)
     stop_metadata = {"stop_reason": "user_cancelled"} if outcome == "stopped" else {}
@@ -36,6 +36,6 @@ def build_message(run: Run, events: Sequence[RunEvent], outcome: Outcome, now: d
 
 
 def _collect_sources(events: Sequence[RunEvent]) -> dict[str, list[dict[str, str]]]:
-    """Say whose words an answer rests on: whoever reads it later weighs it by that."""
+    """List whose words an answer rests on, for the tool policy of later turns."""
     sources = dict.fromkeys(e.source for e in events if isinstance(e, ToolEnded) and e.source)
     return {"sources": [asdict(source) for source in sources]} if sources else {}

@@ -1,4 +1,4 @@
-"""What a run has told so far; whoever reads it can start anywhere and follow."""
+"""Journal of a run: its events in memory, which readers can join at any point and follow."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Iterator, Sequence
@@ -7,10 +7,10 @@ from shared.domain.run import AnswerText, RunEnded, RunEvent, SequencedEvent
 
 
 class Journal:
-    """The events of one run, in memory. Written by the run alone, read by any number of tails.
+    """Events of one run. Only the run writes them; any number of tails reads them.
 
-    Nothing is let out before `open()`. After `abandon()` every tail ends without an end: the run is
-    somebody else's, and what it tells from there on stands in the store.
+    Tails yield nothing before `open()`. After `abandon()` they stop without RunEnded: another
+    process owns the run, and its further events are in the store.
     """
 
     def __init__(self) -> None:
@@ -40,9 +40,9 @@ class Journal:
         self._notify()
 
     async def tail(self, *, split_after_seq: int = 0) -> AsyncGenerator[SequencedEvent, None]:
-        """Yield every event up to the end; text that waits already comes in one piece.
+        """Yield every event up to RunEnded; text that is there already comes in one piece.
 
-        No piece reaches from `apart` or before to behind it.
+        No piece reaches over `split_after_seq`.
         """
         seen_count = 0
         while not self._is_abandoned:
@@ -77,7 +77,7 @@ def join_text(events: Sequence[RunEvent]) -> str:
 def merge_text(
     events: Sequence[RunEvent], *, first: int, split_after_seq: int = 0
 ) -> Iterator[SequencedEvent]:
-    """Number events from `first` on and join neighbouring pieces of text, but not over `apart`."""
+    """Number events from `first` on and join adjacent text, but not over `split_after_seq`."""
     pieces: list[str] = []
     for seq, event in enumerate(events, first):
         if pieces and (not isinstance(event, AnswerText) or seq == split_after_seq + 1):

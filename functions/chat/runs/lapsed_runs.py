@@ -1,4 +1,4 @@
-"""Ends a run whose process is gone, with what it had told: whoever meets such a run may do it."""
+"""Lapsed runs: a run whose process died is closed, as interrupted, by any process that reads it."""
 
 from contextlib import suppress
 from datetime import datetime
@@ -13,23 +13,23 @@ from shared.domain.ids import RunId, UserId
 from shared.domain.run import AnswerText, Batch, Run, get_answering_run_id
 
 SEQ_GAP = 1_000_000
-"""More events than a process can have told without writing them down: the end's number is behind
-every number that a client may have seen."""
+"""More events than a process can have sent without storing them, so that the number of the end is
+higher than any number that a client may have seen."""
 
 
 async def require_closed(runs: Runs, uid: UserId, run_id: RunId, *, now: datetime) -> None:
-    """Make sure that a run has its end. Raises Unavailable while somebody works on it."""
+    """Close a run if it lapsed. Raises Unavailable while a process works on it."""
     run = await load_closing_lapsed(runs, uid, run_id, now=now)
     if run is not None and run.outcome is None:
-        raise Unavailable("The run goes on")
+        raise Unavailable("The run is still in progress")
 
 
 async def load_closing_lapsed(
     runs: Runs, uid: UserId, run_id: RunId, *, now: datetime
 ) -> Run | None:
-    """Return a run that goes on or has its end, closed here if need be.
+    """Return a run that is in progress or ended; close it first if it lapsed.
 
-    None for an unknown one, and for one that cannot end any more: its chat was deleted.
+    None for an unknown run, and for one that cannot be closed because its chat was deleted.
     """
     run = await runs.get(uid, run_id, now)
     if run is not None and run.has_lapsed(now):
@@ -39,7 +39,7 @@ async def load_closing_lapsed(
 
 
 async def close_unanswered_run(runs: Runs, uid: UserId, newest: Message, *, now: datetime) -> bool:
-    """Close the run of a chat's newest message, if that is a question nobody answers any more."""
+    """Close the lapsed run of a chat's newest message, if that is a question; tell whether it was."""
     run_id = get_answering_run_id(newest)
     run = await runs.get(uid, run_id, now) if run_id else None
     if run is None or not run.has_lapsed(now):
@@ -49,7 +49,7 @@ async def close_unanswered_run(runs: Runs, uid: UserId, newest: Message, *, now:
 
 
 async def close_as_interrupted(runs: Runs, uid: UserId, run: Run, *, now: datetime) -> None:
-    """End a lapsed run as interrupted; if somebody else is first, theirs is the end."""
+    """End a lapsed run as interrupted, unless another process ends it first."""
     batches = await runs.list_batches(uid, run.id)
     events = [event for batch in batches for event in batch.events]
     notice_events = [] if join_text(events) else [AnswerText(user_texts.ANSWER_INTERRUPTED)]

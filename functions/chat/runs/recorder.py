@@ -21,19 +21,19 @@ from shared.resilience.retry import retry
 FLUSH_INTERVAL_S = 0.5
 MAX_WRITE_ATTEMPTS = 4
 ATTEMPT_TIMEOUT_S = 2.5
-"""An attempt's time: what was not heard of by then is asked about."""
+"""Timeout of one attempt; the next one first checks whether the write happened."""
 FINISH_TIMEOUT_S = 8.0
-"""All attempts at an end together: a process that has to go has ten seconds."""
+"""Timeout of all attempts to store the end: a process has ten seconds to shut down."""
 MAX_BATCH_BYTES = 500_000
-"""A document holds 1 MiB."""
+"""Maximum of one batch; a document holds 1 MiB."""
 
 
 class OwnershipLost(Exception):
-    """The run is somebody else's: another process began it before, or closed it meanwhile."""
+    """Another process began the run before, or closed it meanwhile."""
 
 
 class Recorder:
-    """Writes one run. Every write may be repeated: what stands there tells whose it is."""
+    """Writes one run. Every write may be repeated: the stored `writer` says whose it is."""
 
     def __init__(
         self, runs: Runs, clock: Clock, uid: UserId, run: Run, session: Session, journal: Journal
@@ -48,11 +48,11 @@ class Recorder:
         self._saved_seq = 0
 
     async def begin(self, question: Message) -> None:
-        """Store the question and the run. Raises Lost, Unavailable."""
+        """Store the question and the run. Raises OwnershipLost and Unavailable."""
         await self._write_with_retry(lambda: self._try_begin(question))
 
     async def flush_periodically(self, active_run: ActiveRun) -> None:
-        """Write what is new twice a second, and look whether somebody wants the run to end."""
+        """Store new events twice a second, and end the run when its stored state asks for it."""
         while True:
             await self._clock.sleep(FLUSH_INTERVAL_S)
             try:
@@ -65,13 +65,13 @@ class Recorder:
                 telemetry.warning("journal_not_kept", error=type(error).__name__)
 
     async def finish(self, answer: Message, outcome: Outcome) -> None:
-        """Store the answer and the end. Raises Lost, Unavailable."""
+        """Store the answer and the end. Raises OwnershipLost and Unavailable."""
         with anyio.move_on_after(FINISH_TIMEOUT_S):
             return await self._write_with_retry(lambda: self._try_finish(answer, outcome))
         raise Unavailable("The answer could not be stored in time")
 
     async def _write_with_retry(self, write: Callable[[], Awaitable[None]]) -> None:
-        """Write until it is known to have happened."""
+        """Repeat a write until it is known to have happened. Raises Unavailable."""
         await retry(
             write,
             sleep=self._clock.sleep,
@@ -81,7 +81,7 @@ class Recorder:
         )
 
     async def _try_begin(self, question: Message) -> None:
-        """Tell our own beginning, whose answer was lost, from another's."""
+        """Store the beginning, unless an earlier attempt did. Raises OwnershipLost."""
         try:
             await self._runs.begin(self._uid, self._run, self._session, question)
         except AlreadyExists:
@@ -90,7 +90,7 @@ class Recorder:
                 raise OwnershipLost from None
 
     async def _try_finish(self, answer: Message, outcome: Outcome) -> None:
-        """Write what is not known to be stored until all of it is."""
+        """Store the remaining events, the answer and the end."""
         end_seq = len(self._journal.events) + 1
         while self._saved_seq != end_seq:
             try:
@@ -104,7 +104,7 @@ class Recorder:
                 self._saved_seq = end_seq
             except AlreadyExists:
                 await self._sync_saved_seq()
-            except PreconditionFailed:  # deleted; what was written since then goes as well
+            except PreconditionFailed:  # the run was deleted: remove what was written since then
                 await self._runs.remove(self._uid, self._run.id)
                 raise
 
@@ -129,7 +129,7 @@ class Recorder:
             active_run.end("stopped")
 
     async def _sync_saved_seq(self) -> None:
-        """Count what we wrote without hearing of it. Raises Lost where another's words stand."""
+        """Skip our batches whose write succeeded unnoticed. Raises OwnershipLost at another's batch."""
         previous_seq = self._saved_seq
         while batch := await self._runs.get_batch(self._uid, self._run.id, self._saved_seq + 1):
             if batch.writer != self._run.writer:
@@ -139,12 +139,12 @@ class Recorder:
             raise OwnershipLost
 
     def _compute_lease_end(self) -> datetime | None:
-        """Return the lease's new end when less than half of it is left."""
+        """Return the new end of the lease once less than half of it is left."""
         now = self._clock.now()
         return now + LEASE_TTL if self._lease_until - now < LEASE_TTL / 2 else None
 
     def _build_batches(self, end_seq: int | None = None) -> Iterator[Batch]:
-        """Cut what is not saved yet into batches; with `end`, the last of them closes the journal."""
+        """Split unsaved events into batches; with `end_seq`, the last batch closes the journal."""
         position = self._saved_seq + 1
         pieces = list(
             split_by_size(self._journal.events[self._saved_seq :], _count_bytes, MAX_BATCH_BYTES)

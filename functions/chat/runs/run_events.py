@@ -17,7 +17,7 @@ from shared.resilience.retry import retry
 
 POLL_S = 0.5
 MAX_READ_FAILURES = 20
-"""How often in a row the store may fail to answer before a reader gives up."""
+"""Consecutive failures of the store after which a reader gives up."""
 
 
 class RunEventsDeps(Protocol):
@@ -35,7 +35,7 @@ class RunEventsDeps(Protocol):
 
 @value
 class _StoredEvents:
-    """What one look into the store finds; `end` is there when nothing more will come."""
+    """Result of one read; `end` is set when no more events will come."""
 
     batches: Sequence[Batch]
     end: SequencedEvent | None = None
@@ -49,9 +49,10 @@ async def stream_events(
     journal: Journal | None = None,
     split_after_seq: int = 0,
 ) -> AsyncGenerator[SequencedEvent, None]:
-    """Yield a run's events from the first one on, to its end; no piece of text reaches over `apart`.
+    """Yield a run's events from the first one to the end.
 
-    Raises NotFound where neither the run nor its message is kept.
+    No piece of text reaches over `split_after_seq`. Raises NotFound when neither the run nor its
+    message is stored.
     """
     active_run = deps.active_runs.find(uid, run_id)
     journal = journal or (active_run.journal if active_run else None)
@@ -94,7 +95,7 @@ async def _stream_stored(
 async def _read_stored(
     deps: RunEventsDeps, uid: UserId, run_id: RunId, *, after: int
 ) -> _StoredEvents:
-    """Read the run first: what an ended one has told is all there when it is read then."""
+    """Read the run before its batches: if it has ended, all of its events are stored by then."""
     now = deps.clock.now()
     run = await load_closing_lapsed(deps.stores.runs, uid, run_id, now=now)
     if run is None or not run.has_journal(now):
@@ -114,7 +115,7 @@ async def _build_end(deps: RunEventsDeps, uid: UserId, run: Run) -> SequencedEve
 
 
 async def _read_message_only(deps: RunEventsDeps, uid: UserId, run_id: RunId) -> _StoredEvents:
-    """Tell an answer whose journal is gone as its stored message does."""
+    """Build the events of an answer from its message, once the journal expired."""
     message = await deps.stores.runs.get_answer(uid, run_id)
     text_event = AnswerText(message.marked_text or message.text)
     batch = Batch(position=1, events=[text_event], last_seq=2, writer="", closing=True)

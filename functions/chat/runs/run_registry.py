@@ -1,4 +1,4 @@
-"""The runs of this process: found by who follows or stops them, ended when the process has to go."""
+"""Registry of the runs of this process: readers and stops find them, shutdown ends them."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,12 +11,12 @@ from shared.domain.ids import RunId, UserId
 from shared.domain.run import Outcome
 
 MAX_RUNS_PER_USER = 10
-"""So many answers may one user have in progress in one process."""
+"""Maximum of answers in progress for one user in one process."""
 RETRY_AFTER_S = 5
 
 
 class ActiveRun:
-    """A run at work: what it tells, and how it is ended from outside."""
+    """A run in progress: its journal, and the scope that ends it from outside."""
 
     def __init__(self, journal: Journal) -> None:
         self.journal = journal
@@ -24,14 +24,14 @@ class ActiveRun:
         self.outcome: Outcome = "interrupted"
 
     def end(self, outcome: Outcome) -> None:
-        """Cut the model and the tools off; the first to say so decides how it ended."""
+        """Cancel the model and the tools; the first call decides the outcome."""
         if not self.scope.cancel_called:
             self.outcome = outcome
             self.scope.cancel()
 
 
 class RunRegistry:
-    """By owner and id. Of two that mean to be the same run, the store lets one go on."""
+    """Runs by owner and id. Of two with the same id, the store lets one continue."""
 
     def __init__(self) -> None:
         self._runs: dict[tuple[UserId, RunId], ActiveRun] = {}
@@ -41,7 +41,7 @@ class RunRegistry:
         return self._runs.get((uid, run_id))
 
     def check_capacity(self, uid: UserId) -> None:
-        """Raises TooMany while a user has MAX_RUNS in progress."""
+        """Raises TooMany while a user has MAX_RUNS_PER_USER runs in progress."""
         if sum(owner == uid for owner, _ in self._runs) >= MAX_RUNS_PER_USER:
             raise TooMany(
                 f"I am already working on {MAX_RUNS_PER_USER} of your questions. "
@@ -51,7 +51,7 @@ class RunRegistry:
 
     @contextmanager
     def register(self, uid: UserId, run_id: RunId, active_run: ActiveRun) -> Iterator[None]:
-        """Let a run be found while the block lasts."""
+        """List a run while the block lasts."""
         registered_run = self._runs.setdefault((uid, run_id), active_run)
         if self._is_closed:
             active_run.end("interrupted")
@@ -62,7 +62,7 @@ class RunRegistry:
                 del self._runs[uid, run_id]
 
     def close(self) -> None:
-        """Interrupt every run, and those that begin from now on."""
+        """Interrupt all runs, and every run that begins later."""
         self._is_closed = True
         for active_run in list(self._runs.values()):
             active_run.end("interrupted")

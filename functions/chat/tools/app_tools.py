@@ -1,4 +1,4 @@
-"""The tools of the owner's installed apps: as many as a turn offers, and a way to the others."""
+"""App tools: the tools of installed apps that a turn offers, and a search for the others."""
 
 import hashlib
 import json
@@ -24,13 +24,13 @@ from shared.ports import ToolBox
 _DISALLOWED_CHARS = re.compile(r"[^A-Za-z0-9_-]+")
 MAX_NAME_CHARS = 64
 MAX_ALWAYS_OFFERED = 40
-"""So many are offered whatever is asked: an unchanging list keeps the provider's prompt cache."""
+"""Up to this number all are offered: an unchanging list keeps the provider's prompt cache."""
 MAX_SELECTED = 20
-"""Of more, so many are chosen by the question."""
+"""Beyond that, this many are selected by the question."""
 MAX_OFFERED_TOKENS = 10_000
-"""Of all descriptions and schemas offered at the start."""
+"""Budget of all descriptions and schemas offered at the start."""
 MAX_PER_SEARCH = 8
-"""So many more a search brings, four times at most: a model API takes 128 in one request."""
+"""Tools that one search adds; with MAX_SEARCHES below the 128 that a model API accepts."""
 MAX_SEARCHES = 4
 SEARCH_TOOL_NAME = "find_app_tools"
 _MAX_NAMES_CHARS = 1_000
@@ -42,10 +42,10 @@ _SUFFIX_CHARS = 17
 def build_app_tools(
     toolbox: ToolBox, uid: UserId, apps: Sequence[App], question: str, earlier: Sequence[str] = ()
 ) -> list[Tool]:
-    """Return the tools that a turn begins with, in an order that stays: apps by id, tools as declared.
+    """Return the tools that a turn begins with, in a stable order: apps by id, tools as declared.
 
-    Few are offered all. Of many, those whose words fit the question and the owner's `earlier`
-    messages, behind a tool that finds the others.
+    A few are all offered. Of many, those that fit the question and the `earlier` messages are
+    offered, after a tool that finds the others.
     """
     usable = [app for app in apps if app.is_visible_to(uid) and app.switched_off is None]
     tools = [
@@ -68,7 +68,7 @@ def build_app_tools(
 
 
 def _fit_token_budget(tools: Iterable[Tool]) -> list[Tool]:
-    """Return the first tools that stay within MAX_TOKENS together."""
+    """Return the first tools that together stay within MAX_OFFERED_TOKENS."""
     tokens_left = MAX_OFFERED_TOKENS
     selected_tools = []
     for tool in tools:
@@ -134,7 +134,7 @@ def _format_matches(tools: Sequence[Tool]) -> str:
 
 
 def _format_catalogue(tools: Iterable[Tool]) -> str:
-    """Say what there is, app by app, where no words of a search were met."""
+    """List the tools by app, where no tool matches a search."""
     by_app: dict[str, list[str]] = {}
     for tool in tools:
         by_app.setdefault(_to_one_line(tool.source.name), []).append(
@@ -149,7 +149,7 @@ def _to_one_line(text: str) -> str:
 
 
 def build_model_name(app: App, chat_tool: ChatTool) -> str:
-    """Name a tool as the model API accepts it: at most 64 of `[A-Za-z0-9_-]`, unique per app."""
+    """Build a name that model APIs accept: at most 64 of `[A-Za-z0-9_-]`, unique among apps."""
     digest = hashlib.sha256(f"{app.id}/{chat_tool.name}".encode()).hexdigest()
     suffix = f"_{digest}"[:_SUFFIX_CHARS]
     base_name = _DISALLOWED_CHARS.sub("_", chat_tool.name).strip("_") or "tool"

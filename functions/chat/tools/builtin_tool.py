@@ -1,4 +1,4 @@
-"""A tool of our own: its arguments are a class, whose words are what the model reads."""
+"""Built-in tools: the class of a tool's arguments is also what the model reads about it."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
@@ -16,7 +16,7 @@ def build_builtin_tool(
     *,
     side_effect: bool,
 ) -> Tool:
-    """Offer `handle` under `name`; it gets arguments that were checked."""
+    """Build a tool that calls `handle` with validated arguments."""
 
     async def run(arguments: Mapping[str, Any], _: str) -> ResultRenderer:
         return await handle(parse_arguments(name, arguments_type, arguments))

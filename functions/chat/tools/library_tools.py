@@ -1,4 +1,4 @@
-"""The tools that look into the owner's library: conversations and memories."""
+"""Library tools: search and list the owner's conversations and memories."""
 
 import json
 from collections.abc import Awaitable, Callable, Sequence
@@ -24,7 +24,7 @@ from shared.resilience.retry import retry
 from shared.retrieval.packing import Passage, pack
 
 MAX_SEARCH_TOKENS = 4_000
-"""What one search may add to a model's input in quotations, whatever was found."""
+"""Budget of the quotations that one search adds to a model's input."""
 
 SEARCH_DOWN = (
     "search is unavailable at the moment. Tell the owner that you could not search, and do not say "
@@ -163,7 +163,7 @@ def _to_filters(arguments: SearchConversations) -> Filters:
 
 
 async def _search_with_retry(deps: ChatDeps, search: Callable[[], Awaitable[T]]) -> T:
-    """Search, once more if need be. Raises ToolFailed with what the owner is to hear."""
+    """Search, and retry once. Raises ToolFailed with a text about it for the model."""
     try:
         return await retry(search, sleep=deps.clock.sleep)
     except Unavailable as error:

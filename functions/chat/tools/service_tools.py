@@ -1,4 +1,4 @@
-"""The tools of the services that the owner connected, and of the web search."""
+"""Service tools: the tools of the services that the owner connected, and web search."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""The tools that look after what the owner wants done."""
+"""Task tools: list, create and change the owner's action items."""
 
 from collections.abc import Sequence
 from functools import partial

@@ -1,4 +1,4 @@
-"""Which of many tools fit a question, by their words: no model is asked."""
+"""Ranking of tools for a question, by the words they share; without a model call."""
 
 import math
 import re
@@ -13,16 +13,16 @@ from shared.retrieval.term_weights import get_term_weight
 from shared.retrieval.terms import tokenize
 
 NAME_WEIGHT = 2.0
-"""What a word counts for in a tool's or its app's name; in the description it counts for 1."""
+"""Weight of a word in the name of a tool or its app; in the description it is 1."""
 EARLIER_WEIGHT = 0.5
-"""What a word of an earlier message counts for beside one of the question."""
+"""Weight of a word of an earlier message; in the question it is 1."""
 _MAX_TEXT_CHARS = 4_000
 _MAX_DESCRIPTION_CHARS = 600
 _CAMEL_CASE = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 
 def rank_tools(tools: Sequence[Tool], question: str, earlier: Sequence[str] = ()) -> list[Tool]:
-    """Return the tools that share telling words with what is asked, best first."""
+    """Return the tools that share significant words with the question, best first."""
     query_weights = _weigh_query_terms(question, earlier)
     tool_weights = [
         _weigh_tool_terms(f"{tool.source.name} {tool.spec.name}", tool.spec.description)
@@ -43,7 +43,7 @@ def rank_tools(tools: Sequence[Tool], question: str, earlier: Sequence[str] = ()
 
 
 def _weigh_query_terms(question: str, earlier: Sequence[str]) -> Mapping[str, float]:
-    """Weigh what is asked for, by how telling it is; words that stand in for it count for less."""
+    """Weigh the words of the question by how rare they are; synonyms weigh less."""
     weights: dict[str, float] = {}
     for text, text_weight in ((question, 1.0), *((text, EARLIER_WEIGHT) for text in earlier)):
         for term in dict.fromkeys(tokenize(text[:_MAX_TEXT_CHARS])):

@@ -1,4 +1,4 @@
-"""The tools of one turn: what is offered, how calls run, and how results read."""
+"""Toolkit of a turn: the tools that are offered, running their calls, and the results' text."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
@@ -18,19 +18,17 @@ from shared.domain.value import value
 from shared.security.visible_text import strip_invisible
 
 ResultRenderer = Callable[[Citations], str]
-"""Writes a tool's answer; it asks for citation numbers, so it runs in call order."""
+"""Renders the result of a call; it assigns citation numbers, so it runs in call order."""
 MAX_RESULT_CHARS = 80_000
-
-
 MAX_SHOWN_CHARS = 2_000
-"""What a client is shown of a result; the model reads far more."""
+"""Maximum that a client is shown of a result; the model reads more."""
 
 
 @value
 class ToolSearchResult:
-    """A Present that brings tools along: the model may call them from its next cycle on.
+    """A rendered result that adds tools: the model may call them from its next cycle on.
 
-    Its text names them and holds nothing that the tools do not tell of themselves.
+    Its text names them and holds nothing but what the tools say about themselves.
     """
 
     text: str
@@ -42,10 +40,11 @@ class ToolSearchResult:
 
 @value
 class Tool:
-    """One tool. `run` raises ToolRefused when the model should mend its call, ToolFailed else.
+    """One tool. `run` gets the arguments and the call's unique id.
 
-    `source` is whose words it returns and who is told its arguments. `side_effect` is true unless
-    a call is known to change nothing anywhere.
+    It raises ToolRefused when the model should correct its call, else ToolFailed. `source` is whose
+    words it returns and who learns its arguments. `side_effect` is false only where a call is known
+    to change nothing.
     """
 
     spec: ToolSpec
@@ -57,7 +56,7 @@ class Tool:
 
     @property
     def name(self) -> str:
-        """Its name where it comes from; the model may know it by another."""
+        """Name that the tool has at its source; the model may know it by another."""
         return self.own_name or self.spec.name
 
     @property
@@ -67,10 +66,10 @@ class Tool:
 
 @value
 class ToolOutcome:
-    """What a call came back with; `failed` when the model is told an error.
+    """Result of a call; `failed` when the text is an error.
 
-    `source` is whose words the text holds, None where they are ours; `connect_url` where the owner
-    can connect the account that was missing.
+    `source` is whose words the text holds, None for our own. `connect_url` leads to the page where
+    the owner can connect a missing account.
     """
 
     call_id: str
@@ -85,7 +84,7 @@ class ToolOutcome:
 
 
 class Toolkit:
-    """The tools offered in one turn, and the turn's citations."""
+    """Tools offered in one turn, and the citations of the turn."""
 
     def __init__(self, tools: Sequence[Tool], *, timeout_s: float) -> None:
         self._tools = {tool.spec.name: tool for tool in tools}
@@ -102,9 +101,9 @@ class Toolkit:
     async def run(
         self, calls: Sequence[ParsedCall], skip_reasons: Mapping[int, str] | None = None
     ) -> list[ToolOutcome]:
-        """Run calls side by side; the results stand in call order, whoever was first.
+        """Run calls concurrently; return the results in call order.
 
-        What stands at a position of `refused` is not run: the model is told the text instead.
+        A call whose position is in `skip_reasons` is not run: the model reads the reason instead.
         """
         results = {
             position: _build_skipped(text) for position, text in (skip_reasons or {}).items()
@@ -138,9 +137,9 @@ class Toolkit:
         )
 
     def _find_source(self, call: ParsedCall, result: "_CallResult") -> Source | None:
-        """A failure of our own is told in our words; a third party's may quote it.
+        """Return whose words a result holds; a failure of a third party may quote it.
 
-        What tools say of themselves counts as it does in the list that the model is given.
+        None for failures of our own, and for descriptions of tools, which the model may read anyway.
         """
         tool = self._tools.get(call.name)
         if isinstance(result.render, ToolSearchResult):
@@ -180,13 +179,13 @@ class Toolkit:
 
 
 def render_fixed(text: str) -> ResultRenderer:
-    """Present a fixed text."""
+    """Return a renderer of a fixed text."""
     return lambda _: text
 
 
 @value
 class _CallResult:
-    """`ours`: nobody was called."""
+    """`is_skipped`: no tool was called."""
 
     render: ResultRenderer
     failed: bool = False

@@ -1,7 +1,7 @@
-"""What follows an answer: its chat gets a title, and what has grown old in it a summary.
+"""After-turn work: a chat gets a title, and its older messages a summary.
 
-Both are derived from what is stored; an event is only the occasion. So one that is lost is made up
-for by the next turn's, and one that comes twice finds nothing to do.
+Both are derived from the stored messages when an event arrives. The event of the next turn makes up
+for a lost one, and a repeated one finds nothing to do.
 """
 
 import re
@@ -30,25 +30,25 @@ MAX_TITLE_CHARS = 120
 MAX_SUMMARY_PARAGRAPHS = 3
 MAX_SUMMARY_CHARS = 4_000
 MAX_MESSAGE_CHARS = 8_000
-"""What a title or a summary is made from of one message."""
+"""Maximum that a title or a summary reads of one message."""
 
 
 async def publish_turn_ended(
     events: Events, uid: UserId, session_id: SessionId, run_id: RunId
 ) -> None:
-    """Tell that a turn ended; the answer stands whether or not that is heard."""
+    """Publish that a turn ended; a failure is logged, because the answer is stored already."""
     try:
         with anyio.fail_after(PUBLISH_TIMEOUT_S):
             ids = {"uid": uid, "session_id": session_id, "run_id": run_id}
             await events.publish(TURN_ENDED_TOPIC, ids)
-    except Exception as error:  # noqa: BLE001 - the next turn makes up for it
+    except Exception as error:  # noqa: BLE001 - the next turn repeats the work
         telemetry.warning("turn_ended_unheard", error=type(error).__name__)
 
 
 async def after_turn(deps: AfterTurnDeps, uid: UserId, session_id: SessionId) -> None:
-    """Bring what is derived from a chat in line with its messages.
+    """Update the title and the summary of a chat to its messages.
 
-    Raises Unavailable: call again. What the model cannot do is left to the next turn.
+    Raises Unavailable when a retry may help. Where the model fails, the next turn tries again.
     """
     session = await deps.stores.sessions.get(uid, session_id)
     if session is None:
@@ -59,7 +59,7 @@ async def after_turn(deps: AfterTurnDeps, uid: UserId, session_id: SessionId) ->
 
 
 async def _add_title(deps: AfterTurnDeps, uid: UserId, session: Session) -> None:
-    """Name a chat after its first question that was answered."""
+    """Name a chat after its first answered question."""
     newest_messages = await deps.stores.messages.list_newest(
         uid, session.id, limit=history.MIN_VERBATIM
     )
@@ -73,13 +73,13 @@ async def _add_title(deps: AfterTurnDeps, uid: UserId, session: Session) -> None
 
 
 def _find_first_exchange(messages: Sequence[Message]) -> tuple[Message, Message] | None:
-    """Return the first question and what answered it."""
+    """Return the first question with its answer."""
     pairs = pairwise(messages)
     return next((pair for pair in pairs if [m.sender for m in pair] == ["human", "ai"]), None)
 
 
 async def _generate_title(deps: AfterTurnDeps, question: Message, answer: Message) -> str:
-    """Return the model's title, or else how the question begins."""
+    """Return the model's title, or else the beginning of the question."""
     data = {
         "question": question.text[:MAX_MESSAGE_CHARS],
         "answer": answer.text[:MAX_MESSAGE_CHARS],
@@ -94,14 +94,14 @@ async def _generate_title(deps: AfterTurnDeps, question: Message, answer: Messag
 
 
 def trim_title(text: str) -> str:
-    """Fit a title to its limits, whatever the model says."""
+    """Fit a title to its limits."""
     return truncate_words(strip_invisible(text).strip(" \n\"'“”«»"), MAX_TITLE_WORDS)[
         :MAX_TITLE_CHARS
     ]
 
 
 async def _summarise_history(deps: AfterTurnDeps, uid: UserId, session: Session) -> None:
-    """Summarise step by step, until no step is due."""
+    """Summarise batch after batch, until none is due."""
     current: Session | None = session
     while current is not None:
         unsummarised = await deps.stores.messages.list_after(
@@ -114,7 +114,10 @@ async def _summarise_history(deps: AfterTurnDeps, uid: UserId, session: Session)
 async def _summarise_batch(
     deps: AfterTurnDeps, uid: UserId, session: Session, batch: Sequence[Message]
 ) -> Session | None:
-    """Store a summary that covers `step`, too; None where there is none, or others were first."""
+    """Store a summary that includes `batch`.
+
+    Return None when the model gives none, or when another process was first.
+    """
     data = {
         "summary": session.summary,
         "messages": [_to_prompt_message(message) for message in batch],
@@ -142,7 +145,7 @@ def _to_prompt_message(message: Message) -> Mapping[str, str]:
 
 
 def trim_summary(text: str) -> str:
-    """Fit a summary to its limits, whatever the model says."""
+    """Fit a summary to its limits."""
     paragraphs = re.split(r"\n\s*\n", strip_invisible(text).strip())
     return "\n\n".join(paragraphs[:MAX_SUMMARY_PARAGRAPHS])[:MAX_SUMMARY_CHARS].strip()
 

@@ -1,4 +1,4 @@
-"""The agent loop: the model decides by itself whether it needs tools; guards decide when to end."""
+"""Agent loop of a turn: model calls and tool calls in cycles, until the model ends or a limit does."""
 
 from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping, Sequence
 from contextlib import aclosing
@@ -49,7 +49,7 @@ from shared.domain.run import (
 from shared.ports import ChatModel
 
 MAX_SHOWN_ARGUMENTS_CHARS = 20_000
-"""Characters; the tool gets them all, and says so when they are too many."""
+"""Maximum that ToolStarted shows; the tool gets all of them."""
 
 _SKIP_REASON_BY_DECISION: Mapping[Decision, str] = {
     "refused": "The owner refused this call. Do not try it again.",
@@ -59,9 +59,9 @@ _SKIP_REASON_BY_DECISION: Mapping[Decision, str] = {
 
 @dataclass(slots=True, kw_only=True)
 class _Cycle:
-    """One model call: what it said and asked for; `paragraph` stands before its first words.
+    """One model call: its text and the calls it requests; `paragraph` precedes its first text.
 
-    `refused` says of calls by their position why they do not run.
+    `skip_reasons` holds, by a call's position, why it does not run.
     """
 
     paragraph: str
@@ -74,7 +74,7 @@ class _Cycle:
 
 @dataclass(slots=True, kw_only=True)
 class Agent:
-    """One turn's loop. What it used stands in `calls`, `cycles` and `usage` afterwards."""
+    """Agent of one turn. `calls`, `cycles` and `usage` count what it used."""
 
     run_id: RunId
     model: ChatModel
@@ -94,9 +94,9 @@ class Agent:
     _shown_card_count: int = 0
 
     async def run(self, messages: Sequence[ModelMessage]) -> AsyncGenerator[RunEvent, None]:
-        """Yield the answer and what is being done, until the model is done or a guard ends it.
+        """Yield every event but RunEnded, until the model is done or a limit is reached.
 
-        A guard's text is part of the answer, and nothing is called after it. Raises what the
+        The text of a limit is part of the answer, and nothing is called after it. Raises what the
         model raises.
         """
         conversation = list(messages)
@@ -122,7 +122,7 @@ class Agent:
         yield Stage("response_ready")
 
     def flush_pending_text(self) -> Iterator[RunEvent]:
-        """Tell the words that still wait, where the run ends in the middle of a model call."""
+        """Emit the pending text at the end of a model call, or where the run ends within one."""
         if self._cycle is not None:
             cycle = self._cycle
             yield from self._emit_text(
@@ -140,13 +140,13 @@ class Agent:
 
     @property
     def _paragraph(self) -> str:
-        """Set what follows a tool call or a guard apart from what was said before."""
+        """Separate the text of a cycle from earlier text."""
         return "\n\n" if self.chars else ""
 
     async def _call_model(
         self, conversation: Sequence[ModelMessage], cycle: _Cycle
     ) -> AsyncGenerator[RunEvent, None]:
-        """Make one model call: yield its words, collect its calls. The last cycle has no tools."""
+        """Make one model call: yield its text, collect its calls. The last cycle has no tools."""
         self.cycles += 1
         tools = () if self._is_last_cycle else self.toolkit.specs
         for stage in self._enter_stage("thinking"):
@@ -166,7 +166,7 @@ class Agent:
     async def _run_tools(
         self, conversation: list[ModelMessage], cycle: _Cycle
     ) -> AsyncGenerator[RunEvent, None]:
-        """Make the calls that a model asked for; they and their results join the conversation."""
+        """Run the requested calls, and append them and their results to the conversation."""
         for event in await self._start_calls(cycle.requested_calls):
             yield event
         async with aclosing(self._confirm_calls(cycle)) as events:
@@ -208,12 +208,12 @@ class Agent:
         return parse_call(request, build_unique_id(self.run_id, number, request.id))
 
     def _filter_text(self, text: str, cycle: _Cycle) -> str:
-        """Nothing waits while nothing was given out that it could cite."""
+        """Filter links and citations; without cards, no text is held for a citation."""
         text = cycle.link_filter.feed(text)
         return cycle.citation_rewriter.feed(text) if self.toolkit.citations.cards else text
 
     def _emit_text(self, text: str, cycle: _Cycle) -> Iterator[RunEvent]:
-        """Tell words, and before them what they are the first to cite."""
+        """Emit text, and before it the cards that it cites first."""
         if not text:
             return
         yield from self._enter_stage("answering")
@@ -236,7 +236,7 @@ class Agent:
             raise LimitReached(user_texts.ANSWER_TOO_LONG)
 
     async def _start_calls(self, requested_calls: Sequence[ParsedCall]) -> list[RunEvent]:
-        """Let calls start, and say what is being done. Raises Stopped."""
+        """Check the limits and emit the start of calls. Raises LimitReached."""
         await self.output_gate.wait_released()
         check_calls(self.calls, requested_calls, self.limits)
         statuses = dict.fromkeys(self._build_statuses(requested_calls))
@@ -248,7 +248,7 @@ class Agent:
         ]
 
     async def _confirm_calls(self, cycle: _Cycle) -> AsyncGenerator[RunEvent, None]:
-        """Have the owner decide on what is in doubt; until then nothing of this cycle runs."""
+        """Ask the owner about calls that need it; no call of the cycle runs before."""
         pending: dict[int, Confirmation] = {}
         for position, call in enumerate(cycle.requested_calls):
             tool = self.toolkit.get(call.name)
@@ -290,7 +290,7 @@ class Agent:
 def _apply_decision(
     cycle: _Cycle, position: int, confirmation: Confirmation, decision: Decision
 ) -> None:
-    """What runs is what was shown."""
+    """Run an approved call with the arguments that the owner saw; skip any other."""
     if decision == "approved":
         del cycle.skip_reasons[position]
         call = cycle.requested_calls[position]

@@ -1,4 +1,4 @@
-"""What the owner does with a chat besides asking: read it, begin it again, report, rate."""
+"""Messages of a chat: list, clear, greet, report and rate them."""
 
 import asyncio
 
@@ -32,7 +32,7 @@ async def list_newest(
 async def list_before(
     deps: ChatDeps, uid: UserId, session_id: SessionId, before_id: MessageId
 ) -> list[Message]:
-    """Return what stands before a message, newest first. Raises NotFound where it is not."""
+    """Return the messages before another, newest first. Raises NotFound for an unknown one."""
     before_message = await deps.stores.messages.get(uid, before_id)
     if before_message.session_id != session_id:
         raise NotFound("Message not found")
@@ -44,7 +44,7 @@ async def list_before(
 async def ensure_greeting(
     deps: ChatDeps, uid: UserId, app_id: AppId | None, session_id: SessionId | None = None
 ) -> Message:
-    """Store and return the chat's first message; asked twice, it is still one message.
+    """Store and return the chat's first message; a repeat returns the same message.
 
     Raises NotFound for an app or a session this user cannot see.
     """
@@ -54,7 +54,7 @@ async def ensure_greeting(
 async def clear(
     deps: ChatDeps, uid: UserId, app_id: AppId | None, session_id: SessionId | None = None
 ) -> Message:
-    """Delete this chat's messages, and no other's; return the new first message."""
+    """Delete the messages of this chat only; return the new first message."""
     session = await resolve_session(deps, uid, app_id, session_id)
     await _load_app_name(deps, uid, session.app_id)
     await clear_session(deps, uid, session)
@@ -92,7 +92,7 @@ async def _load_app_name(deps: ChatDeps, uid: UserId, app_id: AppId | None) -> s
 
 
 async def report(deps: ChatDeps, uid: UserId, message_id: MessageId) -> None:
-    """Mark an answer as reported. Raises NotFound, or Invalid with the texts the app shows."""
+    """Mark an answer as reported. Raises NotFound, or Invalid with the texts that the app shows."""
     message = await deps.stores.messages.get(uid, message_id)
     if message.sender != "ai":
         raise Invalid("Only AI messages can be reported")
@@ -104,5 +104,5 @@ async def report(deps: ChatDeps, uid: UserId, message_id: MessageId) -> None:
 async def rate(
     deps: ChatDeps, uid: UserId, message_id: MessageId, value: int, reason: str | None
 ) -> None:
-    """Store a thumb and why; 0 takes it back. Raises NotFound."""
+    """Store a rating and its reason; 0 removes the rating. Raises NotFound."""
     await deps.stores.messages.change(uid, message_id, rating=value or None, rating_reason=reason)

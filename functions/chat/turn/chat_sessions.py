@@ -1,4 +1,4 @@
-"""Several chats: which one a request means, and what the owner does with them."""
+"""Chat sessions: find the one that a request names; create, change, clear and delete them."""
 
 from dataclasses import replace
 
@@ -13,7 +13,7 @@ from shared.security.visible_text import strip_invisible
 async def resolve_session(
     deps: ChatDeps, uid: UserId, app_id: AppId | None, session_id: SessionId | None = None
 ) -> Session:
-    """Return the chat that is named; an app's main one need not have begun.
+    """Return the session of a request; the main one of an app need not be stored yet.
 
     Raises NotFound, also for the session of another user or of another app than `app_id`.
     """
@@ -34,7 +34,7 @@ def require_visible_app(app: App | None, uid: UserId) -> App:
 
 
 async def create(deps: ChatDeps, uid: UserId, title: str, app_id: AppId | None) -> Session:
-    """Begin a chat beside the main one. Raises NotFound for an app this user cannot see."""
+    """Create a chat beside the main one. Raises NotFound for an app this user cannot see."""
     if app_id is not None:
         require_visible_app(await deps.stores.apps.get(app_id), uid)
     session = build_session(
@@ -58,7 +58,7 @@ async def get_session(deps: ChatDeps, uid: UserId, session_id: SessionId) -> Ses
 async def change(
     deps: ChatDeps, uid: UserId, session_id: SessionId, *, title: str | None, starred: bool | None
 ) -> Session:
-    """Rename or star a chat; what is None stays. Raises NotFound."""
+    """Rename or star a chat; None leaves a field as it is. Raises NotFound."""
     requested_fields = {
         "title": None if title is None else strip_invisible(title).strip(),
         "starred": starred,
@@ -70,13 +70,13 @@ async def change(
 
 
 async def delete(deps: ChatDeps, uid: UserId, session_id: SessionId) -> None:
-    """Delete a chat with its messages, and nothing of any other. Raises NotFound."""
+    """Delete a chat with its messages and runs. Raises NotFound."""
     await get_session(deps, uid, session_id)
     await _delete_with_runs(deps, uid, session_id)
 
 
 async def clear_session(deps: ChatDeps, uid: UserId, session: Session) -> None:
-    """Delete all that was said in a chat; one that its owner began keeps its name and star."""
+    """Delete the messages of a chat; one that the owner created keeps its title and star."""
     await _delete_with_runs(deps, uid, session.id)
     if not session.is_main:
         blank_session = build_session(
@@ -86,6 +86,6 @@ async def clear_session(deps: ChatDeps, uid: UserId, session: Session) -> None:
 
 
 async def _delete_with_runs(deps: ChatDeps, uid: UserId, session_id: SessionId) -> None:
-    """Delete a chat; an answer that is being given in it finds its run gone and is not kept."""
+    """Delete a chat; an answer in progress finds its run deleted and is not stored."""
     await deps.stores.runs.delete_for_session(uid, session_id)
     await deps.stores.messages.clear(uid, session_id)

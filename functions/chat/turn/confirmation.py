@@ -1,4 +1,4 @@
-"""Asks the owner whether a call may run, and waits for their word; within limits."""
+"""Confirmation of tool calls: the owner is asked whether a call may run, with a time limit."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -24,21 +24,21 @@ if TYPE_CHECKING:
 POLL_S = 0.5
 STORE_TIMEOUT_S = 2.5
 MAX_ARGUMENTS_CHARS = 20_000
-"""Characters: what is longer nobody reads before they confirm it."""
+"""Maximum that the owner is asked about; nobody reads more before they confirm."""
 
 
 class Confirmer(Protocol):
-    """How a turn reaches its owner while it goes on."""
+    """Asks the owner about a call while the turn goes on."""
 
     async def request(self, tool: Tool, call: ParsedCall, doubt: "Doubt") -> Confirmation | None:
-        """Return the question as it is stored; None where the owner cannot be asked."""
+        """Return the stored question; None where the owner cannot be asked."""
 
     async def wait_for_decision(self, confirmation: Confirmation) -> Decision:
-        """Return what the owner decided, or that they did not in time."""
+        """Return the decision of the owner, or `expired`."""
 
 
 class NoConfirmer:
-    """For a client that cannot show a question."""
+    """Confirmer for a client that cannot show questions."""
 
     async def request(self, tool: Tool, call: ParsedCall, doubt: "Doubt") -> Confirmation | None:
         return None
@@ -48,10 +48,10 @@ class NoConfirmer:
 
 
 class StoredConfirmer:
-    """Asks through documents, so that any process may take the answer.
+    """Asks through documents, so that any process can receive the decision.
 
-    `unhurried` is entered while it waits: the turn's deadline grows by that. All questions of a
-    turn wait for WAIT together; after one that nobody answered, nobody is asked again.
+    `pause_deadline` is entered while it waits. All questions of a turn share CONFIRMATION_TIMEOUT;
+    after an expired one, the turn asks no more.
     """
 
     def __init__(
@@ -109,13 +109,13 @@ class StoredConfirmer:
             with suppress(KeepsakeError), anyio.move_on_after(STORE_TIMEOUT_S):
                 current = await self._confirmations.get(self._uid, self._run_id, confirmation.id)
                 if current is None:
-                    return "expired"  # with its chat
+                    return "expired"  # deleted with its chat
                 if current.decision is not None:
                     return current.decision
         return await self._expire(confirmation)
 
     async def _expire(self, confirmation: Confirmation) -> Decision:
-        """An answer that came at the last moment counts; what cannot be known does not run."""
+        """Close the question, unless a decision came first; on failure, the call does not run."""
         with suppress(KeepsakeError), anyio.move_on_after(STORE_TIMEOUT_S):
             current = await self._confirmations.expire(self._uid, self._run_id, confirmation.id)
             return current.decision or "expired"

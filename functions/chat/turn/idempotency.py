@@ -11,7 +11,7 @@ from shared.domain.value import value
 
 @value
 class IdempotencyKey:
-    """What a client marks a question with; `fingerprint` is a hash of all that was asked."""
+    """Key that a client sends with a question; `fingerprint` is a hash of the whole question."""
 
     text: str
     fingerprint: str
@@ -22,7 +22,7 @@ class IdempotencyKey:
 
 
 class DuplicateQuestion(Exception):
-    """The key was used before; `run` is what it began."""
+    """The key was used before, for `run`."""
 
     def __init__(self, run: Run) -> None:
         super().__init__(run.id)
@@ -32,7 +32,7 @@ class DuplicateQuestion(Exception):
 async def check_unused(
     deps: ChatDeps, uid: UserId, run_id: RunId, key: IdempotencyKey | None
 ) -> None:
-    """Raises Repeated."""
+    """Raises DuplicateQuestion."""
     run = await deps.stores.runs.get(uid, run_id, deps.clock.now()) if key else None
     if run is not None:
         raise DuplicateQuestion(run)

@@ -1,4 +1,4 @@
-"""Limits of a turn: model cycles, tool calls, tokens, seconds, and loop detection."""
+"""Limits of a turn: number of tool calls, and detection of a model that repeats itself."""
 
 from collections.abc import Mapping, Sequence
 
@@ -8,7 +8,7 @@ from functions.chat.tools.parsed_call import ParsedCall
 
 
 class LimitReached(Exception):
-    """A guard ended the turn; the message is what the owner reads."""
+    """A limit ended the turn; the message is the text that the owner reads."""
 
 
 def check_calls(
@@ -22,13 +22,13 @@ def check_calls(
 
 
 def is_busy(earlier_count: int, requested_count: int, limits: Limits) -> bool:
-    """Tell when a question passes 80 % of its calls, so that the owner hears of it once."""
+    """Tell whether these calls pass 80 % of the limit, so that the owner is told once."""
     threshold = limits.tool_calls * 0.8
     return earlier_count < threshold <= earlier_count + requested_count
 
 
 def _is_repeating(earlier_calls: Sequence[ParsedCall], requested_call: ParsedCall) -> bool:
-    """Two of the last three calls were nearly this one: it will not find more the next time."""
+    """Tell whether two of the last three calls were nearly the same as this one."""
     return sum(_is_similar(call, requested_call) for call in earlier_calls[-3:]) >= 2
 
 

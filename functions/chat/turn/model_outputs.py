@@ -1,21 +1,21 @@
-"""What the model is asked for after a turn."""
+"""Model outputs after a turn: the schemas of a title and a summary."""
 
 from pydantic import BaseModel, ConfigDict
 
 
 class ModelOutput(BaseModel):
-    """The base of both; what was not asked for is ignored."""
+    """Base of the schemas; unknown fields are ignored."""
 
     model_config = ConfigDict(frozen=True, extra="ignore", defer_build=True)
 
 
 class TitleOutput(ModelOutput):
-    """A chat's name."""
+    """Title of a chat."""
 
     title: str
 
 
 class SummaryOutput(ModelOutput):
-    """What stands for the older messages of a chat."""
+    """Summary that replaces the older messages of a chat."""
 
     summary: str

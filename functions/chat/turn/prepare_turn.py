@@ -1,4 +1,4 @@
-"""A question is accepted or refused, with everything its answer needs."""
+"""Preparation of a turn: a question is accepted with all that its answer needs, or refused."""
 
 import asyncio
 from collections.abc import Sequence
@@ -28,12 +28,12 @@ from shared.security.visible_text import strip_invisible
 
 MAX_QUESTION_CHARS = 20_000
 MAX_EARLIER_TEXTS = 3
-"""So many earlier messages of the owner's help to choose among many tools."""
+"""Number of earlier messages of the owner that rank the tools."""
 
 
 @value
 class PreparedTurn:
-    """A question that was accepted, with everything its answer needs."""
+    """An accepted question with everything its answer needs."""
 
     uid: UserId
     run_id: RunId
@@ -60,10 +60,10 @@ async def prepare_turn(
 ) -> PreparedTurn:
     """Accept a question or refuse it: reads documents in two rounds, writes nothing.
 
-    `can_ask` says that the client can show its owner a question while the answer goes on.
+    `can_confirm` says that the client can show its owner a question while the answer goes on.
 
-    Raises Invalid (nothing to read), TooLarge (over MAX_QUESTION_CHARS), NotFound (no such app or
-    chat session), TooMany (over MAX_RUNS), Repeated.
+    Raises Invalid (empty text), TooLarge (over MAX_QUESTION_CHARS), NotFound (no such app or chat
+    session), TooMany (over MAX_RUNS_PER_USER) and DuplicateQuestion.
     """
     text = _clean_question(text)
     now = deps.clock.now()
@@ -123,7 +123,7 @@ def _clean_question(text: str) -> str:
 async def _load_apps(
     deps: ChatDeps, uid: UserId, chat_app_id: AppId | None, installed_ids: Sequence[AppId]
 ) -> tuple[App | None, list[App]]:
-    """Return the app a chat belongs to, as it stands, and the apps that serve tools, in one round."""
+    """Return the app that a chat belongs to, uncached, and the installed apps, in one round."""
     chat_apps, offered_apps = await asyncio.gather(
         deps.stores.apps.get_many([chat_app_id] if chat_app_id else []),
         deps.offered_apps.get_many(installed_ids),
@@ -134,7 +134,7 @@ async def _load_apps(
 
 
 def _select_user_texts(newest_first: Sequence[Message]) -> list[str]:
-    """Return what the owner said last, before this question."""
+    """Return the latest messages of the owner before this question."""
     texts = (message.text for message in newest_first if message.sender == "human")
     return list(islice(texts, MAX_EARLIER_TEXTS))
 
@@ -157,7 +157,7 @@ def _collect_tools(
     offered_apps: Sequence[App],
     user_texts: Sequence[str],
 ) -> list[Tool]:
-    """Offer what the owner's words, the newest first, may need."""
+    """Return the tools for a question; `user_texts` begins with it, then come earlier messages."""
     question, *earlier = user_texts
     return [
         *build_library_tools(deps, uid),

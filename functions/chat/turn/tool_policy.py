@@ -17,9 +17,10 @@ if TYPE_CHECKING:
 
 
 class ToolPolicy:
-    """Judges calls by the owner's words; grows with every result that the model reads.
+    """Compares calls with the owner's own words; learns every result that the model reads.
 
-    `earlier` are the owner's messages before this one, `entered` whose words the chat holds already.
+    `earlier_texts` are the owner's messages before this one, `sources` those whose words the chat
+    holds already.
     """
 
     def __init__(
@@ -31,17 +32,17 @@ class ToolPolicy:
         self._results: list[tuple[Source, str]] = []
 
     def record_results(self, outcomes: Sequence[ToolOutcome]) -> None:
-        """Note whose words the model is about to read."""
+        """Record whose words the model reads next."""
         for outcome in outcomes:
             if outcome.source is not None:
                 self._sources.add(outcome.source)
                 self._results.append((outcome.source, outcome.text))
 
     def find_confirmation_reason(self, tool: Tool | None, call: ParsedCall) -> "Doubt | None":
-        """Return why a call must wait. One that cannot run anyway is in no doubt."""
+        """Return why a call must be confirmed; None where it need not or cannot run anyway."""
         if tool is None or call.arguments is None or not self._sources or _is_private_read(tool):
             return None
-        from shared.domain.policy import Call, doubt  # here, because most turns have no doubt
+        from shared.domain.policy import Call, doubt  # late, because most turns do not need it
 
         policy_call = Call(
             name=tool.name,
@@ -53,7 +54,7 @@ class ToolPolicy:
         return doubt(policy_call, self._build_ground())
 
     def is_known_url(self, url: str) -> bool:
-        """Tell whether an address stands in the owner's words or in what was returned."""
+        """Tell whether an address stands in the owner's messages or in a result of this turn."""
         texts = (self._user_text, *self._earlier_texts, *(text for _, text in self._results))
         return any(url in text and url in extract_urls(text) for text in texts)
 
@@ -78,7 +79,7 @@ class ToolPolicy:
 def build_tool_policy(
     user_text: str, *, history: Sequence[Message], session: Session, app: App | None
 ) -> ToolPolicy:
-    """Begin a turn's gate: what the chat holds already may be of others, too."""
+    """Build the policy of a turn from what the chat holds already."""
     user_texts = [
         message.text
         for message in history
@@ -92,9 +93,11 @@ def build_tool_policy(
 def _list_sources(
     history: Sequence[Message], session: Session, app: App | None
 ) -> Iterable[Source]:
-    if session.summary or len(history) < session.message_count:  # later answers rest on what is cut
+    if (
+        session.summary or len(history) < session.message_count
+    ):  # answers may rest on messages that are cut off
         yield LIBRARY
-    if app is not None:  # its description stands in the prompt
+    if app is not None:  # its description is in the prompt
         yield Source(kind="app", id=app.id, name=app.name)
     for message in history:
         if message.from_integration:
@@ -104,5 +107,5 @@ def _list_sources(
 
 
 def _is_private_read(tool: Tool) -> bool:
-    """Reading one's own library or account changes nothing and goes to no app."""
+    """Tell whether a tool reads the owner's library or account: no change, no app involved."""
     return not tool.side_effect and tool.source.kind != "app"
