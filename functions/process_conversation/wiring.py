@@ -21,7 +21,16 @@ def start() -> None:
     """Set up the log, and import what the first request needs."""
     wiring.start(
         adapters=("documents", "vectors", "model"),
-        stores=("action_items", "conversations", "memories", "people", "profiles"),
+        stores=(
+            "action_items",
+            "apps",
+            "conversations",
+            "hourly_limits",
+            "memories",
+            "operations",
+            "people",
+            "profiles",
+        ),
     )
 
 
