@@ -1,4 +1,4 @@
-"""What the four functions share: domain, ports, data access, prompts and adapters."""
+"""Shared package of the four functions: domain, ports, stores, prompts and adapters."""
 
 import os
 

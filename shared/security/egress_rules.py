@@ -1,4 +1,7 @@
-"""Egress rules: the addresses and headers that a call to a third party may have; no transport."""
+"""Egress rules against SSRF: the URLs, IP addresses and headers that a call to a third party may use.
+
+Pure checks without a transport. Refusals are NotAllowed, or a reason in one sentence.
+"""
 
 import ipaddress
 import re
@@ -65,7 +68,7 @@ _REFUSED_V4 = tuple(
     )
 )
 _GLOBAL_V6 = ipaddress.IPv6Network("2000::/3")
-"""Global unicast: outside it lie loopback, mapped and compatible IPv4, NAT64, ULA, link-local."""
+"""Global unicast; excludes loopback, IPv4-mapped, NAT64, unique local and link-local addresses."""
 _REFUSED_V6 = tuple(
     map(
         ipaddress.IPv6Network,
@@ -79,7 +82,7 @@ _REFUSED_V6 = tuple(
     )
 )
 _ISATAP = frozenset({0x0000_5EFE, 0x0200_5EFE})
-"""The upper half of an interface id whose lower half is any IPv4 address."""
+"""The upper 32 bits of an ISATAP interface id; the lower 32 can be any IPv4 address."""
 
 MAX_URL_CHARS = 16_384
 _HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
@@ -91,7 +94,7 @@ Origin = tuple[str, str, int]
 
 @value
 class Target:
-    """A parsed address. A `trusted` one is a development origin: it may be local."""
+    """A parsed URL. A `trusted` one is of a development origin and may be local."""
 
     scheme: str
     host: str
@@ -105,13 +108,13 @@ class Target:
 
     @property
     def authority(self) -> str:
-        """Return the Host header: the port stands there only if it is not the scheme's own."""
+        """The Host header: with the port only if it is not the default of the scheme."""
         default_port = {"http": 80, "https": 443}[self.scheme]
         return self.host if self.port == default_port else f"{self.host}:{self.port}"
 
 
 class EgressRules:
-    """Judges addresses: https, an allowed port, a public name; development origins excepted."""
+    """An allow-list of URLs: https, an allowed port and a public name, or a development origin."""
 
     def __init__(
         self,
@@ -120,13 +123,13 @@ class EgressRules:
         own_origins: Iterable[str] = (),
         ports: Iterable[int] = (443,),
     ) -> None:
-        """Take exact origins, such as http://127.0.0.1:9000. Raises ValueError for others."""
+        """Parse the origins, such as http://127.0.0.1:9000. Raises ValueError for anything else."""
         self._dev = frozenset(map(_parse_origin, dev_origins))
         self._own = frozenset(map(_parse_origin, own_origins))
         self._ports = frozenset(ports)
 
     def validate_url(self, url: str) -> Target:
-        """Parse and judge an address by its text. Raises NotAllowed with the reason."""
+        """Parse and check a URL before its name is resolved. Raises NotAllowed with the reason."""
         target = _parse_url(url)
         if target is None:
             raise NotAllowed("The address is not a plain http(s) URL.")
@@ -147,7 +150,7 @@ class EgressRules:
 
 
 def find_host_refusal(host: str) -> str | None:
-    """Say why a host is refused by its name alone: apps are reached by public DNS names."""
+    """Return why a host name is refused; None for a public DNS name."""
     labels = host.split(".")
     if len(host) > 253 or not all(map(_LABEL.fullmatch, labels)):
         return "The host is not a DNS name."
@@ -159,7 +162,7 @@ def find_host_refusal(host: str) -> str | None:
 
 
 def find_address_refusal(address: str) -> str | None:
-    """Say why a resolved IP address is refused, or return None for a public one."""
+    """Return why a resolved IP address is refused; None for a public one."""
     try:
         ip = ipaddress.ip_address(address)
     except ValueError:
@@ -168,7 +171,7 @@ def find_address_refusal(address: str) -> str | None:
 
 
 def find_header_refusal(headers: Mapping[str, str]) -> str | None:
-    """Say why headers cannot be sent: what a stranger had a part in may try to end them early."""
+    """Return why headers are refused: line breaks in untrusted values could inject headers."""
     for name, text in headers.items():
         if not _HEADER_NAME.fullmatch(name) or not _HEADER_TEXT.fullmatch(text):
             return "A header is not plain text."
@@ -178,7 +181,7 @@ def find_header_refusal(headers: Mapping[str, str]) -> str | None:
 def matches_media_type(content_type: str, types: Iterable[str]) -> bool:
     """Tell whether a media type is one of `types`, such as application/json or text/*.
 
-    What is written in JSON, such as application/problem+json, counts as application/json.
+    A type with the suffix +json, such as application/problem+json, counts as application/json.
     """
     media_type = content_type.partition(";")[0].strip().lower()
     family = media_type.partition("/")[0] + "/*"
@@ -218,7 +221,7 @@ def _parse_origin(text: str) -> Origin:
 
 
 def _is_same_server(first: Origin, second: Origin) -> bool:
-    """Compare host and port; all names of this machine are one."""
+    """Compare host and port; all names of the local machine are equal."""
     (_, first_host, first_port), (_, second_host, second_port) = first, second
     both_local = _is_this_machine(first_host) and _is_this_machine(second_host)
     return first_port == second_port and (first_host == second_host or both_local)

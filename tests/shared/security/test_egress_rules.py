@@ -1,4 +1,4 @@
-"""The rules of the way out, as tables of addresses."""
+"""Egress rules, as tables of URLs, addresses and headers."""
 
 import pytest
 
