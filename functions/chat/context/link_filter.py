@@ -1,8 +1,9 @@
 """Link filter: the allow-list of addresses that an answer may link; no image is ever loaded.
 
 An address that a model makes up can carry away what it read: an image does so when it is shown, a
-link when it is followed. An address that stands letter for letter in the user's messages or in a tool's
-result carries nothing new and stays a link. Every other is written so that no client links it.
+link when it is followed. An address that stands letter for letter in the user's messages or in a
+tool's result carries nothing new and stays a link. Every other is written so that no client links
+it.
 """
 
 import re
@@ -90,7 +91,7 @@ class LinkFilter:
         return "] :" if match["definition"] is not None else f"{match[0]} "
 
     def _rewrite_target(self, target: str, next_char: str) -> str:
-        """Keep a known target; put a space between the brackets of any other, so that it is text."""
+        """Keep a known target; separate the brackets of any other, so that it is text."""
         if next_char and next_char in ") \t\n" and self._is_known(unescape(target)):
             return f"]({target}"
         return f"] ({self._rewrite_all(target + next_char)[: -1 if next_char else None]}"
@@ -112,7 +113,7 @@ def extract_urls(text: str) -> set[str]:
 
 
 def _defang(head: re.Match[str]) -> str:
-    """Write an address so that people can read it and no client links it: hxxps://evil(.)example."""
+    """Write an address for people, which no client links: hxxps://evil(.)example."""
     scheme = head["scheme"].replace("tt", "xx").replace("TT", "XX").replace("ft", "fx")
     host = head["host"].replace(".", "(.)")
     if head["slashes"] is None:

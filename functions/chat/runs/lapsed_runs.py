@@ -39,7 +39,7 @@ async def load_closing_lapsed(
 
 
 async def close_unanswered_run(runs: Runs, uid: UserId, newest: Message, *, now: datetime) -> bool:
-    """Close the lapsed run of a chat's newest message, if that is a question; tell whether it was."""
+    """Close the lapsed run of an unanswered newest message; tell whether there was one."""
     run_id = get_answering_run_id(newest)
     run = await runs.get(uid, run_id, now) if run_id else None
     if run is None or not run.has_lapsed(now):

@@ -129,7 +129,7 @@ class Recorder:
             active_run.end("stopped")
 
     async def _sync_saved_seq(self) -> None:
-        """Skip our batches whose write succeeded unnoticed. Raises OwnershipLost at another's batch."""
+        """Skip batches that we stored unnoticed. Raises OwnershipLost at the batch of another."""
         previous_seq = self._saved_seq
         while batch := await self._runs.get_batch(self._uid, self._run.id, self._saved_seq + 1):
             if batch.writer != self._run.writer:

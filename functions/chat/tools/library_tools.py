@@ -92,65 +92,82 @@ class SearchMemories(Arguments):
 
 def build_library_tools(deps: ChatDeps, uid: UserId) -> list[Tool]:
     """Return the tools in a fixed order, which keeps the provider's prompt cache warm."""
-
-    async def get_conversations(arguments: GetConversations) -> ResultRenderer:
-        conversations = await deps.stores.conversations.list_between(
-            uid,
-            start=arguments.start_date,
-            end=arguments.end_date,
-            limit=arguments.limit,
-            with_segments=arguments.include_transcript,
-        )
-        return _render_conversations([(c, _to_transcript_lines(c)) for c in conversations])
-
-    async def search_conversations(arguments: SearchConversations) -> ResultRenderer:
-        search = partial(
-            deps.search.search_with_fallback,
-            uid,
-            arguments.query,
-            filters=_to_filters(arguments),
-            limit=arguments.limit,
-        )
-        search_result = await _search_with_retry(deps, search)
-        hits = search_result.conversations
-        telemetry.count(hits=len(hits))
-        packed_passages = pack(
-            [(hit.conversation.named_segments, hit.turns) for hit in hits],
-            tokens=MAX_SEARCH_TOKENS,
-        )
-        results = zip(
-            (hit.conversation for hit in hits), map(_list_texts, packed_passages), strict=True
-        )
-        note = FILTERS_DROPPED if search_result.fallback_without_filters else None
-        return _render_conversations(list(results), note=note)
-
-    async def get_memories(arguments: GetMemories) -> ResultRenderer:
-        return _render_memories(
-            await deps.stores.memories.list_newest(
-                uid, limit=arguments.limit, offset=arguments.offset
-            )
-        )
-
-    async def search_memories(arguments: SearchMemories) -> ResultRenderer:
-        search = partial(deps.search.search_memories, uid, arguments.query, limit=arguments.limit)
-        memories = await _search_with_retry(deps, search)
-        telemetry.count(hits=len(memories))
-        return _render_memories(memories)
-
     build_read_tool = partial(build_builtin_tool, side_effect=False)
     return [
         build_read_tool(
-            "get_conversations", "Searching conversations", GetConversations, get_conversations
+            "get_conversations",
+            "Searching conversations",
+            GetConversations,
+            partial(_get_conversations, deps, uid),
         ),
         build_read_tool(
             "search_conversations",
             "Searching conversations",
             SearchConversations,
-            search_conversations,
+            partial(_search_conversations, deps, uid),
         ),
-        build_read_tool("get_memories", "Searching memories", GetMemories, get_memories),
-        build_read_tool("search_memories", "Searching memories", SearchMemories, search_memories),
+        build_read_tool(
+            "get_memories", "Searching memories", GetMemories, partial(_get_memories, deps, uid)
+        ),
+        build_read_tool(
+            "search_memories",
+            "Searching memories",
+            SearchMemories,
+            partial(_search_memories, deps, uid),
+        ),
     ]
+
+
+async def _get_conversations(
+    deps: ChatDeps, uid: UserId, arguments: GetConversations
+) -> ResultRenderer:
+    conversations = await deps.stores.conversations.list_between(
+        uid,
+        start=arguments.start_date,
+        end=arguments.end_date,
+        limit=arguments.limit,
+        with_segments=arguments.include_transcript,
+    )
+    return _render_conversations([(c, _to_transcript_lines(c)) for c in conversations])
+
+
+async def _search_conversations(
+    deps: ChatDeps, uid: UserId, arguments: SearchConversations
+) -> ResultRenderer:
+    search = partial(
+        deps.search.search_with_fallback,
+        uid,
+        arguments.query,
+        filters=_to_filters(arguments),
+        limit=arguments.limit,
+    )
+    search_result = await _search_with_retry(deps, search)
+    hits = search_result.conversations
+    telemetry.count(hits=len(hits))
+    packed_passages = pack(
+        [(hit.conversation.named_segments, hit.turns) for hit in hits],
+        tokens=MAX_SEARCH_TOKENS,
+    )
+    results = zip(
+        (hit.conversation for hit in hits), map(_list_texts, packed_passages), strict=True
+    )
+    note = FILTERS_DROPPED if search_result.fallback_without_filters else None
+    return _render_conversations(list(results), note=note)
+
+
+async def _get_memories(deps: ChatDeps, uid: UserId, arguments: GetMemories) -> ResultRenderer:
+    return _render_memories(
+        await deps.stores.memories.list_newest(uid, limit=arguments.limit, offset=arguments.offset)
+    )
+
+
+async def _search_memories(
+    deps: ChatDeps, uid: UserId, arguments: SearchMemories
+) -> ResultRenderer:
+    search = partial(deps.search.search_memories, uid, arguments.query, limit=arguments.limit)
+    memories = await _search_with_retry(deps, search)
+    telemetry.count(hits=len(memories))
+    return _render_memories(memories)
 
 
 def _to_filters(arguments: SearchConversations) -> Filters:

@@ -49,58 +49,71 @@ class UpdateActionItem(Arguments):
 
 def build_task_tools(deps: ChatDeps, uid: UserId) -> list[Tool]:
     """Return the tools in a fixed order, which keeps the provider's prompt cache warm."""
-
-    async def get_action_items(arguments: GetActionItems) -> ResultRenderer:
-        items = await deps.stores.action_items.list_newest(uid, limit=MAX_SEARCHED)
-        return _render_items(
-            [item for item in items if _is_requested(item, arguments)][: arguments.limit]
-        )
-
-    async def create_action_item(arguments: CreateActionItem) -> ResultRenderer:
-        existing_item = await deps.stores.action_items.find_open(uid, arguments.description)
-        if existing_item is not None:
-            return render_fixed(f"This task is there already:\n{_format_item(existing_item)}")
-        now = deps.clock.now()
-        item = ActionItem(
-            id=ActionItemId(deps.new_id()),
-            description=arguments.description,
-            created_at=now,
-            updated_at=now,
-            due_at=arguments.due_at,
-            edited=True,
-        )
-        return render_fixed(
-            f"Created:\n{_format_item(await deps.stores.action_items.add(uid, item))}"
-        )
-
-    async def update_action_item(arguments: UpdateActionItem) -> ResultRenderer:
-        now = deps.clock.now()
-        changes = arguments.model_dump(exclude={"action_item_id"}, exclude_none=True)
-        if arguments.completed is not None:
-            changes["completed_at"] = now if arguments.completed else None
-        try:
-            updated_item = await deps.stores.action_items.change(
-                uid, arguments.action_item_id, updated_at=now, edited=True, **changes
-            )
-        except NotFound as error:
-            raise ToolRefused(
-                "There is no such task. Call get_action_items for the ids."
-            ) from error
-        return render_fixed(f"Changed:\n{_format_item(updated_item)}")
-
     build_read_tool = partial(build_builtin_tool, side_effect=False)
     build_change_tool = partial(build_builtin_tool, side_effect=True)
     return [
         build_read_tool(
-            "get_action_items", "Checking action items", GetActionItems, get_action_items
+            "get_action_items",
+            "Checking action items",
+            GetActionItems,
+            partial(_get_action_items, deps, uid),
         ),
         build_change_tool(
-            "create_action_item", "Creating action item", CreateActionItem, create_action_item
+            "create_action_item",
+            "Creating action item",
+            CreateActionItem,
+            partial(_create_action_item, deps, uid),
         ),
         build_change_tool(
-            "update_action_item", "Updating action item", UpdateActionItem, update_action_item
+            "update_action_item",
+            "Updating action item",
+            UpdateActionItem,
+            partial(_update_action_item, deps, uid),
         ),
     ]
+
+
+async def _get_action_items(
+    deps: ChatDeps, uid: UserId, arguments: GetActionItems
+) -> ResultRenderer:
+    items = await deps.stores.action_items.list_newest(uid, limit=MAX_SEARCHED)
+    return _render_items(
+        [item for item in items if _is_requested(item, arguments)][: arguments.limit]
+    )
+
+
+async def _create_action_item(
+    deps: ChatDeps, uid: UserId, arguments: CreateActionItem
+) -> ResultRenderer:
+    existing_item = await deps.stores.action_items.find_open(uid, arguments.description)
+    if existing_item is not None:
+        return render_fixed(f"This task is there already:\n{_format_item(existing_item)}")
+    now = deps.clock.now()
+    item = ActionItem(
+        id=ActionItemId(deps.new_id()),
+        description=arguments.description,
+        created_at=now,
+        updated_at=now,
+        due_at=arguments.due_at,
+        edited=True,
+    )
+    return render_fixed(f"Created:\n{_format_item(await deps.stores.action_items.add(uid, item))}")
+
+
+async def _update_action_item(
+    deps: ChatDeps, uid: UserId, arguments: UpdateActionItem
+) -> ResultRenderer:
+    now = deps.clock.now()
+    changes = arguments.model_dump(exclude={"action_item_id"}, exclude_none=True)
+    if arguments.completed is not None:
+        changes["completed_at"] = now if arguments.completed else None
+    try:
+        updated_item = await deps.stores.action_items.change(
+            uid, arguments.action_item_id, updated_at=now, edited=True, **changes
+        )
+    except NotFound as error:
+        raise ToolRefused("There is no such task. Call get_action_items for the ids.") from error
+    return render_fixed(f"Changed:\n{_format_item(updated_item)}")
 
 
 def _is_requested(item: ActionItem, arguments: GetActionItems) -> bool:

@@ -139,7 +139,7 @@ class Toolkit:
     def _find_source(self, call: ParsedCall, result: "_CallResult") -> Source | None:
         """Return whose words a result holds; a failure of a third party may quote it.
 
-        None for failures of our own, and for descriptions of tools, which the model may read anyway.
+        None for our own failures, and for descriptions of tools, which the model may read anyway.
         """
         tool = self._tools.get(call.name)
         if isinstance(result.render, ToolSearchResult):

@@ -1,4 +1,4 @@
-"""Agent loop of a turn: model calls and tool calls in cycles, until the model ends or a limit does."""
+"""Agent loop of a turn: cycles of model and tool calls, until the model is done or a limit hit."""
 
 from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping, Sequence
 from contextlib import aclosing

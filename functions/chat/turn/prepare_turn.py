@@ -1,7 +1,7 @@
 """Preparation of a turn: a question is accepted with all that its answer needs, or refused."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Awaitable, Sequence
 from datetime import datetime
 from itertools import islice
 
@@ -22,6 +22,7 @@ from shared.domain.connection import Connection
 from shared.domain.errors import Invalid, TooLarge
 from shared.domain.ids import AppId, RunId, SessionId, UserId
 from shared.domain.model import ModelMessage, ModelRole
+from shared.domain.profile import Profile
 from shared.domain.run import build_question_id
 from shared.domain.value import value
 from shared.security.visible_text import strip_invisible
@@ -69,19 +70,12 @@ async def prepare_turn(
     now = deps.clock.now()
     session_id = session_id or build_main_session_id(app_id)
     run_id = key.run_id(uid) if key else RunId(deps.new_id())
-    profile, session, newest_messages, installed_apps, connections, _ = await asyncio.gather(
-        deps.stores.profiles.get(uid),
-        resolve_session(deps, uid, app_id, session_id),
-        deps.stores.messages.list_newest(uid, session_id, limit=history.MAX_READ),
-        deps.stores.installed_apps.list_all(uid),
-        deps.stores.connections.list_all(uid),
-        check_unused(deps, uid, run_id, key),
-    )
-    app, offered_apps = await _load_apps(
-        deps, uid, session.app_id, [installation.app_id for installation in installed_apps]
+    context = await _load_context(
+        deps, uid, app_id, session_id, check=check_unused(deps, uid, run_id, key)
     )
     deps.active_runs.check_capacity(uid)
-    earlier_messages = history.select_window(newest_messages, session)
+    app, session = context.app, context.session
+    earlier_messages = history.select_window(context.newest_messages, session)
     persona = app if app is not None and app.persona_prompt is not None else None
     return PreparedTurn(
         uid=uid,
@@ -93,15 +87,11 @@ async def prepare_turn(
             text,
             history=earlier_messages,
             summary=session.summary,
-            profile=profile,
+            profile=context.profile,
             app=app,
             now=now,
         ),
-        tools=[]
-        if persona
-        else _collect_tools(
-            deps, uid, connections, offered_apps, (text, *_select_user_texts(newest_messages))
-        ),
+        tools=[] if persona else _collect_tools(deps, uid, text, context),
         tool_policy=build_tool_policy(text, history=earlier_messages, session=session, app=app),
         output_gate=OutputGate(is_stored=False),
         can_confirm=can_confirm,
@@ -118,6 +108,48 @@ def _clean_question(text: str) -> str:
     if not text:
         raise Invalid("Your message is empty. Please write a question.")
     return text
+
+
+@value
+class _Context:
+    """The documents that an answer is prepared from."""
+
+    profile: Profile
+    session: Session
+    newest_messages: Sequence[Message]
+    connections: Sequence[Connection]
+    app: App | None
+    offered_apps: Sequence[App]
+
+
+async def _load_context(
+    deps: ChatDeps,
+    uid: UserId,
+    app_id: AppId | None,
+    session_id: SessionId,
+    *,
+    check: Awaitable[None],
+) -> _Context:
+    """Read in two rounds; `check` runs beside the first and may refuse the question."""
+    profile, session, newest_messages, installed_apps, connections, _ = await asyncio.gather(
+        deps.stores.profiles.get(uid),
+        resolve_session(deps, uid, app_id, session_id),
+        deps.stores.messages.list_newest(uid, session_id, limit=history.MAX_READ),
+        deps.stores.installed_apps.list_all(uid),
+        deps.stores.connections.list_all(uid),
+        check,
+    )
+    app, offered_apps = await _load_apps(
+        deps, uid, session.app_id, [installation.app_id for installation in installed_apps]
+    )
+    return _Context(
+        profile=profile,
+        session=session,
+        newest_messages=newest_messages,
+        connections=connections,
+        app=app,
+        offered_apps=offered_apps,
+    )
 
 
 async def _load_apps(
@@ -150,18 +182,12 @@ def _build_question(run_id: RunId, session: Session, text: str, now: datetime) -
     )
 
 
-def _collect_tools(
-    deps: ChatDeps,
-    uid: UserId,
-    connections: Sequence[Connection],
-    offered_apps: Sequence[App],
-    user_texts: Sequence[str],
-) -> list[Tool]:
-    """Return the tools for a question; `user_texts` begins with it, then come earlier messages."""
-    question, *earlier = user_texts
+def _collect_tools(deps: ChatDeps, uid: UserId, question: str, context: _Context) -> list[Tool]:
+    """Return the tools for a question; earlier messages help to rank them."""
+    earlier_texts = _select_user_texts(context.newest_messages)
     return [
         *build_library_tools(deps, uid),
         *build_task_tools(deps, uid),
-        *build_service_tools(deps, uid, connections),
-        *build_app_tools(deps.toolbox, uid, offered_apps, question, earlier),
+        *build_service_tools(deps, uid, context.connections),
+        *build_app_tools(deps.toolbox, uid, context.offered_apps, question, earlier_texts),
     ]
