@@ -1,4 +1,4 @@
-"""Events are read as they were sent, and nothing else is taken for one."""
+"""CloudEvents: every event is read as it was sent, and every other body is refused."""
 
 import base64
 import json

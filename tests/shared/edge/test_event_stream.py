@@ -1,4 +1,4 @@
-"""An answer whose work outlives its connection."""
+"""Event stream: frames, heartbeats, and work that outlives its connection."""
 
 from collections.abc import AsyncGenerator
 from typing import Any
@@ -63,7 +63,7 @@ async def test_the_work_finishes_even_if_the_client_disconnects(sends: int) -> N
 
 
 class ManualTimer:
-    """Time that passes when told; whoever sleeps wakes in the order of their times."""
+    """A clock that the test advances; sleepers wake in the order of their times."""
 
     def __init__(self) -> None:
         self.time = 0.0
@@ -90,7 +90,7 @@ class ManualTimer:
 
 
 class RecordingClient:
-    """Receives what is sent, with the time; `gone` makes every further send fail."""
+    """A client that records each message with its time; once disconnected, sends to it fail."""
 
     def __init__(self, timer: ManualTimer) -> None:
         self.received_frames: list[tuple[float, bytes]] = []
@@ -105,7 +105,7 @@ class RecordingClient:
 
 
 class SlowFrames:
-    """Yields a frame at each of some times, and notes that it was closed."""
+    """A generator that yields a frame at each given time and records that it was closed."""
 
     def __init__(self, timer: ManualTimer, *times: float) -> None:
         self.is_closed = False

@@ -1,4 +1,4 @@
-"""The old app's frames (P20)."""
+"""Frame protocol of released apps (P20)."""
 
 import json
 from collections.abc import AsyncGenerator, Sequence
@@ -45,7 +45,7 @@ DONE = json.dumps({"id": "m1", "text": "x" * 2_000}).encode()
 
 
 def build_frames(pieces: list[str], beats: Sequence[int] = ()) -> list[bytes]:
-    """Write an answer with heartbeats at some places; nothing ever follows `done`."""
+    """Encode an answer with heartbeats between frames; nothing follows `done`."""
     encoded_frames = [encode_status(Status("Searching conversations", AppId("app1")))]
     for piece in pieces:
         encoded_frames += encode_text(piece)

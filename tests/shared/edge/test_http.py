@@ -1,4 +1,4 @@
-"""A request on its way through the route table, where the handler is not what is tested."""
+"""HTTP applications: errors, access, request ids and log lines around a handler."""
 
 import traceback
 from collections.abc import AsyncIterator

@@ -1,4 +1,4 @@
-"""T15: a request that is sent again is answered again and done once; other requests are told apart."""
+"""Idempotency of requests: a repeat gets the stored answer, and the work is done once (T15)."""
 
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -31,7 +31,7 @@ class Order(Wire):
 
 @dataclass
 class Shop:
-    """A function with one thing to do: it notes the name under which it does it."""
+    """A function that takes orders and records the operation name of each."""
 
     stores: Stores
     clock: FixedClock = field(default_factory=FixedClock)
@@ -163,7 +163,7 @@ async def test_a_crashed_attempt_is_continued_under_the_same_name_after_its_leas
 
 
 async def test_two_attempts_that_overlap_give_one_answer_t15(shop: Shop):
-    """The first one was only slow; its answer comes after that of the one which took over."""
+    """The first attempt is only slow: it ends after the one that continued its operation."""
     shop.gate = slow_gate = anyio.Event()
     answers: list[httpx.Response] = []
 

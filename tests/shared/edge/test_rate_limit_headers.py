@@ -1,4 +1,4 @@
-"""T14: how an answer says what is left of the hour."""
+"""Rate limit headers: the rest of the hour's limit (T14)."""
 
 from http_sfv.list import List
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""The UI message stream (X36, X38, X40, C80)."""
+"""UI message stream: chunks, resuming and the end of a run (X36, X38, X40, C80)."""
 
 import json
 from collections.abc import AsyncGenerator, Iterator, Sequence
@@ -61,7 +61,7 @@ def encode_frames(events: Sequence[SequencedEvent], *, after_seq: int = 0) -> li
 
 
 def parse_chunks(stream: bytes) -> list[Any]:
-    """Read it as an EventSource does."""
+    """Parse the stream as an EventSource does."""
     groups = stream.decode().split("\n\n")
     assert groups.pop() == ""
     datas = [group.partition("\n")[0].removeprefix("data: ") for group in groups]
@@ -244,7 +244,7 @@ def test_a_resumed_stream_is_byte_for_byte_the_same_x36(
 
 
 def take_whole_events(received: bytes) -> tuple[bytes, int]:
-    """Keep whole events, as a client does that goes by the last number it has."""
+    """Keep whole events, as a client that resumes after its last number does."""
     whole_events, last_seq, start = b"", 0, 0
     while (end := received.find(b"\n\n", start) + 2) >= 2:
         group = received[start:end]
@@ -255,7 +255,7 @@ def take_whole_events(received: bytes) -> tuple[bytes, int]:
 
 
 def merge_text(run: list[SequencedEvent]) -> Iterator[SequencedEvent]:
-    """Join all neighbouring pieces of text, as a reader does that comes late."""
+    """Join neighbouring pieces of text, as a reader that connects later sees them."""
     pending: SequencedEvent | None = None
     for item in run:
         if pending and isinstance(pending.event, AnswerText) and isinstance(item.event, AnswerText):
