@@ -1,4 +1,4 @@
-"""`make fuzz`: no 5xx, and no answer that docs/openapi.json does not describe."""
+"""Fuzzer (`make fuzz`): checks that no route answers 5xx or what docs/openapi.json does not describe."""
 
 import argparse
 import shutil
@@ -41,7 +41,7 @@ SAMPLE_BODIES: Mapping[str, Mapping[str, object]] = {
     "/v1/action-items": {"description": "Book the train"},
     "/v1/users/people": {"name": "Ann"},
 }
-"""One of every kind, so that not all that is asked about is missing."""
+"""One record of every kind, so that not every answer is 404."""
 APP = {
     "name": "Fuzz",
     "capabilities": ["external_integration"],
@@ -50,7 +50,7 @@ APP = {
 
 
 def main() -> int:
-    """Returns 1 when a route broke its promise; what the product logged then stands in LOG."""
+    """Return 1 if a route failed a check; the product's log is then copied to LOG."""
     options = _build_parser().parse_args()
     with tempfile.TemporaryDirectory() as data, run_keepsake_on(Path(data)) as product:
         origin = f"http://127.0.0.1:{product.port}"
@@ -58,12 +58,12 @@ def main() -> int:
         if failed:
             LOG.parent.mkdir(exist_ok=True)
             shutil.copy(product.log, LOG)
-            print(f"keepsake: what the product logged stands in {LOG.relative_to(ROOT)}")
+            print(f"keepsake: the product's log is {LOG.relative_to(ROOT)}")
     return int(failed)
 
 
 def _fuzz(origin: str, seconds: int, seed: int, callers: Mapping[str, str]) -> bool:
-    """Run the fuzzer in a folder of its own; it shows its progress. Tell whether it found anything."""
+    """Run the fuzzer in a temporary folder, its progress on the console; return whether it failed."""
     command: list[str | Path] = [
         *(sys.executable, "-m", "schemathesis.cli", "--config-file", CONFIG),
         *("run", ROOT / "docs/openapi.json", "--url", origin),
@@ -75,7 +75,7 @@ def _fuzz(origin: str, seconds: int, seed: int, callers: Mapping[str, str]) -> b
 
 
 def _create_callers(origin: str) -> dict[str, str]:
-    """Sign users in; one of them has a library, an installed app with a key, and a key for MCP."""
+    """Sign two users in, one with a library, an installed app with a key, and a key for MCP."""
     with _sign_in(origin, USER_ID) as user, _sign_in(origin, "leaver") as leaver:
         for path, body in SAMPLE_BODIES.items():
             _create(user, path, {"id": "kept", **body})

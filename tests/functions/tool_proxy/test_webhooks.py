@@ -589,13 +589,13 @@ async def test_speaker_names_set_by_the_owner_are_in_the_payload_t18(fixture):
 
 
 async def post(fixture: WebhookFixture, function: str, body: Any) -> Response:
-    endpoints = {
+    routes = {
         "on_conversation_processed": QUEUE_ROUTES,
         "deliver_webhook": DELIVERY_ROUTES,
     }[function]
     token = await fixture.world.deps.service_identity.get_token(function)
     async with AsyncClient(
-        transport=ASGITransport(build_application(function, endpoints, fixture.world.deps)),
+        transport=ASGITransport(build_application(function, routes, fixture.world.deps)),
         base_url="http://test",
         headers={"authorization": f"Bearer {token}"},
     ) as client:
