@@ -83,23 +83,28 @@ def rescore(query: ParsedQuery, hits: Sequence[Hit]) -> list[Hit]:
     )
     totals = [0.0] * len(hits)
     for query_term in query.query_terms:
-        matched_columns = [
-            (columns.get(term_id(term), ()), share) for term, share in query_term.shares.items()
-        ]
-        weighted_columns = [
-            [weight * share for weight in column]
-            for column, share in matched_columns
-            if any(column)
-        ]
-        best_scores = [max(scores) for scores in zip(*weighted_columns, strict=True)]
-        term_weight = query_term.weight + _compute_idf(sum(map(bool, best_scores)), len(hits))
-        if best_scores:
+        best_weights = _list_best_weights(query_term, columns)
+        if best_weights:
+            matching = sum(map(bool, best_weights))
+            term_weight = query_term.weight + _compute_idf(matching, len(hits))
             totals = [
-                total + term_weight * scores
-                for total, scores in zip(totals, best_scores, strict=True)
+                total + term_weight * weight
+                for total, weight in zip(totals, best_weights, strict=True)
             ]
     rescored = [hit.with_score(total) for hit, total in zip(hits, totals, strict=True)]
     return sorted(rescored, key=lambda hit: -hit.score)
+
+
+def _list_best_weights(
+    query_term: QueryTerm, columns: Mapping[int, Sequence[float]]
+) -> list[float]:
+    """Return the weight of the best match in each hit; none where no hit matches."""
+    matching_columns = [
+        [weight * share for weight in column]
+        for term, share in query_term.shares.items()
+        if any(column := columns.get(term_id(term), ()))
+    ]
+    return [max(weights) for weights in zip(*matching_columns, strict=True)]
 
 
 def _compute_idf(matching: int, count: int) -> float:
