@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 import anyio
@@ -17,6 +18,8 @@ import httpx
 from functions.process_conversation.imports.files import GENERATED_ID_PREFIX, SUFFIXES, parse_file
 from functions.process_conversation.imports.transcript_turn import UnreadableFile
 from functions.process_conversation.library.conversation_schemas import ConversationIn
+from shared.domain.errors import Unavailable
+from shared.resilience.retry import retry
 
 MAX_CONCURRENT = 8
 MAX_ATTEMPTS = 6
@@ -144,23 +147,25 @@ def _read(path: Path) -> list[ConversationIn]:
 
 
 async def _send(client: httpx.AsyncClient, conversation: ConversationIn) -> None:
-    """Raises NotSent with the reason."""
-    body = conversation.model_dump_json()
-    for attempt in range(MAX_ATTEMPTS):
-        if attempt:
-            await anyio.sleep(0.1 * 2**attempt)
-        answer = await _post(client, body)
-        if answer is not None and answer.status_code not in RETRY_STATUSES:
-            return _check_response(answer, conversation)
-    raise ImportFailed("the product does not answer")
+    """Raises ImportFailed with the reason."""
+    post = partial(_post, client, conversation.model_dump_json())
+    try:
+        response = await retry(post, sleep=anyio.sleep, attempts=MAX_ATTEMPTS)
+    except Unavailable as error:
+        raise ImportFailed("the product does not answer") from error
+    _check_response(response, conversation)
 
 
-async def _post(client: httpx.AsyncClient, body: str) -> httpx.Response | None:
+async def _post(client: httpx.AsyncClient, body: str) -> httpx.Response:
+    """Raises Unavailable where another attempt may succeed."""
     headers = {"Content-Type": "application/json"}
     try:
-        return await client.post("/v1/conversations", content=body, headers=headers)
-    except httpx.TransportError:
-        return None
+        response = await client.post("/v1/conversations", content=body, headers=headers)
+    except httpx.TransportError as error:
+        raise Unavailable("no connection") from error
+    if response.status_code in RETRY_STATUSES:
+        raise Unavailable(f"status {response.status_code}")
+    return response
 
 
 def _check_response(answer: httpx.Response, conversation: ConversationIn) -> None:
