@@ -6,7 +6,7 @@ from typing import Any
 
 
 def validate_arguments(schema: Mapping[str, Any], arguments: Mapping[str, Any]) -> str | None:
-    """Say what the model should repair, or None.
+    """Return what the model should repair, or None.
 
     A stranger's `pattern` is shown to the model but not run: it could hang us.
     """
