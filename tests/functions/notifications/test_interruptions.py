@@ -4,18 +4,17 @@ from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, event, given, settings
+from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
-from shared.adapters.embedded.sqlite_database import SqliteDatabase
 from shared.domain.documents import Query
 from shared.domain.errors import PreconditionFailed, Unavailable
 from shared.domain.operation import LEASE_TTL
 from tests.fixtures.notifications import ALICE, NotificationsFixture, build_notifications_fixture
+from tests.fixtures.storage import MemoryDatabase
 from tests.functions.notifications.test_digest import QUIET
 
 NOON = datetime(2026, 3, 2, 12, 10, tzinfo=UTC)
@@ -81,11 +80,9 @@ class Phones:
         return self
 
 
-async def build_fixture_at(
-    folder: Path, time: datetime, injector: FaultInjector
-) -> NotificationsFixture:
+async def build_fixture_at(time: datetime, injector: FaultInjector) -> NotificationsFixture:
     """Build a fixture in which Alice has quiet hours, a phone and a tablet with a dead token."""
-    database = SqliteDatabase(folder / "keepsake.db")
+    database = MemoryDatabase()
     world = build_notifications_fixture(database)
     world.clock.time = time
     await world.register_app(chat_messages_enabled=True, chat_messages_notify=True)
@@ -148,9 +145,9 @@ async def collect_outcome(world: NotificationsFixture) -> dict[str, Any]:
 
 
 async def run_scenario(
-    folder: Path, time: datetime, injector: FaultInjector, keys: Sequence[str]
+    time: datetime, injector: FaultInjector, keys: Sequence[str]
 ) -> dict[str, Any]:
-    world = await build_fixture_at(folder, time, injector)
+    world = await build_fixture_at(time, injector)
     injector.call_count = 0
     for key in keys:
         await post_until_accepted(world, injector, key)
@@ -163,19 +160,17 @@ async def run_scenario(
 @pytest.mark.parametrize("failure", [Crash, Unavailable])
 @pytest.mark.parametrize("time", [NOON, NIGHT], ids=["day", "night"])
 async def test_an_interruption_at_any_call_leaves_the_same_result_t15_t16(
-    tmp_path: Path, time: datetime, failure: type[Exception], *, after: bool
+    time: datetime, failure: type[Exception], *, after: bool
 ):
     keys = KEYS[:2]
-    expected = await run_scenario(tmp_path / "wanted", time, FaultInjector(), keys)
+    expected = await run_scenario(time, FaultInjector(), keys)
     assert expected["phone"] == (
         ["Message k0.", "Message k1."] if time == NOON else ["2 notifications: Weather 2"]
     )
 
     for call_number in range(1, MAX_CALLS):
         injector = FaultInjector(call_number, fails_after_effect=after, failure=failure)
-        assert await run_scenario(tmp_path / str(call_number), time, injector, keys) == expected, (
-            f"cut at call {call_number}"
-        )
+        assert await run_scenario(time, injector, keys) == expected, f"cut at call {call_number}"
         if not injector.failure_count:
             break
 
@@ -185,11 +180,11 @@ async def test_an_interruption_at_any_call_leaves_the_same_result_t15_t16(
 @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
 @pytest.mark.parametrize("failure", [Crash, Unavailable])
 async def test_a_digest_interrupted_while_deferring_is_pushed_when_the_longer_night_ends_t16(
-    tmp_path: Path, failure: type[Exception], *, after: bool
+    failure: type[Exception], *, after: bool
 ):
     for call_number in range(1, MAX_CALLS):
         injector = FaultInjector()
-        world = await build_fixture_at(tmp_path / str(call_number), NIGHT, injector)
+        world = await build_fixture_at(NIGHT, injector)
         await post_until_accepted(world, injector, "k0")
         await deliver_until(world, injector, until=NIGHT + timedelta(hours=1))
         await world.change_preferences(quiet_hours={"from": "22:00", "to": "09:00"})
@@ -252,15 +247,13 @@ class Schedule:
         )
 
 
-@settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=60)
 @given(actions=st.lists(ACTIONS, min_size=3, max_size=25))
 async def test_any_schedule_stores_and_pushes_each_key_once_t15_t16(
-    tmp_path_factory: pytest.TempPathFactory, actions: list[tuple[str, Any]]
+    actions: list[tuple[str, Any]],
 ):
     injector = FaultInjector()
-    world = await build_fixture_at(tmp_path_factory.mktemp("schedule"), EVENING, injector)
+    world = await build_fixture_at(EVENING, injector)
     schedule = Schedule(world, injector)
     for name, argument in [*actions, ("post", "k0")]:
         await getattr(schedule, name)(argument)

@@ -2,14 +2,12 @@
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Protocol
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shared.adapters.embedded.sqlite_database import SqliteDatabase
 from shared.adapters.embedded.sqlite_vectors import SqliteVectors
 from shared.domain.conversation import Conversation
 from shared.domain.errors import Unavailable
@@ -24,6 +22,7 @@ from tests.fixtures.processing import (
     build_structure_output,
     build_test_conversation,
 )
+from tests.fixtures.storage import MemoryDatabase
 
 MAX_STEPS = 60
 
@@ -131,9 +130,9 @@ async def deliver_until_idle(world: ProcessingFixture, *messages: Mapping[str, A
     raise AssertionError("it never becomes quiet")
 
 
-async def compute_expected_end(folder: Path, *versions: Conversation | None) -> dict[str, Any]:
+async def compute_expected_end(*versions: Conversation | None) -> dict[str, Any]:
     """Return what a user has after these versions, processed without interruption; None deletes."""
-    database = SqliteDatabase(folder / "undisturbed.db")
+    database = MemoryDatabase()
     world = build_processing_fixture(database, EchoModel())
     for version in versions:
         await (world.write(version) if version else world.delete())
@@ -145,12 +144,12 @@ async def compute_expected_end(folder: Path, *versions: Conversation | None) -> 
 
 @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
 @pytest.mark.parametrize("cut", [raise_crash, raise_outage])
-async def test_an_interruption_at_any_call_leads_to_the_same_end(tmp_path, cut, after):
-    expected = await compute_expected_end(tmp_path, OLD, NEW)
+async def test_an_interruption_at_any_call_leads_to_the_same_end(cut, after):
+    expected = await compute_expected_end(OLD, NEW)
 
     for at in range(1, MAX_STEPS):
         interruption = Interruption(at, cut, after)
-        database = SqliteDatabase(tmp_path / f"{at}.db")
+        database = MemoryDatabase()
         world = build_processing_fixture(database, EchoModel(), interruption.wrap)
         for version in (OLD, NEW):
             await world.write(version)
@@ -167,13 +166,11 @@ async def test_an_interruption_at_any_call_leads_to_the_same_end(tmp_path, cut, 
 @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
 @pytest.mark.parametrize("version", [NEW, None], ids=["edited", "deleted"])
 @pytest.mark.parametrize("other_first", [True, False], ids=["overtaken", "pending"])
-async def test_a_change_during_any_call_leads_to_the_last_version(
-    tmp_path, version, after, other_first
-):
-    expected = await compute_expected_end(tmp_path, OLD, version)
+async def test_a_change_during_any_call_leads_to_the_last_version(version, after, other_first):
+    expected = await compute_expected_end(OLD, version)
 
     for at in range(1, MAX_STEPS):
-        database = SqliteDatabase(tmp_path / f"{at}.db")
+        database = MemoryDatabase()
         other = build_processing_fixture(database, EchoModel())
 
         async def change(other: ProcessingFixture = other) -> None:
@@ -197,13 +194,11 @@ async def test_a_change_during_any_call_leads_to_the_last_version(
 
 @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
 @pytest.mark.parametrize("other_first", [True, False], ids=["overtaken", "pending"])
-async def test_a_conversation_stored_again_during_its_removal_is_processed(
-    tmp_path, after, other_first
-):
-    expected = await compute_expected_end(tmp_path, OLD, None, NEW)
+async def test_a_conversation_stored_again_during_its_removal_is_processed(after, other_first):
+    expected = await compute_expected_end(OLD, None, NEW)
 
     for at in range(1, MAX_STEPS):
-        database = SqliteDatabase(tmp_path / f"{at}.db")
+        database = MemoryDatabase()
         other = build_processing_fixture(database, EchoModel())
         await other.write(OLD)
         await deliver_until_idle(other)
@@ -234,12 +229,9 @@ async def test_a_conversation_stored_again_during_its_removal_is_processed(
     again=st.lists(st.integers(0, 3), max_size=4),
     last=st.sampled_from([OLD, NEW, None]),
 )
-async def test_messages_in_any_order_and_number_lead_to_what_is_stored_last(
-    tmp_path_factory, order, again, last
-):
-    folder = tmp_path_factory.mktemp("orders")
-    expected = await compute_expected_end(folder, *([last] if last else [OLD, None]))
-    database = SqliteDatabase(folder / "keepsake.db")
+async def test_messages_in_any_order_and_number_lead_to_what_is_stored_last(order, again, last):
+    expected = await compute_expected_end(*([last] if last else [OLD, None]))
+    database = MemoryDatabase()
     world = build_processing_fixture(database, EchoModel())
 
     messages: list[Mapping[str, Any]] = []
@@ -276,10 +268,8 @@ async def test_an_attempt_whose_lease_ran_out_cannot_save_over_its_successor(dat
 
 
 @pytest.mark.parametrize("version", [NEW, None], ids=["edited", "deleted"])
-async def test_late_rows_of_a_crashed_attempt_are_corrected_by_a_redelivery_p29(
-    tmp_path, database, version
-):
-    expected = await compute_expected_end(tmp_path, OLD, version)
+async def test_late_rows_of_a_crashed_attempt_are_corrected_by_a_redelivery_p29(database, version):
+    expected = await compute_expected_end(OLD, version)
     other = build_processing_fixture(database, EchoModel())
 
     class LateVectors(SqliteVectors):

@@ -7,7 +7,6 @@ there. Afterwards failed messages are delivered again until none is left.
 import asyncio
 from collections.abc import Mapping
 from contextlib import suppress
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -22,6 +21,7 @@ from tests.fixtures.processing import (
     build_processing_fixture,
     build_test_conversation,
 )
+from tests.fixtures.storage import MemoryDatabase
 from tests.functions.process_conversation.test_interruptions import (
     NEW,
     OLD,
@@ -216,8 +216,8 @@ DUPLICATE_DELIVERY = [
 """Two deliveries of one message: the one that lost its claim must not report success while the other fails."""
 
 
-async def play(folder: Path, actions: list[Any]) -> tuple[Schedule, dict[str, Any]]:
-    database = SqliteDatabase(folder / "keepsake.db")
+async def play(actions: list[Any]) -> tuple[Schedule, dict[str, Any]]:
+    database = MemoryDatabase()
     schedule = Schedule(database)
     await schedule.write(0)
     time_action_count = 0
@@ -233,18 +233,14 @@ async def play(folder: Path, actions: list[Any]) -> tuple[Schedule, dict[str, An
 
 
 @pytest.fixture(scope="module")
-def expected_ends(tmp_path_factory: pytest.TempPathFactory) -> dict[int, dict[str, Any]]:
+def expected_ends() -> dict[int, dict[str, Any]]:
     """The end state of each version alone."""
-    folder = tmp_path_factory.mktemp("wanted")
 
     async def compute_ends() -> dict[int, dict[str, Any]]:
         ends_by_number = {}
         for number, version in enumerate(VERSIONS):
-            (folder / str(number)).mkdir()
             earlier_versions = () if version else (OLD,)
-            ends_by_number[number] = await compute_expected_end(
-                folder / str(number), *earlier_versions, version
-            )
+            ends_by_number[number] = await compute_expected_end(*earlier_versions, version)
         return ends_by_number
 
     return asyncio.run(compute_ends())
@@ -257,10 +253,8 @@ def expected_ends(tmp_path_factory: pytest.TempPathFactory) -> dict[int, dict[st
 @example(actions=[*LATE_ROWS, (Schedule.kill, 0)])
 @example(actions=DUPLICATE_DELIVERY)
 @example(actions=[(Schedule.start, 0), *LATE_ROWS, (Schedule.kill, 1), (Schedule.kill, 0)])
-async def test_every_schedule_ends_with_the_last_version_p29(
-    tmp_path_factory, expected_ends, actions
-):
-    schedule, end = await play(tmp_path_factory.mktemp("schedule"), actions)
+async def test_every_schedule_ends_with_the_last_version_p29(expected_ends, actions):
+    schedule, end = await play(actions)
 
     number = VERSIONS.index(schedule.last_version)
     assert end == expected_ends[number]

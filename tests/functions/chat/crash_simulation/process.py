@@ -1,7 +1,6 @@
 """A process of the chat function on a simulated machine: its way to the store, its runs, its end."""
 
 import asyncio
-import sqlite3
 from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
@@ -9,7 +8,6 @@ from typing import Any, TypeVar
 import anyio
 
 from functions.chat.deps import ChatDeps
-from shared.adapters.embedded.sqlite_database import SqliteDatabase, _transact
 from shared.adapters.embedded.sqlite_documents import SqliteDocuments
 from shared.domain.errors import Unavailable
 from shared.domain.model import TextDelta
@@ -23,29 +21,11 @@ from tests.fakes import (
     script_calls,
 )
 from tests.fixtures.chat import ChatFixture, build_chat_fixture
-from tests.fixtures.storage import INDEXES
+from tests.fixtures.storage import INDEXES, MemoryDatabase
 from tests.functions.chat.crash_simulation.plans import Fault, Plan
 
 T = TypeVar("T")
 Work = Callable[[], Coroutine[Any, Any, None]]
-
-
-class MemoryDatabase(SqliteDatabase):
-    """SQLite in memory and in the event loop: things happen in the order of the tasks."""
-
-    def __init__(self) -> None:
-        self._pending_schema: list[str] = []
-        self._connection = sqlite3.connect(":memory:", isolation_level=None)
-
-    async def read(self, work: Callable[[sqlite3.Connection], T]) -> T:
-        return await self.write(work)
-
-    async def write(self, work: Callable[[sqlite3.Connection], T]) -> T:
-        await asyncio.sleep(0)
-        self._create_tables(self._connection)
-        value = _transact(self._connection, "BEGIN", work)
-        await asyncio.sleep(0)
-        return value
 
 
 class StoreLink:
