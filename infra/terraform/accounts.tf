@@ -25,7 +25,7 @@ resource "google_kms_key_ring" "keepsake" {
   depends_on = [google_project_service.used]
 }
 
-# Whoever destroys it disconnects every account. New tokens are wrapped by its newest version.
+# Destroying it disconnects every account. New tokens are wrapped by its newest version.
 resource "google_kms_crypto_key" "tokens" {
   name            = "tokens"
   key_ring        = google_kms_key_ring.keepsake.id

@@ -32,7 +32,7 @@ _WHERE = some("email mail address phone number mobile url uri link")
 _SMALL = 10_000
 """A smaller number is an amount of something; a larger one may name somebody."""
 _MOST_HARMLESS = 12
-"""Of what is no text: more of it could spell one."""
+"""The most values that are no text: more of them could spell one."""
 
 
 @value
@@ -50,8 +50,8 @@ class Call:
 class Ground:
     """What a call is judged by.
 
-    `message` is the owner's of this turn, `earlier` theirs of the same chat. `entered` says whose
-    words the model has read, and `given` what each source returned in this turn.
+    `message` is the user's of this turn, `earlier` theirs of the same chat. `entered` lists the
+    sources that the model has read, and `given` what each returned in this turn.
     """
 
     message: Wording
@@ -62,14 +62,17 @@ class Ground:
 
 @value
 class Doubt:
-    """Why a call needs its owner's word: nobody asked for it, or nobody said this `argument`."""
+    """The reason for a confirmation.
+
+    The message does not ask for the call, or not for this `argument`.
+    """
 
     reason: Literal["not_asked", "not_said"]
     argument: str = ""
 
 
 def doubt(call: Call, ground: Ground) -> Doubt | None:
-    """Return why a call must wait for its owner; None: it may run."""
+    """Return why a call needs a confirmation; None: it may run."""
     if call.side_effect:
         return _doubt_of_effect(call, ground) if ground.entered else None
     if call.source.kind == "app" and ground.entered - {call.source}:
@@ -78,7 +81,7 @@ def doubt(call: Call, ground: Ground) -> Doubt | None:
 
 
 def _doubt_of_effect(call: Call, ground: Ground) -> Doubt | None:
-    """What stays in the owner's library is seen there and undone: to ask for it is enough."""
+    """A change of the user's library is visible there and can be undone: the request is enough."""
     deed = _deed(call)
     own = call.source.kind == "library"
     asked = [wish for wish in wishes(ground.message) if own or wish.certain]
@@ -88,7 +91,7 @@ def _doubt_of_effect(call: Call, ground: Ground) -> Doubt | None:
 
 
 def _doubt_of_telling(call: Call, ground: Ground) -> Doubt | None:
-    """What another app is asked leaves for its maker: the owner has named it, and said the words."""
+    """Arguments of a read go to another maker: the user must name the app and say the texts."""
     said = [ground.message, *ground.earlier]
     things = [*_things(call), *words(call.source.name)]
     if not any(names(message, thing) for message in said for thing in things):

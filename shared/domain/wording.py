@@ -13,14 +13,14 @@ _QUOTED = re.compile(
 )
 """Bounded, so that many quotation marks without a partner cost little."""
 _HYPHENED = re.compile(r"\b(e|to)-(?=mail|do)(mail|do)")
-"""What is written as one word as often as as two."""
+"""Words that are written as one as often as two."""
 _WORD = re.compile(r"[^\W_]+")
 _BETWEEN = re.compile(r"[\s!-/:-@\[-`{-~‐-—…‘-‟«»¡¿€£]{0,4}")
-"""What parts words. More of it, or other signs, could spell something that nobody said."""
+"""Separators of words. More of them, or other signs, could spell an unspoken text."""
 _ADDRESS = re.compile(r"[^\s,;]+[@/.:][^\s,;]+")
 _EDGES = "\"'“”„«»‘’‚`()[]{}<>,;:!?.…€$£%"
 QUOTATION = "\ufffc"
-"""Stands where a quotation was taken out."""
+"""The placeholder of a removed quotation."""
 _SENTENCE = re.compile(r"[.!?…。！？]+(?:\s|$)|\n")
 
 
@@ -42,7 +42,7 @@ def sentences(text: str) -> list[str]:
 
 @value
 class Wording:
-    """A message taken apart: what it quotes, and what it says around that."""
+    """A message, split into its quotations and the rest."""
 
     quoted: Sequence[str]
     rest: str
