@@ -82,7 +82,7 @@ def _wait_for_calls(page: Page) -> None:
 
 def _add_conversation(page: Page, conversation: object) -> None:
     page.get_by_label("Transcript", exact=True).fill(json.dumps(conversation))
-    page.get_by_role("button", name="Add conversation").click()
+    page.get_by_role("button", name="Add", exact=True).click()
 
 
 def _ask(page: Page, question: str) -> None:

@@ -31,7 +31,7 @@ class Console:
     def add_transcript(self, transcript: str) -> Locator:
         """Paste a transcript; returns its card once it is processed."""
         self.page.get_by_label("Transcript", exact=True).fill(transcript)
-        self.page.get_by_role("button", name="Add conversation").click()
+        self.page.get_by_role("button", name="Add", exact=True).click()
         card = self.page.locator("#conversations .card").first
         expect(card).to_have_attribute("aria-busy", "false")
         return card

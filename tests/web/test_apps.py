@@ -25,8 +25,8 @@ def test_an_app_is_inspected_installed_and_uninstalled_by_keyboard_t4(
 
     grocer.get_by_text("What it may do").press("Enter")
     may = grocer.locator(".may > li")
-    expect(may.filter(has_text="look up")).to_contain_text("reads")
-    expect(may.filter(has_text="Order it")).to_contain_text("acts")
+    expect(may.filter(has_text="look up")).to_contain_text("only reads")
+    expect(may.filter(has_text="Order it")).to_contain_text("makes changes")
     expect(may.filter(has_text="reads your memories")).to_be_visible()
     page.get_by_role("button", name="Install Grocer").press("Enter")
 
@@ -135,7 +135,7 @@ def test_an_mcp_server_becomes_an_app_whose_tools_can_be_refreshed_t19(
     )
     console.find_app("Notes").get_by_role("button", name="Develop").click()
     server = console.find_section("MCP server")
-    expect(server).to_contain_text("acts")
+    expect(server).to_contain_text("makes changes")
     server.get_by_role("button", name="Check again").press("Enter")
     expect(server.get_by_role("button")).to_be_focused()
     assert console.page_errors == []

@@ -235,7 +235,7 @@ def test_a_refusal_is_shown_in_the_servers_words(console: Console) -> None:
     console.page.get_by_label("When").fill("2999-01-01T10:00")
 
     with console.page.expect_response("**/v1/conversations") as refused:
-        console.page.get_by_role("button", name="Add conversation").click()
+        console.page.get_by_role("button", name="Add", exact=True).click()
 
     expect(console.problem).to_have_text(refused.value.json()["detail"])
     expect(console.page.get_by_label("Transcript", exact=True)).to_have_value(TRANSCRIPT)

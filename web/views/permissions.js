@@ -30,7 +30,7 @@ export function permissions(api, app) {
 export function tool({ name, description, side_effect }) {
   return el("li", {},
     el("span", { class: "content" }, name.replaceAll("_", " ")),
-    el("span", { class: side_effect ? "badge acts" : "badge" }, side_effect ? "acts" : "reads"),
+    el("span", { class: side_effect ? "badge acts" : "badge" }, side_effect ? "makes changes" : "only reads"),
     el("p", { class: "meta" }, description));
 }
 
