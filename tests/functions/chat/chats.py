@@ -1,4 +1,4 @@
-"""Chats in tests: what was told in them, and what follows a turn."""
+"""Chats of tests: stored messages, and after-turn work."""
 
 from typing import Any
 
@@ -26,7 +26,7 @@ def build_after_turn_deps(world: ChatFixture, model: ChatModel) -> AfterTurnDeps
 async def store_messages(
     world: ChatFixture, *texts: str, session_id: SessionId = MAIN_SESSION
 ) -> list[Message]:
-    """Store messages, of owner and assistant in turn."""
+    """Store messages, alternately of the owner and the assistant."""
     messages = []
     session = build_session(session_id, app_id=None, now=world.clock.now())
     if not session.is_main and await world.deps().stores.sessions.get(ADA, session_id) is None:

@@ -11,7 +11,7 @@ from tests.fixtures.chat import ChatFixture, build_chat_fixture
 
 @pytest.fixture(autouse=True)
 def forbid_blocking_calls() -> Iterator[None]:
-    """Fail on what would hold up the event loop, and with it every other stream.
+    """Fail on calls that block the event loop, and with it every other stream.
 
     What happens once in a process may: small local files (our prompts, the zones, what a package
     says about itself), and a module's import, which waits where another thread, such as a server's,

@@ -1,4 +1,4 @@
-"""Questions, and whether an answer needs its owner's data (P2)."""
+"""Questions of tests, by whether an answer needs the owner's data (P2)."""
 
 QUESTIONS_WITHOUT_TOOLS = {
     "greetings": [

@@ -1,4 +1,4 @@
-"""What follows a turn: the event, and the title it brings (P16)."""
+"""After-turn work: the event of an ended turn, and the title of its chat (P16)."""
 
 import base64
 import json
@@ -65,7 +65,7 @@ async def test_a_chat_gets_a_title_once_after_its_first_answer_p16(
 
 
 @pytest.mark.parametrize(
-    ("given", "title"),
+    ("output", "title"),
     [
         ({"title": ' "Lisbon\u202e offsite" '}, "Lisbon offsite"),
         ({"title": "one two three four five six seven eight nine ten eleven"},
@@ -76,11 +76,11 @@ async def test_a_chat_gets_a_title_once_after_its_first_answer_p16(
     ],
 )  # fmt: skip
 async def test_a_title_keeps_its_limits_whatever_the_model_says_p16(
-    world: ChatFixture, given: object, title: str
+    world: ChatFixture, output: object, title: str
 ) -> None:
     await store_messages(world, "When is the offsite?", "On Friday.")
 
-    with ScriptedModel(answers={TITLE: [given]}) as model:
+    with ScriptedModel(answers={TITLE: [output]}) as model:
         await after_turn(build_after_turn_deps(world, model), ADA, MAIN_SESSION)
 
     assert (await load_session(world)).title == title
@@ -101,11 +101,11 @@ async def test_a_title_set_by_the_user_during_generation_is_kept_p16(
     assert (await load_session(world)).title == "Mine"
 
 
-@pytest.mark.parametrize("told", [(), ("A question",)])
+@pytest.mark.parametrize("texts", [(), ("A question",)])
 async def test_a_chat_without_an_answer_gets_no_title_p16(
-    world: ChatFixture, told: Sequence[str]
+    world: ChatFixture, texts: Sequence[str]
 ) -> None:
-    await store_messages(world, *told)
+    await store_messages(world, *texts)
 
     with ScriptedModel() as model:
         await after_turn(build_after_turn_deps(world, model), ADA, MAIN_SESSION)

@@ -1,4 +1,4 @@
-"""The agent loop (P1, P3, P10, X37, X42) and its hold."""
+"""Agent loop and output gate (P1, P3, P10, X37, X42)."""
 
 import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -527,7 +527,7 @@ async def raise_tool_failure(_: Mapping[str, Any]) -> ResultRenderer:
 
 
 async def test_every_tool_result_is_labelled_with_its_source_t11() -> None:
-    """A failure of our own is in our words; an app's failure may quote it."""
+    """Our own failures have none; the failure of an app may quote it."""
     app = Source(kind="app", id="w1", name="Weather")
     tools = [
         build_tool("a", echo),
@@ -569,7 +569,7 @@ async def test_a_tool_without_its_account_returns_the_connect_url_t7() -> None:
 
 
 async def test_images_and_invented_links_are_removed_from_an_answer_t11() -> None:
-    """However it is cut, in every model call; a link that a tool returned stays one."""
+    """In every model call, however the stream is split; a link from a tool's result stays."""
 
     async def finds_link(_: Mapping[str, Any]) -> ResultRenderer:
         return render_fixed('{"url": "https://ann.example/lease"}')
@@ -588,7 +588,7 @@ async def test_images_and_invented_links_are_removed_from_an_answer_t11() -> Non
 
 
 async def test_the_result_of_a_tool_search_makes_no_later_call_need_confirmation_t11() -> None:
-    """They stand in the list that the model is given anyway."""
+    """The model may read them in its list of tools anyway."""
     app = Source(kind="app", id="w1", name="Weather")
     app_tool = replace(build_tool("b", echo), source=app, side_effect=True)
 

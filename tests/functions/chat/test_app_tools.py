@@ -1,4 +1,4 @@
-"""P9, M102, M103: what one turn offers of the installed apps' tools, and how the others are found."""
+"""App tools: which ones a turn offers, and the search for the others (P9, M102, M103)."""
 
 import json
 import re
@@ -136,7 +136,7 @@ def test_of_many_tools_those_that_match_the_question_are_offered_m102():
 
 
 @pytest.mark.parametrize(
-    ("question", "wanted"),
+    ("question", "expected_name"),
     [
         ("Archive the invoice of May", "archive_invoice"),
         ("Which songs do I have?", "list_song"),
@@ -147,8 +147,8 @@ def test_of_many_tools_those_that_match_the_question_are_offered_m102():
         ("I need my workouts shared with Bob", "share_workout"),
     ],
 )
-def test_the_tool_that_a_question_describes_is_offered_m102(question: str, wanted: str):
-    assert wanted in list_names(offer_tools(*MANY_APPS, question=question))
+def test_the_tool_that_a_question_describes_is_offered_m102(question: str, expected_name: str):
+    assert expected_name in list_names(offer_tools(*MANY_APPS, question=question))
 
 
 def test_earlier_messages_help_to_select_tools_m102():
@@ -224,10 +224,10 @@ def test_disabled_and_private_apps_are_not_offered_m102():
 @given(st.lists(st.text(min_size=1, max_size=64), min_size=1, max_size=8, unique=True))
 def test_every_tool_name_becomes_unique_and_valid_for_the_model_api_t3_p9(tool_names: list[str]):
     toolbox = RecordingToolbox()
-    both = [
+    apps = [
         build_app(n, *(build_chat_tool(name, "Do it") for name in tool_names)) for n in range(2)
     ]
-    tools = build_app_tools(toolbox, ADA, both, "")
+    tools = build_app_tools(toolbox, ADA, apps, "")
 
     async def call_all() -> None:
         for tool in tools:
@@ -238,11 +238,11 @@ def test_every_tool_name_becomes_unique_and_valid_for_the_model_api_t3_p9(tool_n
     assert len({tool.spec.name for tool in tools}) == 2 * len(tool_names)
     assert all(re.fullmatch("[A-Za-z0-9_-]{1,64}", tool.spec.name) for tool in tools)
     called = [(app_id, name) for _, app_id, name, _ in toolbox.calls]
-    assert called == [(declaring_app.id, name) for declaring_app in both for name in tool_names]
+    assert called == [(declaring_app.id, name) for declaring_app in apps for name in tool_names]
 
 
 def test_an_app_cannot_take_the_name_of_another_apps_tool_p9() -> None:
-    """These names agree in their words and in 24 bits of their hash, found in half a second."""
+    """These names have the same words and the same first 24 bits of their hash."""
     forger = build_app(1, build_chat_tool("sendMessage  #$+  &#", "Post to a channel or a person"))
 
     forged_tool, slack_tool = offer_tools(forger, SLACK_APP)
@@ -324,7 +324,7 @@ async def count_reads(deps: Any) -> int:
 
 
 async def test_reads_do_not_grow_with_apps_registered_or_installed_m102(world: ChatFixture):
-    """Warm: an instance reads an app once a minute."""
+    """An instance that has read an app keeps it for a minute."""
     await install_apps(world, [SLACK_APP])
     few = world.deps()
     await count_reads(few)

@@ -1,4 +1,4 @@
-"""T11: a call in doubt waits for its owner's word, runs once as it was shown, or never."""
+"""Confirmation: a call waits for its owner, then runs once as it was shown, or never (T11)."""
 
 import json
 from collections.abc import AsyncIterator, Mapping
@@ -74,7 +74,7 @@ async def install_mail_app(world: ChatFixture) -> tuple[str, str]:
 
 @dataclass
 class KillableDocuments:
-    """The documents as one process sees them; a dead one reaches nothing any more."""
+    """Documents of one process; once it is dead, every call fails."""
 
     documents: Documents
     is_dead: bool = False
@@ -87,7 +87,7 @@ class KillableDocuments:
 
 @dataclass
 class PendingRun:
-    """A run that waits for its owner's word."""
+    """A run that waits for a decision of its owner."""
 
     world: ChatFixture
     deps: ChatDeps
@@ -96,7 +96,7 @@ class PendingRun:
     process: KillableDocuments
 
     async def decide(self, *, approved: bool) -> Confirmation:
-        """Answer as any other process would take it."""
+        """Decide as any process would."""
         return await self.world.deps().stores.confirmations.answer(
             ADA, self.run_id, self.confirmation.id, approved=approved, now=self.world.clock.now()
         )
@@ -113,7 +113,7 @@ class PendingRun:
         await anyio.wait_all_tasks_blocked()
 
     async def run_to_end(self) -> list[RunEvent]:
-        """Let time pass to the end; return all that was told."""
+        """Advance time to the end of the run; return all events."""
         following = stream_events(self.deps, ADA, self.run_id)
         events: list[SequencedEvent] = []
 
@@ -155,7 +155,7 @@ async def _wait_for_confirmation(journal: Journal) -> Confirmation:
     async for sequenced in journal.tail():
         if isinstance(sequenced.event, ConfirmationRequested):
             return sequenced.event.confirmation
-    raise AssertionError("nothing was asked")
+    raise AssertionError("no confirmation was requested")
 
 
 async def test_a_confirmed_call_runs_once_and_its_turn_continues(world: ChatFixture) -> None:
@@ -456,12 +456,12 @@ async def _play_steps(world: ChatFixture, steps: list[str]) -> None:
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(answer_turn, deps, turn, journal)
         run = PendingRun(world, deps, turn.run_id, await _wait_for_confirmation(journal), process)
-        decisions = [word for step in steps if (word := await _play_step(run, step))]
+        decisions = [decision for step in steps if (decision := await _play_step(run, step))]
         if not process.is_dead:
             await run.run_to_end()
         tasks.cancel_scope.cancel()
 
-    assert len(set(decisions)) <= 1, "one word holds"
+    assert len(set(decisions)) <= 1, "decided once"
     assert run.sent_arguments in ([], [INJECTED_ARGUMENTS])
     if run.sent_arguments:
         assert decisions[:1] == ["approved"]
@@ -470,7 +470,7 @@ async def _play_steps(world: ChatFixture, steps: list[str]) -> None:
 
 
 async def _play_step(run: PendingRun, step: str) -> str | None:
-    """Let one thing happen; return the owner's word where it was taken."""
+    """Play a step; return the decision if one was accepted."""
     match step:
         case "approve" | "refuse":
             with suppress(Gone, Conflict):

@@ -1,4 +1,4 @@
-"""Whatever cuts, crashes, faults and repeats: one question, one answer, one end (P29, X33–X36)."""
+"""Crash simulation: one question has one answer and one end, whatever fails (P29, X33-X36)."""
 
 import asyncio
 from random import Random
@@ -13,7 +13,7 @@ from tests.functions.chat.crash_simulation.play import play_plan
 
 @pytest.fixture(autouse=True)
 def forbid_blocking_calls() -> None:
-    """Let the database of these plans work in the event loop: that keeps them in order."""
+    """Allow the simulation's database in the event loop, which keeps its steps in order."""
     return
 
 

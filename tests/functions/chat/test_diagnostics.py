@@ -1,4 +1,4 @@
-"""How an answer came about: told to its owner, without a word of what was said (C75)."""
+"""Diagnostics of an answer, for its owner and the log, without any content (C75)."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -179,8 +179,8 @@ async def test_a_turn_logs_one_line_without_any_content_c75(world: ChatFixture) 
         )
 
 
-def contains_none_of(text: str, *words: str) -> bool:
-    return not [word for word in words if word in text]
+def contains_none_of(text: str, *secrets: str) -> bool:
+    return not [secret for secret in secrets if secret in text]
 
 
 async def test_a_line_names_the_user_by_a_hash_c75(world: ChatFixture) -> None:

@@ -1,4 +1,4 @@
-"""What the owner sees when a part fails, and what is stored then: one row a case (C55, C57, X42)."""
+"""Faults of every port: what the owner reads then, and what is stored (C55, C57, X42)."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -52,14 +52,14 @@ NO_TEXTS: Sequence[str] = ()
 
 @pytest.fixture
 async def world(world: ChatFixture) -> ChatFixture:
-    """Begin the chat: a question is one write then, and its answer another."""
+    """Store the chat session, so that a question is one write, and its answer another."""
     session = build_session(MAIN_SESSION, app_id=None, now=world.clock.now())
     await world.deps().stores.sessions.add(ADA, session)
     return world
 
 
 class ImpatientClock(FixedClock):
-    """Passes each pause before another attempt at once; the journal's half seconds never end."""
+    """Skips pauses between attempts; the pause between two flushes of a journal never ends."""
 
     async def sleep(self, seconds: float) -> None:
         if seconds == FLUSH_INTERVAL_S:
@@ -68,7 +68,7 @@ class ImpatientClock(FixedClock):
 
 
 def test_retry_pauses_differ_from_the_flush_interval() -> None:
-    """Where they were equal, an impatient test would wait for ever."""
+    """ImpatientClock tells them apart by their length."""
     pauses_s = [compute_write_backoff_s(n, Unavailable()) for n in range(1, MAX_WRITE_ATTEMPTS)]
 
     assert FLUSH_INTERVAL_S not in pauses_s
@@ -88,9 +88,9 @@ async def list_stored_texts(world: ChatFixture) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("ports", "told", "outcome", "kept"),
+    ("ports", "text", "outcome", "stored_texts"),
     [
-        # documents: what a question needs is read
+        # documents: read what a question needs
         ({"documents": {"query": [raise_unavailable]}}, "Hi", "completed", [QUESTION, "Hi"]),
         ({"documents": {"get_many": [raise_timed_out]}}, "Hi", "completed", [QUESTION, "Hi"]),
         ({"documents": {"query": [delay]}}, "Hi", "completed", [QUESTION, "Hi"]),
@@ -106,7 +106,7 @@ async def list_stored_texts(world: ChatFixture) -> list[str]:
             "refused",
             NO_TEXTS,
         ),
-        # documents: the question, then the answer, is written
+        # documents: write the question, then the answer
         ({"documents": {"write": [raise_unavailable]}}, "Hi", "completed", [QUESTION, "Hi"]),
         ({"documents": {"write": [raise_timed_out]}}, "Hi", "completed", [QUESTION, "Hi"]),
         (
@@ -148,7 +148,7 @@ async def list_stored_texts(world: ChatFixture) -> list[str]:
             "completed",
             [QUESTION, "Hi"],
         ),
-        # what follows an answer is told, and its closing ordered
+        # publish the end of the turn; create the task that closes the run
         ({"events": {"publish": [raise_unavailable]}}, "Hi", "completed", [QUESTION, "Hi"]),
         ({"events": {"publish": [lose_response]}}, "Hi", "completed", [QUESTION, "Hi"]),
         ({"events": {"publish": [raise_bug]}}, "Hi", "completed", [QUESTION, "Hi"]),
@@ -160,19 +160,22 @@ async def list_stored_texts(world: ChatFixture) -> list[str]:
     ],
 )
 async def test_a_failing_port_is_retried_or_its_failure_is_reported_c55(
-    world: ChatFixture, ports: Any, told: str, outcome: str, kept: Sequence[str]
+    world: ChatFixture, ports: Any, text: str, outcome: str, stored_texts: Sequence[str]
 ) -> None:
     model = ScriptedModel(script_answer("Hi"))
     broken, ports_at_fault = inject_faults(world, ports)
 
     response, screen = await ask(broken.deps(model), {"text": QUESTION})
 
-    assert (response.status_code, screen.text, screen.failed) == (200, told, False)
+    assert (response.status_code, screen.text, screen.failed) == (200, text, False)
     assert screen.done is not None
     assert screen.done["metadata"]["outcome"] == outcome
     session = await world.deps().stores.sessions.get(ADA, MAIN_SESSION)
     assert session is not None
-    assert (await list_stored_texts(world), session.message_count) == (list(kept), len(kept))
+    assert (await list_stored_texts(world), session.message_count) == (
+        list(stored_texts),
+        len(stored_texts),
+    )
     assert model.open_streams == 0
     assert all(port.fault_count for port in ports_at_fault)
 
@@ -219,7 +222,7 @@ CONVERSATION_TEXT = "Ann flies to Lisbon on Friday."
 
 
 @pytest.mark.parametrize(
-    ("ports", "tool", "told", "times"),
+    ("ports", "tool", "text", "times"),
     [
         (
             {"vectors": {"query_sparse": [raise_unavailable]}},
@@ -250,26 +253,26 @@ CONVERSATION_TEXT = "Ann flies to Lisbon on Friday."
     ],
 )
 async def test_the_model_reads_the_failure_of_a_tool_and_answers_x42(
-    world: ChatFixture, ports: Any, tool: str, told: str, times: int
+    world: ChatFixture, ports: Any, tool: str, text: str, times: int
 ) -> None:
     name = await prepare_tool(world, tool)
     arguments = {"query": "Lisbon"}
     model = ScriptedModel(script_calls((name, arguments)), script_answer("I could not."))
     broken, [port] = inject_faults(world, ports)
 
-    limits = Limits(call_timeout_s=0.1) if told == TOOL_TIMED_OUT else Limits()
+    limits = Limits(call_timeout_s=0.1) if text == TOOL_TIMED_OUT else Limits()
 
     _, screen = await ask(broken.deps(model, limits=limits), {"text": QUESTION})
 
     [result] = [m.text for m in model.calls[1].messages if isinstance(m, ToolResult)]
-    assert told.format(name) in result
+    assert text.format(name) in result
     assert INTERNAL_DETAIL not in result
     assert (screen.text, sum(port.calls.values())) == ("I could not.", times)
     assert await list_stored_texts(world) == [QUESTION, "I could not."]
 
 
 async def prepare_tool(world: ChatFixture, tool: str) -> str:
-    """Keep a conversation, install an app that serves `send`, and name the tool as the model sees it."""
+    """Store a conversation, install an app with the tool `send`; return the model's tool name."""
     await store_conversations(world, ADA, build_conversation(1, CONVERSATION_TEXT))
     deps = world.deps()
     app = App(
@@ -317,7 +320,7 @@ MODEL_DOWN_SCRIPT = Script(status=503)
 
 
 @pytest.mark.parametrize(
-    ("scripts", "told", "outcome", "asked"),
+    ("scripts", "text", "outcome", "request_count"),
     [
         ([MODEL_DOWN_SCRIPT], "Hello there.", "completed", 2),
         ([Script(break_after=0, text="never seen")], "Hello there.", "completed", 2),
@@ -347,9 +350,9 @@ async def test_a_failing_model_is_retried_or_its_failure_is_reported_c55_c57(
     world: ChatFixture,
     server: ScriptedOpenai,
     scripts: Sequence[Script],
-    told: str,
+    text: str,
     outcome: str,
-    asked: int,
+    request_count: int,
 ) -> None:
     server.play(*scripts)
     openai = OpenaiModel(api_key="key", base_url=server.url, models={"agent": "m"})
@@ -359,11 +362,11 @@ async def test_a_failing_model_is_retried_or_its_failure_is_reported_c55_c57(
     response, screen = await ask(world.deps(model, limits=limits), {"text": QUESTION})
     await openai.aclose()
 
-    assert (response.status_code, screen.text, screen.failed) == (200, told, False)
+    assert (response.status_code, screen.text, screen.failed) == (200, text, False)
     assert screen.done is not None
     assert screen.done["metadata"]["outcome"] == outcome
-    assert len(server.requests) == asked
-    assert await list_stored_texts(world) == [QUESTION, told]
+    assert len(server.requests) == request_count
+    assert await list_stored_texts(world) == [QUESTION, text]
 
 
 @pytest.mark.parametrize("fault", [raise_unavailable, raise_timed_out])

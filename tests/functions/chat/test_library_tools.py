@@ -1,4 +1,4 @@
-"""The library's tools against 200 conversations (P4)."""
+"""Library tools over 200 conversations (P4)."""
 
 import json
 from dataclasses import replace

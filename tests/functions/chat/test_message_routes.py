@@ -1,4 +1,4 @@
-"""The chat over HTTP: bytes, statuses and texts as released apps know them (P17, P20, P23, P32)."""
+"""Message routes: bytes, statuses and texts that released apps rely on (P17, P20, P23, P32)."""
 
 import json
 from typing import Any

@@ -1,4 +1,4 @@
-"""Runs over HTTP: two protocols, repeats, resuming, stopping, closing (P29, X30, X34, X36)."""
+"""Run routes: two protocols, repeat, resume, stop and close (P29, X30, X34, X36)."""
 
 from contextlib import ExitStack
 from typing import Any
@@ -72,10 +72,10 @@ async def test_a_user_over_the_limit_of_concurrent_runs_is_refused_p34(world: Ch
             async with open_chat(deps, EVE) as http:
                 other_user_answer = await http.post("/v2/messages", json=HELLO)
 
-    words = "I am already working on 10 of your questions."
+    text = "I am already working on 10 of your questions."
     assert (refusal.status_code, refusal.headers["retry-after"]) == (429, "5")
-    assert refusal.json()["detail"].startswith(words)
-    assert refusal_in_chat.content.startswith(f"data: {words}".encode())
+    assert refusal.json()["detail"].startswith(text)
+    assert refusal_in_chat.content.startswith(f"data: {text}".encode())
     assert other_user_answer.content.startswith(b"data: Hi")
 
 
@@ -175,7 +175,7 @@ async def test_a_too_long_idempotency_key_is_refused_p29(world: ChatFixture) -> 
 async def test_a_question_sent_twice_with_one_idempotency_key_is_answered_once_p29(
     world: ChatFixture, hours: int, query: dict[str, str]
 ) -> None:
-    """At once from the journal, later from the message, which outlives the run."""
+    """From the journal at first, later from the message, which is stored for longer."""
     spare = [script_answer("never told")] if hours == 30 else []
     with ScriptedModel(script_answer("Hi ", "Ada"), *spare) as model:
         deps = world.deps(model)
@@ -235,6 +235,8 @@ async def test_only_our_services_may_close_a_run(world: ChatFixture) -> None:
     body = {"uid": ADA, "run_id": "nope"}
     async with open_client("close_run", CLOSE_RUN_ROUTES, deps) as http:
         stranger = await http.post("/", json=body)
-        ours = await http.post("/", json=body, headers=await build_service_headers("close_run"))
+        service_response = await http.post(
+            "/", json=body, headers=await build_service_headers("close_run")
+        )
 
-    assert (stranger.status_code, ours.status_code) == (401, 200)
+    assert (stranger.status_code, service_response.status_code) == (401, 200)

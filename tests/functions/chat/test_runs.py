@@ -1,4 +1,4 @@
-"""An answer in progress, seen from outside: followed, resumed, stopped, repeated, closed (X33–X36)."""
+"""Runs in progress: follow, resume, stop, repeat and close them (X33-X36)."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -37,7 +37,7 @@ from tests.fixtures.chat import ADA, EVE, ChatFixture
 
 
 class WatchedDocuments:
-    """Documents that tell when something was written."""
+    """Documents that signal each write."""
 
     def __init__(self, world: ChatFixture) -> None:
         self._documents = world.documents
@@ -53,7 +53,7 @@ class WatchedDocuments:
             self._batch_written = anyio.Event()
 
     async def wait_for_flush(self, world: ChatFixture) -> None:
-        """Let half a second pass, and wait until what was told is stored."""
+        """Advance time by half a second, and wait until the events so far are stored."""
         batch_written = self._batch_written
         await anyio.wait_all_tasks_blocked()
         world.clock.advance(seconds=0.5)
@@ -62,7 +62,7 @@ class WatchedDocuments:
 
 @asynccontextmanager
 async def run_until_first_text(deps: ChatDeps, text: str = "Hello") -> AsyncIterator[RunId]:
-    """Run a turn until it has told its first word; it goes on while the block lasts."""
+    """Run a turn until its first text; it goes on while the block lasts."""
     turn = await prepare_turn(deps, ADA, text, None)
     journal = Journal()
     async with anyio.create_task_group() as tasks:
@@ -80,7 +80,7 @@ async def collect_events(deps: ChatDeps, run_id: RunId) -> list[SequencedEvent]:
 async def collect_rest(
     world: ChatFixture, following: AsyncIterator[SequencedEvent]
 ) -> list[SequencedEvent]:
-    """Read to the end while time passes."""
+    """Read to the end of the run, advancing time."""
     events: list[SequencedEvent] = []
 
     async def read() -> None:
@@ -208,7 +208,7 @@ async def test_a_process_that_shuts_down_interrupts_its_current_and_later_runs(
 async def run_in_dead_process(
     world: ChatFixture, *script: ScriptedStep, session_id: SessionId | None = None
 ) -> AsyncIterator[RunId]:
-    """Yield a run whose process died after its first flush: nothing it does reaches the store."""
+    """Yield a run whose process died after its first flush, so that no later write succeeds."""
     documents = WatchedDocuments(world)
     with ScriptedModel([*script, anyio.sleep_forever]) as model:
         deps = replace(world, documents=documents).deps(model)  # type: ignore[arg-type]
@@ -222,16 +222,17 @@ async def run_in_dead_process(
 
 
 async def _fail_as_dead(*_: object) -> None:
-    raise RuntimeError("this process is dead: it tries nothing again")
+    raise RuntimeError("this process is dead")
 
 
 @pytest.mark.parametrize(
-    ("said", "kept"), [("Half an answer", "Half an answer"), ("", user_texts.ANSWER_INTERRUPTED)]
+    ("text", "stored_text"),
+    [("Half an answer", "Half an answer"), ("", user_texts.ANSWER_INTERRUPTED)],
 )
 async def test_the_closing_task_closes_a_run_of_a_dead_process_with_its_flushed_text(
-    world: ChatFixture, said: str, kept: str
+    world: ChatFixture, text: str, stored_text: str
 ) -> None:
-    script = [TextDelta(said)] if said else []
+    script = [TextDelta(text)] if text else []
     async with run_in_dead_process(world, *script) as run_id:
         deps = world.deps()
         with pytest.raises(Unavailable):
@@ -241,7 +242,7 @@ async def test_the_closing_task_closes_a_run_of_a_dead_process_with_its_flushed_
             await require_closed(deps.stores.runs, ADA, run_id, now=world.clock.now())
         end = require_end(await collect_events(deps, run_id))
 
-    assert (end.outcome, end.message.text) == ("interrupted", kept)
+    assert (end.outcome, end.message.text) == ("interrupted", stored_text)
     assert await list_stored(deps) == [(await list_stored(deps))[0], end.message]
     session = await deps.stores.sessions.get(ADA, MAIN_SESSION)
     assert session is not None
@@ -282,7 +283,7 @@ async def test_deleting_a_chat_deletes_its_run(world: ChatFixture) -> None:
 async def test_a_run_in_progress_writes_nothing_after_its_account_is_erased(
     world: ChatFixture,
 ) -> None:
-    """P30: neither its journal nor its chat begins anew."""
+    """Neither its journal nor its chat is created again (P30)."""
     documents = WatchedDocuments(world)
     with ScriptedModel([TextDelta("Half"), anyio.sleep_forever]) as model:
         deps = replace(world, documents=documents).deps(model)  # type: ignore[arg-type]

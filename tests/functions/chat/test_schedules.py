@@ -1,4 +1,4 @@
-"""Whatever comes twice, late, at once or not at all: a summary tells each message once (P15)."""
+"""Schedules of after-turn events: a summary holds each message once, in any order (P15)."""
 
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -18,7 +18,7 @@ from tests.functions.chat.chats import build_after_turn_deps, store_messages
 
 STEPS = st.lists(
     st.one_of(
-        st.tuples(st.just("tell"), st.integers(1, 45)),
+        st.tuples(st.just("store"), st.integers(1, 45)),
         st.tuples(st.sampled_from(["deliver", "down", "refused"]), st.integers(1, 3)),
         st.tuples(st.just("clear"), st.just(1)),
     ),
@@ -27,15 +27,15 @@ STEPS = st.lists(
 
 
 class JoiningModel:
-    """A model whose summary is all it was told, in order, so that each word can be accounted for."""
+    """A model whose summary joins all it reads, so that each message can be counted."""
 
-    def __init__(self, fails: Exception | None = None) -> None:
-        self._fails = fails
+    def __init__(self, error: Exception | None = None) -> None:
+        self._error = error
 
     async def complete_structured(self, role: str, prompt: Prompt, schema: type[Any]) -> Any:
         await anyio.lowlevel.checkpoint()
-        if self._fails is not None:
-            raise self._fails
+        if self._error is not None:
+            raise self._error
         texts = [message["text"] for message in prompt.data.get("messages", ())]
         summary = " ".join([*prompt.data.get("summary", "").split(), *texts])
         return schema.model_validate({"title": "Chat", "summary": summary})
@@ -46,16 +46,16 @@ FAILURES = {"down": Unavailable("down"), "refused": ModelFailed("refused"), "del
 
 async def play_steps(world: ChatFixture, steps: list[tuple[str, int]]) -> None:
     expected_texts, stamp = list[str](), 0
-    for what, count in steps:
-        if what == "tell":
+    for action, count in steps:
+        if action == "store":
             texts = [f"t{stamp + n}" for n in range(count)]
             await store_messages(world, *texts)
             expected_texts, stamp = expected_texts + texts, stamp + count
-        elif what == "clear":
+        elif action == "clear":
             await world.deps().stores.messages.clear(ADA, MAIN_SESSION)
             expected_texts = []
         else:
-            model: Any = JoiningModel(FAILURES[what])
+            model: Any = JoiningModel(FAILURES[action])
             async with anyio.create_task_group() as tasks:
                 for _ in range(count):
                     tasks.start_soon(deliver_event, world, model)
@@ -73,7 +73,7 @@ async def deliver_event(world: ChatFixture, model: Any) -> None:
 
 
 async def check_session(world: ChatFixture, expected_texts: list[str]) -> int:
-    """Account for each message; return how many are not summarised."""
+    """Check that each message is summarised or not, once; return how many are not."""
     session = await world.deps().stores.sessions.get(ADA, MAIN_SESSION)
     if session is None:
         assert expected_texts == []

@@ -1,4 +1,4 @@
-"""P6, P7: what one turn offers of the services that its owner connected, and what becomes of a call."""
+"""Service tools: which ones a turn offers, and how a call reaches the tool proxy (P6, P7)."""
 
 import re
 from dataclasses import replace
@@ -45,11 +45,11 @@ async def list_offered_names(world: ChatFixture, uid: UserId = ADA) -> list[str]
 async def test_the_tools_of_a_connected_service_are_offered_to_its_owner_alone_p6(
     world: ChatFixture,
 ):
-    before = await list_offered_names(world)
+    names_before = await list_offered_names(world)
     await connect_services(world, "google_calendar")
 
-    assert set(await list_offered_names(world)) - set(before) == CALENDAR
-    assert await list_offered_names(world, EVE) == before
+    assert set(await list_offered_names(world)) - set(names_before) == CALENDAR
+    assert await list_offered_names(world, EVE) == names_before
 
 
 async def test_tools_of_services_that_are_not_connected_are_not_offered_p7(world: ChatFixture):
@@ -86,7 +86,7 @@ async def test_connections_are_read_in_the_same_round_as_the_other_documents(wor
 async def test_a_call_reaches_the_proxy_with_the_user_id_and_without_a_token_p7(
     world: ChatFixture, health: Health
 ):
-    """Also when it expired: then the proxy says how to mend it."""
+    """Also when the connection expired: then the proxy says how to renew it."""
     await connect_services(world, "gmail")
     if health == "expired":
         token_store = AccountTokenStore(world.documents, LocalKeys(b"k" * 32))
@@ -129,11 +129,11 @@ async def test_every_service_tool_declares_its_source_and_its_side_effect(world:
 
 
 async def test_the_tools_of_all_services_and_apps_stay_within_the_models_limit(world: ChatFixture):
-    ours = await list_offered_names(world)
+    builtin_names = await list_offered_names(world)
     tools = list(build_service_tools(world.deps(), ADA, build_all_connections()))
 
     assert (
-        len(ours) + len(tools) + MAX_ALWAYS_OFFERED + MAX_PER_SEARCH * MAX_SEARCHES
+        len(builtin_names) + len(tools) + MAX_ALWAYS_OFFERED + MAX_PER_SEARCH * MAX_SEARCHES
         <= MAX_TOOLS_OF_A_MODEL
     )
 

@@ -1,4 +1,4 @@
-"""Several chats over HTTP (P16): CRUD, paging, and what each keeps to itself (X30)."""
+"""Session routes: CRUD and paging (P16), and the isolation of chats (X30)."""
 
 from functools import partial
 from typing import Any
@@ -238,12 +238,12 @@ async def test_older_messages_are_paged_from_the_oldest_known_message_p15(
             await ask(deps, {"text": f"q{n}"})
         async with open_chat(deps) as http:
             first = (await http.get("/v2/messages")).json()
-            before = {"before": first[-1]["id"]}
-            second = (await http.get("/v2/messages", params=before)).json()
+            page = {"before": first[-1]["id"]}
+            second = (await http.get("/v2/messages", params=page)).json()
             third = (await http.get("/v2/messages", params={"before": second[-1]["id"]})).json()
             other_chat = await create_chat(http, "Other")
             not_found_responses = [
-                await http.get("/v2/messages", params={**before, "chat_session_id": other_chat}),
+                await http.get("/v2/messages", params={**page, "chat_session_id": other_chat}),
                 await http.get("/v2/messages", params={"before": "nope"}),
             ]
 
@@ -253,9 +253,9 @@ async def test_older_messages_are_paged_from_the_oldest_known_message_p15(
     assert [response.status_code for response in not_found_responses] == [404, 404]
 
 
-@pytest.mark.parametrize("named", ["nope", "a/b", "../main", "hers", "chess"])
+@pytest.mark.parametrize("chat_name", ["nope", "a/b", "../main", "hers", "chess"])
 async def test_a_chat_that_is_not_the_callers_is_refused_before_any_model_call_x30(
-    world: ChatFixture, named: str
+    world: ChatFixture, chat_name: str
 ) -> None:
     deps = world.deps()
     await deps.stores.apps.create(build_chess_app(world))
@@ -267,8 +267,8 @@ async def test_a_chat_that_is_not_the_callers_is_refused_before_any_model_call_x
             await create_chat(eve, "Hers"),
             await create_chat(http, "Mine", "CHESS"),
         )
-        session = {"hers": eve_chat, "chess": chess_chat}.get(named, named)
-        params = {"chat_session_id": session, "app_id": "OTHER" if named == "chess" else ""}
+        session = {"hers": eve_chat, "chess": chess_chat}.get(chat_name, chat_name)
+        params = {"chat_session_id": session, "app_id": "OTHER" if chat_name == "chess" else ""}
         _, screen = await ask(deps, {"text": "Hi"}, **params)
         refusals = [
             await http.get("/v2/messages", params=params),

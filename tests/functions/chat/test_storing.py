@@ -1,4 +1,4 @@
-"""An answer is kept, and its end told, however the store behaves (P10)."""
+"""Storing an answer, and emitting its end, while the store fails (P10)."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -18,7 +18,7 @@ from tests.fixtures.chat import ADA, ChatFixture
 
 
 class ReplyLosingDocuments:
-    """Stores what is written and, where `lost` says so, answers that it did not."""
+    """Stores all writes, and reports a failure of those for which `is_lost` holds."""
 
     def __init__(self, world: ChatFixture, is_lost: Callable[[Write], bool]) -> None:
         self._world = world
@@ -34,7 +34,7 @@ class ReplyLosingDocuments:
 
 
 class BrokenDocuments(ReplyLosingDocuments):
-    """Fails as no adapter should."""
+    """Raises an error that no adapter may raise."""
 
     async def write(self, *_: Write) -> None:
         raise RuntimeError("a bug")
@@ -68,9 +68,9 @@ async def test_an_answer_is_stored_when_the_reply_to_storing_its_question_is_los
     assert session.message_count == 2
 
 
-@pytest.mark.parametrize("said", [script_answer("Hi"), script_answer()])
-async def test_a_run_ends_as_failed_when_the_store_breaks(world: ChatFixture, said: object) -> None:
-    with ScriptedModel(said) as model:  # type: ignore[arg-type]
+@pytest.mark.parametrize("turn", [script_answer("Hi"), script_answer()])
+async def test_a_run_ends_as_failed_when_the_store_breaks(world: ChatFixture, turn: object) -> None:
+    with ScriptedModel(turn) as model:  # type: ignore[arg-type]
         documents = BrokenDocuments(world, is_lost=is_question)
         deps = replace(world, documents=documents, clock=InstantSleepClock()).deps(model)  # type: ignore[arg-type]
 

@@ -1,4 +1,4 @@
-"""What has grown old in a chat is summarised: derived from what is stored (P15, M124, C72)."""
+"""Summaries of the older messages of a chat (P15, M124, C72)."""
 
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -158,12 +158,12 @@ async def test_nothing_is_stored_for_a_deleted_chat(world: ChatFixture) -> None:
     assert await world.deps().stores.sessions.get(ADA, WORK) is None
 
 
-@pytest.mark.parametrize("given", [ModelFailed("refused"), {"summary": " \u202e "}])
+@pytest.mark.parametrize("output", [ModelFailed("refused"), {"summary": " \u202e "}])
 async def test_a_failed_summary_is_made_after_the_next_turn_p15(
-    world: ChatFixture, given: object
+    world: ChatFixture, output: object
 ) -> None:
     await store_messages(world, *number_texts(48))
-    answers = {**script_title("Numbers"), SUMMARY: [given, {"summary": "A"}]}
+    answers = {**script_title("Numbers"), SUMMARY: [output, {"summary": "A"}]}
     with ScriptedModel(script_answer("Yes."), answers=answers) as model:
         await after_turn(build_after_turn_deps(world, model), ADA, MAIN_SESSION)
         await ask(world.deps(model), "Still there?")
@@ -214,7 +214,7 @@ async def test_a_restart_does_not_change_the_prompt_of_the_next_turn_c72(
 
 @dataclass(frozen=True)
 class ReadCost:
-    """What the store was asked for before the first model call."""
+    """Reads of the store before the first model call."""
 
     reads: int
     documents: int

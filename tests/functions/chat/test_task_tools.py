@@ -1,4 +1,4 @@
-"""Tasks in the chat: made, found, changed (P5)."""
+"""Task tools: create, list and change action items (P5)."""
 
 from typing import Any
 
@@ -35,14 +35,14 @@ async def test_a_task_is_created_listed_and_completed_p5(world: ChatFixture) -> 
 async def test_the_same_task_is_not_created_twice_p5(world: ChatFixture) -> None:
     await call_tool(world, "create_action_item", description="Call Ann")
 
-    again = await call_tool(world, "create_action_item", description="call ann!")
+    repeat_text = await call_tool(world, "create_action_item", description="call ann!")
 
-    assert again.startswith("This task is there already:")
+    assert repeat_text.startswith("This task is there already:")
     assert len(await world.deps().stores.action_items.list_newest(ADA, limit=9)) == 1
 
 
 @pytest.mark.parametrize(
-    ("start", "end", "found"),
+    ("start", "end", "is_listed"),
     [
         ("2026-03-09T00:00:00Z", None, True),
         ("2026-03-10T00:00:00Z", None, False),
@@ -50,14 +50,16 @@ async def test_the_same_task_is_not_created_twice_p5(world: ChatFixture) -> None
         (None, "2026-03-09T09:00:01Z", True),
     ],
 )
-async def test_tasks_are_filtered_by_due_dates_p5(world: ChatFixture, start, end, found) -> None:
+async def test_tasks_are_filtered_by_due_dates_p5(
+    world: ChatFixture, start, end, is_listed
+) -> None:
     due = "2026-03-09T09:00:00Z"
     await call_tool(world, "create_action_item", description="Call Ann", due_at=due)
 
     bounds = {"due_start_date": start, "due_end_date": end}
     text = await call_tool(world, "get_action_items", **{k: v for k, v in bounds.items() if v})
 
-    assert text.startswith("- Call Ann") is found
+    assert text.startswith("- Call Ann") is is_listed
 
 
 async def test_a_date_without_an_offset_is_refused_with_a_correction_p5(world: ChatFixture) -> None:

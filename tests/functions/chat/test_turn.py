@@ -108,7 +108,7 @@ async def test_citations_are_numbered_over_the_whole_turn_and_become_cards_p17(
     assert [card.title for card in message.cards] == ["Talk 2", "Talk 1"]
     results = [m.text for m in model.calls[2].messages if isinstance(m, ToolResult)]
     assert ['"document": 1' in text for text in results] == [True, False, True]
-    # X33, X40: what was told is what is stored.
+    # The streamed text is what is stored (X33, X40).
     assert "".join(e.text for e in events if isinstance(e, AnswerText)) == message.marked_text
     assert tuple(e.card for e in events if isinstance(e, CitationShown)) == message.cards
 
@@ -196,7 +196,7 @@ async def test_a_cancelled_run_stores_its_text_so_far(world: ChatFixture) -> Non
 
 
 class RefusingDocuments:
-    """Documents that take no write for which `refused` holds."""
+    """Documents that refuse the writes for which `refused` holds."""
 
     def __init__(self, world: ChatFixture, is_refused: Callable[[Write], bool]) -> None:
         self._documents = world.documents

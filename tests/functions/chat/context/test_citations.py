@@ -47,7 +47,7 @@ def split_text(text: str, places: list[int]) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("answer", "text", "marked", "cited"),
+    ("answer", "text", "marked", "card_ids"),
     [
         ("We met[1].", "We met.", "We met[1].", "a"),
         ("We met [1].", "We met.", "We met[1].", "a"),
@@ -71,12 +71,12 @@ def split_text(text: str, places: list[int]) -> list[str]:
     ],
 )
 def test_only_numbers_of_known_cards_are_citations_p17_x39(
-    answer: str, text: str, marked: str | None, cited: str
+    answer: str, text: str, marked: str | None, card_ids: str
 ) -> None:
     cited_text = rewrite_answer(answer)
 
     assert (cited_text.text, cited_text.marked_text) == (text, answer if marked is None else marked)
-    assert "".join(listed_card.id for listed_card in cited_text.cards) == cited
+    assert "".join(listed_card.id for listed_card in cited_text.cards) == card_ids
 
 
 def test_a_conversation_keeps_the_number_it_first_got_p17() -> None:

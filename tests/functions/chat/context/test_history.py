@@ -1,4 +1,4 @@
-"""Which earlier messages a turn sees (P15, X26)."""
+"""History of a chat: the window that a turn reads (P15, X26)."""
 
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
@@ -41,7 +41,7 @@ def build_messages(count: int, *, first: int = 0) -> list[Message]:
 
 @dataclass
 class GrowingChat:
-    """A chat as it grows: told messages, and a summary that may come late."""
+    """A growing chat, whose summary may be late."""
 
     messages: list[Message] = field(default_factory=list)
     session: Session = field(
@@ -58,7 +58,7 @@ class GrowingChat:
         return select_window(self.messages[: -MAX_READ - 1 : -1], self.session)
 
     def summarise(self) -> None:
-        """Do what follows a turn: step by step, until no step is due."""
+        """Summarise batch after batch, until none is due."""
         while step := select_for_summary(self.list_unsummarised()[: MAX_VERBATIM + 1]):
             self.session = replace(self.session, summarised_until=step[-1].position)
 
@@ -99,17 +99,17 @@ def test_a_late_summary_leaves_the_last_ten_verbatim_and_bounds_the_rest_p15(
             chat.summarise()
 
 
-@pytest.mark.parametrize("late", [False, True])
+@pytest.mark.parametrize("is_late", [False, True])
 @pytest.mark.parametrize(("weight", "least"), [(50, 10), (1_500, 5)])
 def test_the_window_begins_at_the_same_message_for_several_turns_p15(
-    weight: int, least: int, *, late: bool
+    weight: int, least: int, *, is_late: bool
 ) -> None:
-    """That is what a provider's prompt cache needs: a prefix that stands, then changes at once."""
+    """A provider's prompt cache needs a prefix that stays for several turns."""
     chat = GrowingChat()
     first_ids = []
     for _ in range(100):
         chat.add_messages(weight, weight)
-        if not late:
+        if not is_late:
             chat.summarise()
         first_ids.append(chat.select_window()[0].id)
 

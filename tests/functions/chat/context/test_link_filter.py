@@ -1,4 +1,4 @@
-"""T11: nothing that a model was told to show or link carries anything away."""
+"""Link filter: no image or invented link leaves an answer (T11)."""
 
 import re
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ def rewrite_pieces(*pieces: str) -> str:
 
 
 @pytest.mark.parametrize(
-    ("said", "shown"),
+    ("text", "expected"),
     [
         ("![x](https://evil.example/?q=4711)", "[x] (hxxps://evil(.)example/?q=4711)"),
         ("![x](https://ann.example/lease?id=7)", "[x](https://ann.example/lease?id=7)"),
@@ -60,8 +60,8 @@ def rewrite_pieces(*pieces: str) -> str:
          "[x] (hxxps://ann(.)example/lease?id=7(4711))"),
     ],
 )  # fmt: skip
-def test_invented_urls_are_defanged_and_images_are_removed(said: str, shown: str) -> None:
-    assert rewrite_pieces(said) == shown
+def test_invented_urls_are_defanged_and_images_are_removed(text: str, expected: str) -> None:
+    assert rewrite_pieces(text) == expected
 
 
 @pytest.mark.parametrize(

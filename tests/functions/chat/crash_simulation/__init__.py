@@ -1,1 +1,1 @@
-"""Random trouble for a question: two processes, one store, clients that are cut off and come back."""
+"""Crash simulation of a question: two processes, one store, clients that reconnect."""

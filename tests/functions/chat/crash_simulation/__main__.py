@@ -1,4 +1,4 @@
-"""`python -m tests.functions.chat.cuts 10000`: play so many random plans and say how they ended."""
+"""Command `python -m tests.functions.chat.crash_simulation 10000`: play random plans, count outcomes."""
 
 import argparse
 import asyncio

@@ -1,4 +1,4 @@
-"""A client that asks once, with a key, and comes back until it has heard the end."""
+"""Client of the simulation: asks once, with a key, and reconnects until the end."""
 
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
@@ -27,7 +27,7 @@ Events = AsyncGenerator[SequencedEvent, None]
 
 @dataclass
 class Client:
-    """Goes to its processes in turn; each of `cuts` ends one connection after so many events."""
+    """Uses its processes in turn; each of `cuts` ends one connection after that many events."""
 
     processes: tuple[SimulatedProcess, SimulatedProcess]
     tasks: TaskGroup
@@ -57,7 +57,7 @@ class Client:
             async with aclosing(await self._open_stream(process)) as events:
                 await self._listen(events, limit)
         except NotFound:
-            self.received_events.clear()  # it was not saved: ask again
+            self.received_events.clear()  # it was not stored: ask again
         except Unavailable:
             return
 
@@ -75,7 +75,7 @@ class Client:
         return self.received_events[-1].seq if self.received_events else 0
 
     async def _open_stream(self, process: SimulatedProcess) -> Events:
-        """Resume what was begun; else send the question."""
+        """Resume the stream, or send the question."""
         if self.received_events:
             return stream_events(process.deps, ADA, RUN_ID, split_after_seq=self._last_seq)
         deps, journal = process.build_run_deps(), Journal()

@@ -1,4 +1,4 @@
-"""What goes wrong in one example, drawn at random."""
+"""Plans of the simulation: the model's script and the faults, drawn at random."""
 
 from dataclasses import dataclass
 from random import Random
@@ -16,10 +16,10 @@ LAST_TICK = 25
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """`script` is the model's turns. `faults` are by the number of the first process's write: it is
-    refused, or happens and its answer is lost. `outage` is from tick to tick, actions come at one.
+    """`script` holds the model's turns. `faults` holds, by number, writes of the first process that
+    are refused or whose reply is lost. `outage` lasts from tick to tick; an action has its tick.
 
-    A client is cut off after so many events, again and again, and comes back to the other process.
+    `cuts` holds after how many events each connection of the client breaks off.
     """
 
     script: tuple[Turn, ...]
@@ -30,14 +30,14 @@ class Plan:
 
     @property
     def is_survivable(self) -> bool:
-        """Tell whether the answer has to be completed: one fault alone does not prevent it."""
+        """Tell whether the answer has to be complete: a single fault does not prevent it."""
         is_whole = all(word is not None for turn in self.script for word in turn)
         is_undisturbed = {action for _, action in self.actions} <= {"send again", "follow"}
         return is_whole and is_undisturbed and not self.has_outage and len(self.faults) <= 1
 
     @property
     def is_store_reliable(self) -> bool:
-        """Tell whether all that is written arrives, and is heard to arrive."""
+        """Tell whether every write succeeds and is confirmed."""
         return not self.has_outage and not self.faults and not self.has_kill
 
     @property
@@ -50,14 +50,14 @@ class Plan:
 
     @property
     def text(self) -> str:
-        """Return what the model says in all."""
+        """Return the whole text of the model."""
         return "\n\n".join(
             "".join(word for word in turn if isinstance(word, str)) for turn in self.script
         )
 
 
 def draw_plan(random: Random) -> Plan:
-    """Draw a plan; a third is calm, and the answer then has to be whole."""
+    """Draw a plan; in a third of them the answer has to be complete."""
     turns = random.choice((1, 1, 2))
     if random.random() < 0.3:
         return Plan(

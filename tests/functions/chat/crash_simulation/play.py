@@ -1,4 +1,4 @@
-"""Plays a plan and checks what holds whatever happens."""
+"""Simulation of a plan, and the invariants that hold in every one."""
 
 from collections.abc import Sequence
 from contextlib import aclosing
@@ -27,13 +27,13 @@ from tests.functions.chat.crash_simulation.process import (
 TICK_S = 0.25
 TICKS = 400
 FINAL_WAITS = 10
-"""More than anything waits in a row before it gives up."""
+"""More waits than any part makes before it gives up."""
 MIN_GAP_SEQ = 1_000_000
-"""The end of a run that somebody else closed has a number beyond this."""
+"""The end of a run that another process closed has a higher number."""
 
 
 async def play_plan(plan: Plan, documents: Documents | None = None) -> Outcome:
-    """Play a plan; returns the outcome that the client was told."""
+    """Play a plan; return the outcome that the client received."""
     simulation = _Simulation.create(plan, open_fixture(documents))
     async with anyio.create_task_group() as tasks:
         await simulation.run(tasks)
@@ -52,7 +52,7 @@ async def play_plan(plan: Plan, documents: Documents | None = None) -> Outcome:
 
 @dataclass
 class _Simulation:
-    """Two processes on one store, and who talks to them."""
+    """Two processes on one store, and their clients."""
 
     plan: Plan
     world: ChatFixture
@@ -66,7 +66,7 @@ class _Simulation:
         return cls(plan, world, first_process, SimulatedProcess(world, plan, "b"))
 
     async def run(self, tasks: TaskGroup) -> None:
-        """Let time pass until everybody has heard the end."""
+        """Advance time until every client has received the end."""
         self._connect_client(tasks, (self.first_process, self.second_process), self.plan.cuts)
         for tick in range(TICKS):
             self._apply_outage(tick)
@@ -125,7 +125,7 @@ class _Simulation:
 
 
 async def _read_to_end(deps: ChatDeps) -> None:
-    """Listen, and close the run when its process is gone."""
+    """Read to the end, which closes the run of a dead process."""
     try:
         async with aclosing(stream_events(deps, ADA, RUN_ID)) as events:
             async for _ in events:
@@ -135,7 +135,7 @@ async def _read_to_end(deps: ChatDeps) -> None:
 
 
 async def _load_stored_events(deps: ChatDeps) -> list[SequencedEvent]:
-    """Return what the store tells in the end; empty when nothing was stored."""
+    """Return the events of the run in the store; none when nothing was stored."""
     try:
         return [numbered async for numbered in stream_events(deps, ADA, RUN_ID)]
     except NotFound:
@@ -147,30 +147,30 @@ def _check_client(
 ) -> None:
     client_end = _find_end(client.received_events)
     numbers = [numbered.seq for numbered in client.received_events]
-    assert numbers == sorted(set(numbers)), "nothing is told twice"
+    assert numbers == sorted(set(numbers)), "no event is sent twice"
     if client_end.outcome == "failed" and not is_strict:
-        return  # the store was away, and that was said
-    assert client_end == _find_end(stored_events), "the stored answer is the told one"
+        return  # the store was down, and the client was told
+    assert client_end == _find_end(stored_events), "the stored answer is the sent one"
     if stored_events[-1].seq < MIN_GAP_SEQ:
         assert _merge_text(client.received_events) == _merge_text(stored_events), (
-            "cut and resumed, it is the same"
+            "resumed streams are the same"
         )
     else:
         stored_text = _join_text(stored_events)
         assert stored_text == user_texts.ANSWER_INTERRUPTED or _join_text(
             client.received_events
-        ).startswith(stored_text), "a beginning"
+        ).startswith(stored_text), "a prefix of the sent text"
 
 
 def _find_end(events: Sequence[SequencedEvent]) -> RunEnded:
     ends = [numbered.event for numbered in events if isinstance(numbered.event, RunEnded)]
-    assert ends, "the end is told"
-    assert ends == [events[-1].event], "once, and nothing after it"
+    assert ends, "the end is sent"
+    assert ends == [events[-1].event], "one end, and nothing after it"
     return ends[0]
 
 
 def _merge_text(events: Sequence[SequencedEvent]) -> list[RunEvent]:
-    """Join neighbouring text, however it was cut."""
+    """Join adjacent text."""
     merged: list[RunEvent] = []
     for numbered in events:
         event = numbered.event
@@ -190,11 +190,11 @@ async def _check_store(deps: ChatDeps, stored_events: Sequence[SequencedEvent]) 
     session = await deps.stores.sessions.get(ADA, MAIN_SESSION)
     assert (session.message_count if session else 0) == len(messages), "each is counted once"
     if not stored_events:
-        assert not messages, "what has no run was not stored"
+        assert not messages, "without a run, nothing is stored"
         return
     assert [m.sender for m in messages] == ["ai", "human"], "one question, one answer"
     assert messages[0] == _find_end(stored_events).message
-    assert messages[0].text == _join_text(stored_events), "what was said is what is stored"
+    assert messages[0].text == _join_text(stored_events), "the sent text is stored"
 
 
 def _check_processes(simulation: _Simulation) -> None:

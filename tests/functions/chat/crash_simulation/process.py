@@ -1,4 +1,4 @@
-"""A process of the chat function on a simulated machine: its way to the store, its runs, its end."""
+"""Process of the simulation: its link to the store, its runs, its death."""
 
 import asyncio
 from collections.abc import Callable, Coroutine, Sequence
@@ -29,7 +29,7 @@ Work = Callable[[], Coroutine[Any, Any, None]]
 
 
 class StoreLink:
-    """A process's way to the store: knows what is under way, and fails as planned."""
+    """Link of a process to the store: counts calls in flight, and fails as planned."""
 
     def __init__(self, documents: Documents, faults: dict[int, Fault] | None = None) -> None:
         self._documents = documents
@@ -48,7 +48,7 @@ class StoreLink:
                 raise Unavailable("the store does not answer")
             value = await self._count_in_flight(call(*arguments))
             if fault == "lost":
-                raise Unavailable("the store's answer got lost")
+                raise Unavailable("the reply of the store got lost")
             return value
 
         return call_with_faults
@@ -87,7 +87,7 @@ class SimulatedProcess:
         return replace(self.deps, model=self.models[-1])
 
     async def run(self, work: Work) -> None:
-        """Work on whatever becomes of the connections."""
+        """Run work that continues when connections end."""
         with anyio.CancelScope() as scope:
             self._runs.append(scope)
             await work()
@@ -99,7 +99,7 @@ class SimulatedProcess:
             await read()
 
     def kill(self) -> None:
-        """Die: whoever listens hears nothing more, and nothing reaches the store."""
+        """Die: cancel runs and connections, and let no write reach the store."""
         self.store_link.is_down = True
         for scope in [*self._connections, *self._runs]:
             scope.cancel()
@@ -122,7 +122,7 @@ async def wait_until_idle(*processes: SimulatedProcess) -> None:
 
 
 def _script_turns(plan: Plan, clock: FixedClock) -> list[Sequence[ScriptedStep]]:
-    """Write the model's part: every turn but the last asks for a tool at its end."""
+    """Script the model: every turn but the last ends with a tool call."""
     *tool_turns, last = [[_to_step(word, clock) for word in turn] for turn in plan.script]
     return [
         *([*turn, *script_calls(("get_memories", {}))] for turn in tool_turns),
