@@ -1,4 +1,4 @@
-"""What may befall a call through a port, and a port that it befalls."""
+"""Faults of calls through a port, and a port that injects them."""
 
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable

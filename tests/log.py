@@ -1,4 +1,4 @@
-"""What our log says while a test looks, line by line, as Cloud Logging would read it."""
+"""Log lines of a test, as Cloud Logging would read them."""
 
 import io
 import json

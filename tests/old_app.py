@@ -1,4 +1,4 @@
-"""The released apps' stream parsers, as facts to be compatible with."""
+"""Stream parsers of the released apps, with which answers stay compatible."""
 
 import base64
 import json

@@ -1,4 +1,4 @@
-"""A double that is too kind hides what it should show."""
+"""Test doubles: each is as strict as the real thing."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""T10: who may speak to the network at all, and why; everything else goes through the Egress port."""
+"""Network access in our code: which modules may open connections, and why (T10)."""
 
 import ast
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The official `ai` package asks the product, resumes and is stopped (X34, X36, X38, X40)."""
+"""The official `ai` package against the product: questions, resuming and stopping (X34, X36, X38, X40)."""
 
 import re
 from collections.abc import Iterator

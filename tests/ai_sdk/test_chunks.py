@@ -1,4 +1,4 @@
-"""The official `ai` package reads what we encode (X38, X40, X42, C80)."""
+"""UI message chunks as the official `ai` package reads them (X38, X40, X42, C80)."""
 
 from collections.abc import AsyncGenerator, Iterator
 from typing import Any

@@ -1,4 +1,4 @@
-"""What every ChatModel promises, over a real HTTP server and over the offline model."""
+"""ChatModel contract, over a real HTTP server and over the offline model."""
 
 import json
 from collections.abc import AsyncIterator

@@ -1,4 +1,4 @@
-"""What the Documents port promises, shown on SQLite and on Firestore's emulator."""
+"""Documents contract, on SQLite and on Firestore's emulator."""
 
 import asyncio
 from datetime import UTC, datetime, timedelta, timezone

@@ -1,4 +1,4 @@
-"""Events: what is published reaches each subscriber at least once, embedded and on Pub/Sub."""
+"""Events contract: each subscriber gets an event at least once, embedded and on Pub/Sub's emulator."""
 
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping

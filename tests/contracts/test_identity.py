@@ -1,4 +1,4 @@
-"""Identity: a token tells whose it is, or nobody's; embedded and with the real Auth emulator."""
+"""Identity contract: a token identifies its user, embedded and with the Auth emulator."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass

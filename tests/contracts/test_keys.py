@@ -1,4 +1,4 @@
-"""Keys: what was wrapped comes back, for what it was wrapped for; embedded, and in Cloud KMS."""
+"""Keys contract: a value is unwrapped in the context it was wrapped for alone, embedded and in Cloud KMS."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path

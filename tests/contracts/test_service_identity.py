@@ -1,4 +1,4 @@
-"""ServiceIdentity: a token is good for one audience; embedded, and with Google-style OIDC tokens."""
+"""ServiceIdentity contract: a token serves one audience, embedded and with Google's OIDC tokens."""
 
 import json
 from collections.abc import Awaitable, Callable, Iterator

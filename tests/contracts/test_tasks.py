@@ -1,4 +1,4 @@
-"""Tasks: named once, called at their time; embedded, and through the client of Cloud Tasks."""
+"""Tasks contract: one task a name, called at its time, embedded and by the client of Cloud Tasks."""
 
 import json
 from collections.abc import Awaitable, Callable, Iterator

@@ -1,4 +1,4 @@
-"""What every vector index does."""
+"""Vectors contract, on SQLite and on a server that speaks Pinecone's protocol."""
 
 import math
 from array import array

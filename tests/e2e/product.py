@@ -1,4 +1,4 @@
-"""The product as `make run` starts it, in a process of its own, and what a person does with it."""
+"""The product as `make run` starts it, in a process of its own, and the requests of its users."""
 
 import subprocess
 import sys

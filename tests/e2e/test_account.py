@@ -1,4 +1,4 @@
-"""P30: everything is taken along, then erased, at the started product and by its commands."""
+"""Account commands: export and erasure at the started product (P30)."""
 
 import subprocess
 import sys

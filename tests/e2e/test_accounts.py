@@ -1,4 +1,4 @@
-"""A calendar is connected, asked about and given back, at the started product (P6)."""
+"""Connected calendar: connected, asked about and disconnected at the started product (P6)."""
 
 from collections.abc import Iterator
 from contextlib import ExitStack

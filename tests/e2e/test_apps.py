@@ -1,4 +1,4 @@
-"""An app from its registration to the answer, at the started product (T1–T6, P9)."""
+"""Apps from registration to answer at the started product (T1–T6, P9)."""
 
 import json
 from collections.abc import Iterator

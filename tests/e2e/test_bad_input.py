@@ -1,4 +1,4 @@
-"""What clients send that cannot be taken: each gets a specific answer, and what is stored stays whole."""
+"""Bad input at the started product: each gets a specific answer, and stored data stays intact."""
 
 import json
 import socket

@@ -1,4 +1,4 @@
-"""A model that misbehaves: the owner is told something specific, and what is stored stays whole."""
+"""Misbehaving model: the owner gets a specific message, and stored data stays intact."""
 
 from collections.abc import Iterator
 

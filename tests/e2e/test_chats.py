@@ -1,4 +1,4 @@
-"""Several chats in the product as a person uses them (P15, P16, C72)."""
+"""Several chats at the started product (P15, P16, C72)."""
 
 from pathlib import Path
 from typing import Any

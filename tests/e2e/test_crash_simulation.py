@@ -1,4 +1,4 @@
-"""What a question survives on SQLite, it survives on Firestore (P29, X33–X36)."""
+"""Crash simulation on Firestore: a question survives there what it survives on SQLite (P29, X33–X36)."""
 
 import asyncio
 from random import Random

@@ -1,4 +1,4 @@
-"""P31: a folder is imported into the started product, and a second run adds nothing."""
+"""Import of a folder into the started product; a second run adds nothing (P31)."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""What a fresh process must not load: a function pays for what it uses, and for nothing else."""
+"""Imports of fresh processes: a function loads what it uses and nothing else."""
 
 import subprocess
 import sys

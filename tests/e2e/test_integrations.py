@@ -1,4 +1,4 @@
-"""T17: an app writes into a library and reads of it, at the started product."""
+"""Integrations: an app writes to a library and reads it at the started product (T17)."""
 
 import httpx
 

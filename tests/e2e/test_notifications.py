@@ -1,4 +1,4 @@
-"""An app's notification at the started product: into the chat, into the inbox, ten an hour (T12–T16)."""
+"""Notifications of an app at the started product: chat, inbox and hourly limit (T12–T16)."""
 
 from collections.abc import Iterator
 from contextlib import ExitStack

@@ -1,4 +1,4 @@
-"""Embedded, as deployed: each entry point in a functions-framework process of its own, one DATA_DIR."""
+"""Entry points as deployed: each in a functions-framework process of its own, over one DATA_DIR."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""P29: a real Pub/Sub push that fails comes again, and ends as a dead letter when it always fails."""
+"""Redelivery by Pub/Sub: a failed push comes again, and becomes a dead letter if it always fails (P29)."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager

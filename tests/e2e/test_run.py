@@ -1,4 +1,4 @@
-"""`make run` as a process: how it starts, what it refuses, and what survives its end."""
+"""`make run` as a process: its start, its refusals, and the data that survives its end."""
 
 import signal
 import socket

@@ -1,4 +1,4 @@
-"""Answers in progress at real processes: killed, told to go, stopped, resumed (P29, X34, X36)."""
+"""Answers in progress at real processes: killed, terminated, stopped, resumed (P29, X34, X36)."""
 
 import json
 import signal

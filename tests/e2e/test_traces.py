@@ -1,4 +1,4 @@
-"""One trace through all functions, read from what the started product logs (C75)."""
+"""Traces: one through all functions, read from the logs of the started product (C75)."""
 
 import json
 from collections.abc import Iterator

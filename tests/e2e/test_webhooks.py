@@ -1,4 +1,4 @@
-"""T18: what apps hear of a conversation, at the started product and over a real Pub/Sub push."""
+"""Webhooks at the started product, and over a real Pub/Sub push (T18)."""
 
 from collections.abc import Iterator
 from contextlib import ExitStack

@@ -1,4 +1,4 @@
-"""Waiting for the world outside a test: asks again until it is so."""
+"""Polling of the world outside a test, until a condition holds."""
 
 import time
 from collections.abc import Awaitable, Callable

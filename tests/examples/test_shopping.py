@@ -1,4 +1,4 @@
-"""The example that docs/apps.md walks through, as the README's third command starts it (T1–T8)."""
+"""Shopping example of docs/apps.md, as `make example` starts it (T1–T8)."""
 
 import contextlib
 import json

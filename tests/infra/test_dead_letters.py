@@ -1,4 +1,4 @@
-"""P29: `make dead-letters` lists, shows and sends again, while the product serves and while not."""
+"""`make dead-letters`: lists, shows and replays, while the product runs and while it does not (P29)."""
 
 import asyncio
 import sqlite3

@@ -1,4 +1,4 @@
-"""What is deployed follows infra/routes.json: Hosting's rewrites, and Terraform that reads it."""
+"""Deployment files: Hosting's rewrites and Terraform agree with infra/routes.json."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""Who may read and write what: infra/firestore.rules on the emulator, asked as the app asks."""
+"""Firestore rules: who may read and write which document, on the emulator."""
 
 import base64
 import dataclasses

@@ -1,4 +1,4 @@
-"""The published API document agrees with the route tables."""
+"""API document: it agrees with the route tables."""
 
 import json
 import re

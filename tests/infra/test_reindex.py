@@ -1,4 +1,4 @@
-"""Rows that were made another way are made anew (P12)."""
+"""Reindexing: rows of an older index version are built again (P12)."""
 
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime

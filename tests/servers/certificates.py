@@ -1,4 +1,4 @@
-"""A certificate authority for tests: it signs any name, and whoever trusts it believes."""
+"""Certificate authority of tests: it signs certificates for any name."""
 
 import ssl
 from datetime import UTC, datetime, timedelta

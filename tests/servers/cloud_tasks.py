@@ -1,4 +1,4 @@
-"""Cloud Tasks on loopback: takes tasks over gRPC as the service documents it, and keeps their names."""
+"""Cloud Tasks on loopback: creates tasks over gRPC as the service documents it, one a name."""
 
 import re
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""A name server over UDP on loopback, and a resolver that asks it: names whose answers change."""
+"""Name server over UDP on loopback with answers that change, and a resolver that asks it."""
 
 import socket
 import struct

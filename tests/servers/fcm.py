@@ -1,4 +1,4 @@
-"""FCM on loopback, under its own name: a proxy that the real client is told of, and that answers itself."""
+"""FCM on loopback: a proxy to which the real client is pointed, and which answers itself."""
 
 import json
 import ssl

@@ -1,4 +1,4 @@
-"""An MCP server that wants tokens, and the authorization server that gives them: both the SDK's."""
+"""MCP server that requires tokens, with its authorization server; both from the official SDK."""
 
 from dataclasses import dataclass, field
 from typing import Any

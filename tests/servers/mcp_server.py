@@ -1,4 +1,4 @@
-"""A real MCP server from the official SDK, and what a hostile one may do instead."""
+"""MCP server from the official SDK, and the behaviour of a hostile one."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""A Pinecone index, sparse or dense, on loopback: the documented requests, answers and refusals of the data plane."""
+"""Pinecone index on loopback, sparse or dense: documented requests, answers and errors of the data plane."""
 
 import math
 from array import array

@@ -1,4 +1,4 @@
-"""An OAuth 2 provider on loopback as RFC 6749 and 7636 describe it, and a service behind it."""
+"""OAuth 2 provider on loopback by RFC 6749 and 7636, and a service behind it."""
 
 import hashlib
 import json

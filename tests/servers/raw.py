@@ -1,4 +1,4 @@
-"""A server that says exactly what a test writes, and the little internet it stands in."""
+"""Server that sends exactly the bytes of a test, with its own names and certificates."""
 
 import socket
 import ssl

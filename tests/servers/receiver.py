@@ -1,4 +1,4 @@
-"""A server that keeps what it is sent, and refuses as often as told."""
+"""Server that records requests, and refuses the first ones if asked to."""
 
 from queue import SimpleQueue
 

@@ -1,4 +1,4 @@
-"""The servers of third-party apps, as the console's tests need them: one address, a manifest a test."""
+"""Servers of third-party apps for the console's tests: one address, a manifest for each test."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,4 +1,4 @@
-"""The console in a real browser, on the real product: one of each for the run."""
+"""Console in a real browser on the real product: one of each for all tests."""
 
 import os
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""The console as its tests see it: what a person does, and what the page did meanwhile."""
+"""Console as its tests use it: a person's actions, and the page's requests and errors meanwhile."""
 
 import json
 from dataclasses import dataclass

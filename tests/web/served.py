@@ -1,4 +1,4 @@
-"""The product as the browser meets it where a test plays its model, and kills it."""
+"""Product for browser tests that script its model, kill it and start it again."""
 
 import subprocess
 from contextlib import AbstractContextManager

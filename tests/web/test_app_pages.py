@@ -1,4 +1,4 @@
-"""T4: a directory with more apps than one answer holds; its product is its own."""
+"""App directory of several pages, on a product of its own (T4)."""
 
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Apps in the console: found, looked into, installed."""
+"""Apps in the console: found, inspected, installed."""
 
 import pytest
 from playwright.sync_api import BrowserContext, expect

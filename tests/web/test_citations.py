@@ -1,4 +1,4 @@
-"""A cited conversation shows the very words an answer rests on."""
+"""Citations in the console: a cited conversation shows the words that an answer rests on."""
 
 import pytest
 from playwright.sync_api import Page

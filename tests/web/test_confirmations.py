@@ -1,4 +1,4 @@
-"""A call in doubt waits in the console for its owner's word."""
+"""Confirmations in the console: a call in doubt waits for its owner's decision."""
 
 import json
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Accounts at other services in the console: connected in a window of their own, and disconnected."""
+"""Connections in the console: accounts are connected in a window of their own, and disconnected."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""The console on the real product: what a person does with it, and what hostile text cannot do."""
+"""Console on the real product: a person's ordinary actions, and hostile text that does nothing."""
 
 import re
 

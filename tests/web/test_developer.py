@@ -1,4 +1,4 @@
-"""The developer page: apps are registered, checked, changed and looked after by who makes them (T20)."""
+"""Developer page: apps are registered, checked, changed and maintained by their developers (T20)."""
 
 import re
 

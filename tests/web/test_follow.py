@@ -1,4 +1,4 @@
-"""What a page makes of every way in which an answer's stream can break (X36)."""
+"""Broken streams: the page's handling of every way in which an answer's stream can break (X36)."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""A search's passages mark what was looked for, and stay text whatever they hold."""
+"""Highlights: search passages mark the matches, and stay text whatever they hold."""
 
 import pytest
 from playwright.sync_api import Page

@@ -1,4 +1,4 @@
-"""The inbox in the console: what apps had to say, and what may notify their user."""
+"""Inbox in the console: notifications of apps, and the preferences for them."""
 
 import re
 from typing import Any

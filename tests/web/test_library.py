@@ -1,4 +1,4 @@
-"""The library in the console: found, read, changed, taken along and erased by its owner."""
+"""Library in the console: searched, read, changed, exported and erased by its owner."""
 
 import zipfile
 

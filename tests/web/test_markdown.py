@@ -1,4 +1,4 @@
-"""Answers are Markdown written by others: what may run or reach out never becomes an element."""
+"""Markdown of answers: nothing that could run or make a request becomes an element."""
 
 import pytest
 from playwright.sync_api import Page

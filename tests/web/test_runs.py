@@ -1,4 +1,4 @@
-"""Answers in progress as a person sees them: cut, killed, reloaded, stopped, looked into."""
+"""Answers in progress in the console: cut, killed, reloaded, stopped, inspected."""
 
 import pytest
 from playwright.sync_api import APIResponse, Route, expect

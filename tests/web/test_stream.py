@@ -1,4 +1,4 @@
-"""The console's reader of an answer's stream is whole, however the network splits the bytes."""
+"""Stream reader of the console: complete events, however the network splits the bytes."""
 
 import json
 from typing import Any

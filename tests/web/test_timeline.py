@@ -1,4 +1,4 @@
-"""The owner's days in the console: what was said, what comes up and what is due."""
+"""Timeline in the console: conversations, events and tasks by day."""
 
 import json
 

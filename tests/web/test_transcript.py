@@ -1,4 +1,4 @@
-"""What people paste becomes the segments they meant."""
+"""Pasted transcripts: the segments that people meant."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""The vendored libraries are the published ones, unchanged."""
+"""Vendored libraries: the published files, unchanged."""
 
 import hashlib
 from pathlib import Path

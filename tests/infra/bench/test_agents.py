@@ -1,4 +1,4 @@
-"""What the bench asks of every agent loop, and how it counts."""
+"""Agent bench: the question for every agent loop, and the counts."""
 
 from typing import Any
 

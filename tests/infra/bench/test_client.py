@@ -1,4 +1,4 @@
-"""What the bench's client makes of answers (the figures stand on it)."""
+"""Bench client: the figures it takes from answers."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Which commits count as the journal's."""
+"""Journal bench: the commits that it counts."""
 
 from pathlib import Path
 

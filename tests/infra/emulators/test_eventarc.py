@@ -1,4 +1,4 @@
-"""What a Firestore client writes reaches a function as the cloud would send it (P28)."""
+"""Eventarc relay: a write by a Firestore client reaches a function as the cloud would send it (P28)."""
 
 import json
 from collections.abc import AsyncIterator, Iterator

@@ -1,4 +1,4 @@
-"""What an evaluation counts, on two made-up talks."""
+"""Retrieval evaluation: its counts, on two invented conversations."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""T11: what an injection brings about when a model always obeys it, and what honest wishes meet."""
+"""Injection evaluation: the effects of an injection that the model always obeys (T11)."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What is written to the embedded documents reaches a function as the cloud would send it (P28)."""
+"""Embedded triggers: a written document reaches a function as the cloud would send it (P28)."""
 
 import httpx
 

@@ -1,4 +1,4 @@
-"""The embedded world's front door, as a web page of somebody else would try it."""
+"""Gateway of the embedded world: requests from web pages of other origins are refused."""
 
 from collections.abc import AsyncIterator
 

@@ -1,4 +1,4 @@
-"""The ports of `make run`."""
+"""Listening ports of `make run`."""
 
 import socket
 from urllib.parse import quote

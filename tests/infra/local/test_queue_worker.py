@@ -1,4 +1,4 @@
-"""The embedded world's deliveries: at least once, whatever fails."""
+"""Queue worker of the embedded world: delivery at least once, whatever fails."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
