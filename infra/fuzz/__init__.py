@@ -1,1 +1,1 @@
-"""Asks every public route what its document allows, and what it does not."""
+"""Fuzzer: asks every public route what docs/openapi.json allows, and what it does not."""

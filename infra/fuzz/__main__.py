@@ -78,7 +78,7 @@ def _create_callers(origin: str) -> dict[str, str]:
     """Sign two users in, one with a library, an installed app with a key, and a key for MCP."""
     with _sign_in(origin, USER_ID) as user, _sign_in(origin, "leaver") as leaver:
         for path, body in SAMPLE_BODIES.items():
-            _create(user, path, {"id": "kept", **body})
+            _create(user, path, {"id": "existing", **body})
         app = _create(user, "/v1/apps", APP)
         user.post("/v1/apps/enable", params={"app_id": app["id"]}).raise_for_status()
         return {
