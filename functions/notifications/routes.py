@@ -23,6 +23,7 @@ from functions.notifications.schemas import (
 )
 from shared import telemetry
 from shared.data.app_access import authenticate_app
+from shared.domain.app import App
 from shared.domain.errors import NotFound, TooMany
 from shared.domain.ids import AppId, UserId
 from shared.domain.notification import NotificationId
@@ -82,11 +83,32 @@ async def _post(
     if not body.message or not strip_invisible(body.message).strip():
         return build_problem(400, "message is required")
     uid = UserId(body.uid)
+    app = await _authenticate_app(deps, call, aid, uid)
+    text = validate_text(body.message)
+    return await _notify_once(deps, call, app, uid, text, chat_allowed=chat_allowed)
+
+
+async def _authenticate_app(
+    deps: NotificationsDeps, call: Call[Any, Any], aid: str, uid: UserId
+) -> App:
+    """Return the app whose key the request has. Raises NotAuthenticated, NotAllowed, NotFound."""
     key = call.headers.get("authorization")
     app, _ = await authenticate_app(
         deps.stores, AppId(aid), uid, key, not_installed_message=NOT_INSTALLED
     )
-    text = validate_text(body.message)
+    return app
+
+
+async def _notify_once(
+    deps: NotificationsDeps,
+    call: Call[Any, Any],
+    app: App,
+    uid: UserId,
+    text: str,
+    *,
+    chat_allowed: bool,
+) -> Response:
+    """Notify the user, once per idempotency key; 429 when the hour's limit is used up."""
 
     async def work(operation: Operation) -> Response:
         post = PostedNotification(
@@ -97,10 +119,8 @@ async def _post(
             text=text,
             chat_allowed=chat_allowed,
         )
-        limit_headers = build_rate_limit_headers(await notify(deps, post))
-        return JSONResponse(
-            {"status": "Ok"}, headers={**limit_headers, "X-Notification-Id": post.id}
-        )
+        headers = build_rate_limit_headers(await notify(deps, post))
+        return JSONResponse({"status": "Ok"}, headers={**headers, "X-Notification-Id": post.id})
 
     try:
         return await run_idempotent(deps, call, uid=uid, caller=app.id, work=work)
@@ -117,17 +137,14 @@ async def _post(
 )
 async def get_receipt(
     deps: NotificationsDeps, call: Call[None, ReceiptQuery]
-) -> Response | ReceiptOut:
+) -> ReceiptOut | Response:
     query = call.query
     if not query.aid:
         return build_problem(400, "aid (app id) is required")
     if not query.uid:
         return build_problem(400, "uid is required")
     uid = UserId(query.uid)
-    key = call.headers.get("authorization")
-    app, _ = await authenticate_app(
-        deps.stores, AppId(query.aid), uid, key, not_installed_message=NOT_INSTALLED
-    )
+    app = await _authenticate_app(deps, call, query.aid, uid)
     notification = await deps.stores.inbox.get(uid, NotificationId(call.path["id"]))
     if notification is None or notification.app_id != app.id:
         raise NotFound("Notification not found")

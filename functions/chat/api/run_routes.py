@@ -25,7 +25,7 @@ from functions.chat.runs.lapsed_runs import load_closing_lapsed
 from functions.chat.runs.run_events import stream_events
 from functions.chat.turn.answer_turn import answer_turn
 from functions.chat.turn.idempotency import DuplicateQuestion, IdempotencyKey
-from functions.chat.turn.prepare_turn import prepare_turn
+from functions.chat.turn.prepare_turn import PreparedTurn, prepare_turn
 from shared import telemetry
 from shared.domain.chat import Message
 from shared.domain.errors import CallerError, NotFound, Unavailable
@@ -54,34 +54,39 @@ Work = Callable[[], Coroutine[Any, Any, None]]
     max_bytes=MAX_MESSAGE_BYTES,
 )
 async def send_message(deps: ChatDeps, call: Call[SendMessageIn, SendQuery]) -> Response:
-    query = call.query
     key = _parse_idempotency_key(call)
-    prepare_question = partial(
+    try:
+        turn = await _prepare_turn(deps, call, key)
+    except DuplicateQuestion as duplicate:
+        return _replay_run(deps, call, duplicate.run, key)
+    except (CallerError, Unavailable) as refusal:
+        if call.query.protocol is not None:
+            raise
+        text = user_texts.STORE_DOWN if isinstance(refusal, Unavailable) else str(refusal)
+        return _build_refusal_stream(deps, call.query, text)
+    telemetry.add_fields(run_id=turn.run_id)
+    journal = Journal()
+    events = stream_events(deps, call.uid, turn.run_id, journal=journal)
+    return _build_stream(
+        call.query, turn.run_id, events, work=lambda: answer_turn(deps, turn, journal)
+    )
+
+
+async def _prepare_turn(
+    deps: ChatDeps, call: Call[SendMessageIn, SendQuery], key: IdempotencyKey | None
+) -> PreparedTurn:
+    prepare = partial(
         prepare_turn,
         deps,
         call.uid,
         call.body.text,
-        query.app,
-        query.session,
+        call.query.app,
+        call.query.session,
         key=key,
-        can_confirm=query.protocol is not None,
+        can_confirm=call.query.protocol is not None,
     )
-    try:
-        with telemetry.measure_stage("prepare"):
-            turn = await retry(prepare_question, sleep=deps.clock.sleep)
-    except DuplicateQuestion as duplicate:
-        return _replay_run(deps, call, duplicate.run, key)
-    except (CallerError, Unavailable) as refusal:
-        if query.protocol is not None:
-            raise
-        is_store_down = isinstance(refusal, Unavailable)
-        return _build_refusal_stream(
-            deps, query, user_texts.STORE_DOWN if is_store_down else str(refusal)
-        )
-    telemetry.add_fields(run_id=turn.run_id)
-    journal = Journal()
-    events = stream_events(deps, call.uid, turn.run_id, journal=journal)
-    return _build_stream(query, turn.run_id, events, work=lambda: answer_turn(deps, turn, journal))
+    with telemetry.measure_stage("prepare"):
+        return await retry(prepare, sleep=deps.clock.sleep)
 
 
 def _parse_idempotency_key(call: Call[SendMessageIn, SendQuery]) -> IdempotencyKey | None:
