@@ -122,7 +122,7 @@ class RecordingEvents:
 
 @dataclass
 class RecordingToolbox:
-    """Answers calls with a fixed text and remembers them."""
+    """Record calls, and answer each with a fixed text."""
 
     answer: str = "done"
     calls: list[tuple[str, str, str, Mapping[str, Any]]] = field(default_factory=list)
@@ -208,7 +208,7 @@ def script_calls(*requests: tuple[str, Mapping[str, Any]], text: str = "") -> Sc
 
 @dataclass(frozen=True, slots=True)
 class ModelCall:
-    """What a stream was opened with."""
+    """The arguments of one stream."""
 
     role: ModelRole
     messages: tuple[ModelMessage, ...]
@@ -216,10 +216,10 @@ class ModelCall:
 
 
 class ScriptedModel:
-    """A ChatModel that plays `turns` in order and `answers` by prompt name; nothing more, nothing less.
+    """A ChatModel that plays `turns` in order and `answers` by prompt name, each exactly once.
 
-    As a context manager (or by `verify()`), fails on leftovers and on calls nobody scripted, also
-    where the code under test swallowed that failure.
+    As a context manager (or by `verify()`), fails on scripts that were not played and on calls
+    without a script, even where the code under test caught that failure.
     """
 
     def __init__(
@@ -291,9 +291,9 @@ async def _play(turn: ScriptedTurn) -> AsyncGenerator[ModelEvent, None]:
 
 
 class CountingDocuments:
-    """Documents that count reads, and the rounds they come in: reads side by side are one round.
+    """Documents that count reads and round trips: concurrent reads are one round trip.
 
-    `documents` is what Firestore would bill for them.
+    `documents` is the number of reads that Firestore would bill.
     """
 
     def __init__(self, documents: Documents) -> None:

@@ -18,17 +18,17 @@ async def succeed(call: Callable[[], Awaitable[Any]]) -> Any:
 
 
 async def raise_unavailable(_: Callable[[], Awaitable[Any]]) -> None:
-    """Nothing happens, and we hear of it."""
+    """Fail before any effect, and say so."""
     raise Unavailable(INTERNAL_DETAIL)
 
 
 async def raise_timed_out(_: Callable[[], Awaitable[Any]]) -> None:
-    """Nothing happens, and we hear of nothing."""
+    """Fail before any effect, without saying so."""
     raise TimedOut(INTERNAL_DETAIL)
 
 
 async def lose_response(call: Callable[[], Awaitable[Any]]) -> None:
-    """It happens, and we do not hear of it."""
+    """Run the call and lose its response."""
     await call()
     raise TimedOut(INTERNAL_DETAIL)
 
@@ -42,19 +42,19 @@ async def hang(_: Callable[[], Awaitable[Any]]) -> None:
 
 
 async def delay(call: Callable[[], Awaitable[Any]]) -> Any:
-    """Everything else comes first."""
+    """Run the call after all other tasks."""
     await anyio.wait_all_tasks_blocked()
     return await call()
 
 
 async def deliver_twice(call: Callable[[], Awaitable[Any]]) -> Any:
-    """It is delivered twice; the second answer is what we hear."""
+    """Run the call twice; return the second answer."""
     await call()
     return await call()
 
 
 class FaultyPort:
-    """A port where the faults named by a method befall its calls, one each; then all is well."""
+    """A port whose calls fail by the faults listed for their method, one each; then they succeed."""
 
     def __init__(self, port: object, **faults: Iterable[Fault]) -> None:
         self._port = port

@@ -13,7 +13,7 @@ LOGGER = logging.getLogger("keepsake")
 
 
 class CapturedLog:
-    """Everything that was logged so far."""
+    """The lines logged so far."""
 
     def __init__(self) -> None:
         self.stream = io.StringIO()
@@ -27,7 +27,7 @@ class CapturedLog:
         return [json.loads(line) for line in self.text.splitlines()]
 
     def find_requests(self, **fields: str) -> list[dict[str, Any]]:
-        """Return the canonical lines that say so."""
+        """Return the canonical lines with these fields."""
         expected = {"message": "request", **fields}.items()
         return [line for line in self.lines if expected <= line.items()]
 

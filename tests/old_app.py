@@ -9,7 +9,7 @@ from typing import Any
 
 @dataclass
 class RenderedAnswer:
-    """What the app's owner saw."""
+    """The answer as the app shows it."""
 
     statuses: list[str] = field(default_factory=list)
     text: str = ""
@@ -30,7 +30,7 @@ class RenderedAnswer:
 
 
 def parse_as_old_app(chunks: Sequence[bytes]) -> RenderedAnswer:
-    """Read each network chunk for itself; only pieces of 1,024 characters and more are glued on."""
+    """Parse each network chunk alone; only pieces of 1,024 characters and more are joined to the next."""
     answer = RenderedAnswer()
     buffer = ""
     for chunk in chunks:
@@ -45,7 +45,7 @@ def parse_as_old_app(chunks: Sequence[bytes]) -> RenderedAnswer:
 
 
 def parse_as_fixed_app(chunks: Sequence[bytes]) -> RenderedAnswer:
-    """Keep what has no end yet, over every split of the bytes."""
+    """Buffer incomplete lines, whatever the split of the bytes."""
     answer = RenderedAnswer()
     buffer = b""
     for chunk in chunks:

@@ -25,7 +25,7 @@ NETWORK_ALLOW_LIST = {
 
 
 def list_imports(tree: ast.AST) -> set[str]:
-    """Name every module that is imported anywhere in a file, in functions too."""
+    """List every module that is imported anywhere in a file, in functions too."""
     names: set[str] = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):

@@ -38,12 +38,12 @@ class SdkFixture:
         return run_client(major, mode, str(self.http.base_url), token=token, argument=argument)
 
     def answer_once(self) -> None:
-        """Have the model answer well: after five failures in a row it would be left alone."""
+        """Have the model answer, since five failures in a row open its circuit breaker."""
         self.model.play(Script(text="Hello."))
         self.http.post("/v2/messages", params=STREAM_PARAMS, json={"text": "Hi"})
 
     def begin_run(self, *scripts: Script) -> str:
-        """Ask, read the first piece of the answer, go away; return the run's id."""
+        """Ask, read the first piece of the answer and disconnect; return the run's id."""
         self.model.play(*scripts)
         body = {"text": "Hello"}
         with self.http.stream("POST", "/v2/messages", params=STREAM_PARAMS, json=body) as answer:

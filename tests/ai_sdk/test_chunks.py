@@ -52,7 +52,7 @@ RUNS = {
 
 
 async def stream_run(request: Request) -> EventStream:
-    """Answer with a run, and with a heartbeat wherever one may stand."""
+    """Answer with a run, and with a heartbeat wherever one is allowed."""
 
     async def stream_events() -> AsyncGenerator[SequencedEvent, None]:
         for event in RUNS[request.path_params["run"]]:
@@ -74,7 +74,7 @@ def origin() -> Iterator[str]:
 
 
 def read_message(major: str, url: str) -> tuple[Any, list[Any]]:
-    """Return the message that a client shows, and the errors it was told."""
+    """Return the message that a client shows, and the errors that it received."""
     result = run_client(major, "chunks", url)
     return result["message"], result["errors"]
 

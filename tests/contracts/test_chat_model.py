@@ -40,7 +40,7 @@ SEARCH_RESULT = json.dumps(
 
 
 class UnknownOutput(BaseModel):
-    """A schema whose prompt nobody knows."""
+    """A schema whose prompt the model does not know."""
 
     number: int
 

@@ -501,7 +501,7 @@ MIXED_BYTES = 53 + 1 + 1 + 8 + 8 + 8 + 2 + 3 + 1 + 1 + (2 + 8) + (8 + 2)  # name
 
 
 def build_fields_of_size(path: str, size_bytes: int) -> dict[str, Any]:
-    """Return fields that make a document at `path` exactly so large."""
+    """Return fields that make a document at `path` exactly `size_bytes` large."""
     name = sum(len(part) + 1 for part in path.split("/")) + 16
     half = 500_000
     return {"a": "x" * half, "b": "x" * (size_bytes - name - 32 - half - 2 * 3)}

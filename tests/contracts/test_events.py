@@ -29,7 +29,7 @@ TARGETS = ["process", "tell"]
 
 @dataclass
 class EventsFixture:
-    """The port, and a way to let time pass until deliveries have been tried."""
+    """The port; `deliver` waits until every delivery has been attempted."""
 
     events: Events
     deliver: Callable[[], Awaitable[None]]
@@ -164,6 +164,6 @@ async def _build_emulated(emulator: str, url: str) -> EventsFixture:
     await add_topic(emulator, project=project, topic=TOPIC, targets=TARGETS, relay=url)
 
     async def deliver() -> None:
-        """Pub/Sub pushes by itself."""
+        """Do nothing: Pub/Sub pushes by itself."""
 
     return EventsFixture(PubsubEvents(project=project), deliver)

@@ -22,7 +22,7 @@ Issue = Callable[[str], Awaitable[str]]
 
 @dataclass
 class IdentityFixture:
-    """The port, and what issues tokens for it and for somewhere else."""
+    """The port, and issuers of tokens for it and for another system."""
 
     identity: Identity
     issue: Issue
@@ -95,7 +95,7 @@ def _build_local_issuer(secret: bytes) -> Issue:
 
 
 def _build_firebase_issuer(emulator: str, project: str) -> Issue:
-    """Sign users in by custom tokens, which the emulator takes unsigned."""
+    """Sign users in by custom tokens, which the emulator accepts unsigned."""
 
     async def issue(uid: str) -> str:
         custom_token = jwt.encode(

@@ -71,7 +71,7 @@ def google(key: RSAPrivateKey) -> Iterator[FakeGoogle]:
 
 @dataclass
 class ServiceIdentityFixture:
-    """The port, and what makes tokens for it."""
+    """The port, and the issuer of its tokens."""
 
     services: ServiceIdentity
     issue_token: Callable[[str], Awaitable[str]]
@@ -171,7 +171,7 @@ async def test_without_iam_a_token_without_its_signature_is_refused(google: Fake
 
 
 def redact_signature(token: str) -> str:
-    """Return the token as Cloud Run hands it on."""
+    """Return the token as Cloud Run passes it on."""
     return f"{token.rpartition('.')[0]}.SIGNATURE_REMOVED_BY_GOOGLE"
 
 

@@ -25,7 +25,7 @@ Calls = list[tuple[str, object]]
 
 @dataclass
 class TasksFixture:
-    """The port; `calls` runs what is due and tells of all that ran; how long an ended task's name is kept."""
+    """The port; `calls` runs due tasks and returns all that ran; the TTL of an ended task's name."""
 
     tasks: Tasks
     run_due: Callable[[], Awaitable[Calls]]

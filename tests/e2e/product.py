@@ -33,7 +33,7 @@ class Product:
 
 
 def build_command(**environment: str) -> Sequence[str]:
-    """Return how `make run` starts it, without the model key of whoever runs the tests."""
+    """Return how `make run` starts it, without the model key of the environment."""
     settings = [f"{name}={value}" for name, value in environment.items()]
     python = [sys.executable, "-m", "infra.local"]
     return ["env", "-u", "OPENAI_API_KEY", "PYTHONPATH=.", *settings, *python]
@@ -41,7 +41,7 @@ def build_command(**environment: str) -> Sequence[str]:
 
 @contextmanager
 def run_product(folder: Path, **environment: str) -> Iterator[Product]:
-    """Start the product on data in `folder`; a second start finds what the first one left."""
+    """Start the product on data in `folder`; a second start finds the data of the first."""
     port = find_free_port()
     variables = {"PORT": str(port), "DATA_DIR": str(folder / "data"), **environment}
     log = folder / "product.log"
@@ -60,7 +60,7 @@ def ask(http: httpx.Client, text: str) -> RenderedAnswer:
 
 
 def build_conversation_body(name: str, *lines: str) -> dict[str, Any]:
-    """Build what a client hands in."""
+    """Build the body with which a client adds a conversation."""
     return {
         "id": name,
         "started_at": "2026-03-02T09:00:00+01:00",
@@ -75,7 +75,7 @@ def build_conversation_body(name: str, *lines: str) -> dict[str, Any]:
 
 
 def add_conversation(http: httpx.Client, body: dict[str, Any]) -> dict[str, Any]:
-    """Hand in a conversation and return it processed."""
+    """Add a conversation and return it once it is processed."""
     assert http.post("/v1/conversations", json=body).status_code == 202
     return wait_for_processing(http, body["id"])
 
@@ -93,14 +93,14 @@ def wait_for_processing(http: httpx.Client, name: str, *, within_s: float = 60.0
 def post_notification(
     http: httpx.Client, app: str, secret: str, message: str, *, key: str = ""
 ) -> httpx.Response:
-    """Tell Alice something, as an app does."""
+    """Post a notification to Alice, as an app does."""
     body = {"aid": app, "uid": "alice", "message": message}
     headers = {"Authorization": f"Bearer {secret}", "Idempotency-Key": key}
     return http.post("/v1/integrations/notification", json=body, headers=headers)
 
 
 def wait_for_inbox(http: httpx.Client, count: int) -> list[dict[str, Any]]:
-    """Wait until the inbox holds as many notifications, and return them."""
+    """Wait until the inbox holds `count` notifications, and return them."""
 
     def load_if_complete() -> list[dict[str, Any]] | None:
         items: list[dict[str, Any]] = http.get("/v1/inbox").json()["items"]

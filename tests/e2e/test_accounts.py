@@ -28,7 +28,7 @@ class CalendarFixture:
     data: Path
 
     def connect(self) -> str:
-        """Allow access as a person does in a browser, and return what its last page says."""
+        """Allow access as a person does in a browser, and return the text of the last page."""
         url = self.alice.post(f"{CALENDAR}/authorize").json()["url"]
         with httpx.Client(follow_redirects=True, cookies=self.alice.cookies) as browser:
             return browser.get(url).text

@@ -43,7 +43,7 @@ MANIFEST = {
 
 @dataclass
 class GardenServer:
-    """An app's server, which believes a call only when its signature holds."""
+    """An app's server, which accepts signed calls only."""
 
     url: str = ""
     signing_secret: str = ""
@@ -131,7 +131,7 @@ def list_offered_tools(model: ScriptedOpenai) -> list[str]:
 
 
 def ask_for_water(world: GardenFixture) -> RenderedAnswer:
-    """Ask for water; a scripted model calls the tool and then says what it was told."""
+    """Ask for water; a scripted model calls the tool and repeats its result."""
     if world.model is None:
         return ask(world.alice, "Please water the plants in the garden.")
     ask(world.alice, "Which tools are there?")

@@ -56,7 +56,7 @@ def bob(started_product: Product) -> Iterator[httpx.Client]:
 
 @pytest.fixture(scope="module")
 def theirs(owner: httpx.Client) -> dict[str, str]:
-    """Fill Alice's library, and name something of hers of every kind."""
+    """Fill Alice's library; return the id of one record of each kind."""
     add_conversation(
         owner, build_conversation_body("offsite", "The Lisbon offsite moves to Friday.")
     )
@@ -85,7 +85,7 @@ def theirs(owner: httpx.Client) -> dict[str, str]:
 
 @pytest.fixture
 def alice(owner: httpx.Client, theirs: dict[str, str]) -> Iterator[httpx.Client]:
-    """Be Alice; whatever a test sends, as her or as others, her library stays as it was."""
+    """Sign in as Alice; her library must be the same after the test."""
     assert theirs
     before = load_library(owner)
     yield owner
@@ -454,7 +454,7 @@ def test_an_id_with_a_slash_reaches_no_document_below(
 def test_a_body_that_ends_early_is_not_stored(
     started_product: Product, alice: httpx.Client
 ) -> None:
-    """Nobody is there any more to be answered: what counts is that nothing is kept of it."""
+    """The client is gone, so there is no answer to check."""
     whole = json.dumps(build_conversation_body("cut", "Other words.")).encode()
     head = (
         "POST /v1/conversations HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"

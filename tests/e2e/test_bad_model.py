@@ -40,7 +40,7 @@ def owner(
 
 @pytest.fixture
 def alice(owner: httpx.Client, model: ScriptedOpenai) -> Iterator[httpx.Client]:
-    """Be Alice; what she can list before a test, she can list after it."""
+    """Sign in as Alice; her lists must be the same after the test."""
     model.reset()
     yield owner
     for path in ("/v2/messages", "/v1/conversations", "/v3/memories", "/v1/action-items"):

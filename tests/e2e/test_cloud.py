@@ -58,7 +58,7 @@ NOW = datetime(2026, 3, 2, 9, tzinfo=UTC)
 
 
 def build_client_fields(*lines: str) -> dict[str, Any]:
-    """Build what a client writes: nothing but the fields it owns."""
+    """Build the fields that a client may write."""
     return {
         "created_at": NOW,
         "started_at": NOW,
@@ -74,7 +74,7 @@ def build_client_fields(*lines: str) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class CloudFixture:
-    """The functions' addresses and the client's way in."""
+    """The addresses of the functions, and the client's documents."""
 
     chat: str
     token: str

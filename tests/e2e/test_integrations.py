@@ -50,6 +50,6 @@ def install_app(alice: httpx.Client) -> tuple[str, str]:
 
 
 def is_processed(alice: httpx.Client) -> bool | None:
-    """Look as the owner does: apps are counted."""
+    """Look as the owner does, since requests of apps count towards their limit."""
     conversations = alice.get("/v1/conversations").json()["conversations"]
     return [conversation["status"] for conversation in conversations] == ["completed"] or None

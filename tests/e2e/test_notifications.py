@@ -21,13 +21,13 @@ from tests.servers import run_server
 
 @dataclass(frozen=True)
 class WeatherFixture:
-    """Alice, and where the manifests of the apps are."""
+    """Alice, and the address of the apps' manifests."""
 
     alice: httpx.Client
     apps: str
 
     def install(self, **chat_messages: Any) -> tuple[str, str]:
-        """Register and enable an app whose manifest wants this; return its id and key."""
+        """Register and enable an app with this manifest; return its id and key."""
         manifest = f"{self.apps}/tools.json?{httpx.QueryParams(chat_messages)}"
         integration = {"chat_tools_manifest_url": manifest}
         body = {"name": "Weather", "external_integration": integration}
@@ -43,7 +43,7 @@ class WeatherFixture:
         return [item["body"] for item in self.alice.get("/v1/inbox").json()["items"]]
 
     def load_state(self, response: httpx.Response, app_id: str, secret: str) -> str:
-        """Ask as the app what became of what it posted."""
+        """Read, as the app, the state of the notification that it posted."""
         status_response = self.alice.get(
             f"/v1/integrations/notification/{response.headers['X-Notification-Id']}",
             params={"aid": app_id, "uid": "alice"},
@@ -57,7 +57,7 @@ class WeatherFixture:
 
 
 async def manifest(request: Request) -> JSONResponse:
-    """Want of chat messages what the query says."""
+    """Serve a manifest whose chat messages are set by the query."""
     query = dict(request.query_params)
     chat: dict[str, Any] = {"enabled": "target" in query, "target": query.get("target", "app")}
     chat["notify"] = query.get("notify") == "true"
@@ -181,7 +181,7 @@ def test_a_notification_over_the_limit_is_told_when_to_retry_t14(world: WeatherF
 
 
 def group_by_hour(answers: list[httpx.Response]) -> list[list[httpx.Response]]:
-    """Part answers by the UTC hour they fell into: where one begins, the seconds left jump up."""
+    """Group responses by UTC hour: where one begins, the seconds until the reset jump up."""
     groups = [[answers[0]]]
     for earlier, later in pairwise(answers):
         if read_reset_s(later) > read_reset_s(earlier):

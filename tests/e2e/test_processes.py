@@ -34,7 +34,7 @@ CONVERSATION = {
 
 @dataclass
 class Processes:
-    """Where each entry point listens."""
+    """The address of each entry point."""
 
     ports: dict[str, int]
     data_dir: Path

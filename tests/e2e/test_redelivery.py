@@ -50,7 +50,7 @@ def database(tmp_path: Path) -> Iterator[SqliteDatabase]:
 
 @contextmanager
 def run_relay(world: ProcessingFixture) -> Iterator[str]:
-    """Serve both functions, and stand between them and Pub/Sub; yields the relay's url."""
+    """Serve both functions, and relay pushes to them; yields the relay's url."""
     with ExitStack() as stack:
         app = Starlette(
             routes=[
@@ -65,7 +65,7 @@ def run_relay(world: ProcessingFixture) -> Iterator[str]:
 
 
 async def publish(world: ProcessingFixture, emulator: str, relay: str, project: str) -> None:
-    """Write a conversation, and tell of it by Pub/Sub."""
+    """Write a conversation, and publish its change by Pub/Sub."""
     topics: Sequence[tuple[str, str, str | None]] = (
         ("dead_letters", "record_dead_letter", None),
         (TOPIC, "process_conversation", "dead_letters"),

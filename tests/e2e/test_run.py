@@ -30,7 +30,7 @@ CONVERSATION = build_conversation_body("offsite", "The Lisbon offsite moves to F
 
 
 def run_refused_start(folder: Path, **environment: str) -> tuple[int, str]:
-    """Start what must not start; return its exit code and what it says."""
+    """Start a product that must refuse to start; return its exit code and its message."""
     variables = {"PORT": str(find_free_port()), "DATA_DIR": str(folder), **environment}
     process = subprocess.run(
         build_command(**variables),
@@ -157,7 +157,7 @@ def test_a_token_stays_valid_after_a_restart(tmp_path: Path) -> None:
 
 @pytest.fixture
 def stalling_model() -> Iterator[ScriptedOpenai]:
-    """Serve a model that falls silent after some words."""
+    """Serve a model that stalls after some words."""
     with scripted_openai(Script(text="The offsite is on Friday, I think", stall_after=4)) as server:
         yield server
 
@@ -187,7 +187,7 @@ def test_an_interrupted_answer_is_stored_as_far_as_it_came(
 
 
 def stop(started_product: Product, signals: Sequence[signal.Signals]) -> None:
-    """Send the signals, each after the one before was heard."""
+    """Send the signals, each after the previous one was received."""
     for number in signals:
         started_product.process.send_signal(number)
         wait_until(lambda: None if is_listening(started_product) else True)

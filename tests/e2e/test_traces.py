@@ -28,7 +28,7 @@ def build_trace_headers(trace_id: str) -> dict[str, str]:
 
 @dataclass
 class HeaderRecordingGarden(GardenServer):
-    """Remembers what else a call brought."""
+    """An app's server that records the headers of calls."""
 
     headers: list[str] = field(default_factory=list)
 
@@ -50,7 +50,7 @@ class TraceFixture:
         return [line for line in map(json.loads, lines) if line["message"] == "request"]
 
     def wait_for_functions(self, trace_id: str, *, awaited: str) -> set[str]:
-        """Name the functions that worked for a trace, once `until` has."""
+        """List the functions that worked for a trace, once `until` is among them."""
 
         def list_if_complete() -> set[str] | None:
             names = {line["function"] for line in self.read_requests(trace_id)}

@@ -134,7 +134,7 @@ def build_functions_app(deps: ToolProxyDeps) -> Starlette:
 
 
 async def install_diary(deps: ToolProxyDeps, hook: str) -> dict[str, str]:
-    """Give Alice a conversation and a diary that wants to hear of it; return the event."""
+    """Give Alice a conversation and a diary that subscribes to it; return the event."""
     diary = App(
         id=AppId("diary"),
         owner=UserId("dev"),

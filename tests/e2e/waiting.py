@@ -11,7 +11,7 @@ PAUSE_S = 0.05
 
 
 async def wait_until_async(ask: Callable[[], Awaitable[T | None]], *, within_s: float = 60.0) -> T:
-    """Return the first answer that is not None; other processes give no other sign."""
+    """Return the first answer that is not None; other processes cannot notify us."""
     with anyio.fail_after(within_s):
         while (answer := await ask()) is None:  # noqa: ASYNC110 - no event crosses processes
             await anyio.sleep(PAUSE_S)

@@ -98,7 +98,7 @@ def test_the_command_connects_the_app_also_after_a_restart(tmp_path: Path) -> No
 
 @contextlib.contextmanager
 def run_example(port: int, origin: str, folder: Path) -> Iterator[Path]:
-    """Run `make example` and yield what it says."""
+    """Run `make example` and yield its output."""
     command = ["env", "PYTHONPATH=.", sys.executable, "-m", "examples.shopping"]
     arguments = ["--origin", origin, "--port", str(port)]
     log = folder / "example.log"

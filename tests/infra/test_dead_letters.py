@@ -44,7 +44,7 @@ def run_command(data: Path, *arguments: str) -> "subprocess.CompletedProcess[str
 
 
 def store_dead_letter(data: Path, kind: Kind = "event") -> str:
-    """Store a conversation whose message died, and return the letter's id."""
+    """Store a conversation whose message became a dead letter, and return the letter's id."""
     database = SqliteDatabase(data / "keepsake.db")
     documents = SqliteDocuments(database, INDEXES)
     path = conversation_path(ALICE, TALK)

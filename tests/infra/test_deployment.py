@@ -17,7 +17,7 @@ FUNCTIONS: dict[str, Any] = json.loads((ROOT / "infra/routes.json").read_text())
 
 
 def test_hosting_rewrites_every_public_path_to_its_function_but_never_a_stream():
-    """Hosting buffers what it passes on, so the functions that stream are not behind it."""
+    """Hosting buffers responses, so functions that stream are not behind it."""
     expected = [
         {
             "source": re.sub(r"{[^}]*}", "*", path),
@@ -38,7 +38,7 @@ def test_firebase_deploys_files_that_are_there():
 
 
 def test_each_index_and_override_is_listed_once():
-    """Terraform plans nothing where two have one key."""
+    """Terraform fails to plan where two have one key."""
     file = json.loads((ROOT / "infra/firestore.indexes.json").read_text())
     listed = [*map(json.dumps, file["indexes"])]
     listed += [

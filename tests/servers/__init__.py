@@ -45,7 +45,7 @@ def run_server_with_url(app: Callable[[str], ASGIApp]) -> Iterator[str]:
 
 
 class PromptServer(uvicorn.Server):
-    """Stops at once, where uvicorn's own looks ten times a second whether it should."""
+    """A server that stops at once; uvicorn's own checks ten times a second whether to stop."""
 
     def __init__(self, config: uvicorn.Config) -> None:
         super().__init__(config)

@@ -12,7 +12,7 @@ _NOW = datetime.now(UTC)
 
 
 class CertificateAuthority:
-    """Keeps the certificates it signs in `folder`."""
+    """A certificate authority that stores the certificates it signs in `folder`."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -37,7 +37,7 @@ class CertificateAuthority:
         )
 
     def build_server_context(self, name: str, *, valid_days: int = 1) -> ssl.SSLContext:
-        """Return what a server needs to speak as `name`; with days below zero it has expired."""
+        """Return the context of a server named `name`; negative `days` make its certificate expired."""
         key = ec.generate_private_key(ec.SECP256R1())
         signer = x509.AuthorityKeyIdentifier.from_issuer_public_key(self._key.public_key())
         certificate = (
@@ -53,7 +53,7 @@ class CertificateAuthority:
         return context
 
     def build_client_context(self) -> ssl.SSLContext:
-        """Return what a client needs to believe this authority, and nobody else."""
+        """Return the context of a client that trusts this authority alone."""
         pem = self._certificate.public_bytes(serialization.Encoding.PEM)
         return ssl.create_default_context(cadata=pem.decode())
 

@@ -21,7 +21,7 @@ MAX_DELAY = timedelta(days=30)
 
 @dataclass
 class FakeCloudTasks:
-    """Tasks that wait, and names with the time since which they are free. `failure` refuses all."""
+    """Pending tasks, and for each used name the time at which it is free again. `failure` refuses all."""
 
     clock: FixedClock
     pending_tasks: list[Task] = field(default_factory=list)
@@ -30,7 +30,7 @@ class FakeCloudTasks:
     address: str = ""
 
     def finish_due_tasks(self) -> list[Task]:
-        """End what is due, as if each target had answered."""
+        """Finish due tasks, as if each target had succeeded."""
         now = self.clock.now()
         due = [task for task in self.pending_tasks if task.schedule_time <= now]
         self.pending_tasks = [task for task in self.pending_tasks if task.schedule_time > now]

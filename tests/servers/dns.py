@@ -15,7 +15,7 @@ _FAMILY = {_A: socket.AF_INET, _AAAA: socket.AF_INET6}
 
 
 class NameServer:
-    """Answers each question with the next of `answers`, the last one for ever; time to live 0."""
+    """Answer each query with the next of `answers`, repeating the last; time to live 0."""
 
     def __init__(self, server_socket: socket.socket, answers: Sequence[Sequence[str]]) -> None:
         self._socket = server_socket

@@ -19,7 +19,7 @@ FcmAnswer = tuple[int, bytes]
 
 @dataclass
 class FakeFcm:
-    """What was sent, and how each token is answered, in turn; others are reached."""
+    """The messages sent; `answers` lists the answers of a token in turn, other tokens succeed."""
 
     messages: list[dict[str, Any]] = field(default_factory=list)
     answers: dict[str, list[FcmAnswer]] = field(default_factory=dict)
@@ -46,7 +46,7 @@ class FakeFcm:
 def build_refusal(
     http: int, status: str, code: str | None = None, message: str = "no"
 ) -> FcmAnswer:
-    """Answer as FCM refuses: google.rpc.Status, with FCM's own code in its details."""
+    """Build an error of FCM: google.rpc.Status, with FCM's own code in its details."""
     details = [{"@type": FCM_ERROR_TYPE, "errorCode": code}] if code else []
     error = {"code": http, "message": message, "status": status, "details": details}
     return http, json.dumps({"error": error}).encode()
@@ -74,7 +74,7 @@ def _build_handler(fcm: FakeFcm, certificate: Path) -> type[BaseHTTPRequestHandl
         protocol_version = "HTTP/1.1"
 
         def do_CONNECT(self) -> None:
-            """Be the other end of the tunnel."""
+            """Answer through the tunnel in the place of FCM."""
             self.send_response(200)
             self.end_headers()
             self.connection = tls.wrap_socket(self.connection, server_side=True)
@@ -95,6 +95,6 @@ def _build_handler(fcm: FakeFcm, certificate: Path) -> type[BaseHTTPRequestHandl
             self.connection.close()
 
         def log_message(self, *_: object) -> None:
-            """Say nothing."""
+            """Log nothing."""
 
     return Handler

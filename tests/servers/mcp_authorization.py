@@ -24,7 +24,7 @@ from tests.servers.mcp_server import NotesMcp, RequestRecorder
 class FakeMcpProvider(
     OAuthAuthorizationServerProvider[AuthorizationCode, RefreshToken, AccessToken]
 ):
-    """Gives whoever asks a code; tokens last `lasts_s`, and a refresh token is good once."""
+    """An authorization server that grants every request; tokens last `lasts_s`, refresh tokens work once."""
 
     token_ttl_s: int = 3_600
     clients: dict[str, OAuthClientInformationFull] = field(default_factory=dict)
@@ -81,7 +81,7 @@ class FakeMcpProvider(
         return self.access_tokens.get(token)
 
     async def revoke_token(self, token: AccessToken | RefreshToken) -> None:
-        """Nobody asks for it."""
+        """Do nothing: no test revokes a token."""
 
     def _issue_token(
         self, client: OAuthClientInformationFull, scopes: list[str], resource: str | None
@@ -98,7 +98,7 @@ class FakeMcpProvider(
 
 
 def build_guarded_app(notes: NotesMcp, provider: FakeMcpProvider, url: str) -> ASGIApp:
-    """Serve `notes` to whoever has a token for `{url}/mcp` and no other."""
+    """Serve `notes` to callers with a token for `{url}/mcp`."""
     auth = AuthSettings.model_validate(
         {
             "issuer_url": url,

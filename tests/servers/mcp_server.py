@@ -58,7 +58,7 @@ class NotesMcp:
 
 
 class RequestRecorder:
-    """Notes each request on its way in."""
+    """Middleware that records each request."""
 
     def __init__(self, app: ASGIApp, notes: NotesMcp) -> None:
         self._app = app

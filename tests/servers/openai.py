@@ -1,9 +1,9 @@
-"""A scripted server that speaks OpenAI Chat Completions: real HTTP, every token and every failure as told.
+"""Scripted server of OpenAI Chat Completions: real HTTP, with every token and every failure as scripted.
 
 In tests: `with scripted_openai() as server: server.play(Script(text="Hi"))`. As a process:
-`python -m tests.servers.openai --port 9000 --delay-ms 50`, told what to play by `POST /script` or by
+`python -m tests.servers.openai --port 9000 --delay-ms 50`, scripted by `POST /script` or by
 a marker in the newest question: `[[script {"tokens": 200}]]`, or a list of scripts, the n-th of which
-answers the question's n-th call. `GET /requests` says what it was asked.
+answers the question's n-th call. `GET /requests` lists the requests.
 """
 
 import argparse
@@ -44,7 +44,7 @@ class ScriptedCall:
 
 @dataclass(frozen=True, kw_only=True)
 class Script:
-    """One answer. What is not said does not happen.
+    """One answer.
 
     `schema` is the name of the response format it answers, empty for chat. `sticky` plays it again
     and again. `endless` never stops. `status` fails before the answer begins, `retry_after` is the
@@ -73,7 +73,7 @@ class Script:
 
 @dataclass(kw_only=True)
 class RecordedRequest:
-    """A request: its body, from which connection, how many had ended when it came, how it ended."""
+    """A request: its body, its connection, the number of requests ended before it, and its outcome."""
 
     body: dict[str, Any]
     authorization: str
@@ -88,7 +88,7 @@ class RecordedRequest:
 
 
 class ScriptedOpenai:
-    """The ASGI application, and the hands of the test on it."""
+    """The ASGI application, and the test's controls of it."""
 
     def __init__(self, default: Script | None = None) -> None:
         self.url = ""
@@ -108,7 +108,7 @@ class ScriptedOpenai:
         self._queue += scripts
 
     def reset(self) -> None:
-        """Forget what was asked and what was still to be played."""
+        """Delete the recorded requests and the queued scripts."""
         self.requests.clear()
         self._queue.clear()
 
@@ -161,7 +161,7 @@ _SCRIPTS_ADAPTER: TypeAdapter[Script | list[Script]] = TypeAdapter(Script | list
 
 
 def _parse_marker(messages: Sequence[Mapping[str, Any]]) -> Script | None:
-    """Return what the newest question wants of the call that follows these messages."""
+    """Return the script that the newest question holds for the call after these messages."""
     question_index = max(
         (n for n, message in enumerate(messages) if message["role"] == "user"), default=0
     )
@@ -329,7 +329,7 @@ def _build_error(script: Script) -> dict[str, Any]:
 
 @contextmanager
 def scripted_openai(default: Script | None = None) -> Iterator[ScriptedOpenai]:
-    """Serve on a free port; `server.url` is the base url a client wants."""
+    """Serve on a free port; `server.url` is the base url for a client."""
     server = ScriptedOpenai(default)
     with run_server(server) as origin:
         server.url = f"{origin}/v1"

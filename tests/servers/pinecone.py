@@ -24,7 +24,7 @@ ANY_TERM = SparseVector((0,), (1.0,))
 
 @dataclass
 class FakePinecone:
-    """Namespaces of rows, and what was asked: (method, path, body). `status` fails every request.
+    """Namespaces of rows, and the requests: (method, path, body). `status` fails every request.
 
     A dense index compares vectors of one length only.
     """
@@ -112,7 +112,7 @@ def fake_pinecone() -> Iterator[FakePinecone]:
 
 
 def _to_row(vector: dict[str, Any]) -> Row:
-    """Keep numbers as Pinecone does: weights in 32 bits, metadata in floats."""
+    """Store numbers as Pinecone does: weights in 32 bits, metadata in floats."""
     sparse = vector.get("sparseValues", {"indices": [], "values": []})
     metadata = {
         name: float(value) if type(value) is int else value
@@ -127,7 +127,7 @@ def _to_row(vector: dict[str, Any]) -> Row:
 
 
 def _check(row: Row) -> None:
-    """An index is sparse or dense; our rules are those of a row that is sparse at least."""
+    """Refuse a row that does not fit the index."""
     check_row(replace(row, sparse=row.sparse if row.dense is None else ANY_TERM))
 
 

@@ -54,7 +54,7 @@ PROVIDER_OPTIONS: Mapping[str, Mapping[str, Any]] = {
 
 @dataclass
 class ProviderRequest:
-    """A request to the service behind the provider, as it came."""
+    """A request to the service behind the provider."""
 
     method: str
     path: str
@@ -65,7 +65,7 @@ class ProviderRequest:
 
 @dataclass
 class FakeProvider:
-    """Gives codes and tokens; `rotates`: a refresh token is good once.
+    """A provider that issues codes and tokens; with `rotates`, a refresh token works once.
 
     `answers` are the service's, by method and path, in turn, the last one for good; each asks for
     an access token that holds. What must come with a token request is checked here.
@@ -102,7 +102,7 @@ class FakeProvider:
         )
 
     def issue(self) -> dict[str, Any]:
-        """Give tokens as the provider's answer."""
+        """Issue tokens, as in the provider's response."""
         self.tokens_issued += 1
         access, refresh = f"access-{self.tokens_issued}", f"refresh-{self.tokens_issued}"
         self.access_tokens.add(access)
@@ -118,7 +118,7 @@ class FakeProvider:
         }
 
     async def _authorize(self, request: Request) -> Response:
-        """Be a user who allows everything at once."""
+        """Redirect as for a user who allows everything at once."""
         params = dict(request.query_params)
         assert params["response_type"] == "code"
         assert params["client_id"] == CLIENT_ID
@@ -195,7 +195,7 @@ class FakeProvider:
 
 
 def _is_same_client(authorization: Mapping[str, str], form: Mapping[str, str]) -> bool:
-    """Tell whether who asks for tokens is who sent the user (RFC 7636, 4.6)."""
+    """Check the code verifier against the challenge (RFC 7636, 4.6)."""
     digest = hashlib.sha256(form["code_verifier"].encode()).digest()
     challenge = urlsafe_b64encode(digest).decode().rstrip("=")
     return (

@@ -17,7 +17,7 @@ RawScript = Callable[[Event], Iterable[bytes]]
 
 @dataclass
 class RawServer:
-    """Listens on loopback; `heard` holds the first bytes of each connection, `names` their SNI."""
+    """A listener on loopback; `heard` holds the first bytes of each connection, `names` their SNI."""
 
     port: int
     requests: list[bytes] = field(default_factory=list)
@@ -84,7 +84,7 @@ def _answer(
 def build_routed_transport(
     servers: Mapping[str, RawServer], *, tls_context: ssl.SSLContext | None = None
 ) -> httpx.AsyncHTTPTransport:
-    """Return a transport over which each address leads to its server here, and others nowhere."""
+    """Return a transport that connects each listed address to its server here, and no other address."""
     transport = httpx.AsyncHTTPTransport()
     transport._pool = httpcore.AsyncConnectionPool(
         ssl_context=tls_context, network_backend=_RoutedBackend(servers)

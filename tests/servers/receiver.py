@@ -13,7 +13,7 @@ RECEIVE_TIMEOUT_S = 30.0
 
 
 class Receiver:
-    """Takes POSTs anywhere; the first `refusals` are answered 500."""
+    """A server of POST requests on any path; the first `refusals` are answered 500."""
 
     def __init__(self, *, refusals: int = 0) -> None:
         self._refusals = refusals

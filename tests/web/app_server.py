@@ -71,7 +71,7 @@ def run_app_server() -> Iterator[AppServer]:
 def register_app(
     console: Console, context: BrowserContext, uid: str, manifest: str, **more: Any
 ) -> dict[str, Any]:
-    """Register an app for `uid`, beside the page; returns it as its developer sees it."""
+    """Register an app for `uid` over HTTP; returns it as its developer sees it."""
     integration = {
         "app_home_url": manifest.removesuffix("/tools.json"),
         "chat_tools_manifest_url": manifest,

@@ -43,21 +43,21 @@ def app_server() -> Iterator[AppServer]:
 
 @pytest.fixture(scope="package")
 def mcp_server() -> Iterator[str]:
-    """Serve an MCP server with one tool; gives its address."""
+    """Serve an MCP server with one tool; yields its address."""
     with run_server(NotesMcp().build_app()) as url:
         yield f"{url}/mcp"
 
 
 @pytest.fixture(scope="package")
 def guarded_mcp_server() -> Iterator[str]:
-    """Serve an MCP server that wants its users to sign in at its side, and lets them all in."""
+    """Serve an MCP server that requires OAuth and grants every request."""
     with run_server_with_url(lambda url: build_guarded_app(NotesMcp(), McpProvider(), url)) as url:
         yield f"{url}/mcp"
 
 
 @pytest.fixture(scope="package")
 def provider() -> FakeProvider:
-    """Stand for the one service whose accounts can be connected here, a calendar."""
+    """Play the provider of the one service that can be connected here, a calendar."""
     return FakeProvider()
 
 
@@ -101,7 +101,7 @@ def console(context: BrowserContext, origin: str) -> Console:
 
 @pytest.fixture(scope="package")
 def module_page(browser: Browser, origin: str) -> Iterator[Page]:
-    """Give a page of our origin on which single modules can be imported; they keep no state."""
+    """Open a page of our origin on which single modules can be imported; they hold no state."""
     page = browser.new_page()
     page.goto(origin)
     yield page
@@ -116,5 +116,5 @@ def model() -> Iterator[ScriptedOpenai]:
 
 @pytest.fixture
 def product_server(tmp_path: Path, model: ScriptedOpenai, app_server: AppServer) -> ProductServer:
-    """Give the product with a model that is played; a test starts it itself."""
+    """Prepare a product with a scripted model; the test starts it itself."""
     return ProductServer(tmp_path, model, EGRESS_DEV_ORIGINS=app_server.url)

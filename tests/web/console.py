@@ -10,7 +10,7 @@ from playwright.sync_api import BrowserContext, Locator, Page, expect
 
 @dataclass
 class Console:
-    """A page that remembers what it asked for and what it complained of."""
+    """A page, its requests and its errors."""
 
     page: Page
     origin: str
@@ -24,7 +24,7 @@ class Console:
         self.greeting.wait_for()
 
     def sign_in_beside(self, context: BrowserContext, uid: str) -> dict[str, str]:
-        """Sign in beside the page; returns the headers that say so."""
+        """Sign in without the page; returns the headers of requests."""
         answer = context.request.post(f"{self.origin}/local/token", data={"uid": uid})
         return {"Authorization": f"Bearer {answer.json()['token']}"}
 
@@ -45,7 +45,7 @@ class Console:
         return answer
 
     def start_question(self, question: str) -> Locator:
-        """Ask; returns the answer that is being given."""
+        """Ask; returns the answer while it streams."""
         self.page.get_by_label("Your question").fill(question)
         self.page.keyboard.press("Enter")
         return self.page.locator(".message.ai").last
@@ -79,7 +79,7 @@ class Console:
         return [url for url in self.requests if not url.startswith(f"{self.origin}/")]
 
     def make_streams_cuttable(self) -> None:
-        """From now on, let answers be cut: `cut()` breaks off the one that streams, as a network does."""
+        """Let answers be cut from now on: `cut()` breaks off the current one, as a network does."""
         self.page.evaluate(
             """() => {
               const real = window.fetch;
@@ -102,12 +102,12 @@ class Console:
 
     @property
     def resume_positions(self) -> list[int]:
-        """The numbers of the last events that the page had when it asked for the rest."""
+        """The number of the last event before each resumption."""
         numbers: list[int] = self.page.evaluate("resumedAfter")
         return numbers
 
     def answer_with(self, *chunks: dict[str, Any]) -> None:
-        """From now on, let every question be answered by these chunks, an event each."""
+        """Answer every question from now on with these chunks, an event each."""
         body = "".join(
             f"data: {json.dumps(chunk)}\nid: {seq}\n\n" for seq, chunk in enumerate(chunks, start=1)
         )

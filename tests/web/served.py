@@ -11,7 +11,7 @@ from tests.servers.openai import ScriptedOpenai
 
 
 class ProductServer:
-    """The product at one address, which can be killed and started again."""
+    """A product at one address that can be killed and started again."""
 
     def __init__(self, folder: Path, model: ScriptedOpenai, **settings: str) -> None:
         self._port = find_free_port()

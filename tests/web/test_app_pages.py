@@ -22,7 +22,7 @@ def origin(tmp_path: Path) -> Iterator[str]:
 
 
 def publish_apps(console: Console, context: BrowserContext) -> None:
-    """Let several makers publish apps, App 1 first."""
+    """Publish apps of several developers, App 1 first."""
     for maker in range(MAKER_COUNT):
         owner = console.sign_in_beside(context, f"maker{maker}")
         for n in range(1, APPS_PER_MAKER + 1):

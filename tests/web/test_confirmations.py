@@ -25,7 +25,7 @@ def origin(product_server: ProductServer) -> Iterator[str]:
 
 @pytest.fixture
 def owner(console: Console, context: BrowserContext, app_server: AppServer) -> None:
-    """Sign in somebody who has an app that looks things up, and another that orders them."""
+    """Sign in a user of two apps: one looks things up, the other orders them."""
     uid = "careful"
     headers = console.sign_in_beside(context, uid)
     for name, tool in (("Library", LOOK_TOOL), ("Grocer", ORDER_TOOL)):
@@ -45,7 +45,7 @@ def script_call(model: ScriptedOpenai, tool: str, **arguments: object) -> Script
 
 
 def ask_for_order(console: Console, model: ScriptedOpenai, *, what: str = "ten melons") -> Locator:
-    """Ask for something to read that ends in an order nobody asked for; returns the card."""
+    """Ask to read a text that leads to an order the user did not ask for; returns the card."""
     model.play(
         script_call(model, "look_up", q="melons"),
         script_call(model, "order", q=what),
@@ -111,7 +111,7 @@ def test_a_pending_confirmation_survives_a_reload_t11(
 
 
 def test_a_confirmation_does_not_take_the_focus_while_the_user_types_t11(console: Console) -> None:
-    """The Enter that was meant for the next question would confirm the call."""
+    """An Enter meant for the next question would confirm the call."""
     console.page.get_by_label("Your question").fill("And what about")
 
     focused_id = console.page.evaluate(

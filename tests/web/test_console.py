@@ -176,7 +176,7 @@ def test_every_page_forbids_foreign_content(console: Console) -> None:
 
 
 def test_an_inline_script_does_not_run(console: Console) -> None:
-    """The policy holds by itself, also where a sanitiser would fail."""
+    """The content security policy holds by itself, even if the sanitiser fails."""
     console.page.goto(console.origin)
 
     refused = console.page.evaluate(

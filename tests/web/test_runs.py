@@ -116,7 +116,7 @@ def test_a_stopped_answer_keeps_its_text_x34(
 def test_a_question_without_a_response_is_not_asked_twice(
     console: Console, product_server: ProductServer
 ) -> None:
-    """The server has taken it, but nothing came back; sent again, it leads to the same run."""
+    """The server has accepted the question, but its response is lost; a repeat joins the same run."""
     with product_server.start():
         console.sign_in("unsure")
         dropped_responses: list[APIResponse] = []
@@ -176,5 +176,5 @@ def test_an_answers_diagnostics_are_shown_to_its_owner_c80(
 
 
 def count_title_requests(model: ScriptedOpenai) -> int:
-    """Count what was asked beside the answers."""
+    """Count the model calls that are not answers."""
     return sum("response_format" in request.body for request in model.requests)

@@ -59,7 +59,7 @@ def test_events_are_whole_for_every_byte_split(module_page: Page) -> None:
 
 
 def test_an_incomplete_event_is_never_parsed(module_page: Page) -> None:
-    """Also where some of its chunks have come: resuming tells the whole event again."""
+    """Even if some of its chunks arrived: resuming sends the whole event again."""
     cut = build_event(1, START) + build_event(2, DELTA, DELTA).rpartition("data")[0]
 
     assert module_page.evaluate(EVERY_SPLIT_CODE, cut) == [[{"seq": 1, "chunks": [START]}]]

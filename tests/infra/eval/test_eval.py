@@ -94,7 +94,7 @@ async def test_search_finds_the_talk_and_its_turns_in_a_processed_library():
 
 
 def _lengthen(person):
-    """Add talk enough to be kept without a question."""
+    """Make a conversation long enough that it is not judged for discarding."""
     talks = {
         name: [
             {**session[0], "text": f"{session[0]['text']} {'And so it went on. ' * 30}"},

@@ -83,7 +83,7 @@ def test_a_memory_counts_with_its_terms_from_its_segment():
 
 
 def test_the_offline_model_stays_above_its_minimum_scores_in_english_p14(results):
-    """Bounds lie a little under what was reached; the second half was never tuned on."""
+    """The bounds are a little below the scores reached; the second half is never tuned on."""
     english = [result for result in results if result[0].language == "en"]
     held_out = sum_scores([result for result in english if result[0].half == "held out"])
 

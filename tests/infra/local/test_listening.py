@@ -19,7 +19,7 @@ def test_connections_send_without_waiting_for_an_acknowledgement() -> None:
 
 
 async def test_the_longest_query_that_a_route_takes_arrives_in_any_script() -> None:
-    """Who comes back from an authorization server brings 8,000 characters; each is escaped as twelve."""
+    """A callback from an authorization server may bring 8,000 characters, each escaped as twelve."""
     text = "🌧" * 8_000
     request = f"GET /?said={quote(text)} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n".encode()
     server = _build_server(_echo)

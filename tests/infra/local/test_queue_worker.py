@@ -32,7 +32,7 @@ PRIVATE_TEXT = "we met Anna at the clinic"
 
 @dataclass
 class FlakyReceiver:
-    """Takes deliveries; fails as often as told."""
+    """A target that fails its first deliveries."""
 
     failures: int = 0
     jobs: list[Job] = field(default_factory=list)
@@ -267,7 +267,7 @@ async def test_a_target_gets_no_more_than_eight_deliveries_at_once(queue: Sqlite
 
 
 async def test_a_hanging_target_delays_no_other(queue: SqliteQueue) -> None:
-    """T18: an app that takes half a minute to answer is not waited for by anything else."""
+    """T18: an app that takes half a minute to answer delays nothing else."""
     arrived = anyio.Event()
 
     async def deliver(job: Job) -> None:
