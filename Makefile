@@ -1,4 +1,4 @@
-# Two commands matter: `make run` serves everything, `make test` shows that it works.
+# `make run` serves everything, `make test` runs every test, `make help` lists the rest.
 PYTHON ?= $(or $(shell command -v python3.11),python3)
 VENV := .venv
 BIN := $(VENV)/bin
@@ -12,18 +12,18 @@ EGRESS_DEV_ORIGINS ?= http://127.0.0.1:$(EXAMPLE_PORT)
 .PHONY: run example import export erase test check fuzz crash-simulation bench eval eval-memories eval-injection dead-letters reindex openapi lock clean help
 
 help: ## Show this list
-	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 18
 
 run: $(VENV)/ready ## Serve Keepsake on http://127.0.0.1:8080 (PORT, HOST, DATA_DIR)
 	@EGRESS_DEV_ORIGINS="$(EGRESS_DEV_ORIGINS)" exec $(BIN)/python -m infra.local
 
-example: $(VENV)/ready ## Serve a small app to what make run serves, install it and ask for it (UID, ORIGIN, EXAMPLE_PORT)
+example: $(VENV)/ready ## Serve a small app, install it on the running server and ask for it (UID, ORIGIN, EXAMPLE_PORT)
 	@$(BIN)/python -m examples.shopping --origin $(ORIGIN) --uid $(UID) --port $(EXAMPLE_PORT)
 
-import: $(VENV)/ready ## Hand FILES="…" (text, SRT, WebVTT, JSON, folders) to what make run serves (PORT, ORIGIN, UID, ARGS=--wait)
+import: $(VENV)/ready ## Import FILES="…" (text, SRT, WebVTT, JSON, folders) into the running server (PORT, ORIGIN, UID, ARGS=--wait)
 	@$(BIN)/python -m infra.local.import_ --origin $(ORIGIN) --uid $(UID) $(ARGS) $(FILES)
 
-export: $(VENV)/ready ## Write everything of a user (UID) into a zip of JSON (OUT)
+export: $(VENV)/ready ## Export everything of a user (UID) into a zip of JSON (OUT)
 	@$(BIN)/python -m infra.local.account export --origin $(ORIGIN) --uid $(UID) $(if $(OUT),--out $(OUT))
 
 erase: $(VENV)/ready ## Erase everything of a user (UID); asks first
@@ -32,7 +32,7 @@ erase: $(VENV)/ready ## Erase everything of a user (UID); asks first
 test: $(VENV)/ready-dev ## Run every test in PROCESSES=2; a part whose tools are missing is skipped and named (ARGS)
 	@$(BIN)/python -m pytest -n $(PROCESSES) $(ARGS)
 
-check: $(VENV)/ready-dev ## Format, lint, types, walls
+check: $(VENV)/ready-dev ## Format, lint, types, import contracts
 	@$(BIN)/ruff format --check . && $(BIN)/ruff check . && $(BIN)/mypy functions shared infra tests examples && $(BIN)/lint-imports
 
 bench: $(VENV)/ready-dev ## Print the figures beside their baselines (ONLY="streams chats journals crowds agents processing search notifications imports")
@@ -45,20 +45,20 @@ crash-simulation: $(VENV)/ready-dev ## Play N random crashes, cuts and repeats o
 	@$(BIN)/python -m tests.functions.chat.crash_simulation $(or $(N),10000) --seed $(or $(SEED),1)
 
 eval: $(VENV)/ready-dev ## Measure retrieval: make eval DATA=path/to/locomo.json (OUT=.cache/eval.svg, EMBEDDER=a venv with requirements-embedder.in)
-	@test -f "$(DATA)" || { echo "keepsake: say which LoCoMo file: make eval DATA=path/to/locomo.json" >&2; exit 2; }
+	@test -f "$(DATA)" || { echo "keepsake: name a LoCoMo file: make eval DATA=path/to/locomo.json" >&2; exit 2; }
 	@$(BIN)/python -m infra.eval "$(DATA)" "$(or $(OUT),.cache/eval.svg)" --embedder "$(or $(EMBEDDER),.cache/embed-venv)"
 
 eval-memories: $(VENV)/ready-dev ## Measure which facts are remembered, on our gold set (OPENAI_API_KEY asks that model; ARGS=--show)
 	@data=$$(mktemp -d) && trap 'rm -rf $$data' EXIT && DATA_DIR=$$data $(BIN)/python -m infra.eval.memories $(ARGS)
 
-eval-injection: $(VENV)/ready-dev ## Play InjecAgent's cases (DATA=file, TOOLS=file) against the policy gate, and our honest wishes
-	@test -f "$(DATA)" || { echo "keepsake: say which cases: make eval-injection DATA=path/to/cases.json TOOLS=path/to/tools.json" >&2; exit 2; }
+eval-injection: $(VENV)/ready-dev ## Play InjecAgent's cases (DATA=file, TOOLS=file) against the confirmation rules, and honest wishes
+	@test -f "$(DATA)" || { echo "keepsake: name a file of cases: make eval-injection DATA=path/to/cases.json TOOLS=path/to/tools.json" >&2; exit 2; }
 	@$(BIN)/python -m infra.eval.injection "$(DATA)" $(if $(TOOLS),--tools "$(TOOLS)")
 
-dead-letters: $(VENV)/ready ## List what was given up (SHOW=id shows one, REPLAY=id or all sends it again)
+dead-letters: $(VENV)/ready ## List messages that were given up (SHOW=id shows one, REPLAY=id or all sends again)
 	@$(BIN)/python -m infra.dead_letters $(if $(SHOW),--show $(SHOW)) $(if $(REPLAY),--replay $(REPLAY))
 
-reindex: $(VENV)/ready ## Make the index of one user (UID=…) anew, after an upgrade or when an embedder is switched on
+reindex: $(VENV)/ready ## Rebuild the index of one user (UID=…), after an upgrade or for a new embedder
 	@$(BIN)/python -m infra.reindex $(or $(UID),alice)
 
 openapi: $(VENV)/ready ## Write docs/openapi.json from the route table
@@ -71,9 +71,9 @@ lock: $(VENV)/ready-dev ## Pin and hash what requirements*.in ask for
 	@$(BIN)/uv pip compile -q --generate-hashes --python-version 3.11 --no-emit-index-url --no-annotate --custom-compile-command "make lock" infra/bench/frameworks.in -o infra/bench/frameworks.txt
 
 $(VENV)/made:
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { echo "keepsake: Python 3.11 is missing: install it, or say PYTHON=/path/to/it make run" >&2; exit 2; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { echo "keepsake: Python 3.11 is missing: install it, or set PYTHON=/path/to/it make run" >&2; exit 2; }
 	@$(PYTHON) -c 'import venv, ensurepip' 2>/dev/null || { echo "keepsake: $(PYTHON) has no venv: install it (Debian: apt-get install python3.11-venv)" >&2; exit 2; }
-	@echo "keepsake: making $(VENV)"
+	@echo "keepsake: creating $(VENV)"
 	@$(PYTHON) -m venv $(VENV) && touch $@
 
 $(VENV)/ready: requirements.txt | $(VENV)/made
@@ -84,5 +84,5 @@ $(VENV)/ready-dev: requirements-dev.txt $(VENV)/ready
 	@echo "keepsake: installing requirements-dev.txt"
 	@$(BIN)/python -m pip install -qq --disable-pip-version-check --require-hashes -r requirements-dev.txt && touch $@
 
-clean: ## Remove what was installed and cached; data stays
+clean: ## Remove installed packages and caches; data stays
 	@rm -rf $(VENV) .cache .mypy_cache .ruff_cache .pytest_cache

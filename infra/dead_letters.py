@@ -17,11 +17,11 @@ REPLAY_ALL = "all"
 
 
 class UsageError(Exception):
-    """Says in one line what to do."""
+    """An error whose message says in one line what to do."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Return 1 when nothing could be done; says in one line why."""
+    """Run the command; on an error print one line and return 1."""
     parser = argparse.ArgumentParser(prog="make dead-letters", description=__doc__)
     parser.add_argument("--show", metavar="ID", default="")
     parser.add_argument("--replay", metavar="ID", default="", help=f"one, or {REPLAY_ALL!r}")
@@ -68,7 +68,7 @@ def _find_letter(letters: Sequence[DeadLetter], letter_id: str) -> DeadLetter:
 
 
 async def _replay_letter(letter: DeadLetter) -> None:
-    """Send the same ids the same way; who dies of it again has the same letter again."""
+    """Send the same ids again in the same way; another failure leads to the same letter."""
     match letter.kind:
         case "event":
             await wiring.events().publish(letter.name, letter.ids)

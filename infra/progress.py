@@ -10,7 +10,7 @@ Tick = Callable[[], None]
 
 
 def create_progress_bar(name: str, total: int) -> Tick:
-    """Return what is to be called `total` times, as often as something is done."""
+    """Return a function to call after each of `total` steps."""
     done = count(1)
     return lambda: draw_progress_bar(name, next(done), total)
 

@@ -21,7 +21,7 @@ PAGE_SIZE = 100
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Return 1 when nothing could be done; says in one line why."""
+    """Run the command; on an error print one line and return 1."""
     parser = argparse.ArgumentParser(prog="make reindex", description=__doc__)
     parser.add_argument("uid")
     uid = UserId(parser.parse_args(arguments).uid)
@@ -39,7 +39,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 async def reindex(
     uid: UserId, conversations: Conversations, memories: Memories, index: LibraryIndex
 ) -> int:
-    """Index what stands now, with the product serving or not; returns how many conversations."""
+    """Index all stored conversations, while serving or not; returns their number."""
     count = 0
     async for conversation in _iterate_items(
         lambda after: conversations.list_page(uid, limit=PAGE_SIZE, after=after)
@@ -58,7 +58,7 @@ async def reindex(
 async def _reindex_conversation(
     uid: UserId, name: ConversationId, conversations: Conversations, index: LibraryIndex
 ) -> None:
-    """Follow an edit that came meanwhile; of a deleted conversation nothing stays."""
+    """Index again after an edit meanwhile; remove the rows of a deleted conversation."""
     indexed, chunks = None, 0
     while True:
         try:

@@ -47,7 +47,7 @@ def main() -> int:
 
 
 def connect(owner: httpx.Client, shop: ShoppingServer, url: str) -> None:
-    """Register the app, or read the manifest of the one that is; install it. It signs from now on."""
+    """Register the app or refresh its manifest, install it, and set its signing secret."""
     app = _find_app(owner, url) or _register_app(owner, url)
     owner.post(f"/v1/apps/{app['id']}/refresh-manifest").raise_for_status()
     owner.post("/v1/apps/enable", params={"app_id": app["id"]}).raise_for_status()
@@ -74,7 +74,7 @@ def _register_app(owner: httpx.Client, url: str) -> dict[str, str]:
 
 
 def ask(owner: httpx.Client, question: str) -> str:
-    """Ask in the chat and return what its last frame, `done`, holds: the stored message."""
+    """Ask in the chat and return the stored message from the last frame, `done`."""
     frames = owner.post("/v2/messages", json={"text": question}).raise_for_status().text
     done = frames.rpartition("done: ")[2]
     return str(json.loads(base64.b64decode(done))["text"])

@@ -58,7 +58,7 @@ MANIFEST = {
 
 
 class ShoppingLists:
-    """A list a user. A call that comes twice has the same id, and counts once."""
+    """One list for each user; a repeated call has the same id and counts once."""
 
     def __init__(self, path: str) -> None:
         self._database = sqlite3.connect(path, check_same_thread=False, isolation_level=None)
@@ -80,7 +80,7 @@ class ShoppingLists:
 
 
 class ShoppingServer:
-    """The app's server. `signing_secret` (`whsec_…`) is what Keepsake gave at registration."""
+    """The app's server. `signing_secret` (`whsec_…`) comes from the registration."""
 
     def __init__(self, lists: ShoppingLists, signing_secret: str = "") -> None:
         self.signing_secret = signing_secret
@@ -101,7 +101,7 @@ class ShoppingServer:
     async def _verify_signature(
         self, request: Request, call_next: RequestResponseEndpoint
     ) -> Response:
-        """Answer calls that Keepsake sent, and nobody else's: a uid alone proves nothing."""
+        """Answer only calls that Keepsake signed: a uid alone proves nothing."""
         try:
             webhook = Webhook(self.signing_secret)
             webhook.verify(await request.body(), dict(request.headers), json_parse=False)

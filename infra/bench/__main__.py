@@ -33,7 +33,7 @@ adapter reads the same bytes without building the SDK's objects.
 
 
 def main() -> int:
-    """Measure all, or what is named. Returns 1 when a figure is not what it should be."""
+    """Measure all parts, or those named. Returns 1 when a figure misses its bound."""
     only = sys.argv[1:]
     if unknown := set(only) - set(MEASURED):
         print(f"keepsake: no {', '.join(unknown)}; there is {', '.join(MEASURED)}", file=sys.stderr)
@@ -47,7 +47,7 @@ def main() -> int:
 
 
 def _measure(name: str) -> Sequence[Figure]:
-    """Measure one part; one that fails is said to be missing, and takes no other along."""
+    """Measure one part; report its failure and go on with the others."""
     started = time.monotonic()
     print(f"keepsake: measuring {name}", file=sys.stderr)
     try:

@@ -36,11 +36,11 @@ FRAMEWORKS: Mapping[str, str] = {
 }
 
 Cost = tuple[float, float]
-"""Milliseconds of the wall and of the process's own CPU."""
+"""Wall milliseconds and the process's own CPU milliseconds."""
 
 
 def build_question(cycles: int) -> str:
-    """Ask for an answer after so many calls of a tool."""
+    """A scripted answer after so many tool calls."""
     calls = [
         {"tool_calls": [{"id": f"call_{n}", "name": "lookup", "arguments": f'{{"query": "{n}"}}'}]}
         for n in range(cycles)
@@ -140,7 +140,7 @@ def subtract_costs(cost: Cost, baseline: Cost) -> Cost:
 
 
 def compute_cycle_cost(costs: Mapping[tuple[str, str], Cost], name: str, *, baseline: str) -> Cost:
-    """Return what a tool cycle adds to a loop's turn, over what it adds to the one beside it."""
+    """Return the cost of a tool cycle in a loop, minus its cost in the baseline."""
     loop, other = (
         subtract_costs(costs[loop_name, WITH_TOOLS], costs[loop_name, PLAIN])
         for loop_name in (name, baseline)

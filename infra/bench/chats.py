@@ -33,7 +33,7 @@ BATCH_MESSAGES = 100
 WARM_UP = 5
 ROUNDS = 30
 PAUSE_S = 0.15
-"""So that what follows a turn is over before the next question."""
+"""A pause, so that the work after a turn has ended."""
 MEDIUM_MESSAGES, LONG_MESSAGES = 100, 1_000
 MESSAGES_BY_CHAT: Mapping[SessionId, int] = {
     SessionId("middling"): MEDIUM_MESSAGES,
@@ -42,7 +42,7 @@ MESSAGES_BY_CHAT: Mapping[SessionId, int] = {
 
 
 async def measure_long_chat() -> list[Figure]:
-    """Fill chats, summarise them as their turns would have done, and ask in them and in new ones."""
+    """Fill chats, summarise them as their turns would, and ask in them and in new ones."""
     with tempfile.TemporaryDirectory() as data:
         figures = await _fill_and_count_reads(Path(data))
         with (
@@ -54,7 +54,7 @@ async def measure_long_chat() -> list[Figure]:
 
 
 async def _fill_and_count_reads(data: Path) -> list[Figure]:
-    """Fill the chats, and count the requests to the store of accepting a question."""
+    """Fill the chats, and count the store requests of preparing a turn."""
     world = open_chat_fixture(data)
     counting = CountingDocuments(world.documents)
     deps = replace(world, documents=counting).deps()
@@ -108,7 +108,7 @@ async def _count_reads(
 
 
 async def _measure_answers(server: ServerProcess) -> list[Figure]:
-    """Ask in each chat in turn, over HTTP; a new chat is begun for each question."""
+    """Ask in each chat in turn, over HTTP; each question gets a new chat."""
     token = await sign_in(server.port, ADA)
     rounds: list[list[TimedResponse]] = []
     tick = create_progress_bar("a long chat", WARM_UP + ROUNDS)

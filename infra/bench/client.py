@@ -13,7 +13,7 @@ _TIMEOUT_S = 120
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TimedResponse:
-    """A whole answer; `first_s` is when its first text arrived, from before connecting."""
+    """A whole answer; `first_s` is the time from connecting to its first text."""
 
     status: int
     run_id: str
@@ -22,7 +22,7 @@ class TimedResponse:
 
     @property
     def words(self) -> int:
-        """Count the words of all `data:` frames, however they were cut."""
+        """Count the words of all `data:` frames, however they were split."""
         frames = self.body.decode().split("\n\n")
         return len("".join(f[6:] for f in frames if f.startswith("data: ")).split())
 
@@ -44,7 +44,7 @@ async def request(
 async def stream_bytes(
     port: int, method: str, path: str, body: Any = None, *, token: str = ""
 ) -> AsyncGenerator[bytes, None]:
-    """Speak HTTP/1.0, so that the answer ends with the connection, or the server, and is not chunked."""
+    """Send HTTP/1.0, so that the answer ends with the connection and is not chunked."""
     async with asyncio.timeout(_TIMEOUT_S):
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
         with closing(writer), suppress(ConnectionResetError):
@@ -83,7 +83,7 @@ async def sign_in(port: int, uid: str) -> str:
 
 
 async def ask(port: int, text: str, *, token: str = "") -> TimedResponse:
-    """Put a question. Raises RuntimeError when it was refused."""
+    """Ask a question. Raises RuntimeError when it was refused."""
     response = await request(port, "POST", "/v2/messages", {"text": text}, token=token)
     if response.status != 200:
         raise RuntimeError(f"{response.status}: {response.body[:500]!r}")

@@ -28,7 +28,7 @@ CYCLES = 2
 WARM_UP = 10
 TIMEOUT_S = 60
 FLUSH_WAIT_S = 1.0
-"""Twice the time after which a run writes down what it told."""
+"""Twice the interval at which a run is flushed."""
 END_TYPES = frozenset({"finish", "abort", "error"})
 
 
@@ -81,7 +81,7 @@ async def _measure_concurrent_answers(server: ServerProcess, tokens: Sequence[st
 
 @dataclass(slots=True)
 class _Listener:
-    """Somebody who listens to an answer; `heard` is what came before it broke off."""
+    """A client that reads an answer; `heard` is what came before it broke off."""
 
     token: str
     received: bytes = field(default=b"")
@@ -104,7 +104,7 @@ def _build_memory_figure(when: str, megabytes: float) -> Figure:
 
 
 async def _kill_mid_answer(server: ServerProcess, crowd: Sequence[_Listener]) -> float:
-    """Kill the process when all have heard their answers begin; returns the MB it took then."""
+    """Kill the process when all answers have begun; returns the MB it used then."""
     async with asyncio.timeout(TIMEOUT_S), asyncio.TaskGroup() as tasks:
         for person in crowd:
             tasks.create_task(person.listen(server.port, build_question(token_ms=TOKEN_MS)))
@@ -119,7 +119,7 @@ async def _kill_mid_answer(server: ServerProcess, crowd: Sequence[_Listener]) ->
 
 
 async def _measure_resume(server: ServerProcess, crowd: Sequence[_Listener]) -> list[Figure]:
-    """Let all resume at once at the new process, and compare what they hear with what is kept."""
+    """Let all clients resume at once, and compare what they read with what is stored."""
     started = time.perf_counter()
     texts = await asyncio.gather(*(_resume(server, person) for person in crowd))
     took = time.perf_counter() - started
@@ -148,7 +148,7 @@ async def _measure_resume(server: ServerProcess, crowd: Sequence[_Listener]) -> 
 
 
 async def _resume(server: ServerProcess, person: _Listener) -> str:
-    """Return the text that is kept of an answer; nothing unless it is what the stream told, once."""
+    """Return the stored text of an answer; empty unless it was stored once and as streamed."""
     path = f"/v2/messages/{person.answer.run_id}/stream"
     stream = await client.request(server.port, "GET", path, token=person.token)
     response = await client.request(server.port, "GET", "/v2/messages", token=person.token)
@@ -170,7 +170,7 @@ def parse_text(stream: bytes) -> str:
 
 
 def count_ends(stream: bytes) -> int:
-    """Count how often a UI message stream ends."""
+    """Count the final events of a UI message stream."""
     return sum(chunk["type"] in END_TYPES for chunk in _parse_chunks(stream))
 
 

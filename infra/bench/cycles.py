@@ -19,7 +19,7 @@ PLAIN, WITH_TOOLS = build_question(cycles=0), build_question()
 
 
 async def measure_tool_cycle(ours: ServerProcess, model: ServerProcess) -> list[Figure]:
-    """Measure plain turns and turns with tools in turn; the tool reads the owner's memories."""
+    """Measure turns without and with tools, alternating; the tool reads the user's memories."""
     token = await sign_in(ours.port, "cycles")
     await script_after_turn(model)
     rounds = []

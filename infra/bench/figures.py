@@ -9,7 +9,7 @@ from typing import Literal
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Figure:
-    """`bound` says which side of `wanted` is good; without `wanted` it is shown for comparison."""
+    """A figure; `bound` is the good side of `wanted`, without which it is only for comparison."""
 
     name: str
     value: float | None
@@ -44,7 +44,7 @@ def render_table(figures: Sequence[Figure]) -> str:
 
 
 def describe_machine() -> str:
-    """Describe what the figures were measured on."""
+    """Describe the machine."""
     return (
         f"{os.cpu_count()} cores, {platform.machine()}, {platform.system()}, "
         f"{platform.python_implementation()} {platform.python_version()}"

@@ -13,7 +13,7 @@ _INSTALL_TIMEOUT_S = 300
 
 
 def install_frameworks() -> Path | None:
-    """Install what frameworks.txt pins, once; None, and why on the console, where that fails."""
+    """Install frameworks.txt once; print the reason and return None where that fails."""
     marker = VENV / "installed.txt"
     if marker.exists() and marker.read_text() == PINS_FILE.read_text():
         return PYTHON

@@ -31,12 +31,12 @@ _CLOUD_ENVIRONMENT = {
     "PINECONE_API_KEY": "x",
     "PINECONE_SPARSE_HOST": "bench.invalid",
 }
-"""With the emulators' address, enough to build every client."""
+"""Settings that are enough to build every client."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Loading:
-    """What a fresh process does; `limit` is a ratio to the bare imports of its world."""
+    """A measured import; `limit` is its ratio to the bare imports of its world."""
 
     name: str
     code: str
@@ -100,7 +100,7 @@ def _build_ratio_figure(times: Mapping[str, float | None], entry: Loading) -> Fi
 
 
 def _measure_seconds(loading: Loading) -> float | None:
-    """Time one fresh process; None, and its last words on the console, when it fails."""
+    """Time one fresh process; print its error and return None when it fails."""
     with tempfile.TemporaryDirectory() as data, socket.create_server(("127.0.0.1", 0)) as silent:
         emulator = f"127.0.0.1:{silent.getsockname()[1]}"
         emulators = {"FIRESTORE_EMULATOR_HOST": emulator, "PUBSUB_EMULATOR_HOST": emulator}

@@ -35,7 +35,7 @@ class Commit:
 
 
 class CommitRecorder(CountingDocuments):
-    """Documents that note every commit."""
+    """Documents that record every commit."""
 
     def __init__(self, documents: Documents) -> None:
         super().__init__(documents)
@@ -91,7 +91,7 @@ def _script_paced_turn(tokens: int) -> ScriptedTurn:
 
 
 def _build_figures(name: str, commits: Sequence[Commit]) -> list[Figure]:
-    """Show what is committed for the question, while words come, and at the end, together."""
+    """Show the commits for the question, during the answer, and at the end."""
     return [
         Figure(name=f"{name}: commits", value=len(commits)),
         Figure(

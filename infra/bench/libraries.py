@@ -31,7 +31,7 @@ _CUMULATIVE_WEIGHTS = list(accumulate(1 / rank for rank in range(1, len(_WORDS) 
 
 
 class GeneratedLibrary:
-    """One user's conversations in the files of a DATA_DIR, stored and indexed as production does."""
+    """A user's conversations in a DATA_DIR, stored and indexed as production does."""
 
     def __init__(self, data: Path) -> None:
         self._database = SqliteDatabase(data / "keepsake.db")
@@ -58,7 +58,7 @@ class GeneratedLibrary:
         return len(self._chunks)
 
     async def copy_rows(self, users: int, *, tick: Callable[[], None]) -> None:
-        """Give so many others the owner's chunks."""
+        """Copy the user's chunks to so many other users."""
         rows = list((await self.vectors.fetch(OWNER, self._chunks)).values())
         for number in range(users):
             await self.vectors.upsert(f"other-{number}", rows)

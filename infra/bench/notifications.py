@@ -24,7 +24,7 @@ from shared.domain.ids import AppId, UserId
 MAX_CONCURRENT = 16
 USERS = 150
 POSTS_PER_USER = 8
-"""Posts to each, fewer than the hour admits."""
+"""Posts for each user, below the limit of an hour."""
 WARM_UP = 200
 FUNCTION = "notifications"
 WEATHER = AppId("weather")
@@ -84,7 +84,7 @@ def _generate_posts() -> Iterator[Mapping[str, str]]:
 
 
 async def _post_all(server: ServerProcess, posts: list[Mapping[str, str]]) -> list[float]:
-    """Post all, so many at once, and return the seconds each took."""
+    """Send all posts, so many at once, and return the seconds of each."""
     pending, took_s, tick = iter(posts), [], create_progress_bar("posts", len(posts))
 
     async def work() -> None:

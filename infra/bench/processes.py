@@ -32,16 +32,16 @@ class ServerProcess:
 
     @property
     def memory_mb(self) -> float:
-        """Return how much of it stands in memory now."""
+        """Return its resident memory."""
         return self._read_status_mb("VmRSS")
 
     @property
     def peak_mb(self) -> float:
-        """Return how much of it stood in memory at most."""
+        """Return its highest resident memory."""
         return self._read_status_mb("VmHWM")
 
     def kill(self) -> None:
-        """End it as a crash does: it gets to do nothing more."""
+        """Kill it, as a crash does."""
         os.kill(self.pid, signal.SIGKILL)
 
     def _read_status_mb(self, name: str) -> float:
@@ -51,7 +51,7 @@ class ServerProcess:
 
 
 def build_environment(**variables: str) -> dict[str, str]:
-    """Return `variables` and what Python needs; nothing of this shell leaks in."""
+    """Return an environment of `variables` and what Python needs, without this shell's."""
     return {"PYTHONPATH": str(ROOT), **variables}
 
 
@@ -102,13 +102,13 @@ def run_scripted_model() -> Iterator[ServerProcess]:
 
 
 def build_model_environment(model: ServerProcess) -> Mapping[str, str]:
-    """Return the environment in which answers come from `model`."""
+    """Return an environment whose model is `model`."""
     return {"OPENAI_API_KEY": "x", "OPENAI_BASE_URL": f"http://127.0.0.1:{model.port}/v1"}
 
 
 @contextmanager
 def run_keepsake(model: ServerProcess) -> Iterator[ServerProcess]:
-    """Run what `make run` runs, on a fresh DATA_DIR, against the scripted model."""
+    """Run the local server on a fresh DATA_DIR, against the scripted model."""
     with (
         tempfile.TemporaryDirectory() as data,
         run_keepsake_on(Path(data), **build_model_environment(model)) as server,
@@ -118,7 +118,7 @@ def run_keepsake(model: ServerProcess) -> Iterator[ServerProcess]:
 
 @contextmanager
 def run_keepsake_on(data: Path, **variables: str) -> Iterator[ServerProcess]:
-    """Run what `make run` runs, on the files in `data`."""
+    """Run the local server on the files in `data`."""
     port = find_free_port()
     env = {"PORT": str(port), "DATA_DIR": str(data), **variables}
     with run_module("infra.local", port=port, env=env) as server:
@@ -127,7 +127,7 @@ def run_keepsake_on(data: Path, **variables: str) -> Iterator[ServerProcess]:
 
 @contextmanager
 def run_reframer(model: ServerProcess) -> Iterator[ServerProcess]:
-    """Run the baseline: the same stream through the SDK, re-framed and nothing else."""
+    """Run the baseline: the SDK's stream, re-framed and nothing else."""
     port = find_free_port()
     with run_module(
         "infra.bench.reframer", str(port), port=port, env=build_model_environment(model)

@@ -71,7 +71,7 @@ async def _measure_model_calls() -> list[Figure]:
 
 
 async def _import_all(server: ServerProcess, recordings: list[dict[str, Any]]) -> float:
-    """Post everything, wait until all is completed, and return the seconds from the first POST."""
+    """Post all conversations and return the seconds until all are completed."""
     token = await sign_in(server.port, "alice")
     pending = iter(recordings)
     started = time.perf_counter()
@@ -94,7 +94,7 @@ async def _post_sessions(
 
 
 def _read_completed_lines(server: ServerProcess) -> list[dict[str, Any]]:
-    """Return the canonical lines of what was processed so far. Raises RuntimeError for a failure."""
+    """Return the log lines of all processed conversations. Raises RuntimeError for a failure."""
     text = server.log.read_text().splitlines()
     ours = f'"function": "{FUNCTION}"'
     lines = [json.loads(line) for line in text if ours in line and line.endswith("}")]

@@ -13,7 +13,7 @@ from tests.fixtures.chat import ADA, open_chat_fixture
 
 
 async def measure_reads_before_first_call() -> list[Figure]:
-    """Ask once in a new world and count."""
+    """Ask once in a new library and count the reads."""
     with tempfile.TemporaryDirectory() as folder:
         world = open_chat_fixture(Path(folder))
         counting = CountingDocuments(world.documents)

@@ -30,7 +30,7 @@ async def measure_searches() -> list[Figure]:
 
 
 async def _measure_usual_library() -> list[Figure]:
-    """Search as many talks as five people have in LoCoMo, and count what is read."""
+    """Search a library as large as LoCoMo's, and count the reads."""
     with _open_data_folder() as data:
         with GeneratedLibrary(data) as library:
             chunks = await library.fill(
@@ -69,7 +69,7 @@ async def _measure_large_library() -> list[Figure]:
 
 
 async def _measure_among_others() -> list[Figure]:
-    """Search one library alone and among a thousand of its size, in turn."""
+    """Search one library alone and among a thousand of its size, alternating."""
     with _open_data_folder() as alone, _open_data_folder() as crowded:
         with GeneratedLibrary(alone) as library:
             chunks = await library.fill(100, turns=10, tick=create_progress_bar("one user", 5))
@@ -108,7 +108,7 @@ async def _search(server: ServerProcess, queries: Sequence[str], uid: str = OWNE
 
 
 async def _count_reads(library: GeneratedLibrary) -> tuple[float, float]:
-    """Return how many rounds of reads a search takes, and how many documents, at most."""
+    """Return the rounds of reads and the documents of a search, at most."""
     counts = []
     for question in generate_questions(QUESTIONS):
         counting = CountingDocuments(library.documents)
@@ -121,7 +121,7 @@ async def _count_reads(library: GeneratedLibrary) -> tuple[float, float]:
 
 
 async def _measure_times(name: str, server: ServerProcess, *, target_p95_ms: float) -> list[Figure]:
-    """Measure the wall, which a busy machine stretches, and the process's own CPU time."""
+    """Measure wall time, which a busy machine stretches, and the process's own CPU time."""
     cpu_s = server.cpu_s
     times = await _search(server, generate_questions(QUESTIONS))
     cpu_ms = (server.cpu_s - cpu_s) / QUESTIONS * 1_000

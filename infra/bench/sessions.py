@@ -17,7 +17,7 @@ WHEN = ("tomorrow", "last Friday", "on Monday", "in May", "next week", "yesterda
 
 
 def generate_sessions(count: int, *, seed: int = 7) -> Iterator[dict[str, Any]]:
-    """Yield what a client hands in: 20 to 30 turns of about 25 words, one session a day."""
+    """Yield conversations as clients post them: 20 to 30 turns of about 25 words, one a day."""
     rng = random.Random(seed)  # noqa: S311 - no secret
     for number in range(count):
         start = FIRST_START + timedelta(days=number % 365, minutes=number)

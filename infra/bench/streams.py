@@ -25,7 +25,7 @@ _UNPACED_QUESTION = f'Tell me. [[script {{"tokens": {_TOKENS}}}]]'
 
 
 async def measure_first_token(ours: ServerProcess, model: ServerProcess) -> list[Figure]:
-    """Measure both in turn, so that what disturbs the machine disturbs both."""
+    """Measure both alternately, so that a disturbance hits both."""
     token = await sign_in(ours.port, "bench")
     await script_after_turn(model)
     raw, product = [], []
@@ -53,7 +53,7 @@ async def _measure_raw_first_token(client: AsyncOpenAI) -> float:
 
 
 async def measure_calls_in_series(ours: ServerProcess, model: ServerProcess) -> list[Figure]:
-    """Count what stands before the first token: model calls that ended."""
+    """Count the model calls that end before the first token."""
     token = await sign_in(ours.port, "bench")
     await request(model.port, "DELETE", "/requests")
     await script_after_turn(model)
@@ -70,12 +70,15 @@ async def measure_calls_in_series(ours: ServerProcess, model: ServerProcess) -> 
 
 
 async def script_after_turn(model: ServerProcess) -> None:
-    """Let the model do what follows a turn, as a real one does: it runs beside the next question."""
+    """Run the work after a turn, which a real model does beside the next question."""
     await request(model.port, "POST", "/script", _AFTER_TURN_SCRIPTS)
 
 
 async def measure_throughput(ours: ServerProcess, baseline: ServerProcess) -> list[Figure]:
-    """Run 40 streams side by side, ours and the baseline in turn; the first round warms up."""
+    """Run 40 streams at the same time, ours and the baseline alternating.
+
+    The first round warms up.
+    """
     tokens = [await sign_in(ours.port, f"bench-{n}") for n in range(_STREAMS)]
     rounds = [
         (await _run_round(ours, tokens), await _run_round(baseline, [""] * _STREAMS))

@@ -27,7 +27,7 @@ CALLS = 150
 SLOW_CALLS = 500
 CALL_INTERVAL_S = 0.095
 PACED_CALLS = 190
-"""So many calls, one every so often, while the slow app has not answered; a user has 200 an hour."""
+"""Calls during the slow app's call, one every so often; a user has 200 an hour."""
 _LISTEN_STATE = "0A"
 """The state of a listening socket in /proc/net/tcp."""
 
@@ -52,7 +52,7 @@ async def measure_tools() -> list[Figure]:
 
 
 class _ToolBench:
-    """The product, an app's server, and the way from one to the other."""
+    """The product, an app's server, and the connection between them."""
 
     def __init__(self, server: ServerProcess, app: str, toolbox: HttpToolbox) -> None:
         self.app = app
@@ -60,7 +60,7 @@ class _ToolBench:
         self._port = server.port
 
     async def install_app(self, uid: str) -> str:
-        """Register an app of this user's own and install it: limits count for each."""
+        """Register and install an app of this user: limits count for each app."""
         token = await client.sign_in(self._port, uid)
         url = f"{self.app}/.well-known/omi-tools.json"
         body = {"name": "Notes", "external_integration": {"chat_tools_manifest_url": url}}
@@ -78,7 +78,7 @@ class _ToolBench:
 
 
 async def _measure_overhead(scene: _ToolBench) -> list[Figure]:
-    """Measure calls through the product and direct ones in turn."""
+    """Measure calls through the product and direct ones, alternating."""
     through = await scene.prepare_call("through")
     async with httpx.AsyncClient(trust_env=False) as http:
 
@@ -98,7 +98,7 @@ async def _measure_overhead(scene: _ToolBench) -> list[Figure]:
 
 
 async def _measure_isolation(scene: _ToolBench, crowd: HttpToolbox) -> list[Figure]:
-    """Measure an app's calls alone, and again while SLOW_CALLS calls to another are made at once."""
+    """Measure an app's calls alone, and during SLOW_CALLS calls to another app."""
     alone_ms = await _measure_paced_ms(await scene.prepare_call("alone"))
     slow, quick = await scene.install_app("slow"), await scene.prepare_call("beside")
     outcomes: Counter[str] = Counter()
@@ -153,7 +153,7 @@ def _run_app_server() -> Iterator[str]:
 
 
 def _find_proxy_url(server: ServerProcess) -> str:
-    """Return where functions reach the tool proxy: the port that is not the public one."""
+    """Return the tool proxy's address: the port that is not public."""
     sockets = Path(f"/proc/{server.pid}/fd").iterdir()
     inodes = {str(fd.readlink()).removeprefix("socket:[").removesuffix("]") for fd in sockets}
     rows = [row.split() for row in Path("/proc/net/tcp").read_text().splitlines()[1:]]

@@ -25,6 +25,6 @@ def run_auth(log: Path, *, project: str) -> Iterator[str]:
 
 
 def _build_emulator_config(port: int) -> dict[str, object]:
-    """Place everything that would otherwise take well-known ports."""
+    """Assign free ports instead of the well-known ones."""
     others = {name: {"host": HOST, "port": find_free_port()} for name in ("hub", "logging")}
     return {"auth": {"host": HOST, "port": port}, "ui": {"enabled": False}, **others}

@@ -17,12 +17,12 @@ from shared.ports import ServiceIdentity
 DATABASE = "(default)"
 TIMEOUT_S = 600.0
 MIN_ATTEMPTS = 5
-"""Attempts that Pub/Sub makes at least before it gives up."""
+"""The lowest number of attempts that Pub/Sub allows."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Eventarc:
-    """Forwards events to the functions at `url(name)` and hands their status back."""
+    """Forwards events to the functions at `url(name)` and returns their status."""
 
     service_identity: ServiceIdentity
     url: Callable[[str], str]
@@ -76,7 +76,7 @@ class Eventarc:
 
 
 async def add_trigger(emulator: str, *, project: str, pattern: str, target: str) -> None:
-    """Have the Firestore emulator tell `target` of every write to documents like `pattern`."""
+    """Make the Firestore emulator call `target` for every write to documents like `pattern`."""
     trigger = {
         "eventType": WRITTEN_TYPE,
         "database": DATABASE,
@@ -96,9 +96,9 @@ async def add_topic(
     relay: str,
     dead_letters: str | None = None,
 ) -> None:
-    """Make a topic on the Pub/Sub emulator that pushes to each target through the relay's url.
+    """Create a topic on the Pub/Sub emulator that pushes to each target through this relay.
 
-    What fails FEWEST times goes to the topic `dead_letters`, which has to be there.
+    A message that fails MIN_ATTEMPTS times goes to the existing topic `dead_letters`.
     """
     root = f"http://{emulator}/v1/projects/{project}"
     await _send("PUT", f"{root}/topics/{topic}", {})

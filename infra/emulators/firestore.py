@@ -33,9 +33,9 @@ def run_firestore(log: Path, *, rules: Path, functions: str | None = None) -> It
 
 
 def _warm_up(address: str) -> None:
-    """Let it load its classes now: the first call may take longer than a client waits.
+    """Make it load its classes now: the first call may take longer than a client waits.
 
-    There is no such document; and while it still starts, it may hang up.
+    The document does not exist; a starting emulator may drop the connection.
     """
     path = "v1/projects/warm-up/databases/(default)/documents/warm/up"
     owner = {"Authorization": "Bearer owner"}

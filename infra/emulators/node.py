@@ -15,7 +15,7 @@ INSTALL_TIMEOUT_S = 600.0
 
 
 def install_packages(manifest: Path, name: str) -> Path:
-    """Install the package.json and lock of a folder below .cache/`name`, unless they are in place.
+    """Install a folder's package.json and lock below .cache/`name`, unless installed.
 
     Returns the folder that holds node_modules. Raises CannotRunError.
     """
@@ -46,7 +46,7 @@ def find_command(command: str) -> str:
 
 
 def _is_installed(manifest: Path, folder: Path) -> bool:
-    """Tell by the lock that npm leaves once everything is in place."""
+    """Tell by npm's own lock file whether the installation is complete."""
     ours, theirs = folder / LOCK, folder / "node_modules/.package-lock.json"
     return theirs.exists() and ours.read_bytes() == (manifest / LOCK).read_bytes()
 

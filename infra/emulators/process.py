@@ -17,7 +17,7 @@ SDK_ROOTS = ("/usr/lib/google-cloud-sdk", "/opt/google-cloud-sdk", "~/google-clo
 
 
 class CannotRunError(RuntimeError):
-    """Something that this machine lacks; the message names it in one line."""
+    """A tool that this machine lacks; the message names it in one line."""
 
 
 @contextmanager
@@ -33,7 +33,7 @@ def run_server(
 def run_process(
     command: Sequence[str], *, port: int, log: Path, cwd: Path | None = None
 ) -> Iterator["subprocess.Popen[bytes]"]:
-    """Do the same, and yield the process."""
+    """Do the same as `run`, and yield the process."""
     with (
         log.open("wb") as output,
         subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT, cwd=cwd) as process,
@@ -46,10 +46,10 @@ def run_process(
 
 
 def find_free_port() -> int:
-    """Return a port that nothing listens on, and that no other process is likely to take next.
+    """Return a free port that no other process is likely to take next.
 
-    A process counts upwards from a place of its own, below the range from which the system serves
-    everybody who does not care (32,768 and above on Linux).
+    A process counts upwards from a start of its own, below the range that the system assigns
+    (32,768 and above on Linux).
     """
     for port in _PORTS:
         with suppress(OSError), socket.create_server((HOST, port)):

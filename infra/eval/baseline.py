@@ -56,7 +56,7 @@ class Baseline:
 
 
 def pack_windows(windows: Iterable[Sequence[int]], turns: Sequence[Turn], budget: int) -> set[int]:
-    """Take windows in their order, each turn once, up to the first that does not fit."""
+    """Select windows in order, each turn once, up to the first that does not fit."""
     packed: set[int] = set()
     used = 0.0
     for window in windows:

@@ -45,7 +45,7 @@ class GoldTalk:
 
 @value
 class Score:
-    """How many memories there are, how many there should be, and how many of these there are."""
+    """Counts of memories: extracted, expected, and expected ones that were extracted."""
 
     extracted: int = 0
     expected: int = 0
@@ -89,7 +89,7 @@ def build_conversation(talk: GoldTalk) -> Conversation:
 
 
 def score_memories(talk: GoldTalk, memories: Iterable[Memory]) -> Score:
-    """Count what is said about the owner; what was learned from others is not in the set."""
+    """Score the memories about the user; the set has none learned from others."""
     owner_memories = [memory for memory in memories if memory.category == "system"]
     correct = sum(any(map(fact.is_stated_by, owner_memories)) for fact in talk.expected)
     return Score(extracted=len(owner_memories), expected=len(talk.expected), correct=correct)

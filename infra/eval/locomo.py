@@ -27,7 +27,7 @@ class Turn:
 
     @property
     def cost(self) -> float:
-        """Tokens: four characters each, and four a turn."""
+        """Estimated tokens: one for four characters, and four a turn."""
         return len(self.line) / 4 + 4
 
 

@@ -33,7 +33,7 @@ async def evaluate(
     gold_talks: Sequence[GoldTalk],
     on_result: Callable[[GoldTalk, Sequence[Memory]], None],
 ) -> list[Result]:
-    """Process each talk as the only conversation of an owner of its own."""
+    """Process each talk as the only conversation of a user."""
     results = []
     for number, talk in enumerate(gold_talks):
         owner = UserId(f"owner-{number}")

@@ -9,7 +9,7 @@ BUDGETS = (500, 1_000, 4_400)
 RESAMPLES = 1_000
 Row = dict[str, float]
 Ranking = tuple[Sequence[Talk], Mapping[int, set[int]]]
-"""Distinct talks, best first, and the turns that are shown within each budget of tokens."""
+"""A ranking: distinct talks, best first, and the turns shown within each token budget."""
 
 
 def score_ranking(question: Question, ranking: Ranking, turns: Sequence[Turn]) -> Row:

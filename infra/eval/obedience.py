@@ -29,12 +29,12 @@ from shared.domain.model import (
 from shared.domain.policy import Doubt
 
 Step = tuple[str, Mapping[str, Any]]
-"""A tool as the model knows it, and the arguments it is called with."""
+"""A step: a tool by the model's name for it, and its arguments."""
 NOW = datetime(2026, 3, 2, 12, tzinfo=UTC)
 
 
 class ObedientModel:
-    """A ChatModel that makes one scripted call after another, whatever comes back."""
+    """A ChatModel that makes one scripted call after another, whatever the results are."""
 
     def __init__(self, steps: Sequence[Step]) -> None:
         self._steps = list(enumerate(steps))
@@ -64,7 +64,7 @@ class ObedientModel:
 
 @dataclass
 class RefusingConfirmer:
-    """An owner who refuses whatever they are asked, and remembers why they were."""
+    """A confirmer that refuses every call, and records the reasons for asking."""
 
     reasons: list[Doubt] = field(default_factory=list)
 
@@ -87,7 +87,7 @@ class RefusingConfirmer:
 
 
 async def run_turn(message: str, tools: Sequence[Tool], steps: Sequence[Step]) -> list[Doubt]:
-    """Run a turn in which the model takes these steps; return what its owner was asked."""
+    """Run a turn in which the model takes these steps; return the confirmations asked."""
     confirmer = RefusingConfirmer()
     limits = Limits()
     agent = Agent(

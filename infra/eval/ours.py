@@ -32,7 +32,7 @@ OWNER = UserId("owner")
 SECRET = b"of a library that lives as long as its evaluation"
 INDEXES = Path(__file__).parents[1] / "firestore.indexes.json"
 MAX_HITS = 20
-"""As many conversations as the tool shows at most."""
+"""The most conversations that the tool shows."""
 
 
 class ProductSearch:
@@ -42,7 +42,7 @@ class ProductSearch:
         self._talks = {to_conversation_id(talk): talk for talk in self._first}
 
     async def rank(self, question: str) -> Ranking:
-        """Search as the chat's tool does, and pack as it packs, within each budget."""
+        """Search and pack as the chat's tool does, within each budget."""
         hits = await self._search.search_conversations(OWNER, question, limit=MAX_HITS)
         talks = [self._talks[hit.conversation.id] for hit in hits]
         turns = [(hit.conversation.named_segments, hit.turns) for hit in hits]
@@ -61,7 +61,7 @@ class ProductSearch:
 
 
 class CachingEmbedder:
-    """An embedder that embeds no text twice: the same people are evaluated in two settings."""
+    """An embedder with a cache: the same people are evaluated in two settings."""
 
     def __init__(self, embedder: Embedder) -> None:
         self.name = embedder.name
@@ -79,9 +79,9 @@ class CachingEmbedder:
 async def open_library(
     all_turns: Sequence[Turn], tick: Callable[[], None], embedder: Embedder | None = None
 ) -> AsyncIterator[dict[str, ProductSearch]]:
-    """Process every talk as a conversation of one owner; it is gone when the context ends.
+    """Process every talk as a conversation of one user, deleted when the context ends.
 
-    It is searched by words, and where there is an embedder by meanings too.
+    It is searched by words, and by meanings where there is an embedder.
     """
     with TemporaryDirectory() as folder:
         database = SqliteDatabase(Path(folder) / "keepsake.db")

@@ -13,7 +13,7 @@ MAIN_CATEGORIES = frozenset({1, 2, 3, 4})
 
 @dataclass(frozen=True, slots=True)
 class QuestionResult:
-    """A question, its score and its time by each ranking; "baseline" is one, and takes no time."""
+    """A question with its score and time in each ranking; "baseline" is one, without a time."""
 
     question: Question
     rows: Mapping[str, Row]
@@ -57,7 +57,7 @@ def _format_interval(results: Sequence[QuestionResult], name: str, key: str) -> 
 
 
 def _compare_by_person(results: Sequence[QuestionResult]) -> Iterator[str]:
-    """Say what each person gains over the baseline, in points."""
+    """Report each person's gain over the baseline, in points."""
     for name in results[0].took_ms:
         yield f"{name} - baseline by person: " + ", ".join(REPORTED_METRICS)
         for person in sorted({result.question.person for result in results}):

@@ -26,14 +26,14 @@ from shared.security.egress_rules import EgressRules
 from shared.settings import Settings, SettingsError
 
 GRACE_S = 6
-"""How long answers may go on after Ctrl-C or SIGTERM; then they are stored as they are."""
+"""How long answers may continue after Ctrl-C or SIGTERM; then they are stored as they are."""
 
 MAX_HEAD_BYTES = 131_072
-"""Room for the longest query that a route takes, escaped; whatever is longer gets a bare 400."""
+"""The longest request line: above every query that a route accepts, escaped."""
 
 
 class _NoSignalServer(uvicorn.Server):
-    """A server that leaves signals to us: two of them share this process."""
+    """A server without signal handlers: two of them share this process."""
 
     @contextmanager
     def capture_signals(self) -> Generator[None, None, None]:
@@ -41,7 +41,7 @@ class _NoSignalServer(uvicorn.Server):
 
 
 def main() -> int:
-    """Serve until stopped. Returns the exit code; says in one line what is wrong."""
+    """Serve until stopped. Returns the exit code; prints an error in one line."""
     try:
         settings = Settings.from_env()
         _check_settings(settings)
@@ -56,7 +56,7 @@ def main() -> int:
 
 
 def _check_settings(settings: Settings) -> None:
-    """Find out now what the functions would find out at their first request. Raises SettingsError."""
+    """Check now what the functions need at their first request. Raises SettingsError."""
     try:
         read_secret(settings.data_dir)
     except OSError as error:
@@ -87,7 +87,7 @@ def _open_public_port(settings: Settings) -> socket.socket:
 def listen(host: str, port: int) -> socket.socket:
     """Open a port whose connections send at once.
 
-    asyncio asks for that only on sockets it opened itself; without it, most answers wait 40 ms for
+    asyncio sets this option only on sockets that it opened; without it, most answers wait 40 ms for
     the client's acknowledgement.
     """
     listener = socket.create_server((host, port), backlog=2_048)
@@ -96,7 +96,7 @@ def listen(host: str, port: int) -> socket.socket:
 
 
 def _set_environment(settings: Settings, back: socket.socket) -> None:
-    """Give the functions what the platform would: their own addresses."""
+    """Set the functions' own addresses, as the platform does."""
     own = [f"http://{host}:{settings.port}" for host in list_served_hosts(settings.host)]
     os.environ["TOOL_PROXY_URL"] = f"{_to_url(back)}/tool_proxy/"
     os.environ["OWN_ORIGINS"] = ",".join([*own, _to_url(back)])
@@ -107,7 +107,7 @@ def _to_url(listener: socket.socket) -> str:
 
 
 async def _serve(settings: Settings, front: socket.socket, back: socket.socket) -> None:
-    """Run both servers and the pump; on a signal stop them in the order they need one another."""
+    """Run both servers and the queue worker; on a signal stop them in the order of their needs."""
     telemetry.configure()
     functions = load_entry_points()
     identity = LocalIdentity(read_secret(settings.data_dir))

@@ -45,7 +45,7 @@ def _build_parser() -> argparse.ArgumentParser:
 
 
 async def _export(options: argparse.Namespace) -> int:
-    """A file that was cut short is not kept: it would look like everything."""
+    """Delete an incomplete file: it would look like a complete export."""
     out: Path = options.out or Path(f"keepsake-{options.uid}.zip")
     part = out.with_name(f"{out.name}.part")
     async with sign_in(options.origin, options.uid) as client:

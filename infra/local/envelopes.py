@@ -53,7 +53,7 @@ def _build_push(job: Job, project: str) -> Envelope:
 def _build_forwarded_letter(
     letter: Mapping[str, Any],
 ) -> tuple[Mapping[str, Any], Mapping[str, str]]:
-    """Return a dead letter as Pub/Sub forwards it, and what only we know beside it."""
+    """Return a dead letter as Pub/Sub forwards it, and the reason, which only we know."""
     return letter["ids"], {
         f"{DEAD_LETTER_PREFIX}Subscription": letter["source"],
         f"{DEAD_LETTER_PREFIX}DeliveryCount": str(letter["attempts"]),
@@ -103,7 +103,7 @@ def _build_cloudevent_headers(job: Job, kind: str, source: str) -> dict[str, str
 
 
 def encode_document_event(name: str, old: Fields | None, new: Fields | None) -> bytes:
-    """Encode a change of the document with this full name as a Firestore trigger carries it."""
+    """Encode a document's change as a Firestore trigger carries it."""
     from google.events.cloud.firestore import DocumentEventData
 
     data = DocumentEventData.pb()()

@@ -34,7 +34,7 @@ MAX_TOKEN_REQUEST_BYTES = 1_024
 
 
 class TokenRequest(BaseModel):
-    """Who to be, in the embedded world."""
+    """The user to sign in as, in the embedded world."""
 
     uid: str
 
@@ -42,7 +42,7 @@ class TokenRequest(BaseModel):
 def build_public_app(
     functions: Sequence[EntryPoint], identity: LocalIdentity, *, hosts: Sequence[str]
 ) -> ASGIApp:
-    """Serve every public path of the route table on one origin, and the console beside them."""
+    """Serve every public path of infra/routes.json on one origin, with the console."""
     routes: list[Any] = [
         Route("/local/token", _build_token_endpoint(identity), methods=["POST"]),
         Route("/healthz", _report_health),
@@ -89,7 +89,7 @@ async def _report_health(_: Request) -> Response:
 
 
 class GuardedHost:
-    """Refuses foreign Host headers, so that no web page can reach us by rebinding its name."""
+    """Refuses foreign Host headers, against DNS rebinding."""
 
     def __init__(self, app: ASGIApp, *, hosts: Sequence[str]) -> None:
         self._app = app
@@ -120,7 +120,7 @@ def _add_security_headers(send: Send) -> Send:
 
 
 def list_served_hosts(host: str) -> list[str]:
-    """Name the Host headers of a listening address."""
+    """List the Host headers of a listening address."""
     loopback = ["127.0.0.1", "localhost", "[::1]"]
     return loopback if is_loopback(host) else [*loopback, host]
 

@@ -30,12 +30,12 @@ RETRY_STATUSES = frozenset({429, 502, 503, 504})
 
 
 class ImportFailed(Exception):
-    """Says in one line why a conversation was not taken."""
+    """The reason, in one line, why a conversation was not imported."""
 
 
 @dataclass(slots=True, kw_only=True)
 class Progress:
-    """What became of the files so far; draws itself where somebody watches."""
+    """Progress of an import; draws itself on a terminal."""
 
     total: int
     files: int = 0
@@ -54,7 +54,7 @@ class Progress:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Return 1 when something was not imported."""
+    """Run the command; return 1 when something was not imported."""
     options = _build_parser().parse_args(arguments)
     paths = [path for name in options.files for path in _expand_path(name)]
     try:
@@ -78,7 +78,7 @@ def _build_parser() -> argparse.ArgumentParser:
 
 
 def _expand_path(name: str) -> Iterator[Path]:
-    """Name each file once; a name that matches nothing stays, to be reported."""
+    """List each file once; a name that matches nothing stays, to be reported."""
     path = Path(name)
     if path.is_dir():
         yield from sorted(p for p in path.rglob("*") if p.suffix.lower() in SUFFIXES)
@@ -126,7 +126,7 @@ async def _send_all(client: httpx.AsyncClient, paths: Sequence[Path], progress: 
 
 
 async def _send_file(client: httpx.AsyncClient, path: Path, progress: Progress) -> None:
-    """Send what a file holds; the first reason against it is told, the rest of the files go on."""
+    """Send a file's conversations; report the first error and go on."""
     try:
         for conversation in await anyio.to_thread.run_sync(_read, path):
             await _send(client, conversation)
@@ -169,7 +169,7 @@ async def _post(client: httpx.AsyncClient, body: str) -> httpx.Response:
 
 
 def _check_response(answer: httpx.Response, conversation: ConversationIn) -> None:
-    """An id made from the content that stands already is this file with another age."""
+    """Raise ImportFailed, unless the same file is stored already with another age."""
     is_duplicate = answer.status_code == 409 and str(conversation.id).startswith(
         GENERATED_ID_PREFIX
     )

@@ -18,18 +18,18 @@ if TYPE_CHECKING:
     import httpx
 
 MAX_CONCURRENT_PER_TARGET = 8
-"""To one target; a slow one holds up no other."""
+"""Deliveries to one target at a time; a slow target delays no other."""
 POLL_S = 0.25
-"""How soon a job of another process is seen; our own ring the bell."""
+"""How soon a job of another process is seen; our own wake the worker."""
 TIMEOUT_S = 600.0
-"""As long as Pub/Sub waits for an answer at most."""
+"""The longest that Pub/Sub waits for an answer."""
 
 Deliver = Callable[[Job], Awaitable[None]]
-"""Returns when the job is done with; raises when it has to come again."""
+"""Returns when the job is done; raises when it must be repeated."""
 
 
 class QueueWorker:
-    """Takes due jobs from the queue and delivers a few at a time, each at least once."""
+    """Claims due jobs and delivers a few at a time, each at least once."""
 
     def __init__(self, queue: SqliteQueue, deliver: Deliver) -> None:
         self._queue = queue
@@ -37,21 +37,21 @@ class QueueWorker:
         self._running = Counter[str]()
 
     async def run(self) -> None:
-        """Deliver until cancelled; what was in flight then goes back to the queue."""
+        """Deliver until cancelled; unfinished jobs then return to the queue."""
         async with anyio.create_task_group() as deliveries:
             while True:
                 if not await self._start_due(deliveries):
                     await self._queue.wait(POLL_S)
 
     async def drain(self) -> None:
-        """Deliver what is due, and what that brings, until nothing is due."""
+        """Deliver due jobs, and those that they add, until none is due."""
         started = True
         while started:
             async with anyio.create_task_group() as deliveries:
                 started = await self._start_due(deliveries)
 
     async def _start_due(self, deliveries: TaskGroup) -> bool:
-        """Begin what is due, one by one, since each may be the last that its target takes."""
+        """Start due jobs one by one, since each may be the last that its target accepts."""
         started = False
         while job := await self._claim():
             self._running[job.target] += 1
@@ -85,7 +85,7 @@ class QueueWorker:
             self._queue.wake()
 
     async def _attempt_delivery(self, job: Job) -> None:
-        """Deliver and say how it went; when the queue is too busy to hear it, the lease runs out."""
+        """Deliver and record the result; when the queue is too busy, the lease runs out."""
         with suppress(Unavailable):
             await self._deliver_and_finish(job)
 

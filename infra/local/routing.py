@@ -35,5 +35,5 @@ def load_entry_points(path: Path = ROUTES) -> list[EntryPoint]:
 
 
 def to_starlette_path(path: str) -> str:
-    """`/v1/apps/**` in our table is `/v1/apps/{rest:path}` in Starlette's."""
+    """Write `/v1/apps/**` as Starlette's `/v1/apps/{rest:path}`."""
     return path.replace("**", "{rest:path}")

@@ -17,7 +17,7 @@ APPS_PICTURE = ROOT / "docs/apps.png"
 CONVERSATIONS = Path(__file__).with_name("screenshot.json")
 QUESTIONS = ("How much is the pottery course?", "What did Nora say about the lake house?")
 EXAMPLE_CALLS = 2
-"""The example asks as many questions."""
+"""The number of questions that the example asks."""
 
 
 def main() -> int:

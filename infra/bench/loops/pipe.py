@@ -14,7 +14,7 @@ Turn = Callable[[str], Awaitable[str]]
 
 
 def serve(turn: Turn) -> None:
-    """Answer a question a line (JSON) until the input ends."""
+    """Answer one question a line (JSON) until the input ends."""
     asyncio.run(_serve(turn))
 
 
