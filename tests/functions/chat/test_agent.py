@@ -118,17 +118,17 @@ async def test_a_question_that_needs_no_tool_takes_one_model_call_p1() -> None:
 async def test_tools_run_concurrently_and_their_results_keep_call_order_p3() -> None:
     first, second, third = anyio.Event(), anyio.Event(), anyio.Event()
 
-    async def waits_for_second(_: Mapping[str, Any]) -> ResultRenderer:
+    async def wait_for_second(_: Mapping[str, Any]) -> ResultRenderer:
         first.set()
         await second.wait()
         return render_fixed("one")
 
-    async def waits_for_third(_: Mapping[str, Any]) -> ResultRenderer:
+    async def wait_for_third(_: Mapping[str, Any]) -> ResultRenderer:
         await third.wait()
         second.set()
         return render_fixed("two")
 
-    async def waits_for_first(_: Mapping[str, Any]) -> ResultRenderer:
+    async def wait_for_first(_: Mapping[str, Any]) -> ResultRenderer:
         await first.wait()
         third.set()
         return render_fixed("three")
@@ -138,9 +138,9 @@ async def test_tools_run_concurrently_and_their_results_keep_call_order_p3() -> 
         await collect_events(
             build_agent(
                 model,
-                build_tool("a", waits_for_second),
-                build_tool("b", waits_for_third),
-                build_tool("c", waits_for_first),
+                build_tool("a", wait_for_second),
+                build_tool("b", wait_for_third),
+                build_tool("c", wait_for_first),
             )
         )
 
@@ -193,13 +193,13 @@ async def test_text_before_a_tool_call_is_a_paragraph_of_its_own() -> None:
 async def test_an_invalid_or_failing_call_becomes_an_error_text_for_the_model_x42(
     name: str, arguments: str, expected: str
 ) -> None:
-    async def refuses(_: Mapping[str, Any]) -> ResultRenderer:
+    async def raise_refusal(_: Mapping[str, Any]) -> ResultRenderer:
         raise ToolRefused("send a date")
 
-    async def fails(_: Mapping[str, Any]) -> ResultRenderer:
+    async def raise_failure(_: Mapping[str, Any]) -> ResultRenderer:
         raise ToolFailed("the shop is closed")
 
-    async def down(_: Mapping[str, Any]) -> ResultRenderer:
+    async def raise_unavailable(_: Mapping[str, Any]) -> ResultRenderer:
         raise Unavailable("10.0.0.7 refused")
 
     tool_call = ToolCallRequested(ToolCall(id="call_0", name=name, arguments=arguments))
@@ -209,9 +209,9 @@ async def test_an_invalid_or_failing_call_becomes_an_error_text_for_the_model_x4
             build_agent(
                 model,
                 build_tool("a", echo),
-                build_tool("refuses", refuses),
-                build_tool("fails", fails),
-                build_tool("down", down),
+                build_tool("refuses", raise_refusal),
+                build_tool("fails", raise_failure),
+                build_tool("down", raise_unavailable),
                 build_tool("breaks", raise_bug),
             )
         )
@@ -223,13 +223,13 @@ async def test_an_invalid_or_failing_call_becomes_an_error_text_for_the_model_x4
 
 
 async def test_a_tool_call_that_does_not_answer_times_out_p10() -> None:
-    async def stalls(_: Mapping[str, Any]) -> ResultRenderer:
+    async def wait_forever(_: Mapping[str, Any]) -> ResultRenderer:
         await anyio.sleep_forever()
         raise AssertionError
 
     with ScriptedModel(script_calls(("a", {})), script_answer("ok")) as model:
-        running = build_agent(model, build_tool("a", stalls))
-        running.toolkit = Toolkit([build_tool("a", stalls)], timeout_s=0.01)
+        running = build_agent(model, build_tool("a", wait_forever))
+        running.toolkit = Toolkit([build_tool("a", wait_forever)], timeout_s=0.01)
         await collect_events(running)
 
     assert model.calls[1].messages[-1].text == "Error: a did not answer within 0.01 seconds."
@@ -238,14 +238,14 @@ async def test_a_tool_call_that_does_not_answer_times_out_p10() -> None:
 async def test_no_call_of_a_cycle_that_exceeds_the_call_limit_starts_p10() -> None:
     started_numbers: list[int] = []
 
-    async def counts(arguments: Mapping[str, Any]) -> ResultRenderer:
+    async def record_start(arguments: Mapping[str, Any]) -> ResultRenderer:
         started_numbers.append(arguments["n"])
         return render_fixed("ok")
 
     first_calls = script_calls(*(("a", {"n": n}) for n in range(8)))
     second_calls = script_calls(*(("a", {"n": n}) for n in range(8, 11)))
     with ScriptedModel(first_calls, second_calls) as model:
-        running = build_agent(model, build_tool("a", counts))
+        running = build_agent(model, build_tool("a", record_start))
         events = await collect_events(running)
 
     assert started_numbers == list(range(8))
@@ -255,20 +255,20 @@ async def test_no_call_of_a_cycle_that_exceeds_the_call_limit_starts_p10() -> No
 
 
 async def test_repeating_the_same_call_ends_the_turn_p10() -> None:
-    again = script_calls(("a", {"query": "ann", "limit": 5}))
-    with ScriptedModel(again, again, again) as model:
+    calls = script_calls(("a", {"query": "ann", "limit": 5}))
+    with ScriptedModel(calls, calls, calls) as model:
         text = await collect_text(build_agent(model, build_tool("a", echo)))
 
     assert text == user_texts.CALL_REPEATED
 
 
 async def test_too_much_context_ends_the_turn_p10() -> None:
-    async def floods(_: Mapping[str, Any]) -> ResultRenderer:
+    async def return_long_text(_: Mapping[str, Any]) -> ResultRenderer:
         return render_fixed("x" * 4_000)
 
     with ScriptedModel(script_calls(("a", {}))) as model:
         text = await collect_text(
-            build_agent(model, build_tool("a", floods), limits=Limits(context_tokens=900))
+            build_agent(model, build_tool("a", return_long_text), limits=Limits(context_tokens=900))
         )
 
     assert text == user_texts.TOO_MUCH_CONTEXT
@@ -303,11 +303,11 @@ async def test_calls_in_the_last_cycle_are_not_run() -> None:
 
 
 async def test_an_overlong_result_keeps_its_head_and_tail() -> None:
-    async def floods(_: Mapping[str, Any]) -> ResultRenderer:
+    async def return_long_text(_: Mapping[str, Any]) -> ResultRenderer:
         return render_fixed("a" * 100_000 + "b" * 100_000)
 
     with ScriptedModel(script_calls(("a", {})), script_answer("ok")) as model:
-        await collect_events(build_agent(model, build_tool("a", floods)))
+        await collect_events(build_agent(model, build_tool("a", return_long_text)))
 
     result = model.calls[1].messages[-1]
     assert isinstance(result, ToolResult)
@@ -511,11 +511,11 @@ async def test_pending_text_is_flushed_before_the_text_of_a_limit() -> None:
 
 
 async def test_the_displayed_result_is_truncated_and_the_model_reads_all_of_it() -> None:
-    async def floods(_: Mapping[str, Any]) -> ResultRenderer:
+    async def return_long_text(_: Mapping[str, Any]) -> ResultRenderer:
         return render_fixed("x" * 20_000)
 
     with ScriptedModel(script_calls(("a", {})), script_answer("ok")) as model:
-        events = await collect_events(build_agent(model, build_tool("a", floods)))
+        events = await collect_events(build_agent(model, build_tool("a", return_long_text)))
 
     (result,) = [event for event in events if isinstance(event, ToolEnded)]
     assert len(result.output) < 2_100
@@ -571,7 +571,7 @@ async def test_a_tool_without_its_account_returns_the_connect_url_t7() -> None:
 async def test_images_and_invented_links_are_removed_from_an_answer_t11() -> None:
     """In every model call, however the stream is split; a link from a tool's result stays."""
 
-    async def finds_link(_: Mapping[str, Any]) -> ResultRenderer:
+    async def return_link(_: Mapping[str, Any]) -> ResultRenderer:
         return render_fixed('{"url": "https://ann.example/lease"}')
 
     first = script_calls(("a", {}), text="![q](https://evil.example/4711)")
@@ -579,7 +579,7 @@ async def test_images_and_invented_links_are_removed_from_an_answer_t11() -> Non
         "See [it](https:", "//ann.example/lease) and https://evil", ".example/", "4711"
     )
     with ScriptedModel(first, last) as model:
-        text = await collect_text(build_agent(model, build_tool("a", finds_link)))
+        text = await collect_text(build_agent(model, build_tool("a", return_link)))
 
     assert text == (
         "[q] (hxxps://evil(.)example/4711)\n\n"
@@ -592,12 +592,12 @@ async def test_the_result_of_a_tool_search_makes_no_later_call_need_confirmation
     app = Source(kind="app", id="w1", name="Weather")
     app_tool = replace(build_tool("b", echo), source=app, side_effect=True)
 
-    async def finds_tool(_: Mapping[str, Any]) -> ResultRenderer:
+    async def return_tool(_: Mapping[str, Any]) -> ResultRenderer:
         return ToolSearchResult(text="b", tools=[app_tool])
 
     with ScriptedModel(
         script_calls(("a", {})), script_calls(("b", {})), script_answer("done")
     ) as model:
-        events = await collect_events(build_agent(model, build_tool("a", finds_tool)))
+        events = await collect_events(build_agent(model, build_tool("a", return_tool)))
 
     assert [e.output for e in events if isinstance(e, ToolEnded)] == ["b", "echo {}"]
