@@ -1,4 +1,4 @@
-"""What a web client makes of our streams: the official `ai` package, run by Node.js."""
+"""Streams as a web client reads them: the official `ai` package, run by Node.js."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""What services answer, as their documentation shows it."""
+"""Recorded answers of services, as their documentation shows them."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Which query shapes need a composite index: https://firebase.google.com/docs/firestore/query-data/indexing."""
+"""Query shapes that need a composite index: https://firebase.google.com/docs/firestore/query-data/indexing."""
 
 import json
 from pathlib import Path

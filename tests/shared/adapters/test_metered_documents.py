@@ -1,4 +1,4 @@
-"""What documents cost, counted where the work is done (C75)."""
+"""Reads and writes of documents, counted as Firestore bills them (C75)."""
 
 from collections.abc import Awaitable, Callable
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""How Pinecone's answers become ours."""
+"""Translation of Pinecone's answers into ours."""
 
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import replace

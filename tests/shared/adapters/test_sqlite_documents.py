@@ -1,4 +1,4 @@
-"""What Firestore's emulator does not show: index entries, listeners, many hands on one file."""
+"""SQLite documents beyond the contract: index entries, listeners, several processes on one file."""
 
 import asyncio
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What only the SQLite vector index must show: several processes on one file stay right."""
+"""SQLite vectors beyond the contract: several processes on one file."""
 
 from collections.abc import Iterator
 from contextlib import ExitStack

@@ -1,4 +1,4 @@
-"""What counts as a word."""
+"""Words: counting, truncating and normalising."""
 
 import pytest
 from hypothesis import given
