@@ -4,7 +4,6 @@ from typing import Annotated, Literal
 from urllib.parse import quote
 
 from pydantic import Field
-from pydantic_core import to_json
 
 from shared.arguments import Arguments
 from shared.domain.connection import OauthClient, Tokens
@@ -17,7 +16,7 @@ from shared.integrations.service import (
     ServiceRequest,
     ServiceResponse,
     ServiceTool,
-    build_basic_auth,
+    build_json_revocation,
     format_list,
     to_one_line,
 )
@@ -121,16 +120,9 @@ def _format_state(issue: _Issue) -> str:
 
 
 def _build_revocation(client: OauthClient, tokens: Tokens) -> EgressRequest:
-    return EgressRequest(
-        method="DELETE",
-        url=f"{API}/applications/{quote(client.id, safe='')}/grant",
-        headers={
-            **HEADERS,
-            "Authorization": build_basic_auth(client),
-            "Content-Type": "application/json",
-        },
-        body=to_json({"access_token": tokens.access_token}),
-    )
+    url = f"{API}/applications/{quote(client.id, safe='')}/grant"
+    body = {"access_token": tokens.access_token}
+    return build_json_revocation("DELETE", url, client, body, HEADERS)
 
 
 INTEGRATION = Integration(
@@ -151,16 +143,11 @@ INTEGRATION = Integration(
     ),
     tools=(
         ServiceTool(
-            name="get_github_pull_requests",
-            status="Checking pull requests",
-            arguments_type=GetGithubPullRequests,
-            run=_list_pull_requests,
+            "get_github_pull_requests",
+            "Checking pull requests",
+            GetGithubPullRequests,
+            _list_pull_requests,
         ),
-        ServiceTool(
-            name="get_github_issues",
-            status="Checking issues",
-            arguments_type=GetGithubIssues,
-            run=_list_issues,
-        ),
+        ServiceTool("get_github_issues", "Checking issues", GetGithubIssues, _list_issues),
     ),
 )

@@ -201,17 +201,7 @@ INTEGRATION = Integration(
         account_name_path="email",
     ),
     tools=(
-        ServiceTool(
-            name="get_gmail_messages",
-            status="Checking mail",
-            arguments_type=GetGmailMessages,
-            run=_list_messages,
-        ),
-        ServiceTool(
-            name="read_gmail_message",
-            status="Reading mail",
-            arguments_type=ReadGmailMessage,
-            run=_read_message,
-        ),
+        ServiceTool("get_gmail_messages", "Checking mail", GetGmailMessages, _list_messages),
+        ServiceTool("read_gmail_message", "Reading mail", ReadGmailMessage, _read_message),
     ),
 )

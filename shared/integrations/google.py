@@ -1,22 +1,14 @@
 """Google's OAuth provider, shared by Gmail and Google Calendar."""
 
-from urllib.parse import urlencode
-
 from shared.domain.connection import OauthClient, Tokens
-from shared.integrations.service import OAuthProvider
+from shared.integrations.service import OAuthProvider, build_form_revocation
 from shared.ports import EgressRequest
 
 ACCOUNT_URL = "https://openidconnect.googleapis.com/v1/userinfo"
 
 
 def _build_revocation(_: OauthClient, tokens: Tokens) -> EgressRequest:
-    body = urlencode({"token": tokens.refresh_token or tokens.access_token})
-    return EgressRequest(
-        method="POST",
-        url="https://oauth2.googleapis.com/revoke",
-        headers={"Content-Type": "application/x-www-form-urlencoded"},
-        body=body.encode(),
-    )
+    return build_form_revocation("https://oauth2.googleapis.com/revoke", tokens)
 
 
 GOOGLE = OAuthProvider(

@@ -65,13 +65,16 @@ class CreateCalendarEvent(Arguments):
         return self
 
 
-class UpdateCalendarEvent(Arguments):
-    """Change one event; name it by event_id, or by event_title and perhaps the dates it lies between."""
-
+class _EventSelection(Arguments):
     event_id: EventId | None = None
     event_title: Title | None = None
     start_date: Date = None
     end_date: Date = None
+
+
+class UpdateCalendarEvent(_EventSelection):
+    """Change one event; name it by event_id, or by event_title and perhaps the dates it lies between."""
+
     title: Title | None = None
     start_time: Time | None = None
     end_time: Time | None = None
@@ -82,13 +85,8 @@ class UpdateCalendarEvent(Arguments):
     set_attendees: Addresses | None = None
 
 
-class DeleteCalendarEvent(Arguments):
+class DeleteCalendarEvent(_EventSelection):
     """Delete one event; name it by event_id, or by event_title and perhaps the dates it lies between."""
-
-    event_id: EventId | None = None
-    event_title: Title | None = None
-    start_date: Date = None
-    end_date: Date = None
 
 
 class _EventTime(ServiceResponse):
@@ -116,14 +114,8 @@ class _Events(ServiceResponse):
     nextPageToken: str | None = None  # noqa: N815 - Google's name
 
 
-class _EmptyResponse(ServiceResponse):
-    pass
-
-
 async def _list_events(account: Account, arguments: GetCalendarEvents) -> str:
-    start = arguments.start_date or account.now
-    end = arguments.end_date or start + DEFAULT_LOOKAHEAD
-    page = await _fetch_events(account, start, end, arguments.search_query, arguments.max_results)
+    page = await _fetch_events(account, arguments, arguments.search_query, arguments.max_results)
     if not (events := page.items):
         return "There are no such events in the calendar."
     return format_list(
@@ -135,8 +127,8 @@ async def _create_event(account: Account, arguments: CreateCalendarEvent) -> str
     event: dict[str, Any] = {
         "id": _build_event_id(account.call_id),
         "summary": arguments.title,
-        "start": {"dateTime": arguments.start_time.isoformat()},
-        "end": {"dateTime": arguments.end_time.isoformat()},
+        "start": _to_event_time(arguments.start_time),
+        "end": _to_event_time(arguments.end_time),
         **_drop_empty(description=arguments.description, location=arguments.location),
         **_drop_empty(attendees=[{"email": email} for email in arguments.attendees]),
     }
@@ -144,9 +136,7 @@ async def _create_event(account: Account, arguments: CreateCalendarEvent) -> str
     try:
         created_event = await account.send(request, _Event)
     except ServiceItemExists:  # a repeat of the call
-        created_event = await account.send(
-            ServiceRequest(url=_build_event_url(event["id"])), _Event
-        )
+        created_event = await _fetch_event(account, event["id"])
     return f"Created:\n{_format_entry(1, created_event)}"
 
 
@@ -158,15 +148,9 @@ async def _update_event(account: Account, arguments: UpdateCalendarEvent) -> str
     changes = _build_changes(arguments, event)
     if not changes:
         raise ToolRefused("update_calendar_event needs something to change.")
-    changed_event = await account.send(
-        ServiceRequest(
-            method="PATCH",
-            url=_build_event_url(event.id),
-            query={"sendUpdates": "all"},
-            body=changes,
-        ),
-        _Event,
-    )
+    url = _build_event_url(event.id)
+    request = ServiceRequest(method="PATCH", url=url, query={"sendUpdates": "all"}, body=changes)
+    changed_event = await account.send(request, _Event)
     return f"Changed:\n{_format_entry(1, changed_event)}"
 
 
@@ -176,33 +160,26 @@ async def _delete_event(account: Account, arguments: DeleteCalendarEvent) -> str
     if len(matches) != 1:
         return _format_choices(matches, "delete")
     [event] = matches
+    url = _build_event_url(event.id)
     try:
-        request = ServiceRequest(
-            method="DELETE", url=_build_event_url(event.id), query={"sendUpdates": "all"}
-        )
-        await account.send(request, _EmptyResponse)
+        request = ServiceRequest(method="DELETE", url=url, query={"sendUpdates": "all"})
+        await account.send(request, ServiceResponse)
     except ServiceItemNotFound:
         return f"It was deleted already:\n{_format_entry(1, event)}"
     return f"Deleted:\n{_format_entry(1, event)}"
 
 
-async def _resolve_events(
-    account: Account, arguments: UpdateCalendarEvent | DeleteCalendarEvent
-) -> list[_Event]:
+async def _resolve_events(account: Account, arguments: _EventSelection) -> list[_Event]:
     """Return the event with the given id, or all events whose title contains the given one."""
     if arguments.event_id:
         try:
-            event = await account.send(
-                ServiceRequest(url=_build_event_url(arguments.event_id)), _Event
-            )
+            event = await _fetch_event(account, arguments.event_id)
         except ServiceItemNotFound:
             return []
         return [event] if event.status != "cancelled" else []
     if not arguments.event_title:
         raise ToolRefused("Give event_id or event_title. Call get_calendar_events for the ids.")
-    start = arguments.start_date or account.now
-    end = arguments.end_date or start + DEFAULT_LOOKAHEAD
-    page = await _fetch_events(account, start, end, arguments.event_title, MAX_MATCHES)
+    page = await _fetch_events(account, arguments, arguments.event_title, MAX_MATCHES)
     if page.nextPageToken:
         raise ToolRefused("Too many events match: give start_date and end_date, or event_id.")
     title = arguments.event_title.casefold()
@@ -210,8 +187,10 @@ async def _resolve_events(
 
 
 async def _fetch_events(
-    account: Account, start: datetime, end: datetime, query: str | None, limit: int
+    account: Account, period: GetCalendarEvents | _EventSelection, query: str | None, limit: int
 ) -> _Events:
+    start = period.start_date or account.now
+    end = period.end_date or start + DEFAULT_LOOKAHEAD
     params: QueryParams = {
         "timeMin": start.isoformat(),
         "timeMax": end.isoformat(),
@@ -223,20 +202,24 @@ async def _fetch_events(
     return await account.send(ServiceRequest(url=EVENTS, query=params), _Events)
 
 
+async def _fetch_event(account: Account, event_id: str) -> _Event:
+    return await account.send(ServiceRequest(url=_build_event_url(event_id)), _Event)
+
+
 def _build_changes(arguments: UpdateCalendarEvent, event: _Event) -> dict[str, Any]:
-    attendees = _build_attendees(arguments, event)
-    return {
-        **({"summary": arguments.title} if arguments.title else {}),
-        **(
-            {"start": {"dateTime": arguments.start_time.isoformat()}}
-            if arguments.start_time
-            else {}
-        ),
-        **({"end": {"dateTime": arguments.end_time.isoformat()}} if arguments.end_time else {}),
-        **({"description": arguments.description} if arguments.description is not None else {}),
-        **({"location": arguments.location} if arguments.location is not None else {}),
-        **({"attendees": attendees} if attendees is not None else {}),
+    changes = {
+        "summary": arguments.title or None,
+        "start": arguments.start_time and _to_event_time(arguments.start_time),
+        "end": arguments.end_time and _to_event_time(arguments.end_time),
+        "description": arguments.description,
+        "location": arguments.location,
+        "attendees": _build_attendees(arguments, event),
     }
+    return {name: change for name, change in changes.items() if change is not None}
+
+
+def _to_event_time(time: datetime) -> dict[str, str]:
+    return {"dateTime": time.isoformat()}
 
 
 def _build_attendees(arguments: UpdateCalendarEvent, event: _Event) -> list[dict[str, str]] | None:
@@ -304,31 +287,26 @@ INTEGRATION = Integration(
         account_name_path="email",
     ),
     tools=(
+        ServiceTool("get_calendar_events", "Checking calendar", GetCalendarEvents, _list_events),
         ServiceTool(
-            name="get_calendar_events",
-            status="Checking calendar",
-            arguments_type=GetCalendarEvents,
-            run=_list_events,
-        ),
-        ServiceTool(
-            name="create_calendar_event",
-            status="Creating calendar event",
-            arguments_type=CreateCalendarEvent,
-            run=_create_event,
+            "create_calendar_event",
+            "Creating calendar event",
+            CreateCalendarEvent,
+            _create_event,
             side_effect=True,
         ),
         ServiceTool(
-            name="update_calendar_event",
-            status="Updating calendar event",
-            arguments_type=UpdateCalendarEvent,
-            run=_update_event,
+            "update_calendar_event",
+            "Updating calendar event",
+            UpdateCalendarEvent,
+            _update_event,
             side_effect=True,
         ),
         ServiceTool(
-            name="delete_calendar_event",
-            status="Deleting calendar event",
-            arguments_type=DeleteCalendarEvent,
-            run=_delete_event,
+            "delete_calendar_event",
+            "Deleting calendar event",
+            DeleteCalendarEvent,
+            _delete_event,
             side_effect=True,
         ),
     ),

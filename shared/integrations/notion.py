@@ -3,7 +3,6 @@
 from typing import Annotated, Any
 
 from pydantic import Field
-from pydantic_core import to_json
 
 from shared.arguments import Arguments
 from shared.domain.connection import OauthClient, Tokens
@@ -15,7 +14,7 @@ from shared.integrations.service import (
     ServiceRequest,
     ServiceResponse,
     ServiceTool,
-    build_basic_auth,
+    build_json_revocation,
     format_list,
     to_one_line,
 )
@@ -85,16 +84,8 @@ def _format_title(hit: _SearchHit) -> str:
 
 
 def _build_revocation(client: OauthClient, tokens: Tokens) -> EgressRequest:
-    return EgressRequest(
-        method="POST",
-        url=f"{API}/oauth/revoke",
-        headers={
-            **HEADERS,
-            "Authorization": build_basic_auth(client),
-            "Content-Type": "application/json",
-        },
-        body=to_json({"token": tokens.access_token}),
-    )
+    body = {"token": tokens.access_token}
+    return build_json_revocation("POST", f"{API}/oauth/revoke", client, body, HEADERS)
 
 
 INTEGRATION = Integration(
@@ -115,12 +106,5 @@ INTEGRATION = Integration(
         account_url=f"{API}/users/me",
         account_name_path="bot.workspace_name",
     ),
-    tools=(
-        ServiceTool(
-            name="search_notion",
-            status="Searching Notion",
-            arguments_type=SearchNotion,
-            run=_search,
-        ),
-    ),
+    tools=(ServiceTool("search_notion", "Searching Notion", SearchNotion, _search),),
 )

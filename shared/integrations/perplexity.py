@@ -63,11 +63,6 @@ INTEGRATION = Integration(
     service="perplexity",
     label="Perplexity",
     tools=(
-        ServiceTool(
-            name="perplexity_web_search",
-            status="Searching the web",
-            arguments_type=PerplexityWebSearch,
-            run=_search,
-        ),
+        ServiceTool("perplexity_web_search", "Searching the web", PerplexityWebSearch, _search),
     ),
 )

@@ -8,14 +8,15 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import field
 from datetime import datetime
 from typing import Any, Literal, Protocol, TypeVar
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 from pydantic import BaseModel, ConfigDict
+from pydantic_core import to_json
 
 from shared.arguments import Arguments
 from shared.domain.connection import OauthClient, Service, Tokens
 from shared.domain.errors import KeepsakeError
-from shared.domain.value import value
+from shared.domain.value import positional_value, value
 from shared.ports import EgressRequest
 from shared.security.visible_text import strip_invisible
 
@@ -68,7 +69,7 @@ class Account(Protocol):
         """Raises ToolFailed, ServiceItemNotFound, ServiceItemExists."""
 
 
-@value
+@positional_value
 class ServiceTool:
     """A tool of a service. `run` takes validated arguments and returns text for the model.
 
@@ -131,6 +132,25 @@ def build_basic_auth(client: OauthClient) -> str:
     """Return the client's credentials for HTTP Basic, encoded as in RFC 6749, section 2.3.1."""
     pair = f"{quote(client.id, safe='')}:{quote(client.secret, safe='')}"
     return f"Basic {b64encode(pair.encode()).decode()}"
+
+
+def build_form_revocation(url: str, tokens: Tokens, **headers: str) -> EgressRequest:
+    """Revoke by RFC 7009: the refresh token, or the access token where there is no other."""
+    return EgressRequest(
+        method="POST",
+        url=url,
+        headers={"Content-Type": "application/x-www-form-urlencoded", **headers},
+        body=urlencode({"token": tokens.refresh_token or tokens.access_token}).encode(),
+    )
+
+
+def build_json_revocation(
+    method: str, url: str, client: OauthClient, body: Mapping[str, str], headers: Mapping[str, str]
+) -> EgressRequest:
+    credentials = {"Authorization": build_basic_auth(client), "Content-Type": "application/json"}
+    return EgressRequest(
+        method=method, url=url, headers={**headers, **credentials}, body=to_json(body)
+    )
 
 
 def to_one_line(text: str | None, max_chars: int = _MAX_LINE_CHARS) -> str:

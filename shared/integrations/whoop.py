@@ -1,7 +1,7 @@
 """Whoop: tools over the owner's sleep, recovery and workouts."""
 
 from datetime import timedelta
-from typing import Annotated, TypeVar
+from typing import Annotated, Generic, TypeVar
 
 from pydantic import Field
 
@@ -44,6 +44,9 @@ class GetWhoopWorkouts(_Period):
     """List the owner's workouts, newest first, by default of the last 7 days (Whoop)."""
 
 
+RecordT = TypeVar("RecordT", bound=ServiceResponse)
+
+
 class _Stages(ServiceResponse):
     total_in_bed_time_milli: int = 0
     total_awake_time_milli: int = 0
@@ -66,10 +69,6 @@ class _Sleep(ServiceResponse):
     score: _SleepScore | None = None
 
 
-class _Sleeps(ServiceResponse):
-    records: tuple[_Sleep, ...] = ()
-
-
 class _RecoveryScore(ServiceResponse):
     recovery_score: float | None = None
     resting_heart_rate: float | None = None
@@ -80,10 +79,6 @@ class _RecoveryScore(ServiceResponse):
 class _Recovery(ServiceResponse):
     created_at: str
     score: _RecoveryScore | None = None
-
-
-class _Recoveries(ServiceResponse):
-    records: tuple[_Recovery, ...] = ()
 
 
 class _WorkoutScore(ServiceResponse):
@@ -101,36 +96,34 @@ class _Workout(ServiceResponse):
     score: _WorkoutScore | None = None
 
 
-class _Workouts(ServiceResponse):
-    records: tuple[_Workout, ...] = ()
+class _Page(ServiceResponse, Generic[RecordT]):
+    records: tuple[RecordT, ...] = ()
 
 
 async def _list_sleep(account: Account, arguments: GetWhoopSleep) -> str:
-    page = await _fetch_records(account, "/activity/sleep", arguments, _Sleeps)
-    return _format_records("nights and naps", [_format_sleep(sleep) for sleep in page.records])
+    records = await _fetch_records(account, "/activity/sleep", arguments, _Page[_Sleep])
+    return _format_records("nights and naps", [*map(_format_sleep, records)])
 
 
 async def _list_recoveries(account: Account, arguments: GetWhoopRecovery) -> str:
-    page = await _fetch_records(account, "/recovery", arguments, _Recoveries)
-    return _format_records("recoveries", [_format_recovery(recovery) for recovery in page.records])
+    records = await _fetch_records(account, "/recovery", arguments, _Page[_Recovery])
+    return _format_records("recoveries", [*map(_format_recovery, records)])
 
 
 async def _list_workouts(account: Account, arguments: GetWhoopWorkouts) -> str:
-    page = await _fetch_records(account, "/activity/workout", arguments, _Workouts)
-    return _format_records("workouts", [_format_workout(workout) for workout in page.records])
-
-
-R = TypeVar("R", bound=ServiceResponse)
+    records = await _fetch_records(account, "/activity/workout", arguments, _Page[_Workout])
+    return _format_records("workouts", [*map(_format_workout, records)])
 
 
 async def _fetch_records(
-    account: Account, path: str, arguments: _Period, response_type: type[R]
-) -> R:
+    account: Account, path: str, arguments: _Period, page_type: type[_Page[RecordT]]
+) -> tuple[RecordT, ...]:
     start = arguments.start_date or (arguments.end_date or account.now) - DEFAULT_LOOKBACK
     query: QueryParams = {"start": start.isoformat(), "limit": arguments.limit}
     if arguments.end_date:
         query["end"] = arguments.end_date.isoformat()
-    return await account.send(ServiceRequest(url=API + path, query=query), response_type)
+    request = ServiceRequest(url=API + path, query=query)
+    return (await account.send(request, page_type)).records
 
 
 def _format_records(noun: str, entries: list[str]) -> str:
@@ -224,23 +217,8 @@ INTEGRATION = Integration(
         account_name_path="email",
     ),
     tools=(
-        ServiceTool(
-            name="get_whoop_sleep",
-            status="Checking sleep",
-            arguments_type=GetWhoopSleep,
-            run=_list_sleep,
-        ),
-        ServiceTool(
-            name="get_whoop_recovery",
-            status="Checking recovery",
-            arguments_type=GetWhoopRecovery,
-            run=_list_recoveries,
-        ),
-        ServiceTool(
-            name="get_whoop_workouts",
-            status="Checking workouts",
-            arguments_type=GetWhoopWorkouts,
-            run=_list_workouts,
-        ),
+        ServiceTool("get_whoop_sleep", "Checking sleep", GetWhoopSleep, _list_sleep),
+        ServiceTool("get_whoop_recovery", "Checking recovery", GetWhoopRecovery, _list_recoveries),
+        ServiceTool("get_whoop_workouts", "Checking workouts", GetWhoopWorkouts, _list_workouts),
     ),
 )

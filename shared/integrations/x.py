@@ -1,7 +1,7 @@
 """X (Twitter): tools that list the owner's posts and search recent ones."""
 
 from typing import Annotated
-from urllib.parse import quote, urlencode
+from urllib.parse import quote
 
 from pydantic import Field
 
@@ -17,6 +17,7 @@ from shared.integrations.service import (
     ServiceResponse,
     ServiceTool,
     build_basic_auth,
+    build_form_revocation,
     format_list,
     to_one_line,
 )
@@ -117,15 +118,8 @@ def _format_entry(number: int, post: _Post, name: str) -> str:
 
 
 def _build_revocation(client: OauthClient, tokens: Tokens) -> EgressRequest:
-    return EgressRequest(
-        method="POST",
-        url=f"{API}/oauth2/revoke",
-        headers={
-            "Authorization": build_basic_auth(client),
-            "Content-Type": "application/x-www-form-urlencoded",
-        },
-        body=urlencode({"token": tokens.refresh_token or tokens.access_token}).encode(),
-    )
+    credentials = build_basic_auth(client)
+    return build_form_revocation(f"{API}/oauth2/revoke", tokens, Authorization=credentials)
 
 
 INTEGRATION = Integration(
@@ -145,14 +139,7 @@ INTEGRATION = Integration(
         account_name_path="data.username",
     ),
     tools=(
-        ServiceTool(
-            name="get_x_posts",
-            status="Checking posts",
-            arguments_type=GetXPosts,
-            run=_list_own_posts,
-        ),
-        ServiceTool(
-            name="search_x_posts", status="Searching X", arguments_type=SearchXPosts, run=_search
-        ),
+        ServiceTool("get_x_posts", "Checking posts", GetXPosts, _list_own_posts),
+        ServiceTool("search_x_posts", "Searching X", SearchXPosts, _search),
     ),
 )
