@@ -43,27 +43,15 @@ class RequestRecord:
     def count(self, numbers: Mapping[str, int]) -> None:
         self._counts.update(numbers)
 
-    @contextmanager
-    def measure_tool_call(self, name: str) -> Iterator["ToolCallRecord"]:
-        call = ToolCallRecord()
-        started = time.perf_counter()
-        try:
-            yield call
-        finally:
-            ms = round(_measure_ms_since(started), 1)
-            self._tools.append({"tool": name, "ms": ms, "failed": call.failed})
+    def add_tool_call(self, name: str, ms: float, *, failed: bool) -> None:
+        self._tools.append({"tool": name, "ms": round(ms, 1), "failed": failed})
 
     def mark(self, moment: str) -> None:
         """Record when something first happened, in ms since the request began."""
         self._stages.setdefault(moment, _measure_ms_since(self._started))
 
-    @contextmanager
-    def measure_stage(self, name: str) -> Iterator[None]:
-        started = time.perf_counter()
-        try:
-            yield
-        finally:
-            self._stages[name] = self._stages.get(name, 0.0) + _measure_ms_since(started)
+    def add_stage(self, name: str, ms: float) -> None:
+        self._stages[name] = self._stages.get(name, 0.0) + ms
 
     def collect_fields(self) -> dict[str, Any]:
         """Return all fields: total `ms`, `stages` in ms by name, `tools` in the order they ended."""
@@ -126,23 +114,23 @@ def mark(moment: str) -> None:
 @contextmanager
 def measure_stage(name: str) -> Iterator[None]:
     """Add the time spent in the block to a stage of the request."""
-    record = _record.get()
-    if record is None:
+    record, started = _record.get(), time.perf_counter()
+    try:
         yield
-        return
-    with record.measure_stage(name):
-        yield
+    finally:
+        if record:
+            record.add_stage(name, _measure_ms_since(started))
 
 
 @contextmanager
 def measure_tool_call(name: str) -> Iterator[ToolCallRecord]:
     """Add a tool call and its duration to the request."""
-    record = _record.get()
-    if record is None:
-        yield ToolCallRecord()
-        return
-    with record.measure_tool_call(name) as call:
+    record, call, started = _record.get(), ToolCallRecord(), time.perf_counter()
+    try:
         yield call
+    finally:
+        if record:
+            record.add_tool_call(name, _measure_ms_since(started), failed=call.failed)
 
 
 def get_fields() -> Mapping[str, Any]:
