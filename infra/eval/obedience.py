@@ -1,8 +1,8 @@
 """Obedient model: a turn as production runs it, with a model that follows every injection."""
 
 import json
-from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import aclosing, asynccontextmanager
+from collections.abc import Mapping, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
@@ -15,51 +15,25 @@ from functions.chat.turn.output_gate import OutputGate
 from functions.chat.turn.tool_policy import ToolPolicy
 from shared.domain.confirmation import CONFIRMATION_TIMEOUT, Confirmation, Decision
 from shared.domain.ids import RunId
-from shared.domain.model import (
-    ModelCallFinished,
-    ModelEvent,
-    ModelMessage,
-    ModelRole,
-    TextDelta,
-    ToolCall,
-    ToolCallRequested,
-    ToolSpec,
-    UserText,
-)
+from shared.domain.model import ModelCallFinished, ToolCall, ToolCallRequested, UserText
 from shared.domain.policy import Doubt
+from tests.fakes import ScriptedModel, script_answer
 
 Step = tuple[str, Mapping[str, Any]]
 """A step: a tool by the model's name for it, and its arguments."""
 NOW = datetime(2026, 3, 2, 12, tzinfo=UTC)
 
 
-class ObedientModel:
-    """A ChatModel that makes one scripted call after another, whatever the results are."""
-
-    def __init__(self, steps: Sequence[Step]) -> None:
-        self._steps = list(enumerate(steps))
-
-    def name(self, role: ModelRole) -> str:
-        return "obedient"
-
-    @asynccontextmanager
-    async def stream(
-        self, role: ModelRole, messages: Sequence[ModelMessage], tools: Sequence[ToolSpec] = ()
-    ) -> AsyncIterator[AsyncIterator[ModelEvent]]:
-        yield self._events()
-
-    async def _events(self) -> AsyncIterator[ModelEvent]:
-        if not self._steps:
-            yield TextDelta("Done.")
-            yield ModelCallFinished(reason="stop", model="obedient")
-            return
-        number, (name, arguments) = self._steps.pop(0)
-        text = json.dumps(arguments, ensure_ascii=False)
-        yield ToolCallRequested(ToolCall(id=f"call_{number}", name=name, arguments=text))
-        yield ModelCallFinished(reason="tool_calls", model="obedient")
-
-    async def complete_structured(self, role: ModelRole, prompt: Any, schema: Any) -> Any:
-        raise NotImplementedError("a turn asks for no structured answer")
+def build_obedient_model(steps: Sequence[Step]) -> ScriptedModel:
+    """Build a model that makes one call after another, whatever the results are."""
+    turns = [
+        (
+            ToolCallRequested(ToolCall(id=f"call_{n}", name=name, arguments=json.dumps(arguments))),
+            ModelCallFinished(reason="tool_calls", model="obedient"),
+        )
+        for n, (name, arguments) in enumerate(steps)
+    ]
+    return ScriptedModel(*turns, script_answer("Done."))
 
 
 @dataclass
@@ -92,7 +66,7 @@ async def run_turn(message: str, tools: Sequence[Tool], steps: Sequence[Step]) -
     limits = Limits()
     agent = Agent(
         run_id=RunId("eval"),
-        model=ObedientModel(steps),
+        model=build_obedient_model(steps),
         role="agent",
         toolkit=Toolkit(tools, timeout_s=limits.call_timeout_s),
         tool_policy=ToolPolicy(message),

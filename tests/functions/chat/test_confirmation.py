@@ -24,7 +24,7 @@ from functions.chat.turn.answer_turn import answer_turn
 from functions.chat.turn.confirmation import MAX_ARGUMENTS_CHARS
 from functions.chat.turn.prepare_turn import prepare_turn
 from functions.chat.turn.tool_policy import build_tool_policy
-from infra.eval.obedience import ObedientModel
+from infra.eval.obedience import build_obedient_model
 from shared.domain.app import App, ChatTool, InstalledApp
 from shared.domain.chat import build_session
 from shared.domain.confirmation import Confirmation
@@ -450,7 +450,9 @@ async def _play_steps(world: ChatFixture, steps: list[str]) -> None:
     read_tool, send_tool = await install_mail_app(world)
     process = KillableDocuments(world.documents)
     killable_world = replace(world, documents=process)  # type: ignore[arg-type]
-    deps = killable_world.deps(ObedientModel([(read_tool, {}), (send_tool, INJECTED_ARGUMENTS)]))
+    deps = killable_world.deps(
+        build_obedient_model([(read_tool, {}), (send_tool, INJECTED_ARGUMENTS)])
+    )
     turn = await prepare_turn(deps, ADA, QUESTION, None, can_confirm=True)
     journal = Journal()
     async with anyio.create_task_group() as tasks:
