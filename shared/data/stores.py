@@ -4,7 +4,7 @@ A store is made, and its module imported, when it is first used: a function load
 that need more than documents (tokens, search, caches) are not here.
 """
 
-from functools import cached_property
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 from shared.ports import Documents
@@ -30,147 +30,52 @@ if TYPE_CHECKING:
     from shared.data.runs import Runs
     from shared.data.sessions import Sessions
 
+_MODULES = {
+    "erasures": "accounts",
+    "devices": "profiles",
+    "installed_apps": "apps",
+    "digests": "inbox",
+}
+"""The modules of stores that are not named like their module."""
+
 
 class Stores:
     """The stores over one `documents`."""
 
+    accounts: "Accounts"
+    erasures: "Erasures"
+    profiles: "Profiles"
+    devices: "Devices"
+    conversations: "Conversations"
+    memories: "Memories"
+    action_items: "ActionItems"
+    people: "People"
+    messages: "Messages"
+    sessions: "Sessions"
+    runs: "Runs"
+    confirmations: "Confirmations"
+    apps: "Apps"
+    installed_apps: "InstalledApps"
+    app_calls: "AppCalls"
+    call_log: "CallLog"
+    connections: "Connections"
+    mcp_keys: "McpKeys"
+    inbox: "Inbox"
+    digests: "Digests"
+    hourly_limits: "HourlyLimits"
+    operations: "Operations"
+    dead_letters: "DeadLetters"
+
     def __init__(self, documents: Documents) -> None:
         self.documents = documents
 
-    @cached_property
-    def accounts(self) -> "Accounts":
-        from shared.data.accounts import Accounts
+    if not TYPE_CHECKING:  # type checkers shall still find a misspelled store
 
-        return Accounts(self.documents)
-
-    @cached_property
-    def erasures(self) -> "Erasures":
-        from shared.data.accounts import Erasures
-
-        return Erasures(self.documents)
-
-    @cached_property
-    def profiles(self) -> "Profiles":
-        from shared.data.profiles import Profiles
-
-        return Profiles(self.documents)
-
-    @cached_property
-    def devices(self) -> "Devices":
-        from shared.data.profiles import Devices
-
-        return Devices(self.documents)
-
-    @cached_property
-    def conversations(self) -> "Conversations":
-        from shared.data.conversations import Conversations
-
-        return Conversations(self.documents)
-
-    @cached_property
-    def memories(self) -> "Memories":
-        from shared.data.memories import Memories
-
-        return Memories(self.documents)
-
-    @cached_property
-    def action_items(self) -> "ActionItems":
-        from shared.data.action_items import ActionItems
-
-        return ActionItems(self.documents)
-
-    @cached_property
-    def people(self) -> "People":
-        from shared.data.people import People
-
-        return People(self.documents)
-
-    @cached_property
-    def messages(self) -> "Messages":
-        from shared.data.messages import Messages
-
-        return Messages(self.documents)
-
-    @cached_property
-    def sessions(self) -> "Sessions":
-        from shared.data.sessions import Sessions
-
-        return Sessions(self.documents)
-
-    @cached_property
-    def runs(self) -> "Runs":
-        from shared.data.runs import Runs
-
-        return Runs(self.documents)
-
-    @cached_property
-    def confirmations(self) -> "Confirmations":
-        from shared.data.confirmations import Confirmations
-
-        return Confirmations(self.documents)
-
-    @cached_property
-    def apps(self) -> "Apps":
-        from shared.data.apps import Apps
-
-        return Apps(self.documents)
-
-    @cached_property
-    def installed_apps(self) -> "InstalledApps":
-        from shared.data.apps import InstalledApps
-
-        return InstalledApps(self.documents)
-
-    @cached_property
-    def app_calls(self) -> "AppCalls":
-        from shared.data.app_calls import AppCalls
-
-        return AppCalls(self.documents)
-
-    @cached_property
-    def call_log(self) -> "CallLog":
-        from shared.data.call_log import CallLog
-
-        return CallLog(self.documents)
-
-    @cached_property
-    def connections(self) -> "Connections":
-        from shared.data.connections import Connections
-
-        return Connections(self.documents)
-
-    @cached_property
-    def mcp_keys(self) -> "McpKeys":
-        from shared.data.mcp_keys import McpKeys
-
-        return McpKeys(self.documents)
-
-    @cached_property
-    def inbox(self) -> "Inbox":
-        from shared.data.inbox import Inbox
-
-        return Inbox(self.documents)
-
-    @cached_property
-    def digests(self) -> "Digests":
-        from shared.data.inbox import Digests
-
-        return Digests(self.documents)
-
-    @cached_property
-    def hourly_limits(self) -> "HourlyLimits":
-        from shared.data.hourly_limits import HourlyLimits
-
-        return HourlyLimits(self.documents)
-
-    @cached_property
-    def operations(self) -> "Operations":
-        from shared.data.operations import Operations
-
-        return Operations(self.documents)
-
-    @cached_property
-    def dead_letters(self) -> "DeadLetters":
-        from shared.data.dead_letters import DeadLetters
-
-        return DeadLetters(self.documents)
+        def __getattr__(self, name):
+            """Make the store annotated under this name; it is asked for only once."""
+            if name not in Stores.__annotations__:
+                raise AttributeError(name)
+            module = import_module(f"shared.data.{_MODULES.get(name, name)}")
+            store = getattr(module, Stores.__annotations__[name])(self.documents)
+            setattr(self, name, store)
+            return store

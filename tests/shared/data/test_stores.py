@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-from functools import cached_property
 from pathlib import Path
 
 import pytest
@@ -11,7 +10,6 @@ from shared.data.stores import Stores
 from shared.wiring import ROOT
 from tests.fixtures.storage import open_documents
 
-NAMES = [name for name, member in vars(Stores).items() if isinstance(member, cached_property)]
 LIST_STORE_MODULES = """
 import sys
 import shared.data.stores
@@ -19,7 +17,7 @@ print(*(name for name in sys.modules if name.startswith("shared.data.")))
 """
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", Stores.__annotations__)
 def test_a_store_is_made_once_over_the_given_documents(tmp_path: Path, name: str) -> None:
     with open_documents(tmp_path) as documents:
         stores = Stores(documents)
