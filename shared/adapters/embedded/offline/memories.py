@@ -1,6 +1,7 @@
 """Memories without a model: lasting facts that the owner states in the first person, in English.
 
-Each quotes the words that it rests on.
+Each quotes the words that it rests on. A sentence that is marked as a guess, a quotation or an idea has
+none, even if another of its clauses states a fact.
 """
 
 import re
@@ -10,7 +11,6 @@ from typing import Any
 
 from shared.adapters.embedded.offline import fact_rules
 from shared.adapters.embedded.offline.speech import Sentence, collect_sentences
-from shared.adapters.embedded.offline.transient import Line, classify_transient, split_clauses
 from shared.domain.value import positional_value
 from shared.library.exclusive_facts import find_exclusive_key
 
@@ -28,28 +28,35 @@ class Fact:
 
 def extract_memories(data: Mapping[str, Any]) -> dict[str, Any]:
     """Extract facts from the owner's segments; a transcript that marks no owner has none."""
-    lines = [(line["speaker"], line["text"]) for line in data["transcript"]]
-    positions = {line["segment"]: n for n, line in enumerate(data["transcript"])}
+    sentences = [sentence for sentence in collect_sentences(data) if sentence.is_user]
+    texts = [sentence.text for sentence in sentences]
     return {
         "memories": [
-            _to_memory(fact, sentence, lines, positions[sentence.segment])
-            for sentence in collect_sentences(data)
-            if sentence.is_user
+            _to_memory(fact, sentence)
+            for sentence, next_text in zip(sentences, [*texts[1:], ""], strict=False)
+            if _is_lasting(sentence.text, next_text)
             for fact in extract_facts(sentence.text)
         ]
     }
 
 
-def _to_memory(
-    fact: Fact, sentence: Sentence, lines: Sequence[Line], position: int
-) -> dict[str, Any]:
+def _is_lasting(text: str, next_text: str) -> bool:
+    """Tell whether a sentence is meant, and not taken back by itself or by the owner's next one."""
+    return not (
+        re.search(fact_rules.TRANSIENT, text, re.IGNORECASE)
+        or re.search(rf"[,;] {fact_rules.TAKEN_BACK}", text, re.IGNORECASE)
+        or re.match(fact_rules.TAKEN_BACK, next_text, re.IGNORECASE)
+    )
+
+
+def _to_memory(fact: Fact, sentence: Sentence) -> dict[str, Any]:
     key, _, favourite = (find_exclusive_key(fact.content) or "").partition(" ")
     return {
         "content": fact.content,
         "category": "system",
         "segment": sentence.segment,
         "evidence": fact.evidence,
-        "kind": classify_transient(lines, position, fact.evidence) or "lasting",
+        "kind": "lasting",
         "exclusive_key": key or None,
         "favourite_of": favourite or None,
     }
@@ -58,7 +65,7 @@ def _to_memory(
 def extract_facts(sentence: str) -> Iterator[Fact]:
     """Yield the facts in a sentence, one a clause."""
     text = sentence.rstrip(" .!…")
-    clauses = split_clauses(text)
+    clauses = _split_clauses(text)
     openings = [_compile_opening().match(text, start, end) for start, end in clauses]
     for n, opening in enumerate(openings):
         if opening:
@@ -67,6 +74,13 @@ def extract_facts(sentence: str) -> Iterator[Fact]:
             candidates = (_parse_fact(text[opening.start(1) : end]) for end in reversed(ends))
             if fact := next(filter(None, candidates), None):
                 yield fact
+
+
+def _split_clauses(sentence: str) -> list[tuple[int, int]]:
+    """Return where each clause begins and ends."""
+    cuts = list(re.finditer(fact_rules.CLAUSE, sentence, re.IGNORECASE))
+    starts = [0, *(cut.end() for cut in cuts)]
+    return list(zip(starts, [*(cut.start() for cut in cuts), len(sentence)], strict=True))
 
 
 @cache
@@ -90,7 +104,7 @@ def _find_asides(
 
 
 def _parse_fact(text: str) -> Fact | None:
-    if re.search(fact_rules.MOMENTARY, text, re.IGNORECASE):
+    if text.endswith("?") or re.search(fact_rules.MOMENTARY, text, re.IGNORECASE):
         return None
     content = _restate(text)
     is_unclear = re.search(fact_rules.UNCLEAR, content, re.IGNORECASE) is not None

@@ -1,5 +1,7 @@
 """Facts that the offline model extracts: stated in English, in the third person, with evidence."""
 
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -67,25 +69,65 @@ def test_one_sentence_can_contain_two_facts_with_separate_evidence_p14():
     ]
 
 
-def test_memories_rest_on_the_users_words_and_say_how_they_were_meant_c62():
+def _extract_own(*texts: str) -> Any:
+    transcript = [
+        {"segment": n, "speaker": "ME", "is_user": True, "text": text}
+        for n, text in enumerate(texts)
+    ]
+    return extract_memories({"transcript": transcript, "language": "en"})["memories"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I live with my parents, at least for now.",
+        "I don't eat sugar at the moment.",
+        "I'm a spy. Just kidding!",
+        "I'm a spy. No, I'm joking.",
+        "I work at Bosch, no, sorry, at Siemens.",
+        "I have nine kids, just kidding.",
+        "If I were rich, well, I have a boat.",
+        "I like jazz?",
+        "And Anna said: I'm allergic to cats.",
+        "Then he was like, I'm vegan.",
+        "I'm allergic to kiwis, I think.",
+        "I'm allergic to kiwis, maybe.",
+    ],
+)
+def test_what_is_not_meant_to_last_is_no_fact_c62(text):
+    assert _extract_own(text) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Just kidding. I live in Oslo.",
+        "No, sorry, I live in Oslo.",
+        "I live in Oslo? Yes, I live in Oslo.",
+        "I live in Oslo. My brother keeps kidding me about it.",
+        "In the meantime, I live in Oslo.",
+        "I live in Oslo, okay?",
+        "I live in Oslo, and where do you live?",
+    ],
+)
+def test_a_plain_fact_is_lasting_beside_other_sentences_c62(text):
+    assert [memory["content"] for memory in _extract_own(text)] == ["User lives in Oslo"]
+
+
+def test_a_speaker_may_take_back_what_they_said_in_their_next_turn_c62():
+    assert _extract_own("I'm a spy.", "No, just kidding.") == []
+    assert _extract_own("I'm a spy.", "In Oslo.", "Just kidding.") != []
+
+
+def test_memories_rest_on_the_words_of_the_user_c59():
     transcript = [
         {"segment": 0, "speaker": "ANN", "is_user": False, "text": "I live in Rome."},
-        {"segment": 1, "speaker": "ME", "is_user": True, "text": "I live on Mars. Just kidding."},
         {"segment": 2, "speaker": "ME", "is_user": True, "text": "My favourite tea is mint."},
     ]
 
     memories = extract_memories({"transcript": transcript, "language": "en"})["memories"]
 
     assert memories == [
-        {
-            "content": "User lives on Mars",
-            "category": "system",
-            "segment": 1,
-            "evidence": "I live on Mars",
-            "kind": "joke",
-            "exclusive_key": None,
-            "favourite_of": None,
-        },
         {
             "content": "User's favourite tea is mint",
             "category": "system",
