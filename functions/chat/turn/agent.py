@@ -5,12 +5,11 @@ from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 
 from functions.chat import user_texts
-from functions.chat.context.citations import CitationRewriter
-from functions.chat.context.link_filter import LinkFilter
 from functions.chat.context.tokens import estimate_tokens
 from functions.chat.deps import Limits
 from functions.chat.tools.parsed_call import ParsedCall, build_unique_id, parse_call
 from functions.chat.tools.toolkit import Tool, Toolkit, ToolOutcome
+from functions.chat.turn.answer_writer import AnswerWriter
 from functions.chat.turn.confirmation import Confirmer
 from functions.chat.turn.limits import LimitReached, check_calls, is_busy
 from functions.chat.turn.output_gate import OutputGate
@@ -34,14 +33,11 @@ from shared.domain.model import (
     UserText,
 )
 from shared.domain.run import (
-    AnswerText,
-    CitationShown,
     ConfirmationRequested,
     ConfirmationResolved,
     ReasoningText,
     RunEvent,
     Stage,
-    StageName,
     Status,
     ToolEnded,
     ToolStarted,
@@ -59,14 +55,11 @@ _SKIP_REASON_BY_DECISION: Mapping[Decision, str] = {
 
 @dataclass(slots=True, kw_only=True)
 class _Cycle:
-    """One model call: its text and the calls it requests; `paragraph` precedes its first text.
+    """One model call: its text and the calls it requests.
 
     `skip_reasons` holds, by a call's position, why it does not run.
     """
 
-    paragraph: str
-    link_filter: LinkFilter
-    citation_rewriter: CitationRewriter
     text: list[str] = field(default_factory=list)
     requested_calls: list[ParsedCall] = field(default_factory=list)
     skip_reasons: dict[int, str] = field(default_factory=dict)
@@ -86,12 +79,12 @@ class Agent:
     limits: Limits
     calls: list[ParsedCall] = field(default_factory=list)
     cycles: int = 0
-    chars: int = 0
     usage: Usage = field(default_factory=Usage)
     is_limited: bool = False
-    _cycle: _Cycle | None = None
-    _stage: StageName | None = None
-    _shown_card_count: int = 0
+    _writer: AnswerWriter = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._writer = AnswerWriter(self.toolkit.citations, self.tool_policy.is_known_url)
 
     async def run(self, messages: Sequence[ModelMessage]) -> AsyncGenerator[RunEvent, None]:
         """Yield every event but RunEnded, until the model is done or a limit is reached.
@@ -102,7 +95,8 @@ class Agent:
         conversation = list(messages)
         try:
             while True:
-                cycle = self._cycle = self._next_cycle()
+                cycle = _Cycle()
+                self._writer.begin_cycle()
                 async with aclosing(self._call_model(conversation, cycle)) as events:
                     async for event in events:
                         yield event
@@ -114,34 +108,18 @@ class Agent:
                 self._check_context_size(conversation)
         except LimitReached as limit:
             self.is_limited = True
-            for final_event in (
-                *self.flush_pending_text(),
-                *self._emit_text(str(limit), self._next_cycle()),
-            ):
-                yield final_event
+            for event in self._end_with(str(limit)):
+                yield event
         yield Stage("response_ready")
 
     def flush_pending_text(self) -> Iterator[RunEvent]:
-        """Emit the pending text at the end of a model call, or where the run ends within one."""
-        if self._cycle is not None:
-            cycle = self._cycle
-            yield from self._emit_text(
-                cycle.citation_rewriter.feed(cycle.link_filter.flush())
-                + cycle.citation_rewriter.flush(),
-                cycle,
-            )
+        """Emit the text that is pending where the run ends in the middle of a model call."""
+        return self._writer.flush()
 
-    def _next_cycle(self) -> _Cycle:
-        return _Cycle(
-            paragraph=self._paragraph,
-            link_filter=LinkFilter(self.tool_policy.is_known_url),
-            citation_rewriter=CitationRewriter(self.toolkit.citations.render_marker),
-        )
-
-    @property
-    def _paragraph(self) -> str:
-        """Separate the text of a cycle from earlier text."""
-        return "\n\n" if self.chars else ""
+    def _end_with(self, notice: str) -> Iterator[RunEvent]:
+        yield from self._writer.flush()
+        self._writer.begin_cycle()
+        yield from self._writer.write_notice(notice)
 
     async def _call_model(
         self, conversation: Sequence[ModelMessage], cycle: _Cycle
@@ -149,14 +127,14 @@ class Agent:
         """Make one model call: yield its text, collect its calls. The last cycle has no tools."""
         self.cycles += 1
         tools = () if self._is_last_cycle else self.toolkit.specs
-        for stage in self._enter_stage("thinking"):
+        for stage in self._writer.enter_stage("thinking"):
             yield stage
         with telemetry.measure_stage("model"):
             async with self.model.stream(self.role, conversation, tools) as events:
                 async for event in events:
                     for agent_event in await self._handle_event(event, cycle):
                         yield agent_event
-        for agent_event in self.flush_pending_text():
+        for agent_event in self._writer.flush():
             yield agent_event
 
     @property
@@ -192,8 +170,7 @@ class Agent:
             case TextDelta(text):
                 await self._check_length(len(text))
                 cycle.text.append(text)
-                self.chars += len(text)
-                return self._emit_text(self._filter_text(text, cycle), cycle)
+                return self._writer.write(text)
             case ReasoningDelta(text):
                 await self.output_gate.wait_released()
                 return [ReasoningText(text)]
@@ -207,32 +184,9 @@ class Agent:
         number = len(self.calls) + len(cycle.requested_calls)
         return parse_call(request, build_unique_id(self.run_id, number, request.id))
 
-    def _filter_text(self, text: str, cycle: _Cycle) -> str:
-        """Filter links and citations; without cards, no text is held for a citation."""
-        text = cycle.link_filter.feed(text)
-        return cycle.citation_rewriter.feed(text) if self.toolkit.citations.cards else text
-
-    def _emit_text(self, text: str, cycle: _Cycle) -> Iterator[RunEvent]:
-        """Emit text, and before it the cards that it cites first."""
-        if not text:
-            return
-        yield from self._enter_stage("answering")
-        for card in self.toolkit.citations.shown_cards[self._shown_card_count :]:
-            self._shown_card_count += 1
-            yield CitationShown(number=self._shown_card_count, card=card)
-        yield AnswerText(cycle.paragraph + text)
-        cycle.paragraph = ""
-
-    def _enter_stage(self, stage: StageName) -> Iterator[Stage]:
-        if stage != self._stage:
-            self._stage = stage
-            if stage == "answering":
-                telemetry.mark("first_token")
-            yield Stage(stage)
-
     async def _check_length(self, chars: int) -> None:
         await self.output_gate.wait_released()
-        if self.chars + chars > self.limits.answer_chars:
+        if self._writer.chars + chars > self.limits.answer_chars:
             raise LimitReached(user_texts.ANSWER_TOO_LONG)
 
     async def _start_calls(self, requested_calls: Sequence[ParsedCall]) -> list[RunEvent]:
@@ -242,7 +196,7 @@ class Agent:
         statuses = dict.fromkeys(self._build_statuses(requested_calls))
         self.calls += requested_calls
         return [
-            *self._enter_stage("using_tools"),
+            *self._writer.enter_stage("using_tools"),
             *statuses,
             *map(_to_tool_started, requested_calls),
         ]
@@ -270,9 +224,8 @@ class Agent:
 
     def _explain_skipped_call(self, tool: Tool, cycle: _Cycle) -> Iterator[RunEvent]:
         text = user_texts.CALL_SKIPPED.format(tool=tool.name, source=tool.source)
-        self.chars += len(text)
         cycle.text.append(text)
-        yield from self._emit_text(text, cycle)
+        return self._writer.write_notice(text)
 
     def _build_statuses(self, requested_calls: Sequence[ParsedCall]) -> Iterator[Status]:
         if is_busy(len(self.calls), len(requested_calls), self.limits):

@@ -79,15 +79,16 @@ def build_agent(
     limits: Limits | None = None,
     output_gate: OutputGate | None = None,
 ) -> Agent:
+    limits = limits or Limits()
     return Agent(
         run_id=RunId("r1"),
         model=model,
         role="agent",
-        toolkit=Toolkit(tools, timeout_s=30),
+        toolkit=Toolkit(tools, timeout_s=limits.call_timeout_s),
         tool_policy=ToolPolicy("What did Ann say?"),
         confirmer=NoConfirmer(),
         output_gate=output_gate or OutputGate(),
-        limits=limits or Limits(),
+        limits=limits,
     )
 
 
@@ -228,9 +229,8 @@ async def test_a_tool_call_that_does_not_answer_times_out_p10() -> None:
         raise AssertionError
 
     with ScriptedModel(script_calls(("a", {})), script_answer("ok")) as model:
-        running = build_agent(model, build_tool("a", wait_forever))
-        running.toolkit = Toolkit([build_tool("a", wait_forever)], timeout_s=0.01)
-        await collect_events(running)
+        limits = Limits(call_timeout_s=0.01)
+        await collect_events(build_agent(model, build_tool("a", wait_forever), limits=limits))
 
     assert model.calls[1].messages[-1].text == "Error: a did not answer within 0.01 seconds."
 

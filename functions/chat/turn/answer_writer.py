@@ -1,0 +1,62 @@
+"""Answer writer of a turn: the model's text, filtered while it streams, as run events."""
+
+from collections.abc import Callable, Iterator
+
+from functions.chat.context.citations import CitationRewriter, Citations
+from functions.chat.context.link_filter import LinkFilter
+from shared import telemetry
+from shared.domain.run import AnswerText, CitationShown, RunEvent, Stage, StageName
+
+
+class AnswerWriter:
+    """Turns text into events: stages, cards before they are cited, and pieces of the answer.
+
+    `chars` counts the text that was written, before it is filtered.
+    """
+
+    def __init__(self, citations: Citations, is_known_url: Callable[[str], bool]) -> None:
+        self.chars = 0
+        self._citations = citations
+        self._is_known_url = is_known_url
+        self._stage: StageName | None = None
+        self._shown_card_count = 0
+        self.begin_cycle()
+
+    def begin_cycle(self) -> None:
+        """Begin the text of a model call, as a paragraph of its own."""
+        self._separator = "\n\n" if self.chars else ""
+        self._link_filter = LinkFilter(self._is_known_url)
+        self._citation_rewriter = CitationRewriter(self._citations.render_marker)
+
+    def enter_stage(self, stage: StageName) -> Iterator[Stage]:
+        if stage != self._stage:
+            self._stage = stage
+            if stage == "answering":
+                telemetry.mark("first_token")
+            yield Stage(stage)
+
+    def write(self, text: str) -> Iterator[RunEvent]:
+        """Emit text of the model; without cards, no text is held for a citation."""
+        self.chars += len(text)
+        text = self._link_filter.feed(text)
+        return self._emit(self._citation_rewriter.feed(text) if self._citations.cards else text)
+
+    def write_notice(self, text: str) -> Iterator[RunEvent]:
+        """Emit a text of ours, unfiltered."""
+        self.chars += len(text)
+        return self._emit(text)
+
+    def flush(self) -> Iterator[RunEvent]:
+        """Emit the pending text at the end of a model call, or where the run ends within one."""
+        text = self._citation_rewriter.feed(self._link_filter.flush())
+        return self._emit(text + self._citation_rewriter.flush())
+
+    def _emit(self, text: str) -> Iterator[RunEvent]:
+        if not text:
+            return
+        yield from self.enter_stage("answering")
+        for card in self._citations.shown_cards[self._shown_card_count :]:
+            self._shown_card_count += 1
+            yield CitationShown(number=self._shown_card_count, card=card)
+        yield AnswerText(self._separator + text)
+        self._separator = ""
