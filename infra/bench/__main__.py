@@ -54,7 +54,7 @@ def _measure(name: str) -> Sequence[Figure]:
         return MEASURED[name]()
     except Exception:  # noqa: BLE001 - shown, and counted as not what it should be
         traceback.print_exc()
-        return [Figure(name=name, value=None, target=0)]
+        return [Figure(name, None, target=0)]
     finally:
         print(f"keepsake: {name} took {time.monotonic() - started:.0f} s", file=sys.stderr)
 

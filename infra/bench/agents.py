@@ -121,18 +121,18 @@ def _compute_median(costs: Sequence[Cost]) -> Cost:
 def _build_figures(costs: Mapping[tuple[str, str], Cost]) -> Iterator[Figure]:
     for prompt, kind in ((PLAIN, "plain answer"), (WITH_TOOLS, f"{CYCLES} tool cycles")):
         raw = costs[RAW, prompt]
-        yield Figure(name=f"{kind}, {RAW}", value=raw[0], unit="ms")
-        yield Figure(name=f"{kind}, {RAW}: CPU", value=raw[1], unit="ms")
+        yield Figure(f"{kind}, {RAW}", raw[0], "ms")
+        yield Figure(f"{kind}, {RAW}: CPU", raw[1], "ms")
         for name in _list_measured(costs):
             ms, cpu_ms = subtract_costs(costs[name, prompt], raw)
-            yield Figure(name=f"{kind}, {name}: over it", value=ms, unit="ms")
-            yield Figure(name=f"{kind}, {name}: CPU over it", value=cpu_ms, unit="ms")
+            yield Figure(f"{kind}, {name}: over it", ms, "ms")
+            yield Figure(f"{kind}, {name}: CPU over it", cpu_ms, "ms")
     for name in _list_measured(costs):
         ms, _ = compute_cycle_cost(costs, name, baseline=RAW)
         target = 3 if name == OURS else None
-        yield Figure(name=f"a tool cycle, {name}: over it", value=ms, unit="ms", target=target)
+        yield Figure(f"a tool cycle, {name}: over it", ms, "ms", target=target)
     ms, _ = compute_cycle_cost(costs, OURS, baseline=ADAPTER)
-    yield Figure(name=f"a tool cycle, {OURS}: over {ADAPTER}", value=ms, unit="ms", target=3)
+    yield Figure(f"a tool cycle, {OURS}: over {ADAPTER}", ms, "ms", target=3)
 
 
 def subtract_costs(cost: Cost, baseline: Cost) -> Cost:
@@ -156,4 +156,4 @@ def _list_measured(costs: Mapping[tuple[str, str], Cost]) -> Iterator[str]:
 def _build_missing_figures(costs: Mapping[tuple[str, str], Cost]) -> Iterator[Figure]:
     for name in FRAMEWORKS:
         if (name, PLAIN) not in costs:
-            yield Figure(name=f"{name} (cannot be installed here)", value=None)
+            yield Figure(f"{name} (cannot be installed here)", None)

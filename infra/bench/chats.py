@@ -64,12 +64,8 @@ async def _fill_and_count_reads(data: Path) -> list[Figure]:
         await _count_reads(deps, counting, name) for name in (None, *MESSAGES_BY_CHAT)
     ]
     return [
-        Figure(name="reads of a turn: new chat", value=fresh),
-        Figure(
-            name=f"reads of a turn: chat of {LONG_MESSAGES:,} messages",
-            value=long,
-            target=1.1 * fresh,
-        ),
+        Figure("reads of a turn: new chat", fresh),
+        Figure(f"reads of a turn: chat of {LONG_MESSAGES:,} messages", long, target=1.1 * fresh),
     ]
 
 
@@ -122,20 +118,18 @@ async def _measure_answers(server: ServerProcess) -> list[Figure]:
         median(answer.first_s for answer in answers) * 1000 for answers in (fresh, long)
     )
     return [
-        Figure(name="documents read in a turn: new chat", value=documents[0]),
+        Figure("documents read in a turn: new chat", documents[0]),
+        Figure(f"documents read in a turn: chat of {MEDIUM_MESSAGES} messages", documents[1]),
         Figure(
-            name=f"documents read in a turn: chat of {MEDIUM_MESSAGES} messages", value=documents[1]
-        ),
-        Figure(
-            name=f"documents read in a turn: chat of {LONG_MESSAGES:,} messages",
-            value=documents[2],
+            f"documents read in a turn: chat of {LONG_MESSAGES:,} messages",
+            documents[2],
             target=1.1 * documents[1],
         ),
-        Figure(name="time to first token: new chat", value=new_ms, unit="ms"),
+        Figure("time to first token: new chat", new_ms, "ms"),
         Figure(
-            name=f"time to first token: chat of {LONG_MESSAGES:,} messages, over a new one",
-            value=long_ms - new_ms,
-            unit="ms",
+            f"time to first token: chat of {LONG_MESSAGES:,} messages, over a new one",
+            long_ms - new_ms,
+            "ms",
             target=5,
         ),
     ]

@@ -74,8 +74,8 @@ async def _measure_concurrent_answers(server: ServerProcess, tokens: Sequence[st
     complete_count = sum(answer.status == 200 and answer.words == TOKENS for answer in answers)
     name = f"{STREAMS} streams with {CYCLES} tool cycles each"
     return [
-        Figure(name=f"{name}: not answered in full", value=STREAMS - complete_count, target=0),
-        Figure(name=f"{name}: all answered", value=took, unit="s"),
+        Figure(f"{name}: not answered in full", STREAMS - complete_count, target=0),
+        Figure(f"{name}: all answered", took, "s"),
     ]
 
 
@@ -100,7 +100,7 @@ class _Listener:
 
 def _build_memory_figure(when: str, megabytes: float) -> Figure:
     value = megabytes / STREAMS * 1024
-    return Figure(name=f"{STREAMS} streams: memory of one, {when}", value=value, unit="KB")
+    return Figure(f"{STREAMS} streams: memory of one, {when}", value, "KB")
 
 
 async def _kill_mid_answer(server: ServerProcess, crowd: Sequence[_Listener]) -> float:
@@ -130,19 +130,11 @@ async def _measure_resume(server: ServerProcess, crowd: Sequence[_Listener]) -> 
     ]
     name = f"{STREAMS} answers killed and resumed"
     return [
+        Figure(f"{name}: ended not once, or not with what is kept", texts.count(""), target=0),
+        Figure(f"{name}: all ended, up to {LEASE_TTL.seconds} s of lease included", took, "s"),
         Figure(
-            name=f"{name}: ended not once, or not with what is kept",
-            value=texts.count(""),
-            target=0,
-        ),
-        Figure(
-            name=f"{name}: all ended, up to {LEASE_TTL.seconds} s of lease included",
-            value=took,
-            unit="s",
-        ),
-        Figure(
-            name=f"{name}: words heard and lost, at {1000 / TOKEN_MS:g} a second, at most",
-            value=max(lost_words, default=None),
+            f"{name}: words heard and lost, at {1000 / TOKEN_MS:g} a second, at most",
+            max(lost_words, default=None),
         ),
     ]
 

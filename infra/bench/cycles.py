@@ -35,8 +35,8 @@ async def measure_tool_cycle(ours: ServerProcess, model: ServerProcess) -> list[
     plain, tools, raw_plain, raw_tools = map(median, zip(*rounds[WARM_UP:], strict=True))
     ours_ms, raw_ms = (tools - plain) / CYCLES, (raw_tools - raw_plain) / CYCLES
     return [
-        Figure(name="a tool cycle: raw client", value=raw_ms, unit="ms"),
-        Figure(name="a tool cycle: over it", value=ours_ms - raw_ms, unit="ms", target=3),
+        Figure("a tool cycle: raw client", raw_ms, "ms"),
+        Figure("a tool cycle: over it", ours_ms - raw_ms, "ms", target=3),
     ]
 
 

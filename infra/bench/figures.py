@@ -3,17 +3,18 @@
 import os
 import platform
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Literal
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Figure:
     """A figure; `bound` is the good side of `wanted`, without which it is only for comparison."""
 
     name: str
     value: float | None
     unit: str = ""
+    _: KW_ONLY
     target: float | None = None
     bound: Literal["at most", "at least"] = "at most"
 

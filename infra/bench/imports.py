@@ -90,13 +90,13 @@ def _compute_median(seconds: tuple[float | None, ...]) -> float | None:
 
 def _build_absolute_figure(times: Mapping[str, float | None], bare: Loading) -> Figure:
     seconds = times[bare.name]
-    return Figure(name=f"import {bare.name}", value=seconds and seconds * 1000, unit="ms")
+    return Figure(f"import {bare.name}", seconds and seconds * 1000, "ms")
 
 
 def _build_ratio_figure(times: Mapping[str, float | None], entry: Loading) -> Figure:
     seconds, bare = times[entry.name], times[(BARE_CLOUD if entry.cloud else BARE).name]
     ratio = seconds / bare if seconds and bare else None
-    return Figure(name=f"load {entry.name}, to bare", value=ratio, target=entry.limit)
+    return Figure(f"load {entry.name}, to bare", ratio, target=entry.limit)
 
 
 def _measure_seconds(loading: Loading) -> float | None:

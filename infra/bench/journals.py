@@ -93,15 +93,9 @@ def _script_paced_turn(tokens: int) -> ScriptedTurn:
 def _build_figures(name: str, commits: Sequence[Commit]) -> list[Figure]:
     """Show the commits for the question, during the answer, and at the end."""
     return [
-        Figure(name=f"{name}: commits", value=len(commits)),
-        Figure(
-            name=f"{name}: documents written", value=sum(commit.documents for commit in commits)
-        ),
-        Figure(
-            name=f"{name}: journal",
-            value=sum(commit.journal_bytes for commit in commits) / 1024,
-            unit="KB",
-        ),
-        Figure(name=f"{name}: a commit", value=median(commit.ms for commit in commits), unit="ms"),
-        Figure(name=f"{name}: all commits", value=sum(commit.ms for commit in commits), unit="ms"),
+        Figure(f"{name}: commits", len(commits)),
+        Figure(f"{name}: documents written", sum(commit.documents for commit in commits)),
+        Figure(f"{name}: journal", sum(commit.journal_bytes for commit in commits) / 1024, "KB"),
+        Figure(f"{name}: a commit", median(commit.ms for commit in commits), "ms"),
+        Figure(f"{name}: all commits", sum(commit.ms for commit in commits), "ms"),
     ]

@@ -33,15 +33,15 @@ async def measure_processing() -> list[Figure]:
         lines = _read_completed_lines(server)
         figures = [
             Figure(
-                name=f"import of {SESSIONS} sessions, first POST to all completed",
-                value=SESSIONS / took_s,
-                unit="sessions/s",
+                f"import of {SESSIONS} sessions, first POST to all completed",
+                SESSIONS / took_s,
+                "sessions/s",
                 target=50,
                 bound="at least",
             ),
-            Figure(name="CPU of it", value=server.cpu_s / SESSIONS * 1000, unit="ms/session"),
-            Figure(name="documents read to process one", value=mean(n["reads"] for n in lines)),
-            Figure(name="documents written to process one", value=mean(n["writes"] for n in lines)),
+            Figure("CPU of it", server.cpu_s / SESSIONS * 1000, "ms/session"),
+            Figure("documents read to process one", mean(n["reads"] for n in lines)),
+            Figure("documents written to process one", mean(n["writes"] for n in lines)),
         ]
     return [*figures, *await _measure_model_calls()]
 
@@ -64,9 +64,9 @@ async def _measure_model_calls() -> list[Figure]:
     times_sent = sum(prompt.count(end) for prompt in prompts for end in ends)
     characters = sum(map(len, prompts))
     return [
-        Figure(name="model calls to process one", value=len(requests) / MODEL_SESSIONS, target=2),
-        Figure(name="times its transcript is sent", value=times_sent / MODEL_SESSIONS, target=2),
-        Figure(name="tokens sent, at 4 characters each", value=characters / 4 / MODEL_SESSIONS),
+        Figure("model calls to process one", len(requests) / MODEL_SESSIONS, target=2),
+        Figure("times its transcript is sent", times_sent / MODEL_SESSIONS, target=2),
+        Figure("tokens sent, at 4 characters each", characters / 4 / MODEL_SESSIONS),
     ]
 
 

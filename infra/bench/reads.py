@@ -28,6 +28,6 @@ async def measure_reads_before_first_call() -> list[Figure]:
         await answer_turn(deps, await prepare_turn(deps, ADA, "Hello", None), Journal())
     rounds, reads = counts[0]
     return [
-        Figure(name="rounds of reads before the first model call", value=rounds, target=2),
-        Figure(name="reads before the first model call", value=reads),
+        Figure("rounds of reads before the first model call", rounds, target=2),
+        Figure("reads before the first model call", reads),
     ]

@@ -42,8 +42,8 @@ async def _measure_usual_library() -> list[Figure]:
             times = await _measure_times(name, server, target_p95_ms=10)
     return [
         *times,
-        Figure(name=f"{name}: rounds of document reads", value=rounds, target=1),
-        Figure(name=f"{name}: documents read for {MAX_HITS} hits", value=read, target=MAX_HITS),
+        Figure(f"{name}: rounds of document reads", rounds, target=1),
+        Figure(f"{name}: documents read for {MAX_HITS} hits", read, target=MAX_HITS),
     ]
 
 
@@ -62,9 +62,9 @@ async def _measure_large_library() -> list[Figure]:
             times = await _measure_times(name, server, target_p95_ms=15)
     return [
         *times,
-        Figure(name=f"{name}: first, which loads them", value=first * 1_000, unit="ms"),
-        Figure(name=f"{name}: memory they take", value=memory, unit="MB"),
-        Figure(name=f"{name}: process at its peak", value=peak, unit="MB"),
+        Figure(f"{name}: first, which loads them", first * 1_000, "ms"),
+        Figure(f"{name}: memory they take", memory, "MB"),
+        Figure(f"{name}: process at its peak", peak, "MB"),
     ]
 
 
@@ -86,10 +86,8 @@ async def _measure_among_others() -> list[Figure]:
     ours, among = (median(times) * 1_000 for times in zip(*rounds, strict=True))
     name = f"search, {chunks:,} chunks"
     return [
-        Figure(name=f"{name} alone: p50", value=ours, unit="ms"),
-        Figure(
-            name=f"{name} among {OTHER_USERS:,} users: to alone", value=among / ours, target=1.1
-        ),
+        Figure(f"{name} alone: p50", ours, "ms"),
+        Figure(f"{name} among {OTHER_USERS:,} users: to alone", among / ours, target=1.1),
     ]
 
 
@@ -127,9 +125,9 @@ async def _measure_times(name: str, server: ServerProcess, *, target_p95_ms: flo
     cpu_ms = (server.cpu_s - cpu_s) / QUESTIONS * 1_000
     p95_ms = quantiles(times, n=20)[-1] * 1_000
     return [
-        Figure(name=f"{name}: p50", value=median(times) * 1_000, unit="ms"),
-        Figure(name=f"{name}: p95", value=p95_ms, unit="ms", target=target_p95_ms),
-        Figure(name=f"{name}: CPU", value=cpu_ms, unit="ms"),
+        Figure(f"{name}: p50", median(times) * 1_000, "ms"),
+        Figure(f"{name}: p95", p95_ms, "ms", target=target_p95_ms),
+        Figure(f"{name}: CPU", cpu_ms, "ms"),
     ]
 
 

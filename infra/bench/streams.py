@@ -35,8 +35,8 @@ async def measure_first_token(ours: ServerProcess, model: ServerProcess) -> list
             product.append((await ask(ours.port, "Hello", token=token)).first_s)
     bare_ms, ours_ms = (median(times[_WARM_UP:]) * 1000 for times in (raw, product))
     return [
-        Figure(name="time to first token: raw client", value=bare_ms, unit="ms"),
-        Figure(name="time to first token: over it", value=ours_ms - bare_ms, unit="ms", target=15),
+        Figure("time to first token: raw client", bare_ms, "ms"),
+        Figure("time to first token: over it", ours_ms - bare_ms, "ms", target=15),
     ]
 
 
@@ -65,7 +65,7 @@ async def measure_calls_in_series(ours: ServerProcess, model: ServerProcess) -> 
         if "response_format" not in model_request["body"]
     )
     return [
-        Figure(name="model calls before the first token", value=answer["after"], target=0),
+        Figure("model calls before the first token", answer["after"], target=0),
     ]
 
 
@@ -89,16 +89,11 @@ async def measure_throughput(ours: ServerProcess, baseline: ServerProcess) -> li
         for runs in zip(*rounds, strict=True)
     )
     return [
-        Figure(name="40 streams: ours", value=our_rate, unit="tokens/s"),
-        Figure(name="40 streams: bare app", value=bare_rate, unit="tokens/s"),
-        Figure(
-            name="40 streams: ours to bare",
-            value=our_rate / bare_rate,
-            target=0.6,
-            bound="at least",
-        ),
-        Figure(name="CPU: ours", value=our_cpu, unit="µs/token"),
-        Figure(name="CPU: bare app", value=bare_cpu, unit="µs/token"),
+        Figure("40 streams: ours", our_rate, "tokens/s"),
+        Figure("40 streams: bare app", bare_rate, "tokens/s"),
+        Figure("40 streams: ours to bare", our_rate / bare_rate, target=0.6, bound="at least"),
+        Figure("CPU: ours", our_cpu, "µs/token"),
+        Figure("CPU: bare app", bare_cpu, "µs/token"),
     ]
 
 

@@ -92,8 +92,8 @@ async def _measure_overhead(scene: _ToolBench) -> list[Figure]:
     direct_ms, through_ms = map(median, zip(*rounds[WARM_UP:], strict=True))
     name = "a tool call"
     return [
-        Figure(name=f"{name}: direct, by httpx", value=direct_ms, unit="ms"),
-        Figure(name=f"{name}: over it", value=through_ms - direct_ms, unit="ms", target=6),
+        Figure(f"{name}: direct, by httpx", direct_ms, "ms"),
+        Figure(f"{name}: over it", through_ms - direct_ms, "ms", target=6),
     ]
 
 
@@ -116,13 +116,11 @@ async def _measure_isolation(scene: _ToolBench, crowd: HttpToolbox) -> list[Figu
         beside_ms = await _measure_paced_ms(quick)
     name = f"another app beside {SLOW_CALLS} calls to a slow one"
     return [
-        Figure(name="an app alone: p95", value=_compute_p95(alone_ms), unit="ms"),
+        Figure("an app alone: p95", _compute_p95(alone_ms), "ms"),
         Figure(
-            name=f"{name}: p95 by that",
-            value=_compute_p95(beside_ms) / _compute_p95(alone_ms),
-            target=1.5,
+            f"{name}: p95 by that", _compute_p95(beside_ms) / _compute_p95(alone_ms), target=1.5
         ),
-        Figure(name=f"{name}: refused at once", value=outcomes["refused"]),
+        Figure(f"{name}: refused at once", outcomes["refused"]),
     ]
 
 
