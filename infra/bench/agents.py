@@ -74,9 +74,8 @@ def _list_loops() -> Iterator[tuple[str, str, Path]]:
 def _start_loop(
     module: str, python: Path, model: ServerProcess
 ) -> Iterator["subprocess.Popen[str]"]:
-    url = f"http://127.0.0.1:{model.port}/v1"
     process = subprocess.Popen(
-        [str(python), "-W", "ignore", "-m", f"infra.bench.loops.{module}", url],
+        [str(python), "-W", "ignore", "-m", f"infra.bench.loops.{module}", model.openai_url],
         cwd=ROOT,
         env=build_environment(**build_model_environment(model)),
         stdin=subprocess.PIPE,

@@ -1,8 +1,6 @@
 """Long chats: the cost of a turn in a chat of a thousand messages, beside one in a new chat."""
 
 import asyncio
-import json
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
@@ -18,6 +16,7 @@ from infra.bench.figures import Figure
 from infra.bench.processes import (
     ServerProcess,
     build_model_environment,
+    open_folder,
     run_keepsake_on,
     run_scripted_model,
 )
@@ -43,11 +42,11 @@ MESSAGES_BY_CHAT: Mapping[SessionId, int] = {
 
 async def measure_long_chat() -> list[Figure]:
     """Fill chats, summarise them as their turns would, and ask in them and in new ones."""
-    with tempfile.TemporaryDirectory() as data:
-        figures = await _fill_and_count_reads(Path(data))
+    with open_folder() as data:
+        figures = await _fill_and_count_reads(data)
         with (
             run_scripted_model() as model,
-            run_keepsake_on(Path(data), **build_model_environment(model)) as server,
+            run_keepsake_on(data, **build_model_environment(model)) as server,
         ):
             await script_after_turn(model)
             return [*figures, *await _measure_answers(server)]
@@ -137,23 +136,19 @@ async def _measure_answers(server: ServerProcess) -> list[Figure]:
 
 async def _create_session(server: ServerProcess, token: str) -> str:
     response = await request(server.port, "POST", "/v2/chat-sessions", {}, token=token)
-    session_id: str = json.loads(response.body)["id"]
-    return session_id
+    return str(response.json["id"])
 
 
 async def _ask(server: ServerProcess, token: str, session_id: str) -> TimedResponse:
     path = f"/v2/messages?chat_session_id={session_id}"
     answer = await request(server.port, "POST", path, {"text": "When is it?"}, token=token)
-    if answer.status != 200 or not answer.run_id:
-        raise RuntimeError(f"{answer.status}: {answer.body[:500]!r}")
     await asyncio.sleep(PAUSE_S)
-    return answer
+    return answer.require()
 
 
 def _count_documents(server: ServerProcess, answers: Sequence[TimedResponse]) -> float:
     """Return what Firestore would bill for one of these turns, from their lines in the log."""
     run_ids = {answer.run_id for answer in answers}
-    text = [line for line in server.log.read_text().splitlines() if '"run_id"' in line]
-    lines = [json.loads(line) for line in text]
-    reads: list[int] = [line["reads"] for line in lines if line["run_id"] in run_ids]
+    lines = server.read_request_lines("chat")
+    reads: list[int] = [line["reads"] for line in lines if line.get("run_id") in run_ids]
     return median(reads)

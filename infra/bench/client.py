@@ -3,10 +3,10 @@
 import asyncio
 import json
 import time
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Mapping
 from contextlib import aclosing, closing, suppress
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 _TIMEOUT_S = 120
 
@@ -19,6 +19,16 @@ class TimedResponse:
     run_id: str
     body: bytes
     first_s: float
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.body)
+
+    def require(self, status: int = 200) -> Self:
+        """Return the answer if it has this status. Raises RuntimeError."""
+        if self.status != status:
+            raise RuntimeError(f"{self.status}: {self.body[:500]!r}")
+        return self
 
     @property
     def words(self) -> int:
@@ -78,13 +88,15 @@ def _build_head(port: int, method: str, path: str, body: Any, token: str) -> byt
 
 async def sign_in(port: int, uid: str) -> str:
     response = await request(port, "POST", "/local/token", {"uid": uid})
-    token: str = json.loads(response.body)["token"]
-    return token
+    return str(response.json["token"])
 
 
 async def ask(port: int, text: str, *, token: str = "") -> TimedResponse:
     """Ask a question. Raises RuntimeError when it was refused."""
-    response = await request(port, "POST", "/v2/messages", {"text": text}, token=token)
-    if response.status != 200:
-        raise RuntimeError(f"{response.status}: {response.body[:500]!r}")
-    return response
+    return (await request(port, "POST", "/v2/messages", {"text": text}, token=token)).require()
+
+
+async def measure_ms(work: Awaitable[object]) -> float:
+    started = time.perf_counter()
+    await work
+    return 1000 * (time.perf_counter() - started)

@@ -2,12 +2,10 @@
 
 import asyncio
 import json
-import tempfile
 import time
 from collections.abc import Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 from infra.bench import client
@@ -15,6 +13,7 @@ from infra.bench.figures import Figure
 from infra.bench.processes import (
     ServerProcess,
     build_model_environment,
+    open_folder,
     run_keepsake_on,
     run_scripted_model,
 )
@@ -44,8 +43,8 @@ def build_question(*, cycles: int = CYCLES, token_ms: int = 0) -> str:
 
 
 async def measure_crowds() -> list[Figure]:
-    with tempfile.TemporaryDirectory() as data, run_scripted_model() as model:
-        with run_keepsake_on(Path(data), **build_model_environment(model)) as server:
+    with open_folder() as data, run_scripted_model() as model:
+        with run_keepsake_on(data, **build_model_environment(model)) as server:
             tokens = [await client.sign_in(server.port, f"crowd-{n}") for n in range(STREAMS)]
             for token in tokens[:WARM_UP]:
                 await client.ask(server.port, build_question(), token=token)
@@ -59,7 +58,7 @@ async def measure_crowds() -> list[Figure]:
                     await _kill_mid_answer(server, crowd) - before_mb,
                 ),
             ]
-        with run_keepsake_on(Path(data), **build_model_environment(model)) as server:
+        with run_keepsake_on(data, **build_model_environment(model)) as server:
             return [*figures, *await _measure_resume(server, crowd)]
 
 
@@ -144,9 +143,7 @@ async def _resume(server: ServerProcess, person: _Listener) -> str:
     path = f"/v2/messages/{person.answer.run_id}/stream"
     stream = await client.request(server.port, "GET", path, token=person.token)
     response = await client.request(server.port, "GET", "/v2/messages", token=person.token)
-    messages = [
-        message for message in json.loads(response.body) if message["id"] == person.answer.run_id
-    ]
+    messages = [message for message in response.json if message["id"] == person.answer.run_id]
     matches = [
         (message["text"], message["metadata"].get("outcome"))
         == (parse_text(stream.body), "interrupted")

@@ -1,12 +1,10 @@
 """Tool cycles: what one adds to a turn of the whole product, beside the raw client's same calls."""
 
-import time
-from collections.abc import Awaitable
 from statistics import median
 
 from openai import AsyncOpenAI
 
-from infra.bench.client import ask, sign_in
+from infra.bench.client import ask, measure_ms, sign_in
 from infra.bench.crowds import CYCLES, build_question
 from infra.bench.figures import Figure
 from infra.bench.loops import raw
@@ -23,13 +21,13 @@ async def measure_tool_cycle(ours: ServerProcess, model: ServerProcess) -> list[
     token = await sign_in(ours.port, "cycles")
     await script_after_turn(model)
     rounds = []
-    async with AsyncOpenAI(api_key="x", base_url=f"http://127.0.0.1:{model.port}/v1") as client:
+    async with AsyncOpenAI(api_key="x", base_url=model.openai_url) as client:
         for _ in range(WARM_UP + ROUNDS):
             product_ms = [
-                await _measure_ms(ask(ours.port, text, token=token)) for text in (PLAIN, WITH_TOOLS)
+                await measure_ms(ask(ours.port, text, token=token)) for text in (PLAIN, WITH_TOOLS)
             ]
             client_ms = [
-                await _measure_ms(raw.run_turn(client, text)) for text in (PLAIN, WITH_TOOLS)
+                await measure_ms(raw.run_turn(client, text)) for text in (PLAIN, WITH_TOOLS)
             ]
             rounds.append([*product_ms, *client_ms])
     plain, tools, raw_plain, raw_tools = map(median, zip(*rounds[WARM_UP:], strict=True))
@@ -38,9 +36,3 @@ async def measure_tool_cycle(ours: ServerProcess, model: ServerProcess) -> list[
         Figure("a tool cycle: raw client", raw_ms, "ms"),
         Figure("a tool cycle: over it", ours_ms - raw_ms, "ms", target=3),
     ]
-
-
-async def _measure_ms(turn: Awaitable[object]) -> float:
-    started = time.perf_counter()
-    await turn
-    return 1000 * (time.perf_counter() - started)

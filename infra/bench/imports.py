@@ -6,13 +6,12 @@ CPU time, because with a warm page cache loading is nothing else, and a busy mac
 import socket
 import subprocess
 import sys
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from statistics import median
 
 from infra.bench.figures import Figure
-from infra.bench.processes import ROOT, build_environment
+from infra.bench.processes import ROOT, build_environment, open_folder
 
 ROUNDS = 15
 _TIMING_CODE = """
@@ -75,46 +74,29 @@ def measure_import_times() -> list[Figure]:
     everything = (BARE, BARE_CLOUD, *ENTRIES)
     rounds = [[_measure_seconds(loading) for loading in everything] for _ in range(ROUNDS + 1)][1:]
     columns = zip(everything, zip(*rounds, strict=True), strict=True)
-    times = {loading.name: _compute_median(seconds) for loading, seconds in columns}
+    times = {loading.name: median(seconds) for loading, seconds in columns}
     return [
-        _build_absolute_figure(times, BARE),
-        _build_absolute_figure(times, BARE_CLOUD),
-        *(_build_ratio_figure(times, e) for e in ENTRIES),
+        *(Figure(f"import {b.name}", times[b.name] * 1000, "ms") for b in (BARE, BARE_CLOUD)),
+        *(_build_ratio_figure(times, entry) for entry in ENTRIES),
     ]
 
 
-def _compute_median(seconds: tuple[float | None, ...]) -> float | None:
-    values = [value for value in seconds if value is not None]
-    return median(values) if values else None
-
-
-def _build_absolute_figure(times: Mapping[str, float | None], bare: Loading) -> Figure:
-    seconds = times[bare.name]
-    return Figure(f"import {bare.name}", seconds and seconds * 1000, "ms")
-
-
-def _build_ratio_figure(times: Mapping[str, float | None], entry: Loading) -> Figure:
-    seconds, bare = times[entry.name], times[(BARE_CLOUD if entry.cloud else BARE).name]
-    ratio = seconds / bare if seconds and bare else None
+def _build_ratio_figure(times: Mapping[str, float], entry: Loading) -> Figure:
+    bare = BARE_CLOUD if entry.cloud else BARE
+    ratio = times[entry.name] / times[bare.name]
     return Figure(f"load {entry.name}, to bare", ratio, target=entry.limit)
 
 
-def _measure_seconds(loading: Loading) -> float | None:
-    """Time one fresh process; print its error and return None when it fails."""
-    with tempfile.TemporaryDirectory() as data, socket.create_server(("127.0.0.1", 0)) as silent:
+def _measure_seconds(loading: Loading) -> float:
+    """Time one fresh process. Raises CalledProcessError when it fails; its errors are shown."""
+    with open_folder() as data, socket.create_server(("127.0.0.1", 0)) as silent:
         emulator = f"127.0.0.1:{silent.getsockname()[1]}"
         emulators = {"FIRESTORE_EMULATOR_HOST": emulator, "PUBSUB_EMULATOR_HOST": emulator}
-        process = subprocess.run(
+        variables = _CLOUD_ENVIRONMENT | emulators if loading.cloud else {}
+        output = subprocess.check_output(
             [sys.executable, "-W", "ignore", "-c", _TIMING_CODE.format(body=loading.code)],
             cwd=ROOT,
-            env=build_environment(
-                DATA_DIR=data, **(_CLOUD_ENVIRONMENT | emulators if loading.cloud else {})
-            ),
-            capture_output=True,
+            env=build_environment(DATA_DIR=str(data), **variables),
             text=True,
-            check=False,
         )
-    if process.returncode:
-        print(f"{loading.name}: {process.stderr.strip().splitlines()[-1]}")
-        return None
-    return float(process.stdout.split()[-1])
+    return float(output.split()[-1])

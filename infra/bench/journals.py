@@ -1,17 +1,16 @@
 """Journals: commits, bytes and milliseconds of a run's journal, turn by turn."""
 
 import asyncio
-import tempfile
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from statistics import median
 
 from functions.chat.runs.journal import Journal
 from functions.chat.turn.answer_turn import answer_turn
 from functions.chat.turn.prepare_turn import prepare_turn
 from infra.bench.figures import Figure
+from infra.bench.processes import open_folder
 from shared.adapters.system_clock import SystemClock
 from shared.data.stores import Stores
 from shared.domain.documents import Create, Write
@@ -71,8 +70,8 @@ async def measure_journals() -> list[Figure]:
 
 
 async def _measure_turn(tokens: int) -> Sequence[Commit]:
-    with tempfile.TemporaryDirectory() as folder:
-        world = open_chat_fixture(Path(folder))
+    with open_folder() as folder:
+        world = open_chat_fixture(folder)
         recorder = CommitRecorder(world.documents)
         deps = replace(
             world.deps(ScriptedModel(_script_paced_turn(tokens))),

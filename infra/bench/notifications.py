@@ -1,18 +1,15 @@
 """Notifications: how fast posts of apps are answered, and what a post asks of the store."""
 
 import asyncio
-import json
-import tempfile
 import time
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from statistics import mean, median, quantiles
-from typing import Any
 
 from infra.bench.client import request
 from infra.bench.figures import Figure
-from infra.bench.processes import ROOT, ServerProcess, run_keepsake_on
+from infra.bench.processes import ROOT, ServerProcess, open_folder, run_keepsake_on
 from infra.progress import create_progress_bar
 from shared.adapters.embedded.sqlite_database import SqliteDatabase
 from shared.adapters.embedded.sqlite_documents import SqliteDocuments
@@ -26,22 +23,21 @@ USERS = 150
 POSTS_PER_USER = 8
 """Posts for each user, below the limit of an hour."""
 WARM_UP = 200
-FUNCTION = "notifications"
 WEATHER = AppId("weather")
 KEY = "sk_0123456789abcdef0123456789abcdef"
 PATH = "/v1/integrations/notification"
 
 
 async def measure_notifications() -> list[Figure]:
-    with tempfile.TemporaryDirectory() as folder:
-        await _install(Path(folder))
-        with run_keepsake_on(Path(folder)) as server:
+    with open_folder() as folder:
+        await _install(folder)
+        with run_keepsake_on(folder) as server:
             pending = _generate_posts()
             await _post_all(server, [next(pending) for _ in range(WARM_UP)])
             before_s, started = server.cpu_s, time.perf_counter()
             took_s = await _post_all(server, list(pending))
             wall_s, cpu_s = time.perf_counter() - started, server.cpu_s - before_s
-            lines = _read_log_lines(server)
+            lines = server.read_request_lines("notifications")
     posts = len(took_s)
     name = f"notification posts, {MAX_CONCURRENT} at once"
     return [
@@ -92,16 +88,8 @@ async def _post_all(server: ServerProcess, posts: list[Mapping[str, str]]) -> li
             started = time.perf_counter()
             answer = await request(server.port, "POST", PATH, post, token=KEY)
             took_s.append(time.perf_counter() - started)
-            if answer.status != 200:
-                raise RuntimeError(f"{answer.status}: {answer.body[:500]!r}")
+            answer.require()
             tick()
 
     await asyncio.gather(*(work() for _ in range(MAX_CONCURRENT)))
     return took_s
-
-
-def _read_log_lines(server: ServerProcess) -> list[dict[str, Any]]:
-    """Return the canonical lines of the posts."""
-    ours = f'"function": "{FUNCTION}"'
-    text = server.log.read_text().splitlines()
-    return [json.loads(line) for line in text if ours in line and line.endswith("}")]

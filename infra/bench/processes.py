@@ -1,5 +1,6 @@
 """Processes under measurement: started for real, on free ports, with a clean environment."""
 
+import json
 import os
 import signal
 import socket
@@ -11,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).parents[2]
 _START_TIMEOUT_S = 30
@@ -40,6 +42,17 @@ class ServerProcess:
         """Return its highest resident memory."""
         return self._read_status_mb("VmHWM")
 
+    @property
+    def openai_url(self) -> str:
+        """The base URL of a scripted model."""
+        return f"http://127.0.0.1:{self.port}/v1"
+
+    def read_request_lines(self, function: str) -> list[dict[str, Any]]:
+        """Return the canonical lines of one function's requests so far."""
+        text = self.log.read_text().splitlines()
+        ours = f'"function": "{function}"'
+        return [json.loads(line) for line in text if ours in line and line.endswith("}")]
+
     def kill(self) -> None:
         """Kill it, as a crash does."""
         os.kill(self.pid, signal.SIGKILL)
@@ -62,11 +75,18 @@ def find_free_port() -> int:
 
 
 @contextmanager
+def open_folder() -> Iterator[Path]:
+    """Make a folder that is gone when the block ends."""
+    with tempfile.TemporaryDirectory() as folder:
+        yield Path(folder)
+
+
+@contextmanager
 def run_module(
     module: str, *arguments: str, port: int, env: Mapping[str, str]
 ) -> Iterator[ServerProcess]:
     """Run `python -m module` until the block ends. Raises RuntimeError when it does not listen."""
-    with tempfile.TemporaryDirectory() as folder, (Path(folder) / "log").open("wb") as log:
+    with open_folder() as folder, (folder / "log").open("wb") as log:
         process = subprocess.Popen(
             [sys.executable, "-m", module, *arguments],
             cwd=ROOT,
@@ -103,15 +123,15 @@ def run_scripted_model() -> Iterator[ServerProcess]:
 
 def build_model_environment(model: ServerProcess) -> Mapping[str, str]:
     """Return an environment whose model is `model`."""
-    return {"OPENAI_API_KEY": "x", "OPENAI_BASE_URL": f"http://127.0.0.1:{model.port}/v1"}
+    return {"OPENAI_API_KEY": "x", "OPENAI_BASE_URL": model.openai_url}
 
 
 @contextmanager
 def run_keepsake(model: ServerProcess) -> Iterator[ServerProcess]:
     """Run the local server on a fresh DATA_DIR, against the scripted model."""
     with (
-        tempfile.TemporaryDirectory() as data,
-        run_keepsake_on(Path(data), **build_model_environment(model)) as server,
+        open_folder() as data,
+        run_keepsake_on(data, **build_model_environment(model)) as server,
     ):
         yield server
 

@@ -2,16 +2,20 @@
 
 import asyncio
 import json
-import tempfile
 import time
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 from statistics import mean
 from typing import Any
 
 from infra.bench.client import request, sign_in
 from infra.bench.figures import Figure
-from infra.bench.processes import ServerProcess, run_keepsake, run_keepsake_on, run_scripted_model
+from infra.bench.processes import (
+    ServerProcess,
+    open_folder,
+    run_keepsake,
+    run_keepsake_on,
+    run_scripted_model,
+)
 from infra.bench.sessions import generate_sessions
 from infra.progress import draw_progress_bar
 
@@ -20,7 +24,6 @@ MODEL_SESSIONS = 20
 MAX_CONCURRENT = 8
 TIMEOUT_S = 300
 POLL_S = 0.25
-FUNCTION = "process_conversation"
 MODEL_OUTPUTS = {
     "structure": {"title": "An evening", "overview": "They met.", "action_items": []},
     "memories": {"memories": []},
@@ -28,7 +31,7 @@ MODEL_OUTPUTS = {
 
 
 async def measure_processing() -> list[Figure]:
-    with tempfile.TemporaryDirectory() as data, run_keepsake_on(Path(data)) as server:
+    with open_folder() as data, run_keepsake_on(data) as server:
         took_s = await _import_all(server, list(generate_sessions(SESSIONS)))
         lines = _read_completed_lines(server)
         figures = [
@@ -55,7 +58,7 @@ async def _measure_model_calls() -> list[Figure]:
         await request(model.port, "POST", "/script", scripts)
         recordings = list(generate_sessions(MODEL_SESSIONS))
         await _import_all(server, recordings)
-        requests = json.loads((await request(model.port, "GET", "/requests")).body)
+        requests = (await request(model.port, "GET", "/requests")).json
     prompts = [
         json.dumps(model_request["body"]["messages"], ensure_ascii=False)
         for model_request in requests
@@ -89,15 +92,12 @@ async def _post_sessions(
 ) -> None:
     for session in recordings:
         answer = await request(server.port, "POST", "/v1/conversations", session, token=token)
-        if answer.status != 202:
-            raise RuntimeError(f"{answer.status}: {answer.body[:500]!r}")
+        answer.require(202)
 
 
 def _read_completed_lines(server: ServerProcess) -> list[dict[str, Any]]:
     """Return the log lines of all processed conversations. Raises RuntimeError for a failure."""
-    text = server.log.read_text().splitlines()
-    ours = f'"function": "{FUNCTION}"'
-    lines = [json.loads(line) for line in text if ours in line and line.endswith("}")]
+    lines = server.read_request_lines("process_conversation")
     if failed := [line for line in lines if line["outcome"] == "failed"]:
         raise RuntimeError(f"{len(failed)} sessions could not be processed")
     return [line for line in lines if line["outcome"] == "ok"]

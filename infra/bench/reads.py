@@ -1,21 +1,20 @@
 """Reads before a turn's first model call: how many documents, in how many rounds."""
 
-import tempfile
 from dataclasses import replace
-from pathlib import Path
 
 from functions.chat.runs.journal import Journal
 from functions.chat.turn.answer_turn import answer_turn
 from functions.chat.turn.prepare_turn import prepare_turn
 from infra.bench.figures import Figure
+from infra.bench.processes import open_folder
 from tests.fakes import CountingDocuments, ScriptedModel, script_answer
 from tests.fixtures.chat import ADA, open_chat_fixture
 
 
 async def measure_reads_before_first_call() -> list[Figure]:
     """Ask once in a new library and count the reads."""
-    with tempfile.TemporaryDirectory() as folder:
-        world = open_chat_fixture(Path(folder))
+    with open_folder() as folder:
+        world = open_chat_fixture(folder)
         counting = CountingDocuments(world.documents)
         counts: list[tuple[int, int]] = []
 

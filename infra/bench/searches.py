@@ -1,17 +1,13 @@
 """Searches over HTTP in libraries of several sizes, from `make run`'s own process."""
 
-import json
-import tempfile
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from pathlib import Path
+from collections.abc import Sequence
 from statistics import median, quantiles
 
 from infra.bench.client import request, sign_in
 from infra.bench.figures import Figure
 from infra.bench.libraries import OWNER, GeneratedLibrary, generate_questions
-from infra.bench.processes import ServerProcess, run_keepsake_on
+from infra.bench.processes import ServerProcess, open_folder, run_keepsake_on
 from infra.progress import create_progress_bar
 from shared.data.search import Search
 from tests.fakes import CountingDocuments
@@ -31,7 +27,7 @@ async def measure_searches() -> list[Figure]:
 
 async def _measure_usual_library() -> list[Figure]:
     """Search a library as large as LoCoMo's, and count the reads."""
-    with _open_data_folder() as data:
+    with open_folder() as data:
         with GeneratedLibrary(data) as library:
             chunks = await library.fill(
                 135, turns=22, tick=create_progress_bar("a usual library", 7)
@@ -48,7 +44,7 @@ async def _measure_usual_library() -> list[Figure]:
 
 
 async def _measure_large_library() -> list[Figure]:
-    with _open_data_folder() as data:
+    with open_folder() as data:
         with GeneratedLibrary(data) as library:
             chunks = await library.fill(
                 10_000, turns=10, tick=create_progress_bar("a large library", 500)
@@ -70,7 +66,7 @@ async def _measure_large_library() -> list[Figure]:
 
 async def _measure_among_others() -> list[Figure]:
     """Search one library alone and among a thousand of its size, alternating."""
-    with _open_data_folder() as alone, _open_data_folder() as crowded:
+    with open_folder() as alone, open_folder() as crowded:
         with GeneratedLibrary(alone) as library:
             chunks = await library.fill(100, turns=10, tick=create_progress_bar("one user", 5))
         with GeneratedLibrary(crowded) as library:
@@ -98,10 +94,10 @@ async def _search(server: ServerProcess, queries: Sequence[str], uid: str = OWNE
     for question in queries:
         body = {"query": question, "limit": MAX_HITS}
         started = time.perf_counter()
-        answer = await request(server.port, "POST", "/v1/conversations/search", body, token=token)
+        response = await request(server.port, "POST", "/v1/conversations/search", body, token=token)
         times.append(time.perf_counter() - started)
-        if answer.status != 200 or (uid == OWNER and not json.loads(answer.body)["hits"]):
-            raise RuntimeError(f"{answer.status}: {answer.body[:500]!r}")
+        if not response.require().json["hits"] and uid == OWNER:
+            raise RuntimeError(f"no hits for {question!r}")
     return times
 
 
@@ -129,9 +125,3 @@ async def _measure_times(name: str, server: ServerProcess, *, target_p95_ms: flo
         Figure(f"{name}: p95", p95_ms, "ms", target=target_p95_ms),
         Figure(f"{name}: CPU", cpu_ms, "ms"),
     ]
-
-
-@contextmanager
-def _open_data_folder() -> Iterator[Path]:
-    with tempfile.TemporaryDirectory() as folder:
-        yield Path(folder)

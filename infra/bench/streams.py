@@ -1,7 +1,6 @@
 """Streams: the cost of a question through the whole server, beside the model's bare stream."""
 
 import asyncio
-import json
 import time
 from collections.abc import Sequence
 from statistics import median
@@ -29,7 +28,7 @@ async def measure_first_token(ours: ServerProcess, model: ServerProcess) -> list
     token = await sign_in(ours.port, "bench")
     await script_after_turn(model)
     raw, product = [], []
-    async with AsyncOpenAI(api_key="x", base_url=f"http://127.0.0.1:{model.port}/v1") as client:
+    async with AsyncOpenAI(api_key="x", base_url=model.openai_url) as client:
         for _ in range(_WARM_UP + _ROUNDS):
             raw.append(await _measure_raw_first_token(client))
             product.append((await ask(ours.port, "Hello", token=token)).first_s)
@@ -58,15 +57,9 @@ async def measure_calls_in_series(ours: ServerProcess, model: ServerProcess) -> 
     await request(model.port, "DELETE", "/requests")
     await script_after_turn(model)
     await ask(ours.port, "Hello", token=token)
-    requests = json.loads((await request(model.port, "GET", "/requests")).body)
-    answer = next(
-        model_request
-        for model_request in requests
-        if "response_format" not in model_request["body"]
-    )
-    return [
-        Figure("model calls before the first token", answer["after"], target=0),
-    ]
+    requests = (await request(model.port, "GET", "/requests")).json
+    answer = next(call for call in requests if "response_format" not in call["body"])
+    return [Figure("model calls before the first token", answer["after"], target=0)]
 
 
 async def script_after_turn(model: ServerProcess) -> None:

@@ -1,8 +1,6 @@
 """Tool calls: their cost beside a direct one, and what a slow app costs the others."""
 
 import asyncio
-import json
-import tempfile
 import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Sequence
@@ -15,7 +13,13 @@ import httpx
 
 from infra.bench import client
 from infra.bench.figures import Figure
-from infra.bench.processes import ServerProcess, find_free_port, run_keepsake_on, run_module
+from infra.bench.processes import (
+    ServerProcess,
+    find_free_port,
+    open_folder,
+    run_keepsake_on,
+    run_module,
+)
 from shared.adapters.embedded.local_identity import LocalServiceIdentity, read_secret
 from shared.adapters.http_toolbox import HttpToolbox
 from shared.adapters.system_clock import SystemClock
@@ -36,11 +40,11 @@ Call = Callable[[], Awaitable[object]]
 
 async def measure_tools() -> list[Figure]:
     with (
-        tempfile.TemporaryDirectory() as data,
+        open_folder() as data,
         _run_app_server() as app,
-        run_keepsake_on(Path(data), EGRESS_DEV_ORIGINS=app) as server,
+        run_keepsake_on(data, EGRESS_DEV_ORIGINS=app) as server,
     ):
-        service = LocalServiceIdentity(read_secret(Path(data)))
+        service = LocalServiceIdentity(read_secret(data))
         scene = _ToolBench(
             server, app, HttpToolbox(_find_proxy_url(server), service, SystemClock())
         )
@@ -65,7 +69,7 @@ class _ToolBench:
         url = f"{self.app}/.well-known/omi-tools.json"
         body = {"name": "Notes", "external_integration": {"chat_tools_manifest_url": url}}
         response = await client.request(self._port, "POST", "/v1/apps", body, token=token)
-        app_id: str = json.loads(response.body)["id"]
+        app_id = str(response.json["id"])
         path = f"/v1/apps/enable?app_id={app_id}"
         await client.request(self._port, "POST", path, token=token)
         return app_id
@@ -87,7 +91,8 @@ async def _measure_overhead(scene: _ToolBench) -> list[Figure]:
             return await http.post(f"{scene.app}/find", json=body)
 
         rounds = [
-            (await _measure_ms(direct), await _measure_ms(through)) for _ in range(WARM_UP + CALLS)
+            (await client.measure_ms(direct()), await client.measure_ms(through()))
+            for _ in range(WARM_UP + CALLS)
         ]
     direct_ms, through_ms = map(median, zip(*rounds[WARM_UP:], strict=True))
     name = "a tool call"
@@ -128,15 +133,9 @@ async def _measure_paced_ms(call: Call) -> list[float]:
     times = []
     for _ in range(PACED_CALLS):
         started = time.perf_counter()
-        times.append(await _measure_ms(call))
+        times.append(await client.measure_ms(call()))
         await asyncio.sleep(max(0.0, CALL_INTERVAL_S - (time.perf_counter() - started)))
     return times[WARM_UP:]
-
-
-async def _measure_ms(call: Call) -> float:
-    started = time.perf_counter()
-    await call()
-    return 1_000 * (time.perf_counter() - started)
 
 
 def _compute_p95(times: Sequence[float]) -> float:
