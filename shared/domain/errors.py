@@ -9,7 +9,9 @@ KeepsakeError
 │   ├── Conflict             it contradicts what is stored
 │   ├── Gone                 it existed and has expired
 │   ├── TooLarge             more than is accepted
-│   └── TooMany              over a limit; carries when to come back
+│   ├── TooMany              over a limit; carries when to come back
+│   ├── NoManifest           an app names no server that may be asked for its tools
+│   └── ManifestFailed       an app's server did not list usable tools
 ├── ToolRefused              the model can fix its call: unknown tool, bad arguments
 ├── ToolFailed               the call was right and did not work: the model adapts its answer
 ├── Unavailable              a passing failure: retry
@@ -64,6 +66,14 @@ class TooMany(CallerError):
     def __init__(self, message: str, *, retry_after_s: int) -> None:
         super().__init__(message)
         self.retry_after_s = retry_after_s
+
+
+class NoManifest(CallerError):
+    """The app names no manifest, or one at a refused address; its developer can fix that."""
+
+
+class ManifestFailed(CallerError):
+    """The app's server did not return a usable manifest; the message is the reason."""
 
 
 class ToolRefused(KeepsakeError):

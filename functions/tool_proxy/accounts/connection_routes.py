@@ -6,7 +6,6 @@ from functions.tool_proxy.accounts import connections
 from functions.tool_proxy.accounts.connection_schemas import (
     AuthorizeOut,
     CallbackIn,
-    CallbackQuery,
     ConnectionOut,
     DisconnectOut,
 )
@@ -64,7 +63,7 @@ async def authorize(deps: ToolProxyDeps, call: Call) -> AuthorizeOut | Response:
     access="anyone",
     media_type="text/html",
 )
-async def handle_callback(deps: ToolProxyDeps, call: Call[None, CallbackQuery]) -> Response:
+async def handle_callback(deps: ToolProxyDeps, call: Call[None, CallbackIn]) -> Response:
     query = call.query
     try:
         callback = await connections.verify_state(deps.services, query.state)

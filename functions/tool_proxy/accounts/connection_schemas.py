@@ -50,10 +50,6 @@ class CallbackIn(Wire):
     code: str | None = Field(default=None, max_length=4_000)
 
 
-class CallbackQuery(CallbackIn):
-    """The same, as the query of a callback link."""
-
-
 class DisconnectOut(Wire):
     """The tokens are deleted; `revoked`: the service revoked them too."""
 

@@ -8,33 +8,33 @@ from shared.domain.ids import AppId, UserId
 from shared.edge.schemas import ID_PATTERN, Wire
 
 
-class ToolCallIn(Wire):
-    """A call for a user. Repeats with one `call_id` reach the app under one message id."""
+class UserIn(Wire):
+    """A user."""
 
     uid: UserId
+
+
+class _CallIn(UserIn):
+    """A call for a user. Repeats of a call share one `call_id`."""
+
+    tool: str
+    arguments: dict[str, Any] = Field(default_factory=dict)
+    call_id: str | None = Field(default=None, max_length=128)
+
+
+class ToolCallIn(_CallIn):
+    """A call of an app's tool. Over HTTP, repeats reach the app under one message id; MCP has none."""
+
     app_id: AppId = Field(pattern=ID_PATTERN)
-    tool: str
-    arguments: dict[str, Any] = Field(default_factory=dict)
-    call_id: str | None = Field(default=None, max_length=128)
 
 
-class ServiceCallIn(Wire):
-    """A call of a connected service's tool for a user. Repeats of a call share one `call_id`."""
+class ServiceCallIn(_CallIn):
+    """A call of a connected service's tool."""
 
-    uid: UserId
     service: str
-    tool: str
-    arguments: dict[str, Any] = Field(default_factory=dict)
-    call_id: str | None = Field(default=None, max_length=128)
 
 
 class ToolCallOut(Wire):
     """The text that the model reads."""
 
     text: str
-
-
-class UserIn(Wire):
-    """A user."""
-
-    uid: UserId

@@ -1,22 +1,14 @@
 """Connecting MCP servers: a server becomes an app, after its owner authorized access if it asks."""
 
+from collections.abc import Callable
+
 from functions.tool_proxy.deps import ToolProxyDeps
 from functions.tool_proxy.mcp_servers import tokens
 from functions.tool_proxy.mcp_servers.errors import AuthorizationNeeded, ProtocolError
 from functions.tool_proxy.registry import access, registration
-from functions.tool_proxy.registry.manifest import ManifestFailed
-from functions.tool_proxy.registry.registration import (
-    Registration,
-    apply_manifest,
-    mark_verified,
-)
+from functions.tool_proxy.registry.registration import apply_manifest, mark_verified
 from shared.domain.app import App
-from shared.domain.errors import (
-    NotAllowed,
-    NotFound,
-    TooLarge,
-    Unavailable,
-)
+from shared.domain.errors import ManifestFailed, NotAllowed, NotFound, TooLarge, Unavailable
 from shared.domain.ids import AppId, UserId
 from shared.domain.mcp_authorization import McpAuthorization, McpTokens
 from shared.domain.value import value
@@ -41,11 +33,9 @@ class ConnectResult:
     redirect: AuthorizationRedirect | None = None
 
 
-async def add(
-    deps: ToolProxyDeps, owner: UserId, server_registration: Registration
-) -> ConnectResult:
+async def add(deps: ToolProxyDeps, owner: UserId, describe: Callable[[App], App]) -> ConnectResult:
     """Create an app for a server. Raises Conflict, NoManifest and ManifestFailed."""
-    app = await registration.build_app(deps, owner, server_registration)
+    app = describe(await registration.build_app(deps, owner))
     try:
         manifest = await registration.fetch_manifest(deps, app)
         result = ConnectResult(app=mark_verified(deps, apply_manifest(app, manifest)))

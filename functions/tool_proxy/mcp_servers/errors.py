@@ -1,7 +1,6 @@
 """Errors of MCP servers, beside those of any other server."""
 
-from functions.tool_proxy.registry.manifest import ManifestFailed
-from shared.domain.errors import KeepsakeError
+from shared.domain.errors import KeepsakeError, ManifestFailed
 
 
 class ProtocolError(KeepsakeError):

@@ -9,9 +9,9 @@ from functions.tool_proxy.mcp_servers.errors import AuthorizationNeeded, Protoco
 from functions.tool_proxy.mcp_servers.tokens import call_with_token
 from functions.tool_proxy.mcp_servers.tool_list import parse_tools
 from functions.tool_proxy.ports import Manifest
-from functions.tool_proxy.registry.manifest import InvalidManifest, ManifestFailed, NoManifest
+from functions.tool_proxy.registry.manifest import InvalidManifest
 from shared.domain.app import App
-from shared.domain.errors import NotAllowed, TooLarge, Unavailable
+from shared.domain.errors import ManifestFailed, NoManifest, NotAllowed, TooLarge, Unavailable
 from shared.domain.value import value
 from shared.outbound.untrusted_text import sanitize_reason
 

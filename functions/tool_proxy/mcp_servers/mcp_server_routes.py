@@ -9,10 +9,7 @@ from functions.tool_proxy.mcp_servers.mcp_server_schemas import (
     McpAppIn,
     McpAppOut,
     McpCallbackIn,
-    McpCallbackQuery,
 )
-from functions.tool_proxy.registry.app_routes import build_manifest_problem
-from functions.tool_proxy.registry.manifest import ManifestFailed, NoManifest
 from shared.domain.errors import CallerError, NotAllowed, Unavailable
 from shared.domain.ids import AppId
 from shared.edge.routes import Call, route
@@ -27,10 +24,7 @@ from shared.oauth.state import AUTHORIZATION_TTL
     errors=(400, 401, 409, 502),
 )
 async def add_server(deps: ToolProxyDeps, call: Call[McpAppIn]) -> McpAppOut | Response:
-    try:
-        return _to_response(deps, await connect.add(deps, call.uid, call.body.to_registration()))
-    except (NoManifest, ManifestFailed) as failure:
-        return build_manifest_problem(failure)
+    return _to_response(deps, await connect.add(deps, call.uid, call.body.apply_to))
 
 
 @route(
@@ -40,10 +34,7 @@ async def add_server(deps: ToolProxyDeps, call: Call[McpAppIn]) -> McpAppOut | R
     errors=(400, 401, 403, 404, 502),
 )
 async def refresh_tools(deps: ToolProxyDeps, call: Call) -> McpAppOut | Response:
-    try:
-        return _to_response(deps, await connect.refresh(deps, call.uid, AppId(call.path["app_id"])))
-    except (NoManifest, ManifestFailed) as failure:
-        return build_manifest_problem(failure)
+    return _to_response(deps, await connect.refresh(deps, call.uid, AppId(call.path["app_id"])))
 
 
 def _to_response(deps: ToolProxyDeps, result: ConnectResult) -> Response:
@@ -69,7 +60,7 @@ def _to_response(deps: ToolProxyDeps, result: ConnectResult) -> Response:
     access="anyone",
     media_type="text/html",
 )
-async def handle_callback(deps: ToolProxyDeps, call: Call[None, McpCallbackQuery]) -> Response:
+async def handle_callback(deps: ToolProxyDeps, call: Call[None, McpCallbackIn]) -> Response:
     query = call.query
     try:
         callback = await connect.verify_state(deps, query.state)
@@ -78,7 +69,7 @@ async def handle_callback(deps: ToolProxyDeps, call: Call[None, McpCallbackQuery
                 browser_binding.build_wrong_browser_text(deps.mcp.redirect_uri)
             )
         app = await connect.complete(deps, callback, code=query.code, iss=query.iss)
-    except (CallerError, NoManifest, ManifestFailed) as failure:
+    except CallerError as failure:
         return callback_page.render_not_connected(str(failure))
     except Unavailable:
         return callback_page.render_not_connected("The server does not answer. Please start again.")
@@ -91,15 +82,12 @@ async def handle_callback(deps: ToolProxyDeps, call: Call[None, McpCallbackQuery
     "Come back from it into an app instead of a browser",
     errors=(400, 401, 403, 409, 502, 503),
 )
-async def complete(deps: ToolProxyDeps, call: Call[McpCallbackIn]) -> McpAppOut | Response:
+async def complete(deps: ToolProxyDeps, call: Call[McpCallbackIn]) -> McpAppOut:
     """Complete an authorization in an app that opens the callback link: the app knows its user."""
     callback = await connect.verify_state(deps, call.body.state)
     if callback.uid != call.uid:
         raise NotAllowed("Another user started this.")
-    try:
-        app = await connect.complete(deps, callback, code=call.body.code, iss=call.body.iss)
-    except (NoManifest, ManifestFailed) as failure:
-        return build_manifest_problem(failure)
+    app = await connect.complete(deps, callback, code=call.body.code, iss=call.body.iss)
     return McpAppOut.of(app)
 
 

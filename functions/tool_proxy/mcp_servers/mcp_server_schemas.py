@@ -1,10 +1,11 @@
 """Request and response bodies of MCP servers."""
 
+from dataclasses import replace
 from typing import Annotated
 
 from pydantic import AfterValidator, Field
 
-from functions.tool_proxy.registry.registration import Registration
+from functions.tool_proxy.accounts.connection_schemas import CallbackIn
 from functions.tool_proxy.registry.schemas import ShortLine
 from shared.domain.app import App, ExternalIntegration
 from shared.domain.ids import AppId
@@ -19,14 +20,14 @@ class McpAppIn(Wire):
     mcp_server_url: Annotated[str, Field(min_length=1, max_length=2_000)]
     description: Annotated[str, AfterValidator(strip_invisible), Field(max_length=4_000)] = ""
 
-    def to_registration(self) -> Registration:
-        return Registration(
+    def apply_to(self, app: App) -> App:
+        """Return the app with this description."""
+        return replace(
+            app,
             name=self.name,
             description=self.description,
             capabilities=("chat",),
             private=True,
-            persona_prompt=None,
-            persona_model="persona",
             external_integration=ExternalIntegration(mcp_server_url=self.mcp_server_url),
         )
 
@@ -53,13 +54,7 @@ class McpAppOut(Wire):
         )
 
 
-class McpCallbackIn(Wire):
+class McpCallbackIn(CallbackIn):
     """The parameters of an OAuth callback: a code, or none after an error; the issuer if known."""
 
-    state: str = Field(max_length=2_000)
-    code: str | None = Field(default=None, max_length=4_000)
     iss: str | None = Field(default=None, max_length=2_000)
-
-
-class McpCallbackQuery(McpCallbackIn):
-    """The same, as the query of a callback link."""

@@ -6,7 +6,6 @@ from starlette.responses import Response
 
 from functions.tool_proxy.deps import ToolProxyDeps
 from functions.tool_proxy.registry import access, credentials, registration
-from functions.tool_proxy.registry.manifest import ManifestFailed, NoManifest
 from functions.tool_proxy.registry.schemas import (
     AppIn,
     AppOut,
@@ -27,7 +26,6 @@ from shared.domain.app import App, InstalledApp
 from shared.domain.errors import NotFound
 from shared.domain.ids import AppId, UserId, is_id
 from shared.edge.pagination import build_array_response
-from shared.edge.problems import build_problem
 from shared.edge.routes import Call, route
 from shared.edge.schemas import OkOut, PageQuery
 
@@ -43,11 +41,8 @@ MAX_APP_BYTES = 131_072
     errors=(400, 409, 413, 502),
     max_bytes=MAX_APP_BYTES,
 )
-async def create_app(deps: ToolProxyDeps, call: Call[AppIn]) -> OwnedAppOut | Response:
-    try:
-        app = await registration.register_app(deps, call.uid, call.body.to_registration())
-    except (NoManifest, ManifestFailed) as failure:
-        return build_manifest_problem(failure)
+async def create_app(deps: ToolProxyDeps, call: Call[AppIn]) -> OwnedAppOut:
+    app = await registration.register_app(deps, call.uid, call.body.apply_to)
     return OwnedAppOut.of(app, call.uid)
 
 
@@ -58,11 +53,8 @@ async def create_app(deps: ToolProxyDeps, call: Call[AppIn]) -> OwnedAppOut | Re
     errors=(400, 403, 404, 409, 413, 502),
     max_bytes=MAX_APP_BYTES,
 )
-async def change_app(deps: ToolProxyDeps, call: Call[AppPatchIn]) -> OwnedAppOut | Response:
-    try:
-        app = await registration.change_app(deps, call.uid, _parse_app_id(call), call.body.apply_to)
-    except (NoManifest, ManifestFailed) as failure:
-        return build_manifest_problem(failure)
+async def change_app(deps: ToolProxyDeps, call: Call[AppPatchIn]) -> OwnedAppOut:
+    app = await registration.change_app(deps, call.uid, _parse_app_id(call), call.body.apply_to)
     return OwnedAppOut.of(app, call.uid, await deps.stores.installed_apps.get(call.uid, app.id))
 
 
@@ -78,11 +70,8 @@ async def delete_app(deps: ToolProxyDeps, call: Call) -> OkOut:
     "Read an app's manifest again",
     errors=(400, 403, 404, 502),
 )
-async def refresh_manifest(deps: ToolProxyDeps, call: Call) -> ManifestRefreshOut | Response:
-    try:
-        app = await registration.refresh_manifest(deps, call.uid, _parse_app_id(call))
-    except (NoManifest, ManifestFailed) as failure:
-        return build_manifest_problem(failure)
+async def refresh_manifest(deps: ToolProxyDeps, call: Call) -> ManifestRefreshOut:
+    app = await registration.refresh_manifest(deps, call.uid, _parse_app_id(call))
     return ManifestRefreshOut(tools_count=len(app.chat_tools))
 
 
@@ -111,7 +100,7 @@ async def get_app(deps: ToolProxyDeps, call: Call) -> AnyApp:
 )
 async def list_tools(deps: ToolProxyDeps, call: Call) -> list[ToolOut]:
     app = await access.require_visible(deps, call.uid, _parse_app_id(call))
-    return [ToolOut.of(tool) for tool in app.chat_tools]
+    return [ToolOut.model_validate(tool, from_attributes=True) for tool in app.chat_tools]
 
 
 @route("POST", "/v1/apps/{app_id}/keys", "Create an app's key", errors=(403, 404, 409))
@@ -123,7 +112,8 @@ async def create_key(deps: ToolProxyDeps, call: Call) -> NewKeyOut:
 @route("GET", "/v1/apps/{app_id}/keys", "List an app's keys", errors=(403, 404))
 async def list_keys(deps: ToolProxyDeps, call: Call) -> list[KeyOut]:
     app = await access.require_owned(deps, call.uid, _parse_app_id(call))
-    return [KeyOut.of(key) for key in await deps.stores.apps.list_keys(app.id)]
+    keys = await deps.stores.apps.list_keys(app.id)
+    return [KeyOut.model_validate(key, from_attributes=True) for key in keys]
 
 
 @route("DELETE", "/v1/apps/{app_id}/keys/{key_id}", "Revoke an app's key", errors=(403, 404))
@@ -152,7 +142,7 @@ async def list_calls(deps: ToolProxyDeps, call: Call[None, CallsQuery]) -> list[
     newest_calls = await deps.stores.call_log.list_newest(
         app.id, since=since, limit=call.query.limit
     )
-    return [CallOut.of(entry) for entry in newest_calls]
+    return [CallOut.model_validate(entry, from_attributes=True) for entry in newest_calls]
 
 
 @route(
@@ -171,11 +161,6 @@ async def enable(deps: ToolProxyDeps, call: Call[None, EnableQuery]) -> OkOut:
 async def disable(deps: ToolProxyDeps, call: Call[None, AppQuery]) -> OkOut:
     await deps.stores.installed_apps.remove(call.uid, call.query.app_id)
     return OkOut()
-
-
-def build_manifest_problem(failure: NoManifest | ManifestFailed) -> Response:
-    """Answer 400 if the developer has to act, 502 if the server that they named failed."""
-    return build_problem(400 if isinstance(failure, NoManifest) else 502, str(failure))
 
 
 def _to_app_out(app: App, uid: UserId, installation: InstalledApp | None) -> AnyApp:

@@ -5,14 +5,9 @@ from urllib.parse import urljoin
 import anyio.to_thread
 
 from functions.tool_proxy.ports import Manifest
-from functions.tool_proxy.registry.manifest import (
-    InvalidManifest,
-    ManifestFailed,
-    NoManifest,
-    read_manifest,
-)
+from functions.tool_proxy.registry.manifest import InvalidManifest, read_manifest
 from shared.domain.app import App
-from shared.domain.errors import NotAllowed, TooLarge, Unavailable
+from shared.domain.errors import ManifestFailed, NoManifest, NotAllowed, TooLarge, Unavailable
 from shared.domain.value import value
 from shared.ports import Egress, EgressRequest, EgressResponse
 

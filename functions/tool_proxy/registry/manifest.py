@@ -12,7 +12,6 @@ from functions.tool_proxy.registry.parameters import (
     read_json,
 )
 from shared.domain.app import ChatTool, ExternalIntegration, Method
-from shared.domain.errors import KeepsakeError
 
 MAX_TOOLS = 40
 _MAX_NAME_CHARS = 64
@@ -21,14 +20,6 @@ _MAX_TEXT_CHARS = 2_000
 
 class InvalidManifest(ValueError):
     """The manifest as a whole cannot be used; the message is for its developer."""
-
-
-class NoManifest(KeepsakeError):
-    """The app names no manifest, or one at a refused address; its developer can fix that."""
-
-
-class ManifestFailed(KeepsakeError):
-    """The app's server did not return a usable manifest; the message is the reason."""
 
 
 def read_manifest(body: bytes, integration: ExternalIntegration) -> Manifest:

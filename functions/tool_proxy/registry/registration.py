@@ -4,7 +4,6 @@ import hashlib
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
-from typing import Literal
 
 from functions.tool_proxy.deps import ToolProxyDeps
 from functions.tool_proxy.ports import Manifest, TransportName
@@ -13,53 +12,34 @@ from functions.tool_proxy.registry.credentials import create_signing_secret
 from shared.domain.app import App, ExternalIntegration
 from shared.domain.errors import Conflict
 from shared.domain.ids import AppId, UserId
-from shared.domain.value import value
 
 MAX_APPS = 20
 _CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 
 
-@value
-class Registration:
-    """An app as its developer describes it."""
-
-    name: str
-    description: str
-    capabilities: tuple[str, ...]
-    external_integration: ExternalIntegration
-    private: bool
-    persona_prompt: str | None
-    persona_model: Literal["persona", "persona_premium"]
-
-
-async def register_app(deps: ToolProxyDeps, owner: UserId, registration: Registration) -> App:
+async def register_app(deps: ToolProxyDeps, owner: UserId, describe: Callable[[App], App]) -> App:
     """Create an app and read its manifest. If that cannot be used, nothing is stored.
 
     An app without its tools would only look registered, and its developer is there to read the
     reason. Raises Conflict, NoManifest and ManifestFailed.
     """
-    app = await build_app(deps, owner, registration)
+    app = describe(await build_app(deps, owner))
     if _has_tool_source(app.external_integration):
         app = mark_verified(deps, apply_manifest(app, await fetch_manifest(deps, app)))
     await deps.stores.apps.create(app)
     return app
 
 
-async def build_app(deps: ToolProxyDeps, owner: UserId, registration: Registration) -> App:
-    """Build an app without tools, which is not stored yet. Raises Conflict for too many apps."""
+async def build_app(deps: ToolProxyDeps, owner: UserId) -> App:
+    """Build an app without a description, not stored yet. Raises Conflict for too many apps."""
     if await deps.stores.apps.count_owned(owner) >= MAX_APPS:
         raise Conflict(f"You may have {MAX_APPS} apps.")
     return App(
         id=create_ulid(deps.clock.now(), deps.new_id()),
         owner=owner,
         created_at=deps.clock.now(),
-        name=registration.name,
-        description=registration.description,
-        capabilities=registration.capabilities,
-        private=registration.private,
-        external_integration=registration.external_integration,
-        persona_prompt=registration.persona_prompt,
-        persona_model=registration.persona_model,
+        name="",
+        private=False,
         signing_secret=create_signing_secret(),
     )
 

@@ -1,18 +1,14 @@
 """Request and response bodies of apps."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, replace
+from dataclasses import replace
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, StringConstraints
 
-from functions.tool_proxy.registry.registration import Registration
 from shared.domain.app import (
-    ApiKey,
     App,
-    AppCall,
-    ChatTool,
     Deactivation,
     ExternalIntegration,
     InstalledApp,
@@ -48,8 +44,8 @@ class ExternalIntegrationIn(Wire):
     chat_messages_notify: bool = False
 
 
-class AppSettingsIn(Wire):
-    """The settings of an app beside its name."""
+class AppPatchIn(Wire):
+    """Changes of an app; fields left out keep their value, and so does a name of null."""
 
     description: Annotated[str, AfterValidator(strip_invisible), Field(max_length=4_000)] = ""
     capabilities: list[ShortLine] = Field(default=[], max_length=20)
@@ -57,33 +53,6 @@ class AppSettingsIn(Wire):
     private: bool = False
     persona_prompt: str | None = Field(default=None, max_length=20_000)
     persona_model: Literal["persona", "persona_premium"] = "persona"
-
-
-class AppIn(AppSettingsIn):
-    """A new app. Other users may install it unless it is `private`."""
-
-    name: ShortLine
-
-    def to_registration(self) -> Registration:
-        integration = self.external_integration.model_dump(exclude={"actions", "auth_steps"})
-        return Registration(
-            name=self.name,
-            description=self.description,
-            capabilities=tuple(self.capabilities),
-            private=self.private,
-            persona_prompt=self.persona_prompt,
-            persona_model=self.persona_model,
-            external_integration=ExternalIntegration(
-                actions=tuple(self.external_integration.actions),
-                auth_steps=tuple(self.external_integration.auth_steps),
-                **integration,
-            ),
-        )
-
-
-class AppPatchIn(AppSettingsIn):
-    """Changes of an app; fields left out keep their value, and so does a name of null."""
-
     name: ShortLine | None = None
 
     def apply_to(self, app: App) -> App:
@@ -92,6 +61,12 @@ class AppPatchIn(AppSettingsIn):
         integration = changes.pop("external_integration", {})
         merged_integration = replace(app.external_integration, **_to_tuples(integration))
         return replace(app, external_integration=merged_integration, **_to_tuples(changes))
+
+
+class AppIn(AppPatchIn):
+    """A new app. Other users may install it unless it is `private`."""
+
+    name: ShortLine
 
 
 def _to_tuples(fields: Mapping[str, Any]) -> dict[str, Any]:
@@ -121,17 +96,10 @@ class AppOut(Wire):
     @classmethod
     def of(cls, app: App, uid: UserId, installation: InstalledApp | None = None) -> "AppOut":
         """Build the public fields: of the webhook's address only the origin, the rest may be secret."""
-        public_integration = app.external_integration
-        public_integration = replace(
-            public_integration,
-            webhook_url=public_integration.webhook_url
-            and _get_origin(public_integration.webhook_url),
-        )
-        return cls(
-            **_build_common_fields(
-                replace(app, external_integration=public_integration), uid, installation
-            )
-        )
+        url = app.external_integration.webhook_url
+        integration = replace(app.external_integration, webhook_url=url and _get_origin(url))
+        public_app = replace(app, external_integration=integration)
+        return cls(**_build_common_fields(public_app, uid, installation))
 
 
 class OwnedAppOut(AppOut):
@@ -188,10 +156,6 @@ class ToolOut(Wire):
     description: str
     side_effect: bool
 
-    @classmethod
-    def of(cls, tool: ChatTool) -> "ToolOut":
-        return cls(name=tool.name, description=tool.description, side_effect=tool.side_effect)
-
 
 class CallOut(Wire):
     """A call to the app, for its developer; `user` is a pseudonym that only this app sees."""
@@ -204,10 +168,6 @@ class CallOut(Wire):
     user: str
     failed: bool
     error: str | None
-
-    @classmethod
-    def of(cls, call: AppCall) -> "CallOut":
-        return cls(**asdict(call))
 
 
 class ManifestRefreshOut(Wire):
@@ -224,10 +184,6 @@ class KeyOut(Wire):
     label: str
     created_at: datetime
 
-    @classmethod
-    def of(cls, key: ApiKey) -> "KeyOut":
-        return cls(id=key.id, label=key.label, created_at=key.created_at)
-
 
 class SecretOut(Wire):
     """The new signing secret; until `retired_secret_until` the previous one signs as well."""
@@ -236,13 +192,10 @@ class SecretOut(Wire):
     retired_secret_until: datetime
 
 
-class NewKeyOut(Wire):
+class NewKeyOut(KeyOut):
     """A new key; its secret is shown only once."""
 
-    id: str
     secret: str
-    label: str
-    created_at: datetime
 
 
 class CallsQuery(Wire):
