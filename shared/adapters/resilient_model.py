@@ -39,7 +39,12 @@ class ResilientModel:
         """`models` has at least one for each role, in the order of use."""
         self._clock = clock
         self._models_by_role = {
-            role: [_guard(model, role, is_fallback=n > 0) for n, model in enumerate(role_models)]
+            role: [
+                _GuardedModel(
+                    name=model.name(role), model=model, breaker=CircuitBreaker(), is_fallback=n > 0
+                )
+                for n, model in enumerate(role_models)
+            ]
             for role, role_models in models.items()
         }
 
@@ -72,7 +77,8 @@ class ResilientModel:
     ) -> AsyncGenerator[T, None]:
         failure = Unavailable(f"the {role} models have failed just now and are left alone")
         failed_model = None
-        for candidate in _list_attempts(self._models_by_role[role]):
+        attempts = [model for model in self._models_by_role[role] for _ in range(MAX_ATTEMPTS)]
+        for candidate in attempts:
             if not await self._prepare_attempt(
                 candidate, failure if candidate is failed_model else None
             ):
@@ -126,13 +132,3 @@ class ResilientModel:
             candidate.breaker.record_success()  # it is at work: what it was asked is at fault
             raise
         candidate.breaker.record_success()
-
-
-def _guard(model: ChatModel, role: ModelRole, *, is_fallback: bool) -> _GuardedModel:
-    return _GuardedModel(
-        name=model.name(role), model=model, breaker=CircuitBreaker(), is_fallback=is_fallback
-    )
-
-
-def _list_attempts(models: Sequence[_GuardedModel]) -> list[_GuardedModel]:
-    return [candidate for candidate in models for _ in range(MAX_ATTEMPTS)]

@@ -85,28 +85,21 @@ def _to_fcm_message(token: str, message: PushMessage) -> Any:
 
 
 def _classify_error(error: Any) -> Literal["sent", "dead", "later", "refused"]:
-    if error is None:
-        return "sent"
-    if _is_dead(error):
-        return "dead"
-    return "refused" if _is_our_fault(error) else "later"
-
-
-def _is_dead(error: Any) -> bool:
-    """Tell whether the token is dead: the app is gone, or the token is malformed."""
-    from firebase_admin.exceptions import InvalidArgumentError, NotFoundError
-
-    if isinstance(error, InvalidArgumentError):
-        return INVALID_TOKEN_PHRASE in str(error)
-    return isinstance(error, NotFoundError)
-
-
-def _is_our_fault(error: Any) -> bool:
-    """Tell whether the fault is ours: the message, the project or its credentials."""
+    """Tell a dead token (the app is gone, or it is malformed) from a fault of ours."""
     from firebase_admin.exceptions import (
         InvalidArgumentError,
+        NotFoundError,
         PermissionDeniedError,
         UnauthenticatedError,
     )
 
-    return isinstance(error, (InvalidArgumentError, PermissionDeniedError, UnauthenticatedError))
+    match error:
+        case None:
+            return "sent"
+        case NotFoundError():
+            return "dead"
+        case InvalidArgumentError():
+            return "dead" if INVALID_TOKEN_PHRASE in str(error) else "refused"
+        case PermissionDeniedError() | UnauthenticatedError():
+            return "refused"
+    return "later"

@@ -71,13 +71,10 @@ class GoogleTasks:
 
         if self._address is None:
             return CloudTasksAsyncClient()
-        from google.cloud.tasks_v2.services.cloud_tasks.transports import (
-            CloudTasksGrpcAsyncIOTransport,
-        )
         from grpc.aio import insecure_channel
 
-        channel = insecure_channel(self._address)
-        return CloudTasksAsyncClient(transport=CloudTasksGrpcAsyncIOTransport(channel=channel))
+        transport: Any = CloudTasksAsyncClient.get_transport_class("grpc_asyncio")
+        return CloudTasksAsyncClient(transport=transport(channel=insecure_channel(self._address)))
 
 
 def _build_task_id(target: str, name: str) -> str:

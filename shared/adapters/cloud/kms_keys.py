@@ -19,30 +19,22 @@ class KmsKeys:
         self._address = address
 
     async def wrap(self, secret: bytes, *, bound_to: str) -> bytes:
-        request = {
-            "name": self._key,
-            "plaintext": secret,
-            "additional_authenticated_data": bound_to.encode(),
-        }
-        return bytes((await self._call("encrypt", request)).ciphertext)
+        return bytes((await self._call("encrypt", bound_to, plaintext=secret)).ciphertext)
 
     async def unwrap(self, wrapped: bytes, *, bound_to: str) -> bytes:
         from google.api_core.exceptions import InvalidArgument
 
-        request = {
-            "name": self._key,
-            "ciphertext": wrapped,
-            "additional_authenticated_data": bound_to.encode(),
-        }
         try:
-            return bytes((await self._call("decrypt", request)).plaintext)
+            return bytes((await self._call("decrypt", bound_to, ciphertext=wrapped)).plaintext)
         except InvalidArgument as error:
             raise CannotUnwrap("This was not wrapped here, or not for this") from error
 
-    async def _call(self, method: str, request: dict[str, Any]) -> Any:
+    async def _call(self, method: str, bound_to: str, **content: bytes) -> Any:
         from google.api_core.exceptions import GoogleAPIError, InvalidArgument
         from google.auth.exceptions import GoogleAuthError
 
+        associated = {"additional_authenticated_data": bound_to.encode()}
+        request = {"name": self._key, **associated, **content}
         try:
             return await getattr(self._client, method)(request=request, timeout=TIMEOUT_S)
         except InvalidArgument:
@@ -56,11 +48,8 @@ class KmsKeys:
 
         if self._address is None:
             return KeyManagementServiceAsyncClient()
-        from google.cloud.kms_v1.services.key_management_service.transports import (
-            KeyManagementServiceGrpcAsyncIOTransport,
-        )
         from grpc.aio import insecure_channel
 
+        transport: Any = KeyManagementServiceAsyncClient.get_transport_class("grpc_asyncio")
         channel = insecure_channel(self._address)
-        transport = KeyManagementServiceGrpcAsyncIOTransport(channel=channel)
-        return KeyManagementServiceAsyncClient(transport=transport)
+        return KeyManagementServiceAsyncClient(transport=transport(channel=channel))
