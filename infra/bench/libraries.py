@@ -8,15 +8,14 @@ from itertools import accumulate, product
 from pathlib import Path
 from typing import Self
 
-from infra.bench.processes import ROOT
 from shared.adapters.embedded.sqlite_database import SqliteDatabase
 from shared.adapters.embedded.sqlite_documents import SqliteDocuments
 from shared.adapters.embedded.sqlite_vectors import SqliteVectors
-from shared.adapters.firestore_indexes import FirestoreIndexes
 from shared.data.conversations import Conversations
 from shared.data.library_index import LibraryIndex, chunk_id
 from shared.domain.conversation import Conversation, Segment
 from shared.domain.ids import ConversationId, UserId
+from tests.fixtures.storage import INDEXES
 
 OWNER = UserId("owner")
 TURN_WORDS = 20
@@ -35,8 +34,7 @@ class GeneratedLibrary:
 
     def __init__(self, data: Path) -> None:
         self._database = SqliteDatabase(data / "keepsake.db")
-        indexes = FirestoreIndexes.read(ROOT / "infra/firestore.indexes.json")
-        self.documents = SqliteDocuments(self._database, indexes)
+        self.documents = SqliteDocuments(self._database, INDEXES)
         self.vectors = SqliteVectors(self._database)
         self._chunks: list[str] = []
 

@@ -9,14 +9,14 @@ from statistics import mean, median, quantiles
 
 from infra.bench.client import request
 from infra.bench.figures import Figure
-from infra.bench.processes import ROOT, ServerProcess, open_folder, run_keepsake_on
+from infra.bench.processes import ServerProcess, open_folder, run_keepsake_on
 from infra.progress import create_progress_bar
 from shared.adapters.embedded.sqlite_database import SqliteDatabase
 from shared.adapters.embedded.sqlite_documents import SqliteDocuments
-from shared.adapters.firestore_indexes import FirestoreIndexes
 from shared.data.apps import Apps, InstalledApps, hash_key
 from shared.domain.app import ApiKey, App, ExternalIntegration, InstalledApp
 from shared.domain.ids import AppId, UserId
+from tests.fixtures.storage import INDEXES
 
 MAX_CONCURRENT = 16
 USERS = 150
@@ -53,8 +53,7 @@ async def measure_notifications() -> list[Figure]:
 async def _install(data: Path) -> None:
     """Let every user install an app that writes into the chat and pushes."""
     database = SqliteDatabase(data / "keepsake.db")
-    indexes = FirestoreIndexes.read(ROOT / "infra/firestore.indexes.json")
-    documents, now = SqliteDocuments(database, indexes), datetime.now(UTC)  # noqa: TID251 - the product's own clock follows
+    documents, now = SqliteDocuments(database, INDEXES), datetime.now(UTC)  # noqa: TID251 - the product's own clock follows
     integration = ExternalIntegration(chat_messages_enabled=True, chat_messages_notify=True)
     app = App(
         id=WEATHER,

@@ -9,8 +9,9 @@ import json
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
+from shared.data.codec import type_adapter
 from shared.domain.conversation import Conversation, Segment
 from shared.domain.ids import ConversationId
 from shared.domain.memory import Memory
@@ -64,11 +65,13 @@ Result = tuple[GoldTalk, Score]
 
 
 def load_talks() -> list[GoldTalk]:
-    return [
-        _parse_talk(language, number, row)
+    rows = [
+        {"language": language, "half": "held out" if number % 2 else "tuned", **row}
         for language in LANGUAGES
         for number, row in enumerate(json.loads((FOLDER / f"{language}.json").read_text()))
     ]
+    talks: list[GoldTalk] = type_adapter(list[GoldTalk]).validate_python(rows)
+    return talks
 
 
 def build_conversation(talk: GoldTalk) -> Conversation:
@@ -100,17 +103,4 @@ def sum_scores(results: Sequence[Result]) -> Score:
         extracted=sum(talk_score.extracted for _, talk_score in results),
         expected=sum(talk_score.expected for _, talk_score in results),
         correct=sum(talk_score.correct for _, talk_score in results),
-    )
-
-
-def _parse_talk(language: str, number: int, row: dict[str, Any]) -> GoldTalk:
-    return GoldTalk(
-        language=language,
-        half="held out" if number % 2 else "tuned",
-        trap=row["trap"],
-        lines=tuple(row["lines"]),
-        expected=tuple(
-            ExpectedFact(segments=tuple(fact["segments"]), terms=tuple(fact["terms"]))
-            for fact in row["expected"]
-        ),
     )

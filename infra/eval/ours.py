@@ -2,35 +2,26 @@
 
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from datetime import timedelta
 from itertools import groupby
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from functions.process_conversation.deps import ProcessDeps
-from functions.process_conversation.processing.claims import Claims
 from functions.process_conversation.processing.process import process
 from infra.eval.locomo import Talk, Turn, parse_start
 from infra.eval.metrics import BUDGETS, Ranking
-from shared.adapters.embedded.local_identity import LocalIdentity, LocalServiceIdentity
 from shared.adapters.embedded.offline.offline_model import OfflineModel
 from shared.adapters.embedded.sqlite_database import SqliteDatabase
-from shared.adapters.embedded.sqlite_documents import SqliteDocuments
-from shared.adapters.embedded.sqlite_queue import SqliteEvents, SqliteQueue
-from shared.adapters.embedded.sqlite_vectors import SqliteVectors
-from shared.adapters.firestore_indexes import FirestoreIndexes
-from shared.adapters.system_clock import RandomIds, SystemClock
 from shared.data.library_index import LibraryIndex
 from shared.data.search import Search
-from shared.data.stores import Stores
 from shared.domain.conversation import Conversation, Segment
 from shared.domain.ids import ConversationId, UserId
 from shared.ports import Embedder
 from shared.retrieval.packing import ScoredTranscript, pack
+from tests.fixtures.processing import build_processing_fixture
 
 OWNER = UserId("owner")
-SECRET = b"of a library that lives as long as its evaluation"
-INDEXES = Path(__file__).parents[1] / "firestore.indexes.json"
 MAX_HITS = 20
 """The most conversations that the tool shows."""
 
@@ -85,8 +76,9 @@ async def open_library(
     """
     with TemporaryDirectory() as folder:
         database = SqliteDatabase(Path(folder) / "keepsake.db")
-        documents, vectors = _build_stores(database)
-        deps = _build_deps(database, documents, LibraryIndex(vectors, embedder))
+        library = build_processing_fixture(database, OfflineModel())
+        documents, vectors = library.documents, library.vectors
+        deps = replace(library.deps, index=LibraryIndex(vectors, embedder))
         for _, turns in groupby(all_turns, key=lambda turn: turn.talk):
             stored = await deps.stores.conversations.add(OWNER, build_conversation(list(turns)))
             await process(deps, OWNER, stored.id)
@@ -111,22 +103,3 @@ def build_conversation(turns: Sequence[Turn]) -> Conversation:
 
 def to_conversation_id(talk: Talk) -> ConversationId:
     return ConversationId(f"{talk[0]}-{talk[1]}")
-
-
-def _build_stores(database: SqliteDatabase) -> tuple[SqliteDocuments, SqliteVectors]:
-    return SqliteDocuments(database, FirestoreIndexes.read(INDEXES)), SqliteVectors(database)
-
-
-def _build_deps(
-    database: SqliteDatabase, documents: SqliteDocuments, index: LibraryIndex
-) -> ProcessDeps:
-    clock = SystemClock()
-    return ProcessDeps(
-        identity=LocalIdentity(SECRET),
-        service_identity=LocalServiceIdentity(SECRET),
-        model=OfflineModel(),
-        events=SqliteEvents(SqliteQueue(database, clock), {"conversation.processed": []}),
-        stores=Stores(documents),
-        claims=Claims(documents, clock, RandomIds()),
-        index=index,
-    )
