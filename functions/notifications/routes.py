@@ -156,7 +156,7 @@ async def list_inbox(deps: NotificationsDeps, call: Call[None, InboxQuery]) -> I
     page = await deps.stores.inbox.list_delivered(
         call.uid, limit=call.query.limit, after=call.query.cursor
     )
-    items = [InboxItemOut.model_validate(n, from_attributes=True) for n in page.items]
+    items = [InboxItemOut.model_validate(n) for n in page.items]
     return InboxPageOut(items=items, next_cursor=page.next)
 
 

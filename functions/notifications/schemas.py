@@ -144,4 +144,4 @@ class PreferencesOut(Wire):
 
     @classmethod
     def of(cls, preferences: Preferences) -> Self:
-        return cls.model_validate(preferences, from_attributes=True)
+        return cls.model_validate(preferences)

@@ -20,41 +20,38 @@ from shared.resilience.key_rate_limiter import KeyRateLimiter
 
 
 @value
-class LibraryDeps:
-    """What the owner's library needs, by HTTP and by MCP."""
+class EndpointDeps:
+    """What every entry point needs."""
 
     identity: Identity
     service_identity: ServiceIdentity
+
+
+@value
+class IntegrationDeps(EndpointDeps):
+    """What apps need that read or write a user's library."""
+
     clock: Clock
     new_id: NewId
-    events: Events
-    tasks: Tasks
     stores: Stores
     index: LibraryIndex
     search: Search
+
+
+@value
+class LibraryDeps(IntegrationDeps):
+    """What the owner's library needs, by HTTP and by MCP."""
+
+    events: Events
+    tasks: Tasks
     mcp_rate_limiter: KeyRateLimiter
     cors_origins: tuple[str, ...] = ()
 
 
 @value
-class IntegrationDeps:
-    """What apps need that read or write a user's library."""
-
-    identity: Identity
-    service_identity: ServiceIdentity
-    clock: Clock
-    new_id: NewId
-    stores: Stores
-    index: LibraryIndex
-    search: Search
-
-
-@value
-class ProcessDeps:
+class ProcessDeps(EndpointDeps):
     """What processing a conversation needs."""
 
-    identity: Identity
-    service_identity: ServiceIdentity
     model: ChatModel
     events: Events
     stores: Stores
@@ -63,11 +60,9 @@ class ProcessDeps:
 
 
 @value
-class EraseDeps:
+class EraseDeps(EndpointDeps):
     """What erasing an account needs."""
 
-    identity: Identity
-    service_identity: ServiceIdentity
     clock: Clock
     stores: Stores
     toolbox: ToolBox
@@ -75,19 +70,15 @@ class EraseDeps:
 
 
 @value
-class TriggerDeps:
+class TriggerDeps(EndpointDeps):
     """What the trigger needs to publish a change."""
 
-    identity: Identity
-    service_identity: ServiceIdentity
     events: Events
 
 
 @value
-class DeadLetterDeps:
+class DeadLetterDeps(EndpointDeps):
     """What recording dead letters needs."""
 
-    identity: Identity
-    service_identity: ServiceIdentity
     stores: Stores
     claims: Claims

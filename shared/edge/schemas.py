@@ -11,11 +11,17 @@ ID_PATTERN = r"^[A-Za-z0-9_-]{1,64}$"
 class Wire(BaseModel):
     """The base of every request and response body: unknown fields are ignored, NaN is refused.
 
+    A response may be validated from a domain value, by its attributes.
+
     A model is built when it is first used: a cold start pays for the route it serves, not for all.
     """
 
     model_config = ConfigDict(
-        frozen=True, allow_inf_nan=False, defer_build=True, hide_input_in_errors=True
+        frozen=True,
+        from_attributes=True,
+        allow_inf_nan=False,
+        defer_build=True,
+        hide_input_in_errors=True,
     )
 
 

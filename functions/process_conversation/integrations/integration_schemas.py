@@ -5,18 +5,20 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Annotated, Literal, Self
 
-from pydantic import AfterValidator, ConfigDict, Field, StringConstraints, model_validator
+from pydantic import AfterValidator, Field, StringConstraints, model_validator
 
 from functions.process_conversation.library.conversation_schemas import (
-    Source,
-    StructuredOut,
+    ConversationBaseOut,
     Utc,
     validate_time,
 )
-from functions.process_conversation.library.schemas import MAX_MEMORY_CHARS
-from shared.domain.conversation import Conversation, ConversationStatus, Segment
+from functions.process_conversation.library.schemas import (
+    MAX_MEMORY_CHARS,
+    ActionItemBaseOut,
+    MemoryBaseOut,
+)
+from shared.domain.conversation import Conversation, Segment
 from shared.domain.ids import UserId
-from shared.domain.memory import Memory
 from shared.edge.schemas import Wire
 from shared.security.visible_text import strip_invisible
 
@@ -124,55 +126,29 @@ class ExternalSearchIn(Wire):
     end_date: Day | None = None
 
 
-class _AppBaseOut(Wire):
-    model_config = ConfigDict(from_attributes=True)
-
-
-class AppMemoryOut(_AppBaseOut):
+class AppMemoryOut(MemoryBaseOut):
     """A memory without its evidence, which belongs to a conversation."""
 
-    id: str
-    uid: str
-    content: str
-    category: str
-    created_at: Utc
-    updated_at: Utc
     conversation_id: str | None = None
-    visibility: str
-    manually_added: bool
-    edited: bool
-    reviewed: bool
     user_review: bool | None = None
     app_id: str | None = None
-    is_locked: bool = False
-
-    @classmethod
-    def of(cls, uid: UserId, memory: Memory) -> Self:
-        fields = {name: getattr(memory, name) for name in cls.model_fields if hasattr(memory, name)}
-        return cls(uid=uid, **fields)
 
 
 class MemoriesOut(Wire):
     memories: list[AppMemoryOut]
 
 
-class AppTaskOut(_AppBaseOut):
-    id: str
-    description: str
-    completed: bool
-    created_at: Utc
-    updated_at: Utc
+class AppTaskOut(ActionItemBaseOut):
     due_at: Utc | None = None
     completed_at: Utc | None = None
     conversation_id: str | None = None
-    is_locked: bool = False
 
 
 class TasksOut(Wire):
     tasks: list[AppTaskOut]
 
 
-class AppSegmentOut(_AppBaseOut):
+class AppSegmentOut(Wire):
     text: str
     speaker: str
     is_user: bool
@@ -181,18 +157,9 @@ class AppSegmentOut(_AppBaseOut):
     end: float
 
 
-class AppConversationOut(_AppBaseOut):
+class AppConversationOut(ConversationBaseOut):
     """A conversation with the beginning of its transcript."""
 
-    id: str
-    created_at: Utc
-    started_at: Utc
-    finished_at: Utc
-    source: Source
-    language: str
-    status: ConversationStatus
-    discarded: bool
-    structured: StructuredOut
     app_id: str | None = None
     transcript_segments: list[AppSegmentOut]
 

@@ -78,8 +78,7 @@ async def change_action_item(deps: LibraryDeps, call: Call[ActionItemChangeIn]) 
 async def complete_action_item(
     deps: LibraryDeps, call: Call[None, CompletedQuery]
 ) -> ActionItemOut:
-    query = call.query
-    return await _change(deps, call, **_build_completion(query.completed, deps.clock.now()))
+    return await _change(deps, call, **_build_completion(call.query.completed, deps.clock.now()))
 
 
 @route(

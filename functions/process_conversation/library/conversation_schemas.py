@@ -4,7 +4,7 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Annotated, Self
 
-from pydantic import AfterValidator, AwareDatetime, BeforeValidator, ConfigDict, Field
+from pydantic import AfterValidator, AwareDatetime, BeforeValidator, Field
 
 from shared.domain.conversation import Conversation, ConversationStatus, Segment
 from shared.domain.ids import ConversationId, is_id
@@ -85,16 +85,12 @@ class ConversationIn(Wire):
         )
 
 
-class _ConversationBaseOut(Wire):
-    model_config = ConfigDict(from_attributes=True)
-
-
-class AcceptedOut(_ConversationBaseOut):
+class AcceptedOut(Wire):
     id: str
     status: ConversationStatus
 
 
-class SegmentOut(_ConversationBaseOut):
+class SegmentOut(Wire):
     """`speaker` is the name that the owner gave, `label` the one of the recorder."""
 
     text: str
@@ -106,13 +102,13 @@ class SegmentOut(_ConversationBaseOut):
     person_id: str | None
 
 
-class ItemOut(_ConversationBaseOut):
+class ItemOut(Wire):
     description: str
     completed: bool
     due_at: Utc | None = None
 
 
-class EventOut(_ConversationBaseOut):
+class EventOut(Wire):
     title: str
     description: str
     start: Utc
@@ -120,7 +116,7 @@ class EventOut(_ConversationBaseOut):
     created: bool
 
 
-class StructuredOut(_ConversationBaseOut):
+class StructuredOut(Wire):
     title: str
     overview: str
     emoji: str
@@ -129,8 +125,8 @@ class StructuredOut(_ConversationBaseOut):
     events: list[EventOut]
 
 
-class ConversationSummaryOut(_ConversationBaseOut):
-    """A conversation in a list: without its transcript."""
+class ConversationBaseOut(Wire):
+    """The fields of a conversation that its owner and apps read."""
 
     id: str
     created_at: Utc
@@ -140,8 +136,13 @@ class ConversationSummaryOut(_ConversationBaseOut):
     language: str
     status: ConversationStatus
     discarded: bool
-    failure: str | None
     structured: StructuredOut
+
+
+class ConversationSummaryOut(ConversationBaseOut):
+    """A conversation in a list: without its transcript."""
+
+    failure: str | None
     starred: bool
     app_id: str | None
 
@@ -192,7 +193,7 @@ class ConversationSearchIn(Wire):
     limit: Annotated[int, Field(ge=1, le=200)] = 20
 
 
-class PassageOut(_ConversationBaseOut):
+class PassageOut(Wire):
     first_segment: int
     last_segment: int
     text: str

@@ -99,8 +99,7 @@ async def edit_conversation(deps: LibraryDeps, call: Call[ConversationChangeIn])
     errors=(401, 404, 422),
 )
 async def rename_conversation(deps: LibraryDeps, call: Call[None, TitleQuery]) -> OkOut:
-    query = call.query
-    await deps.stores.conversations.edit(call.uid, _path_id(call), title=query.title)
+    await deps.stores.conversations.edit(call.uid, _path_id(call), title=call.query.title)
     return OkOut()
 
 
@@ -111,8 +110,7 @@ async def rename_conversation(deps: LibraryDeps, call: Call[None, TitleQuery]) -
     errors=(401, 404, 422),
 )
 async def star_conversation(deps: LibraryDeps, call: Call[None, StarredQuery]) -> OkOut:
-    query = call.query
-    await deps.stores.conversations.star(call.uid, _path_id(call), starred=query.starred)
+    await deps.stores.conversations.star(call.uid, _path_id(call), starred=call.query.starred)
     return OkOut()
 
 
@@ -160,10 +158,7 @@ async def search_conversations(
 ) -> ConversationHitsOut:
     body = call.body
     filters = Filters(
-        start=body.start_date,
-        end=body.end_date,
-        people=body.people,
-        topics=body.topics,
+        start=body.start_date, end=body.end_date, people=body.people, topics=body.topics
     )
     result = await deps.search.search_with_fallback(
         call.uid, body.query, filters=filters, limit=body.limit

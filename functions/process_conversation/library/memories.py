@@ -132,8 +132,7 @@ async def edit_memory(deps: LibraryDeps, call: Call[None, MemoryValueQuery]) -> 
     errors=(401, 404, 422),
 )
 async def set_visibility(deps: LibraryDeps, call: Call[None, VisibilityQuery]) -> OkOut:
-    query = call.query
-    await _change(deps, call, visibility=query.value)
+    await _change(deps, call, visibility=call.query.value)
     return OkOut()
 
 
@@ -144,8 +143,7 @@ async def set_visibility(deps: LibraryDeps, call: Call[None, VisibilityQuery]) -
     errors=(401, 404, 422),
 )
 async def review_memory(deps: LibraryDeps, call: Call[None, ReviewQuery]) -> OkOut:
-    query = call.query
-    if query.value:
+    if call.query.value:
         await _change(deps, call, reviewed=True)
     else:
         await _delete_with_rows(deps, call)
@@ -220,25 +218,8 @@ async def _change(deps: LibraryDeps, call: Call[None, Any], **changes: Any) -> M
 
 def _to_response(uid: UserId, memory: Memory) -> MemoryOut:
     """Build the response; the old app also reads the conversation's id from `memory_id`."""
-    return MemoryOut(
-        id=memory.id,
-        uid=uid,
-        content=memory.content,
-        category=memory.category,
-        created_at=memory.created_at,
-        updated_at=memory.updated_at,
-        conversation_id=memory.conversation_id,
-        memory_id=memory.conversation_id,
-        visibility=memory.visibility,
-        manually_added=memory.manually_added,
-        edited=memory.edited,
-        evidence=memory.evidence,
-        segment=memory.segment,
-        mentions=1 + len(memory.seen_in),
-        valid_to=memory.valid_to,
-        reviewed=memory.reviewed,
-        user_review=memory.user_review,
-        app_id=memory.app_id,
+    return MemoryOut.of(
+        uid, memory, memory_id=memory.conversation_id, mentions=1 + len(memory.seen_in)
     )
 
 

@@ -54,9 +54,8 @@ async def get_person(deps: LibraryDeps, call: Call) -> PersonOut:
 )
 async def rename_person(deps: LibraryDeps, call: Call[None, PersonNameQuery]) -> PersonOut:
     """Rename the person first: the next attempt completes an interrupted one."""
-    query = call.query
     person = await deps.stores.people.change(
-        call.uid, call.path["person_id"], name=query.value, updated_at=deps.clock.now()
+        call.uid, call.path["person_id"], name=call.query.value, updated_at=deps.clock.now()
     )
     await deps.stores.people.propagate_name(call.uid, person)
     return _to_response(person)

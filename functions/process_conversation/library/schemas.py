@@ -1,12 +1,13 @@
 """Schemas of the library except conversations: memories, tasks, people and account; all times in UTC."""
 
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import ConfigDict, Field, StringConstraints, model_validator
+from pydantic import Field, StringConstraints, model_validator
 
 from functions.process_conversation.library.conversation_schemas import ClientId, Label, Time, Utc
 from shared.domain.conversation import CATEGORIES
 from shared.domain.ids import UserId
+from shared.domain.memory import Memory
 from shared.edge.schemas import PageQuery, Wire
 
 MAX_MEMORY_CHARS = 1_000
@@ -21,10 +22,6 @@ Description = Annotated[
 ]
 Visibility = Literal["private", "public"]
 QueryText = Annotated[str, Field(min_length=1, max_length=1_000)]
-
-
-class _LibraryBaseOut(Wire):
-    model_config = ConfigDict(from_attributes=True)
 
 
 class ConversationChangeIn(Wire):
@@ -99,8 +96,8 @@ class ReviewQuery(Wire):
     value: bool
 
 
-class MemoryOut(_LibraryBaseOut):
-    """A memory as the old app reads it."""
+class MemoryBaseOut(Wire):
+    """The fields of a memory that its owner and apps read."""
 
     id: str
     uid: str
@@ -108,19 +105,30 @@ class MemoryOut(_LibraryBaseOut):
     category: str
     created_at: Utc
     updated_at: Utc
-    conversation_id: str | None
-    memory_id: str | None
     visibility: str
     manually_added: bool
     edited: bool
+    reviewed: bool
+    is_locked: bool = False
+
+    @classmethod
+    def of(cls, uid: UserId, memory: Memory, **fields: Any) -> Self:
+        """Read the other fields from the memory."""
+        stored = {name: getattr(memory, name) for name in cls.model_fields if hasattr(memory, name)}
+        return cls(uid=uid, **stored, **fields)
+
+
+class MemoryOut(MemoryBaseOut):
+    """A memory as the old app reads it."""
+
+    conversation_id: str | None
+    memory_id: str | None
     evidence: str
     segment: int | None
     mentions: int
     valid_to: Utc | None
-    reviewed: bool
     user_review: bool | None
     app_id: str | None
-    is_locked: bool = False
 
 
 class ActionItemIn(Wire):
@@ -145,16 +153,21 @@ class CompletedQuery(Wire):
     completed: bool
 
 
-class ActionItemOut(_LibraryBaseOut):
+class ActionItemBaseOut(Wire):
+    """The fields of an action item that it always has."""
+
     id: str
     description: str
     completed: bool
     created_at: Utc
     updated_at: Utc
+    is_locked: bool = False
+
+
+class ActionItemOut(ActionItemBaseOut):
     due_at: Utc | None
     completed_at: Utc | None
     conversation_id: str | None
-    is_locked: bool = False
 
 
 class ActionItemListOut(Wire):
@@ -169,7 +182,7 @@ class ActionItemHitsOut(Wire):
     action_items: list[ActionItemOut]
 
 
-class ErasureOut(_LibraryBaseOut):
+class ErasureOut(Wire):
     """The state of an erasure; `documents` were deleted so far."""
 
     status: Literal["none", "running", "done"]
@@ -192,7 +205,7 @@ class PersonNameQuery(Wire):
     value: Annotated[Label, StringConstraints(strip_whitespace=True, min_length=1)]
 
 
-class PersonOut(_LibraryBaseOut):
+class PersonOut(Wire):
     id: str
     name: str
     created_at: Utc

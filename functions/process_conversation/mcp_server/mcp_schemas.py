@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from pydantic import ConfigDict, StringConstraints
+from pydantic import StringConstraints
 
 from functions.process_conversation.library.conversation_schemas import Utc
 from shared.edge.schemas import Wire
@@ -16,8 +16,6 @@ class McpKeyIn(Wire):
 
 class McpKeyOut(Wire):
     """A key without its secret."""
-
-    model_config = ConfigDict(from_attributes=True)
 
     id: str
     name: str
