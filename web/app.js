@@ -53,7 +53,7 @@ function open({ uid, token }) {
   api.setTimeZone(Intl.DateTimeFormat().resolvedOptions().timeZone).catch(() => {});
   find("#welcome").hidden = true;
   find("#console").hidden = false;
-  find("#who").textContent = uid;
+  find("#account-button").textContent = uid;
   const library = startLibrary({ api, read, name: uid });
   startSearch({ api, read });
   startPreferences({ api });
@@ -88,7 +88,7 @@ function open({ uid, token }) {
     button.addEventListener("click", () => show(button.dataset.to));
   }
   find("#show-chats").addEventListener("click", () => show("chats"));
-  find("#who").addEventListener("click", () => show("account"));
+  find("#account-button").addEventListener("click", () => show("account"));
   show("library");
 }
 

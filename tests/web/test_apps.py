@@ -24,7 +24,7 @@ def test_an_app_is_inspected_installed_and_uninstalled_by_keyboard_t4(
     grocer = console.find_app("Grocer")
 
     grocer.get_by_text("What it may do").press("Enter")
-    may = grocer.locator(".may > li")
+    may = grocer.locator(".permissions > li")
     expect(may.filter(has_text="look up")).to_contain_text("only reads")
     expect(may.filter(has_text="Order it")).to_contain_text("makes changes")
     expect(may.filter(has_text="reads your memories")).to_be_visible()
@@ -85,7 +85,7 @@ def test_a_permission_requested_while_the_user_reads_is_not_granted_on_install_t
     console.show_view("apps")
     app = console.find_app("Fishmonger")
     app.get_by_text("What it may do").click()
-    expect(app.locator(".may")).to_contain_text("may send you notifications")
+    expect(app.locator(".permissions")).to_contain_text("may send you notifications")
     more = {"external_integration": {"actions": [*reads["actions"], {"action": "read_tasks"}]}}
     address, owner = (
         f"{console.origin}/v1/apps/{registered_app['id']}",
@@ -198,7 +198,7 @@ def test_hostile_text_of_an_app_stays_text_t20(
     page.get_by_role("button", name=f"Install {HOSTILE_TEXT}").click()
     app = page.locator(f"[data-id='{registered_app['id']}']")
     app.get_by_text("What it may do").click()
-    expect(app.locator(".may")).to_contain_text(HOSTILE_TEXT)
+    expect(app.locator(".permissions")).to_contain_text(HOSTILE_TEXT)
     expect(app).to_contain_text("Click me")
     expect(app.get_by_role("link")).to_have_count(0)
 

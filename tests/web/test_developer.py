@@ -179,7 +179,7 @@ def test_an_apps_settings_are_changed_and_its_manifest_read_again_t20(
     expect(console.find_section("Manifest")).to_contain_text("2 tools are offered.")
     expect(page.get_by_label("App", exact=True)).to_be_focused()
     console.find_app("Mover").get_by_text("What it may do").click()
-    may = console.find_app("Mover").locator(".may")
+    may = console.find_app("Mover").locator(".permissions")
     expect(may).to_contain_text("receives your new conversations")
     expect(may).to_contain_text("reads your memories")
 

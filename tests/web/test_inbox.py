@@ -59,7 +59,7 @@ def test_a_notification_arrives_whole_and_counts_until_it_is_read_t16(
     page.get_by_role("button", name=re.compile("Inbox")).press("Enter")
 
     arrived = page.locator("#notifications li")
-    expect(arrived.locator(".whole")).to_have_text(LONG_TEXT)
+    expect(arrived.locator(".body")).to_have_text(LONG_TEXT)
     expect(arrived.locator(".badge")).to_have_text("new")
     expect(page.get_by_label("1 unread")).to_be_hidden()
     page.reload()

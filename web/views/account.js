@@ -8,7 +8,7 @@ const POLL_MS = 500;
 export function startAccount({ api, uid, signOut }) {
   const view = find("#account");
   const form = find("form", view);
-  const progress = find("#erased");
+  const progress = find("#erasure-progress");
   const attempt = attempting(find(".problem", view));
 
   async function exportAll() {

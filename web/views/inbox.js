@@ -62,6 +62,6 @@ function showCount(unread) {
 function notification({ title, body, created_at, read }) {
   return el("li", { class: read ? null : "unread" },
     el("p", { class: "title" }, title, !read && el("span", { class: "badge" }, "new")),
-    el("p", { class: "whole" }, body),
+    el("p", { class: "body" }, body),
     el("p", { class: "hint" }, moment(created_at)));
 }

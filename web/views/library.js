@@ -13,7 +13,7 @@ const MAX_FILE_BYTES = 5_000_000;
 export function startLibrary({ api, read, name }) {
   const list = find("#conversations");
   const more = find("#more");
-  const form = find("#keep");
+  const form = find("#new-conversation");
   const transcript = find("#transcript");
   const formProblem = find(".problem", form);
   const listProblem = find(".list-problem");
@@ -41,7 +41,7 @@ export function startLibrary({ api, read, name }) {
     const item = el("li", { "data-id": conversation.id }, card(conversation, read));
     if (isUnfinished(conversation)) watch(api, conversation.id, (now) => {
       update(conversation.id, now);
-      if (now) find("#kept").textContent = `Processed: ${now.structured.title || "a conversation"}`;
+      if (now) find("#processing-result").textContent = `Processed: ${now.structured.title || "a conversation"}`;
     });
     return item;
   }

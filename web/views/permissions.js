@@ -13,7 +13,7 @@ const WORDS = {
 
 /** A disclosure that loads the app's tools when it is opened. */
 export function permissions(api, app) {
-  const list = el("ul", { class: "may", "aria-live": "polite" });
+  const list = el("ul", { class: "permissions", "aria-live": "polite" });
   const node = el("details", {}, el("summary", { "aria-label": `What ${app.name} may do` }, "What it may do"), list);
   node.addEventListener("toggle", async () => {
     if (!node.open || list.childElementCount) return;

@@ -9,7 +9,7 @@ export function manifest({ api, app, attempt }) {
   const { chat_tools_manifest_url: declared, mcp_server_url: server } = app.external_integration;
   const status = el("p", { role: "status" });
   const open = openOtherWindow(status);
-  const tools = el("ul", { class: "may" });
+  const tools = el("ul", { class: "permissions" });
   attempt(async () => tools.replaceChildren(...(await api.appTools(app.id)).map(tool)));
   const check = () => attempt(async () => {
     const found = await (server ? api.checkMcpServer(app.id) : api.checkManifest(app.id));
