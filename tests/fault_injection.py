@@ -2,12 +2,14 @@
 
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable
+from contextlib import suppress
+from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, Protocol
 
 import anyio
 
-from shared.domain.errors import TimedOut, Unavailable
+from shared.domain.errors import PreconditionFailed, TimedOut, Unavailable
 
 INTERNAL_DETAIL = "db-7.internal refused"
 Fault = Callable[[Callable[[], Awaitable[Any]]], Awaitable[Any]]
@@ -72,3 +74,54 @@ class FaultyPort:
             return await fault(partial(method, *args, **kwargs))
 
         return call
+
+
+class CallWatcher(Protocol):
+    async def intercept(self, call: Callable[[], Awaitable[Any]]) -> Any: ...
+
+
+class WatchedPort:
+    """A port whose calls go through a watcher."""
+
+    def __init__(self, port: Any, watcher: CallWatcher) -> None:
+        self._port = port
+        self._watcher = watcher
+
+    def __getattr__(self, name: str) -> Any:
+        method = getattr(self._port, name)
+        if name == "name":
+            return method
+
+        async def call(*args: Any, **kwargs: Any) -> Any:
+            return await self._watcher.intercept(partial(method, *args, **kwargs))
+
+        return call
+
+
+class Crash(Exception):
+    """The end of the process: nothing after it runs."""
+
+
+@dataclass
+class FaultInjector:
+    """Counts calls through ports and fails at call `fail_at_call`; after a crash every call fails."""
+
+    fail_at_call: int = 0
+    fails_after_effect: bool = False
+    failure: type[Exception] = Crash
+    call_count: int = 0
+    is_down: bool = False
+    failure_count: int = 0
+
+    async def intercept(self, call: Callable[[], Awaitable[Any]]) -> Any:
+        self.call_count += 1
+        if self.is_down:
+            raise Crash
+        if self.call_count != self.fail_at_call:
+            return await call()
+        if self.fails_after_effect:
+            with suppress(PreconditionFailed):
+                await call()
+        self.is_down = self.failure is Crash
+        self.failure_count += 1
+        raise self.failure("injected")

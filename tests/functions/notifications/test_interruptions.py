@@ -1,7 +1,6 @@
 """Crashes and outages between any two effects: repeats reach the same end state (T15, T16)."""
 
-from collections.abc import Awaitable, Callable, Sequence
-from contextlib import suppress
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -11,8 +10,9 @@ from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
 from shared.domain.documents import Query
-from shared.domain.errors import PreconditionFailed, Unavailable
+from shared.domain.errors import Unavailable
 from shared.domain.operation import LEASE_TTL
+from tests.fault_injection import Crash, FaultInjector, WatchedPort
 from tests.fixtures.notifications import ALICE, NotificationsFixture, build_notifications_fixture
 from tests.fixtures.storage import MemoryDatabase
 from tests.functions.notifications.test_digest import QUIET
@@ -22,49 +22,6 @@ EVENING = datetime(2026, 3, 2, 21, 50, tzinfo=UTC)
 NIGHT = datetime(2026, 3, 2, 22, 30, tzinfo=UTC)
 MAX_CALLS = 80
 KEYS = ("k0", "k1", "k2", "k3", "k4")
-
-
-class Crash(Exception):
-    """A crash of the process."""
-
-
-@dataclass
-class FaultInjector:
-    """Counts calls through ports and fails at call `fail_at_call`; after a crash every call fails."""
-
-    fail_at_call: int = 0
-    fails_after_effect: bool = False
-    failure: type[Exception] = Crash
-    call_count: int = 0
-    is_down: bool = False
-    failure_count: int = 0
-
-    async def run_call(self, call: Callable[[], Awaitable[Any]]) -> Any:
-        self.call_count += 1
-        if self.is_down:
-            raise Crash
-        if self.call_count != self.fail_at_call:
-            return await call()
-        if self.fails_after_effect:
-            with suppress(PreconditionFailed):
-                await call()
-        self.is_down = self.failure is Crash
-        self.failure_count += 1
-        raise self.failure("injected")
-
-
-@dataclass
-class FaultyPort:
-    port: Any
-    injector: FaultInjector
-
-    def __getattr__(self, name: str) -> Any:
-        method = getattr(self.port, name)
-
-        async def call(*args: Any, **kwargs: Any) -> Any:
-            return await self.injector.run_call(lambda: method(*args, **kwargs))
-
-        return call
 
 
 @dataclass
@@ -89,10 +46,10 @@ async def build_fixture_at(time: datetime, injector: FaultInjector) -> Notificat
     await world.add_devices("phone", "tablet")
     await world.change_preferences(quiet_hours=QUIET)
     faulty = build_notifications_fixture(
-        database, FaultyPort(world.documents, injector), clock=world.clock
+        database, WatchedPort(world.documents, injector), clock=world.clock
     )
     parts: Any = {
-        name: FaultyPort(getattr(faulty.deps, name), injector) for name in ("tasks", "push")
+        name: WatchedPort(getattr(faulty.deps, name), injector) for name in ("tasks", "push")
     }
     faulty.push.dead_tokens = frozenset({"tablet"})
     deps = replace(faulty.deps, **parts)

@@ -33,6 +33,7 @@ from shared.domain.ids import AppId, MessageId, SessionId, UserId
 from shared.domain.profile import Device, Profile
 from shared.ports import ToolBox
 from tests.fakes import ScriptedModel
+from tests.fault_injection import Crash
 from tests.fixtures.library import BODY, CONVERSATIONS, SEGMENT, build_client
 from tests.fixtures.processing import (
     ALICE,
@@ -44,7 +45,7 @@ from tests.fixtures.processing import (
     build_test_conversation,
 )
 from tests.functions.process_conversation.test_dead_letters import build_letter
-from tests.functions.process_conversation.test_interruptions import Crash, Interruption, raise_crash
+from tests.functions.process_conversation.test_interruptions import Interruption, raise_crash
 
 ZAPHOD = UserId("zaphod-4711")
 MAX_CALLS = 24

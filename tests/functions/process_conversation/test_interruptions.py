@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from shared.adapters.embedded.sqlite_vectors import SqliteVectors
 from shared.domain.conversation import Conversation
 from shared.domain.errors import Unavailable
+from tests.fault_injection import Crash, WatchedPort
 from tests.fixtures.processing import (
     ALICE,
     MEMORIES,
@@ -25,10 +26,6 @@ from tests.fixtures.processing import (
 from tests.fixtures.storage import MemoryDatabase
 
 MAX_STEPS = 60
-
-
-class Crash(Exception):
-    """The process ends here; nothing after it runs."""
 
 
 Action = Callable[[], Awaitable[None]]
@@ -58,28 +55,6 @@ class Interruption:
         value = await call()
         await self.action()
         return value
-
-
-class CallWatcher(Protocol):
-    async def intercept(self, call: Callable[[], Awaitable[Any]]) -> Any: ...
-
-
-class WatchedPort:
-    """A port whose calls are observed."""
-
-    def __init__(self, port: Any, watcher: CallWatcher) -> None:
-        self._port = port
-        self._watcher = watcher
-
-    def __getattr__(self, name: str) -> Any:
-        method = getattr(self._port, name)
-        if name == "name":
-            return method
-
-        async def call(*args: Any, **named: Any) -> Any:
-            return await self._watcher.intercept(lambda: method(*args, **named))
-
-        return call
 
 
 class EchoModel:

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from shared.adapters.embedded.sqlite_database import SqliteDatabase
 from shared.domain.conversation import Conversation, content_hash
 from shared.domain.errors import Unavailable
+from tests.fault_injection import Crash, WatchedPort
 from tests.fixtures.processing import (
     ProcessingFixture,
     build_processing_fixture,
@@ -25,9 +26,7 @@ from tests.fixtures.storage import MemoryDatabase
 from tests.functions.process_conversation.test_interruptions import (
     NEW,
     OLD,
-    Crash,
     EchoModel,
-    WatchedPort,
     compute_expected_end,
     deliver_until_idle,
 )

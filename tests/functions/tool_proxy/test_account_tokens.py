@@ -4,7 +4,7 @@ import asyncio
 import re
 from collections.abc import AsyncIterator
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import timedelta
 from itertools import product
 from pathlib import Path
@@ -26,6 +26,7 @@ from shared.integrations import load_integration
 from shared.oauth.token_refresh import MAX_POLLS
 from shared.ports import Documents
 from tests.fakes import AutoAdvanceClock
+from tests.fault_injection import Crash, FaultInjector, WatchedPort
 from tests.fixtures.accounts import (
     ADA,
     AccountsFixture,
@@ -229,51 +230,22 @@ async def test_disconnecting_waits_a_bounded_time_for_a_refresh(hasty: AccountsF
     assert await hasty.services.tokens.get(ADA, "google_calendar") is None
 
 
-class Crash(Exception):
-    """The process ends here; nothing after it runs."""
-
-
-@dataclass
-class CrashingDocuments:
-    """Documents of a process that crashes at its call number `at`, before or after it."""
-
-    documents: Documents
-    crash_at: int
-    crashes_after_call: bool
-    calls: int = 0
-
-    def __getattr__(self, name: str) -> Any:
-        async def call(*arguments: Any) -> Any:
-            self.calls += 1
-            if self.calls > self.crash_at or (
-                self.calls == self.crash_at and not self.crashes_after_call
-            ):
-                raise Crash
-            answer = await getattr(self.documents, name)(*arguments)
-            if self.calls == self.crash_at:
-                raise Crash
-            return answer
-
-        return call
-
-
 DOCUMENT_CALLS = 8
 """Document calls of a refresh: load, two to claim, load, STORING, load, two to release."""
 STORE_CALL_NUMBER = 5
 
 
-async def crash_during_refresh(
-    world: AccountsFixture, *, at: int, after: bool
-) -> CrashingDocuments:
+async def crash_during_refresh(world: AccountsFixture, *, at: int, after: bool) -> FaultInjector:
     """Crash in the middle of a refresh, and wait until its claim has expired."""
     await world.connect("google_calendar", lifetime=EXPIRED_LIFETIME)
-    crashing = CrashingDocuments(world.documents, at, after)
-    services = replace(world.services, tokens=AccountTokenStore(crashing, KEYS))
+    injector = FaultInjector(at, fails_after_effect=after)
+    documents: Any = WatchedPort(world.documents, injector)
+    services = replace(world.services, tokens=AccountTokenStore(documents, KEYS))
     with suppress(Crash):
         await call_service(services, ADA, "google_calendar", "get_calendar_events", {})
     assert isinstance(world.clock, AutoAdvanceClock)
     world.clock.advance(seconds=LEASE_TTL.total_seconds() + 1)
-    return crashing
+    return injector
 
 
 @pytest.mark.parametrize("rotates", [False, True])
@@ -285,7 +257,7 @@ async def test_after_a_crash_at_any_point_the_next_call_works_or_asks_to_reconne
     lost_at = []
     async with open_accounts_fixture(tmp_path, provider, clock=AutoAdvanceClock()) as world:
         for at, after in product(range(1, DOCUMENT_CALLS + 1), (False, True)):
-            assert (await crash_during_refresh(world, at=at, after=after)).calls >= at
+            assert (await crash_during_refresh(world, at=at, after=after)).call_count >= at
             with suppress(ToolFailed):
                 await list_events(world)
             if await load_health(world) == "expired":
@@ -300,7 +272,7 @@ async def test_the_crash_simulation_covers_every_document_call_of_a_refresh(
     tmp_path: Path, provider: FakeProvider
 ):
     async with open_accounts_fixture(tmp_path, provider, clock=AutoAdvanceClock()) as world:
-        assert (await crash_during_refresh(world, at=99, after=False)).calls == DOCUMENT_CALLS
+        assert (await crash_during_refresh(world, at=99, after=False)).call_count == DOCUMENT_CALLS
 
 
 async def test_a_refresh_lease_has_one_holder_until_it_is_released_or_expires(
