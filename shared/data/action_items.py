@@ -2,18 +2,15 @@
 
 from collections.abc import Sequence
 
-from shared.data.codec import load_all
 from shared.data.derived import DerivedRecords
 from shared.domain.action_item import ActionItem
-from shared.domain.documents import Document, Query, Where
+from shared.domain.documents import Where
 from shared.domain.ids import ActionItemId, UserId
 from shared.domain.words import build_wording
 from shared.retrieval.terms import tokenize
 
 MAX_SEARCHED = 500
 """Items that a search reads, the newest ones."""
-_MAX_VALUES_PER_QUERY = 30
-"""Limit of Firestore's `in`."""
 
 
 class ActionItems(DerivedRecords[ActionItem]):
@@ -30,24 +27,18 @@ class ActionItems(DerivedRecords[ActionItem]):
 
     async def list_open_by_wording(self, uid: UserId, wordings: Sequence[str]) -> list[ActionItem]:
         """Return the open items with one of these wordings."""
-        documents: list[Document] = []
-        for n in range(0, len(wordings), _MAX_VALUES_PER_QUERY):
-            batch = list(wordings[n : n + _MAX_VALUES_PER_QUERY])
-            where = (Where("completed", "==", False), Where("wording", "in", batch))  # noqa: FBT003 - a stored value
-            query = Query(collection=f"users/{uid}/action_items", where=where, limit=100)
-            documents += await self._documents.query(query)
-        return load_all(ActionItem, documents)
+        is_open = Where("completed", "==", False)  # noqa: FBT003 - a stored value
+        return await self.list_by_values(uid, "wording", wordings, is_open)
 
     async def search(self, uid: UserId, query: str, *, limit: int) -> list[ActionItem]:
         """Return items that share words with `query`, most shared words first, then the newest."""
         query_terms = set(tokenize(query))
         items = await self.list_newest(uid, limit=MAX_SEARCHED)
-        scored_items = [
-            (len(query_terms & set(tokenize(item.description))), item) for item in items
-        ]
-        return [
-            item for n, item in sorted(scored_items, key=lambda scored_item: -scored_item[0]) if n
-        ][:limit]
+        shared_counts = {
+            item.id: len(query_terms.intersection(tokenize(item.description))) for item in items
+        }
+        matches = [item for item in items if shared_counts[item.id]]
+        return sorted(matches, key=lambda item: -shared_counts[item.id])[:limit]
 
     def is_same(self, stored: ActionItem, record: ActionItem) -> bool:
         return build_wording(stored.description) == build_wording(record.description)

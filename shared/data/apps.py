@@ -35,9 +35,7 @@ class Apps:
     async def get_many(self, app_ids: Sequence[AppId]) -> list[App]:
         """Return the apps that exist, in the order of the ids."""
         documents = await self._documents.get_many([app_path(app_id) for app_id in app_ids])
-        return load_all(
-            App, [_parse_schemas(document) for document in documents if document is not None]
-        )
+        return self._load_apps(documents)
 
     async def list_owned(self, uid: UserId) -> list[App]:
         return await self._list_where(Where("owner", "==", uid))
@@ -64,8 +62,8 @@ class Apps:
         return self._load_apps(documents)
 
     @staticmethod
-    def _load_apps(documents: list[Document]) -> list[App]:
-        return load_all(App, [_parse_schemas(document) for document in documents])
+    def _load_apps(documents: Sequence[Document | None]) -> list[App]:
+        return load_all(App, [_parse_schemas(document) for document in documents if document])
 
     async def create(self, app: App) -> None:
         await self._documents.write(Create(app_path(app.id), _build_app_fields(app)))
@@ -118,14 +116,8 @@ class InstalledApps:
         return load_installed_apps(await self._documents.get(installed_path(uid)))
 
     async def get(self, uid: UserId, app_id: AppId) -> InstalledApp | None:
-        return next(
-            (
-                installed_app
-                for installed_app in await self.list_all(uid)
-                if installed_app.app_id == app_id
-            ),
-            None,
-        )
+        installed_apps = {installed.app_id: installed for installed in await self.list_all(uid)}
+        return installed_apps.get(app_id)
 
     async def add(
         self, uid: UserId, installed_app: InstalledApp, *, limit: int = MAX_INSTALLED

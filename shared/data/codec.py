@@ -1,6 +1,7 @@
 """Codec: domain values to document fields and back; the only module that knows both."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 from functools import cache
 from typing import Any, TypeVar
 
@@ -57,12 +58,10 @@ def is_bounded(value: object) -> bool:
     return not isinstance(value, list) or len(value) <= MAX_ITEMS
 
 
-def load_all(kind: type[T], documents: list[Document]) -> list[T]:
-    """Load what can be loaded: one malformed document must not hide the rest of a list."""
+def load_all(kind: type[T], documents: Iterable[Document | None]) -> list[T]:
+    """Load what exists and can be loaded: a malformed document must not hide the rest of a list."""
     values = []
-    for document in documents:
-        try:
+    for document in filter(None, documents):
+        with suppress(MalformedDocument):
             values.append(load(kind, document))
-        except MalformedDocument:
-            continue
     return values

@@ -52,7 +52,7 @@ class Conversations:
         document = None
         if is_id(conversation_id):
             document = await self._documents.get(conversation_path(uid, conversation_id))
-        conversations = load_all(Conversation, [document] if document else [])
+        conversations = load_all(Conversation, [document])
         if not conversations:
             raise NotFound("Conversation not found")
         return conversations[0]

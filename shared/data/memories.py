@@ -5,14 +5,11 @@ from dataclasses import replace
 
 from shared.data.codec import load_all
 from shared.data.derived import DerivedRecords
-from shared.domain.documents import Document, Query, Set, Where, Write
+from shared.domain.documents import Query, Set, Where, Write
 from shared.domain.ids import MemoryId, UserId
 from shared.domain.memory import Memory
 from shared.domain.words import build_wording
 
-_MAX_PER_QUERY = 100
-_MAX_VALUES_PER_QUERY = 30
-"""Limit of Firestore's `in`."""
 IS_CURRENT = Where("valid_to", "==", None)
 
 
@@ -31,11 +28,11 @@ class Memories(DerivedRecords[Memory]):
     async def get_many(self, uid: UserId, ids: Sequence[MemoryId]) -> dict[MemoryId, Memory]:
         """Return those that exist, by their ids."""
         documents = await self._documents.get_many([memory_path(uid, name) for name in ids])
-        return {memory.id: memory for memory in load_all(Memory, [d for d in documents if d])}
+        return {memory.id: memory for memory in load_all(Memory, documents)}
 
     async def list_superseded_by(self, uid: UserId, ids: Sequence[MemoryId]) -> list[Memory]:
         """Return the memories that these superseded, at most 100 for 30 ids."""
-        return await self._list_by_values(uid, "superseded_by", ids)
+        return await self.list_by_values(uid, "superseded_by", ids)
 
     async def has_tombstone(self, uid: UserId, memory_id: MemoryId) -> bool:
         """Tell whether the owner deleted the memory that an app wrote under this id."""
@@ -49,19 +46,9 @@ class Memories(DerivedRecords[Memory]):
         """Return current memories that repeat these facts or concern the same aspect."""
         wordings = sorted({build_wording(fact.content) for fact in facts})
         aspects = sorted({fact.aspect for fact in facts if fact.aspect})
-        memories = await self._list_by_values(
-            uid, "wording", wordings
-        ) + await self._list_by_values(uid, "aspect", aspects)
+        memories = await self.list_by_values(uid, "wording", wordings)
+        memories += await self.list_by_values(uid, "aspect", aspects)
         return [memory for memory in memories if memory.is_current]
-
-    async def _list_by_values(self, uid: UserId, field: str, values: Sequence[str]) -> list[Memory]:
-        """Return those with one of these values in a field, at most 100 for 30 values."""
-        documents: list[Document] = []
-        for n in range(0, len(values), _MAX_VALUES_PER_QUERY):
-            where = (Where(field, "in", list(values[n : n + _MAX_VALUES_PER_QUERY])),)
-            query = Query(collection=f"users/{uid}/memories", where=where, limit=_MAX_PER_QUERY)
-            documents += await self._documents.query(query)
-        return load_all(Memory, documents)
 
     def is_same(self, stored: Memory, record: Memory) -> bool:
         return stored.content == record.content

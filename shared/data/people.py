@@ -26,7 +26,7 @@ class People(Records[Person]):
     async def load_names(self, uid: UserId, ids: Sequence[PersonId]) -> dict[PersonId, str]:
         """Return the names of those who exist."""
         documents = await self._documents.get_many([self.document_path(uid, name) for name in ids])
-        return {person.id: person.name for person in load_all(Person, [d for d in documents if d])}
+        return {person.id: person.name for person in load_all(Person, documents)}
 
     async def propagate_name(self, uid: UserId, person: Person) -> None:
         """Write a person's name into every conversation they speak in; idempotent."""

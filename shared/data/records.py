@@ -1,12 +1,13 @@
 """Records of a user of one kind: the base of memories, action items and people."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any, Generic, Protocol, TypeVar
 
 from shared.data.codec import dump, load, load_all
 from shared.data.paging import Page, build_page, parse_cursor
-from shared.domain.documents import Create, Delete, Order, Query, Set
+from shared.domain.documents import Create, Delete, Document, Order, Query, Set, Where
 from shared.domain.errors import AlreadyExists, Conflict, NotFound
 from shared.domain.ids import UserId, is_id
 from shared.ports import Documents, Transaction
@@ -21,6 +22,9 @@ class StoredRecord(Protocol):
 
 
 R = TypeVar("R", bound=StoredRecord)
+_MAX_PER_QUERY = 100
+_MAX_VALUES_PER_QUERY = 30
+"""Limit of Firestore's `in`."""
 
 
 class Records(Generic[R]):
@@ -83,6 +87,21 @@ class Records(Generic[R]):
 
     async def remove(self, uid: UserId, name: str) -> None:
         await self._documents.write(Delete(self._build_valid_path(uid, name)))
+
+    async def list_by_values(
+        self, uid: UserId, field: str, values: Sequence[str], *where: Where
+    ) -> list[R]:
+        """Return those with one of these values in a field, at most 100 for 30 values."""
+        documents: list[Document] = []
+        for n in range(0, len(values), _MAX_VALUES_PER_QUERY):
+            is_listed = Where(field, "in", list(values[n : n + _MAX_VALUES_PER_QUERY]))
+            query = Query(
+                collection=f"users/{uid}/{self.collection}",
+                where=(*where, is_listed),
+                limit=_MAX_PER_QUERY,
+            )
+            documents += await self._documents.query(query)
+        return load_all(self.kind, documents)
 
     def prepare(self, record: R) -> R:
         """Return it as it is stored, with the fields that queries need."""

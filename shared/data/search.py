@@ -149,7 +149,7 @@ class Search:
         hits = fuse_ranks(rescore(parsed_query, by_words), by_vector)[: limit + OVERFETCH]
         hashes = {MemoryId(str(h.metadata["memory_id"])): h.metadata["content_hash"] for h in hits}
         documents = await self._documents.get_many([memory_path(uid, name) for name in hashes])
-        memories = load_all(Memory, [document for document in documents if document])
+        memories = load_all(Memory, documents)
         return [memory for memory in memories if _is_up_to_date(memory, hashes[memory.id])][:limit]
 
     async def _query_distinct(
@@ -194,13 +194,11 @@ class Search:
     ) -> list[tuple[Conversation, list[Hit]]]:
         paths = [conversation_path(uid, name) for name in ids]
         entries = self._cache.decode_all(await self._documents.get_many(paths))
-        visible_entries = [entry for entry in entries if not entry.conversation.discarded]
-        matches = [
-            (entry.conversation, _select_current_rows(entry, rows[entry.conversation.id]))
-            for entry in visible_entries
-        ]
         return [
-            (conversation, current_rows) for conversation, current_rows in matches if current_rows
+            (entry.conversation, current_rows)
+            for entry in entries
+            if not entry.conversation.discarded
+            and (current_rows := _select_current_rows(entry, rows[entry.conversation.id]))
         ]
 
 

@@ -124,12 +124,9 @@ async def list_memories(
 async def list_conversations(
     deps: IntegrationDeps, call: Call[None, ConversationsQuery]
 ) -> ConversationsOut | Response:
-    query = call.query
-
     async def load_conversations() -> ConversationsOut:
-        return ConversationsOut(
-            conversations=await library_reader.list_conversations(deps, query.uid, query)
-        )
+        items = await library_reader.list_conversations(deps, call.query.uid, call.query)
+        return ConversationsOut(conversations=items)
 
     return await _read(deps, call, "read_conversations", load_conversations)
 
@@ -162,10 +159,8 @@ async def search_conversations(
     errors=REFUSAL_STATUSES,
 )
 async def list_tasks(deps: IntegrationDeps, call: Call[None, TasksQuery]) -> TasksOut | Response:
-    query = call.query
-
     async def load_tasks() -> TasksOut:
-        tasks = await library_reader.list_tasks(deps, query.uid, query)
+        tasks = await library_reader.list_tasks(deps, call.query.uid, call.query)
         return TasksOut(tasks=[AppTaskOut.model_validate(task) for task in tasks])
 
     return await _read(deps, call, "read_tasks", load_tasks)

@@ -62,6 +62,18 @@ def is_meaningful(word: str) -> bool:
     return word.lower().replace("’", "'") not in STOP_WORDS and (len(word) > 2 or word.isupper())
 
 
+def select_central(texts: Sequence[str], word_counts: Counter[str], limit: int) -> list[str]:
+    """Return the few texts whose words occur most in the others, in their order."""
+    ranked = sorted(range(len(texts)), key=lambda n: (-_weigh_text(texts[n], word_counts), n))
+    return [texts[n] for n in sorted(ranked[:limit])]
+
+
+def _weigh_text(text: str, word_counts: Counter[str]) -> float:
+    """Sum the word counts, damped by length: neither very short nor very long texts win."""
+    words = split_words(text)
+    return sum(word_counts[word] for word in {word.lower() for word in words}) / (len(words) + 4)
+
+
 def count_meaningful_words(all_sentences: Iterable[Sentence]) -> Counter[str]:
     """Count words with meaning, in lower case."""
     word_counts: Counter[str] = Counter()

@@ -2,16 +2,15 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from shared.adapters.embedded.offline.calendar import parse_moment, parse_start
 from shared.adapters.embedded.offline.names import extract_names
 from shared.adapters.embedded.offline.speech import (
-    Sentence,
     collect_sentences,
     count_meaningful_words,
-    split_words,
+    select_central,
 )
 from shared.adapters.embedded.offline.tasks import extract_action_items, extract_events
 
@@ -21,8 +20,6 @@ _MAX_TITLE_CHARS = 80
 _CLAUSE = re.compile(r"(?<=\w{2})[,;:](?= )| [–—] ")
 _MAX_OVERVIEW_SENTENCES = 3
 _MAX_TOPICS = 8
-Weights = Mapping[str, float]
-"""Weights of sentences, by their text."""
 
 _CATEGORIES: Mapping[str, tuple[str, str]] = {
     "health": ("🩺", "doctor dentist hospital medicine pain sleep diet allergic symptom therapy pharmacy blood vaccine"),
@@ -54,14 +51,14 @@ def extract_structure(data: Mapping[str, Any]) -> dict[str, Any]:
     now = parse_start(data)
     people, entities = extract_names(all_sentences)
     word_counts = count_meaningful_words(all_sentences)
-    weights = {s.text: _weigh_sentence(s.text, word_counts) for s in all_sentences}
+    texts = [sentence.text for sentence in all_sentences]
     category, emoji = _choose_category(word_counts)
     days = [
         when.at.date().isoformat() for s in all_sentences if (when := parse_moment(s.text, now))
     ]
     return {
-        "title": _build_title(all_sentences, weights),
-        "overview": _build_overview(all_sentences, weights),
+        "title": _build_title(texts, word_counts),
+        "overview": " ".join(select_central(texts, word_counts, _MAX_OVERVIEW_SENTENCES)),
         "emoji": emoji,
         "category": category,
         "action_items": list(extract_action_items(all_sentences, now)),
@@ -73,34 +70,17 @@ def extract_structure(data: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _build_title(all_sentences: Sequence[Sentence], weights: Weights) -> str:
+def _build_title(texts: Sequence[str], word_counts: Counter[str]) -> str:
     """Quote the beginning of the first central statement."""
-    texts = [s.text for s in all_sentences]
     statements = [
         t for t in texts if t[-1:] not in "?？" and len(t.split()) >= _MIN_STATEMENT_WORDS
     ]
-    first = next(_select_central(statements or texts, weights), "")
+    first = next(
+        iter(select_central(statements or texts, word_counts, _MAX_OVERVIEW_SENTENCES)), ""
+    )
     clause = _CLAUSE.split(first, maxsplit=1)[0].split()
     short = " ".join(clause[:_MAX_TITLE_WORDS])[:_MAX_TITLE_CHARS].rstrip(".!…,;:。！")
     return f"{short[:1].upper()}{short[1:]}{'…' if len(clause) > _MAX_TITLE_WORDS else ''}"
-
-
-def _build_overview(all_sentences: Sequence[Sentence], weights: Weights) -> str:
-    return " ".join(_select_central([s.text for s in all_sentences], weights))
-
-
-def _select_central(texts: Sequence[str], weights: Weights) -> Iterator[str]:
-    """Yield the few texts whose words occur most in the others, in their order."""
-    ranked = sorted(range(len(texts)), key=lambda n: (-weights[texts[n]], n))
-    return (texts[n] for n in sorted(ranked[:_MAX_OVERVIEW_SENTENCES]))
-
-
-def _weigh_sentence(text: str, word_counts: Counter[str]) -> float:
-    """Sum the word counts, damped by length: neither very short nor very long sentences win."""
-    sentence_words = split_words(text)
-    return sum(word_counts[w] for w in {word.lower() for word in sentence_words}) / (
-        len(sentence_words) + 4
-    )
 
 
 def _choose_category(word_counts: Counter[str]) -> tuple[str, str]:
