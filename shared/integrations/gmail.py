@@ -104,17 +104,18 @@ async def _list_messages(account: Account, arguments: GetGmailMessages) -> str:
 async def _fetch_metadata(account: Account, message_id: str) -> _Message | None:
     """Return a mail without its body; None if it was deleted since it was listed."""
     try:
-        request = ServiceRequest(url=_build_message_url(message_id), query={"format": "metadata"})
-        return await account.send(request, _Message)
+        return await _fetch_message(account, message_id, "metadata")
     except ServiceItemNotFound:
         return None
 
 
+async def _fetch_message(account: Account, message_id: str, message_format: str) -> _Message:
+    url = f"{MESSAGES}/{quote(message_id, safe='')}"
+    return await account.send(ServiceRequest(url=url, query={"format": message_format}), _Message)
+
+
 async def _read_message(account: Account, arguments: ReadGmailMessage) -> str:
-    mail = await account.send(
-        ServiceRequest(url=_build_message_url(arguments.message_id), query={"format": "full"}),
-        _Message,
-    )
+    mail = await _fetch_message(account, arguments.message_id, "full")
     head = "\n".join(_format_headers(mail))
     text = strip_invisible(extract_body(mail.payload)).strip()
     return f"{head}\n\n{truncate(text, MAX_BODY_CHARS) or '(no text)'}"
@@ -184,10 +185,6 @@ def _format_headers(mail: _Message) -> list[str]:
     return [
         f"{name.title()}: {to_one_line(headers.get(name))}" for name in ("from", "date", "subject")
     ]
-
-
-def _build_message_url(message_id: str) -> str:
-    return f"{MESSAGES}/{quote(message_id, safe='')}"
 
 
 INTEGRATION = Integration(

@@ -57,7 +57,7 @@ class SqliteDatabase:
     async def read(self, work: Callable[[sqlite3.Connection], T]) -> T:
         """Run `work` on one snapshot of the database; it sees every write that has returned."""
         if self._pending_schema:
-            await self.write(_do_nothing)
+            await self.write(lambda _: None)  # it creates the tables
         return await self._run(self._readers, "BEGIN", work)
 
     async def write(self, work: Callable[[sqlite3.Connection], T]) -> T:
@@ -183,10 +183,6 @@ def _transact(
             connection.execute("ROLLBACK")
         raise
     return value
-
-
-def _do_nothing(_: sqlite3.Connection) -> None:
-    """Do nothing: its end means that the tables exist."""
 
 
 def _close(writer: Executor, readers: Executor, connections: _Connections) -> None:

@@ -130,15 +130,11 @@ class SqliteDocuments:
     def _select(self, query: Query, columns: str) -> tuple[str, list[Any]]:
         limits.check_query(query)
         self._indexes.check(query)
-        self._make_index(query)
-        return build_select(query, columns)
-
-    def _make_index(self, query: Query) -> None:
-        """Create the SQLite index for a query of a new shape."""
         index = build_create_index(query)
         if index is not None and index not in self._created_indexes:
             self._database.add_schema(index)
             self._created_indexes.add(index)
+        return build_select(query, columns)
 
     async def _commit(self, transaction: "_SqliteTransaction") -> None:
         """Apply the buffered writes. Raises _Contended if a document that was read has changed."""
@@ -210,7 +206,7 @@ class _SqliteTransaction:
             raise Invalid("A transaction reads before it writes")
         documents = await self._documents.get_many(paths)
         for path, document in zip(paths, documents, strict=True):
-            self.versions_read.setdefault(path, _get_version(document))
+            self.versions_read.setdefault(path, document.version if document else None)
         return documents
 
     def write(self, *writes: Write) -> None:
@@ -229,10 +225,6 @@ def _read_documents(
 
 def _read_versions(connection: sqlite3.Connection, paths: Sequence[str]) -> list[str | None]:
     return [version for (version,) in connection.execute(SELECT_VERSIONS, (json.dumps(paths),))]
-
-
-def _get_version(document: Document | None) -> str | None:
-    return document.version if document else None
 
 
 def _to_document(row: tuple[str, str, str], field_paths: Sequence[str] | None = None) -> Document:
