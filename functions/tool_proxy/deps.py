@@ -1,9 +1,10 @@
 """Dependencies of the tool proxy: the ports and stores that its stories use."""
 
 from collections.abc import Callable, Mapping
+from typing import Generic, TypeVar
 
 from functions.tool_proxy.ports import ManifestSource, Transport, TransportName
-from shared.data.authorization_store import AuthorizationStore
+from shared.data.authorization_store import AuthorizationStore, ExpiringAuthorization
 from shared.data.stores import Stores
 from shared.data.token_store import AccountTokenStore, TokenStore
 from shared.domain.connection import Authorization, OauthClient
@@ -12,40 +13,39 @@ from shared.domain.value import value
 from shared.outbound.app_limiter import AppLimiters
 from shared.ports import Clock, Egress, Identity, Keys, NewId, ServiceIdentity, Tasks
 
+A = TypeVar("A", bound=ExpiringAuthorization)
+
 
 @value
-class ServicesDeps:
+class OauthDeps(Generic[A]):
+    """What an authorization needs; authorization servers send users back to `redirect_uri`."""
+
+    clock: Clock
+    new_id: NewId
+    egress: Egress
+    authorizations: AuthorizationStore[A]
+    keys: Keys
+    redirect_uri: str
+
+
+@value
+class ServicesDeps(OauthDeps[Authorization]):
     """What connected accounts need.
 
     `clients` holds our OAuth client at each provider that is set up; for a service that we call with
-    a key of our own, its secret is that key. Providers send users back to `redirect_uri`.
+    a key of our own, its secret is that key.
     """
 
-    clock: Clock
-    new_id: NewId
-    egress: Egress
     stores: Stores
     tokens: AccountTokenStore
-    authorizations: AuthorizationStore[Authorization]
     clients: Mapping[str, OauthClient]
-    redirect_uri: str
-    keys: Keys
 
 
 @value
-class McpDeps:
-    """What MCP servers that ask for authorization need.
+class McpDeps(OauthDeps[McpAuthorization]):
+    """What MCP servers that ask for authorization need."""
 
-    Their authorization servers send users back to `redirect_uri`.
-    """
-
-    clock: Clock
-    new_id: NewId
-    egress: Egress
     tokens: TokenStore[McpTokens]
-    authorizations: AuthorizationStore[McpAuthorization]
-    keys: Keys
-    redirect_uri: str
 
 
 @value

@@ -1,6 +1,8 @@
 """Account tokens: those of a connected account, refreshed by one call for all that need them."""
 
-from functions.tool_proxy.deps import ServicesDeps
+from typing import Any
+
+from functions.tool_proxy.deps import OauthDeps, ServicesDeps
 from shared import telemetry
 from shared.domain.connection import OauthClient, StoredTokens, Tokens
 from shared.domain.errors import (
@@ -36,7 +38,8 @@ async def get_valid_tokens(
 
     Raises NotFound, ConnectionExpired and Unavailable.
     """
-    stored_tokens = await _load_tokens(deps, uid, service)
+    account = _ServiceAccount(deps=deps, uid=uid, service=service)
+    stored_tokens = await account.load()
     if is_expiring(stored_tokens.tokens, deps.clock.now()):
         return await refresh_tokens(deps, uid, service, stored_tokens)
     return stored_tokens
@@ -62,10 +65,27 @@ class _ServiceAccount:
     service: Integration
 
     async def load(self) -> StoredTokens[Tokens]:
-        return await _load_tokens(self.deps, self.uid, self.service)
+        try:
+            stored_tokens = await self.deps.tokens.get(self.uid, self.service.service)
+        except CannotUnwrap as error:
+            raise ConnectionExpired(self.service) from error
+        if stored_tokens is None:
+            raise NotFound(f"{self.service.label} is not connected. Connect it in the settings.")
+        if stored_tokens.health == "expired":
+            raise ConnectionExpired(self.service)
+        return stored_tokens
 
     async def refresh(self, old: StoredTokens[Tokens]) -> None:
-        await _refresh(self.deps, self.uid, self.service, old)
+        """Mark a connection that cannot be refreshed; if others were stored meanwhile, those count."""
+        store, name = self.deps.tokens, self.service.service
+        try:
+            tokens = await _exchange_refresh_token(self.deps, self.service, old.tokens)
+            if tokens is None:
+                await store.expire(self.uid, name, old)
+            else:
+                await store.replace(self.uid, name, old, tokens)
+        except PreconditionFailed:
+            telemetry.warning("refreshed_too_late", service=name)
 
     async def claim(self, holder: str) -> bool:
         now = self.deps.clock.now()
@@ -73,20 +93,6 @@ class _ServiceAccount:
 
     async def release(self, holder: str) -> None:
         await self.deps.tokens.release(self.uid, self.service.service, holder)
-
-
-async def _refresh(
-    deps: ServicesDeps, uid: UserId, service: Integration, old: StoredTokens[Tokens]
-) -> None:
-    """Store new tokens before anybody uses them; if others were stored meanwhile, those count."""
-    try:
-        tokens = await _exchange_refresh_token(deps, service, old.tokens)
-        if tokens is None:
-            await deps.tokens.expire(uid, service.service, old)
-        else:
-            await deps.tokens.replace(uid, service.service, old, tokens)
-    except PreconditionFailed:
-        telemetry.warning("refreshed_too_late", service=service.service)
 
 
 async def _exchange_refresh_token(
@@ -118,13 +124,13 @@ async def wait_for_refresh(deps: ServicesDeps, uid: UserId, service: Integration
 
 
 async def exchange(
-    deps: ServicesDeps, request: EgressRequest, *, previous: Tokens | None = None
+    deps: OauthDeps[Any], request: EgressRequest, *, previous: Tokens | None = None
 ) -> requests.TokenResponse:
-    """Ask a provider for tokens. Raises OAuthError and Unavailable."""
+    """Ask an authorization server for tokens. Raises OAuthError and Unavailable."""
     try:
         response = await deps.egress.send(request)
     except (NotAllowed, TooLarge) as error:
-        raise Unavailable(f"The provider cannot be asked: {error}") from error
+        raise Unavailable(f"The authorization server cannot be asked: {error}") from error
     return requests.parse_token_response(response, now=deps.clock.now(), previous=previous)
 
 
@@ -134,17 +140,3 @@ def get_oauth_client(deps: ServicesDeps, service: Integration) -> OauthClient:
     if name not in deps.clients:
         raise Unavailable(f"{service.label} is not set up here")
     return deps.clients[name]
-
-
-async def _load_tokens(
-    deps: ServicesDeps, uid: UserId, service: Integration
-) -> StoredTokens[Tokens]:
-    try:
-        stored_tokens = await deps.tokens.get(uid, service.service)
-    except CannotUnwrap as error:
-        raise ConnectionExpired(service) from error
-    if stored_tokens is None:
-        raise NotFound(f"{service.label} is not connected. Connect it in the settings.")
-    if stored_tokens.health == "expired":
-        raise ConnectionExpired(service)
-    return stored_tokens

@@ -13,7 +13,7 @@ from functions.tool_proxy.deps import ToolProxyDeps
 from shared.domain.errors import NotAllowed, Unavailable
 from shared.edge.routes import Call, route
 from shared.oauth import browser_binding, callback_page
-from shared.oauth.state import AUTHORIZATION_TTL, NotConnected
+from shared.oauth.state import NotConnected
 
 
 @route("GET", "/v1/connections", "List the services whose accounts can be connected, and which are")
@@ -52,7 +52,6 @@ async def authorize(deps: ToolProxyDeps, call: Call) -> AuthorizeOut | Response:
         redirect.authorization_id,
         path="/v1/connections",
         return_url=deps.services.redirect_uri,
-        ttl=AUTHORIZATION_TTL,
     )
 
 
@@ -67,10 +66,9 @@ async def handle_callback(deps: ToolProxyDeps, call: Call[None, CallbackIn]) -> 
     query = call.query
     try:
         callback = await connections.verify_state(deps.services, query.state)
-        if not browser_binding.is_same_browser(call.headers, callback.authorization_id):
-            return callback_page.render_not_connected(
-                browser_binding.build_wrong_browser_text(deps.services.redirect_uri)
-            )
+        browser_binding.check_same_browser(
+            call.headers, callback.authorization_id, return_url=deps.services.redirect_uri
+        )
         service = await connections.complete(deps.services, callback, query.code)
     except NotConnected as refusal:
         return callback_page.render_not_connected(str(refusal))

@@ -4,7 +4,7 @@ import json
 from dataclasses import replace
 
 from functions.tool_proxy.accounts import account_tokens
-from functions.tool_proxy.deps import ServicesDeps
+from functions.tool_proxy.deps import A, OauthDeps, ServicesDeps
 from shared import telemetry
 from shared.domain.connection import Authorization, Connection, OauthClient, Tokens
 from shared.domain.documents import lookup
@@ -101,7 +101,7 @@ async def complete(deps: ServicesDeps, callback: CallbackState, code: str | None
 
     Raises NotConnected and Unavailable.
     """
-    authorization = await _consume_authorization(deps, callback)
+    authorization = await consume_authorization(deps, callback)
     service, spec = _require_connectable(authorization.service)
     if not code:
         raise NotConnected(f"{service.label} was not connected: access was not allowed.")
@@ -153,7 +153,8 @@ def _require_client(deps: ServicesDeps, service: Integration) -> OauthClient:
         raise Conflict(f"{error}.") from error
 
 
-async def _consume_authorization(deps: ServicesDeps, callback: CallbackState) -> Authorization:
+async def consume_authorization(deps: OauthDeps[A], callback: CallbackState) -> A:
+    """Return what a user who comes back was sent away with; once. Raises NotConnected."""
     now = deps.clock.now()
     authorization = await deps.authorizations.consume(
         callback.uid, callback.authorization_id, now=now

@@ -26,6 +26,7 @@ from shared.domain.errors import (
     Unavailable,
 )
 from shared.domain.ids import UserId
+from shared.domain.value import value
 from shared.integrations import load_integration
 from shared.integrations.service import (
     Integration,
@@ -59,7 +60,7 @@ async def call_service(
     service_tool = _require_tool(service, tool)
     parsed_arguments = parse_arguments(tool, service_tool.arguments_type, arguments)
     hashed_call_id = sha256(f"{uid}|{tool}|{call_id or deps.new_id()}".encode()).hexdigest()
-    account = ConnectedAccount(deps, uid, service, call_id=hashed_call_id)
+    account = ConnectedAccount(deps=deps, uid=uid, service=service, call_id=hashed_call_id)
     try:
         async with _count_call(deps, uid, service):
             with anyio.fail_after(TIMEOUT_S):
@@ -101,24 +102,18 @@ async def _count_call(deps: ServicesDeps, uid: UserId, service: Integration) -> 
         await run_best_effort(count)
 
 
+@value
 class ConnectedAccount:
     """A user's account at a service during one call; a refused token is refreshed once."""
 
-    def __init__(
-        self, deps: ServicesDeps, uid: UserId, service: Integration, *, call_id: str
-    ) -> None:
-        self._deps = deps
-        self._uid = uid
-        self._service = service
-        self._call_id = call_id
+    deps: ServicesDeps
+    uid: UserId
+    service: Integration
+    call_id: str
 
     @property
     def now(self) -> datetime:
-        return self._deps.clock.now()
-
-    @property
-    def call_id(self) -> str:
-        return self._call_id
+        return self.deps.clock.now()
 
     async def send(
         self, request: ServiceRequest, response_type: type[ServiceResponseT]
@@ -134,10 +129,10 @@ class ConnectedAccount:
         return self._parse_response(response, response_type)
 
     async def _send_authorized(self, request: ServiceRequest) -> EgressResponse:
-        if self._service.connection is None:
-            key = account_tokens.get_oauth_client(self._deps, self._service).secret
+        if self.service.connection is None:
+            key = account_tokens.get_oauth_client(self.deps, self.service).secret
             return await self._send(request, key)
-        stored_tokens = await account_tokens.get_valid_tokens(self._deps, self._uid, self._service)
+        stored_tokens = await account_tokens.get_valid_tokens(self.deps, self.uid, self.service)
         response = await self._send(request, stored_tokens.tokens.access_token)
         if response.status != HTTPStatus.UNAUTHORIZED:
             return response
@@ -147,7 +142,7 @@ class ConnectedAccount:
         self, request: ServiceRequest, refused_tokens: StoredTokens[Tokens]
     ) -> EgressResponse:
         """Try again with the tokens that follow. Raises ConnectionExpired if they are refused too."""
-        deps, uid, service = self._deps, self._uid, self._service
+        deps, uid, service = self.deps, self.uid, self.service
         stored_tokens = await account_tokens.refresh_tokens(deps, uid, service, refused_tokens)
         response = await self._send(request, stored_tokens.tokens.access_token)
         if response.status == HTTPStatus.UNAUTHORIZED:
@@ -156,11 +151,11 @@ class ConnectedAccount:
 
     async def _send(self, request: ServiceRequest, token: str) -> EgressResponse:
         url = f"{request.url}?{urlencode(request.query)}" if request.query else request.url
-        client = account_tokens.get_oauth_client(self._deps, self._service)
-        headers = {"Accept": "application/json", **self._service.headers}
+        client = account_tokens.get_oauth_client(self.deps, self.service)
+        headers = {"Accept": "application/json", **self.service.headers}
         if request.body is not None:
             headers["Content-Type"] = "application/json"
-        return await self._deps.egress.send(
+        return await self.deps.egress.send(
             EgressRequest(
                 method=request.method,
                 url=requests.with_base_url(client, url),
@@ -187,7 +182,7 @@ class ConnectedAccount:
 
     @property
     def _label(self) -> str:
-        return self._service.label
+        return self.service.label
 
 
 def _describe_refusal(label: str, status: int) -> str:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from functions.tool_proxy.accounts.connections import consume_authorization
 from functions.tool_proxy.deps import ToolProxyDeps
 from functions.tool_proxy.mcp_servers import tokens
 from functions.tool_proxy.mcp_servers.errors import AuthorizationNeeded, ProtocolError
@@ -68,7 +69,7 @@ async def complete(
 
     Raises NotConnected, Unavailable and ManifestFailed.
     """
-    authorization = await _consume_authorization(deps, callback)
+    authorization = await consume_authorization(deps.mcp, callback)
     _check_issuer(authorization, iss)
     app = await _require_owned(deps, callback.uid, authorization.app_id)
     if not code:
@@ -109,16 +110,6 @@ async def _start_authorization(
     )
     await deps.mcp.authorizations.add(app.owner, authorization_id, authorization)
     return AuthorizationRedirect(url=start.url, authorization_id=authorization_id)
-
-
-async def _consume_authorization(deps: ToolProxyDeps, callback: CallbackState) -> McpAuthorization:
-    now = deps.clock.now()
-    authorization = await deps.mcp.authorizations.consume(
-        callback.uid, callback.authorization_id, now=now
-    )
-    if authorization is None:
-        raise NotConnected("This link was used already, or it is too old. Please start again.")
-    return authorization
 
 
 def _check_issuer(authorization: McpAuthorization, iss: str | None) -> None:

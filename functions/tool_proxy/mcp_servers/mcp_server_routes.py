@@ -14,7 +14,6 @@ from shared.domain.errors import CallerError, NotAllowed, Unavailable
 from shared.domain.ids import AppId
 from shared.edge.routes import Call, route
 from shared.oauth import browser_binding, callback_page
-from shared.oauth.state import AUTHORIZATION_TTL
 
 
 @route(
@@ -49,7 +48,6 @@ def _to_response(deps: ToolProxyDeps, result: ConnectResult) -> Response:
         result.redirect.authorization_id,
         path="/v1/apps/mcp",
         return_url=deps.mcp.redirect_uri,
-        ttl=AUTHORIZATION_TTL,
     )
 
 
@@ -64,10 +62,9 @@ async def handle_callback(deps: ToolProxyDeps, call: Call[None, McpCallbackIn]) 
     query = call.query
     try:
         callback = await connect.verify_state(deps, query.state)
-        if not browser_binding.is_same_browser(call.headers, callback.authorization_id):
-            return callback_page.render_not_connected(
-                browser_binding.build_wrong_browser_text(deps.mcp.redirect_uri)
-            )
+        browser_binding.check_same_browser(
+            call.headers, callback.authorization_id, return_url=deps.mcp.redirect_uri
+        )
         app = await connect.complete(deps, callback, code=query.code, iss=query.iss)
     except CallerError as failure:
         return callback_page.render_not_connected(str(failure))

@@ -6,19 +6,13 @@ from functools import partial
 from typing import TypeVar
 from urllib.parse import urlencode
 
+from functions.tool_proxy.accounts import account_tokens
 from functions.tool_proxy.deps import McpDeps
 from functions.tool_proxy.mcp_servers.errors import Unauthorized
 from shared import telemetry
 from shared.domain.app import App
 from shared.domain.connection import StoredTokens, Tokens
-from shared.domain.errors import (
-    CannotUnwrap,
-    NotAllowed,
-    NotFound,
-    PreconditionFailed,
-    TooLarge,
-    Unavailable,
-)
+from shared.domain.errors import CannotUnwrap, NotFound, PreconditionFailed, Unavailable
 from shared.domain.ids import UserId
 from shared.domain.mcp_authorization import McpAccess, McpTokens
 from shared.domain.value import value
@@ -70,11 +64,8 @@ async def exchange(
     deps: McpDeps, access: McpAccess, *, previous: Tokens | None = None, **fields: str
 ) -> Tokens:
     """Ask the authorization server for tokens. Raises OAuthError and Unavailable."""
-    try:
-        response = await deps.egress.send(_build_request(access, fields))
-    except (NotAllowed, TooLarge) as error:
-        raise Unavailable(f"The authorization server cannot be asked: {error}") from error
-    return requests.parse_token_response(response, now=deps.clock.now(), previous=previous).tokens
+    request = _build_request(access, fields)
+    return (await account_tokens.exchange(deps, request, previous=previous)).tokens
 
 
 def _build_request(access: McpAccess, fields: Mapping[str, str]) -> EgressRequest:

@@ -54,13 +54,13 @@ async def create_app(deps: ToolProxyDeps, call: Call[AppIn]) -> OwnedAppOut:
     max_bytes=MAX_APP_BYTES,
 )
 async def change_app(deps: ToolProxyDeps, call: Call[AppPatchIn]) -> OwnedAppOut:
-    app = await registration.change_app(deps, call.uid, _parse_app_id(call), call.body.apply_to)
+    app = await registration.change_app(deps, call.uid, _get_app_id(call), call.body.apply_to)
     return OwnedAppOut.of(app, call.uid, await deps.stores.installed_apps.get(call.uid, app.id))
 
 
 @route("DELETE", "/v1/apps/{app_id}", "Delete an app", errors=(403, 404))
 async def delete_app(deps: ToolProxyDeps, call: Call) -> OkOut:
-    await registration.remove_app(deps, call.uid, _parse_app_id(call))
+    await registration.remove_app(deps, call.uid, _get_app_id(call))
     return OkOut()
 
 
@@ -71,7 +71,7 @@ async def delete_app(deps: ToolProxyDeps, call: Call) -> OkOut:
     errors=(400, 403, 404, 502),
 )
 async def refresh_manifest(deps: ToolProxyDeps, call: Call) -> ManifestRefreshOut:
-    app = await registration.refresh_manifest(deps, call.uid, _parse_app_id(call))
+    app = await registration.refresh_manifest(deps, call.uid, _get_app_id(call))
     return ManifestRefreshOut(tools_count=len(app.chat_tools))
 
 
@@ -88,7 +88,7 @@ async def list_apps(deps: ToolProxyDeps, call: Call[None, PageQuery]) -> list[An
 
 @route("GET", "/v1/apps/{app_id}", "Show an app", errors=(404,))
 async def get_app(deps: ToolProxyDeps, call: Call) -> AnyApp:
-    app = await access.require_visible(deps, call.uid, _parse_app_id(call))
+    app = await access.require_visible(deps, call.uid, _get_app_id(call))
     return _to_app_out(app, call.uid, await deps.stores.installed_apps.get(call.uid, app.id))
 
 
@@ -99,27 +99,30 @@ async def get_app(deps: ToolProxyDeps, call: Call) -> AnyApp:
     errors=(404,),
 )
 async def list_tools(deps: ToolProxyDeps, call: Call) -> list[ToolOut]:
-    app = await access.require_visible(deps, call.uid, _parse_app_id(call))
+    app = await access.require_visible(deps, call.uid, _get_app_id(call))
     return [ToolOut.model_validate(tool, from_attributes=True) for tool in app.chat_tools]
 
 
 @route("POST", "/v1/apps/{app_id}/keys", "Create an app's key", errors=(403, 404, 409))
 async def create_key(deps: ToolProxyDeps, call: Call) -> NewKeyOut:
-    key, secret = await credentials.create_key(deps, call.uid, _parse_app_id(call))
+    key, secret = await credentials.create_key(deps, call.uid, _get_app_id(call))
     return NewKeyOut(id=key.id, secret=secret, label=key.label, created_at=key.created_at)
 
 
 @route("GET", "/v1/apps/{app_id}/keys", "List an app's keys", errors=(403, 404))
 async def list_keys(deps: ToolProxyDeps, call: Call) -> list[KeyOut]:
-    app = await access.require_owned(deps, call.uid, _parse_app_id(call))
+    app = await access.require_owned(deps, call.uid, _get_app_id(call))
     keys = await deps.stores.apps.list_keys(app.id)
     return [KeyOut.model_validate(key, from_attributes=True) for key in keys]
 
 
 @route("DELETE", "/v1/apps/{app_id}/keys/{key_id}", "Revoke an app's key", errors=(403, 404))
 async def delete_key(deps: ToolProxyDeps, call: Call) -> OkOut:
-    app = await access.require_owned(deps, call.uid, _parse_app_id(call))
-    await deps.stores.apps.remove_key(app.id, _parse_id(call.path["key_id"]))
+    app = await access.require_owned(deps, call.uid, _get_app_id(call))
+    key_id = call.path["key_id"]
+    if not is_id(key_id):
+        raise NotFound("App not found")
+    await deps.stores.apps.remove_key(app.id, key_id)
     return OkOut()
 
 
@@ -130,14 +133,14 @@ async def delete_key(deps: ToolProxyDeps, call: Call) -> OkOut:
     errors=(403, 404),
 )
 async def rotate_secret(deps: ToolProxyDeps, call: Call) -> SecretOut:
-    app = await credentials.rotate_secret(deps, call.uid, _parse_app_id(call))
+    app = await credentials.rotate_secret(deps, call.uid, _get_app_id(call))
     until = deps.clock.now() + credentials.SECRET_OVERLAP
     return SecretOut(signing_secret=app.signing_secret, retired_secret_until=until)
 
 
 @route("GET", "/v1/apps/{app_id}/calls", "List the last calls to an app", errors=(403, 404))
 async def list_calls(deps: ToolProxyDeps, call: Call[None, CallsQuery]) -> list[CallOut]:
-    app = await access.require_owned(deps, call.uid, _parse_app_id(call))
+    app = await access.require_owned(deps, call.uid, _get_app_id(call))
     since = deps.clock.now() - CALL_LOG_TTL
     newest_calls = await deps.stores.call_log.list_newest(
         app.id, since=since, limit=call.query.limit
@@ -168,14 +171,8 @@ def _to_app_out(app: App, uid: UserId, installation: InstalledApp | None) -> Any
     return kind.of(app, uid, installation)
 
 
-def _parse_app_id(call: Call[Any, Any]) -> AppId:
-    return AppId(_parse_id(call.path["app_id"]))
-
-
-def _parse_id(text: str) -> str:
-    if not is_id(text):
-        raise NotFound("App not found")
-    return text
+def _get_app_id(call: Call[Any, Any]) -> AppId:
+    return AppId(call.path["app_id"])
 
 
 ROUTES = (
