@@ -19,8 +19,8 @@ export function startSearch({ api, read }) {
     if (!query) return show([]);
     try {
       const { hits } = await api.passages(query);
-      const found = await Promise.all(hits.slice(0, SHOWN).map(async (hit) => ({ ...hit, conversation: await api.conversation(hit.conversation_id) })));
-      if (latestQuery === query) show(found.map((hit) => item(hit, query)), count(hits.length));
+      const results = await Promise.all(hits.slice(0, SHOWN).map(async (hit) => ({ ...hit, conversation: await api.conversation(hit.conversation_id) })));
+      if (latestQuery === query) show(results.map((hit) => item(hit, query)), count(hits.length));
     } catch (failed) {
       if (latestQuery === query) say(problem, failed.message);
     }

@@ -12,8 +12,8 @@ export function manifest({ api, app, attempt }) {
   const tools = el("ul", { class: "permissions" });
   attempt(async () => tools.replaceChildren(...(await api.appTools(app.id)).map(tool)));
   const check = () => attempt(async () => {
-    const found = await (server ? api.checkMcpServer(app.id) : api.checkManifest(app.id));
-    if (!found.auth_url || (await open(found.auth_url, `Sign in to ${app.name} in the other window, or open it again`, isRead))) await reload();
+    const checked = await (server ? api.checkMcpServer(app.id) : api.checkManifest(app.id));
+    if (!checked.auth_url || (await open(checked.auth_url, `Sign in to ${app.name} in the other window, or open it again`, isRead))) await reload();
   });
   const isRead = async () => (await api.app(app.id)).checked_at !== app.checked_at;
   const reload = async () => renew(node, manifest({ api, app: await api.app(app.id), attempt }));
