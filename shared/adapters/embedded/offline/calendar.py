@@ -17,14 +17,12 @@ EVENING = time(18)
 _NUMBERS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 _MONTH = "|".join(MONTHS)
 
-_HINT = re.compile(r"\d|day|tomorrow|tonight|week")
-"""A part of every way to name a day: most sentences have none, and need no further look."""
 _IN = re.compile(rf"\bin (an?|\d{{1,3}}|{'|'.join(_NUMBERS)}) (day|week)s?\b")
-_WEEKDAY = re.compile(rf"\b(?:(next) )?({'|'.join(WEEKDAYS)})\b")
-_DAY_MONTH = re.compile(rf"\b(\d{{1,2}})(?:st|nd|rd|th)?(?: of)? ({_MONTH})\b")
-_MONTH_DAY = re.compile(rf"\b({_MONTH}) (\d{{1,2}})(?:st|nd|rd|th)?\b")
-_ISO = re.compile(r"\b(\d{4})-(\d{2})-(\d{2})\b")
-_HOUR = re.compile(r"\bat (\d{1,2})(?::(\d{2}))?(?:\s*(a\.?m|p\.?m)\b|\s*o'?clock)?")
+_WEEKDAY = re.compile(rf"\b({'|'.join(WEEKDAYS)})\b")
+_MONTH_DAY = re.compile(
+    rf"\b(?:(\d{{1,2}})(?:st|nd|rd|th)?(?: of)? ({_MONTH})|({_MONTH}) (\d{{1,2}})(?:st|nd|rd|th)?)\b"
+)
+_HOUR = re.compile(r"\bat (\d{1,2})(?::(\d{2}))?(?:\s*(a\.?m|p\.?m)\b)?")
 
 
 @positional_value
@@ -43,8 +41,6 @@ def parse_start(data: Mapping[str, Any]) -> datetime:
 def parse_moment(text: str, now: datetime) -> Moment | None:
     """Find the first day a sentence names, with its hour; without one, the evening of that day."""
     lower = text.lower()
-    if not _HINT.search(lower):
-        return None
     day = next((day for rule in _RULES if (day := rule(lower, now.date()))), None)
     if day is None:
         return None
@@ -60,12 +56,8 @@ def _parse_relative_day(text: str, today: date) -> date | None:
 def _parse_in_days(text: str, today: date) -> date | None:
     if not (match := _IN.search(text)):
         return None
-    number = match[1]
-    count = (
-        int(number)
-        if number.isdigit()
-        else max(1, _NUMBERS.index(number) if number in _NUMBERS else 1)
-    )
+    number = match[1] if match[1] not in ("a", "an") else "1"
+    count = int(number) if number.isdigit() else _NUMBERS.index(number)
     return today + timedelta(count * (7 if match[2] == "week" else 1))
 
 
@@ -73,39 +65,24 @@ def _parse_weekday(text: str, today: date) -> date | None:
     """Read a weekday as the next one to come, with or without "next"."""
     if not (match := _WEEKDAY.search(text)):
         return None
-    return today + timedelta((WEEKDAYS.index(match[2]) - today.weekday() - 1) % 7 + 1)
+    return today + timedelta((WEEKDAYS.index(match[1]) - today.weekday() - 1) % 7 + 1)
 
 
 def _parse_month_day(text: str, today: date) -> date | None:
-    if match := _DAY_MONTH.search(text):
-        return _find_next_date(today, month=match[2], day=int(match[1]))
-    if match := _MONTH_DAY.search(text):
-        return _find_next_date(today, month=match[1], day=int(match[2]))
-    return None
-
-
-def _find_next_date(today: date, *, month: str, day: int) -> date | None:
-    number = MONTHS.index(month) + 1
-    years = (today.year, today.year + 1)
-    days = (_build_date(year, number, day) for year in years)
-    return next((candidate for candidate in days if candidate and candidate >= today), None)
-
-
-def _parse_iso_date(text: str, _: date) -> date | None:
-    match = _ISO.search(text)
-    return _build_date(*map(int, match.groups())) if match else None
-
-
-def _build_date(year: int, month: int, day: int) -> date | None:
+    """Read a day of this year, or of the next where it has passed."""
+    if not (match := _MONTH_DAY.search(text)):
+        return None
+    month, day = MONTHS.index(match[2] or match[3]) + 1, int(match[1] or match[4])
     try:
-        return date(year, month, day)
+        this_year = date(today.year, month, day)
+        return this_year if this_year >= today else date(today.year + 1, month, day)
     except ValueError:
         return None
 
 
 def _parse_hour(text: str) -> time | None:
     """Read "at 3", "at 3:30 pm", "at noon"; 1 to 7 without am or pm is in the afternoon."""
-    if "noon" in text.split() or "at noon" in text:
+    if "at noon" in text:
         return time(12)
     if not (match := _HOUR.search(text)):
         return None
@@ -119,5 +96,5 @@ def _parse_hour(text: str) -> time | None:
 
 
 _RULES: tuple[Callable[[str, date], date | None], ...] = (
-    _parse_iso_date, _parse_month_day, _parse_relative_day, _parse_in_days, _parse_weekday,
+    _parse_month_day, _parse_relative_day, _parse_in_days, _parse_weekday,
 )  # fmt: skip
