@@ -51,11 +51,9 @@ class LibraryIndex:
         return len(parts)
 
     async def put_memories(self, uid: UserId, memories: Sequence[Memory]) -> None:
-        """Index memories that were added or changed without their conversation."""
-        if not memories:
-            return
-        rows = await self._dense_vectors.add_dense(uid, list(_build_memory_rows(uid, memories)))
-        await self._vectors.upsert(uid, rows)
+        """Index those that are current, without their conversation."""
+        if rows := list(_build_memory_rows(uid, memories)):
+            await self._vectors.upsert(uid, await self._dense_vectors.add_dense(uid, rows))
 
     async def remove(self, uid: UserId, conversation_id: ConversationId, chunk_count: int) -> None:
         """Remove a conversation's rows; those of its memories are removed by their ids."""
@@ -112,7 +110,10 @@ def build_summary_text(structured: Structured) -> str:
 
 
 def _build_memory_rows(uid: UserId, memories: Sequence[Memory]) -> Iterator[RowWithRecipe]:
+    """Build a row of each current memory; search skips superseded ones."""
     for memory in memories:
+        if not memory.is_current:
+            continue
         metadata: dict[str, MetadataValue] = {
             "kind": "memory",
             "uid": uid,

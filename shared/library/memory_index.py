@@ -12,7 +12,7 @@ async def index_memories(
     memories: Memories, index: LibraryIndex, uid: UserId, changed_memories: Sequence[Memory]
 ) -> None:
     """Index memories that were added or changed outside of a conversation's processing."""
-    await index.put_memories(uid, [memory for memory in changed_memories if memory.is_current])
+    await index.put_memories(uid, changed_memories)
     await sync_rows(memories, index, uid, changed_memories)
 
 

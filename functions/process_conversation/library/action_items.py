@@ -26,7 +26,7 @@ async def list_action_items(
 ) -> ActionItemListOut:
     page = await list_page(deps.stores.action_items, call)
     return ActionItemListOut(
-        action_items=list(map(_to_response, page.items)),
+        action_items=list(map(ActionItemOut.model_validate, page.items)),
         has_more=page.has_more,
         next_cursor=page.next_cursor,
     )
@@ -47,12 +47,14 @@ async def add_action_item(deps: LibraryDeps, call: Call[ActionItemIn]) -> Action
         edited=True,
         **_build_completion(body.completed, now),
     )
-    return _to_response(await deps.stores.action_items.add(call.uid, item))
+    return ActionItemOut.model_validate(await deps.stores.action_items.add(call.uid, item))
 
 
 @route("GET", "/v1/action-items/{action_item_id}", "Read an action item", errors=(401, 404))
 async def get_action_item(deps: LibraryDeps, call: Call) -> ActionItemOut:
-    return _to_response(await deps.stores.action_items.get(call.uid, _path_id(call)))
+    return ActionItemOut.model_validate(
+        await deps.stores.action_items.get(call.uid, _path_id(call))
+    )
 
 
 @route(
@@ -101,7 +103,7 @@ async def delete_action_item(deps: LibraryDeps, call: Call) -> None:
 )
 async def search_action_items(deps: LibraryDeps, call: Call[LibrarySearchIn]) -> ActionItemHitsOut:
     items = await deps.stores.action_items.search(call.uid, call.body.query, limit=call.body.limit)
-    return ActionItemHitsOut(action_items=list(map(_to_response, items)))
+    return ActionItemHitsOut(action_items=list(map(ActionItemOut.model_validate, items)))
 
 
 async def _change(deps: LibraryDeps, call: Call[Any, Any], **changes: Any) -> ActionItemOut:
@@ -109,7 +111,7 @@ async def _change(deps: LibraryDeps, call: Call[Any, Any], **changes: Any) -> Ac
     item = await deps.stores.action_items.change(
         call.uid, _path_id(call), updated_at=now, edited=True, **changes
     )
-    return _to_response(item)
+    return ActionItemOut.model_validate(item)
 
 
 def _build_completion(completed: bool, now: datetime) -> dict[str, Any]:  # noqa: FBT001 - a stored value
@@ -118,10 +120,6 @@ def _build_completion(completed: bool, now: datetime) -> dict[str, Any]:  # noqa
 
 def _path_id(call: Call[Any, Any]) -> str:
     return call.path["action_item_id"]
-
-
-def _to_response(item: ActionItem) -> ActionItemOut:
-    return ActionItemOut.model_validate(item)
 
 
 ROUTES = (

@@ -1,5 +1,7 @@
 """Memories over HTTP: list, write, merge, edit, review and delete; the owner's changes always win."""
 
+from dataclasses import replace
+from datetime import datetime
 from typing import Any
 
 from starlette.responses import Response
@@ -47,18 +49,9 @@ async def list_memories(
 
 @route("POST", "/v3/memories", "Write down a fact", errors=(400, 401, 409, 413, 415, 422))
 async def add_memory(deps: LibraryDeps, call: Call[MemoryIn]) -> MemoryOut:
-    now = deps.clock.now()
-    memory = Memory(
-        id=MemoryId(call.body.id or deps.new_id()),
-        content=call.body.content,
-        category="manual",
-        created_at=now,
-        updated_at=now,
-        visibility=call.body.visibility,
-        manually_added=True,
-        aspect=find_exclusive_key(call.body.content),
-    )
-    stored_memory = await deps.stores.memories.add(call.uid, memory)
+    memory = _build_manual_memory(call.body.id or deps.new_id(), call.body, deps.clock.now())
+    visible_memory = replace(memory, visibility=call.body.visibility)
+    stored_memory = await deps.stores.memories.add(call.uid, visible_memory)
     await index_memories(deps.stores.memories, deps.index, call.uid, [stored_memory])
     return _to_response(call.uid, stored_memory)
 
@@ -74,16 +67,8 @@ async def merge_memories(deps: LibraryDeps, call: Call[MemoryMergeIn]) -> Memory
     sources = [
         await deps.stores.memories.get(call.uid, name) for name in dict.fromkeys(call.body.ids)
     ]
-    now = deps.clock.now()
-    merged_memory = Memory(
-        id=MemoryId(build_derived_id("\n".join(sorted(call.body.ids)), "merge", call.body.content)),
-        content=call.body.content,
-        category="manual",
-        created_at=now,
-        updated_at=now,
-        manually_added=True,
-        aspect=find_exclusive_key(call.body.content),
-    )
+    merged_id = build_derived_id("\n".join(sorted(call.body.ids)), "merge", call.body.content)
+    merged_memory = _build_manual_memory(merged_id, call.body, deps.clock.now())
     stored_memory = await deps.stores.memories.add(call.uid, merged_memory)
     for memory in sources:
         await deps.stores.memories.change(
@@ -177,6 +162,18 @@ async def search_memories(deps: LibraryDeps, call: Call[LibrarySearchIn]) -> lis
     return [_to_response(call.uid, memory) for memory in memories]
 
 
+def _build_manual_memory(memory_id: str, body: MemoryIn | MemoryMergeIn, now: datetime) -> Memory:
+    return Memory(
+        id=MemoryId(memory_id),
+        content=body.content,
+        category="manual",
+        created_at=now,
+        updated_at=now,
+        manually_added=True,
+        aspect=find_exclusive_key(body.content),
+    )
+
+
 async def _delete_with_rows(deps: LibraryDeps, call: Call[None, Any]) -> None:
     """Delete a memory for good; what it corrected is current again.
 
@@ -187,10 +184,7 @@ async def _delete_with_rows(deps: LibraryDeps, call: Call[None, Any]) -> None:
         await deps.stores.memories.list_superseded_by(uid, [memory.id]), [memory]
     )
     await deps.index.remove_memories(uid, [memory.id])
-    await deps.index.put_memories(
-        uid,
-        [restored_memory for restored_memory in restored_memories if restored_memory.is_current],
-    )
+    await deps.index.put_memories(uid, restored_memories)
     extra_writes = [
         *_build_tombstones(deps, uid, memory),
         *build_restore_writes(uid, restored_memories),

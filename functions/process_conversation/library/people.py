@@ -30,7 +30,9 @@ async def list_people(
     deps: LibraryDeps, call: Call[None, OffsetPageQuery]
 ) -> list[PersonOut] | Response:
     page = await list_page(deps.stores.people, call)
-    return build_array_response(list(map(_to_response, page.items)), PersonOut, page.next_cursor)
+    return build_array_response(
+        list(map(PersonOut.model_validate, page.items)), PersonOut, page.next_cursor
+    )
 
 
 @route("POST", "/v1/users/people", "Name a person", errors=(400, 401, 409, 413, 415, 422))
@@ -38,12 +40,12 @@ async def add_person(deps: LibraryDeps, call: Call[PersonIn]) -> PersonOut:
     now = deps.clock.now()
     person_id = PersonId(call.body.id or deps.new_id())
     person = Person(id=person_id, name=call.body.name, created_at=now, updated_at=now)
-    return _to_response(await deps.stores.people.add(call.uid, person))
+    return PersonOut.model_validate(await deps.stores.people.add(call.uid, person))
 
 
 @route("GET", "/v1/users/people/{person_id}", "Read a person", errors=(401, 404))
 async def get_person(deps: LibraryDeps, call: Call) -> PersonOut:
-    return _to_response(await deps.stores.people.get(call.uid, call.path["person_id"]))
+    return PersonOut.model_validate(await deps.stores.people.get(call.uid, call.path["person_id"]))
 
 
 @route(
@@ -58,7 +60,7 @@ async def rename_person(deps: LibraryDeps, call: Call[None, PersonNameQuery]) ->
         call.uid, call.path["person_id"], name=call.query.value, updated_at=deps.clock.now()
     )
     await deps.stores.people.propagate_name(call.uid, person)
-    return _to_response(person)
+    return PersonOut.model_validate(person)
 
 
 @route(
@@ -109,10 +111,6 @@ def _find_label(conversation: Conversation, speaker: str) -> str:
     if match_label is None:
         raise NotFound("No speaker of this conversation has this label")
     return match_label
-
-
-def _to_response(person: Person) -> PersonOut:
-    return PersonOut.model_validate(person)
 
 
 ROUTES = (

@@ -75,14 +75,11 @@ async def _index(deps: ProcessDeps, uid: UserId, conversation: Conversation, dra
     stale_ids = [*draft.stale_row_ids, *(correction.old.id for correction in draft.corrections)]
     if stale_ids:
         await deps.index.remove_memories(uid, stale_ids)
-    await deps.index.put_memories(
-        uid, [memory for memory in draft.restored_memories if memory.is_current]
-    )
+    await deps.index.put_memories(uid, draft.restored_memories)
     if draft.discarded:
         await deps.index.remove(uid, conversation.id, conversation.chunk_count)
     else:
-        current = [memory for memory in draft.memories if memory.is_current]
-        await deps.index.put(uid, conversation, current)
+        await deps.index.put(uid, conversation, draft.memories)
     await sync_rows(deps.stores.memories, deps.index, uid, draft.memories)
     try:
         await deps.claims.complete(uid, conversation, draft)

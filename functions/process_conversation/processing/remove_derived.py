@@ -62,9 +62,7 @@ async def _remove_rows_and_documents(
     }
     await deps.index.remove(uid, conversation_id, claim.chunk_count)
     await deps.index.remove_memories(uid, sorted(stale_ids))
-    await deps.index.put_memories(
-        uid, [memory for memory in restored_memories if memory.is_current]
-    )
+    await deps.index.put_memories(uid, restored_memories)
     await index_memories(deps.stores.memories, deps.index, uid, kept_memories)
     removals = [build_removal(document, conversation_id) for document in derived_documents]
     writes = [write for write in removals if write]
