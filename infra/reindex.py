@@ -50,8 +50,7 @@ async def reindex(
     async for memory in _iterate_items(
         lambda after: memories.list_page(uid, limit=PAGE_SIZE, after=after)
     ):
-        if memory.is_current:
-            await index.put_memories(uid, [memory])
+        await index.put_memories(uid, [memory])
     return count
 
 

@@ -186,9 +186,8 @@ class Conversations:
 
     async def delete(self, uid: UserId, conversation_id: ConversationId) -> None:
         """Delete it with its parts and the model's answers. Raises NotFound."""
-        if not is_id(conversation_id):
-            raise NotFound("Conversation not found")
-        if not await self._documents.delete_tree(conversation_path(uid, conversation_id)):
+        path = conversation_path(uid, conversation_id)
+        if not is_id(conversation_id) or not await self._documents.delete_tree(path):
             raise NotFound("Conversation not found")
 
     async def _require_same(self, path: str, new: Conversation) -> Conversation:

@@ -5,7 +5,12 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from shared.adapters.embedded.offline.speech import is_meaningful, split_sentences, split_words
+from shared.adapters.embedded.offline.speech import (
+    is_meaningful,
+    select_central,
+    split_sentences,
+    split_words,
+)
 
 _OPENING = re.compile(r"(?:(?:hi|hello|hey|please|so|ok|okay|thanks)\b[\s,.!]*)+", re.IGNORECASE)
 _MAX_TITLE_WORDS = 8
@@ -30,20 +35,13 @@ def extract_summary(data: Mapping[str, Any]) -> dict[str, Any]:
     """Keep the few lines, old and new, whose words occur most in the others, in their order."""
     lines = list(dict.fromkeys([*data["summary"].splitlines(), *_list_lines(data)]))
     word_counts = Counter(word for line in lines for word in _list_meaningful_words(line))
-    ranked = sorted(range(len(lines)), key=lambda n: (-_weigh_line(lines[n], word_counts), n))
-    return {"summary": "\n".join(lines[n] for n in sorted(ranked[:_MAX_LINES]))}
+    return {"summary": "\n".join(select_central(lines, word_counts, _MAX_LINES))}
 
 
 def _list_lines(data: Mapping[str, Any]) -> Iterator[str]:
     for message in data["messages"]:
         for text in split_sentences(message["text"]):
             yield f"{message['sender'].capitalize()}: {text[:_MAX_LINE_CHARS]}"
-
-
-def _weigh_line(line: str, word_counts: Counter[str]) -> float:
-    """Sum the word counts, damped by length: neither very short nor very long lines win."""
-    line_words = _list_meaningful_words(line)
-    return sum(word_counts[word] for word in line_words) / (len(line_words) + 4)
 
 
 def _list_meaningful_words(line: str) -> set[str]:
