@@ -34,31 +34,21 @@ async def test_a_call_that_fails_once_succeeds_at_the_second_attempt_c55() -> No
     assert BACKOFF_S / 2 <= clock.sleeps_s[0] <= BACKOFF_S
 
 
-async def test_a_second_failure_is_final_c55() -> None:
-    call = FailingCall(Unavailable("busy"), Unavailable("still busy"))
+@pytest.mark.parametrize(
+    "failures",
+    [
+        pytest.param([Unavailable("busy"), Unavailable("still busy")], id="second failure"),
+        pytest.param([Invalid("no")], id="permanent failure"),
+        pytest.param([Unavailable("busy", retry_after_s=MAX_BACKOFF_S + 1)], id="long retry-after"),
+    ],
+)
+async def test_a_failure_that_is_not_retried_is_raised_c55(failures: list[KeepsakeError]) -> None:
+    call = FailingCall(*failures)
 
-    with pytest.raises(Unavailable, match="still busy"):
+    with pytest.raises(type(failures[-1]), match=str(failures[-1])):
         await retry(call, sleep=AutoAdvanceClock().sleep)
 
-    assert call.calls == 2
-
-
-async def test_a_permanent_failure_is_not_retried_c55() -> None:
-    call = FailingCall(Invalid("no"))
-
-    with pytest.raises(Invalid):
-        await retry(call, sleep=AutoAdvanceClock().sleep)
-
-    assert call.calls == 1
-
-
-async def test_a_call_is_not_retried_if_retry_after_exceeds_the_maximum_c55() -> None:
-    call = FailingCall(Unavailable("busy", retry_after_s=MAX_BACKOFF_S + 1))
-
-    with pytest.raises(Unavailable):
-        await retry(call, sleep=AutoAdvanceClock().sleep)
-
-    assert call.calls == 1
+    assert call.calls == len(failures)
 
 
 async def test_a_failure_of_another_kind_is_not_retried() -> None:

@@ -18,10 +18,7 @@ from starlette.routing import Route
 from functions.tool_proxy.mcp_servers.client import MAX_PAGES
 from functions.tool_proxy.mcp_servers.egress_transport import MAX_REQUESTS
 from shared.ports import Egress, EgressRequest, EgressResponse
-from tests.fixtures.mcp_servers import (
-    McpServersFixture,
-    open_mcp_servers_fixture,
-)
+from tests.fixtures.mcp_servers import McpServersFixture, open_mcp_servers_fixture
 from tests.fixtures.tool_proxy import replace_egress
 from tests.servers import run_server
 from tests.servers.mcp_server import FIND_TOOL

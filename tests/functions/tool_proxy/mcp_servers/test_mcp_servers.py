@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from contextlib import ExitStack
 from functools import partial
-from pathlib import Path
 from queue import SimpleQueue
 from typing import Any
 
@@ -16,10 +15,7 @@ from functions.tool_proxy.calls.result_mapping import MAX_TEXT_CHARS
 from functions.tool_proxy.registry.manifest import MAX_TOOLS
 from shared.domain.app import ChatTool
 from shared.domain.errors import ToolFailed, ToolRefused
-from tests.fixtures.mcp_servers import (
-    McpServersFixture,
-    open_mcp_servers_fixture,
-)
+from tests.fixtures.mcp_servers import McpServersFixture, open_mcp_servers_fixture
 from tests.servers import run_server
 from tests.servers.mcp_server import FIND_TOOL, NotesMcp
 
@@ -33,20 +29,9 @@ SERVER_KINDS = {
 
 
 @pytest.fixture
-def notes() -> NotesMcp:
-    return NotesMcp()
-
-
-@pytest.fixture
 def url(notes: NotesMcp) -> Iterator[str]:
     with run_server(notes.build_app()) as origin:
         yield f"{origin}/mcp"
-
-
-@pytest.fixture
-def world(url: str, tmp_path: Path) -> Iterator[McpServersFixture]:
-    with open_mcp_servers_fixture(tmp_path, [url.removesuffix("/mcp")]) as world:
-        yield world
 
 
 def build_tool(name: str, **changes: Any) -> types.Tool:

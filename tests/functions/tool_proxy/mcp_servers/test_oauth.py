@@ -1,6 +1,6 @@
 """MCP servers that require OAuth: authorization, storage and refresh of tokens (T19)."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -22,19 +22,11 @@ from shared.domain.documents import Query
 from shared.domain.errors import ToolFailed, ToolRefused
 from shared.domain.ids import AppId, UserId
 from shared.oauth.state import AUTHORIZATION_TTL
-from tests.fixtures.mcp_servers import (
-    McpServersFixture,
-    open_mcp_servers_fixture,
-)
+from tests.fixtures.mcp_servers import McpServersFixture, open_mcp_servers_fixture
 from tests.fixtures.tool_proxy import ALICE
 from tests.servers import run_server_with_url
 from tests.servers.mcp_authorization import FakeMcpProvider, build_guarded_app
 from tests.servers.mcp_server import NotesMcp
-
-
-@pytest.fixture
-def notes() -> NotesMcp:
-    return NotesMcp()
 
 
 @pytest.fixture
@@ -46,12 +38,6 @@ def provider() -> FakeMcpProvider:
 def url(notes: NotesMcp, provider: FakeMcpProvider) -> Iterator[str]:
     with run_server_with_url(lambda url: build_guarded_app(notes, provider, url)) as url:
         yield f"{url}/mcp"
-
-
-@pytest.fixture
-def world(url: str, tmp_path: Path) -> Iterator[McpServersFixture]:
-    with open_mcp_servers_fixture(tmp_path, [url.removesuffix("/mcp")]) as world:
-        yield world
 
 
 async def allow_access(auth_url: str) -> str:
@@ -294,40 +280,37 @@ async def test_other_users_cannot_call_the_server_t19(world, url):
         await call_tool(world.deps, UserId("bob"), AppId(app_id), "find", {"q": "milk"})
 
 
-Change = Callable[[dict[str, Any]], dict[str, Any]]
-
-
 def build_authorization_server(
     url: str,
-    about_server: Change,
-    about_issuer: Change,
+    *,
+    server_changes: Mapping[str, Any] | None = None,
+    issuer_changes: Mapping[str, Any] | None = None,
     challenge: bytes = b"Bearer",
     token: Any = None,
 ) -> Starlette:
-    """Serve an MCP server that asks for authorization, and its authorization server."""
+    """Serve an MCP server that asks for authorization, and its authorization server.
+
+    The changes are made to how they describe themselves.
+    """
+    server = {"resource": f"{url}/mcp", "authorization_servers": [url]}
+    issuer = {
+        "issuer": url,
+        "authorization_endpoint": f"{url}/authorize",
+        "token_endpoint": f"{url}/token",
+        "registration_endpoint": f"{url}/register",
+        "code_challenge_methods_supported": ["S256"],
+    }
 
     async def mcp(_: Request) -> Answer:
         answer = Answer(status_code=401)
         answer.raw_headers.append((b"www-authenticate", challenge))
         return answer
 
-    async def resource(_: Request) -> Answer:
-        return JSONResponse(
-            about_server({"resource": f"{url}/mcp", "authorization_servers": [url]})
-        )
+    async def describe_server(_: Request) -> Answer:
+        return JSONResponse({**server, **(server_changes or {})})
 
-    async def issuer(_: Request) -> Answer:
-        return JSONResponse(
-            about_issuer(
-                {
-                    "issuer": url,
-                    "authorization_endpoint": f"{url}/authorize",
-                    "token_endpoint": f"{url}/token",
-                    "registration_endpoint": f"{url}/register",
-                    "code_challenge_methods_supported": ["S256"],
-                }
-            )
-        )
+    async def describe_issuer(_: Request) -> Answer:
+        return JSONResponse({**issuer, **(issuer_changes or {})})
 
     async def register(_: Request) -> Answer:
         return JSONResponse({"client_id": "us"}, status_code=201)
@@ -339,86 +322,53 @@ def build_authorization_server(
         routes=[
             Route("/token", issue_token, methods=["POST"]),
             Route("/mcp", mcp, methods=["POST"]),
-            Route("/.well-known/oauth-protected-resource/mcp", resource),
-            Route("/.well-known/oauth-authorization-server", issuer),
+            Route("/.well-known/oauth-protected-resource/mcp", describe_server),
+            Route("/.well-known/oauth-authorization-server", describe_issuer),
             Route("/register", register, methods=["POST"]),
         ]
     )
 
 
-def keep_unchanged(described: dict[str, Any]) -> dict[str, Any]:
-    return described
-
-
-def with_changes(**changes: Any) -> Change:
-    return lambda described: {**described, **changes}
-
-
-async def add_described_server(
-    tmp_path: Path, about_server: Change, about_issuer: Change
-) -> Response:
+async def add_described_server(tmp_path: Path, **options: Any) -> Response:
     with (
-        run_server_with_url(
-            lambda url: build_authorization_server(url, about_server, about_issuer)
-        ) as url,
+        run_server_with_url(lambda url: build_authorization_server(url, **options)) as url,
         open_mcp_servers_fixture(tmp_path, [url]) as world,
     ):
         return await world.add(f"{url}/mcp")
 
 
 @pytest.mark.parametrize(
-    ("about_server", "about_issuer", "expected"),
+    ("server_changes", "expected"),
     [
-        (
-            with_changes(resource="https://bank.example/mcp"),
-            keep_unchanged,
-            "It speaks for another server.",
-        ),
-        (
-            with_changes(authorization_servers=["http://169.254.169.254"]),
-            keep_unchanged,
-            "must start with https",
-        ),
-        (
-            with_changes(authorization_servers=["https://10.0.0.1"]),
-            keep_unchanged,
-            "public DNS name",
-        ),
-        (keep_unchanged, with_changes(issuer="https://bank.example"), "goes by another name."),
-        (
-            keep_unchanged,
-            with_changes(code_challenge_methods_supported=["plain"]),
-            "does not support PKCE.",
-        ),
-        (
-            keep_unchanged,
-            with_changes(code_challenge_methods_supported=None),
-            "does not support PKCE.",
-        ),
-        (keep_unchanged, with_changes(registration_endpoint=None), "lets no client register."),
-        (
-            keep_unchanged,
-            with_changes(registration_endpoint="http://127.0.0.1:1/register"),
-            "https",
-        ),
-        (
-            keep_unchanged,
-            with_changes(authorization_endpoint="http://bank.example/"),
-            "not at an https:// address.",
-        ),
-        (
-            keep_unchanged,
-            with_changes(authorization_endpoint="javascript:alert(1)"),
-            "does not describe itself.",
-        ),
-        (keep_unchanged, with_changes(issuer=3), "does not describe itself."),
+        ({"resource": "https://bank.example/mcp"}, "It speaks for another server."),
+        ({"authorization_servers": ["http://169.254.169.254"]}, "must start with https"),
+        ({"authorization_servers": ["https://10.0.0.1"]}, "public DNS name"),
+    ],
+)
+async def test_an_unsuitable_server_description_is_rejected_t19(tmp_path, server_changes, expected):
+    check_rejection(await add_described_server(tmp_path, server_changes=server_changes), expected)
+
+
+@pytest.mark.parametrize(
+    ("issuer_changes", "expected"),
+    [
+        ({"issuer": "https://bank.example"}, "goes by another name."),
+        ({"code_challenge_methods_supported": ["plain"]}, "does not support PKCE."),
+        ({"code_challenge_methods_supported": None}, "does not support PKCE."),
+        ({"registration_endpoint": None}, "lets no client register."),
+        ({"registration_endpoint": "http://127.0.0.1:1/register"}, "https"),
+        ({"authorization_endpoint": "http://bank.example/"}, "not at an https:// address."),
+        ({"authorization_endpoint": "javascript:alert(1)"}, "does not describe itself."),
+        ({"issuer": 3}, "does not describe itself."),
     ],
 )
 async def test_an_unsuitable_authorization_server_is_rejected_t19(
-    tmp_path, about_server, about_issuer, expected
+    tmp_path, issuer_changes, expected
 ):
-    added = await add_described_server(tmp_path, about_server, about_issuer)
+    check_rejection(await add_described_server(tmp_path, issuer_changes=issuer_changes), expected)
 
+
+def check_rejection(added: Response, expected: str) -> None:
     assert added.status_code == 502
     assert added.json()["detail"].startswith("The MCP server asks for authorization. ")
     assert expected in added.json()["detail"]
@@ -436,13 +386,7 @@ async def test_an_unsuitable_authorization_server_is_rejected_t19(
 async def test_a_challenge_with_an_unusable_metadata_url_is_rejected_t19(
     tmp_path, challenge, expected
 ):
-    with (
-        run_server_with_url(
-            lambda url: build_authorization_server(url, keep_unchanged, keep_unchanged, challenge)
-        ) as url,
-        open_mcp_servers_fixture(tmp_path, [url]) as world,
-    ):
-        added = await world.add(f"{url}/mcp")
+    added = await add_described_server(tmp_path, challenge=challenge)
 
     assert added.status_code == 502
     assert expected in added.json()["detail"]
@@ -469,11 +413,7 @@ async def test_a_challenge_with_an_unusable_metadata_url_is_rejected_t19(
 )
 async def test_an_invalid_token_response_is_not_stored_t19(tmp_path, answer, expected):
     with (
-        run_server_with_url(
-            lambda url: build_authorization_server(
-                url, keep_unchanged, keep_unchanged, token=answer
-            )
-        ) as url,
+        run_server_with_url(lambda url: build_authorization_server(url, token=answer)) as url,
         open_mcp_servers_fixture(tmp_path, [url]) as world,
     ):
         auth_url = (await world.add(f"{url}/mcp")).json()["auth_url"]
@@ -486,6 +426,6 @@ async def test_an_invalid_token_response_is_not_stored_t19(tmp_path, answer, exp
 
 
 async def test_a_public_client_without_a_secret_can_authorize_t19(tmp_path):
-    added = await add_described_server(tmp_path, keep_unchanged, keep_unchanged)
+    added = await add_described_server(tmp_path)
 
     assert parse_qs(urlsplit(added.json()["auth_url"]).query)["client_id"] == ["us"]
