@@ -1,7 +1,7 @@
 """Webhook delivery: the apps that receive a conversation, and the attempts to send it to each."""
 
 import asyncio
-from dataclasses import replace
+from dataclasses import asdict, replace
 from datetime import timedelta
 
 from functions.tool_proxy.deps import ToolProxyDeps
@@ -123,14 +123,8 @@ def _is_subscribed(app: App, uid: UserId, installation: InstalledApp) -> bool:
 async def _queue_attempt(deps: ToolProxyDeps, delivery: WebhookDelivery) -> None:
     """Create the task of an attempt, once by its name; the first is due now."""
     at = deps.clock.now() + RETRY_DELAYS[delivery.attempt - 2] if delivery.attempt > 1 else None
-    ids = {
-        "uid": delivery.uid,
-        "app_id": delivery.app_id,
-        "conversation_id": delivery.conversation_id,
-        "content_hash": delivery.content_hash,
-        "attempt": delivery.attempt,
-    }
-    await deps.tasks.create("deliver_webhook", f"{delivery.id}-{delivery.attempt}", ids, at=at)
+    name = f"{delivery.id}-{delivery.attempt}"
+    await deps.tasks.create("deliver_webhook", name, asdict(delivery), at=at)
 
 
 async def _postpone(deps: ToolProxyDeps, delivery: WebhookDelivery) -> None:

@@ -32,7 +32,9 @@ def build_payload(conversation: Conversation) -> bytes:
         "apps_results": [],
         "plugins_results": [],
     }
-    return json.dumps(payload, ensure_ascii=False, default=_to_iso).encode(errors="replace")
+    return json.dumps(payload, ensure_ascii=False, default=datetime.isoformat).encode(
+        errors="replace"
+    )
 
 
 def _build_segments(conversation: Conversation) -> list[dict[str, Any]]:
@@ -43,7 +45,3 @@ def _build_segments(conversation: Conversation) -> list[dict[str, Any]]:
         {**asdict(named_segment), "speaker_id": numbers[label]}
         for named_segment, label in zip(conversation.named_segments, labels, strict=True)
     ]
-
-
-def _to_iso(moment: datetime) -> str:
-    return moment.isoformat()
