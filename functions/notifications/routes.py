@@ -169,7 +169,7 @@ async def mark_read(deps: NotificationsDeps, call: Call) -> CapitalOkOut:
 @route("GET", "/v1/users/notification-preferences", "Read what the user wants to hear of apps")
 async def get_preferences(deps: NotificationsDeps, call: Call) -> PreferencesOut:
     profile = await deps.stores.profiles.get(call.uid)
-    return PreferencesOut.of(profile.notifications)
+    return PreferencesOut.model_validate(profile.notifications)
 
 
 @route(
@@ -178,9 +178,9 @@ async def get_preferences(deps: NotificationsDeps, call: Call) -> PreferencesOut
     "Change what the user wants to hear of apps; what is left out stays",
 )
 async def change_preferences(deps: NotificationsDeps, call: Call[PreferencesIn]) -> PreferencesOut:
-    return PreferencesOut.of(
-        await deps.stores.profiles.change_preferences(call.uid, **call.body.to_changes())
-    )
+    changes = call.body.to_changes()
+    preferences = await deps.stores.profiles.change_preferences(call.uid, **changes)
+    return PreferencesOut.model_validate(preferences)
 
 
 @route("POST", "/", "Deliver one stored notification", access="service")

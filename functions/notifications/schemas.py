@@ -7,8 +7,8 @@ from pydantic import ConfigDict, Field, model_validator
 
 from shared.domain.ids import AppId, UserId
 from shared.domain.notification import DigestId, Notification, NotificationId, State
-from shared.domain.notification_preferences import Preferences, QuietHours
-from shared.edge.schemas import PageQuery, Wire
+from shared.domain.notification_preferences import QuietHours
+from shared.edge.schemas import ID_PATTERN, PageQuery, Wire
 
 
 class NotificationIn(Wire):
@@ -93,7 +93,7 @@ class InboxQuery(PageQuery):
 
 
 LocalTime = Annotated[str, Field(pattern=r"^([01][0-9]|2[0-3]):[0-5][0-9]$")]
-AppName = Annotated[AppId, Field(pattern=r"^[A-Za-z0-9_-]{1,64}$")]
+AppName = Annotated[AppId, Field(pattern=ID_PATTERN)]
 
 
 class QuietHoursIn(Wire):
@@ -141,7 +141,3 @@ class PreferencesOut(Wire):
     quiet_hours: QuietHoursIn | None
     digest: bool
     digest_hour: int | None
-
-    @classmethod
-    def of(cls, preferences: Preferences) -> Self:
-        return cls.model_validate(preferences)

@@ -185,20 +185,18 @@ async def test_a_permanent_error_is_reported_with_its_reason_and_its_token_is_ke
 
 
 @pytest.mark.usefixtures("fcm")
-async def test_fcm_that_cannot_be_reached_is_unavailable(
-    push: FcmPush, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("name", "setting"),
+    [
+        ("https_proxy", "http://127.0.0.1:1"),
+        ("GOOGLE_APPLICATION_CREDENTIALS", "/no/such/file"),
+    ],
+    ids=["unreachable", "without credentials"],
+)
+async def test_fcm_unreachable_or_without_credentials_is_unavailable(
+    push: FcmPush, monkeypatch: pytest.MonkeyPatch, name: str, setting: str
 ) -> None:
-    monkeypatch.setenv("https_proxy", "http://127.0.0.1:1")
-
-    with pytest.raises(Unavailable):
-        await push.send(ALICE, ["phone"], MESSAGE)
-
-
-@pytest.mark.usefixtures("fcm")
-async def test_without_credentials_fcm_is_unavailable(
-    push: FcmPush, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("GOOGLE_APPLICATION_CREDENTIALS", "/no/such/file")
+    monkeypatch.setenv(name, setting)
 
     with pytest.raises(Unavailable):
         await push.send(ALICE, ["phone"], MESSAGE)
