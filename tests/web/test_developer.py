@@ -171,6 +171,7 @@ def test_an_apps_settings_are_changed_and_its_manifest_read_again_t20(
     page.get_by_text("App settings").press("Enter")
     expect(page.get_by_label("Name of the app")).to_have_value("Mover")
 
+    page.get_by_label("Description").fill("Moves furniture")
     page.get_by_label("Manifest address").fill(app_server.declare("new", LOOK_TOOL, ORDER_TOOL))
     page.get_by_label("Webhook address").fill(f"{app_server.url}/hook")
     page.get_by_label("Read memories").press("Space")
@@ -178,6 +179,7 @@ def test_an_apps_settings_are_changed_and_its_manifest_read_again_t20(
 
     expect(console.find_section("Manifest")).to_contain_text("2 tools are offered.")
     expect(page.get_by_label("App", exact=True)).to_be_focused()
+    expect(console.find_app("Mover")).to_contain_text("Moves furniture")
     console.find_app("Mover").get_by_text("What it may do").click()
     may = console.find_app("Mover").locator(".permissions")
     expect(may).to_contain_text("receives your new conversations")
