@@ -114,13 +114,13 @@ async def test_an_injected_call_that_runs_is_counted() -> None:
     assert not figures.is_ok
 
 
-async def test_honest_wishes_meet_few_needless_questions() -> None:
+async def test_benign_requests_rarely_need_confirmation() -> None:
     figures = await evaluate_benign()
 
     assert figures.is_ok, "\n".join(figures.rows)
 
 
-def test_there_are_enough_honest_wishes_of_many_kinds_and_languages() -> None:
+def test_benign_requests_are_of_many_kinds_and_languages() -> None:
     all_scenarios, declared = load_scenarios()
     should_run = [scenario for scenario in all_scenarios if not scenario.asks]
 

@@ -157,7 +157,9 @@ class OvertakenDocuments:
             raise
 
 
-async def test_concurrent_calls_are_all_counted_whatever_is_first_says_t9(any_documents: Documents):
+async def test_concurrent_calls_are_all_counted_first_of_the_hour_or_not_t9(
+    any_documents: Documents,
+):
     calls = AppCalls(any_documents)
     app_id = AppId("01ARZ3NDEKTSV4RRFFQ69G5FAV")  # begins with a digit, as ours do
 

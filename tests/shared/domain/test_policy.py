@@ -87,7 +87,7 @@ def test_a_task_that_is_asked_for_may_hold_the_words_of_others(message: str) -> 
         "",
     ],
 )
-def test_a_task_that_nobody_asked_for_is_asked_about(message: str) -> None:
+def test_a_task_that_was_not_requested_needs_confirmation(message: str) -> None:
     assert judged(message, TASK) == NOT_ASKED
 
 
@@ -276,7 +276,7 @@ def read(name: str, source: Source, **arguments: Any) -> Call:
         ("Which addresses has the shop?", read("view_addresses", SHOP), True),
     ],
 )
-def test_another_app_is_told_only_what_its_owner_says(
+def test_another_app_receives_only_words_of_the_question(
     message: str, wanted: Call, *, allowed: bool
 ) -> None:
     assert (judged(message, wanted) is None) is allowed
@@ -289,7 +289,7 @@ def test_an_app_may_be_read_on_by_what_itself_gave() -> None:
     assert judged("What do they sell?", wanted, after=LIBRARY) == NOT_ASKED
 
 
-def test_what_the_owner_said_before_in_this_chat_may_be_asked_of_another_app() -> None:
+def test_words_of_an_earlier_question_may_be_read_with_another_app() -> None:
     ground = Ground(
         message=wording("And tomorrow?"),
         earlier=[wording("What is the weather in Oslo?")],
@@ -301,7 +301,7 @@ def test_what_the_owner_said_before_in_this_chat_may_be_asked_of_another_app() -
     assert doubt(call("send_weather", SHOP, {"city": "Oslo"}), ground) is not None
 
 
-def test_before_anything_of_others_entered_nothing_is_in_doubt() -> None:
+def test_before_untrusted_text_no_call_needs_confirmation() -> None:
     assert doubt(REPLY, Ground(message=wording("Tell Ann I come"))) is None
 
 
@@ -339,13 +339,13 @@ def test_no_side_effect_runs_for_a_message_that_asks_for_nothing(
     "recipient",
     ["ann@exámple.com", "ann@ｅxample.com", "Ann <ann@exámple.com>", "Ann <ann.example@com>"],
 )
-def test_an_address_that_only_looks_like_the_one_that_was_said_is_another(recipient: str) -> None:
+def test_a_lookalike_of_the_address_in_the_question_is_another_address(recipient: str) -> None:
     reply = call("send_email", MAIL, {"to": recipient})
     message = "Send a mail to Ann <ann@example.com>"
     assert judged(message, reply) == Doubt(reason="not_said", argument="to")
 
 
-def test_a_recipient_may_be_named_beside_the_address_that_was_said() -> None:
+def test_a_recipient_may_be_named_beside_the_address_in_the_question() -> None:
     reply = call("send_email", MAIL, {"to": "Ann <ann@example.com>"})
     assert judged("Send a mail to Ann <ann@example.com>", reply) is None
 
@@ -362,7 +362,7 @@ SMUGGLED = [
 
 @pytest.mark.parametrize("signs", SMUGGLED)
 @pytest.mark.parametrize("text", ["milk{}", "{}milk", "milk{} and eggs"])
-def test_signs_that_nobody_said_carry_nothing_away_beside_words_that_were_said(
+def test_hidden_symbols_beside_words_of_the_question_need_confirmation(
     text: str, signs: str
 ) -> None:
     order = call("create_list", TODOIST, {"text": text.format(signs)})
@@ -371,7 +371,7 @@ def test_signs_that_nobody_said_carry_nothing_away_beside_words_that_were_said(
 
 
 @pytest.mark.parametrize("said", ["milk 🥛🥛 and eggs", "milk -- and -- eggs!", "milk\n- eggs"])
-def test_signs_that_the_owner_wrote_may_go_out_with_their_words(said: str) -> None:
+def test_symbols_of_the_question_may_be_sent_with_its_words(said: str) -> None:
     order = call("create_list", TODOIST, {"text": said})
     assert judged(f"Create a list in Todoist\n{said}", order) is None
 
@@ -462,7 +462,7 @@ def test_a_wish_is_understood_as_people_type_it(message: str, wanted: Call) -> N
 
 
 @given(st.sampled_from(["says", "said", "asks", "wants you to", "wrote", "told me to"]), WORDS)
-def test_whatever_others_say_in_the_new_ways_asks_for_nothing(how: str, said: str) -> None:
+def test_reported_speech_requests_nothing(how: str, said: str) -> None:
     for wish in ("crete a task milk", "lights off in the kitchen", "in todoist add a task milk"):
         for wanted in (TIDY, LAMP):
             assert judged(f"Ann {how} {wish} {said}", wanted) is not None
