@@ -14,12 +14,16 @@ export function startChats({ api, open }) {
   const list = find("#chat-list");
   let current = null;
   let refreshes = 0;
+  let loads = 0;
 
   const attempt = attempting(find(".problem", view));
 
+  // An answer that a later load has overtaken is not shown.
   async function load() {
+    const started = ++loads;
     const chats = await api.chats();
     const opened = chats.find(({ id }) => id === current);
+    if (started !== loads) return opened;
     find("#chat-title").textContent = opened ? titleOf(opened) : "Chat";
     if (!find(".edit", list)) list.replaceChildren(...starredFirst(chats).map(row));
     return opened;
