@@ -17,7 +17,9 @@ from shared.retrieval.chunking import Chunk, split_into_chunks
 from shared.retrieval.terms import fold
 
 INDEX_VERSION = 4
-"""Raised when rows are built differently: search skips older ones until a reindex."""
+"""Raised when rows are built differently; `make reindex` builds older ones anew."""
+SEARCHED_INDEX_VERSIONS = (3, INDEX_VERSION)
+"""Search skips other rows. Rows of version 3 differ from 4 in the stems of a few rare words."""
 MAX_NAMES = 40
 MAX_NAME_CHARS = 60
 """Keep the metadata of a row far below Pinecone's 40 KB."""

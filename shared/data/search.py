@@ -12,7 +12,7 @@ from shared.data.codec import load_all
 from shared.data.conversation_cache import CachedConversation, ConversationCache
 from shared.data.conversations import Conversations, conversation_path
 from shared.data.dense_vectors import DenseVectors
-from shared.data.library_index import INDEX_VERSION, memory_hash, name_key
+from shared.data.library_index import SEARCHED_INDEX_VERSIONS, memory_hash, name_key
 from shared.data.memories import memory_path
 from shared.domain.conversation import Conversation
 from shared.domain.ids import ConversationId, MemoryId, UserId
@@ -231,12 +231,12 @@ def _group_by_conversation(hits: Sequence[Hit]) -> Mapping[ConversationId, list[
 
 
 def _select_current_rows(entry: CachedConversation, rows: Sequence[Hit]) -> list[Hit]:
-    """Return the rows of the stored content and of this index version."""
+    """Return the rows of the stored content and of an index version that can still be searched."""
     return [
         hit
         for hit in rows
         if hit.metadata["content_hash"] == entry.content_hash
-        and hit.metadata.get("index_version") == INDEX_VERSION
+        and hit.metadata.get("index_version") in SEARCHED_INDEX_VERSIONS
     ]
 
 

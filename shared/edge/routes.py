@@ -12,7 +12,7 @@ from dataclasses import field, replace
 from functools import reduce
 from operator import or_
 from types import UnionType
-from typing import Any, Generic, Literal, TypeAlias, TypedDict, Unpack, get_args
+from typing import Any, Generic, Literal, TypeAlias, TypedDict, Unpack, get_args, get_origin
 
 from starlette.datastructures import Headers
 from starlette.responses import Response
@@ -117,7 +117,9 @@ def route(
 
 
 def _parse_call_type(annotation: Any) -> tuple[Any, Any]:
-    """Return the types of body and query; None where there is none."""
+    """Return the types of body and query; None where there is none. Raises TypeError."""
+    if annotation is not Call and get_origin(annotation) is not Call:
+        raise TypeError(f"a handler takes deps and a Call, not {annotation!r}")
     body, query = get_args(annotation) or (None, None)
     return _to_optional(body), _to_optional(query)
 

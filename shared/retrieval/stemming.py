@@ -6,6 +6,8 @@ Words of other languages mostly stay as they are, or lose the same ending on bot
 from functools import lru_cache
 
 MAX_CACHED_WORDS = 65_536
+MAX_STEMMED_CHARS = 64
+"""A longer word is no English word, and the stemmer takes quadratic time."""
 
 _IRREGULAR_FORMS = """
 arise arose arisen|awake awoke awoken|beat beaten|become became|begin began begun|bend bent
@@ -36,9 +38,13 @@ _BASE_FORMS = {
 }
 
 
-@lru_cache(maxsize=MAX_CACHED_WORDS)
 def stem(word: str) -> str:
     """Stem a casefolded word: "researching" and "researched" to "research", "went" to "go"."""
+    return word if len(word) > MAX_STEMMED_CHARS else _stem_short(word)
+
+
+@lru_cache(maxsize=MAX_CACHED_WORDS)
+def _stem_short(word: str) -> str:
     from snowballstemmer.english_stemmer import EnglishStemmer  # 20 ms: it loads every language
 
     # An instance holds the word it stems, so threads must not share one.

@@ -9,7 +9,7 @@ from infra.reindex import reindex
 from shared.adapters.embedded.sqlite_vectors import SqliteVectors
 from shared.data.codec import dump
 from shared.data.conversations import Conversations, conversation_path
-from shared.data.library_index import INDEX_VERSION, LibraryIndex
+from shared.data.library_index import SEARCHED_INDEX_VERSIONS, LibraryIndex
 from shared.data.memories import Memories, memory_path
 from shared.data.search import Search
 from shared.domain.conversation import Conversation, Segment
@@ -102,4 +102,6 @@ async def test_deleted_and_discarded_conversations_are_not_indexed(library: Inde
 
 
 def _with_older_version(row: Row) -> Row:
-    return replace(row, metadata={**row.metadata, "index_version": INDEX_VERSION - 1})
+    return replace(
+        row, metadata={**row.metadata, "index_version": min(SEARCHED_INDEX_VERSIONS) - 1}
+    )

@@ -52,6 +52,10 @@ def _to_invalid(request: ToolCall, unique_id: str, error: str) -> ParsedCall:
     return ParsedCall(request=request, unique_id=unique_id, arguments=None, error=error)
 
 
-def build_unique_id(run_id: RunId, number: int, model_id: str) -> str:
-    """Name the call `number` of a run, always the same: 64 characters of `[0-9a-f]`."""
-    return hashlib.sha256(f"{run_id}/{number}/{model_id}".encode()).hexdigest()
+def build_unique_id(run_id: RunId, number: int, request: ToolCall) -> str:
+    """Name the call `number` of a run, always the same: 64 characters of `[0-9a-f]`.
+
+    The arguments are part of it: a run that begins anew under its id may make another call.
+    """
+    name = f"{run_id}/{number}/{request.id}/{request.arguments}"
+    return hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()

@@ -182,7 +182,7 @@ class Agent:
 
     def _parse_call(self, request: ToolCall, cycle: _Cycle) -> ParsedCall:
         number = len(self.calls) + len(cycle.requested_calls)
-        return parse_call(request, build_unique_id(self.run_id, number, request.id))
+        return parse_call(request, build_unique_id(self.run_id, number, request))
 
     async def _check_length(self, chars: int) -> None:
         await self.output_gate.wait_released()

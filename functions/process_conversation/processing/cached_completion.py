@@ -3,8 +3,6 @@
 from collections.abc import Mapping
 from typing import Any, TypeVar
 
-from pydantic import ValidationError
-
 from functions.process_conversation.deps import ProcessDeps
 from functions.process_conversation.processing.model_outputs import ProcessingOutput
 from shared import prompts
@@ -28,12 +26,14 @@ async def complete_once(
     schema: type[A],
     block: int = 0,
 ) -> A:
-    """Return the model's answer; it is stored before anything is derived from it."""
+    """Return the model's answer; it is stored before anything is derived from it.
+
+    An answer to another version of the prompt is not used again.
+    """
     stage = prompt.name.rpartition("/")[2] + (f"-{block}" if block else "")
     stored_answer = await deps.claims.load_answer(uid, conversation, stage)
-    previous_answer = _parse_or_none(stored_answer["answer"], schema) if stored_answer else None
-    if previous_answer is not None:
-        return previous_answer
+    if stored_answer is not None and stored_answer["prompt_version"] == prompt.version:
+        return schema.model_validate(stored_answer["answer"])
     answer = await deps.model.complete_structured(role, prompt, schema)
     record = {
         "prompt_version": prompt.version,
@@ -42,14 +42,6 @@ async def complete_once(
     }
     await deps.claims.store_answer(uid, conversation, stage, record)
     return answer
-
-
-def _parse_or_none(answer: object, schema: type[A]) -> A | None:
-    """Return None for an answer in an older shape: the model is asked again."""
-    try:
-        return schema.model_validate(answer)
-    except ValidationError:
-        return None
 
 
 def build_prompt(name: str, data: Mapping[str, Any], **slots: str) -> Prompt:

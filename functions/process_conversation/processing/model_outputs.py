@@ -109,7 +109,7 @@ class MemoryOutput(ProcessingOutput):
     category: str
     segment: int
     evidence: str
-    kind: Annotated[MemoryKind, BeforeValidator(_parse_kind)]
+    kind: Annotated[MemoryKind, BeforeValidator(_parse_kind)] = "guess"
     exclusive_key: Annotated[ExclusiveKey | None, BeforeValidator(_parse_exclusive_key)] = None
     favourite_of: Annotated[str | None, BeforeValidator(_to_text)] = None
     replaces: int | None = None

@@ -102,6 +102,17 @@ def test_a_transient_or_unserious_statement_is_dropped_c62(kind, category):
     assert contents == ["User is allergic to peanuts"] * is_advice
 
 
+def test_a_fact_whose_kind_is_missing_is_dropped_and_the_others_stay():
+    answer = build_memory_output("User is allergic to peanuts")
+    kindless = {name: value for name, value in answer.items() if name != "kind"}
+
+    assert (
+        MemoriesOutput.model_validate({"memories": [kindless, answer]}).memories[0].kind == "guess"
+    )
+    assert keep_contents(kindless) == []
+    assert keep_contents(kindless, answer) == ["User is allergic to peanuts"]
+
+
 @pytest.mark.parametrize(
     ("answer", "stored_key"),
     [

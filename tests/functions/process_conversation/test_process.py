@@ -131,6 +131,23 @@ async def test_a_redelivered_message_publishes_again_and_calls_no_model(database
     assert len(world.events.list_by_topic("conversation.processed")) == 2
 
 
+async def test_an_answer_to_another_version_of_the_prompt_is_not_used_again(database):
+    rounds = build_script(build_outputs(), build_outputs(facts=["User is allergic to nuts"]))
+    rounds[STRUCTURE].pop()
+    with ScriptedModel(answers=rounds) as model:
+        world = build_processing_fixture(database, model)
+        await world.write(build_test_conversation())
+        await world.deliver_all()
+        answer = Update(f"{PATH}/answers/memories", {"prompt_version": "an older one"})
+        await world.documents.write(answer)
+
+        await world.documents.write(Update(PATH, {"edits": {"title": "Nuts"}}))
+        await world.deliver_all()
+
+    memories = await world.deps.stores.memories.list_newest(ALICE, limit=9)
+    assert [memory.content for memory in memories] == ["User is allergic to nuts"]
+
+
 async def test_a_message_is_retried_while_another_attempt_holds_the_claim(database):
     with ScriptedModel(answers=build_script(build_outputs())) as model:
         world = build_processing_fixture(database, model)

@@ -16,7 +16,7 @@ from shared.adapters.embedded.sqlite_documents import SqliteDocuments
 from shared.adapters.embedded.sqlite_vectors import SqliteVectors
 from shared.data.codec import dump
 from shared.data.conversations import Conversations, conversation_path
-from shared.data.library_index import INDEX_VERSION, LibraryIndex
+from shared.data.library_index import SEARCHED_INDEX_VERSIONS, LibraryIndex
 from shared.data.memories import memory_path
 from shared.data.search import Filters, Search
 from shared.domain.conversation import Conversation, Segment, Speaker, Structured, Topics
@@ -365,11 +365,11 @@ async def test_people_and_topic_filters_without_hits_are_dropped_and_reported_bu
     assert facts.get("fallback_without_filters") is fallback
 
 
-async def test_rows_of_another_index_version_are_ignored(library: SearchFixture):
+async def test_rows_of_a_too_old_index_version_are_ignored(library: SearchFixture):
     await library.store(ANN, talk("c", "The heron"))
     [row] = (await library.vectors.fetch(ANN, ["ann-c#0"])).values()
 
-    old = {**row.metadata, "index_version": INDEX_VERSION - 1}
+    old = {**row.metadata, "index_version": min(SEARCHED_INDEX_VERSIONS) - 1}
     await library.vectors.upsert(ANN, [replace(row, metadata=old)])
 
     assert await library.search_ids(ANN, "heron") == []

@@ -66,3 +66,11 @@ def test_a_route_at_another_path_has_the_same_handler():
 
     assert (old.path, old.method, old.handler) == ("/v1/body", "POST", take_body.handler)
     assert take_body.path == "/body"
+
+
+def test_a_handler_whose_request_is_no_call_is_refused() -> None:
+    async def take_text(_deps: Deps, _call: "Call[OrderIn]") -> OkOut:
+        return OkOut()
+
+    with pytest.raises(TypeError, match="takes deps and a Call"):
+        route("POST", "/text", "Take a body named by text")(take_text)

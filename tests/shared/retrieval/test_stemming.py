@@ -47,3 +47,9 @@ def test_a_word_that_is_not_english_stays_unchanged(word: str):
 @given(st.text("abcdefghijklmnopqrstuvwxyz", min_size=1))
 def test_no_word_is_stemmed_to_an_empty_one(word: str):
     assert stem(word)
+
+
+def test_a_word_too_long_to_be_english_stays_as_it_is():
+    word = "yay" * 60_000  # seconds, if it were stemmed
+
+    assert stem(word) == word
