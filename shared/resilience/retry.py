@@ -59,6 +59,8 @@ async def retry(
 
 
 async def _call_within(timeout_s: float | None, call: Callable[[], Awaitable[T]]) -> T:
+    if timeout_s is None:
+        return await call()
     with anyio.move_on_after(timeout_s):
         return await call()
     raise Unavailable(f"No answer within {timeout_s} s")
