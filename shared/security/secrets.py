@@ -1,0 +1,205 @@
+"""Secrets in text: API keys, tokens, passwords, card numbers and IBANs, found by their form.
+
+The patterns are linear in the text: each starts behind a character that it cannot contain, or is
+bounded, and takes no character back. Checksums decide for card numbers and IBANs.
+"""
+
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from itertools import pairwise, permutations
+from typing import Final, Literal
+
+from shared.domain.value import positional_value
+
+Kind = Literal[
+    "private_key",
+    "jwt",
+    "api_key",
+    "authorization",
+    "cookie",
+    "url_credentials",
+    "named_secret",
+    "card_number",
+    "iban",
+    "opaque_token",
+]
+CREDENTIALS: Final[frozenset[Kind]] = frozenset(
+    [
+        "private_key",
+        "jwt",
+        "api_key",
+        "authorization",
+        "cookie",
+        "url_credentials",
+        "named_secret",
+    ]
+)
+"""Kinds that give access by themselves. An opaque token may as well be the id of a record."""
+
+_NAME = (
+    r"(?:pass(?:word|wd|phrase|code)|pwd|secret|api[_-]?token|token"
+    r"|(?:api|access|account|auth|secret|private|signing|encryption|master|shared|session)[_-]?"
+    r"(?:access[_-]?)?(?:key|id|token|secret)|credentials?)"
+)
+_PATTERNS: Final[Mapping[Kind, re.Pattern[str]]] = {
+    "private_key": re.compile(
+        r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----[\s\S]*?"
+        r"(?:-----END [A-Z0-9 ]{0,50}-----|\Z)"
+    ),
+    "jwt": re.compile(r"(?<![\w-])eyJ[\w-]{8,}+\.[\w-]{8,}+(?:\.[\w-]*+)?", re.ASCII),
+    # Slack, Stripe, OpenAI and Anthropic, webhooks, GitHub, GitLab, AWS, Google, and others that
+    # document a prefix: their own secret scanners find them by it.
+    "api_key": re.compile(
+        r"(?<![A-Za-z0-9])(?:"
+        r"(?:sk|pk|rk|whsec|ghp|gho|ghu|ghs|ghr|github_pat|xox[abeprs]|xapp|glpat|npm|pypi|hf|gsk"
+        r"|xai|pplx|pcsk|shpat|dop_v1|lin_api|ntn|r8|tvly|ks_mcp|omi_mcp|omi_dev)[_-]"
+        r"(?=[A-Za-z_/+=-]{0,40}[0-9])[\w/+=-]{8,}+"
+        r"|(?:AKIA|ASIA)[A-Z0-9]{16}(?![A-Za-z0-9])|AIza[\w-]{30,}+|ya29\.[\w-]{20,}+|GOCSPX-[\w-]{20,}+"
+        r"|SG\.[\w-]{16,}+\.[\w-]{16,}+|[0-9]{8,10}:[A-Za-z0-9_-]{35}(?![\w-])"
+        r")",
+        re.ASCII,
+    ),
+    "authorization": re.compile(
+        r"\bauthorization[\"']?\s{0,3}[:=]\s{0,3}[\"']?(?:(?:bearer|basic|token|digest)\s{1,3})?"
+        r"(?P<secret>[^\s\"',;]{4,}+)"
+        r"|\bbearer\s{1,3}(?P<bearer>(?=[a-z._~+/=-]{0,60}[0-9]|[a-z._~+/=-]{20})[\w.~+/=-]{8,}+)",
+        re.ASCII | re.IGNORECASE,
+    ),
+    "cookie": re.compile(
+        r"\bcookie[\"']?\s{0,3}:\s{0,3}[\"']?(?P<secret>[\w.-]{1,64}=[^\r\n]*+)", re.IGNORECASE
+    ),
+    "url_credentials": re.compile(
+        r"(?<![a-z0-9+.-])[a-z][a-z0-9+.-]{0,20}://"
+        r"(?P<secret>[^\s/@:\"'<>]{0,100}:[^\s/@\"'<>]{1,200})@",
+        re.IGNORECASE,
+    ),
+    # Quoted, alone on its line, behind an equals sign, or no mere word: "token: required" is prose.
+    "named_secret": re.compile(
+        _NAME + r"(?:[\"']|\\\")?(?:"
+        r"\s{0,3}[:=]>?\s{0,3}(?:\"(?P<double>[^\"\r\n]{3,500})\"|'(?P<single>[^'\r\n]{3,500})'"
+        r"|\\\"(?P<escaped>[^\"\\\r\n]{3,500})\\\")"
+        r"|\s?=\s?(?P<assigned>[^\s\"'&,;<>]{4,}+)"
+        r"|:\s{0,3}(?P<signed>(?=[A-Za-z]{0,60}[^\sA-Za-z\"'.,;)<>\[{])[^\s\"',;<>]{6,}+)"
+        r"|:[ \t]{0,3}(?P<alone>[^\s\"',;<>\[{]{6,500})(?=[ \t]{0,3}[\r\n]|\Z)"
+        r")"
+        r"|[?&](?:key|sig|signature|code|auth)=(?P<query>[^\s\"'&#<>]{6,}+)",
+        re.IGNORECASE,
+    ),
+    "card_number": re.compile(r"(?<![0-9])(?=([2-6](?:[ -]?[0-9]){12,18}))[2-6]"),
+    "iban": re.compile(
+        r"(?<![A-Za-z0-9])(?=([A-Z]{2}[0-9]{2}(?:[ -]?[A-Z0-9]){11,30}))[A-Z]", re.IGNORECASE
+    ),
+    "opaque_token": re.compile(r"(?<![\w+/-])[\w+/-]{20,}+={0,2}", re.ASCII),
+}
+_UUID = re.compile(r"[0-9a-f]{8}(?:-?[0-9a-f]{4}){3}-?[0-9a-f]{12}", re.IGNORECASE)
+_CLASSES = str.maketrans(
+    {
+        **dict.fromkeys("abcdefghijklmnopqrstuvwxyz", "a"),
+        **dict.fromkeys("ABCDEFGHIJKLMNOPQRSTUVWXYZ", "A"),
+        **dict.fromkeys("0123456789", "0"),
+    }
+)
+_CHANGES = frozenset(permutations("aA0", 2))
+_MIN_CHANGES = 0.25
+"""Changes between letters, capitals and digits for each character: words and dates have fewer."""
+_MAX_CHECKED_CHARS = 200
+"""Of a long run only the beginning is looked at to tell a random token from words."""
+
+
+@positional_value
+class Secret:
+    """The span of a secret in a text: from `start` up to, not including, `end`."""
+
+    start: int
+    end: int
+    kind: Kind
+
+
+def find_secrets(text: str) -> list[Secret]:
+    """Find secrets of all kinds, in the order of the text. Spans do not overlap."""
+    found = [Secret(start, end, kind) for kind in _PATTERNS for start, end in _find(kind, text)]
+    return list(_drop_overlaps(found))
+
+
+def redact_secrets(
+    text: str, *, kinds: Collection[Kind] = CREDENTIALS, replacement: str = "[removed]"
+) -> str:
+    """Replace secrets of the given kinds; names beside them, such as `password=`, stay."""
+    parts, end = [], 0
+    found = [Secret(start, stop, kind) for kind in kinds for start, stop in _find(kind, text)]
+    for secret in _drop_overlaps(found):
+        parts += [text[end : secret.start], replacement]
+        end = secret.end
+    return "".join([*parts, text[end:]])
+
+
+def _drop_overlaps(secrets: Iterable[Secret]) -> Iterator[Secret]:
+    """Join what overlaps: the kind of the first one stays."""
+    current: Secret | None = None
+    for secret in sorted(secrets, key=lambda secret: (secret.start, -secret.end)):
+        if current is None or secret.start >= current.end:
+            if current:
+                yield current
+            current = secret
+        elif secret.end > current.end:
+            current = Secret(current.start, secret.end, current.kind)
+    if current:
+        yield current
+
+
+def _find(kind: Kind, text: str) -> Iterator[tuple[int, int]]:
+    check = _CHECKS.get(kind, _find_group)
+    for match in _PATTERNS[kind].finditer(text):
+        span = check(match)
+        if span is not None:
+            yield span
+
+
+def _find_group(match: re.Match[str]) -> tuple[int, int]:
+    return match.span(match.lastgroup) if match.lastgroup else match.span()
+
+
+def _find_card_number(match: re.Match[str]) -> tuple[int, int] | None:
+    """Return the longest prefix of the digits that ends with them or a group, and passes Luhn."""
+    return _find_longest(match, lambda digits: 13 <= len(digits) <= 19 and _passes_luhn(digits))
+
+
+def _find_iban(match: re.Match[str]) -> tuple[int, int] | None:
+    return _find_longest(match, lambda iban: 15 <= len(iban) <= 34 and _passes_mod_97(iban))
+
+
+def _find_longest(match: re.Match[str], passes: Callable[[str], bool]) -> tuple[int, int] | None:
+    start, (_, end) = match.start(), match.span(1)
+    text = match.string
+    for stop in range(end, start, -1):
+        is_whole = stop == len(text) or not text[stop].isalnum()
+        compact = text[start:stop].replace(" ", "").replace("-", "")
+        if is_whole and text[stop - 1].isalnum() and passes(compact):
+            return start, stop
+    return None
+
+
+def _passes_luhn(digits: str) -> bool:
+    doubled = [int(digit) * 2 for digit in digits[-2::-2]]
+    plain = [int(digit) for digit in digits[::-2]]
+    return (sum(plain) + sum(n - 9 if n > 9 else n for n in doubled)) % 10 == 0
+
+
+def _passes_mod_97(iban: str) -> bool:
+    return int("".join(str(int(sign, 36)) for sign in iban[4:] + iban[:4])) % 97 == 1
+
+
+def _find_opaque_token(match: re.Match[str]) -> tuple[int, int] | None:
+    token = match[0][:_MAX_CHECKED_CHARS]
+    classes = token.translate(_CLASSES)
+    if "0" not in classes or not {"a", "A"} & {*classes} or _UUID.fullmatch(match[0]):
+        return None
+    changes = sum(pair in _CHANGES for pair in pairwise(classes))
+    return match.span() if changes >= _MIN_CHANGES * len(token) else None
+
+
+_CHECKS: Final[Mapping[Kind, Callable[[re.Match[str]], tuple[int, int] | None]]] = {
+    "card_number": _find_card_number,
+    "iban": _find_iban,
+    "opaque_token": _find_opaque_token,
+}
