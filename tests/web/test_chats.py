@@ -14,9 +14,8 @@ def show_chats(page: Page) -> None:
 
 def begin_chat(console: Console, question: str) -> None:
     console.page.get_by_role("button", name="New chat", exact=True).click()
-    expect(console.page.locator(".message.human")).to_have_count(0)
-    expect(console.answers).to_have_count(1)
     expect(console.page.get_by_label("Your question")).to_be_focused()
+    expect(console.answers).to_have_count(1)
     console.ask(question)
 
 
@@ -61,6 +60,73 @@ def test_a_chat_is_renamed_starred_and_deleted_p15(console: Console) -> None:
     expect(page.locator("#chat-list .title").filter(has_text="Ferries")).to_have_count(0)
     expect(page.locator(".message.human")).to_have_count(0)
     assert console.page_errors == []
+
+
+def hold_histories(page: Page) -> None:
+    """Hold back every history that is requested from now on."""
+    page.evaluate(
+        """() => {
+          const real = window.fetch;
+          window.held = [];
+          window.fetch = async (path, options = {}) => {
+            const isHistory = options.method === "GET" && path.startsWith("/v2/messages?");
+            if (isHistory) await new Promise((resolve) => held.push(resolve));
+            return real(path, options);
+          };
+        }"""
+    )
+
+
+def wait_for_held(page: Page, count: int) -> None:
+    page.wait_for_function("count => held.length === count", arg=count)
+
+
+def release(page: Page, position: int) -> None:
+    """Release a history, and wait for its answer."""
+    with page.expect_response("**/v2/messages?*") as answer:
+        page.evaluate("position => held[position]()", position)
+    answer.value.finished()
+
+
+def test_a_question_waits_for_the_history_of_its_chat_p15(console: Console) -> None:
+    """Asked before it, the question's answer would be replaced by the older history."""
+    console.sign_in("hasty")
+    page, box = console.page, console.page.get_by_label("Your question")
+    hold_histories(page)
+    show_chats(page)
+    page.get_by_role("button", name="New chat", exact=True).click()
+    wait_for_held(page, 1)
+    expect(page.locator(".message")).to_have_count(0)
+
+    box.fill("What about ferries?")
+    page.keyboard.press("Enter")
+    expect(box).to_have_value("What about ferries?")
+    release(page, 0)
+
+    expect(page.locator(".message.human")).to_have_text("What about ferries?")
+    expect(console.answers).to_have_count(2)
+    expect(box).to_have_value("")
+    assert console.page_errors == []
+
+
+def test_the_history_of_a_chat_left_meanwhile_is_not_shown_p15(console: Console) -> None:
+    console.sign_in("wanderer")
+    console.ask("What about tulips?")
+    page, new_chat = console.page, console.page.get_by_role("button", name="New chat", exact=True)
+    show_chats(page)
+    new_chat.click()
+    expect(page.locator(".pick")).to_have_count(2)
+    hold_histories(page)
+    page.locator(".pick:not([aria-current])").click()
+    new_chat.click()
+    wait_for_held(page, 2)
+
+    release(page, 1)
+    expect(console.answers).to_have_count(1)
+    release(page, 0)
+
+    expect(page.locator(".message.human")).to_have_count(0)
+    expect(console.answers).to_have_count(1)
 
 
 def test_escape_leaves_a_title_as_it_was(console: Console) -> None:

@@ -16,16 +16,18 @@ export function startChat({ api, read, onChange }) {
   const box = find("#question");
   const problemLine = find(".problem", form);
   let session = MAIN;
+  let loading; // the history that was requested last
   let running = null;
 
   const add = (node) => followEnd(messages, () => messages.append(node));
-  const answer = (question) => new Answer({ api, read, question, retry: () => ask(question) });
+  const answer = (question) => new Answer({ api, read, question, retry: () => running || ask(question) });
 
   async function open(id) {
     leave();
     session = id;
     sessionStorage.setItem(CHAT, session);
     say(problemLine, "");
+    messages.replaceChildren();
     await load(() => api.messages(id));
   }
 
@@ -35,11 +37,13 @@ export function startChat({ api, read, onChange }) {
     setRunning(null);
   }
 
+  // A history that a later load has overtaken is not shown.
   async function load(messagesOf, { resume = true } = {}) {
     const requested = session;
+    const loaded = (loading = messagesOf());
     try {
-      const newestFirst = [await messagesOf()].flat();
-      if (session !== requested) return;
+      const newestFirst = [await loaded].flat();
+      if (loading !== loaded) return;
       showAll(newestFirst);
       onChange(session);
       const question = resume && pending(session, newestFirst);
@@ -47,6 +51,7 @@ export function startChat({ api, read, onChange }) {
       if (newestFirst[0].id !== `${question.run}-q`) add(human(question.text));
       await followAnswer(question);
     } catch (problem) {
+      if (loading !== loaded) return;
       if (problem.status === 404 && requested !== MAIN) return open(MAIN);
       say(problemLine, problem.message);
     }
@@ -62,6 +67,17 @@ export function startChat({ api, read, onChange }) {
     });
     messages.replaceChildren(...nodes);
     toEnd(messages);
+  }
+
+  // The history is shown first: it would replace the question and its answer.
+  async function submit() {
+    const requested = session;
+    await Promise.allSettled([loading]);
+    const text = box.value.trim();
+    if (!text || running || session !== requested) return;
+    say(problemLine, "");
+    form.reset();
+    ask(text);
   }
 
   function ask(text) {
@@ -137,11 +153,7 @@ export function startChat({ api, read, onChange }) {
   keepEnd(messages);
   form.addEventListener("submit", (event) => {
     event.preventDefault();
-    const text = box.value.trim();
-    if (!text || running) return;
-    say(problemLine, "");
-    form.reset();
-    ask(text);
+    submit();
   });
   box.addEventListener("keydown", (event) => {
     if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
