@@ -42,6 +42,7 @@ class _NoSignalServer(uvicorn.Server):
 
 def main() -> int:
     """Serve until stopped. Returns the exit code; prints an error in one line."""
+    os.umask(0o077)  # whatever is written here is for this account alone
     try:
         settings = Settings.from_env()
         _check_settings(settings)

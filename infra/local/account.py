@@ -1,6 +1,7 @@
 """Export and erasure on the command line: `make export` and `make erase`."""
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -45,15 +46,21 @@ def _build_parser() -> argparse.ArgumentParser:
 
 
 async def _export(options: argparse.Namespace) -> int:
-    """Delete an incomplete file: it would look like a complete export."""
+    """Write a `.part` first: an incomplete zip would look like a complete export."""
     out: Path = options.out or Path(f"keepsake-{options.uid}.zip")
     part = out.with_name(f"{out.name}.part")
     async with sign_in(options.origin, options.uid) as client:
-        with part.open("wb") as file:
+        with _create_private(part) as file:
             await _download(client, file)
     part.replace(out)
     print(f"keepsake: {out} holds everything of {options.uid}")
     return 0
+
+
+def _create_private(path: Path) -> BinaryIO:
+    """Create a file that only this account can read, in place of an older one."""
+    path.unlink(missing_ok=True)
+    return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb")
 
 
 async def _download(client: httpx.AsyncClient, file: BinaryIO) -> None:

@@ -1,5 +1,6 @@
 """Account commands: export and erasure at the started product (P30)."""
 
+import stat
 import subprocess
 import sys
 import zipfile
@@ -29,6 +30,7 @@ def test_an_account_is_exported_and_erased_by_command(tmp_path: Path):
         search_result = alice.post("/v1/conversations/search", json={"query": "harbour"}).json()
 
     assert (export.returncode, erasure.returncode) == (0, 0)
+    assert stat.S_IMODE(out.stat().st_mode) == 0o600
     assert "conversations/harbour.json" in zipfile.ZipFile(out).namelist()
     assert "are erased" in erasure.stdout
     assert (remaining, search_result["hits"]) == ([], [])

@@ -1,11 +1,11 @@
 """Identity of the embedded world: development tokens, signed by a secret of the data directory."""
 
-import os
 import secrets
 from pathlib import Path
 
 from itsdangerous import BadData, URLSafeTimedSerializer
 
+from shared.adapters.embedded.data_folder import read_or_create
 from shared.domain.errors import Invalid, NotAuthenticated
 from shared.domain.ids import UserId, is_id
 
@@ -15,29 +15,8 @@ INVALID_TOKEN = "Invalid authorization token"  # noqa: S105  a message, no token
 
 
 def read_secret(data_dir: Path, name: str = "secret") -> bytes:
-    """Return 32 secret bytes of this data directory.
-
-    The first process creates the file, readable by its user only.
-    """
-    path = data_dir / name
-    if not path.exists():
-        data_dir.mkdir(parents=True, exist_ok=True)
-        _create_secret(path)
-    return path.read_bytes()
-
-
-def _create_secret(path: Path) -> None:
-    """Write the secret file, unless another process was first."""
-    draft = path.with_name(f"{path.name}.{secrets.token_hex(8)}")
-    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(descriptor, "wb") as file:
-        file.write(secrets.token_bytes(32))
-    try:
-        path.hardlink_to(draft)
-    except FileExistsError:
-        pass
-    finally:
-        draft.unlink()
+    """Return 32 secret bytes of this data directory, which the first process creates."""
+    return read_or_create(data_dir / name, lambda: secrets.token_bytes(32))
 
 
 class LocalIdentity:

@@ -7,10 +7,12 @@ import time
 import weakref
 from collections.abc import Callable
 from concurrent.futures import Executor, ThreadPoolExecutor
+from contextlib import suppress
 from contextvars import copy_context
 from pathlib import Path
 from typing import TypeVar
 
+from shared.adapters.embedded.data_folder import close_file, prepare_file, prepare_folder
 from shared.domain.errors import Unavailable
 
 T = TypeVar("T")
@@ -40,7 +42,7 @@ class SqliteDatabase:
     """
 
     def __init__(self, path: Path) -> None:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        _prepare_files(path)
         self._pending_schema: list[str] = []
         self._connections = _Connections(path)
         self._writer = ThreadPoolExecutor(1, thread_name_prefix="sqlite-writer")
@@ -114,6 +116,15 @@ class _Connections:
     def close(self) -> None:
         while self._all:
             self._all.pop().close()
+
+
+def _prepare_files(path: Path) -> None:
+    """Let no other account read the database; SQLite gives new files beside it the same mode."""
+    prepare_folder(path.parent)
+    prepare_file(path)
+    for beside in (path.with_name(f"{path.name}-wal"), path.with_name(f"{path.name}-shm")):
+        with suppress(FileNotFoundError):
+            close_file(beside)
 
 
 def _open(path: Path) -> sqlite3.Connection:
