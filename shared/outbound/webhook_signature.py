@@ -1,9 +1,13 @@
-"""Webhook signature: the headers of Standard Webhooks, with which an app verifies our calls."""
+"""Signatures of our calls to apps: Standard Webhooks over the body, and one over the whole request."""
 
+import base64
 import hashlib
+import hmac
 from datetime import datetime
 
 from shared.domain.app import App
+
+REQUEST_SIGNATURE_HEADER = "keepsake-signature"
 
 
 def build_message_id(*parts: str) -> str:
@@ -11,14 +15,47 @@ def build_message_id(*parts: str) -> str:
     return "msg_" + hashlib.sha256("|".join(parts).encode()).hexdigest()[:32]
 
 
-def sign(app: App, body: bytes, message_id: str, now: datetime) -> dict[str, str]:
-    """Sign id, time and body with every valid secret; a receiver needs one of them."""
+def sign(
+    app: App, message_id: str, now: datetime, *, method: str, url: str, body: bytes
+) -> dict[str, str]:
+    """Return the headers that sign a request with every valid secret; a receiver needs one of them.
+
+    `webhook-signature` covers id, time and body, as every library of Standard Webhooks checks;
+    `keepsake-signature` covers method, path and query as well.
+    """
     from standardwebhooks import Webhook
 
-    text = body.decode()
-    signatures = [Webhook(s).sign(message_id, now, text) for s in app.get_signing_secrets(now)]
+    secrets, text = app.get_signing_secrets(now), body.decode()
+    timestamp = str(int(now.timestamp()))
+    signed_content = _join_request(message_id, timestamp, method, url, body)
     return {
         "webhook-id": message_id,
-        "webhook-timestamp": str(int(now.timestamp())),
-        "webhook-signature": " ".join(signatures),
+        "webhook-timestamp": timestamp,
+        "webhook-signature": " ".join(Webhook(s).sign(message_id, now, text) for s in secrets),
+        REQUEST_SIGNATURE_HEADER: " ".join(_sign_request(s, signed_content) for s in secrets),
     }
+
+
+def _join_request(message_id: str, timestamp: str, method: str, url: str, body: bytes) -> bytes:
+    """Join what is signed. Only the target may hold a dot, so no two requests read the same."""
+    body_digest = hashlib.sha256(body).hexdigest()
+    return ".".join([message_id, timestamp, method, _read_target(url), body_digest]).encode()
+
+
+def _read_target(url: str) -> str:
+    """Return path and query as they stand in the request line: Egress sends them by the same rules.
+
+    An empty query has no question mark, because most servers do not show one.
+    """
+    import httpx
+
+    try:
+        path, _, query = httpx.URL(url).raw_path.decode().partition("?")
+    except httpx.InvalidURL:  # never sent: Egress refuses it with a reason
+        return ""
+    return f"{path}?{query}" if query else path
+
+
+def _sign_request(secret: str, content: bytes) -> str:
+    key = base64.b64decode(secret.removeprefix("whsec_"))
+    return "v1," + base64.b64encode(hmac.digest(key, content, "sha256")).decode()

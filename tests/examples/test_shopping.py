@@ -9,12 +9,14 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from standardwebhooks import Webhook
 from starlette.testclient import TestClient
 
 from examples.shopping.shop import ShoppingLists, ShoppingServer
 from infra.emulators.process import find_free_port, run_process
 from infra.local.routing import ROOT
+from shared.domain.app import App
+from shared.domain.ids import AppId, UserId
+from shared.outbound.webhook_signature import sign
 from tests.e2e.product import ask, run_product
 from tests.e2e.waiting import wait_until
 
@@ -27,25 +29,33 @@ def http() -> Iterator[TestClient]:
         yield client
 
 
-def build_signed_headers(body: str = "", *, call: str = "msg_1") -> dict[str, str]:
-    now = datetime.now(UTC)
-    return {
-        "webhook-id": call,
-        "webhook-timestamp": str(int(now.timestamp())),
-        "webhook-signature": Webhook(SECRET).sign(call, now, body),
-    }
+APP = App(
+    id=AppId("A1"),
+    owner=UserId("dev"),
+    name="Shopping list",
+    created_at=datetime(2026, 3, 2, tzinfo=UTC),
+    signing_secret=SECRET,
+)
+
+
+def build_signed_headers(
+    method: str, target: str, body: str = "", *, call: str = "msg_1"
+) -> dict[str, str]:
+    url, now = f"https://list.example.com{target}", datetime.now(UTC)
+    return sign(APP, call, now, method=method, url=url, body=body.encode())
 
 
 def add(http: TestClient, item: str, *, call: str) -> dict[str, str]:
     body = json.dumps({"uid": "alice", "item": item})
     result: dict[str, str] = http.post(
-        "/add", content=body, headers=build_signed_headers(body, call=call)
+        "/add", content=body, headers=build_signed_headers("POST", "/add", body, call=call)
     ).json()
     return result
 
 
 def read_list(http: TestClient) -> str:
-    response = http.get("/list", params={"uid": "alice"}, headers=build_signed_headers())
+    target = "/list?uid=alice"
+    response = http.get(target, headers=build_signed_headers("GET", target))
     return str(response.json()["result"])
 
 
@@ -63,7 +73,9 @@ def test_ticking_off_removes_an_item_and_reports_a_missing_one(http: TestClient)
     body = json.dumps({"uid": "alice", "item": "tea"})
 
     first, second = (
-        http.post("/tick-off", content=body, headers=build_signed_headers(body)).json()
+        http.post(
+            "/tick-off", content=body, headers=build_signed_headers("POST", "/tick-off", body)
+        ).json()
         for _ in range(2)
     )
 
@@ -79,10 +91,21 @@ def test_a_call_without_a_valid_signature_is_refused_t8(
     http: TestClient, signed_body: str | None
 ) -> None:
     body = json.dumps({"uid": "alice", "item": "poison"})
-    headers = {} if signed_body is None else build_signed_headers(signed_body)
+    headers = {} if signed_body is None else build_signed_headers("POST", "/add", signed_body)
 
     assert http.post("/add", content=body, headers=headers).status_code == 401
     assert read_list(http) == "The shopping list is empty."
+
+
+@pytest.mark.parametrize(
+    ("method", "target"), [("GET", "/list?uid=bob"), ("GET", "/list"), ("POST", "/list?uid=alice")]
+)
+def test_a_captured_header_opens_no_other_list_s7(
+    http: TestClient, method: str, target: str
+) -> None:
+    headers = build_signed_headers("GET", "/list?uid=alice")
+
+    assert http.request(method, target, headers=headers).status_code == 401
 
 
 def test_the_command_connects_the_app_also_after_a_restart(tmp_path: Path) -> None:

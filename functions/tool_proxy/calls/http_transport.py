@@ -40,7 +40,7 @@ class HttpTransport:
         app, tool = call.app, call.tool
         url, body = _encode(call, arguments)
         message_id = build_message_id(call.uid, app.id, tool.name, call.call_id)
-        signature = sign(app, body, message_id, self.clock.now())
+        signature = sign(app, message_id, self.clock.now(), method=tool.method, url=url, body=body)
         return EgressRequest(
             method=tool.method,
             url=url,

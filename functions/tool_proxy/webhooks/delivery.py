@@ -161,13 +161,12 @@ async def _load_unchanged(deps: ToolProxyDeps, delivery: WebhookDelivery) -> Con
 async def _post(
     deps: ToolProxyDeps, app: App, delivery: WebhookDelivery, body: bytes
 ) -> DeliveryResult:
+    url = with_query(app.external_integration.webhook_url or "", {"uid": delivery.uid})
+    signature = sign(app, delivery.id, deps.clock.now(), method="POST", url=url, body=body)
     request = EgressRequest(
         method="POST",
-        url=with_query(app.external_integration.webhook_url or "", {"uid": delivery.uid}),
-        headers={
-            "Content-Type": "application/json",
-            **sign(app, body, delivery.id, deps.clock.now()),
-        },
+        url=url,
+        headers={"Content-Type": "application/json", **signature},
         body=body,
         timeout_s=TIMEOUT_S,
         is_body_needed=False,
