@@ -122,6 +122,7 @@ class GuardedEgress:
             headers=_build_headers(target, request),
             content=request.body,
             extensions={
+                "target": target.path.encode(),  # as it was signed; httpx may write it differently
                 "sni_hostname": target.host.strip("[]"),
                 "timeout": httpx.Timeout(request.timeout_s, connect=_CONNECT_TIMEOUT_S).as_dict(),
             },

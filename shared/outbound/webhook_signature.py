@@ -6,6 +6,7 @@ import hmac
 from datetime import datetime
 
 from shared.domain.app import App
+from shared.security.egress_rules import read_request_target
 
 REQUEST_SIGNATURE_HEADER = "keepsake-signature"
 
@@ -39,21 +40,7 @@ def sign(
 def _join_request(message_id: str, timestamp: str, method: str, url: str, body: bytes) -> bytes:
     """Join what is signed. Only the target may hold a dot, so no two requests read the same."""
     body_digest = hashlib.sha256(body).hexdigest()
-    return ".".join([message_id, timestamp, method, _read_target(url), body_digest]).encode()
-
-
-def _read_target(url: str) -> str:
-    """Return path and query as they stand in the request line: Egress sends them by the same rules.
-
-    An empty query has no question mark, because most servers do not show one.
-    """
-    import httpx
-
-    try:
-        path, _, query = httpx.URL(url).raw_path.decode().partition("?")
-    except httpx.InvalidURL:  # never sent: Egress refuses it with a reason
-        return ""
-    return f"{path}?{query}" if query else path
+    return ".".join([message_id, timestamp, method, read_request_target(url), body_digest]).encode()
 
 
 def _sign_request(secret: str, content: bytes) -> str:

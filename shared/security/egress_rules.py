@@ -7,6 +7,7 @@ import ipaddress
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from urllib.parse import quote
 
 from shared.domain.errors import NotAllowed
 from shared.domain.value import value
@@ -16,6 +17,8 @@ _URL = re.compile(
     r'(?P<path>([/?][!-"$-\[\]-~]*)?)',  # printable ASCII without # and backslash
     re.ASCII | re.IGNORECASE,  # without ASCII, K matches the Kelvin sign
 )
+_URL_SIGNS = "!$%&'()*+,/:;=?@[]~"
+"""Signs that stand in a URL as they are; others, such as quotes and braces, are encoded."""
 _LABEL = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")
 _TOP_LEVEL = re.compile(r"[a-z]{2,63}|xn--[a-z0-9-]{1,59}")
 _LOCAL_NAMES = frozenset(
@@ -94,7 +97,10 @@ Origin = tuple[str, str, int]
 
 @value
 class Target:
-    """A parsed URL. A `trusted` one is of a development origin and may be local."""
+    """A parsed URL. A `trusted` one is of a development origin and may be local.
+
+    `path` is path and query exactly as they are sent; an empty query has no question mark.
+    """
 
     scheme: str
     host: str
@@ -198,18 +204,24 @@ def _is_public(ip: ipaddress.IPv4Address | ipaddress.IPv6Address) -> bool:
     return not isatap and not any(ip in network for network in _REFUSED_V6)
 
 
+def read_request_target(url: str) -> str:
+    """Return path and query as Egress sends them; empty for an address that it refuses."""
+    target = _parse_url(url)
+    return target.path if target else ""
+
+
 def _parse_url(url: str) -> Target | None:
     match = _URL.fullmatch(url)
     if match is None or len(url) > MAX_URL_CHARS:
         return None
     scheme = match["scheme"].lower()
     port = int(match["port"] or {"http": 80, "https": 443}[scheme])
-    path = match["path"]
+    path, _, query = quote(match["path"], safe=_URL_SIGNS).partition("?")
     return Target(
         scheme=scheme,
         host=match["host"].lower(),
         port=port,
-        path=path if path.startswith("/") else f"/{path}",
+        path=f"{path or '/'}?{query}" if query else path or "/",
     )
 
 

@@ -4,11 +4,9 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from urllib.parse import urlencode
 
-import httpx
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
@@ -18,6 +16,7 @@ from shared.domain.app import App, RetiredSecret
 from shared.domain.ids import AppId, UserId
 from shared.outbound.webhook_signature import sign
 from shared.ports import EgressRequest
+from shared.security.egress_rules import read_request_target
 from tests.servers import run_server
 
 NOW = datetime.now(UTC)  # a receiver compares the signature's time with now
@@ -26,7 +25,7 @@ OLD_SECRET = "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD"
 APP = App(id=AppId("A1"), owner=UserId("dev"), name="Notes", created_at=NOW, signing_secret=SECRET)
 
 methods = st.sampled_from(["GET", "POST", "PUT", "PATCH", "DELETE"])
-targets = st.text("ab./?&=%+|~:é€ ", max_size=20).map(lambda text: "/" + text.replace(" ", "%20"))
+targets = st.text("ab./?&=%+|~:{", max_size=20).map("/{}".format)
 requests = st.tuples(methods, targets, st.binary(max_size=20).map(lambda data: data.hex().encode()))
 
 
@@ -35,16 +34,11 @@ def sign_request(method: str, target: str, body: bytes, app: App = APP) -> dict[
     return sign(app, "msg_1", NOW, method=method, url=url, body=body)
 
 
-def read_wire_target(target: str) -> str:
-    url = httpx.URL(f"https://notes.example.com{target}")
-    path = url.raw_path.partition(b"?")[0].decode()
-    return f"{path}?{url.query.decode()}" if url.query else path
-
-
 @given(signed=requests, received=requests)
 def test_a_captured_header_fails_for_any_other_call_s7(signed, received):
     (method, target, body), (other_method, other_target, other_body) = signed, received
-    wire_target, other_wire_target = read_wire_target(target), read_wire_target(other_target)
+    urls = [f"https://notes.example.com{path}" for path in (target, other_target)]
+    wire_target, other_wire_target = map(read_request_target, urls)
     assume((method, wire_target, body) != (other_method, other_wire_target, other_body))
     headers = sign_request(method, target, body)
 
@@ -109,7 +103,6 @@ async def test_the_signed_target_is_the_one_on_the_wire_s7(target):
     async def record(scope: Scope, receive: Receive, send: Send) -> None:
         path, query = scope["raw_path"].decode(), scope["query_string"].decode()
         received.append(f"{path}?{query}" if query else path)
-        await Request(scope, receive).body()
         await Response()(scope, receive, send)
 
     with run_server(record) as origin:
