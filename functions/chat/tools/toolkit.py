@@ -194,7 +194,8 @@ class _CallResult:
 
 
 def _build_failure(text: str) -> _CallResult:
-    return _CallResult(render=render_fixed(f"Error: {text}"), failed=True)
+    error = text if text.startswith("Error") else f"Error: {text}"
+    return _CallResult(render=render_fixed(error), failed=True)
 
 
 def _build_skipped(text: str) -> _CallResult:

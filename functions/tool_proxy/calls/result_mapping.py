@@ -8,10 +8,8 @@ from functions.tool_proxy.calls.failures import CallFailed
 from functions.tool_proxy.ports import OutgoingCall
 from shared.domain.app import App
 from shared.outbound.addresses import with_query
-from shared.outbound.untrusted_text import sanitize_reason, sanitize_text
+from shared.outbound.untrusted_text import sanitize_error, sanitize_reason, sanitize_result
 from shared.ports import EgressResponse
-
-MAX_TEXT_CHARS = 20_000
 
 
 def to_model_text(call: OutgoingCall, response: EgressResponse) -> str:
@@ -26,16 +24,17 @@ def to_model_text(call: OutgoingCall, response: EgressResponse) -> str:
         reason = _extract_reason(response) or _describe_status(status)
         message = f"Error calling {call.tool.name}: HTTP {status} - {reason}"
         raise CallFailed(message, error=error, is_down=status >= 500)
-    return _to_success_text(response)[:MAX_TEXT_CHARS]
+    return _to_success_text(_parse_body(response))
 
 
-def _to_success_text(response: EgressResponse) -> str:
-    content = _parse_body(response)
+def _to_success_text(content: Any) -> str:
     if isinstance(content, dict):
-        for name, prefix in (("result", ""), ("message", ""), ("error", "Error: ")):
+        for name in ("result", "message"):
             if content.get(name) is not None:
-                return prefix + _to_text(content[name])
-    return _to_text(content)
+                return sanitize_result(_to_text(content[name]))
+        if content.get("error") is not None:
+            return f"Error: {sanitize_error(_to_text(content['error'])) or 'no reason given'}"
+    return sanitize_result(_to_text(content))
 
 
 def _build_connect_text(app: App, response: EgressResponse, url: str | None) -> str:
@@ -82,7 +81,7 @@ def _parse_body(response: EgressResponse) -> Any:
 
 
 def _to_text(content: Any) -> str:
-    return sanitize_text(content if isinstance(content, str) else to_compact_json(content))
+    return content if isinstance(content, str) else to_compact_json(content)
 
 
 def to_compact_json(content: Any) -> str:

@@ -3,10 +3,9 @@
 from typing import TYPE_CHECKING, assert_never
 
 from functions.tool_proxy.calls.failures import CallFailed
-from functions.tool_proxy.calls.result_mapping import MAX_TEXT_CHARS, to_compact_json
+from functions.tool_proxy.calls.result_mapping import to_compact_json
 from shared.domain.app import ChatTool
-from shared.outbound.untrusted_text import sanitize_reason
-from shared.security.visible_text import strip_invisible
+from shared.outbound.untrusted_text import sanitize_reason, sanitize_result
 
 if TYPE_CHECKING:
     from mcp_types import CallToolResult, ContentBlock
@@ -20,7 +19,7 @@ def to_model_text(tool: ChatTool, result: "CallToolResult") -> str:
         raise CallFailed(message, error="isError")
     if not text and result.structured_content is not None:
         text = to_compact_json(result.structured_content)
-    return strip_invisible(text)[:MAX_TEXT_CHARS]
+    return sanitize_result(text)
 
 
 def _to_text(content: "ContentBlock") -> str:

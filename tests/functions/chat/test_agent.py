@@ -601,3 +601,13 @@ async def test_the_result_of_a_tool_search_makes_no_later_call_need_confirmation
         events = await collect_events(build_agent(model, build_tool("a", return_tool)))
 
     assert [e.output for e in events if isinstance(e, ToolEnded)] == ["b", "echo {}"]
+
+
+async def test_a_failure_that_calls_itself_an_error_is_called_so_once_t6() -> None:
+    async def raise_failure(_: Mapping[str, Any]) -> ResultRenderer:
+        raise ToolFailed("Error calling find: HTTP 500 - boom")
+
+    with ScriptedModel(script_calls(("a", {})), script_answer("ok")) as model:
+        await collect_events(build_agent(model, build_tool("a", raise_failure)))
+
+    assert model.calls[1].messages[-1].text == "Error calling find: HTTP 500 - boom"

@@ -5,10 +5,11 @@ from dataclasses import replace
 import pytest
 
 from functions.tool_proxy.calls.failures import CallFailed
-from functions.tool_proxy.calls.result_mapping import MAX_TEXT_CHARS, to_model_text
+from functions.tool_proxy.calls.result_mapping import to_model_text
 from functions.tool_proxy.ports import OutgoingCall
 from shared.domain.app import App, ChatTool, ExternalIntegration
 from shared.domain.ids import AppId, UserId
+from shared.outbound.untrusted_text import MAX_RESULT_CHARS
 from shared.ports import EgressResponse
 from tests.fakes import FixedClock
 
@@ -47,8 +48,8 @@ def build_response(status: int, body: str) -> EgressResponse:
         (200, '{"result": "Fo\\u202eund\\udb40\\udc49."}', "Found."),
         (200, "{broken", "{broken"),
         (200, "", ""),
-        (200, "[" * 100_000, "[" * MAX_TEXT_CHARS),
-        (200, "x" * 50_000, "x" * MAX_TEXT_CHARS),
+        (200, "[" * 100_000, "[" * MAX_RESULT_CHARS),
+        (200, "x" * 50_000, "x" * MAX_RESULT_CHARS),
         (201, '{"result": "Created."}', "Created."),
         (202, '{"message": "Later."}', "Later."),
         (204, "", ""),

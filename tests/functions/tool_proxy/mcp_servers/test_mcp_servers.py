@@ -11,10 +11,10 @@ import anyio.to_thread
 import mcp_types as types
 import pytest
 
-from functions.tool_proxy.calls.result_mapping import MAX_TEXT_CHARS
 from functions.tool_proxy.registry.manifest import MAX_TOOLS
 from shared.domain.app import ChatTool
 from shared.domain.errors import ToolFailed, ToolRefused
+from shared.outbound.untrusted_text import MAX_RESULT_CHARS
 from tests.fixtures.mcp_servers import McpServersFixture, open_mcp_servers_fixture
 from tests.servers import run_server
 from tests.servers.mcp_server import FIND_TOOL, NotesMcp
@@ -226,7 +226,7 @@ async def test_a_long_answer_is_truncated_t19(world, url, notes):
     notes.result = build_result(build_text("x" * 500_000))
     app_id = await world.add_and_install(url)
 
-    assert await world.call(app_id, q="milk") == "x" * MAX_TEXT_CHARS
+    assert await world.call(app_id, q="milk") == "x" * MAX_RESULT_CHARS
 
 
 async def test_an_error_in_the_result_is_a_failed_call_t19(world, url, notes):
