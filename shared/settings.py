@@ -1,6 +1,7 @@
 """Settings from the environment, which nothing else reads. Raises SettingsError at start."""
 
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import field
 from pathlib import Path
@@ -47,6 +48,8 @@ class Settings:
     host: str = "127.0.0.1"
     port: int = 8080
     allow_remote: bool = False
+    local_key: str | None = None
+    local_password: str | None = None
     project: str = "keepsake-local"
     openai_api_key: str | None = None
     openai_base_url: str = DEFAULT_OPENAI_URL
@@ -88,6 +91,8 @@ class Settings:
             host=env.get("HOST", "127.0.0.1"),
             port=port,
             allow_remote=env.get("ALLOW_REMOTE") == "1",
+            local_key=env.get("LOCAL_KEY") or None,
+            local_password=env.get("LOCAL_PASSWORD") or None,
             project=env.get("GOOGLE_CLOUD_PROJECT", "keepsake-local"),
             openai_api_key=env.get("OPENAI_API_KEY") or None,
             openai_base_url=env.get("OPENAI_BASE_URL", DEFAULT_OPENAI_URL),
@@ -183,7 +188,21 @@ def _find_errors(env: Mapping[str, str]) -> list[str]:
     ]
     if not _is_port(env.get("PORT", "8080")):
         errors.append(f"PORT={env['PORT']!r}: want a number up to 65535")
-    return errors + _find_model_errors(env) + _find_account_errors(env)
+    return errors + _find_sign_in_errors(env) + _find_model_errors(env) + _find_account_errors(env)
+
+
+def _find_sign_in_errors(env: Mapping[str, str]) -> list[str]:
+    errors = [
+        f"{name}: use ASCII letters, digits and signs, without spaces: it is sent in a header"
+        for name in ("LOCAL_KEY", "LOCAL_PASSWORD")
+        if not re.fullmatch(r"[!-~]*", env.get(name, ""))
+    ]
+    if env.get("ALLOW_REMOTE") == "1" and not env.get("LOCAL_PASSWORD"):
+        errors.append(
+            "LOCAL_PASSWORD is missing: with ALLOW_REMOTE=1 others reach this server, and sign in "
+            "with it"
+        )
+    return errors
 
 
 def _find_model_errors(env: Mapping[str, str]) -> list[str]:

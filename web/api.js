@@ -5,8 +5,8 @@ import { events } from "./stream.js";
 
 const MAX_QUERY = 1000; // characters the search accepts
 
-export async function signIn(uid) {
-  const { token } = await json("POST", "/local/token", { body: { uid } });
+export async function signIn(uid, key) {
+  const { token } = await json("POST", "/local/token", { body: { uid }, headers: { "X-Local-Key": key } });
   return token;
 }
 

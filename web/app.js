@@ -2,6 +2,7 @@
 
 import { connect, signIn } from "./api.js";
 import { find, onSubmit, say } from "./dom.js";
+import { forgetKey, loadKey, storeKey, takeKeyFromAddress } from "./local_key.js";
 import { startAccount } from "./views/account.js";
 import { startApps } from "./views/apps.js";
 import { startChat } from "./views/chat.js";
@@ -20,6 +21,8 @@ import { startTimeline } from "./views/timeline.js";
 const SESSION = "keepsake.session";
 
 function start() {
+  readAddress();
+  window.addEventListener("hashchange", readAddress);
   onSubmit(find("#sign-in"), onSignIn);
   find("#sign-out").addEventListener("click", signOut);
   const saved = sessionStorage.getItem(SESSION);
@@ -27,16 +30,33 @@ function start() {
   else find("#welcome").hidden = false;
 }
 
+// The printed address has the key in its fragment; without a key, the form asks for it.
+function readAddress() {
+  takeKeyFromAddress();
+  showKeyField(!loadKey());
+}
+
+function showKeyField(shown) {
+  find("#key-field").hidden = !shown;
+  find("#local-key").required = shown;
+}
+
 async function onSignIn() {
   const problem = find("#sign-in .problem");
   const uid = find("#uid").value.trim();
+  const key = find("#local-key").value || loadKey();
   say(problem, "");
   try {
-    const session = { uid, token: await signIn(uid) };
+    const session = { uid, token: await signIn(uid, key) };
+    storeKey(key);
+    find("#local-key").value = "";
     sessionStorage.setItem(SESSION, JSON.stringify(session));
     open(session);
   } catch (error) {
     say(problem, error.message);
+    if (error.status !== 401) return;
+    forgetKey();
+    showKeyField(true);
   }
 }
 

@@ -13,6 +13,8 @@ import httpx
 import uvicorn
 
 from examples.shopping.shop import MANIFEST, ShoppingLists, ShoppingServer
+from infra.local.local_key import build_key_header
+from shared.settings import Settings, SettingsError
 
 QUESTIONS = ("Please add oat milk to the shopping list.", "What is on the shopping list?")
 
@@ -37,6 +39,9 @@ def main() -> int:
         return 1
     except httpx.HTTPStatusError as status_error:
         print_status(f"{options.origin} refused: {status_error.response.json()['detail']}")
+        return 1
+    except SettingsError as settings_error:
+        print_status(str(settings_error))
         return 1
     except OSError as socket_error:
         print_status(f"cannot listen on {url} ({socket_error.strerror}): stop what uses it")
@@ -82,9 +87,11 @@ def ask(owner: httpx.Client, question: str) -> str:
 
 @contextlib.contextmanager
 def _sign_in(origin: str, uid: str) -> Iterator[httpx.Client]:
-    """Sign in with a development token."""
+    """Sign in with the local key of this account."""
     with httpx.Client(base_url=origin, timeout=60, trust_env=False) as client:
-        response = client.post("/local/token", json={"uid": uid}).raise_for_status()
+        headers = build_key_header(Settings.from_env())
+        response = client.post("/local/token", json={"uid": uid}, headers=headers)
+        response.raise_for_status()
         client.headers["Authorization"] = f"Bearer {response.json()['token']}"
         yield client
 

@@ -8,6 +8,11 @@ from contextlib import aclosing, closing, suppress
 from dataclasses import dataclass
 from typing import Any, Self
 
+import httpx
+
+from infra.bench.processes import LOCAL_KEY
+from infra.local.local_key import HEADER
+
 _TIMEOUT_S = 120
 
 
@@ -87,8 +92,10 @@ def _build_head(port: int, method: str, path: str, body: Any, token: str) -> byt
 
 
 async def sign_in(port: int, uid: str) -> str:
-    response = await request(port, "POST", "/local/token", {"uid": uid})
-    return str(response.json["token"])
+    """Return a token of this user, from a server that this process started."""
+    async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", trust_env=False) as http:
+        answer = await http.post("/local/token", json={"uid": uid}, headers={HEADER: LOCAL_KEY})
+        return str(answer.raise_for_status().json()["token"])
 
 
 async def ask(port: int, text: str, *, token: str = "") -> TimedResponse:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import secrets
 import signal
 import socket
 import subprocess
@@ -15,6 +16,8 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parents[2]
+LOCAL_KEY = secrets.token_urlsafe()
+"""The local key of every server that this process starts."""
 _START_TIMEOUT_S = 30
 
 
@@ -140,7 +143,7 @@ def run_keepsake(model: ServerProcess) -> Iterator[ServerProcess]:
 def run_keepsake_on(data: Path, **variables: str) -> Iterator[ServerProcess]:
     """Run the local server on the files in `data`."""
     port = find_free_port()
-    env = {"PORT": str(port), "DATA_DIR": str(data), **variables}
+    env = {"PORT": str(port), "DATA_DIR": str(data), "LOCAL_KEY": LOCAL_KEY, **variables}
     with run_module("infra.local", port=port, env=env) as server:
         yield server
 

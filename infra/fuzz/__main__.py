@@ -11,7 +11,8 @@ from pathlib import Path
 
 import httpx
 
-from infra.bench.processes import ROOT, build_environment, run_keepsake_on
+from infra.bench.processes import LOCAL_KEY, ROOT, build_environment, run_keepsake_on
+from infra.local.local_key import HEADER
 
 CONFIG = Path(__file__).with_name("schemathesis.toml")
 LOG = ROOT / ".cache/fuzz.log"
@@ -94,8 +95,8 @@ def _create_callers(origin: str) -> dict[str, str]:
 @contextmanager
 def _sign_in(origin: str, uid: str) -> Iterator[httpx.Client]:
     with httpx.Client(base_url=origin, timeout=60, trust_env=False) as client:
-        token = client.post("/local/token", json={"uid": uid}).raise_for_status().json()["token"]
-        client.headers["Authorization"] = f"Bearer {token}"
+        answer = client.post("/local/token", json={"uid": uid}, headers={HEADER: LOCAL_KEY})
+        client.headers["Authorization"] = f"Bearer {answer.raise_for_status().json()['token']}"
         yield client
 
 

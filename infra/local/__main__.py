@@ -11,12 +11,14 @@ import socket
 import sys
 from collections.abc import Generator
 from contextlib import contextmanager
+from urllib.parse import quote
 
 import httpx
 import uvicorn
 from starlette.types import ASGIApp
 
 from infra.local.gateway import build_internal_app, build_public_app, is_loopback, list_served_hosts
+from infra.local.local_key import LocalKey, LocalKeyCheck, open_local_key
 from infra.local.queue_worker import HttpDelivery, QueueWorker
 from infra.local.routing import load_entry_points
 from shared import telemetry, wiring
@@ -46,10 +48,11 @@ def main() -> int:
     try:
         settings = Settings.from_env()
         _check_settings(settings)
+        key = _open_key(settings)
         front = _open_public_port(settings)
         back = listen("127.0.0.1", 0)
         _set_environment(settings, back)
-        asyncio.run(_serve(settings, front, back))
+        asyncio.run(_serve(settings, key, front, back))
     except (SettingsError, LayoutMismatch) as error:
         print(f"keepsake: {error}", file=sys.stderr)
         return 2
@@ -59,21 +62,26 @@ def main() -> int:
 def _check_settings(settings: Settings) -> None:
     """Check now what the functions need at their first request. Raises SettingsError."""
     try:
-        read_secret(settings.data_dir)
-    except OSError as error:
-        raise SettingsError(f"DATA_DIR={settings.data_dir}: {error.strerror}") from error
-    try:
         EgressRules(dev_origins=settings.egress_dev_origins)
     except ValueError as error:
         raise SettingsError(f"EGRESS_DEV_ORIGINS: {error}") from error
+
+
+def _open_key(settings: Settings) -> LocalKey:
+    """Make the secrets of the data folder, or read them. Raises SettingsError."""
+    try:
+        read_secret(settings.data_dir)
+        return open_local_key(settings)
+    except OSError as error:
+        raise SettingsError(f"DATA_DIR={settings.data_dir}: {error.strerror}") from error
 
 
 def _open_public_port(settings: Settings) -> socket.socket:
     """Open the public port. Raises SettingsError that says what to do."""
     if not is_loopback(settings.host) and not settings.allow_remote:
         raise SettingsError(
-            f"HOST={settings.host} is reachable from outside and development tokens protect "
-            "nothing there: set ALLOW_REMOTE=1 if you mean it"
+            f"HOST={settings.host} is reachable from outside, where only a LOCAL_PASSWORD "
+            "protects your data: set ALLOW_REMOTE=1 if you mean it"
         )
     try:
         return listen(settings.host, settings.port)
@@ -107,20 +115,23 @@ def _to_url(listener: socket.socket) -> str:
     return f"http://127.0.0.1:{listener.getsockname()[1]}"
 
 
-async def _serve(settings: Settings, front: socket.socket, back: socket.socket) -> None:
+async def _serve(
+    settings: Settings, key: LocalKey, front: socket.socket, back: socket.socket
+) -> None:
     """Run both servers and the queue worker; on a signal stop them in the order of their needs."""
     telemetry.configure()
     functions = load_entry_points()
     identity = LocalIdentity(read_secret(settings.data_dir))
     hosts = list_served_hosts(settings.host)
-    outer = _build_server(build_public_app(functions, identity, hosts=hosts))
+    key_check = LocalKeyCheck(key, wiring.clock())
+    outer = _build_server(build_public_app(functions, identity, key_check, hosts=hosts))
     inner = _build_server(build_internal_app(functions))
     _stop_on_signal(outer)
     await wiring.queue().recover()
     async with httpx.AsyncClient() as client, asyncio.TaskGroup() as tasks:
         tasks.create_task(inner.serve([back]))
         worker = tasks.create_task(_build_queue_worker(settings, client, _to_url(back)).run())
-        _print_greeting(settings)
+        _print_greeting(settings, key)
         await outer.serve([front])
         worker.cancel()
         inner.should_exit = True
@@ -135,6 +146,7 @@ def _build_server(app: ASGIApp) -> _NoSignalServer:
             log_level="warning",
             access_log=False,
             server_header=False,
+            proxy_headers=False,  # they would let a local process choose its address
             timeout_graceful_shutdown=GRACE_S,
             h11_max_incomplete_event_size=MAX_HEAD_BYTES,
         )
@@ -162,10 +174,10 @@ def _stop_on_signal(server: uvicorn.Server) -> None:
         asyncio.get_running_loop().add_signal_handler(number, stop)
 
 
-def _print_greeting(settings: Settings) -> None:
+def _print_greeting(settings: Settings, key: LocalKey) -> None:
     model = wiring.model().name("agent")
     print(
-        f"keepsake: http://{settings.host}:{settings.port} · data in {settings.data_dir} · "
+        f"keepsake: {_build_address(settings, key)} · data in {settings.data_dir} · "
         f"model {model} · stop with Ctrl-C",
         flush=True,
     )
@@ -175,6 +187,12 @@ def _print_greeting(settings: Settings) -> None:
             "of writing answers",
             flush=True,
         )
+
+
+def _build_address(settings: Settings, key: LocalKey) -> str:
+    """Build the console's address; its fragment, which no browser sends, has the key."""
+    origin = f"http://{settings.host}:{settings.port}"
+    return origin if key.is_password else f"{origin}/#key={quote(key.secret, safe='')}"
 
 
 if __name__ == "__main__":

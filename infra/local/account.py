@@ -10,7 +10,8 @@ from typing import BinaryIO
 import anyio
 import httpx
 
-from infra.local.import_ import sign_in
+from infra.local.sign_in import describe_refusal, sign_in
+from shared.settings import SettingsError
 
 POLL_S = 0.3
 
@@ -25,7 +26,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except httpx.TransportError:
         print(f"keepsake: nothing answers at {options.origin}: start it with make run")
     except httpx.HTTPStatusError as error:
-        print(f"keepsake: {options.origin} refused: {error.response.text}")
+        print(f"keepsake: {describe_refusal(options.origin, error)}")
+    except SettingsError as error:
+        print(f"keepsake: {error}")
     except KeyboardInterrupt:
         print("\nkeepsake: stopped; run it again")
     return 1

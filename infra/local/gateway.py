@@ -14,12 +14,13 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from infra.local.local_key import HEADER, LocalKeyCheck
 from infra.local.routing import ROOT, EntryPoint, to_starlette_path
 from shared.adapters.embedded.local_identity import LocalIdentity
-from shared.domain.errors import Invalid
+from shared.domain.errors import Invalid, NotAuthenticated, TooMany
 from shared.domain.ids import UserId
 from shared.edge.http import handle_http_exception
-from shared.edge.problems import build_problem
+from shared.edge.problems import build_problem, to_problem
 
 SECURITY_HEADERS = (
     (
@@ -40,11 +41,15 @@ class TokenRequest(BaseModel):
 
 
 def build_public_app(
-    functions: Sequence[EntryPoint], identity: LocalIdentity, *, hosts: Sequence[str]
+    functions: Sequence[EntryPoint],
+    identity: LocalIdentity,
+    key_check: LocalKeyCheck,
+    *,
+    hosts: Sequence[str],
 ) -> ASGIApp:
     """Serve every public path of infra/routes.json on one origin, with the console."""
     routes: list[Any] = [
-        Route("/local/token", _build_token_endpoint(identity), methods=["POST"]),
+        Route("/local/token", _build_token_endpoint(identity, key_check), methods=["POST"]),
         Route("/healthz", _report_health),
     ]
     for function in functions:
@@ -70,8 +75,12 @@ def load_entry_point(function: EntryPoint) -> ASGIApp:
     return app
 
 
-def _build_token_endpoint(identity: LocalIdentity) -> Any:
+def _build_token_endpoint(identity: LocalIdentity, key_check: LocalKeyCheck) -> Any:
     async def issue_token(request: Request) -> Response:
+        try:
+            key_check.check(request.headers.get(HEADER, ""), _read_address(request))
+        except (NotAuthenticated, TooMany) as error:
+            return to_problem(error)
         length = request.headers.get("content-length", "")
         if not length.isdigit() or int(length) > MAX_TOKEN_REQUEST_BYTES:
             return build_problem(413, "A request for a token is small, and says how long it is.")
@@ -82,6 +91,10 @@ def _build_token_endpoint(identity: LocalIdentity) -> Any:
             return build_problem(422, 'Send {"uid": "…"}: 1 to 64 of A-Z a-z 0-9 _ -')
 
     return issue_token
+
+
+def _read_address(request: Request) -> str:
+    return request.client.host if request.client else ""
 
 
 async def _report_health(_: Request) -> Response:

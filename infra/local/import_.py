@@ -5,8 +5,7 @@ import glob
 import sys
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Iterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
@@ -18,12 +17,13 @@ import httpx
 from functions.process_conversation.imports.files import GENERATED_ID_PREFIX, SUFFIXES, parse_file
 from functions.process_conversation.imports.transcript_turn import UnreadableFile
 from functions.process_conversation.library.conversation_schemas import ConversationIn
+from infra.local.sign_in import describe_refusal, sign_in
 from shared.domain.errors import Unavailable
 from shared.resilience.retry import retry
+from shared.settings import SettingsError
 
 MAX_CONCURRENT = 8
 MAX_ATTEMPTS = 6
-REQUEST_TIMEOUT_S = 30
 BAR_CHARS = 30
 MAX_FILE_BYTES = 268_435_456
 RETRY_STATUSES = frozenset({429, 502, 503, 504})
@@ -62,7 +62,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except httpx.TransportError:
         print(f"keepsake: nothing answers at {options.origin}: start it with make run")
     except httpx.HTTPStatusError as error:
-        print(f"keepsake: {options.origin} refused: {error.response.text}")
+        print(f"keepsake: {describe_refusal(options.origin, error)}")
+    except SettingsError as error:
+        print(f"keepsake: {error}")
     except KeyboardInterrupt:
         print("\nkeepsake: stopped; run it again to go on, nothing is doubled")
     return 1
@@ -101,15 +103,6 @@ async def _import(options: argparse.Namespace, paths: Sequence[Path]) -> int:
                 f"keepsake: completed in {duration_s:.1f} s, {len(progress.ids) / duration_s:.0f} a second"
             )
     return 1 if progress.failures or not paths else 0
-
-
-@asynccontextmanager
-async def sign_in(origin: str, uid: str) -> AsyncIterator[httpx.AsyncClient]:
-    async with httpx.AsyncClient(base_url=origin, timeout=REQUEST_TIMEOUT_S) as client:
-        answer = await client.post("/local/token", json={"uid": uid})
-        answer.raise_for_status()
-        client.headers["Authorization"] = f"Bearer {answer.json()['token']}"
-        yield client
 
 
 async def _send_all(client: httpx.AsyncClient, paths: Sequence[Path], progress: Progress) -> None:

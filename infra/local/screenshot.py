@@ -1,6 +1,7 @@
 """Screenshots for the README: `python -m infra.local.screenshot` writes docs/*.png."""
 
 import json
+import secrets
 import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -16,6 +17,7 @@ SEARCH_PICTURE = ROOT / "docs/search.png"
 APPS_PICTURE = ROOT / "docs/apps.png"
 CONVERSATIONS = Path(__file__).with_name("screenshot.json")
 QUESTIONS = ("How much is the pottery course?", "What did Nora say about the lake house?")
+LOCAL_KEY = secrets.token_urlsafe()
 EXAMPLE_CALLS = 2
 """The number of questions that the example asks."""
 
@@ -33,7 +35,7 @@ def main() -> int:
 
 
 def _picture_the_library(browser: Browser, folder: Path) -> None:
-    with run_product(folder) as origin:
+    with run_product(folder, LOCAL_KEY=LOCAL_KEY) as origin:
         page = _open_page(browser, origin)
         for position, conversation in enumerate(json.loads(CONVERSATIONS.read_text())):
             _add_conversation(page, conversation)
@@ -50,8 +52,10 @@ def _picture_the_library(browser: Browser, folder: Path) -> None:
 def _picture_the_apps(browser: Browser, folder: Path) -> None:
     """Show the example to its developer, after it was called."""
     port = find_free_port()
-    with run_product(folder, EGRESS_DEV_ORIGINS=f"http://127.0.0.1:{port}") as origin:
-        example = [sys.executable, "-m", "examples.shopping", "--origin", origin]
+    settings = {"EGRESS_DEV_ORIGINS": f"http://127.0.0.1:{port}", "LOCAL_KEY": LOCAL_KEY}
+    with run_product(folder, **settings) as origin:
+        command = ["env", f"LOCAL_KEY={LOCAL_KEY}", sys.executable, "-m", "examples.shopping"]
+        example = [*command, "--origin", origin]
         log = folder / "example.log"
         with run_server([*example, "--port", str(port)], port=port, log=log, cwd=ROOT):
             page = _open_page(browser, origin)
@@ -67,7 +71,7 @@ def _open_page(browser: Browser, origin: str) -> Page:
     page = browser.new_page(
         viewport={"width": 1280, "height": 800}, locale="en-GB", timezone_id="Europe/Berlin"
     )
-    page.goto(origin)
+    page.goto(f"{origin}/#key={LOCAL_KEY}")
     page.get_by_label("Who are you?").fill("alice")
     page.get_by_role("button", name="Sign in").click()
     page.locator(".message.ai").first.wait_for()

@@ -13,7 +13,10 @@ import httpx
 from infra.emulators.process import find_free_port, run_process
 from infra.local.routing import ROOT
 from tests.e2e.waiting import wait_until
+from tests.local_key import KEY_HEADER, LOCAL_KEY
 from tests.old_app import RenderedAnswer, parse_as_fixed_app
+
+EXIT_TIMEOUT_S = 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,14 +30,18 @@ class Product:
     def client(self, uid: str) -> Iterator[httpx.Client]:
         """Sign in, and yield a client that is that user."""
         with httpx.Client(base_url=self.origin, timeout=30) as client:
-            token = client.post("/local/token", json={"uid": uid}).json()["token"]
-            client.headers["Authorization"] = f"Bearer {token}"
+            answer = client.post("/local/token", json={"uid": uid}, headers=KEY_HEADER)
+            client.headers["Authorization"] = f"Bearer {answer.raise_for_status().json()['token']}"
             yield client
 
 
 def build_command(**environment: str) -> Sequence[str]:
-    """Return how `make run` starts it, without the model key of the environment."""
-    settings = [f"{name}={value}" for name, value in environment.items()]
+    """Return how `make run` starts it, without the model key of the environment.
+
+    An empty LOCAL_KEY lets it make its own.
+    """
+    variables = {"LOCAL_KEY": LOCAL_KEY, **environment}
+    settings = [f"{name}={value}" for name, value in variables.items()]
     python = [sys.executable, "-m", "infra.local"]
     return ["env", "-u", "OPENAI_API_KEY", "PYTHONPATH=.", *settings, *python]
 
@@ -47,6 +54,19 @@ def run_product(folder: Path, **environment: str) -> Iterator[Product]:
     log = folder / "product.log"
     with run_process(build_command(**variables), port=port, log=log, cwd=ROOT) as process:
         yield Product(f"http://127.0.0.1:{port}", process)
+
+
+def run_refused_start(folder: Path, **environment: str) -> tuple[int, str]:
+    """Start a product that must refuse to start; return its exit code and its message."""
+    variables = {"PORT": str(find_free_port()), "DATA_DIR": str(folder), **environment}
+    process = subprocess.run(
+        build_command(**variables),
+        cwd=ROOT,
+        capture_output=True,
+        check=False,
+        timeout=EXIT_TIMEOUT_S,
+    )
+    return process.returncode, process.stderr.decode()
 
 
 def build_model_environment(url: str) -> dict[str, str]:

@@ -8,12 +8,19 @@ from pathlib import Path
 
 from infra.local.routing import ROOT
 from tests.e2e.product import add_conversation, build_conversation_body, run_product
+from tests.local_key import build_command_environment
 
 
 def run_command(*arguments: str) -> "subprocess.CompletedProcess[str]":
     command = [sys.executable, "-m", "infra.local.account", *arguments]
     return subprocess.run(
-        command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=60
+        command,
+        cwd=ROOT,
+        env=build_command_environment(),
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
     )
 
 

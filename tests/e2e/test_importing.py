@@ -11,12 +11,19 @@ import pytest
 from infra.emulators.process import find_free_port
 from infra.local.routing import ROOT
 from tests.e2e.product import run_product
+from tests.local_key import build_command_environment
 
 
 def run_import(origin: str, *arguments: str) -> "subprocess.CompletedProcess[str]":
     command = [sys.executable, "-m", "infra.local.import_", "--origin", origin, *arguments]
     return subprocess.run(
-        command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=120
+        command,
+        cwd=ROOT,
+        env=build_command_environment(),
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
     )
 
 

@@ -3,7 +3,6 @@
 import signal
 import socket
 import sqlite3
-import subprocess
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
@@ -11,35 +10,21 @@ from pathlib import Path
 import httpx
 import pytest
 
-from infra.emulators.process import find_free_port
-from infra.local.routing import ROOT, load_entry_points
+from infra.local.routing import load_entry_points
 from tests.e2e.product import (
+    EXIT_TIMEOUT_S,
     Product,
     ask,
-    build_command,
     build_conversation_body,
     build_model_environment,
     run_product,
+    run_refused_start,
     wait_for_processing,
 )
 from tests.e2e.waiting import wait_until
 from tests.servers.openai import Script, ScriptedOpenai, scripted_openai
 
-EXIT_TIMEOUT_S = 30
 CONVERSATION = build_conversation_body("offsite", "The Lisbon offsite moves to Friday.")
-
-
-def run_refused_start(folder: Path, **environment: str) -> tuple[int, str]:
-    """Start a product that must refuse to start; return its exit code and its message."""
-    variables = {"PORT": str(find_free_port()), "DATA_DIR": str(folder), **environment}
-    process = subprocess.run(
-        build_command(**variables),
-        cwd=ROOT,
-        capture_output=True,
-        check=False,
-        timeout=EXIT_TIMEOUT_S,
-    )
-    return process.returncode, process.stderr.decode()
 
 
 def test_a_port_in_use_is_reported_in_one_line_with_what_to_do(tmp_path: Path) -> None:

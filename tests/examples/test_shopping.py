@@ -19,6 +19,7 @@ from shared.domain.ids import AppId, UserId
 from shared.outbound.webhook_signature import sign
 from tests.e2e.product import ask, run_product
 from tests.e2e.waiting import wait_until
+from tests.local_key import LOCAL_KEY
 
 SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 
@@ -123,7 +124,8 @@ def test_the_command_connects_the_app_also_after_a_restart(tmp_path: Path) -> No
 @contextlib.contextmanager
 def run_example(port: int, origin: str, folder: Path) -> Iterator[Path]:
     """Run `make example` and yield its output."""
-    command = ["env", "PYTHONPATH=.", sys.executable, "-m", "examples.shopping"]
+    environment = ("PYTHONPATH=.", f"LOCAL_KEY={LOCAL_KEY}")
+    command = ["env", *environment, sys.executable, "-m", "examples.shopping"]
     arguments = ["--origin", origin, "--port", str(port)]
     log = folder / "example.log"
     log.unlink(missing_ok=True)

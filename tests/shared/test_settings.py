@@ -159,3 +159,17 @@ def test_accounts_that_could_not_be_connected_fail_at_start_p6(
 ) -> None:
     with pytest.raises(SettingsError, match=message):
         Settings.from_env(environment)
+
+
+def test_a_server_that_others_reach_needs_a_password_s9() -> None:
+    with pytest.raises(SettingsError, match="LOCAL_PASSWORD is missing"):
+        Settings.from_env({"ALLOW_REMOTE": "1"})
+
+    assert Settings.from_env({"ALLOW_REMOTE": "1", "LOCAL_PASSWORD": "x"}).allow_remote
+
+
+@pytest.mark.parametrize("name", ["LOCAL_KEY", "LOCAL_PASSWORD"])
+@pytest.mark.parametrize("text", ["two words", "Schlüssel", "line\n"])
+def test_a_key_that_no_header_can_carry_is_an_error_s9(name: str, text: str) -> None:
+    with pytest.raises(SettingsError, match=f"^{name}: use ASCII"):
+        Settings.from_env({name: text})

@@ -9,6 +9,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from infra.emulators.process import CannotRunError
 from infra.local.browser import run_chromium, run_product
+from tests.local_key import LOCAL_KEY
 from tests.servers import run_server, run_server_with_url
 from tests.servers.mcp_authorization import FakeMcpProvider as McpProvider
 from tests.servers.mcp_authorization import build_guarded_app
@@ -73,6 +74,7 @@ def origin(
         servers = (mcp_server.removesuffix("/mcp"), guarded_mcp_server.removesuffix("/mcp"))
         reached = (app_server.url, google, *servers)
         settings = {
+            "LOCAL_KEY": LOCAL_KEY,
             "EGRESS_DEV_ORIGINS": ",".join(reached),
             "GOOGLE_CLIENT_ID": CLIENT_ID,
             "GOOGLE_CLIENT_SECRET": CLIENT_SECRET,

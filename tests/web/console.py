@@ -7,6 +7,8 @@ from urllib.parse import urlsplit
 
 from playwright.sync_api import BrowserContext, Locator, Page, expect
 
+from tests.local_key import KEY_HEADER, LOCAL_KEY
+
 
 @dataclass
 class Console:
@@ -17,15 +19,21 @@ class Console:
     requests: list[str]
     page_errors: list[str]
 
+    @property
+    def address(self) -> str:
+        """The address that `make run` prints, with the local key."""
+        return f"{self.origin}/#key={LOCAL_KEY}"
+
     def sign_in(self, uid: str) -> None:
-        self.page.goto(self.origin)
+        self.page.goto(self.address)
         self.page.get_by_label("Who are you?").fill(uid)
         self.page.get_by_role("button", name="Sign in").click()
         self.greeting.wait_for()
 
     def sign_in_beside(self, context: BrowserContext, uid: str) -> dict[str, str]:
         """Sign in without the page; returns the headers of requests."""
-        answer = context.request.post(f"{self.origin}/local/token", data={"uid": uid})
+        url = f"{self.origin}/local/token"
+        answer = context.request.post(url, data={"uid": uid}, headers=KEY_HEADER)
         return {"Authorization": f"Bearer {answer.json()['token']}"}
 
     def add_transcript(self, transcript: str) -> Locator:

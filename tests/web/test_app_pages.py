@@ -7,6 +7,7 @@ import pytest
 from playwright.sync_api import BrowserContext, expect
 
 from infra.local.browser import run_product
+from tests.local_key import LOCAL_KEY
 from tests.web.console import Console
 
 pytestmark = pytest.mark.browser
@@ -17,7 +18,7 @@ PAGE_SIZE = 100
 
 @pytest.fixture
 def origin(tmp_path: Path) -> Iterator[str]:
-    with run_product(tmp_path) as address:
+    with run_product(tmp_path, LOCAL_KEY=LOCAL_KEY) as address:
         yield address
 
 

@@ -152,7 +152,7 @@ def test_a_chat_gets_a_title_after_its_first_answer(console: Console) -> None:
 
 def test_a_phone_shows_the_list_or_the_chat(console: Console) -> None:
     console.page.set_viewport_size({"width": 390, "height": 800})
-    console.page.goto(console.origin)
+    console.page.goto(console.address)
     console.page.get_by_label("Who are you?").fill("mobile")
     console.page.keyboard.press("Enter")
     console.page.get_by_role("button", name="Chat", exact=True).click()

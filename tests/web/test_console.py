@@ -288,7 +288,7 @@ def test_show_more_adds_the_next_page_of_the_library(
 
 def test_a_phone_shows_one_view_at_a_time(console: Console) -> None:
     console.page.set_viewport_size({"width": 390, "height": 800})
-    console.page.goto(console.origin)
+    console.page.goto(console.address)
     console.page.get_by_label("Who are you?").fill("walker")
     console.page.keyboard.press("Enter")
 

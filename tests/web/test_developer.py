@@ -207,7 +207,7 @@ def test_an_app_is_deleted_t20(
 def test_a_phone_shows_the_developer_page_from_the_directory_t20(console: Console) -> None:
     page = console.page
     page.set_viewport_size({"width": 390, "height": 800})
-    page.goto(console.origin)
+    page.goto(console.address)
     page.get_by_label("Who are you?").fill("pocket")
     page.keyboard.press("Enter")
     page.get_by_role("button", name="Apps", exact=True).click()

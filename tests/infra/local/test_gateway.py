@@ -6,7 +6,10 @@ import httpx
 import pytest
 
 from infra.local.gateway import build_public_app
+from infra.local.local_key import MAX_ATTEMPTS_PER_MINUTE, LocalKey, LocalKeyCheck
 from shared.adapters.embedded.local_identity import LocalIdentity
+from tests.fakes import FixedClock
+from tests.local_key import KEY_HEADER, LOCAL_KEY
 
 pytestmark = pytest.mark.anyio
 TOKEN = "/local/token"
@@ -18,10 +21,32 @@ def identity() -> LocalIdentity:
 
 
 @pytest.fixture
-async def http(identity: LocalIdentity) -> AsyncIterator[httpx.AsyncClient]:
-    hosts = ["127.0.0.1", "[::1]"]
-    transport = httpx.ASGITransport(build_public_app([], identity, hosts=hosts))
-    async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:8080") as client:
+def clock() -> FixedClock:
+    return FixedClock()
+
+
+def build_client(
+    identity: LocalIdentity, clock: FixedClock, *, is_password: bool = False
+) -> httpx.AsyncClient:
+    """Build a client of a gateway, which knows its key."""
+    key = LocalKey(secret=LOCAL_KEY, place="in the drawer", is_password=is_password)
+    app = build_public_app([], identity, LocalKeyCheck(key, clock), hosts=["127.0.0.1", "[::1]"])
+    transport = httpx.ASGITransport(app)
+    return httpx.AsyncClient(
+        transport=transport, base_url="http://127.0.0.1:8080", headers=KEY_HEADER
+    )
+
+
+@pytest.fixture
+async def http(identity: LocalIdentity, clock: FixedClock) -> AsyncIterator[httpx.AsyncClient]:
+    async with build_client(identity, clock) as client:
+        yield client
+
+
+@pytest.fixture
+async def remote(identity: LocalIdentity, clock: FixedClock) -> AsyncIterator[httpx.AsyncClient]:
+    """Serve where others can reach it, with a password."""
+    async with build_client(identity, clock, is_password=True) as client:
         yield client
 
 
@@ -30,6 +55,49 @@ async def test_a_token_is_for_the_requested_user(http, identity):
 
     assert await identity.verify(answer.json()["token"]) == "alice"
     assert "access-control-allow-origin" not in answer.headers
+
+
+@pytest.mark.parametrize("key", ["", " ", "wrong", LOCAL_KEY[:-1], f"{LOCAL_KEY}x", "é"])
+async def test_without_the_key_there_is_no_token_but_a_sentence_s9(http, key):
+    headers = {"X-Local-Key": key.encode()}
+
+    answer = await http.post(TOKEN, json={"uid": "alice"}, headers=headers)
+
+    assert (answer.status_code, answer.headers["content-type"]) == (401, "application/problem+json")
+    assert "X-Local-Key: it is in the drawer" in answer.json()["detail"]
+
+
+async def test_the_body_of_a_request_without_the_key_is_not_read_s9(http):
+    async def unread() -> AsyncIterator[bytes]:
+        raise AssertionError("read")
+        yield b""
+
+    answer = await http.post(TOKEN, content=unread(), headers={"X-Local-Key": "wrong"})
+
+    assert answer.status_code == 401
+
+
+async def test_guesses_at_a_password_are_limited_s9(remote, clock):
+    wrong = {"X-Local-Key": "wrong"}
+    statuses = [
+        (await remote.post(TOKEN, json={"uid": "alice"}, headers=wrong)).status_code
+        for _ in range(MAX_ATTEMPTS_PER_MINUTE + 1)
+    ]
+    refused = await remote.post(TOKEN, json={"uid": "alice"})
+    clock.advance(seconds=6)
+    accepted = await remote.post(TOKEN, json={"uid": "alice"})
+
+    assert statuses == [401] * MAX_ATTEMPTS_PER_MINUTE + [429]
+    assert (refused.status_code, refused.headers["retry-after"]) == (429, "6")
+    assert refused.json()["detail"] == "At most 10 attempts a minute."
+    assert accepted.status_code == 200
+
+
+async def test_nobody_is_locked_out_by_guesses_at_a_key_s9(http):
+    for _ in range(MAX_ATTEMPTS_PER_MINUTE + 1):
+        await http.post(TOKEN, json={"uid": "alice"}, headers={"X-Local-Key": "wrong"})
+
+    assert (await http.post(TOKEN, json={"uid": "alice"})).status_code == 200
 
 
 @pytest.mark.parametrize("body", [b"", b"[", b'{"uid": 7}', b'{"uid": "a/b"}', b'{"uid": ""}'])

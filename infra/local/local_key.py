@@ -1,0 +1,75 @@
+"""Local key: the secret that `POST /local/token` requires, in the header X-Local-Key."""
+
+import hmac
+import secrets
+
+from shared.adapters.embedded.data_folder import read_or_create
+from shared.domain.errors import NotAuthenticated
+from shared.domain.value import value
+from shared.ports import Clock
+from shared.resilience.key_rate_limiter import KeyRateLimiter
+from shared.settings import Settings, SettingsError
+
+HEADER = "X-Local-Key"
+FILE = "local_key"
+MAX_ATTEMPTS_PER_MINUTE = 10
+"""Attempts from one address at a password; a key of 256 bits cannot be guessed."""
+
+
+@value
+class LocalKey:
+    """The secret of a server, and where a person finds it."""
+
+    secret: str
+    place: str
+    is_password: bool = False
+
+
+def open_local_key(settings: Settings) -> LocalKey:
+    """Return the key of a server; its first start makes one. Raises SettingsError, OSError."""
+    if settings.local_password:
+        place = "the LOCAL_PASSWORD with which the server was started"
+        return LocalKey(secret=settings.local_password, place=place, is_password=True)
+    if settings.local_key:
+        place = "the LOCAL_KEY with which the server was started"
+        return LocalKey(secret=settings.local_key, place=place)
+    path = settings.data_dir / FILE
+    secret = read_or_create(path, lambda: secrets.token_urlsafe(32).encode()).decode().strip()
+    if not secret:
+        raise SettingsError(f"{path} is empty: delete it, and the next start makes a new key")
+    return LocalKey(secret=secret, place=f"the content of {path.resolve()}")
+
+
+def build_key_header(settings: Settings) -> dict[str, str]:
+    """Build the header with which a command of this account signs in.
+
+    Without a key it is empty, and the server's refusal says where the key is.
+    """
+    secret = settings.local_password or settings.local_key or _read_key_file(settings)
+    return {HEADER: secret} if secret else {}
+
+
+def _read_key_file(settings: Settings) -> str:
+    try:
+        return (settings.data_dir / FILE).read_text().strip()
+    except OSError:
+        return ""
+
+
+class LocalKeyCheck:
+    """Admits those who know the key; guesses at a password are limited by address."""
+
+    def __init__(self, key: LocalKey, clock: Clock) -> None:
+        self._key = key
+        self._clock = clock
+        self._limiter = KeyRateLimiter(MAX_ATTEMPTS_PER_MINUTE, unit="attempts")
+
+    def check(self, given: str, address: str) -> None:
+        """Raises NotAuthenticated, and TooMany before it looks at a password."""
+        if self._key.is_password:
+            self._limiter.check(address, self._clock.now())
+        if not hmac.compare_digest(given.encode(), self._key.secret.encode()):
+            raise NotAuthenticated(
+                f"The local key is missing or wrong. Send it in the header {HEADER}: "
+                f"it is {self._key.place}."
+            )
