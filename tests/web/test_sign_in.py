@@ -1,0 +1,85 @@
+"""Sign-in form: the local key comes from the printed address, or is asked for (S9)."""
+
+from urllib.parse import quote
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.local_key import LOCAL_KEY
+from tests.web.console import Console
+
+pytestmark = pytest.mark.browser
+
+
+def sign_in(page: Page, uid: str) -> None:
+    page.get_by_label("Who are you?").fill(uid)
+    page.get_by_role("button", name="Sign in").click()
+
+
+def enter_key(page: Page, key: str) -> None:
+    page.get_by_label("Local key").fill(key)
+    page.get_by_role("button", name="Sign in").click()
+
+
+def test_the_printed_address_signs_in_and_its_key_leaves_the_address_bar_s9(
+    console: Console,
+) -> None:
+    page = console.page
+    page.goto(console.address)
+
+    expect(page.get_by_label("Who are you?")).to_be_visible()
+    expect(page.get_by_label("Local key")).to_be_hidden()
+    assert page.url == f"{console.origin}/"
+    assert page.evaluate("history.length") <= 2
+    sign_in(page, "printed")
+    console.greeting.wait_for()
+    assert not any(LOCAL_KEY in url for url in console.requests)
+
+
+def test_without_a_key_the_form_asks_for_it_and_says_where_it_is_s9(console: Console) -> None:
+    page = console.page
+    page.goto(console.origin)
+
+    field = page.get_by_label("Local key")
+    expect(field).to_have_attribute("type", "password")
+    expect(field).to_have_accessible_description(
+        "It is in the address that make run prints, and in the file local_key of the data folder, "
+        ".keepsake. If the server was started with LOCAL_KEY or LOCAL_PASSWORD, it is that."
+    )
+    sign_in(page, "unkeyed")
+    expect(console.greeting).to_have_count(0)
+    enter_key(page, LOCAL_KEY)
+
+    console.greeting.wait_for()
+    assert console.page_errors == []
+
+
+@pytest.mark.parametrize("key", ["outdated", 'of"another & server'])
+def test_a_wrong_key_is_forgotten_and_asked_for_again_s9(console: Console, key: str) -> None:
+    page = console.page
+    page.goto(f"{console.origin}/#key={quote(key, safe='')}")
+    sign_in(page, "mistyped")
+
+    expect(console.problem).to_contain_text("The local key is missing or wrong.")
+    enter_key(page, LOCAL_KEY)
+    console.greeting.wait_for()
+
+
+def test_the_key_of_the_address_counts_on_an_open_form_too_s9(console: Console) -> None:
+    page = console.page
+    page.goto(console.origin)
+    expect(page.get_by_label("Local key")).to_be_visible()
+
+    page.goto(console.address)
+
+    expect(page.get_by_label("Local key")).to_be_hidden()
+    assert page.url == f"{console.origin}/"
+
+
+def test_signing_out_forgets_the_key_s9(console: Console) -> None:
+    console.sign_in("shared-computer")
+
+    console.page.get_by_role("button", name="Sign out").click()
+
+    expect(console.page.get_by_label("Local key")).to_be_visible()
+    assert console.page.evaluate("[...Object.values(sessionStorage)].join()") == ""
