@@ -7,6 +7,7 @@ from functions.tool_proxy.deps import ToolProxyDeps
 from functions.tool_proxy.mcp_servers import tokens
 from functions.tool_proxy.mcp_servers.errors import AuthorizationNeeded, ProtocolError
 from functions.tool_proxy.registry import access, registration
+from functions.tool_proxy.registry.app_names import require_unreserved_name
 from functions.tool_proxy.registry.registration import apply_manifest, mark_verified
 from shared.domain.app import App
 from shared.domain.errors import ManifestFailed, NotAllowed, NotFound, TooLarge, Unavailable
@@ -35,8 +36,12 @@ class ConnectResult:
 
 
 async def add(deps: ToolProxyDeps, owner: UserId, describe: Callable[[App], App]) -> ConnectResult:
-    """Create an app for a server. Raises Conflict, NoManifest and ManifestFailed."""
+    """Create an app for a server.
+
+    Raises Conflict, Invalid for a reserved name, NoManifest and ManifestFailed.
+    """
     app = describe(await registration.build_app(deps, owner))
+    require_unreserved_name(app.name)
     try:
         manifest = await registration.fetch_manifest(deps, app)
         result = ConnectResult(app=mark_verified(deps, apply_manifest(app, manifest)))

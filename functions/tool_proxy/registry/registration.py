@@ -8,6 +8,7 @@ from datetime import datetime
 from functions.tool_proxy.deps import ToolProxyDeps
 from functions.tool_proxy.ports import Manifest, TransportName
 from functions.tool_proxy.registry.access import require_owned
+from functions.tool_proxy.registry.app_names import require_unreserved_name
 from functions.tool_proxy.registry.credentials import create_signing_secret
 from shared.domain.app import App, ExternalIntegration
 from shared.domain.errors import Conflict
@@ -21,9 +22,10 @@ async def register_app(deps: ToolProxyDeps, owner: UserId, describe: Callable[[A
     """Create an app and read its manifest. If that cannot be used, nothing is stored.
 
     An app without its tools would only look registered, and its developer is there to read the
-    reason. Raises Conflict, NoManifest and ManifestFailed.
+    reason. Raises Conflict, Invalid for a reserved name, NoManifest and ManifestFailed.
     """
     app = describe(await build_app(deps, owner))
+    require_unreserved_name(app.name)
     if _has_tool_source(app.external_integration):
         app = mark_verified(deps, apply_manifest(app, await fetch_manifest(deps, app)))
     await deps.stores.apps.create(app)
@@ -61,10 +63,13 @@ async def change_app(
 ) -> App:
     """Change an app, and read its manifest again if it has one.
 
-    If the manifest cannot be used, nothing is changed. Raises as refresh_manifest, and Conflict.
+    If the manifest cannot be used, nothing is changed. Raises as refresh_manifest, Conflict, and
+    Invalid for a new name that is reserved.
     """
     stored_app = await require_owned(deps, uid, app_id)
     changed_app = apply_changes(stored_app)
+    if changed_app.name != stored_app.name:
+        require_unreserved_name(changed_app.name)
     if changed_app.external_integration.mcp_server_url and not changed_app.private:
         raise Conflict("An MCP server stays private to its owner.")
     manifest = Manifest(tools=(), refused_tools=())

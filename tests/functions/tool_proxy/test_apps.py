@@ -1,5 +1,6 @@
 """App registration, keys and installation over HTTP, by developers and by users."""
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -380,3 +381,36 @@ async def test_deleted_apps_do_not_count_towards_the_install_limit_t4(world: Not
     assert [entry.app_id for entry in await world.deps.stores.installed_apps.list_all(ALICE)] == [
         app["id"]
     ]
+
+
+@pytest.mark.parametrize(
+    "name", ["Keepsake", "Ｏｍｉ", "Gооgle Calendar", "G-mail", "get_gmail_messages"]
+)
+async def test_an_app_cannot_take_a_name_that_users_trust_s3(world: NotesFixture, name: str):
+    app = (await world.register()).json()
+
+    registered = await world.register(name=name)
+    renamed = await world.request("PATCH", f"/v1/apps/{app['id']}", json={"name": name})
+    connected = await world.request(
+        "POST", "/v1/apps/mcp", json={"name": name, "mcp_server_url": "https://mcp.example.com"}
+    )
+
+    for response in (registered, renamed, connected):
+        assert response.status_code == 422
+        assert response.json()["detail"].endswith("is reserved. Please choose another.")
+    [stored_app] = (await world.request("GET", "/v1/apps")).json()
+    assert stored_app["name"] == "Notes"
+
+
+async def test_an_app_that_has_a_reserved_name_already_keeps_it_s3(world: NotesFixture):
+    app = (await world.register()).json()
+    await world.deps.stores.apps.update_app(
+        AppId(app["id"]), lambda stored: replace(stored, name="Notion")
+    )
+
+    response = await world.request(
+        "PATCH", f"/v1/apps/{app['id']}", json={"name": "Notion", "description": "Old"}
+    )
+
+    assert response.status_code == 200
+    assert response.json()["description"] == "Old"
