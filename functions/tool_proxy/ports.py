@@ -12,6 +12,8 @@ from shared.domain.ids import UserId
 from shared.domain.value import value
 
 TransportName = Literal["http", "mcp"]
+WELL_KNOWN_PATH = "/.well-known/omi-tools.json"
+"""Where an app's manifest is, unless the app names another address."""
 
 
 @value

@@ -61,6 +61,7 @@ async def _install(data: Path) -> None:
         name="Weather",
         created_at=now,
         private=False,
+        capabilities=("external_integration",),
         external_integration=integration,
     )
     await Apps(documents).create(app)

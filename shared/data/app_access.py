@@ -3,9 +3,11 @@
 import asyncio
 
 from shared.data.stores import Stores
-from shared.domain.app import App, InstalledApp
+from shared.domain.app import INTEGRATION_CAPABILITY, App, InstalledApp
 from shared.domain.errors import NotAllowed, NotAuthenticated, NotFound
 from shared.domain.ids import AppId, UserId, is_id
+
+NO_INTEGRATION = f"App does not have the capability {INTEGRATION_CAPABILITY}"
 
 
 async def authenticate_app(
@@ -24,10 +26,12 @@ async def authenticate_app(
         stores.apps.get_many([app_id]),
         _get_installed(stores, uid, app_id),
     )
+    if not apps and (is_key_valid or await stores.apps.had_key(app_id, key)):
+        raise NotFound("App not found")
     if not is_key_valid:
         raise NotAllowed("Invalid API key")
-    if not apps:
-        raise NotFound("App not found")
+    if not apps[0].is_integration:
+        raise NotAllowed(NO_INTEGRATION)
     if installed_app is None or not apps[0].is_visible_to(uid):
         raise NotAllowed(not_installed_message)
     return apps[0], installed_app

@@ -4,12 +4,13 @@ import hashlib
 import hmac
 import json
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
-from shared.data.codec import dump, load, load_all
+from shared.data.codec import MalformedDocument, dump, load, load_all
 from shared.data.paging import Page, build_page, parse_cursor
-from shared.domain.app import ApiKey, App, InstalledApp
+from shared.domain.app import INTEGRATION_CAPABILITY, ApiKey, App, InstalledApp
 from shared.domain.documents import Create, Delete, Document, Order, Query, Set, Where
 from shared.domain.errors import Conflict, NotFound
 from shared.domain.ids import AppId, UserId
@@ -63,7 +64,11 @@ class Apps:
 
     @staticmethod
     def _load_apps(documents: Sequence[Document | None]) -> list[App]:
-        return load_all(App, [_parse_schemas(document) for document in documents if document])
+        apps = []
+        for document in filter(None, documents):
+            with suppress(MalformedDocument):
+                apps.append(load_app(document))
+        return apps
 
     async def create(self, app: App) -> None:
         await self._documents.write(Create(app_path(app.id), _build_app_fields(app)))
@@ -85,7 +90,12 @@ class Apps:
         return await self._documents.transaction(work)
 
     async def remove(self, app_id: AppId) -> None:
-        """Delete an app, its keys and its call log. Users' installations stay, without an app."""
+        """Delete an app, its keys and its call log. Users' installations stay, without an app.
+
+        The hashes of its keys stay too, so that whoever uses one reads that the app is gone.
+        """
+        key_hashes = [key.hashed for key in await self.list_keys(app_id)]
+        await self._documents.write(Set(_deleted_path(app_id), {"key_hashes": key_hashes}))
         await self._documents.delete_tree(app_path(app_id))
 
     async def add_key(self, app_id: AppId, key: ApiKey) -> None:
@@ -100,9 +110,12 @@ class Apps:
 
     async def is_valid_key(self, app_id: AppId, secret: str) -> bool:
         """Compare in constant time; the prefix `sk_` may be left out."""
-        key_hash = hash_key(secret)
-        keys = await self.list_keys(app_id)
-        return any([hmac.compare_digest(key.hashed, key_hash) for key in keys])  # noqa: C419 - no early end
+        return _contains_key([key.hashed for key in await self.list_keys(app_id)], secret)
+
+    async def had_key(self, app_id: AppId, secret: str) -> bool:
+        """Tell whether this is a key of an app that was deleted; compares as is_valid_key does."""
+        deleted_app = await self._documents.get(_deleted_path(app_id))
+        return deleted_app is not None and _contains_key(deleted_app.fields["key_hashes"], secret)
 
 
 class InstalledApps:
@@ -150,6 +163,15 @@ class InstalledApps:
         await self._documents.transaction(work)
 
 
+def _contains_key(key_hashes: Sequence[str], secret: str) -> bool:
+    key_hash = hash_key(secret)
+    return any([hmac.compare_digest(known, key_hash) for known in key_hashes])  # noqa: C419 - no early end
+
+
+def _deleted_path(app_id: AppId) -> str:
+    return f"deleted_apps/{app_id}"
+
+
 def app_path(app_id: AppId) -> str:
     return f"apps/{app_id}"
 
@@ -159,7 +181,11 @@ def installed_path(uid: UserId) -> str:
 
 
 def load_app(document: Document) -> App:
-    return load(App, _parse_schemas(document))
+    """Load an app. One that was stored before capabilities were checked is an integration."""
+    app = load(App, _parse_schemas(document))
+    if app.is_integration or "user_key" in document.fields:
+        return app
+    return replace(app, capabilities=(*app.capabilities, INTEGRATION_CAPABILITY))
 
 
 def load_installed_apps(

@@ -21,6 +21,7 @@ Permission = Literal[
 CallKind = Literal["tool", "webhook", "mcp"]
 NEW_CONVERSATION_TRIGGER = "memory_creation"
 """The wire's name for a processed conversation; the old product called conversations memories."""
+INTEGRATION_CAPABILITY = "external_integration"
 _PERMISSION_ALIASES = {"create_memories": "create_facts"}
 
 
@@ -100,8 +101,10 @@ class Deactivation:
 class App:
     """A registered app.
 
-    `signing_secret` (`whsec_…`) signs every call we make to it. `checked_at` is when its manifest
-    was last read without an error; failures before then do not count.
+    `signing_secret` (`whsec_…`) signs every call we make to it. `user_key` is the secret from which
+    the ids are made by which it knows its users; apps of before have none, and know their accounts.
+    `checked_at` is when its manifest was last read without an error; failures before then do not
+    count.
     """
 
     id: AppId
@@ -117,6 +120,7 @@ class App:
     persona_prompt: str | None = None
     persona_model: Literal["persona", "persona_premium"] = "persona"
     signing_secret: str = ""
+    user_key: str = ""
     retired_secret: RetiredSecret | None = None
     checked_at: datetime | None = None
     switched_off: Deactivation | None = None
@@ -128,6 +132,11 @@ class App:
         if retired is None or retired.until <= now:
             return (self.signing_secret,)
         return self.signing_secret, retired.secret
+
+    @property
+    def is_integration(self) -> bool:
+        """Tell whether it may have a server: tools, a webhook, and keys to post with."""
+        return INTEGRATION_CAPABILITY in self.capabilities
 
     def is_visible_to(self, uid: UserId) -> bool:
         """Tell whether this user may see, install and use the app."""

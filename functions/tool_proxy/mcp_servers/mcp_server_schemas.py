@@ -7,7 +7,7 @@ from pydantic import AfterValidator, Field
 
 from functions.tool_proxy.accounts.connection_schemas import CallbackIn
 from functions.tool_proxy.registry.schemas import ShortLine
-from shared.domain.app import App, ExternalIntegration
+from shared.domain.app import INTEGRATION_CAPABILITY, App, ExternalIntegration
 from shared.domain.ids import AppId
 from shared.edge.schemas import Wire
 from shared.security.visible_text import strip_invisible
@@ -26,7 +26,7 @@ class McpAppIn(Wire):
             app,
             name=self.name,
             description=self.description,
-            capabilities=("chat",),
+            capabilities=("chat", INTEGRATION_CAPABILITY),
             private=True,
             external_integration=ExternalIntegration(mcp_server_url=self.mcp_server_url),
         )

@@ -7,9 +7,10 @@ from datetime import timedelta
 
 from functions.tool_proxy.deps import ToolProxyDeps
 from functions.tool_proxy.registry.access import require_owned
+from shared.data.app_access import NO_INTEGRATION
 from shared.data.apps import hash_key
 from shared.domain.app import ApiKey, App, RetiredSecret
-from shared.domain.errors import Conflict
+from shared.domain.errors import Conflict, NotAllowed
 from shared.domain.ids import AppId, UserId
 
 MAX_KEYS = 20
@@ -18,8 +19,13 @@ SECRET_OVERLAP = timedelta(hours=24)
 
 
 async def create_key(deps: ToolProxyDeps, uid: UserId, app_id: AppId) -> tuple[ApiKey, str]:
-    """Create a key; returns it with its secret, which is not stored. Raises Conflict for too many."""
-    await require_owned(deps, uid, app_id)
+    """Create a key; returns it with its secret, which is not stored.
+
+    Raises NotFound, NotAllowed, and Conflict for too many.
+    """
+    app = await require_owned(deps, uid, app_id)
+    if not app.is_integration:
+        raise NotAllowed(NO_INTEGRATION)
     if len(await deps.stores.apps.list_keys(app_id)) >= MAX_KEYS:
         raise Conflict(f"An app may have {MAX_KEYS} keys; remove one first.")
     raw_key = secrets.token_hex(16)

@@ -1,10 +1,11 @@
 """HTTP manifest source: an app's manifest, fetched from the address that its developer gave."""
 
+from dataclasses import replace
 from urllib.parse import urljoin
 
 import anyio.to_thread
 
-from functions.tool_proxy.ports import Manifest
+from functions.tool_proxy.ports import WELL_KNOWN_PATH, Manifest
 from functions.tool_proxy.registry.manifest import InvalidManifest, read_manifest
 from shared.domain.app import App
 from shared.domain.errors import ManifestFailed, NoManifest, NotAllowed, TooLarge, Unavailable
@@ -18,22 +19,28 @@ MANIFEST_TIMEOUT_S = 10
 
 @value
 class HttpManifestSource:
-    """Reads `chat_tools_manifest_url`."""
+    """Reads `chat_tools_manifest_url`, or else WELL_KNOWN_PATH at the host of the app's home page."""
 
     egress: Egress
 
     async def fetch(self, app: App) -> Manifest:
-        url = app.external_integration.chat_tools_manifest_url
+        """Raises NoManifest too if the home page's host has none."""
+        declared_url = app.external_integration.chat_tools_manifest_url
+        url = declared_url or _build_well_known_url(app.external_integration.app_home_url)
         if not url:
             raise NoManifest("The app has no chat_tools_manifest_url.")
         try:
             response = await self._get_with_redirects(url)
+            if response.status in (404, 410) and not declared_url:
+                raise NoManifest(f"The app has no chat_tools_manifest_url, and there is no {url}.")
             if response.status != 200:
                 raise ManifestFailed(f"The manifest's address answered HTTP {response.status}.")
             run_in_thread = anyio.to_thread.run_sync  # a large one takes a second of computing
-            return await run_in_thread(read_manifest, response.body, app.external_integration)
+            integration = replace(app.external_integration, chat_tools_manifest_url=url)
+            return await run_in_thread(read_manifest, response.body, integration)
         except NotAllowed as refusal:
-            raise NoManifest(f"chat_tools_manifest_url is refused: {refusal}") from refusal
+            name = "chat_tools_manifest_url" if declared_url else "app_home_url"
+            raise NoManifest(f"{name} is refused: {refusal}") from refusal
         except (Unavailable, TooLarge, InvalidManifest) as failure:
             raise ManifestFailed(f"The manifest could not be read: {failure}") from failure
 
@@ -46,6 +53,13 @@ class HttpManifestSource:
                 return response
             url = _join_url(url, location)
         raise ManifestFailed(f"The manifest's address redirects more than {MAX_REDIRECTS} times.")
+
+
+def _build_well_known_url(home_url: str | None) -> str | None:
+    try:
+        return urljoin(home_url, WELL_KNOWN_PATH) if home_url else None
+    except ValueError:
+        return None
 
 
 def _build_request(url: str) -> EgressRequest:

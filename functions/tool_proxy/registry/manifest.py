@@ -14,7 +14,9 @@ from functions.tool_proxy.registry.parameters import (
 from shared.domain.app import ChatTool, ExternalIntegration, Method
 
 MAX_TOOLS = 40
-_MAX_NAME_CHARS = 64
+_MAX_NAME_CHARS = 256
+"""A model is shown a name of at most 64 characters, made of this one."""
+_MAX_LABEL_CHARS = 64
 _MAX_TEXT_CHARS = 2_000
 
 
@@ -53,7 +55,7 @@ def _parse_manifest(body: bytes) -> dict[str, Any]:
 
 def _get_label(declaration: Any, position: int) -> str:
     name = declaration.get("name") if isinstance(declaration, dict) else None
-    return name[:_MAX_NAME_CHARS] if isinstance(name, str) and name.strip() else f"tool {position}"
+    return name[:_MAX_LABEL_CHARS] if isinstance(name, str) and name.strip() else f"tool {position}"
 
 
 def _parse_unique_name(declaration: Any, tools: Mapping[str, ChatTool]) -> str:

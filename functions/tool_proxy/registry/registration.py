@@ -1,17 +1,18 @@
 """App registration: apps are created, changed and deleted, from a form and a manifest."""
 
 import hashlib
+import secrets
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
 
 from functions.tool_proxy.deps import ToolProxyDeps
-from functions.tool_proxy.ports import Manifest, TransportName
+from functions.tool_proxy.ports import WELL_KNOWN_PATH, Manifest, TransportName
 from functions.tool_proxy.registry.access import require_owned
 from functions.tool_proxy.registry.app_names import require_unreserved_name
 from functions.tool_proxy.registry.credentials import create_signing_secret
-from shared.domain.app import App, ExternalIntegration
-from shared.domain.errors import Conflict
+from shared.domain.app import INTEGRATION_CAPABILITY, App, ExternalIntegration
+from shared.domain.errors import Conflict, Invalid, ManifestFailed, NoManifest
 from shared.domain.ids import AppId, UserId
 
 MAX_APPS = 20
@@ -22,12 +23,14 @@ async def register_app(deps: ToolProxyDeps, owner: UserId, describe: Callable[[A
     """Create an app and read its manifest. If that cannot be used, nothing is stored.
 
     An app without its tools would only look registered, and its developer is there to read the
-    reason. Raises Conflict, Invalid for a reserved name, NoManifest and ManifestFailed.
+    reason. Raises Conflict, Invalid for a reserved name or without the capability for a server,
+    NoManifest and ManifestFailed.
     """
     app = describe(await build_app(deps, owner))
     require_unreserved_name(app.name)
-    if _has_tool_source(app.external_integration):
-        app = mark_verified(deps, apply_manifest(app, await fetch_manifest(deps, app)))
+    _check_capability(app)
+    if manifest := await _fetch_declared_manifest(deps, app):
+        app = mark_verified(deps, apply_manifest(app, manifest))
     await deps.stores.apps.create(app)
     return app
 
@@ -43,6 +46,7 @@ async def build_app(deps: ToolProxyDeps, owner: UserId) -> App:
         name="",
         private=False,
         signing_secret=create_signing_secret(),
+        user_key=secrets.token_hex(32),
     )
 
 
@@ -64,23 +68,27 @@ async def change_app(
     """Change an app, and read its manifest again if it has one.
 
     If the manifest cannot be used, nothing is changed. Raises as refresh_manifest, Conflict, and
-    Invalid for a new name that is reserved.
+    Invalid for a new name that is reserved or without the capability for a server.
     """
     stored_app = await require_owned(deps, uid, app_id)
     changed_app = apply_changes(stored_app)
     if changed_app.name != stored_app.name:
         require_unreserved_name(changed_app.name)
+    _check_capability(changed_app)
     if changed_app.external_integration.mcp_server_url and not changed_app.private:
         raise Conflict("An MCP server stays private to its owner.")
-    manifest = Manifest(tools=(), refused_tools=())
-    if _has_tool_source(changed_app.external_integration):
-        manifest = await fetch_manifest(deps, changed_app)
-    elif not _has_tool_source(stored_app.external_integration):
-        return await deps.stores.apps.update_app(
-            app_id, lambda app: mark_verified(deps, apply_changes(app))
-        )
+    has_declared_tools = _has_tool_source(stored_app.external_integration)
+    has_home_tools = bool(stored_app.chat_tools) and not has_declared_tools
+    manifest = await _fetch_declared_manifest(deps, changed_app, has_home_tools=has_home_tools)
+    if manifest is None and (has_declared_tools or has_home_tools):
+        manifest = Manifest(tools=(), refused_tools=())
+
+    def apply_all(app: App) -> App:
+        changed_app = apply_changes(app)
+        return apply_manifest(changed_app, manifest) if manifest else changed_app
+
     return await deps.stores.apps.update_app(
-        app_id, lambda app: mark_verified(deps, apply_manifest(apply_changes(app), manifest))
+        app_id, lambda app: mark_verified(deps, apply_all(app))
     )
 
 
@@ -89,6 +97,40 @@ async def remove_app(deps: ToolProxyDeps, uid: UserId, app_id: AppId) -> None:
     await require_owned(deps, uid, app_id)
     await deps.mcp.tokens.delete(uid, app_id)
     await deps.stores.apps.remove(app_id)
+
+
+def _check_capability(app: App) -> None:
+    """Raise Invalid for an app that names a server of its own without the capability for it."""
+    integration = app.external_integration
+    has_server = _has_tool_source(integration) or integration.webhook_url or integration.actions
+    if has_server and not app.is_integration:
+        raise Invalid(
+            f"capabilities: tools, webhooks and actions need the capability {INTEGRATION_CAPABILITY}"
+        )
+
+
+async def _fetch_declared_manifest(
+    deps: ToolProxyDeps, app: App, *, has_home_tools: bool = False
+) -> Manifest | None:
+    """Read the manifest that an app declares, or else the one that its home page may have.
+
+    Returns None without either. A home page may be there for other reasons, so one without a usable
+    manifest is no error unless it had tools before, but its developer reads the reason. Raises as
+    fetch_manifest.
+    """
+    integration = app.external_integration
+    if _has_tool_source(integration):
+        return await fetch_manifest(deps, app)
+    if not (integration.app_home_url and app.is_integration):
+        return None
+    try:
+        return await fetch_manifest(deps, app)
+    except NoManifest:
+        return None
+    except ManifestFailed as failure:
+        if has_home_tools:
+            raise
+        return Manifest(tools=(), refused_tools=(f"{WELL_KNOWN_PATH}: {failure}"[:300],))
 
 
 def _has_tool_source(integration: ExternalIntegration) -> bool:

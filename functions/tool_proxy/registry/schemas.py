@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, Field, StringConstraints
 
 from shared.domain.app import (
+    INTEGRATION_CAPABILITY,
     App,
     Deactivation,
     ExternalIntegration,
@@ -64,9 +65,18 @@ class AppPatchIn(Wire):
 
 
 class AppIn(AppPatchIn):
-    """A new app. Other users may install it unless it is `private`."""
+    """A new app. Other users may install it unless it is `private`.
+
+    One that names no capabilities is an integration.
+    """
 
     name: ShortLine
+
+    def apply_to(self, app: App) -> App:
+        described_app = super().apply_to(app)
+        if "capabilities" in self.model_fields_set:
+            return described_app
+        return replace(described_app, capabilities=(INTEGRATION_CAPABILITY,))
 
 
 def _to_tuples(fields: Mapping[str, Any]) -> dict[str, Any]:

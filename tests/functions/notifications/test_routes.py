@@ -66,6 +66,33 @@ async def test_an_error_names_the_first_check_that_fails(
     assert (await world.post()).headers["X-RateLimit-Remaining"] == "9"
 
 
+async def test_an_app_without_the_capability_cannot_post_t1(world: NotificationsFixture):
+    await world.register_app()
+    await world.documents.write(Update(f"apps/{WEATHER}", {"capabilities": ["chat"]}))
+
+    response = await world.post()
+
+    detail = "App does not have the capability external_integration"
+    assert (response.status_code, response.json()["detail"]) == (403, detail)
+
+
+@pytest.mark.parametrize(
+    ("key", "status", "detail"),
+    [(KEY, 404, "App not found"), ("sk_wrong", 403, "Invalid API key")],
+)
+async def test_a_key_of_a_deleted_app_reads_that_it_is_gone_t12(
+    world: NotificationsFixture, key: str, status: int, detail: str
+):
+    await world.register_app()
+    await world.deps.stores.apps.remove(WEATHER)
+
+    response = await world.post(key=key)
+    receipt = await world.get_receipt("n1", key=key)
+
+    assert (response.status_code, response.json()["detail"]) == (status, detail)
+    assert receipt.status_code == status
+
+
 async def test_an_app_that_became_private_reaches_no_other_user(world: NotificationsFixture):
     await world.register_app()
     await world.documents.write(Update(f"apps/{WEATHER}", {"private": True}))

@@ -96,6 +96,7 @@ class IntegrationFixture:
             name="Notes",
             created_at=START,
             private=False,
+            capabilities=("external_integration",),
         )
         await self.deps.stores.apps.create(app)
         await self.redeclare(*actions)

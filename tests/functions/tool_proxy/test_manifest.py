@@ -24,7 +24,7 @@ def read_tools_manifest(*tools: Any, home: str | None = None, **fields: Any) -> 
     [
         ({"name": None}, "`name` is missing"),
         ({"name": "  "}, "`name` is missing"),
-        ({"name": "n" * 65}, "over 64 characters"),
+        ({"name": "n" * 257}, "over 256 characters"),
         ({"description": ""}, "`description` is missing"),
         ({"endpoint": 7}, "`endpoint` is missing"),
         ({"endpoint": "http://notes.example.com/find"}, "https://"),

@@ -290,7 +290,7 @@ async def test_listed_tools_are_validated_like_manifests_t19(world, url, notes):
         build_tool(
             "remote", input_schema={"type": "object", "$ref": "https://evil.example/schema"}
         ),
-        build_tool("x" * 65),
+        build_tool("x" * 257),
         build_tool("väter/töchter 🌱"),
         build_tool("untold", description=None, title="Untold"),
     ]
@@ -301,7 +301,7 @@ async def test_listed_tools_are_validated_like_manifests_t19(world, url, notes):
     assert added["refused_tools"] == [
         "deep: `parameters` is recursive or too deep",
         "remote: `parameters` refers to another document",
-        f"{'x' * 64}: `name` is over 64 characters",
+        f"{'x' * 64}: `name` is over 256 characters",
         "väter/töchter 🌱: another tool has this name",
     ]
     hidden, without_description = (await world.get_app(added["app_id"])).chat_tools[1:]
