@@ -1,0 +1,239 @@
+"""Known text: the user's words of this message, what the receiver returned earlier, and the date.
+
+A receiver that knows it could be told any of it in few bits: how few is measured here.
+"""
+
+import json
+import re
+import unicodedata
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from functools import cached_property
+from itertools import accumulate, groupby
+from math import inf, log2
+from typing import Any, Final
+
+from shared.security.literal_code import measure_length
+
+_TOKEN: Final = re.compile(r"\w+|[^\w\s]")
+_SEPARATOR: Final = re.compile(r"[,;:|()\[\]{}<>\"\n]| [-–—] ")
+_EDGES: Final = " .,;:!?()[]{}<>\"'`*#-"
+_MAX_MARKS: Final = 30
+"""Combining marks in a row that Unicode's stream-safe form allows; no script needs more."""
+_MAX_OCCURRENCES: Final = 16
+"""Occurrences of a text that are looked at until one begins and ends with a word."""
+_MAX_RETURNED_CHARS: Final = 100_000
+"""Of what was returned, the newest part is indexed."""
+_MAX_VALUE_CHARS: Final = 500
+
+_ONE_SPAN, _MORE_SPANS = -log2(0.8), -log2(0.2)
+_UNCHANGED, _FIRST_CHANGED, _SOME_CHANGED = -log2(0.7), -log2(0.15), -log2(0.15)
+_CHANGE_BITS: Final = 6.0
+"""Which of at most 64 signs that are equal without case replaces another."""
+
+
+def normalize_text(text: str) -> str:
+    """Write a text in NFC and with single spaces, as it is compared and sent."""
+    return " ".join(_compose(text).split())
+
+
+def _compose(text: str) -> str:
+    """Write a text in NFC, unless sorting its marks would take time that grows with their square."""
+    if unicodedata.is_normalized("NFC", text):
+        return text
+    runs = groupby(map(unicodedata.combining, text), key=bool)
+    is_endless = any(is_mark and len(list(run)) > _MAX_MARKS for is_mark, run in runs)
+    return text if is_endless else unicodedata.normalize("NFC", text)
+
+
+class KnownText:
+    """Text that a receiver may be told in few bits; costs are bits, inf where a text is not known.
+
+    Indexes are built when first asked for: make one for a turn, and another when more was returned.
+    """
+
+    def __init__(self, *, message: str, returned: Sequence[str], now: datetime) -> None:
+        """Take the user's own message, texts that the same app returned, and their local time."""
+        if now.tzinfo is None:
+            raise ValueError("the local time needs its zone")
+        self.now = now
+        self.message = normalize_text(message)
+        self._returned = returned
+
+    def measure_words(self, text: str, limit: float) -> float:
+        """Return the cost of runs of words of the message, joined by single spaces."""
+        if not text or text != text.strip():
+            return inf
+        run = _Run(text)
+        bits = 0.0
+        begin = 0
+        while begin < run.words and bits <= limit:
+            end = self._find_longest_run(run, begin)
+            if end == begin:
+                return inf
+            bits += self._measure_span(run.get_text(begin, end), limit)
+            bits += _ONE_SPAN if end == run.words else _MORE_SPANS
+            begin = end
+        return bits
+
+    def measure_part(self, text: str) -> float:
+        """Return the cost of any part of the message: its place and length in signs."""
+        if not text or text not in self.message:
+            return inf
+        return _measure_choice_of_span(len(self.message))
+
+    def measure_number(self, spelling: str) -> float:
+        """Return the cost of a number that is a word of the message."""
+        is_word = self._find_words(self.message, spelling) is not None
+        return _measure_choice_of_span(self._tokens) if is_word else inf
+
+    def measure_returned(self, text: str) -> float:
+        """Return the cost of a value that was returned: which one of all of them."""
+        if not any(spelling in self._returned_text for spelling in {text, json.dumps(text)[1:-1]}):
+            return inf
+        return log2(len(self._values)) if text in self._values else inf
+
+    def _find_longest_run(self, run: "_Run", begin: int) -> int:
+        """Return the end of the longest run of words from `begin` that the message contains."""
+        if self._contains(run, begin, run.words):
+            return run.words
+        known, unknown = begin, begin + 1
+        while unknown < run.words and self._contains(run, begin, unknown):
+            known, unknown = unknown, begin + 2 * (unknown - begin)
+        unknown = min(unknown, run.words)
+        while unknown - known > 1:
+            middle = (known + unknown) // 2
+            is_known = self._contains(run, begin, middle)
+            known, unknown = (middle, unknown) if is_known else (known, middle)
+        return known
+
+    def _contains(self, run: "_Run", begin: int, end: int) -> bool:
+        return self._find_words(self._folded, run.get_folded(begin, end)) is not None
+
+    def _measure_span(self, text: str, limit: float) -> float:
+        bits = _measure_choice_of_span(self._tokens)
+        if self._find_words(self.message, text) is not None:
+            return bits + _UNCHANGED
+        place = self._find_words(self._folded, _fold_case(text))
+        assert place is not None
+        changes = self._list_changes(place, text, limit)
+        if changes == [0] and self.message[place].swapcase() == text[0]:
+            return bits + _FIRST_CHANGED
+        bits += _SOME_CHANGED + measure_length(len(changes) - 1)
+        return bits + len(changes) * (log2(len(text)) + _CHANGE_BITS)
+
+    def _list_changes(self, place: int, text: str, limit: float) -> list[int]:
+        """List the places of signs in another case: not all of them, when they are too many."""
+        changes = []
+        for index, sign in enumerate(text):
+            if sign != self.message[place + index]:
+                changes.append(index)
+                if len(changes) * _CHANGE_BITS > limit:
+                    break
+        return changes
+
+    def _find_words(self, message: str, text: str) -> int | None:
+        """Return where `text` stands in the message, not beginning or ending inside a word."""
+        place = -1
+        for _ in range(_MAX_OCCURRENCES):
+            place = message.find(text, place + 1)
+            if place < 0:
+                return None
+            if _is_boundary(message, place) and _is_boundary(message, place + len(text)):
+                return place
+        return None
+
+    @cached_property
+    def _folded(self) -> str:
+        return _fold_case(self.message)
+
+    @cached_property
+    def _tokens(self) -> int:
+        return len(_TOKEN.findall(self.message))
+
+    @cached_property
+    def _returned_text(self) -> str:
+        return "\n".join(self._returned)
+
+    @cached_property
+    def _values(self) -> frozenset[str]:
+        chars_left = _MAX_RETURNED_CHARS
+        values: set[str] = set()
+        for text in reversed(self._returned):
+            values.update(_list_values(text) if len(text) <= chars_left else ())
+            chars_left -= len(text)
+        return frozenset(values)
+
+
+class _Run:
+    """The words of a text, and their places in it."""
+
+    def __init__(self, text: str) -> None:
+        words = text.split(" ")
+        self.words = len(words)
+        self._text = text
+        self._folded = _fold_case(text)
+        self._ends = list(accumulate(map(len, words), initial=0))
+
+    def get_text(self, begin: int, end: int) -> str:
+        return self._text[self._ends[begin] + begin : self._ends[end] + end - 1]
+
+    def get_folded(self, begin: int, end: int) -> str:
+        return self._folded[self._ends[begin] + begin : self._ends[end] + end - 1]
+
+
+def spell_number(number: float) -> str:
+    """Spell a finite number as JSON does."""
+    return json.dumps(number)
+
+
+def _measure_choice_of_span(places: int) -> float:
+    """Return the cost of a beginning and an end among `places`."""
+    return log2(places * (places + 1) / 2)
+
+
+def _is_boundary(text: str, place: int) -> bool:
+    """Tell whether no word goes on at `place`; text before and behind it may be missing."""
+    around = text[max(place - 1, 0) : place + 1]
+    return len(around) < 2 or not all(sign.isalnum() or sign == "_" for sign in around)
+
+
+def _fold_case(text: str) -> str:
+    """Write a text without case, sign by sign: İ is the one sign whose lower case is two."""
+    return text.replace("İ", "I").lower()
+
+
+def _list_values(text: str) -> Iterator[str]:
+    """List the leaves of JSON, and of prose its lines, their parts and its words."""
+    for leaf in _list_leaves(_parse(text)):
+        if isinstance(leaf, str):
+            yield from _list_phrases(leaf)
+        elif isinstance(leaf, int | float) and not isinstance(leaf, bool):
+            yield spell_number(leaf)
+
+
+def _parse(text: str) -> Any:
+    if not text.lstrip().startswith(("{", "[", '"')):
+        return text
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+
+
+def _list_leaves(root: Any) -> Iterator[Any]:
+    nodes = [root]
+    while nodes:
+        node = nodes.pop()
+        if isinstance(node, dict | list):
+            nodes += node.values() if isinstance(node, dict) else node
+        else:
+            yield node
+
+
+def _list_phrases(text: str) -> Iterator[str]:
+    phrases = {text, *text.split()}
+    if len(phrases) > 1:
+        phrases.update(text.splitlines(), _SEPARATOR.split(text))
+    phrases.update([phrase.strip(_EDGES) for phrase in phrases])
+    return (phrase for phrase in phrases if len(phrase) <= _MAX_VALUE_CHARS)

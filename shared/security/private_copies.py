@@ -1,0 +1,74 @@
+"""Private copies: digits and secrets that a call's arguments take from what was read.
+
+Whatever a call tells in bits, the user is asked when it copies these.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Final
+
+from shared.security.known_text import KnownText, spell_number
+from shared.security.secrets import find_secrets
+from shared.security.time_code import parse_time
+
+_RUN_LENGTH: Final = 4
+_DIGITS: Final = re.compile(r"\d{4,}")
+
+
+class ReadTexts:
+    """Digits and secrets in the texts that a turn has read. Each text is indexed once."""
+
+    def __init__(self, texts: Iterable[str] = ()) -> None:
+        self.digits: set[str] = set()
+        self.secrets: set[str] = set()
+        for text in texts:
+            self.add(text)
+
+    def add(self, text: str) -> None:
+        """Index one more text. The work is linear in it."""
+        self.digits |= _list_digit_runs(text)
+        self.secrets |= {text[secret.start : secret.end] for secret in find_secrets(text)}
+
+
+def copies_private_text(arguments: Mapping[str, Any], known: KnownText, read: ReadTexts) -> bool:
+    """Tell whether arguments contain four digits in a row, or a secret, of what was read.
+
+    What the message contains as well is not private. The year of a day within five years is no run
+    of digits: it is counted in bits.
+    """
+    digits = read.digits - _list_digit_runs(known.message)
+    secrets = [secret for secret in read.secrets if secret not in known.message]
+    return any(
+        any(secret in text for secret in secrets) or not digits.isdisjoint(_list_digit_runs(text))
+        for text in _list_texts(arguments)
+        if parse_time(text, known.now) is None
+    )
+
+
+def _list_digit_runs(text: str) -> set[str]:
+    """List all runs of exactly four decimal digits, those inside longer ones too."""
+    runs = (_to_ascii(match[0]) for match in _DIGITS.finditer(text))
+    return {
+        run[start : start + _RUN_LENGTH]
+        for run in runs
+        for start in range(len(run) - _RUN_LENGTH + 1)
+    }
+
+
+def _to_ascii(digits: str) -> str:
+    return digits if digits.isascii() else "".join(str(unicodedata.decimal(d)) for d in digits)
+
+
+def _list_texts(arguments: Any) -> Iterator[str]:
+    nodes = [arguments]
+    while nodes:
+        node = nodes.pop()
+        if isinstance(node, Mapping):
+            nodes += [*node, *node.values()]
+        elif isinstance(node, list | tuple):
+            nodes += node
+        elif isinstance(node, str):
+            yield node
+        elif isinstance(node, int | float):
+            yield spell_number(node)
