@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager
     from datetime import datetime
 
+    from shared.domain.account import TokenCheck, VerifiedToken
     from shared.domain.documents import Document, Query, Write
     from shared.domain.ids import UserId
     from shared.domain.model import ModelEvent, ModelMessage, ModelRole, Prompt, ToolSpec
@@ -154,8 +155,15 @@ class Tasks(Protocol):
 class Identity(Protocol):
     """Verifies users."""
 
-    async def verify(self, token: str) -> UserId:
-        """Raises NotAuthenticated."""
+    async def verify(self, token: str, *, check: TokenCheck = "standard") -> VerifiedToken:
+        """Return whose token this is, and since when. Raises NotAuthenticated and Unavailable."""
+
+
+class ResidualData(Protocol):
+    """The data of a user beside documents and vectors: what storage or a vendor still holds."""
+
+    async def erase(self, uid: UserId) -> None:
+        """Erase it once documents and vectors are deleted; idempotent. Raises Unavailable."""
 
 
 class ServiceIdentity(Protocol):

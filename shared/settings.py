@@ -72,6 +72,7 @@ class Settings:
     function_urls: Mapping[str, str] = field(default_factory=dict)
     cors_origins: tuple[str, ...] = ()
     kms_key: str | None = None
+    pseudonym_key: str | None = None
     public_url: str = ""
     oauth_clients: Mapping[str, OauthClient] = field(default_factory=dict)
     web_search: bool = False
@@ -118,6 +119,7 @@ class Settings:
             function_urls=_parse_pairs(env.get("FUNCTION_URLS", "")),
             cors_origins=_parse_list(env.get("CORS_ORIGINS", "")),
             kms_key=env.get("KMS_KEY") or None,
+            pseudonym_key=env.get("PSEUDONYM_KEY") or None,
             public_url=env.get("PUBLIC_URL", f"http://127.0.0.1:{port}").rstrip("/"),
             oauth_clients=_parse_oauth_clients(env),
             web_search=env.get("WEB_SEARCH") == "perplexity",
@@ -183,7 +185,7 @@ def _find_errors(env: Mapping[str, str]) -> list[str]:
     ]
     errors += [
         f"{name} is missing: on Cloud Run nothing is guessed"
-        for name in ("GOOGLE_CLOUD_PROJECT", "TOOL_PROXY_URL")
+        for name in ("GOOGLE_CLOUD_PROJECT", "TOOL_PROXY_URL", "PSEUDONYM_KEY")
         if world == "cloud" and "K_SERVICE" in env and not env.get(name)
     ]
     if not _is_port(env.get("PORT", "8080")):

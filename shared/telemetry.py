@@ -53,6 +53,9 @@ class RequestRecord:
     def add_stage(self, name: str, ms: float) -> None:
         self._stages[name] = self._stages.get(name, 0.0) + ms
 
+    def measure_elapsed_s(self) -> float:
+        return _measure_ms_since(self._started) / 1000
+
     def collect_fields(self) -> dict[str, Any]:
         """Return all fields: total `ms`, `stages` in ms by name, `tools` in the order they ended."""
         stages = {name: round(ms, 1) for name, ms in self._stages.items()}
@@ -137,6 +140,12 @@ def get_fields() -> Mapping[str, Any]:
     """Return the request's fields so far; none outside a request."""
     record = _record.get()
     return record.collect_fields() if record else {}
+
+
+def measure_elapsed_s() -> float:
+    """Return how long ago the request began, in seconds; 0 outside a request."""
+    record = _record.get()
+    return record.measure_elapsed_s() if record else 0.0
 
 
 def get_trace_headers() -> Mapping[str, str]:

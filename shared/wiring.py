@@ -7,12 +7,21 @@ entry point loads only what it uses.
 import gc
 import json
 from collections.abc import Mapping, Sequence
+from datetime import timedelta
 from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
 from shared import ports, telemetry
+from shared.adapters.erasure_guard import (
+    ErasureFence,
+    FencedDocuments,
+    FencedEvents,
+    FencedTasks,
+    FencedVectors,
+    GuardedIdentity,
+)
 from shared.adapters.metered_documents import MeteredDocuments
 from shared.adapters.system_clock import RandomIds, SystemClock
 from shared.data.stores import Stores
@@ -22,6 +31,9 @@ if TYPE_CHECKING:
     from shared.adapters.cloud.openai_model import OpenaiModel
     from shared.adapters.embedded.sqlite_database import SqliteDatabase
     from shared.adapters.embedded.sqlite_queue import SqliteQueue
+    from shared.data.erasures import ErasureCache, Erasures
+    from shared.domain.account import Erasure
+    from shared.domain.ids import UserId
     from shared.domain.model import ModelRole
 
 ROOT = Path(__file__).parents[1]
@@ -100,6 +112,11 @@ def queue() -> "SqliteQueue":
 
 @cache
 def documents() -> ports.Documents:
+    return FencedDocuments(_metered_documents(), _fence())
+
+
+@cache
+def _metered_documents() -> ports.Documents:
     return MeteredDocuments(_build_documents())
 
 
@@ -127,7 +144,65 @@ def _build_documents() -> ports.Documents:
 
 
 @cache
+def erasures() -> "Erasures":
+    from shared.data.erasures import Erasures
+    from shared.security.pseudonyms import Pseudonyms
+
+    return Erasures(_metered_documents(), Pseudonyms(_read_pseudonym_key()))
+
+
+def _read_pseudonym_key() -> bytes:
+    if settings().world == "cloud":
+        return _require("PSEUDONYM_KEY", settings().pseudonym_key).encode()
+    from shared.adapters.embedded.local_identity import read_secret
+
+    return read_secret(settings().data_dir)
+
+
+def erasure_grace() -> timedelta:
+    """Return how long an erasure waits for work that began before; longer than its cache is stale."""
+    in_cloud = settings().world == "cloud"
+    return _erasure_staleness() + timedelta(seconds=15 if in_cloud else 0.5)
+
+
+def _erasure_staleness() -> timedelta:
+    """Return how late an instance may notice that an account is being erased."""
+    return timedelta(seconds=30 if settings().world == "cloud" else 0.5)
+
+
+@cache
+def _erasure_cache() -> "ErasureCache":
+    from shared.data.erasures import ErasureCache
+
+    return ErasureCache(erasures(), clock(), _erasure_staleness())
+
+
+async def _find_erasure(uid: "UserId") -> "Erasure | None":
+    return await _erasure_cache().get(uid)
+
+
+@cache
+def _fence() -> ErasureFence:
+    return ErasureFence(_find_erasure, clock(), telemetry.measure_elapsed_s)
+
+
+@cache
+def residual_data() -> ports.ResidualData:
+    if settings().world == "cloud":
+        from shared.adapters.cloud.firebase_identity import FirebaseResidualData
+
+        return FirebaseResidualData(project=settings().project)
+    from shared.adapters.embedded.sqlite_residual_data import SqliteResidualData
+
+    return SqliteResidualData(queue(), clock())
+
+
+@cache
 def vectors() -> ports.Vectors:
+    return FencedVectors(_build_vectors(), _fence())
+
+
+def _build_vectors() -> ports.Vectors:
     if settings().world == "cloud":
         from shared.adapters.cloud.pinecone_vectors import PineconeVectors
 
@@ -213,6 +288,10 @@ def _build_fallbacks() -> dict["ModelRole", "OpenaiModel"]:
 
 @cache
 def events() -> ports.Events:
+    return FencedEvents(_build_events(), _fence())
+
+
+def _build_events() -> ports.Events:
     if settings().world == "cloud":
         from shared.adapters.cloud.pubsub_events import PubsubEvents
 
@@ -224,6 +303,10 @@ def events() -> ports.Events:
 
 @cache
 def tasks() -> ports.Tasks:
+    return FencedTasks(_build_tasks(), _fence())
+
+
+def _build_tasks() -> ports.Tasks:
     if settings().world == "cloud":
         from shared.adapters.cloud.google_tasks import GoogleTasks
 
@@ -251,6 +334,10 @@ def push() -> ports.Push:
 
 @cache
 def identity() -> ports.Identity:
+    return GuardedIdentity(_build_identity(), _find_erasure)
+
+
+def _build_identity() -> ports.Identity:
     if settings().world == "cloud":
         from shared.adapters.cloud.firebase_identity import FirebaseIdentity
 

@@ -8,6 +8,7 @@ from datetime import datetime
 from functions.notifications.deps import NotificationsDeps
 from functions.notifications.push import build_push_message, push, record_dead_letter
 from functions.notifications.quiet_hours import decide_delivery
+from shared import telemetry
 from shared.domain.errors import Unavailable
 from shared.domain.ids import AppId, UserId
 from shared.domain.notification import (
@@ -38,7 +39,9 @@ async def defer_to_digest(
 async def schedule_digest(deps: NotificationsDeps, uid: UserId, until: datetime) -> None:
     digest_id = build_digest_id(until)
     body = {"uid": uid, "id": digest_id}
-    await deps.tasks.create("deliver_digest", f"digest-{uid}-{digest_id}", body, at=until)
+    await deps.tasks.create(
+        "deliver_digest", f"digest-{telemetry.hash_id(uid)}-{digest_id}", body, at=until
+    )
 
 
 async def deliver_digest(deps: NotificationsDeps, uid: UserId, digest_id: DigestId) -> None:

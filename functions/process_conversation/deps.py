@@ -1,6 +1,9 @@
 """Dependencies of process_conversation: the ports and stores that the stories of each entry point use."""
 
+from datetime import timedelta
+
 from functions.process_conversation.processing.claims import Claims
+from shared.data.erasures import Erasures
 from shared.data.library_index import LibraryIndex
 from shared.data.search import Search
 from shared.data.stores import Stores
@@ -11,6 +14,7 @@ from shared.ports import (
     Events,
     Identity,
     NewId,
+    ResidualData,
     ServiceIdentity,
     Tasks,
     ToolBox,
@@ -44,6 +48,7 @@ class LibraryDeps(IntegrationDeps):
 
     events: Events
     tasks: Tasks
+    erasures: Erasures
     mcp_rate_limiter: KeyRateLimiter
     cors_origins: tuple[str, ...] = ()
 
@@ -61,12 +66,19 @@ class ProcessDeps(EndpointDeps):
 
 @value
 class EraseDeps(EndpointDeps):
-    """What erasing an account needs."""
+    """What erasing an account needs.
+
+    `grace` is how long after its request work may go on that began before.
+    """
 
     clock: Clock
+    new_id: NewId
     stores: Stores
+    erasures: Erasures
     toolbox: ToolBox
     vectors: Vectors
+    residual_data: ResidualData
+    grace: timedelta
 
 
 @value

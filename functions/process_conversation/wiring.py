@@ -43,6 +43,7 @@ def library_deps() -> LibraryDeps:
         new_id=wiring.new_id(),
         events=wiring.events(),
         tasks=wiring.tasks(),
+        erasures=wiring.erasures(),
         stores=wiring.stores(),
         index=_build_index(),
         search=_build_search(),
@@ -83,9 +84,13 @@ def erase_deps() -> EraseDeps:
         identity=wiring.identity(),
         service_identity=wiring.service_identity(),
         clock=wiring.clock(),
+        new_id=wiring.new_id(),
         stores=wiring.stores(),
+        erasures=wiring.erasures(),
         toolbox=wiring.toolbox(),
         vectors=wiring.vectors(),
+        residual_data=wiring.residual_data(),
+        grace=wiring.erasure_grace(),
     )
 
 

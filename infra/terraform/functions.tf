@@ -46,6 +46,20 @@ resource "google_project_iam_member" "sends_pushes" {
   member   = google_service_account.function[each.key].member
 }
 
+# Revoked sessions are refused where something is exported or allowed; an erasure deletes the user.
+resource "google_project_iam_member" "asks_about_sessions" {
+  for_each = local.public
+  project  = var.project
+  role     = "roles/firebaseauth.viewer"
+  member   = google_service_account.function[each.key].member
+}
+
+resource "google_project_iam_member" "deletes_users" {
+  project = var.project
+  role    = "roles/firebaseauth.admin"
+  member  = google_service_account.function["erase_account"].member
+}
+
 resource "google_cloudfunctions2_function" "function" {
   for_each = local.functions
   name     = local.services[each.key]

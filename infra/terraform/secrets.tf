@@ -4,6 +4,7 @@ locals {
   secrets = merge(local.account_secrets, {
     OPENAI_API_KEY     = ["after_turn", "chat", "integrations", "library", "mcp", "process_conversation"]
     OPENROUTER_API_KEY = ["chat"]
+    PSEUDONYM_KEY      = keys(local.functions)
     PINECONE_API_KEY   = ["chat", "integrations", "library", "mcp", "process_conversation"]
   })
 }

@@ -3,9 +3,7 @@
 from collections.abc import AsyncIterator
 from datetime import datetime
 
-from shared.data.codec import dump, load
-from shared.domain.account import Erasure, build_erasure_id
-from shared.domain.documents import Document, Query, Set, Where
+from shared.domain.documents import Document, Query, Where
 from shared.domain.ids import UserId
 from shared.ports import Documents
 
@@ -68,21 +66,16 @@ class Accounts:
         """Delete every document of the user's or about them; idempotent."""
         owned_apps = Query(collection="apps", where=(Where("owner", "==", uid),), fields=("owner",))
         apps = await self._documents.query(owned_apps)
-        own_dead_letters = Query(collection="dead_letters", where=(Where("ids.uid", "==", uid),))
-        documents = [*apps, *await self._documents.query(own_dead_letters)]
+        documents = [*apps, *await self._list_dead_letters(uid)]
         counts = [await self._documents.delete_tree(document.path) for document in documents]
         return sum(counts) + await self._documents.delete_tree(f"users/{uid}")
 
-
-class Erasures:
-    """The state of each erasure, under an id that reveals nothing about the user."""
-
-    def __init__(self, documents: Documents) -> None:
-        self._documents = documents
-
-    async def get(self, uid: UserId) -> Erasure | None:
-        document = await self._documents.get(f"erasures/{build_erasure_id(uid)}")
-        return load(Erasure, document) if document else None
-
-    async def put(self, erasure: Erasure) -> None:
-        await self._documents.write(Set(f"erasures/{erasure.id}", dump(erasure)))
+    async def _list_dead_letters(self, uid: UserId) -> list[Document]:
+        """List those whose message named the user, and those of triggers at the user's documents."""
+        folder = f"users/{uid}/"
+        is_in_folder = (Where("name", ">=", folder), Where("name", "<", f"users/{uid}0"))
+        queries = (
+            Query(collection="dead_letters", where=(Where("ids.uid", "==", uid),)),
+            Query(collection="dead_letters", where=is_in_folder),
+        )
+        return [letter for query in queries for letter in await self._documents.query(query)]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from shared.ports import Documents
 
 if TYPE_CHECKING:
-    from shared.data.accounts import Accounts, Erasures
+    from shared.data.accounts import Accounts
     from shared.data.action_items import ActionItems
     from shared.data.app_calls import AppCalls
     from shared.data.apps import Apps, InstalledApps
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from shared.data.sessions import Sessions
 
 _MODULES = {
-    "erasures": "accounts",
     "devices": "profiles",
     "installed_apps": "apps",
     "digests": "inbox",
@@ -43,7 +42,6 @@ class Stores:
     """The stores over one `documents`."""
 
     accounts: "Accounts"
-    erasures: "Erasures"
     profiles: "Profiles"
     devices: "Devices"
     conversations: "Conversations"

@@ -16,7 +16,7 @@ from shared.data.codec import type_adapter
 from shared.domain.errors import NotAuthenticated
 from shared.domain.ids import UserId
 from shared.edge.problems import build_problem
-from shared.edge.routes import Access, Call, Route
+from shared.edge.routes import Call, Route
 from shared.edge.schemas import Wire
 from shared.ports import Identity, ServiceIdentity
 
@@ -44,7 +44,7 @@ async def parse_call(
     function: str, row: Route[Any], deps: AuthDeps, request: Request
 ) -> Call[Any, Any]:
     """Verify the caller, then read and validate what the route takes. The body is read last."""
-    uid = await _authenticate(function, row.access, deps, request)
+    uid = await _authenticate(function, row, deps, request)
     _check_headers(row, request)
     query = _parse_query(row, request)
     raw = await _read_body(request, row.max_bytes) if row.body is not None else b""
@@ -58,15 +58,15 @@ async def parse_call(
     )
 
 
-async def _authenticate(function: str, access: Access, deps: AuthDeps, request: Request) -> UserId:
+async def _authenticate(function: str, row: Route[Any], deps: AuthDeps, request: Request) -> UserId:
     """Verify who calls. A service token is for one function: its audience is the name."""
-    if access == "anyone":
+    if row.access == "anyone":
         return UserId("")
     token = parse_bearer_token(request.headers)
-    if access == "service":
+    if row.access == "service":
         await deps.service_identity.verify(token, function)
         return UserId("")
-    uid = await deps.identity.verify(token)
+    uid = (await deps.identity.verify(token, check=row.check)).uid
     telemetry.add_fields(uid=telemetry.hash_id(uid))
     return uid
 

@@ -18,6 +18,7 @@ from starlette.datastructures import Headers
 from starlette.responses import Response
 from typing_extensions import TypeVar
 
+from shared.domain.account import TokenCheck
 from shared.domain.ids import UserId
 from shared.domain.value import value
 from shared.edge.schemas import Wire
@@ -55,7 +56,7 @@ class Route(Generic[DepsT_contra]):
     """One row of a route table; `@route` makes it.
 
     `handler(deps, call)` returns a value of the type `response`, or a Response that is sent as it
-    stands. `headers` are those that the handler reads, by alias. `other_statuses` are its other good
+    stands. `check` is how a user's token is judged. `headers` are those that the handler reads, by alias. `other_statuses` are its other good
     statuses. `errors` are the statuses of its refusals; those that body, query and access imply
     need not be listed.
     """
@@ -68,6 +69,7 @@ class Route(Generic[DepsT_contra]):
     query: type[Wire] | None
     response: Any
     access: Access = "user"
+    check: TokenCheck = "standard"
     headers: type[Wire] | None = None
     status: int = 200
     other_statuses: Sequence[int] = field(default=())
@@ -85,6 +87,7 @@ class RouteOptions(TypedDict, total=False):
     """The fields of a route that have defaults."""
 
     access: Access
+    check: TokenCheck
     headers: type[Wire]
     status: int
     other_statuses: Sequence[int]

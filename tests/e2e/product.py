@@ -111,10 +111,10 @@ def wait_for_processing(http: httpx.Client, name: str, *, within_s: float = 60.0
 
 
 def post_notification(
-    http: httpx.Client, app: str, secret: str, message: str, *, key: str = ""
+    http: httpx.Client, app: str, secret: str, message: str, *, key: str = "", uid: str = "alice"
 ) -> httpx.Response:
-    """Post a notification to Alice, as an app does."""
-    body = {"aid": app, "uid": "alice", "message": message}
+    """Post a notification to a user, as an app does."""
+    body = {"aid": app, "uid": uid, "message": message}
     headers = {"Authorization": f"Bearer {secret}", "Idempotency-Key": key}
     return http.post("/v1/integrations/notification", json=body, headers=headers)
 

@@ -33,8 +33,11 @@ def test_an_account_is_exported_and_erased_by_command(tmp_path: Path):
         at = ("--origin", started_product.origin, "--uid", "alice")
         export = run_command("export", *at, "--out", str(out))
         erasure = run_command("erase", *at, "--yes")
-        remaining = alice.get("/v1/conversations").json()["conversations"]
-        search_result = alice.post("/v1/conversations/search", json={"query": "harbour"}).json()
+        with started_product.client("alice") as new_alice:
+            remaining = new_alice.get("/v1/conversations").json()["conversations"]
+            search_result = new_alice.post(
+                "/v1/conversations/search", json={"query": "harbour"}
+            ).json()
 
     assert (export.returncode, erasure.returncode) == (0, 0)
     assert stat.S_IMODE(out.stat().st_mode) == 0o600

@@ -24,6 +24,7 @@ def test_cloud_run_requires_the_settings_that_have_no_default() -> None:
     assert [line.split(" ")[0] for line in str(error.value).splitlines()] == [
         "GOOGLE_CLOUD_PROJECT",
         "TOOL_PROXY_URL",
+        "PSEUDONYM_KEY",
     ]
 
 

@@ -10,7 +10,7 @@ from tests.servers.openai import Script, ScriptedOpenai, scripted_openai
 
 TASKS_AND_PUSH = """
 from shared import wiring
-print(type(wiring.tasks()).__name__, type(wiring.push()).__name__)
+print(type(wiring._build_tasks()).__name__, type(wiring.push()).__name__)
 """
 ASK = """
 import asyncio, sys

@@ -14,6 +14,7 @@ from shared.edge.routes import Call, route
     "/v1/users/export",
     "Take everything along, as a zip of JSON",
     errors=(401,),
+    check="revocation",
     media_type="application/zip",
 )
 async def export_account(deps: LibraryDeps, call: Call) -> StreamingResponse:
@@ -31,20 +32,28 @@ async def export_account(deps: LibraryDeps, call: Call) -> StreamingResponse:
     "Erase everything that is kept of the owner",
     status=202,
     errors=(401,),
+    check="erasure_request",
 )
 async def delete_account(deps: LibraryDeps, call: Call) -> ErasureOut:
     return ErasureOut.model_validate(await request_erasure(deps, call.uid))
 
 
-@route("GET", "/v1/users/delete-account", "Say how far the erasure is", errors=(401,))
+@route(
+    "GET",
+    "/v1/users/delete-account",
+    "Say how far the erasure is",
+    errors=(401,),
+    check="erasure_status",
+)
 async def get_erasure(deps: LibraryDeps, call: Call) -> ErasureOut:
-    erasure = await deps.stores.erasures.get(call.uid)
+    """Answer tokens from before the erasure too: nobody else could learn of its end."""
+    erasure = await deps.erasures.get(call.uid)
     return ErasureOut.model_validate(erasure) if erasure else ErasureOut(status="none")
 
 
-@route("POST", "/", "A user wants to be erased", access="service", status=204)
+@route("POST", "/", "An account is to be erased", access="service", status=204)
 async def on_erasure(deps: EraseDeps, call: Call[EraseIn]) -> None:
-    await erase(deps, call.body.uid)
+    await erase(deps, call.body.erasure_id, is_sweep=call.body.is_sweep)
 
 
 ROUTES = (

@@ -191,9 +191,10 @@ class ErasureOut(Wire):
 
 
 class EraseIn(Wire):
-    """The user to erase."""
+    """An erasure to complete; a sweep comes some minutes after it."""
 
-    uid: UserId
+    erasure_id: str
+    is_sweep: bool
 
 
 class PersonIn(Wire):

@@ -1,11 +1,13 @@
 """Identity of the embedded world: development tokens, signed by a secret of the data directory."""
 
 import secrets
+from datetime import UTC, datetime
 from pathlib import Path
 
 from itsdangerous import BadData, URLSafeTimedSerializer
 
 from shared.adapters.embedded.data_folder import read_or_create
+from shared.domain.account import TokenCheck, VerifiedToken
 from shared.domain.errors import Invalid, NotAuthenticated
 from shared.domain.ids import UserId, is_id
 
@@ -31,8 +33,10 @@ class LocalIdentity:
             raise Invalid("uid: use 1 to 64 letters, digits, _ or -")
         return str(self._serializer.dumps(uid))
 
-    async def verify(self, token: str) -> UserId:
-        return UserId(_decode_token(self._serializer, token, max_age_s=USER_TOKEN_MAX_AGE_S))
+    async def verify(self, token: str, *, check: TokenCheck = "standard") -> VerifiedToken:
+        """A development token has no session that could be revoked."""
+        uid, issued_at = _decode_token(self._serializer, token, max_age_s=USER_TOKEN_MAX_AGE_S)
+        return VerifiedToken(uid=UserId(uid), issued_at=issued_at)
 
 
 class LocalServiceIdentity:
@@ -45,12 +49,17 @@ class LocalServiceIdentity:
         return str(self._serializer.dumps(audience))
 
     async def verify(self, token: str, audience: str) -> None:
-        if _decode_token(self._serializer, token, max_age_s=SERVICE_TOKEN_MAX_AGE_S) != audience:
+        meant_for, _ = _decode_token(self._serializer, token, max_age_s=SERVICE_TOKEN_MAX_AGE_S)
+        if meant_for != audience:
             raise NotAuthenticated(INVALID_TOKEN)
 
 
-def _decode_token(serializer: URLSafeTimedSerializer, token: str, *, max_age_s: int) -> str:
+def _decode_token(
+    serializer: URLSafeTimedSerializer, token: str, *, max_age_s: int
+) -> tuple[str, datetime]:
+    """Return the content of a token, and when it was issued, in whole seconds."""
     try:
-        return str(serializer.loads(token, max_age=max_age_s))
+        content, issued_at = serializer.loads(token, max_age=max_age_s, return_timestamp=True)
     except BadData as error:
         raise NotAuthenticated(INVALID_TOKEN) from error
+    return str(content), issued_at.astimezone(UTC)

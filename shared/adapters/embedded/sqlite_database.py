@@ -69,6 +69,21 @@ class SqliteDatabase:
         """
         return await self._run(self._writer, "BEGIN IMMEDIATE", work)
 
+    async def truncate_log(self) -> None:
+        """Write the log back into the file and cut it to nothing: it holds what was deleted since.
+
+        Waits for readers of all processes, each for one snapshot. Raises Unavailable if they do not
+        end.
+        """
+
+        def truncate() -> None:
+            connection = self._connections.get_for_this_thread()
+            (is_busy, _, _) = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+            if is_busy:
+                raise Unavailable("The log of the database is in use")
+
+        await asyncio.get_running_loop().run_in_executor(self._writer, truncate)
+
     def close(self) -> None:
         """Finish running work and close the file; an unused database closes itself."""
         self._writer.shutdown()

@@ -42,6 +42,14 @@ CREATE INDEX IF NOT EXISTS jobs_ended ON jobs (ended) WHERE ended IS NOT NULL;
 CREATE UNIQUE INDEX IF NOT EXISTS jobs_task ON jobs (target, name) WHERE kind = 'task'
 """
 
+DELETE_ABOUT = """
+DELETE FROM jobs
+WHERE substr(name, 1, length(:folder)) = :folder
+  OR nullif(body, '') ->> '$.uid' = :uid
+  OR nullif(body, '') ->> '$.ids.uid' = :uid
+  OR substr(nullif(body, '') ->> '$.source', 1, length(:folder)) = :folder
+"""
+
 DEAD_LETTERS_TOPIC = "dead_letters"
 """The topic of dead letters."""
 
@@ -130,6 +138,17 @@ class SqliteQueue:
         now = self._now()
         sql = "UPDATE jobs SET due = ? WHERE ended IS NULL AND attempt > 0 AND due > ?"
         await self.database.write(lambda connection: connection.execute(sql, (now, now)))
+
+    async def delete_about(self, uid: str) -> int:
+        """Delete all messages about a user, delivered or not; return how many there were.
+
+        A message names its user in its body, a trigger in the path of its document. Ended tasks have
+        no body, and names that name nobody.
+        """
+        values = {"uid": uid, "folder": f"users/{uid}/"}
+        return await self.database.write(
+            lambda connection: connection.execute(DELETE_ABOUT, values).rowcount
+        )
 
     async def wait(self, timeout_s: float) -> None:
         """Wait until this process adds a job or `timeout_s` has passed."""

@@ -13,17 +13,22 @@ import pytest
 
 from functions.process_conversation.deps import EraseDeps
 from functions.process_conversation.imports.files import parse_file
-from functions.process_conversation.library.erase_account import RETRY_WINDOW, SWEEP_DELAY, erase
+from functions.process_conversation.library.erase_account import SWEEP_DELAY, erase
 from shared.adapters.embedded.local_keys import LocalKeys
 from shared.adapters.embedded.sqlite_database import SqliteDatabase
+from shared.adapters.embedded.sqlite_queue import SqliteQueue
+from shared.adapters.embedded.sqlite_residual_data import SqliteResidualData
+from shared.adapters.system_clock import RandomIds
 from shared.data.accounts import Accounts
 from shared.data.apps import Apps, InstalledApps
 from shared.data.codec import dump
 from shared.data.dead_letters import DeadLetters
+from shared.data.erasures import RETRY_WINDOW
 from shared.data.messages import Messages
 from shared.data.profiles import Devices
 from shared.data.stores import Stores
 from shared.data.token_store import AccountTokenStore
+from shared.domain.account import ERASURE_LEASE, Erasure
 from shared.domain.app import App, InstalledApp
 from shared.domain.chat import Message, Session
 from shared.domain.connection import Connection, Tokens
@@ -32,11 +37,10 @@ from shared.domain.errors import Unavailable
 from shared.domain.ids import AppId, MessageId, SessionId, UserId
 from shared.domain.profile import Device, Profile
 from shared.ports import ToolBox
-from tests.fakes import ScriptedModel
+from tests.fakes import FixedClock, ScriptedModel
 from tests.fault_injection import Crash
-from tests.fixtures.library import BODY, CONVERSATIONS, SEGMENT, build_client
+from tests.fixtures.library import BODY, CONVERSATIONS, SEGMENT, build_client, build_erasures
 from tests.fixtures.processing import (
-    ALICE,
     START,
     ProcessingFixture,
     build_outputs,
@@ -49,6 +53,7 @@ from tests.functions.process_conversation.test_interruptions import Interruption
 
 ZAPHOD = UserId("zaphod-4711")
 MAX_CALLS = 24
+GRACE = timedelta(seconds=5)
 TOKEN = "ya29.token-of-zaphod"
 
 
@@ -102,6 +107,19 @@ class DisconnectingToolBox:
     call_service = call
 
 
+@dataclass
+class PatientClock:
+    """The clock of an erasure: it stands still but while the erasure waits."""
+
+    clock: FixedClock
+
+    def now(self) -> datetime:
+        return self.clock.now()
+
+    async def sleep(self, seconds: float) -> None:
+        self.clock.advance(seconds=seconds)
+
+
 def build_erase_deps(
     world: ProcessingFixture,
     interruption: Interruption | None = None,
@@ -111,14 +129,39 @@ def build_erase_deps(
         return interruption.wrap(name, port) if interruption else port
 
     documents = wrap("documents", world.documents)
+    clock = PatientClock(world.clock)
+    queue = SqliteQueue(world.database, clock)
     return EraseDeps(
         identity=world.deps.identity,
         service_identity=world.deps.service_identity,
-        clock=world.clock,
+        clock=clock,
+        new_id=RandomIds(),
         stores=Stores(documents),
+        erasures=build_erasures(documents),
         toolbox=wrap("toolbox", toolbox or DisconnectingToolBox(world)),
         vectors=wrap("vectors", world.vectors),
+        residual_data=wrap("residual_data", SqliteResidualData(queue, clock)),
+        grace=GRACE,
     )
+
+
+async def request(world: ProcessingFixture, uid: UserId = ZAPHOD) -> Erasure:
+    return await build_erasures(world.documents).begin(uid, world.clock.now())
+
+
+async def find_erasure(world: ProcessingFixture) -> Erasure:
+    erasure = await build_erasures(world.documents).get(ZAPHOD)
+    assert erasure is not None
+    return erasure
+
+
+async def erase_user(
+    world: ProcessingFixture, uid: UserId = ZAPHOD, deps: EraseDeps | None = None
+) -> Erasure:
+    """Request an erasure and deliver its first task."""
+    erasure = await request(world, uid)
+    await erase(deps or build_erase_deps(world), erasure.id, is_sweep=False)
+    return erasure
 
 
 async def find_traces(database: SqliteDatabase, uid: str) -> list[str]:
@@ -181,8 +224,9 @@ async def test_an_erasure_revokes_tokens_before_it_deletes_them_p6(world, databa
     await fill_account(world)
     toolbox = DisconnectingToolBox(world)
 
-    for _ in range(2):
-        await erase(build_erase_deps(world, toolbox=toolbox), ZAPHOD)
+    erasure = await request(world)
+    for is_sweep in (False, False, True):
+        await erase(build_erase_deps(world, toolbox=toolbox), erasure.id, is_sweep=is_sweep)
 
     assert toolbox.revoked_ids == ["gmail"]
     assert await find_traces(database, ZAPHOD) == []
@@ -237,7 +281,7 @@ async def test_after_an_erasure_no_store_holds_a_trace(database):
     async with build_client(world, ZAPHOD) as client:
         response = await client.delete("/v1/users/delete-account")
         for task in world.tasks.created:
-            await erase(build_erase_deps(world), UserId(task.body["uid"]))
+            await erase(build_erase_deps(world), **task.body)
         await world.deliver_all()
         status = await client.get("/v1/users/delete-account")
 
@@ -256,12 +300,14 @@ async def test_an_erasure_interrupted_at_any_call_is_finished_by_the_next_attemp
     await fill_account(world)
     interruption = Interruption(at, raise_crash, after)
 
+    erasure = await request(world)
     try:
-        await erase(build_erase_deps(world, interruption), ZAPHOD)
+        await erase(build_erase_deps(world, interruption), erasure.id, is_sweep=False)
     except Crash:
-        await erase(build_erase_deps(world), ZAPHOD)
-    await world.deliver_all()
+        world.clock.advance(seconds=ERASURE_LEASE.total_seconds())
+        await erase(build_erase_deps(world), erasure.id, is_sweep=False)
 
+    assert (await find_erasure(world)).status == "done"
     assert await find_traces(database, ZAPHOD) == []
     assert interruption.done or interruption.calls < at
 
@@ -270,26 +316,26 @@ async def test_the_interruptions_cover_every_call_of_an_erasure(world):
     await fill_account(world)
     interruption = Interruption(0, raise_crash, after=False)
 
-    await erase(build_erase_deps(world, interruption), ZAPHOD)
+    await erase_user(world, deps=build_erase_deps(world, interruption))
 
-    assert 3 <= interruption.calls < MAX_CALLS
+    assert 10 <= interruption.calls < MAX_CALLS
 
 
 @pytest.mark.parametrize("at", range(1, 12))
 async def test_what_is_processed_during_an_erasure_is_erased_too(database, at):
     """The processor has claimed the conversation while its owner is erased."""
 
-    async def erase_user() -> None:
-        await erase(build_erase_deps(world), ZAPHOD)
+    async def erase_owner() -> None:
+        await erase_user(world)
 
-    interruption = Interruption(at, erase_user, after=True)
+    interruption = Interruption(at, erase_owner, after=True)
     world = build_processing_fixture(
         database, ScriptedModel(answers=build_script(build_outputs())), interruption.wrap
     )
     await world.write(build_test_conversation(), ZAPHOD)
     with suppress(Unavailable):  # the attempt that lost its claim asks to be called again
         await world.deliver_all()
-    await erase(build_erase_deps(world), ZAPHOD)
+    await erase(build_erase_deps(world), (await find_erasure(world)).id, is_sweep=True)
 
     assert interruption.done
     assert await find_traces(database, ZAPHOD) == []
@@ -354,12 +400,13 @@ async def test_a_user_who_starts_again_is_not_erased_by_the_sweep_or_a_repeated_
     world, begins
 ):
     await fill_account(world)
-    await erase(build_erase_deps(world), ZAPHOD)
+    erasure = await erase_user(world)
     world.clock.advance(seconds=60)
     await begins(world)
     before = await world.load_everything(ZAPHOD)
 
-    await erase(build_erase_deps(world), ZAPHOD)
+    for is_sweep in (False, True, True):
+        await erase(build_erase_deps(world), erasure.id, is_sweep=is_sweep)
 
     assert await world.load_everything(ZAPHOD) == before
     assert await Accounts(world.documents).is_in_use(ZAPHOD, since=START)
@@ -368,11 +415,11 @@ async def test_a_user_who_starts_again_is_not_erased_by_the_sweep_or_a_repeated_
 async def test_what_is_written_after_an_erasure_is_removed_by_the_sweep(world, database):
     await fill_account(world)
     before = world.clock.now()
-    await erase(build_erase_deps(world), ZAPHOD)
+    erasure = await erase_user(world)
     await start_with_a_chat(world, before)
     world.clock.advance(seconds=300)
 
-    await erase(build_erase_deps(world), ZAPHOD)
+    await erase(build_erase_deps(world), erasure.id, is_sweep=True)
 
     assert await find_traces(database, ZAPHOD) == []
 
@@ -389,7 +436,7 @@ async def test_two_erasure_requests_start_one_erasure(world, alice):
 async def test_a_request_after_a_finished_erasure_starts_another(world, alice):
     """Even at once, though a task name is accepted only once."""
     await alice.delete("/v1/users/delete-account")
-    await erase(build_erase_deps(world), ALICE)
+    await erase(build_erase_deps(world), **world.tasks.created[0].body)
     world.clock.time += timedelta(milliseconds=1)
 
     response = await alice.delete("/v1/users/delete-account")
@@ -412,7 +459,7 @@ async def test_an_erasure_leaves_no_trace_in_firestore(database, firestore_docum
     with ScriptedModel() as model:
         world = build_processing_fixture(database, model, external_documents=firestore_documents)
         await fill_account(world)
-        await erase(build_erase_deps(world), ZAPHOD)
+        await erase_user(world)
 
     accounts = Accounts(firestore_documents)
     names = ("conversations", "memories", "people", "messages")

@@ -53,7 +53,7 @@ async def remote(identity: LocalIdentity, clock: FixedClock) -> AsyncIterator[ht
 async def test_a_token_is_for_the_requested_user(http, identity):
     answer = await http.post(TOKEN, json={"uid": "alice"})
 
-    assert await identity.verify(answer.json()["token"]) == "alice"
+    assert (await identity.verify(answer.json()["token"])).uid == "alice"
     assert "access-control-allow-origin" not in answer.headers
 
 

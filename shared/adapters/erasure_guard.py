@@ -1,0 +1,194 @@
+"""Erasure guard: refuses tokens from before an erasure, and writes of work that began before it.
+
+Erasures are looked up in a cache, so a process may notice a request late, by the cache's staleness at
+most. An erasure waits for longer than that before it says `done`.
+"""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any, TypeVar
+
+from shared.domain.account import Erasure, TokenCheck, VerifiedToken
+from shared.domain.documents import Delete, Document, Query, Write
+from shared.domain.errors import NotAuthenticated, PreconditionFailed
+from shared.domain.ids import UserId
+from shared.domain.vectors import Filter, Hit, Row, SparseVector
+from shared.ports import Clock, Documents, Events, Identity, Tasks, Transaction, Vectors
+
+T = TypeVar("T")
+FindErasure = Callable[[UserId], Awaitable[Erasure | None]]
+ACCOUNT_ERASED = "This account was erased. Sign in again to start anew."
+_REFRESH_CLAIM = "/claims/refresh"
+"""The erasure itself takes these claims: it revokes tokens before it deletes them."""
+
+
+class GuardedIdentity:
+    """Verifies users as `identity` does, and refuses tokens from before an erasure."""
+
+    def __init__(self, identity: Identity, find_erasure: FindErasure) -> None:
+        self._identity = identity
+        self._find_erasure = find_erasure
+
+    async def verify(self, token: str, *, check: TokenCheck = "standard") -> VerifiedToken:
+        verified_token = await self._identity.verify(token, check=check)
+        if check == "erasure_status":
+            return verified_token
+        erasure = await self._find_erasure(verified_token.uid)
+        if erasure is None or not erasure.refuses(verified_token.issued_at):
+            return verified_token
+        if erasure.status == "running" and check == "erasure_request":
+            return verified_token
+        raise NotAuthenticated(ACCOUNT_ERASED)
+
+
+class ErasureFence:
+    """Tells whether the work at hand began before the erasure of a user, or during it.
+
+    `measure_elapsed_s` says how long ago it began, in seconds.
+    """
+
+    def __init__(
+        self, find_erasure: FindErasure, clock: Clock, measure_elapsed_s: Callable[[], float]
+    ) -> None:
+        self._find_erasure = find_erasure
+        self._clock = clock
+        self._measure_elapsed_s = measure_elapsed_s
+
+    async def is_shut(self, uid: str) -> bool:
+        erasure = await self._find_erasure(UserId(uid))
+        began_at = self._clock.now() - timedelta(seconds=self._measure_elapsed_s())
+        return erasure is not None and erasure.refuses(began_at)
+
+    async def check(self, uid: str) -> None:
+        """Raises PreconditionFailed."""
+        if await self.is_shut(uid):
+            raise PreconditionFailed("The account was erased")
+
+    async def check_writes(self, writes: Sequence[Write]) -> None:
+        """Let deletions pass. Raises PreconditionFailed."""
+        for uid in {uid for write in writes if (uid := _find_owner(write))}:
+            await self.check(uid)
+
+
+class FencedDocuments:
+    """Documents that work from before an erasure cannot write."""
+
+    def __init__(self, documents: Documents, fence: ErasureFence) -> None:
+        self._documents = documents
+        self._fence = fence
+
+    async def get(self, path: str) -> Document | None:
+        return await self._documents.get(path)
+
+    async def get_many(self, paths: Sequence[str]) -> list[Document | None]:
+        return await self._documents.get_many(paths)
+
+    async def query(self, query: Query) -> list[Document]:
+        return await self._documents.query(query)
+
+    async def count(self, query: Query) -> int:
+        return await self._documents.count(query)
+
+    async def write(self, *writes: Write) -> None:
+        await self._fence.check_writes(writes)
+        await self._documents.write(*writes)
+
+    async def transaction(self, work: Callable[[Transaction], Awaitable[T]]) -> T:
+        async def run_fenced(transaction: Transaction) -> T:
+            recorder = _WriteRecorder(transaction)
+            result = await work(recorder)
+            await self._fence.check_writes(recorder.writes)
+            return result
+
+        return await self._documents.transaction(run_fenced)
+
+    async def delete_tree(self, path: str) -> int:
+        return await self._documents.delete_tree(path)
+
+
+class _WriteRecorder:
+    """A transaction that remembers what is written."""
+
+    def __init__(self, transaction: Transaction) -> None:
+        self._transaction = transaction
+        self.writes: list[Write] = []
+
+    async def get(self, path: str) -> Document | None:
+        return await self._transaction.get(path)
+
+    async def get_many(self, paths: Sequence[str]) -> list[Document | None]:
+        return await self._transaction.get_many(paths)
+
+    def write(self, *writes: Write) -> None:
+        self.writes += writes
+        self._transaction.write(*writes)
+
+
+class FencedVectors:
+    """Vectors that work from before an erasure cannot write."""
+
+    def __init__(self, vectors: Vectors, fence: ErasureFence) -> None:
+        self._vectors = vectors
+        self._fence = fence
+
+    async def upsert(self, namespace: str, rows: Sequence[Row]) -> None:
+        await self._fence.check(namespace)
+        await self._vectors.upsert(namespace, rows)
+
+    async def fetch(self, namespace: str, ids: Sequence[str]) -> dict[str, Row]:
+        return await self._vectors.fetch(namespace, ids)
+
+    async def query_sparse(
+        self, namespace: str, query: SparseVector, *, limit: int, where: Filter | None = None
+    ) -> list[Hit]:
+        return await self._vectors.query_sparse(namespace, query, limit=limit, where=where)
+
+    async def query_dense(
+        self, namespace: str, vector: Sequence[float], *, limit: int, where: Filter | None = None
+    ) -> list[Hit]:
+        return await self._vectors.query_dense(namespace, vector, limit=limit, where=where)
+
+    async def delete(self, namespace: str, ids: Sequence[str]) -> None:
+        await self._vectors.delete(namespace, ids)
+
+    async def delete_namespace(self, namespace: str) -> None:
+        await self._vectors.delete_namespace(namespace)
+
+
+class FencedEvents:
+    """Events that work from before an erasure publishes are dropped."""
+
+    def __init__(self, events: Events, fence: ErasureFence) -> None:
+        self._events = events
+        self._fence = fence
+
+    async def publish(self, topic: str, event: Mapping[str, Any]) -> None:
+        if not await _concerns_erased_user(self._fence, event):
+            await self._events.publish(topic, event)
+
+
+class FencedTasks:
+    """Tasks that work from before an erasure creates are dropped."""
+
+    def __init__(self, tasks: Tasks, fence: ErasureFence) -> None:
+        self._tasks = tasks
+        self._fence = fence
+
+    async def create(
+        self, target: str, name: str, body: Mapping[str, Any], *, at: datetime | None = None
+    ) -> None:
+        if not await _concerns_erased_user(self._fence, body):
+            await self._tasks.create(target, name, body, at=at)
+
+
+async def _concerns_erased_user(fence: ErasureFence, body: Mapping[str, Any]) -> bool:
+    uid = body.get("uid")
+    return isinstance(uid, str) and await fence.is_shut(uid)
+
+
+def _find_owner(write: Write) -> str | None:
+    """Return whose document is written; None for a deletion and for documents of nobody."""
+    collection, _, rest = write.path.partition("/")
+    if isinstance(write, Delete) or collection != "users" or write.path.endswith(_REFRESH_CLAIM):
+        return None
+    return rest.partition("/")[0]
