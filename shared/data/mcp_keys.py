@@ -1,9 +1,10 @@
 """MCP keys: credentials by which other programs use a user's library over MCP."""
 
 import hashlib
+from datetime import datetime
 from typing import Final
 
-from shared.data.codec import dump, load_all
+from shared.data.codec import dump, load, load_all
 from shared.domain.documents import Create, Delete, Query
 from shared.domain.errors import NotAuthenticated, NotFound
 from shared.domain.ids import UserId, is_id
@@ -35,12 +36,16 @@ class McpKeys:
             raise NotFound("Key not found")
         await self._documents.write(Delete(_document_path(uid, key_id)))
 
-    async def authenticate(self, key: str) -> UserId:
-        """Return whose key this is. Raises NotAuthenticated."""
+    async def authenticate(self, key: str, now: datetime) -> tuple[UserId, McpKey]:
+        """Return whose key this is, and the key as stored. Raises NotAuthenticated."""
         uid = parse_owner(key)
-        if await self._documents.get(_document_path(uid, key_id(key))) is None:
+        document = await self._documents.get(_document_path(uid, key_id(key)))
+        if document is None:
             raise NotAuthenticated("Invalid authorization token")
-        return uid
+        stored_key = load(McpKey, document)
+        if stored_key.expires_at is not None and stored_key.expires_at <= now:
+            raise NotAuthenticated("This key has expired; create another one.")
+        return uid, stored_key
 
 
 def parse_owner(key: str) -> UserId:

@@ -14,8 +14,11 @@ export function keys({ heading, list, create, revoke, attempt }) {
   const addButton = el("button", { type: "button", onclick: () => attempt(add) }, "New key");
 
   const load = async () => items.replaceChildren(...(await list()).map(key));
-  const key = ({ id, name, label, created_at }) => el("li", {},
-    name, el("code", {}, label), el("span", { class: "meta" }, `since ${day(created_at)}`),
+  const describe = ({ created_at, expires_at, scope }) => [
+    `since ${day(created_at)}`, expires_at && `until ${day(expires_at)}`, scope === "read" && "reads only",
+  ].filter(Boolean).join(", ");
+  const key = ({ id, name, label, ...fields }) => el("li", {},
+    name, el("code", {}, label), el("span", { class: "meta" }, describe(fields)),
     el("button", { type: "button", class: "quiet", "aria-label": `Revoke ${name ?? label}`, onclick: () => remove(id, name ?? label) }, "Revoke"));
 
   async function add() {

@@ -1,6 +1,7 @@
 """MCP keys over HTTP: created, listed and revoked by their owner."""
 
 import secrets
+from datetime import timedelta
 
 from functions.process_conversation.deps import LibraryDeps
 from functions.process_conversation.mcp_server.mcp_schemas import McpKeyIn, McpKeyOut, NewMcpKeyOut
@@ -17,11 +18,14 @@ async def create_key(deps: LibraryDeps, call: Call[McpKeyIn]) -> NewMcpKeyOut:
         raise Conflict(f"You may have {MAX_KEYS} keys; remove one first.")
     secret = secrets.token_urlsafe(32)
     full_key = f"{KEY_PREFIX}{call.uid}.{secret}"
+    now = deps.clock.now()
     key = McpKey(
         id=key_id(full_key),
         name=call.body.name,
         label=f"{KEY_PREFIX}…{secret[-4:]}",
-        created_at=deps.clock.now(),
+        created_at=now,
+        expires_at=now + timedelta(days=call.body.expires_in_days),
+        scope=call.body.scope,
     )
     await deps.stores.mcp_keys.add(call.uid, key)
     return NewMcpKeyOut(**dict(McpKeyOut.model_validate(key)), key=full_key)

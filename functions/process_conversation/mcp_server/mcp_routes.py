@@ -5,7 +5,6 @@ from starlette.responses import Response
 
 from functions.process_conversation.deps import LibraryDeps
 from shared import telemetry
-from shared.data.mcp_keys import key_id
 from shared.domain.errors import NotAllowed
 from shared.edge.requests import parse_bearer_token
 from shared.edge.routes import Call, route
@@ -22,13 +21,14 @@ async def receive_message(deps: LibraryDeps, call: Call) -> Response:
     """Answer one MCP message. The router refuses other methods than POST: there are no streams."""
     _check_origin(call.headers, deps.cors_origins)
     key = parse_bearer_token(call.headers)
-    uid = await deps.stores.mcp_keys.authenticate(key)
+    now = deps.clock.now()
+    uid, stored_key = await deps.stores.mcp_keys.authenticate(key, now)
     telemetry.add_fields(uid=telemetry.hash_id(uid))
-    deps.mcp_rate_limiter.check(key_id(key), deps.clock.now())
+    deps.mcp_rate_limiter.check(stored_key.id, now)
 
     from functions.process_conversation.mcp_server.server import McpResponse
 
-    return McpResponse(deps, uid)
+    return McpResponse(deps, uid, stored_key.scope)
 
 
 def _check_origin(headers: Headers, allowed: tuple[str, ...]) -> None:

@@ -4,6 +4,7 @@ Loading the SDK takes half a second, so this module is imported with the first M
 """
 
 import logging
+from collections.abc import Mapping
 from functools import cache
 
 import mcp_types as types
@@ -14,10 +15,11 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from functions.process_conversation.deps import LibraryDeps
-from functions.process_conversation.mcp_server.tools import TOOLS
+from functions.process_conversation.mcp_server.tools import TOOLS, LibraryTool
 from shared import telemetry
 from shared.domain.errors import CallerError
 from shared.domain.ids import UserId
+from shared.domain.mcp_key import KeyScope
 
 logging.getLogger("mcp").setLevel(logging.CRITICAL)  # its warnings quote what clients send
 
@@ -34,9 +36,9 @@ class McpResponse(Response):
     There are no sessions: the platform passes no lifespan on, so nothing outlives a request.
     """
 
-    def __init__(self, deps: LibraryDeps, uid: UserId) -> None:
+    def __init__(self, deps: LibraryDeps, uid: UserId, scope: KeyScope) -> None:
         super().__init__()
-        self._server = _build_server(deps, uid)
+        self._server = _build_server(deps, uid, scope)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         manager = StreamableHTTPSessionManager(
@@ -49,15 +51,17 @@ class McpResponse(Response):
             await manager.handle_request(scope, receive, send)
 
 
-def _build_server(deps: LibraryDeps, uid: UserId) -> Server[object]:
+def _build_server(deps: LibraryDeps, uid: UserId, scope: KeyScope) -> Server[object]:
+    tools = {name: tool for name, tool in TOOLS.items() if tool.read_only or scope == "write"}
+
     async def list_tools(*_: object) -> types.ListToolsResult:
-        return types.ListToolsResult(tools=_build_tools())
+        return types.ListToolsResult(tools=[_build_tool(name) for name in tools])
 
     async def call_tool(_: object, request: types.CallToolRequestParams) -> types.CallToolResult:
         with telemetry.measure_tool_call(
             request.name if request.name in TOOLS else "unknown"
         ) as record:
-            result = await _call_tool(deps, uid, request)
+            result = await _call_tool(deps, uid, tools, request)
             record.failed = result.is_error
             return result
 
@@ -71,27 +75,30 @@ def _build_server(deps: LibraryDeps, uid: UserId) -> Server[object]:
 
 
 @cache
-def _build_tools() -> list[types.Tool]:
-    return [
-        types.Tool(
-            name=tool.name,
-            description=tool.description,
-            input_schema=tool.schema,
-            annotations=types.ToolAnnotations(
-                read_only_hint=tool.read_only, destructive_hint=False, open_world_hint=False
-            ),
-        )
-        for tool in TOOLS.values()
-    ]
+def _build_tool(name: str) -> types.Tool:
+    tool = TOOLS[name]
+    return types.Tool(
+        name=name,
+        description=tool.description,
+        input_schema=tool.schema,
+        annotations=types.ToolAnnotations(
+            read_only_hint=tool.read_only, destructive_hint=False, open_world_hint=False
+        ),
+    )
 
 
 async def _call_tool(
-    deps: LibraryDeps, uid: UserId, request: types.CallToolRequestParams
+    deps: LibraryDeps,
+    uid: UserId,
+    tools: Mapping[str, LibraryTool],
+    request: types.CallToolRequestParams,
 ) -> types.CallToolResult:
-    """Run a tool; a failure is part of the result, so that the client's model can adapt."""
-    tool = TOOLS.get(request.name)
+    """Run one of the tools; a failure is part of the result, so that the client's model can adapt."""
+    tool = tools.get(request.name)
+    if tool is None and request.name in TOOLS:
+        return _build_failure("This key may only read. Its owner can create one that may write.")
     if tool is None:
-        return _build_failure(f"There is no tool {request.name!r}. There are: {', '.join(TOOLS)}.")
+        return _build_failure(f"There is no tool {request.name!r}. There are: {', '.join(tools)}.")
     try:
         return _build_text_result(await tool.run(deps, uid, request.arguments or {}))
     except ValidationError as error:

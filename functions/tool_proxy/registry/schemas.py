@@ -105,10 +105,20 @@ class AppOut(Wire):
 
     @classmethod
     def of(cls, app: App, uid: UserId, installation: InstalledApp | None = None) -> "AppOut":
-        """Build the public fields: of the webhook's address only the origin, the rest may be secret."""
-        url = app.external_integration.webhook_url
-        integration = replace(app.external_integration, webhook_url=url and _get_origin(url))
-        public_app = replace(app, external_integration=integration)
+        """Build the public fields: addresses that its users' clients open, and nothing secret in them.
+
+        Of the webhook that is the origin. Clients ask `setup_completed_url` with a query of their own.
+        """
+        integration = app.external_integration
+        public_integration = replace(
+            integration,
+            chat_tools_manifest_url=None,
+            mcp_server_url=None,
+            webhook_url=integration.webhook_url and _get_origin(integration.webhook_url),
+            setup_completed_url=integration.setup_completed_url
+            and integration.setup_completed_url.partition("?")[0],
+        )
+        public_app = replace(app, external_integration=public_integration)
         return cls(**_build_common_fields(public_app, uid, installation))
 
 

@@ -15,6 +15,7 @@ from functions.process_conversation.deps import LibraryDeps
 from functions.process_conversation.mcp_server.tools import MAX_RESULT_CHARS, TOOLS
 from functions.process_conversation.routes import MCP_ROUTES
 from shared.data.mcp_keys import MAX_KEYS
+from shared.domain.documents import Set
 from shared.domain.errors import TooMany
 from shared.edge.http import build_application
 from shared.resilience.key_rate_limiter import (
@@ -58,9 +59,11 @@ async def open_library(
         yield client
 
 
-async def create_key(world: ProcessingFixture, uid: str = "alice") -> dict[str, Any]:
+async def create_key(
+    world: ProcessingFixture, uid: str = "alice", **options: Any
+) -> dict[str, Any]:
     async with build_client(world, uid) as owner:
-        answer = await owner.post(KEYS, json={"name": "Editor"})
+        answer = await owner.post(KEYS, json={"name": "Editor", **options})
     assert answer.status_code == 201
     created: dict[str, Any] = answer.json()
     return created
@@ -195,6 +198,52 @@ async def test_a_long_result_is_truncated_with_a_notice_t19(world, alice):
 
     assert len(result_text) < MAX_RESULT_CHARS + 100
     assert result_text.endswith("characters left out; ask for less …")
+
+
+async def test_a_key_that_may_only_read_is_offered_no_tool_that_writes_t19(world):
+    key = (await create_key(world, scope="read"))["key"]
+
+    async with open_library(world, key) as client:
+        tools = (await client.list_tools()).tools
+        result = await call_tool(client, "create_memory", content="Likes trains.")
+        memories = await call_tool_for_json(client, "get_memories")
+
+    assert [tool.name for tool in tools] == [name for name in TOOLS if TOOLS[name].read_only]
+    assert (result.is_error, read_text(result)[:22]) == (True, "This key may only read")
+    assert memories == []
+
+
+async def test_a_key_ends_on_its_day_t19(world):
+    short, usual = await create_key(world, expires_in_days=1), await create_key(world)
+
+    world.clock.advance(hours=23)
+    before = (await post_listing(world, short["key"])).status_code
+    world.clock.advance(hours=1)
+    after = await post_listing(world, short["key"])
+
+    assert (before, after.status_code) == (200, 401)
+    assert after.json()["detail"] == "This key has expired; create another one."
+    assert (await post_listing(world, usual["key"])).status_code == 200
+    assert usual["expires_at"][:4] == str(int(usual["created_at"][:4]) + 1)
+
+
+async def test_a_key_of_before_has_no_end_and_writes_t19(world):
+    created = await create_key(world)
+    path = f"users/alice/mcp_keys/{created['id']}"
+    document = await world.documents.get(path)
+    fields = {name: document.fields[name] for name in ("name", "label", "created_at")}
+    await world.documents.write(Set(path, fields))
+    world.clock.advance(hours=24 * 4_000)
+
+    async with open_library(world, created["key"]) as client:
+        assert len((await client.list_tools()).tools) == len(TOOLS)
+
+
+@pytest.mark.parametrize(
+    "options", [{"expires_in_days": 0}, {"expires_in_days": 367}, {"scope": "all"}]
+)
+async def test_a_key_without_a_sensible_end_or_scope_is_refused_t19(alice, options):
+    assert (await alice.post(KEYS, json={"name": "Editor", **options})).status_code == 422
 
 
 async def test_a_key_opens_the_library_of_its_owner_only_t19(world, alice):

@@ -62,6 +62,31 @@ async def test_others_see_only_the_origin_of_a_webhook_url_t18(world: NotesFixtu
         assert public_view["external_integration"]["webhook_url"] == "https://hooks.example.com"
 
 
+async def test_others_see_only_the_addresses_that_their_clients_open_t1(world: NotesFixture):
+    step = {"name": "Connect", "url": "https://a.example.com/connect?step=1"}
+    opened = {
+        "app_home_url": "https://a.example.com/?from=keepsake",
+        "setup_instructions_file_path": "https://a.example.com/setup.md?v=2",
+        "auth_steps": [step],
+    }
+    manifest_url = f"{world.notes_url}/.well-known/omi-tools.json?token=x1"
+    hidden = {
+        "chat_tools_manifest_url": manifest_url,
+        "setup_completed_url": "https://a.example.com/done?token=x1",
+    }
+    app = (await world.register(external_integration={**opened, **hidden})).json()
+
+    public_app = (await world.request("GET", f"/v1/apps/{app['id']}", uid=ALICE)).json()
+
+    shown = public_app["external_integration"]
+    assert {name: shown[name] for name in opened} == opened
+    assert shown["chat_tools_manifest_url"] is None
+    assert shown["setup_completed_url"] == "https://a.example.com/done"
+    assert app["external_integration"]["setup_completed_url"] == hidden["setup_completed_url"]
+    assert "x1" not in str(public_app)
+    assert "user_key" not in app
+
+
 async def test_an_app_whose_manifest_cannot_be_read_is_not_stored_t2(world: NotesFixture):
     world.notes.manifest_status = 500
 
