@@ -41,6 +41,7 @@ STATUS_DESCRIPTIONS: Mapping[int, str] = {
     401: "The caller is not authenticated.",
     403: "The caller is not allowed to do this.",
     404: "There is no such thing for this caller.",
+    408: "The request was sent over five minutes ago, by its X-Request-Start-Time.",
     409: "The request conflicts with what is stored.",
     410: "The time for this has expired.",
     413: "The request is larger than the limit.",
@@ -173,10 +174,11 @@ def _build_parameters(model: type[Wire] | None, place: str) -> list[Json]:
 
 
 def _build_request_body(row: Route[Any], schemas: Schemas) -> Json:
+    described = {"description": f"At most {row.max_bytes} bytes.", "required": True}
     if row.body is bytes:
-        return {"required": True, "content": {"application/octet-stream": {}}}
+        return {**described, "content": {"application/octet-stream": {}}}
     schema = schemas[row.body, "validation"]
-    return {"required": True, "content": {"application/json": {"schema": schema}}}
+    return {**described, "content": {"application/json": {"schema": schema}}}
 
 
 def _build_responses(row: Route[Any], schemas: Schemas) -> Json:
@@ -199,7 +201,7 @@ def _build_content(row: Route[Any], status: int, schemas: Schemas) -> Json:
 
 def _build_error_responses(row: Route[Any]) -> Json:
     """Describe what a handler can refuse, and what the edge refuses before it is called."""
-    statuses = set(row.errors)
+    statuses = {408, *row.errors}
     if row.access == "user":
         statuses.add(401)
     if row.headers is not None:

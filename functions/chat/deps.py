@@ -46,6 +46,7 @@ class AfterTurnDeps:
 
     identity: Identity
     service_identity: ServiceIdentity
+    clock: Clock
     model: ChatModel
     stores: Stores
 

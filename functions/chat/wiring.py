@@ -43,6 +43,7 @@ def after_turn_deps() -> AfterTurnDeps:
     return AfterTurnDeps(
         identity=wiring.identity(),
         service_identity=wiring.service_identity(),
+        clock=wiring.clock(),
         model=wiring.model(),
         stores=wiring.stores(),
     )

@@ -22,7 +22,7 @@ from functions.notifications.schemas import (
     ReceiptQuery,
 )
 from shared import telemetry
-from shared.data.app_access import authenticate_app
+from shared.data.app_access import authenticate_app, parse_api_key
 from shared.domain.app import App
 from shared.domain.errors import NotFound, TooMany
 from shared.domain.ids import AppId, UserId
@@ -37,6 +37,13 @@ from shared.security.visible_text import strip_invisible
 
 NOT_INSTALLED = "User does not have this app installed"
 ERROR_STATUSES = (400, 401, 403, 404, 409, 413, 422, 429)
+MAX_BODY_BYTES = 65_536
+"""Room for the longest message with every character escaped."""
+
+
+async def _require_key(_: NotificationsDeps, call: Call[None, Any]) -> None:
+    """Refuse a request without a key; whose key it is depends on the app that the body names."""
+    parse_api_key(call.headers.get("authorization"))
 
 
 @route(
@@ -44,8 +51,10 @@ ERROR_STATUSES = (400, 401, 403, 404, 409, 413, 422, 429)
     "/v1/integrations/notification",
     "Notify a user who installed the app; 10 an hour",
     access="anyone",
+    authorize=_require_key,
     headers=IdempotencyKeyHeader,
     errors=ERROR_STATUSES,
+    max_bytes=MAX_BODY_BYTES,
 )
 async def post_notification(
     deps: NotificationsDeps, call: Call[NotificationIn]

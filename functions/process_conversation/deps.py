@@ -29,13 +29,13 @@ class EndpointDeps:
 
     identity: Identity
     service_identity: ServiceIdentity
+    clock: Clock
 
 
 @value
 class IntegrationDeps(EndpointDeps):
     """What apps need that read or write a user's library."""
 
-    clock: Clock
     new_id: NewId
     stores: Stores
     index: LibraryIndex
@@ -71,7 +71,6 @@ class EraseDeps(EndpointDeps):
     `grace` is how long after its request work may go on that began before.
     """
 
-    clock: Clock
     new_id: NewId
     stores: Stores
     erasures: Erasures

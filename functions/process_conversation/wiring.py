@@ -70,6 +70,7 @@ def process_deps() -> ProcessDeps:
     return ProcessDeps(
         identity=wiring.identity(),
         service_identity=wiring.service_identity(),
+        clock=wiring.clock(),
         model=wiring.model(),
         events=wiring.events(),
         stores=wiring.stores(),
@@ -99,6 +100,7 @@ def trigger_deps() -> TriggerDeps:
     return TriggerDeps(
         identity=wiring.identity(),
         service_identity=wiring.service_identity(),
+        clock=wiring.clock(),
         events=wiring.events(),
     )
 
@@ -108,6 +110,7 @@ def dead_letter_deps() -> DeadLetterDeps:
     return DeadLetterDeps(
         identity=wiring.identity(),
         service_identity=wiring.service_identity(),
+        clock=wiring.clock(),
         stores=wiring.stores(),
         claims=_build_claims(),
     )

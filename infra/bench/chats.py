@@ -77,6 +77,7 @@ async def _fill(world: ChatFixture, deps: ChatDeps, session_id: SessionId, count
     after_turn_deps = AfterTurnDeps(
         identity=deps.identity,
         service_identity=deps.service_identity,
+        clock=deps.clock,
         model=OfflineModel(),
         stores=deps.stores,
     )

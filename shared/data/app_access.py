@@ -18,7 +18,7 @@ async def authenticate_app(
     Raises NotAuthenticated, NotAllowed, NotFound, checked in this order; an app that the user did
     not install reads `not_installed_message`.
     """
-    key = _parse_api_key(header)
+    key = parse_api_key(header)
     if not is_id(app_id):
         raise NotAllowed("Invalid API key")
     is_key_valid, apps, installed_app = await asyncio.gather(
@@ -37,7 +37,8 @@ async def authenticate_app(
     return apps[0], installed_app
 
 
-def _parse_api_key(header: str | None) -> str:
+def parse_api_key(header: str | None) -> str:
+    """Return the key of an Authorization header. Raises NotAuthenticated."""
     scheme, _, key = (header or "").partition(" ")
     if scheme.lower() != "bearer" or not key:
         raise NotAuthenticated("Missing or invalid Authorization header. Must be 'Bearer API_KEY'")

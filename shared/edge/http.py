@@ -19,8 +19,8 @@ from shared import telemetry
 from shared.data.codec import type_adapter
 from shared.domain.errors import KeepsakeError
 from shared.edge.cancel_on_disconnect import cancel_on_disconnect
-from shared.edge.problems import build_problem, to_problem
-from shared.edge.requests import AuthDeps, RequestRejected, parse_call
+from shared.edge.problems import RequestRejected, build_problem, to_problem
+from shared.edge.requests import AuthDeps, parse_call
 from shared.edge.routes import Route
 from shared.edge.tracing import TracingMiddleware
 

@@ -53,7 +53,7 @@ Work = Callable[[Operation], Awaitable[Response]]
 
 
 async def run_idempotent(
-    deps: IdempotencyDeps, call: Call[Any, Any], *, uid: UserId, caller: str, work: Work
+    deps: IdempotencyDeps, call: Call[Any, Any, Any], *, uid: UserId, caller: str, work: Work
 ) -> Response:
     """Do `work` once per Idempotency-Key of an authenticated caller; without a key, do it.
 
@@ -96,7 +96,7 @@ async def _run_attempt(
     )
 
 
-def _compute_fingerprint(call: Call[Any, Any]) -> str:
+def _compute_fingerprint(call: Call[Any, Any, Any]) -> str:
     """Hash body and query as they were parsed: the layout of the JSON makes no difference."""
     return _hash(
         *(type_adapter(type(part)).dump_json(part).decode() for part in (call.body, call.query))

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Any
 
-from starlette.responses import JSONResponse
+from starlette.responses import JSONResponse, Response
 
 from shared.domain.errors import (
     Conflict,
@@ -45,6 +45,13 @@ STATUS_BY_ERROR: Mapping[type[KeepsakeError], int] = {
 }
 _PUBLIC_DETAILS = {Unavailable: "A part of the service does not answer. Please try again.",
             ModelFailed: "The language model gave no usable answer."}  # fmt: skip
+
+
+class RequestRejected(Exception):
+    """A request that no handler sees; `response` says why."""
+
+    def __init__(self, response: Response) -> None:
+        self.response = response
 
 
 def build_problem(

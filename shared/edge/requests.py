@@ -1,26 +1,27 @@
-"""Requests: authentication, then validation of headers, query and body.
+"""Requests: authentication and authorization, then validation of headers, query and body.
 
 What does not pass raises RequestRejected, which holds the problem to answer with, or an error of
 ours. No problem repeats what was sent.
 """
 
+from dataclasses import replace
 from typing import Any, Protocol, get_origin
 
 from pydantic import ValidationError
 from starlette.datastructures import Headers, QueryParams
-from starlette.requests import ClientDisconnect, Request
-from starlette.responses import Response
+from starlette.requests import Request
 
 from shared import telemetry
-from shared.data.codec import type_adapter
 from shared.domain.errors import NotAuthenticated
 from shared.domain.ids import UserId
-from shared.edge.problems import build_problem
+from shared.edge.bodies import build_validation_problem, read_body
+from shared.edge.problems import RequestRejected, build_problem
 from shared.edge.routes import Call, Route
 from shared.edge.schemas import Wire
-from shared.ports import Identity, ServiceIdentity
+from shared.ports import Clock, Identity, ServiceIdentity
 
-MAX_SHOWN_ERRORS = 20
+MAX_AGE_S = 300
+MAX_SHOWN_SKEW_S = 1e9
 
 
 class AuthDeps(Protocol):
@@ -32,30 +33,52 @@ class AuthDeps(Protocol):
     @property
     def service_identity(self) -> ServiceIdentity: ...
 
-
-class RequestRejected(Exception):
-    """A request that no handler sees; `response` says why."""
-
-    def __init__(self, response: Response) -> None:
-        self.response = response
+    @property
+    def clock(self) -> Clock: ...
 
 
 async def parse_call(
     function: str, row: Route[Any], deps: AuthDeps, request: Request
-) -> Call[Any, Any]:
+) -> Call[Any, Any, Any]:
     """Verify the caller, then read and validate what the route takes. The body is read last."""
+    if row.access != "service":
+        _check_age(request.headers, deps.clock)
     uid = await _authenticate(function, row, deps, request)
-    _check_headers(row, request)
-    query = _parse_query(row, request)
-    raw = await _read_body(request, row.max_bytes) if row.body is not None else b""
-    return Call(
+    call: Call[Any, Any, Any] = Call(
         request_line=f"{request.method} {request.url.path}",
         uid=uid,
-        body=_parse_body(row, request, raw),
+        body=None,
         path=request.path_params,
-        query=query,
+        query=_parse_query(row, request),
         headers=request.headers,
+        caller=None,
     )
+    if row.authorize is not None:
+        call = replace(call, caller=await row.authorize(deps, call))
+    _check_headers(row, request)
+    return replace(call, body=await read_body(row, request))
+
+
+def _check_age(headers: Headers, clock: Clock) -> None:
+    """Refuse what the app sent over MAX_AGE_S ago: it may have been sent again since.
+
+    The app also reads from the answer how far its clock is off. A header that is no number says
+    nothing.
+    """
+    try:
+        sent_at_s = float(headers.get("x-request-start-time", ""))
+    except ValueError:
+        return
+    age_s = clock.now().timestamp() - sent_at_s
+    if age_s > MAX_AGE_S:
+        raise RequestRejected(
+            build_problem(
+                408,
+                "Request is too old and has been rejected.",
+                error="clock_skew",
+                skew_seconds=round(min(age_s, MAX_SHOWN_SKEW_S)),
+            )
+        )
 
 
 async def _authenticate(function: str, row: Route[Any], deps: AuthDeps, request: Request) -> UserId:
@@ -82,35 +105,6 @@ def parse_bearer_token(headers: Headers) -> str:
     return token
 
 
-async def _read_body(request: Request, max_bytes: int) -> bytes:
-    """Read a body no further than its limit."""
-    body = bytearray()
-    try:
-        async for chunk in request.stream():
-            body += chunk
-            if len(body) > max_bytes:
-                raise RequestRejected(
-                    build_problem(413, f"The request body is over {max_bytes} bytes.")
-                )
-    except ClientDisconnect as disconnect:
-        raise RequestRejected(build_problem(400, "The request body ended early.")) from disconnect
-    return bytes(body)
-
-
-def _parse_body(row: Route[Any], request: Request, raw: bytes) -> Any:
-    if row.body is None:
-        return None
-    if row.body is bytes:
-        return raw
-    media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if media_type != "application/json" and not media_type.endswith("+json"):
-        raise RequestRejected(build_problem(415, "Send the body as application/json."))
-    try:
-        return type_adapter(row.body).validate_json(raw)
-    except ValidationError as error:
-        raise RequestRejected(_build_validation_problem(error)) from error
-
-
 def _check_headers(row: Route[Any], request: Request) -> None:
     if row.headers is None:
         return
@@ -119,7 +113,7 @@ def _check_headers(row: Route[Any], request: Request) -> None:
     try:
         row.headers.model_validate(header_values)
     except ValidationError as error:
-        raise RequestRejected(_build_validation_problem(error, 400)) from error
+        raise RequestRejected(build_validation_problem(error, 400)) from error
 
 
 def _parse_query(row: Route[Any], request: Request) -> Any:
@@ -128,7 +122,7 @@ def _parse_query(row: Route[Any], request: Request) -> Any:
     try:
         return row.query.model_validate(_read_query(row.query, request.query_params))
     except ValidationError as error:
-        raise RequestRejected(_build_validation_problem(error)) from error
+        raise RequestRejected(build_validation_problem(error)) from error
 
 
 def _read_query(model: type[Wire], params: QueryParams) -> dict[str, Any]:
@@ -136,15 +130,3 @@ def _read_query(model: type[Wire], params: QueryParams) -> dict[str, Any]:
     kinds = {name: get_origin(field.annotation) for name, field in model.model_fields.items()}
     lists = [name for name, kind in kinds.items() if kind in (list, tuple)]
     return {**params, **{name: params.getlist(name) for name in lists if name in params}}
-
-
-def _build_validation_problem(error: ValidationError, status: int = 422) -> Response:
-    """Say what is wrong and where, without repeating what was sent."""
-    errors = error.errors(include_url=False, include_context=False, include_input=False)
-    if errors[0]["type"] == "json_invalid":
-        return build_problem(400, f"The body is not valid JSON: {errors[0]['msg']}")
-    details = [
-        {"loc": ".".join(map(str, e["loc"])), "msg": e["msg"]} for e in errors[:MAX_SHOWN_ERRORS]
-    ]
-    first = f"{details[0]['loc']}: {details[0]['msg']}" if details[0]["loc"] else details[0]["msg"]
-    return build_problem(413 if errors[0]["type"] == "too_long" else status, first, errors=details)

@@ -25,19 +25,20 @@ from shared.edge.schemas import Wire
 
 BodyT_co = TypeVar("BodyT_co", default=None, covariant=True)
 QueryT_co = TypeVar("QueryT_co", default=None, covariant=True)
+CallerT_co = TypeVar("CallerT_co", default=None, covariant=True)
 DepsT_contra = TypeVar("DepsT_contra", contravariant=True)
 Method = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
 Access = Literal["user", "service", "anyone"]
-DEFAULT_MAX_BYTES = 1_048_576
+DEFAULT_MAX_BYTES = 16_384
 
 
 @value
-class Call(Generic[BodyT_co, QueryT_co]):
+class Call(Generic[BodyT_co, QueryT_co, CallerT_co]):
     """A request whose caller is verified and whose input is validated.
 
     `uid` is empty unless the route's access is `user`. `request_line` is method and path, as
     `POST /v1/inbox/n1/read`. `Call` alone has neither body nor query; `Call[bytes]` has its body as
-    it was sent, whatever its content type.
+    it was sent, whatever its content type. `caller` is what the route's `authorize` returned.
     """
 
     request_line: str
@@ -46,9 +47,11 @@ class Call(Generic[BodyT_co, QueryT_co]):
     path: Mapping[str, str]
     query: QueryT_co
     headers: Headers
+    caller: CallerT_co
 
 
-Handler: TypeAlias = Callable[[DepsT_contra, Call[Any, Any]], Awaitable[Any]]
+Handler: TypeAlias = Callable[[DepsT_contra, Call[Any, Any, Any]], Awaitable[Any]]
+Authorize: TypeAlias = Callable[[Any, Call[None, Any]], Awaitable[Any]]
 
 
 @value
@@ -56,9 +59,11 @@ class Route(Generic[DepsT_contra]):
     """One row of a route table; `@route` makes it.
 
     `handler(deps, call)` returns a value of the type `response`, or a Response that is sent as it
-    stands. `check` is how a user's token is judged. `headers` are those that the handler reads, by alias. `other_statuses` are its other good
-    statuses. `errors` are the statuses of its refusals; those that body, query and access imply
-    need not be listed.
+    stands. `check` is how a user's token is judged. `authorize(deps, call)` verifies callers whom
+    `access` does not; it is called before the body is read. `headers` are those that the handler
+    reads, by alias. `other_statuses` are its other good statuses. `errors` are the statuses of its
+    refusals; those that body, query and access imply need not be listed. `max_bytes` is the size of
+    the largest body that has a use.
     """
 
     method: Method
@@ -70,6 +75,7 @@ class Route(Generic[DepsT_contra]):
     response: Any
     access: Access = "user"
     check: TokenCheck = "standard"
+    authorize: Authorize | None = None
     headers: type[Wire] | None = None
     status: int = 200
     other_statuses: Sequence[int] = field(default=())
@@ -88,6 +94,7 @@ class RouteOptions(TypedDict, total=False):
 
     access: Access
     check: TokenCheck
+    authorize: Authorize
     headers: type[Wire]
     status: int
     other_statuses: Sequence[int]
@@ -123,7 +130,7 @@ def _parse_call_type(annotation: Any) -> tuple[Any, Any]:
     """Return the types of body and query; None where there is none. Raises TypeError."""
     if annotation is not Call and get_origin(annotation) is not Call:
         raise TypeError(f"a handler takes deps and a Call, not {annotation!r}")
-    body, query = get_args(annotation) or (None, None)
+    body, query, _ = get_args(annotation) or (None, None, None)
     return _to_optional(body), _to_optional(query)
 
 

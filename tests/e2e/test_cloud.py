@@ -104,6 +104,7 @@ def build_after_turn_app(_: PineconeVectors) -> Starlette:
     deps = AfterTurnDeps(
         identity=FirebaseIdentity(project=PROJECT),
         service_identity=SERVICES,
+        clock=SystemClock(),
         model=OfflineModel(),
         stores=Stores(create_documents()),
     )
@@ -115,6 +116,7 @@ def build_process_app(vectors: PineconeVectors) -> Starlette:
     deps = ProcessDeps(
         identity=FirebaseIdentity(project=PROJECT),
         service_identity=SERVICES,
+        clock=SystemClock(),
         model=OfflineModel(),
         events=PubsubEvents(project=PROJECT),
         stores=Stores(documents),
@@ -128,6 +130,7 @@ def build_trigger_app(_: PineconeVectors) -> Starlette:
     deps = TriggerDeps(
         identity=FirebaseIdentity(project=PROJECT),
         service_identity=SERVICES,
+        clock=SystemClock(),
         events=PubsubEvents(project=PROJECT),
     )
     return build_application("on_conversation_written", TRIGGER_ROUTES, deps)

@@ -65,7 +65,7 @@ def test_an_apps_route_takes_its_key_and_names_its_refusals(api: Any):
 
     assert operation["security"] == [{"appKey": []}]
     assert set(operation["responses"]) == {
-        "200", "400", "401", "403", "404", "409", "413", "415", "422", "429",
+        "200", "400", "401", "403", "404", "408", "409", "413", "415", "422", "429",
     }  # fmt: skip
     assert set(operation["responses"]["429"]["content"]) == {"application/problem+json"}
 

@@ -29,7 +29,12 @@ async def change_profile(deps: ChatDeps, call: Call[ProfileIn]) -> ProfileOut:
     return ProfileOut.model_validate(asdict(profile))
 
 
-@route("POST", "/v1/users/fcm-token", "Register a device")
+@route(
+    "POST",
+    "/v1/users/fcm-token",
+    "Register a device",
+    max_bytes=32_768,
+)
 async def save_fcm_token(deps: ChatDeps, call: Call[FcmTokenIn]) -> CapitalOkOut:
     zone = call.body.time_zone
     _check_time_zone(zone)

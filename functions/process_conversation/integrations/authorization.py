@@ -1,5 +1,6 @@
 """Authorization of apps: key, installation, declared action, and requests an hour."""
 
+from collections.abc import Awaitable, Callable
 from datetime import datetime
 from typing import Any
 
@@ -25,8 +26,19 @@ MAX_REQUESTS_PER_HOUR = 60
 """Per action, app and user."""
 
 
-async def authorize_app(
-    deps: IntegrationDeps, call: Call[Any, OwnerQuery], action: Permission
+def authorize_app(
+    action: Permission,
+) -> Callable[[IntegrationDeps, Call[None, Any]], Awaitable[App]]:
+    """Make the authorization of a route: it returns the calling app if it may do this."""
+
+    async def authorize(deps: IntegrationDeps, call: Call[None, Any]) -> App:
+        return await _authorize_app(deps, call, action)
+
+    return authorize
+
+
+async def _authorize_app(
+    deps: IntegrationDeps, call: Call[None, OwnerQuery], action: Permission
 ) -> App:
     """Return the calling app if it may do this.
 
@@ -50,7 +62,7 @@ async def authorize_app(
 
 async def consume_quota(
     deps: IntegrationDeps,
-    call: Call[Any, OwnerQuery],
+    call: Call[Any, OwnerQuery, App],
     action: Permission,
     *,
     consumer: str,

@@ -53,12 +53,13 @@ REFUSAL_STATUSES = (400, 401, 403, 404, 413, 422, 429)
     "/v2/integrations/{app_id}/user/conversations",
     "Hand in a text as a conversation; it is processed afterwards",
     access="anyone",
+    authorize=authorize_app("create_conversation"),
     headers=IdempotencyKeyHeader,
     errors=(*REFUSAL_STATUSES, 409, 415),
     max_bytes=MAX_BODY_BYTES,
 )
 async def add_conversation(
-    deps: IntegrationDeps, call: Call[ExternalConversationIn, OwnerQuery]
+    deps: IntegrationDeps, call: Call[ExternalConversationIn, OwnerQuery, App]
 ) -> EmptyOut | Response:
     """Store the text as a conversation, which is processed like any other."""
 
@@ -73,12 +74,13 @@ async def add_conversation(
     "/v2/integrations/{app_id}/user/memories",
     "Add facts about the user, or a text to find some in",
     access="anyone",
+    authorize=authorize_app("create_facts"),
     headers=IdempotencyKeyHeader,
     errors=(*REFUSAL_STATUSES, 409, 415),
     max_bytes=MAX_BODY_BYTES,
 )
 async def add_memories(
-    deps: IntegrationDeps, call: Call[ExternalMemoryIn, OwnerQuery]
+    deps: IntegrationDeps, call: Call[ExternalMemoryIn, OwnerQuery, App]
 ) -> EmptyOut | Response:
     """Store facts as they are, and a text as a conversation."""
     body = call.body
@@ -98,10 +100,11 @@ async def add_memories(
     "/v2/integrations/{app_id}/memories",
     "List the user's memories, newest first",
     access="anyone",
+    authorize=authorize_app("read_memories"),
     errors=REFUSAL_STATUSES,
 )
 async def list_memories(
-    deps: IntegrationDeps, call: Call[None, MemoriesQuery]
+    deps: IntegrationDeps, call: Call[None, MemoriesQuery, App]
 ) -> MemoriesOut | Response:
     query = call.query
 
@@ -119,10 +122,11 @@ async def list_memories(
     "/v2/integrations/{app_id}/conversations",
     "List the user's conversations, newest first",
     access="anyone",
+    authorize=authorize_app("read_conversations"),
     errors=REFUSAL_STATUSES,
 )
 async def list_conversations(
-    deps: IntegrationDeps, call: Call[None, ConversationsQuery]
+    deps: IntegrationDeps, call: Call[None, ConversationsQuery, App]
 ) -> ConversationsOut | Response:
     async def load_conversations() -> ConversationsOut:
         items = await library_reader.list_conversations(deps, call.query.uid, call.query)
@@ -136,10 +140,11 @@ async def list_conversations(
     "/v2/integrations/{app_id}/search/conversations",
     "Find the user's conversations by what was said in them",
     access="anyone",
+    authorize=authorize_app("read_conversations"),
     errors=(*REFUSAL_STATUSES, 415),
 )
 async def search_conversations(
-    deps: IntegrationDeps, call: Call[ExternalSearchIn, SearchQuery]
+    deps: IntegrationDeps, call: Call[ExternalSearchIn, SearchQuery, App]
 ) -> SearchOut | Response:
     query = call.query
 
@@ -156,9 +161,12 @@ async def search_conversations(
     "/v2/integrations/{app_id}/tasks",
     "List the user's action items, newest first",
     access="anyone",
+    authorize=authorize_app("read_tasks"),
     errors=REFUSAL_STATUSES,
 )
-async def list_tasks(deps: IntegrationDeps, call: Call[None, TasksQuery]) -> TasksOut | Response:
+async def list_tasks(
+    deps: IntegrationDeps, call: Call[None, TasksQuery, App]
+) -> TasksOut | Response:
     async def load_tasks() -> TasksOut:
         tasks = await library_reader.list_tasks(deps, call.query.uid, call.query)
         return TasksOut(tasks=[AppTaskOut.model_validate(task) for task in tasks])
@@ -168,12 +176,12 @@ async def list_tasks(deps: IntegrationDeps, call: Call[None, TasksQuery]) -> Tas
 
 async def _write(
     deps: IntegrationDeps,
-    call: Call[Any, OwnerQuery],
+    call: Call[Any, OwnerQuery, App],
     action: Permission,
     build_contribution: Callable[[App, Operation], AppContribution],
 ) -> Response:
     """Add to the library, once per idempotency key; a refusal does not count towards the limit."""
-    app, uid = await authorize_app(deps, call, action), call.query.uid
+    app, uid = call.caller, call.query.uid
 
     async def work(operation: Operation) -> Response:
         contribution, at = build_contribution(app, operation), operation.begun_at
@@ -189,12 +197,11 @@ async def _write(
 
 async def _read(
     deps: IntegrationDeps,
-    call: Call[Any, OwnerQuery],
+    call: Call[Any, OwnerQuery, App],
     action: Permission,
     load_body: Callable[[], Awaitable[Wire]],
 ) -> Response:
     """Answer with a body of which nulls are left out."""
-    await authorize_app(deps, call, action)
     try:
         rate_limit = await consume_quota(
             deps, call, action, consumer=deps.new_id(), at=deps.clock.now()

@@ -82,6 +82,7 @@ async def get_conversation(deps: LibraryDeps, call: Call) -> ConversationOut:
     "/v1/conversations/{conversation_id}",
     "Write over what was made of a conversation",
     errors=(400, 401, 404, 413, 415, 422),
+    max_bytes=65_536,
 )
 async def edit_conversation(deps: LibraryDeps, call: Call[ConversationChangeIn]) -> ConversationOut:
     edits = call.body.model_dump(exclude_none=True, exclude={"starred"})
@@ -152,6 +153,7 @@ async def delete_conversation(deps: LibraryDeps, call: Call) -> None:
     "/v1/conversations/search",
     "Find conversations by what was said in them, best first",
     errors=(400, 401, 413, 415, 422),
+    max_bytes=32_768,
 )
 async def search_conversations(
     deps: LibraryDeps, call: Call[ConversationSearchIn]

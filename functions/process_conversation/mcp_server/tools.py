@@ -67,6 +67,7 @@ class LibraryTool:
             path=type_adapter(dict[str, ClientId]).validate_python(path_arguments),
             query=route.query and route.query.model_validate(other_arguments),
             headers=Headers(),
+            caller=None,
         )
 
     @property

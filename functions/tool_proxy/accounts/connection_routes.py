@@ -84,6 +84,7 @@ async def handle_callback(deps: ToolProxyDeps, call: Call[None, CallbackIn]) -> 
     "/v1/connections/complete",
     "Come back into an app instead of a browser",
     errors=(403, 409, 503),
+    max_bytes=32_768,
 )
 async def complete(deps: ToolProxyDeps, call: Call[CallbackIn]) -> ConnectionOut:
     """Complete an authorization in an app that opens the callback link: the app knows its user."""

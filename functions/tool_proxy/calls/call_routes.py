@@ -9,6 +9,9 @@ from shared import telemetry
 from shared.edge.routes import Call, route
 from shared.edge.schemas import OkOut
 
+MAX_CALL_BYTES = 262_144
+"""More than a model writes as arguments."""
+
 
 @route(
     "POST",
@@ -17,6 +20,7 @@ from shared.edge.schemas import OkOut
     access="service",
     errors=(422, 424, 503),
     cancels_on_disconnect=True,
+    max_bytes=MAX_CALL_BYTES,
 )
 async def run_tool(deps: ToolProxyDeps, call: Call[ToolCallIn]) -> ToolCallOut:
     body = call.body
@@ -33,6 +37,7 @@ async def run_tool(deps: ToolProxyDeps, call: Call[ToolCallIn]) -> ToolCallOut:
     "Run a tool of a connected service",
     access="service",
     errors=(422, 424, 503),
+    max_bytes=MAX_CALL_BYTES,
 )
 async def run_service(deps: ToolProxyDeps, call: Call[ServiceCallIn]) -> ToolCallOut:
     body = call.body

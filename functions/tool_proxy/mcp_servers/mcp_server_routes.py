@@ -21,6 +21,7 @@ from shared.oauth import browser_binding, callback_page
     "/v1/apps/mcp",
     "Make an MCP server a private app of one's own",
     errors=(400, 401, 409, 502),
+    max_bytes=65_536,
 )
 async def add_server(deps: ToolProxyDeps, call: Call[McpAppIn]) -> McpAppOut | Response:
     return _to_response(deps, await connect.add(deps, call.uid, call.body.apply_to))
@@ -78,6 +79,7 @@ async def handle_callback(deps: ToolProxyDeps, call: Call[None, McpCallbackIn]) 
     "/v1/apps/mcp/complete",
     "Come back from it into an app instead of a browser",
     errors=(400, 401, 403, 409, 502, 503),
+    max_bytes=32_768,
 )
 async def complete(deps: ToolProxyDeps, call: Call[McpCallbackIn]) -> McpAppOut:
     """Complete an authorization in an app that opens the callback link: the app knows its user."""

@@ -18,6 +18,7 @@ def build_after_turn_deps(world: ChatFixture, model: ChatModel) -> AfterTurnDeps
     return AfterTurnDeps(
         identity=IDENTITY,
         service_identity=SERVICE_IDENTITY,
+        clock=world.clock,
         model=model,
         stores=Stores(world.documents),
     )

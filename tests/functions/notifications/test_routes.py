@@ -131,16 +131,18 @@ async def test_a_deleted_app_whose_key_is_left_is_not_found(world: Notifications
 
 @pytest.mark.parametrize("body", [b'{"aid": "weather"', b"\xff", b""])
 async def test_a_body_that_is_no_json_is_400(world: NotificationsFixture, body: bytes):
-    response = await world.request(
-        "POST", PATH, content=body, headers={"Content-Type": "application/json"}
-    )
+    headers = {"Authorization": f"Bearer {KEY}", "Content-Type": "application/json"}
+
+    response = await world.request("POST", PATH, content=body, headers=headers)
 
     assert response.status_code == 400
 
 
 @pytest.mark.parametrize("body", [[], "weather", {"aid": 5}, {"aid": "a", "message": {"a": 1}}])
 async def test_a_body_of_another_shape_is_422(world: NotificationsFixture, body: object):
-    response = await world.request("POST", PATH, json=body)
+    headers = {"Authorization": f"Bearer {KEY}"}
+
+    response = await world.request("POST", PATH, json=body, headers=headers)
 
     assert response.status_code == 422
 

@@ -12,7 +12,7 @@ from shared.data.dead_letters import DeadLetters
 from shared.data.stores import Stores
 from shared.domain.dead_letter import DeadLetter, Ids
 from shared.domain.errors import Unavailable
-from tests.fakes import ScriptedModel
+from tests.fakes import FixedClock, ScriptedModel
 from tests.fixtures.processing import (
     ALICE,
     START,
@@ -44,6 +44,7 @@ def build_deps(world: ProcessingFixture) -> DeadLetterDeps:
     return DeadLetterDeps(
         identity=world.deps.identity,
         service_identity=world.deps.service_identity,
+        clock=FixedClock(START),
         stores=Stores(world.documents),
         claims=world.deps.claims,
     )

@@ -7,6 +7,8 @@ import httpx
 import pytest
 from functions_framework.aio import create_asgi_app
 
+from tests.fakes import FixedClock
+
 pytestmark = pytest.mark.anyio
 SOURCE = """
 from shared.edge.entry_point import serve
@@ -27,6 +29,7 @@ built: list["FakeDeps"] = []
 class FakeDeps:
     identity = None
     service_identity = None
+    clock = FixedClock()
 
 
 def build_deps() -> FakeDeps:

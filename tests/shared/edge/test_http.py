@@ -13,6 +13,7 @@ from shared.domain.documents import Document
 from shared.domain.profile import Profile
 from shared.edge.http import build_application
 from shared.edge.routes import Call, route
+from tests.fakes import FixedClock
 from tests.log import capture_log
 
 pytestmark = pytest.mark.anyio
@@ -22,6 +23,7 @@ pytestmark = pytest.mark.anyio
 class FakeAuthDeps:
     identity = LocalIdentity(b"secret")
     service_identity = LocalServiceIdentity(b"secret")
+    clock = FixedClock()
 
 
 @route("GET", "/broken", "Fail", access="anyone")
