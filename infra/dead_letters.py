@@ -31,6 +31,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (LayoutMismatch, SettingsError, Unavailable, UsageError) as error:
         print(f"keepsake: {error}", file=sys.stderr)
         return 1
+    except PermissionError as error:
+        print(f"keepsake: {error.filename}: {error.strerror}", file=sys.stderr)
+        return 1
     return 0
 
 

@@ -32,6 +32,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (SettingsError, Unavailable) as error:
         print(f"keepsake: {error}; run it again, nothing is doubled", file=sys.stderr)
         return 1
+    except PermissionError as error:
+        print(f"keepsake: {error.filename}: {error.strerror}", file=sys.stderr)
+        return 1
     print(f"keepsake: made the rows of {count} conversations anew")
     return 0
 

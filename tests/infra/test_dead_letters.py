@@ -31,9 +31,11 @@ from tests.functions.process_conversation.test_dead_letters import build_letter
 IDS = {"uid": ALICE, "conversation_id": TALK, "content_hash": None}
 
 
-def run_command(data: Path, *arguments: str) -> "subprocess.CompletedProcess[str]":
+def run_command(
+    data: Path, *arguments: str, module: str = "infra.dead_letters"
+) -> "subprocess.CompletedProcess[str]":
     return subprocess.run(
-        [sys.executable, "-W", "ignore", "-m", "infra.dead_letters", *arguments],
+        [sys.executable, "-W", "ignore", "-m", module, *arguments],
         cwd=ROOT,
         env={"PYTHONPATH": ".", "DATA_DIR": str(data)},
         capture_output=True,
@@ -119,3 +121,18 @@ def test_data_of_another_version_is_reported_in_one_line(tmp_path: Path) -> None
 
     assert (result.returncode, result.stderr.count("\n")) == (1, 1)
     assert "was made by another version of Keepsake" in result.stderr
+
+
+def test_a_folder_that_others_share_is_reported_in_one_line_s9(tmp_path: Path) -> None:
+    store_dead_letter(tmp_path)
+    tmp_path.chmod(0o1777)
+
+    letters = run_command(tmp_path)
+    reindexing = run_command(tmp_path, ALICE, module="infra.reindex")
+
+    for result in (letters, reindexing):
+        assert result.returncode == 1
+        assert result.stderr == (
+            f"keepsake: {tmp_path}: other accounts can open it: close it with chmod 700, or choose "
+            "another folder\n"
+        )
