@@ -167,12 +167,13 @@ class ResidualData(Protocol):
 
 
 class ServiceIdentity(Protocol):
-    """Verifies which of our functions calls."""
+    """Verifies which of our functions calls: each may be called by the accounts of its rows alone."""
 
-    async def get_token(self, audience: str) -> str: ...
+    async def get_token(self, caller: str, audience: str) -> str:
+        """Return a token with which `caller` calls the function `audience`. Raises Unavailable."""
 
     async def verify(self, token: str, audience: str) -> None:
-        """Raises NotAuthenticated."""
+        """Raises NotAuthenticated, and NotAllowed for an account that may not call `audience`."""
 
 
 class Keys(Protocol):

@@ -29,6 +29,7 @@ _FALLBACK_ROLES = sorted(DEFAULT_MODELS.keys() - {"embeddings"})
 DEFAULT_OPENAI_URL = "https://api.openai.com/v1"
 DEFAULT_OPENROUTER_URL = "https://openrouter.ai/api/v1"
 DEFAULT_TOOL_PROXY_URL = "http://127.0.0.1:8081"
+MIN_KEY_CHARS = 32
 _PROVIDERS = ("GOOGLE", "WHOOP", "NOTION", "X", "GITHUB", "PERPLEXITY")
 """OAuth providers, and services called with our own API key."""
 _EMBEDDERS: Mapping[str, EmbedderKind] = {"openai": "openai", "local": "local"}
@@ -40,7 +41,10 @@ class SettingsError(ValueError):
 
 @value
 class Settings:
-    """The settings of a process; FUNCTION_URLS and SERVICE_AUDIENCES name our other functions."""
+    """The settings of a process; FUNCTION_URLS, SERVICE_AUDIENCES and TASK_ACCOUNTS name our functions.
+
+    Of TOOL_CALL_KEYS and DISCONNECT_KEYS the last one signs, and all are accepted.
+    """
 
     world: World = "embedded"
     on_cloud_run: bool = False
@@ -68,7 +72,9 @@ class Settings:
     own_origins: tuple[str, ...] = ()
     service_audiences: Mapping[str, str] = field(default_factory=dict)
     tasks_queue: str | None = None
-    tasks_service_account: str | None = None
+    task_accounts: Mapping[str, str] = field(default_factory=dict)
+    tool_call_keys: tuple[str, ...] = ()
+    disconnect_keys: tuple[str, ...] = ()
     function_urls: Mapping[str, str] = field(default_factory=dict)
     cors_origins: tuple[str, ...] = ()
     kms_key: str | None = None
@@ -115,7 +121,9 @@ class Settings:
             own_origins=_parse_list(env.get("OWN_ORIGINS", "")),
             service_audiences=_parse_pairs(env.get("SERVICE_AUDIENCES", "")),
             tasks_queue=env.get("TASKS_QUEUE") or None,
-            tasks_service_account=env.get("TASKS_SERVICE_ACCOUNT") or None,
+            task_accounts=_parse_pairs(env.get("TASK_ACCOUNTS", "")),
+            tool_call_keys=_parse_list(env.get("TOOL_CALL_KEYS", "")),
+            disconnect_keys=_parse_list(env.get("DISCONNECT_KEYS", "")),
             function_urls=_parse_pairs(env.get("FUNCTION_URLS", "")),
             cors_origins=_parse_list(env.get("CORS_ORIGINS", "")),
             kms_key=env.get("KMS_KEY") or None,
@@ -156,6 +164,7 @@ def _parse_pairs(text: str) -> dict[str, str]:
 _PAIR_FORMATS = {
     "SERVICE_AUDIENCES": "function=audience",
     "FUNCTION_URLS": "function=url",
+    "TASK_ACCOUNTS": "function=account",
     "FALLBACK_MODELS": "role=model",
 }
 
@@ -187,6 +196,11 @@ def _find_errors(env: Mapping[str, str]) -> list[str]:
         f"{name} is missing: on Cloud Run nothing is guessed"
         for name in ("GOOGLE_CLOUD_PROJECT", "TOOL_PROXY_URL", "PSEUDONYM_KEY")
         if world == "cloud" and "K_SERVICE" in env and not env.get(name)
+    ]
+    errors += [
+        f"{name}: want keys of at least {MIN_KEY_CHARS} characters, separated by commas"
+        for name in ("TOOL_CALL_KEYS", "DISCONNECT_KEYS")
+        if any(len(key) < MIN_KEY_CHARS for key in _parse_list(env.get(name, "")))
     ]
     if not _is_port(env.get("PORT", "8080")):
         errors.append(f"PORT={env['PORT']!r}: want a number up to 65535")

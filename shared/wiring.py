@@ -25,6 +25,7 @@ from shared.adapters.erasure_guard import (
 from shared.adapters.metered_documents import MeteredDocuments
 from shared.adapters.system_clock import RandomIds, SystemClock
 from shared.data.stores import Stores
+from shared.domain.service_calls import ServiceCalls, parse_service_calls
 from shared.settings import Settings, SettingsError
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from shared.domain.account import Erasure
     from shared.domain.ids import UserId
     from shared.domain.model import ModelRole
+    from shared.security.delegations import Delegations
 
 ROOT = Path(__file__).parents[1]
 
@@ -51,9 +53,15 @@ def cors_origins() -> tuple[str, ...]:
 
 @cache
 def routes() -> dict[str, Any]:
-    """Read infra/routes.json: entry points, topics, triggers, and the target of dead letters."""
+    """Read infra/routes.json: entry points, topics, triggers, dead letters, calls between functions."""
     table: dict[str, Any] = json.loads((ROOT / "infra/routes.json").read_text())
     return table
+
+
+@cache
+def service_calls() -> ServiceCalls:
+    """Read from infra/routes.json which of our functions calls which."""
+    return parse_service_calls(routes()["calls"])
 
 
 _PRELOADED_ADAPTERS: Mapping[str, Mapping[str, str]] = {
@@ -312,7 +320,7 @@ def _build_tasks() -> ports.Tasks:
 
         return GoogleTasks(
             queue=_require("TASKS_QUEUE", settings().tasks_queue),
-            caller=_require("TASKS_SERVICE_ACCOUNT", settings().tasks_service_account),
+            accounts=settings().task_accounts,
             url=settings().get_function_url,
             audiences=settings().service_audiences,
         )
@@ -353,11 +361,31 @@ def service_identity() -> ports.ServiceIdentity:
         from shared.adapters.cloud.oidc_service_identity import OidcServiceIdentity
 
         return OidcServiceIdentity(
-            audiences=settings().service_audiences, behind_iam=settings().on_cloud_run
+            service_calls(),
+            clock(),
+            project=settings().project,
+            audiences=settings().service_audiences,
+            behind_iam=settings().on_cloud_run,
         )
-    from shared.adapters.embedded.local_identity import LocalServiceIdentity, read_secret
+    from shared.adapters.embedded.local_identity import read_secret
+    from shared.adapters.embedded.local_service_identity import LocalServiceIdentity
 
-    return LocalServiceIdentity(read_secret(settings().data_dir))
+    return LocalServiceIdentity(read_secret(settings().data_dir), service_calls(), clock())
+
+
+@cache
+def delegations() -> "Delegations":
+    """Build what signs and verifies for whom a function calls the tool proxy."""
+    from shared.security.delegations import Delegations
+
+    if settings().world == "cloud":
+        keys = settings().tool_call_keys, settings().disconnect_keys
+    else:
+        from shared.adapters.embedded.local_identity import read_secret
+
+        secret = read_secret(settings().data_dir).hex()
+        keys = (secret,), (secret,)
+    return Delegations({"tool_call": keys[0], "disconnect": keys[1]}, clock())
 
 
 @cache
@@ -382,10 +410,18 @@ def egress() -> ports.Egress:
 
 
 @cache
-def toolbox() -> ports.ToolBox:
+def toolbox(caller: str) -> ports.ToolBox:
+    """Build the way to the tool proxy. Raises SettingsError without a key that signs for whom."""
     from shared.adapters.http_toolbox import HttpToolbox
 
-    return HttpToolbox(settings().tool_proxy_url, service_identity(), clock())
+    if settings().world == "cloud":
+        _require(
+            "TOOL_CALL_KEYS or DISCONNECT_KEYS",
+            "".join(settings().tool_call_keys + settings().disconnect_keys),
+        )
+    return HttpToolbox(
+        settings().tool_proxy_url, service_identity(), delegations(), clock(), caller=caller
+    )
 
 
 def _require(name: str, value: str | None) -> str:

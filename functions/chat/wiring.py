@@ -28,7 +28,7 @@ def deps() -> ChatDeps:
         model=wiring.model(),
         events=wiring.events(),
         tasks=wiring.tasks(),
-        toolbox=wiring.toolbox(),
+        toolbox=wiring.toolbox("chat"),
         stores=stores,
         search=Search(stores.documents, wiring.vectors(), wiring.embedder()),
         offered_apps=CachedApps(stores.apps, wiring.clock()),

@@ -88,7 +88,7 @@ def erase_deps() -> EraseDeps:
         new_id=wiring.new_id(),
         stores=wiring.stores(),
         erasures=wiring.erasures(),
-        toolbox=wiring.toolbox(),
+        toolbox=wiring.toolbox("erase_account"),
         vectors=wiring.vectors(),
         residual_data=wiring.residual_data(),
         grace=wiring.erasure_grace(),

@@ -12,6 +12,7 @@ from shared.domain.mcp_authorization import McpAuthorization, McpTokens
 from shared.domain.value import value
 from shared.outbound.app_limiter import AppLimiters
 from shared.ports import Clock, Egress, Identity, Keys, NewId, ServiceIdentity, Tasks
+from shared.security.delegations import Delegations
 
 A = TypeVar("A", bound=ExpiringAuthorization)
 
@@ -54,6 +55,7 @@ class ToolProxyDeps:
 
     identity: Identity
     service_identity: ServiceIdentity
+    delegations: Delegations
     clock: Clock
     new_id: NewId
     egress: Egress

@@ -27,6 +27,7 @@ def deps() -> ToolProxyDeps:
     return ToolProxyDeps(
         identity=wiring.identity(),
         service_identity=wiring.service_identity(),
+        delegations=wiring.delegations(),
         clock=wiring.clock(),
         new_id=wiring.new_id(),
         egress=wiring.egress(),

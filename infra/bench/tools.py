@@ -20,11 +20,14 @@ from infra.bench.processes import (
     run_keepsake_on,
     run_module,
 )
-from shared.adapters.embedded.local_identity import LocalServiceIdentity, read_secret
+from infra.local.routing import load_service_calls
+from shared.adapters.embedded.local_identity import read_secret
+from shared.adapters.embedded.local_service_identity import LocalServiceIdentity
 from shared.adapters.http_toolbox import HttpToolbox
 from shared.adapters.system_clock import SystemClock
 from shared.domain.errors import ToolFailed
 from shared.domain.ids import UserId
+from shared.security.delegations import Delegations
 
 WARM_UP = 10
 CALLS = 150
@@ -44,15 +47,24 @@ async def measure_tools() -> list[Figure]:
         _run_app_server() as app,
         run_keepsake_on(data, EGRESS_DEV_ORIGINS=app) as server,
     ):
-        service = LocalServiceIdentity(read_secret(data))
-        scene = _ToolBench(
-            server, app, HttpToolbox(_find_proxy_url(server), service, SystemClock())
-        )
-        crowd = HttpToolbox(_find_proxy_url(server), service, SystemClock())
+        scene = _ToolBench(server, app, _build_toolbox(server, data))
+        crowd = _build_toolbox(server, data)
         figures = [*await _measure_overhead(scene), *await _measure_isolation(scene, crowd)]
         await scene.toolbox.aclose()
         await crowd.aclose()
         return figures
+
+
+def _build_toolbox(server: ServerProcess, data: Path) -> HttpToolbox:
+    """Call the tool proxy as the chat does, with the secret of its data folder."""
+    secret, clock = read_secret(data), SystemClock()
+    return HttpToolbox(
+        _find_proxy_url(server),
+        LocalServiceIdentity(secret, load_service_calls(), clock),
+        Delegations({"tool_call": (secret.hex(),)}, clock),
+        clock,
+        caller="chat",
+    )
 
 
 class _ToolBench:

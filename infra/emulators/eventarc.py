@@ -11,8 +11,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from shared.adapters.embedded.local_service_identity import LocalServiceIdentity
+from shared.domain.service_calls import Via
 from shared.edge.cloudevents import PUBLISHED_TYPE, WRITTEN_TYPE
-from shared.ports import ServiceIdentity
 
 DATABASE = "(default)"
 TIMEOUT_S = 600.0
@@ -24,7 +25,7 @@ MIN_ATTEMPTS = 5
 class Eventarc:
     """Forwards events to the functions at `url(name)` and returns their status."""
 
-    service_identity: ServiceIdentity
+    service_identity: LocalServiceIdentity
     url: Callable[[str], str]
 
     def build_application(self) -> Starlette:
@@ -43,7 +44,8 @@ class Eventarc:
     async def _forward_write(self, request: Request) -> Response:
         """Undo the base64 that only the emulator adds."""
         body = base64.b64decode(await request.body())
-        return await self._forward(request.path_params["target"], dict(request.headers), body)
+        target = request.path_params["target"]
+        return await self._forward("trigger", target, dict(request.headers), body)
 
     async def _forward_push(self, request: Request) -> Response:
         body = await request.body()
@@ -56,15 +58,16 @@ class Eventarc:
             "ce-source": f"//pubsub.googleapis.com/projects/{project}/topics/{request.path_params['topic']}",
             "content-type": "application/json",
         }
-        return await self._forward(request.path_params["target"], headers, body)
+        return await self._forward("event", request.path_params["target"], headers, body)
 
-    async def _forward(self, target: str, headers: Mapping[str, str], body: bytes) -> Response:
+    async def _forward(
+        self, via: Via, target: str, headers: Mapping[str, str], body: bytes
+    ) -> Response:
         forwarded_headers = {
             k: v for k, v in headers.items() if k.startswith("ce-") or k == "content-type"
         }
-        forwarded_headers["authorization"] = (
-            f"Bearer {await self.service_identity.get_token(target)}"
-        )
+        token = await self.service_identity.get_delivery_token(via, target)
+        forwarded_headers["authorization"] = f"Bearer {token}"
         try:
             async with httpx.AsyncClient(trust_env=False, timeout=TIMEOUT_S) as client:
                 answer = await client.post(

@@ -23,6 +23,7 @@ from infra.local.queue_worker import HttpDelivery, QueueWorker
 from infra.local.routing import load_entry_points
 from shared import telemetry, wiring
 from shared.adapters.embedded.local_identity import LocalIdentity, read_secret
+from shared.adapters.embedded.local_service_identity import LocalServiceIdentity
 from shared.adapters.embedded.sqlite_database import LayoutMismatch
 from shared.security.egress_rules import EgressRules
 from shared.settings import Settings, SettingsError
@@ -156,7 +157,9 @@ def _build_server(app: ASGIApp) -> _NoSignalServer:
 def _build_queue_worker(settings: Settings, client: httpx.AsyncClient, base: str) -> QueueWorker:
     deliver = HttpDelivery(
         client,
-        wiring.service_identity(),
+        LocalServiceIdentity(
+            read_secret(settings.data_dir), wiring.service_calls(), wiring.clock()
+        ),
         url=lambda target: f"{base}/{target}/",
         project=settings.project,
     )

@@ -10,9 +10,9 @@ from anyio.abc import TaskGroup
 
 from infra.local.envelopes import build_envelope
 from shared import telemetry
+from shared.adapters.embedded.local_service_identity import LocalServiceIdentity
 from shared.adapters.embedded.sqlite_queue import LEASE_S, MAX_ATTEMPTS, Job, SqliteQueue
 from shared.domain.errors import Unavailable
-from shared.ports import ServiceIdentity
 
 if TYPE_CHECKING:
     import httpx
@@ -119,7 +119,7 @@ class HttpDelivery:
     def __init__(
         self,
         client: "httpx.AsyncClient",
-        service_identity: ServiceIdentity,
+        service_identity: LocalServiceIdentity,
         *,
         url: Callable[[str], str],
         project: str,
@@ -131,7 +131,8 @@ class HttpDelivery:
 
     async def __call__(self, job: Job) -> None:
         headers, body = build_envelope(job, project=self._project)
-        headers["authorization"] = f"Bearer {await self._service_identity.get_token(job.target)}"
+        token = await self._service_identity.get_delivery_token(job.kind, job.target)
+        headers["authorization"] = f"Bearer {token}"
         response = await self._client.post(
             self._url(job.target), headers=headers, content=body, timeout=TIMEOUT_S
         )

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from shared.domain.service_calls import ServiceCalls, parse_service_calls
+
 ROOT = Path(__file__).parents[2]
 ROUTES = ROOT / "infra/routes.json"
 
@@ -32,6 +34,11 @@ def load_entry_points(path: Path = ROUTES) -> list[EntryPoint]:
         )
         for name, row in table.items()
     ]
+
+
+def load_service_calls(path: Path = ROUTES) -> ServiceCalls:
+    """Read the table of calls between functions."""
+    return parse_service_calls(json.loads(path.read_text())["calls"])
 
 
 def to_starlette_path(path: str) -> str:

@@ -1,6 +1,6 @@
 """ToolBox over HTTP: tools of third parties, called through the tool proxy."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
@@ -9,6 +9,7 @@ from shared.domain.errors import ToolFailed, ToolRefused, Unavailable
 from shared.domain.ids import UserId
 from shared.ports import Clock, ServiceIdentity
 from shared.resilience.retry import retry
+from shared.security.delegations import DELEGATION_HEADER, DISCONNECT_CALL_ID, Delegations
 
 if TYPE_CHECKING:
     import httpx
@@ -21,12 +22,22 @@ _KEEPALIVE_EXPIRY_S = 2.0
 
 
 class HttpToolbox:
-    """Calls the tool proxy at `url`, as one of our functions."""
+    """Calls the tool proxy at `url`, as the function `caller`, each time for one user."""
 
-    def __init__(self, url: str, service_identity: ServiceIdentity, clock: Clock) -> None:
+    def __init__(
+        self,
+        url: str,
+        service_identity: ServiceIdentity,
+        delegations: Delegations,
+        clock: Clock,
+        *,
+        caller: str,
+    ) -> None:
         self._url = url.rstrip("/")
         self._service_identity = service_identity
+        self._delegations = delegations
         self._clock = clock
+        self._caller = caller
 
     async def call(
         self,
@@ -38,7 +49,7 @@ class HttpToolbox:
         call_id: str,
     ) -> str:
         call = {"app_id": app_id, "tool": tool, "arguments": dict(arguments)}
-        return await self._call_proxy("/", {"uid": uid, "call_id": call_id, **call})
+        return await self._call_proxy("/", uid, {"call_id": call_id, **call})
 
     async def call_service(
         self,
@@ -50,18 +61,20 @@ class HttpToolbox:
         call_id: str,
     ) -> str:
         call = {"service": service, "tool": tool, "arguments": dict(arguments)}
-        return await self._call_proxy("/services", {"uid": uid, "call_id": call_id, **call})
+        return await self._call_proxy("/services", uid, {"call_id": call_id, **call})
 
     async def disconnect_all(self, uid: UserId) -> None:
         try:
-            response = await self._post("/services/disconnect", {"uid": uid})
+            sign = partial(self._delegations.sign, "disconnect", uid, DISCONNECT_CALL_ID)
+            response = await self._post("/services/disconnect", {}, sign)
         except ToolFailed as error:
             raise Unavailable(str(error)) from error
         if response.status_code != 200:
             raise Unavailable("The service that calls apps could not disconnect the accounts.")
 
-    async def _call_proxy(self, path: str, body: Mapping[str, Any]) -> str:
-        response = await self._post(path, body)
+    async def _call_proxy(self, path: str, uid: UserId, body: Mapping[str, Any]) -> str:
+        sign = partial(self._delegations.sign, "tool_call", uid, body["call_id"])
+        response = await self._post(path, body, sign)
         if response.status_code == 200:
             return str(response.json()["text"])
         if response.status_code == 422:
@@ -75,23 +88,34 @@ class HttpToolbox:
         """Close the pooled connections."""
         await self._client.aclose()
 
-    async def _post(self, path: str, body: Mapping[str, Any]) -> "httpx.Response":
+    async def _post(
+        self, path: str, body: Mapping[str, Any], sign: Callable[[], str]
+    ) -> "httpx.Response":
         import httpx
 
         try:
-            return await retry(partial(self._post_once, path, body), sleep=self._clock.sleep)
+            post = partial(self._post_once, path, body, sign)
+            return await retry(post, sleep=self._clock.sleep)
         except (httpx.HTTPError, Unavailable) as error:
             raise ToolFailed("The service that calls apps does not answer.") from error
 
-    async def _post_once(self, path: str, body: Mapping[str, Any]) -> "httpx.Response":
+    async def _post_once(
+        self, path: str, body: Mapping[str, Any], sign: Callable[[], str]
+    ) -> "httpx.Response":
         """Raises Unavailable if nothing was sent.
 
         Only then is a second attempt not a second call.
         """
         import httpx
 
-        token = await self._service_identity.get_token(AUDIENCE)
-        headers = {"Authorization": f"Bearer {token}", **telemetry.get_trace_headers()}
+        token = f"Bearer {await self._service_identity.get_token(self._caller, AUDIENCE)}"
+        headers = {
+            "Authorization": token,
+            # Cloud Run checks this one and then leaves the other as it is, with its signature.
+            "X-Serverless-Authorization": token,
+            DELEGATION_HEADER: sign(),
+            **telemetry.get_trace_headers(),
+        }
         try:
             return await self._client.post(self._url + path, json=body, headers=headers)
         except (httpx.ConnectError, httpx.ConnectTimeout) as error:

@@ -13,13 +13,13 @@ from infra.emulators.eventarc import add_topic
 from infra.local.queue_worker import HttpDelivery, QueueWorker
 from shared import telemetry
 from shared.adapters.cloud.pubsub_events import PubsubEvents
-from shared.adapters.embedded.local_identity import LocalServiceIdentity
 from shared.adapters.embedded.sqlite_database import SqliteDatabase
 from shared.adapters.embedded.sqlite_queue import SqliteEvents, SqliteQueue
 from shared.domain.errors import Unavailable
 from shared.edge.cloudevents import parse_pubsub_event
 from shared.ports import Events
 from tests.fakes import FixedClock
+from tests.fixtures.callers import build_service_identity
 from tests.servers import run_server
 from tests.servers.receiver import Receiver
 
@@ -147,7 +147,7 @@ def get_message_id(body: bytes) -> str:
 def _build_embedded(data_dir: Path, client: httpx.AsyncClient, url: str) -> EventsFixture:
     clock = FixedClock()
     queue = SqliteQueue(SqliteDatabase(data_dir / "keepsake.db"), clock)
-    services = LocalServiceIdentity(b"s" * 32)
+    services = build_service_identity(*TARGETS)
     delivery = HttpDelivery(client, services, url=f"{url}/{{}}".format, project="demo")
     pump = QueueWorker(queue, delivery)
 

@@ -1,7 +1,7 @@
-"""ServiceIdentity contract: a token serves one audience, embedded and with Google's OIDC tokens."""
+"""ServiceIdentity contract: a token serves one caller and one function, in both worlds (S8)."""
 
 import json
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -10,92 +10,93 @@ from urllib.parse import parse_qs
 
 import jwt
 import pytest
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey, generate_private_key
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from shared.adapters.cloud.oidc_service_identity import OidcServiceIdentity
-from shared.adapters.embedded.local_identity import LocalIdentity, LocalServiceIdentity
-from shared.domain.errors import NotAuthenticated, Unavailable
+from shared.adapters.system_clock import SystemClock
+from shared.domain.errors import NotAllowed, NotAuthenticated, Unavailable
+from shared.domain.service_calls import ServiceCall
 from shared.ports import ServiceIdentity
+from tests.fixtures.callers import IDENTITY, SERVICE_CALLS, SERVICE_IDENTITY
 from tests.servers import run_server
+from tests.servers.google import PROJECT, FakeGoogle, build_key, run_google, to_email
 
-KID = "k1"
-ACCOUNT = "functions@demo.iam.gserviceaccount.com"
 Claims = dict[str, Any]
-
-
-@dataclass
-class FakeGoogle:
-    """A certificate endpoint and the key behind it."""
-
-    key: RSAPrivateKey
-    certs_url: str
-    fetched_paths: list[str]
-
-    def issue_token(self, audience: str, **claims: Any) -> str:
-        now = datetime.now(UTC)
-        standard = {
-            "iss": "https://accounts.google.com",
-            "aud": audience,
-            "email": ACCOUNT,
-            "email_verified": True,
-            "iat": now,
-            "exp": now + timedelta(hours=1),
-        }
-        return jwt.encode(standard | claims, self.key, algorithm="RS256", headers={"kid": KID})
+NEXT_HOUR = datetime.now(UTC) + timedelta(hours=1)
+LAST_HOUR = datetime.now(UTC) - timedelta(hours=1)
 
 
 @pytest.fixture(scope="module")
-def key() -> RSAPrivateKey:
-    return generate_private_key(public_exponent=65537, key_size=2048)
+def google() -> Iterator[FakeGoogle]:
+    with run_google() as google:
+        yield google
 
 
-@pytest.fixture
-def google(key: RSAPrivateKey) -> Iterator[FakeGoogle]:
-    fetched_paths: list[str] = []
-
-    async def certs(request: Request) -> Response:
-        fetched_paths.append(request.url.path)
-        return JSONResponse(
-            {KID: _build_certificate(key)}, headers={"cache-control": "max-age=3600"}
-        )
-
-    with run_server(Starlette(routes=[Route("/certs", certs)])) as url:
-        yield FakeGoogle(key, f"{url}/certs", fetched_paths)
+def build_oidc(certs_url: str, **options: Any) -> OidcServiceIdentity:
+    return OidcServiceIdentity(
+        SERVICE_CALLS, SystemClock(), project=PROJECT, certs_url=certs_url, **options
+    )
 
 
 @dataclass
 class ServiceIdentityFixture:
-    """The port, and the issuer of its tokens."""
+    """The port, and the issuer of its tokens: account, audience and expiry."""
 
     services: ServiceIdentity
-    issue_token: Callable[[str], Awaitable[str]]
+    issue_token: Callable[[str, str, datetime], str]
 
 
 @pytest.fixture(params=["local", "oidc"])
 def world(request: pytest.FixtureRequest, google: FakeGoogle) -> ServiceIdentityFixture:
     if request.param == "local":
-        local = LocalServiceIdentity(b"a" * 32)
-        return ServiceIdentityFixture(local, local.get_token)
+        return ServiceIdentityFixture(
+            SERVICE_IDENTITY,
+            lambda account, audience, expiry: SERVICE_IDENTITY.issue_token(
+                account, audience, expires_at=expiry
+            ),
+        )
+    return ServiceIdentityFixture(
+        build_oidc(google.certs_url),
+        lambda account, audience, expiry: google.issue_token(audience, account=account, exp=expiry),
+    )
 
-    async def issue_token(audience: str) -> str:
-        return google.issue_token(audience)
 
-    return ServiceIdentityFixture(OidcServiceIdentity(certs_url=google.certs_url), issue_token)
+@pytest.mark.parametrize("call", SERVICE_CALLS.rows, ids=lambda call: call.account)
+async def test_each_call_of_the_table_is_accepted_s8(
+    world: ServiceIdentityFixture, call: ServiceCall
+) -> None:
+    token = world.issue_token(call.account, call.function, NEXT_HOUR)
 
-
-async def test_a_token_is_good_for_its_audience(world: ServiceIdentityFixture) -> None:
-    await world.services.verify(await world.issue_token("tool_proxy"), "tool_proxy")
+    await world.services.verify(token, call.function)
 
 
 async def test_a_token_for_another_audience_is_refused(world: ServiceIdentityFixture) -> None:
     with pytest.raises(NotAuthenticated):
-        await world.services.verify(await world.issue_token("after_turn"), "tool_proxy")
+        await world.services.verify(
+            world.issue_token("fn-chat", "close_run", NEXT_HOUR), "tool_proxy"
+        )
+
+
+async def test_an_expired_token_is_refused_s8(world: ServiceIdentityFixture) -> None:
+    with pytest.raises(NotAuthenticated):
+        await world.services.verify(
+            world.issue_token("fn-chat", "tool_proxy", LAST_HOUR), "tool_proxy"
+        )
+
+
+@pytest.mark.parametrize("account", ["fn-library", "chat-to-close-run", "caller", ""])
+async def test_an_account_without_this_call_is_refused_s8(
+    world: ServiceIdentityFixture, account: str
+) -> None:
+    with pytest.raises(NotAllowed):
+        await world.services.verify(
+            world.issue_token(account, "tool_proxy", NEXT_HOUR), "tool_proxy"
+        )
 
 
 @pytest.mark.parametrize("token", ["", "x", "a.b.c", "é", "e30.e30.", "x" * 10_000])
@@ -105,69 +106,108 @@ async def test_a_malformed_token_is_refused(world: ServiceIdentityFixture, token
 
 
 async def test_a_users_token_is_refused_as_a_service_token() -> None:
-    token = LocalIdentity(b"a" * 32).issue("tool_proxy")
-
     with pytest.raises(NotAuthenticated):
-        await LocalServiceIdentity(b"a" * 32).verify(token, "tool_proxy")
+        await SERVICE_IDENTITY.verify(IDENTITY.issue("tool_proxy"), "tool_proxy")
 
 
-@pytest.mark.parametrize(
-    "claims",
-    [
-        {"iss": "https://evil.example"},
-        {"exp": datetime(2020, 1, 1, tzinfo=UTC)},
-        {"email": "someone@else.example"},
-        {"email_verified": False},
-    ],
-)
-async def test_an_untrusted_oidc_token_is_refused(google: FakeGoogle, claims: Claims) -> None:
-    services = OidcServiceIdentity(certs_url=google.certs_url, accounts=[ACCOUNT])
+async def test_a_function_gets_no_token_for_a_call_that_it_does_not_make_s8() -> None:
+    with pytest.raises(NotAllowed):
+        await SERVICE_IDENTITY.get_token("chat", "erase_account")
+
+
+FOREIGN_CLAIMS: list[Claims] = [
+    {"iss": "https://evil.example"},
+    {"exp": datetime(2020, 1, 1, tzinfo=UTC)},
+    {"aud": "close_run"},
+    {"email": "fn-chat@other.iam.gserviceaccount.com"},
+    {"email": "someone@else.example"},
+    {"email": None},
+    {"email_verified": False},
+]
+
+
+@pytest.mark.parametrize("claims", FOREIGN_CLAIMS)
+async def test_an_untrusted_oidc_token_is_refused_s8(google: FakeGoogle, claims: Claims) -> None:
+    services = build_oidc(google.certs_url)
     await services.verify(google.issue_token("tool_proxy"), "tool_proxy")
 
-    with pytest.raises(NotAuthenticated):
+    with pytest.raises((NotAuthenticated, NotAllowed)):
         await services.verify(google.issue_token("tool_proxy", **claims), "tool_proxy")
 
 
 async def test_an_oidc_token_signed_by_another_key_is_refused(google: FakeGoogle) -> None:
-    stranger = FakeGoogle(generate_private_key(public_exponent=65537, key_size=2048), "", [])
-    services = OidcServiceIdentity(certs_url=google.certs_url)
+    stranger = FakeGoogle(build_key("stranger"), "", [])
+    services = build_oidc(google.certs_url)
 
     with pytest.raises(NotAuthenticated):
         await services.verify(stranger.issue_token("tool_proxy"), "tool_proxy")
 
 
 async def test_a_function_may_have_its_url_as_audience(google: FakeGoogle) -> None:
-    services = OidcServiceIdentity(
-        certs_url=google.certs_url, audiences={"tool_proxy": "https://proxy.example"}
-    )
+    services = build_oidc(google.certs_url, audiences={"tool_proxy": "https://proxy.example"})
 
     await services.verify(google.issue_token("https://proxy.example"), "tool_proxy")
     with pytest.raises(NotAuthenticated):
         await services.verify(google.issue_token("tool_proxy"), "tool_proxy")
 
 
-async def test_behind_iam_a_token_without_its_signature_is_accepted(
+async def test_behind_iam_the_platforms_deliveries_need_no_signature_s8(
     google: FakeGoogle,
 ) -> None:
-    services = OidcServiceIdentity(certs_url="", accounts=[ACCOUNT], behind_iam=True)
+    services = build_oidc("", behind_iam=True)
+    token = google.issue_token("close_run", account="chat-to-close-run")
 
-    await services.verify(
-        redact_signature(google.issue_token("https://proxy.example")), "tool_proxy"
-    )
+    await services.verify(redact_signature(token), "close_run")
+
+
+@pytest.mark.parametrize("claims", [{**claims} for claims in FOREIGN_CLAIMS if "aud" not in claims])
+async def test_behind_iam_the_claims_of_a_delivery_are_checked_s8(
+    google: FakeGoogle, claims: Claims
+) -> None:
+    """The platform's mark stands for a signature and for nothing else."""
+    services = build_oidc("", behind_iam=True)
+    token = google.issue_token("close_run", **{"email": to_email("chat-to-close-run"), **claims})
+
+    with pytest.raises((NotAuthenticated, NotAllowed)):
+        await services.verify(redact_signature(token), "close_run")
+
+
+@pytest.mark.parametrize("audience", ["https://proxy.example", "erase_account", "", None])
+async def test_behind_iam_the_audience_of_a_delivery_is_checked_s8(
+    google: FakeGoogle, audience: Any
+) -> None:
+    services = build_oidc("", behind_iam=True)
+    token = google.issue_token(audience, account="chat-to-close-run")
+
     with pytest.raises(NotAuthenticated):
-        await services.verify(
-            redact_signature(google.issue_token("x", email="someone@else")), "tool_proxy"
-        )
-    for malformed in ("x.SIGNATURE_REMOVED_BY_GOOGLE", "é.e30.SIGNATURE_REMOVED_BY_GOOGLE"):
-        with pytest.raises(NotAuthenticated):
-            await services.verify(malformed, "tool_proxy")
+        await services.verify(redact_signature(token), "close_run")
+
+
+@pytest.mark.parametrize("account", ["fn-chat", "fn-erase-account"])
+async def test_behind_iam_a_call_of_our_own_functions_needs_its_signature_s8(
+    google: FakeGoogle, account: str
+) -> None:
+    services = build_oidc(google.certs_url, behind_iam=True)
+    token = google.issue_token("tool_proxy", account=account)
+
+    await services.verify(token, "tool_proxy")
+    with pytest.raises(NotAllowed):
+        await services.verify(redact_signature(token), "tool_proxy")
+
+
+@pytest.mark.parametrize(
+    "token", ["x.SIGNATURE_REMOVED_BY_GOOGLE", "é.e30.SIGNATURE_REMOVED_BY_GOOGLE"]
+)
+async def test_behind_iam_a_malformed_token_is_refused(token: str) -> None:
+    with pytest.raises(NotAuthenticated):
+        await build_oidc("", behind_iam=True).verify(token, "close_run")
 
 
 async def test_without_iam_a_token_without_its_signature_is_refused(google: FakeGoogle) -> None:
-    services = OidcServiceIdentity(certs_url=google.certs_url)
+    token = google.issue_token("close_run", account="chat-to-close-run")
 
     with pytest.raises(NotAuthenticated):
-        await services.verify(redact_signature(google.issue_token("tool_proxy")), "tool_proxy")
+        await build_oidc(google.certs_url).verify(redact_signature(token), "close_run")
 
 
 def redact_signature(token: str) -> str:
@@ -180,8 +220,9 @@ async def test_a_fetched_oidc_token_is_good_for_its_audience_and_cached(
 ) -> None:
     account = tmp_path / "account.json"
     monkeypatch.setenv("GOOGLE_APPLICATION_CREDENTIALS", str(account))
-    services = OidcServiceIdentity(certs_url=google.certs_url)
+    services = build_oidc(google.certs_url)
     audiences: list[str] = []
+    tokens: list[str] = []
 
     async def exchange(request: Request) -> Response:
         [assertion] = parse_qs((await request.body()).decode())["assertion"]
@@ -191,25 +232,28 @@ async def test_a_fetched_oidc_token_is_good_for_its_audience_and_cached(
 
     with run_server(Starlette(routes=[Route("/token", exchange, methods=["POST"])])) as url:
         account.write_text(json.dumps(_build_account(google.key, f"{url}/token")))
-        for audience in ("tool_proxy", "tool_proxy", "after_turn"):
-            await services.verify(await services.get_token(audience), audience)
+        for caller, audience in [("chat", "tool_proxy"), ("chat", "tool_proxy"), ("chat", "mail")]:
+            tokens.append(await services.get_token(caller, audience))
 
-    assert audiences == ["tool_proxy", "after_turn"]
+    await services.verify(tokens[0], "tool_proxy")
+    assert tokens[0] == tokens[1]
+    assert audiences == ["tool_proxy", "mail"]
 
 
 async def test_an_unreachable_token_endpoint_is_unavailable(
-    key: RSAPrivateKey, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     account = tmp_path / "account.json"
-    account.write_text(json.dumps(_build_account(key, "http://127.0.0.1:1/token")))
+    account.write_text(json.dumps(_build_account(build_key("google"), "http://127.0.0.1:1/token")))
     monkeypatch.setenv("GOOGLE_APPLICATION_CREDENTIALS", str(account))
 
     with pytest.raises(Unavailable):
-        await OidcServiceIdentity().get_token("tool_proxy")
+        await build_oidc("").get_token("chat", "tool_proxy")
 
 
 async def test_certificates_are_fetched_once(google: FakeGoogle) -> None:
-    services = OidcServiceIdentity(certs_url=google.certs_url)
+    services = build_oidc(google.certs_url)
+    google.fetched_paths.clear()
 
     for _ in range(3):
         await services.verify(google.issue_token("tool_proxy"), "tool_proxy")
@@ -218,7 +262,7 @@ async def test_certificates_are_fetched_once(google: FakeGoogle) -> None:
 
 
 async def test_missing_certificates_are_unavailable(google: FakeGoogle) -> None:
-    services = OidcServiceIdentity(certs_url=google.certs_url + "/missing")
+    services = build_oidc(google.certs_url + "/missing")
 
     with pytest.raises(Unavailable):
         await services.verify(google.issue_token("tool_proxy"), "tool_proxy")
@@ -232,23 +276,7 @@ def _build_account(key: RSAPrivateKey, token_uri: str) -> dict[str, str]:
     )
     return {
         "type": "service_account",
-        "client_email": ACCOUNT,
+        "client_email": to_email("fn-chat"),
         "private_key": pem.decode(),
         "token_uri": token_uri,
     }
-
-
-def _build_certificate(key: RSAPrivateKey) -> str:
-    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "test")])
-    now = datetime.now(UTC)
-    certificate = (
-        x509.CertificateBuilder()
-        .subject_name(name)
-        .issuer_name(name)
-        .public_key(key.public_key())
-        .serial_number(1)
-        .not_valid_before(now - timedelta(days=1))
-        .not_valid_after(now + timedelta(days=1))
-        .sign(key, hashes.SHA256())
-    )
-    return certificate.public_bytes(serialization.Encoding.PEM).decode()

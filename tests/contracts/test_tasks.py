@@ -193,7 +193,7 @@ def _build_google_tasks(
     return GoogleTasks(
         queue=QUEUE,
         url="https://demo.example/{}".format,
-        caller=CALLER,
+        accounts=dict.fromkeys(("deliver", "close_run"), CALLER),
         audiences=audiences,
         address=cloud.address,
     )

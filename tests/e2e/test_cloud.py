@@ -35,7 +35,6 @@ from shared.adapters.cloud.firebase_identity import FirebaseIdentity
 from shared.adapters.cloud.firestore_documents import FirestoreDocuments
 from shared.adapters.cloud.pinecone_vectors import PineconeVectors
 from shared.adapters.cloud.pubsub_events import PubsubEvents
-from shared.adapters.embedded.local_identity import LocalServiceIdentity
 from shared.adapters.embedded.offline.offline_model import OfflineModel
 from shared.adapters.system_clock import RandomIds, SystemClock
 from shared.data.cached_apps import CachedApps
@@ -46,6 +45,7 @@ from shared.edge.http import build_application
 from tests.conftest import ROOT, run_or_skip
 from tests.e2e.waiting import wait_until_async
 from tests.fakes import RecordingTasks, RecordingToolbox
+from tests.fixtures.callers import SERVICE_IDENTITY
 from tests.old_app import parse_as_fixed_app
 from tests.servers import run_server
 from tests.servers.pinecone import API_KEY, FakePinecone
@@ -53,7 +53,6 @@ from tests.servers.pinecone import API_KEY, FakePinecone
 pytestmark = pytest.mark.emulators
 
 PROJECT = "demo-keepsake"
-SERVICES = LocalServiceIdentity(b"s" * 32)
 NOW = datetime(2026, 3, 2, 9, tzinfo=UTC)
 
 
@@ -84,7 +83,7 @@ def build_chat_app(vectors: PineconeVectors) -> Starlette:
     stores = Stores(create_documents())
     deps = ChatDeps(
         identity=FirebaseIdentity(project=PROJECT),
-        service_identity=SERVICES,
+        service_identity=SERVICE_IDENTITY,
         clock=SystemClock(),
         new_id=RandomIds(),
         model=OfflineModel(),
@@ -103,7 +102,7 @@ def build_chat_app(vectors: PineconeVectors) -> Starlette:
 def build_after_turn_app(_: PineconeVectors) -> Starlette:
     deps = AfterTurnDeps(
         identity=FirebaseIdentity(project=PROJECT),
-        service_identity=SERVICES,
+        service_identity=SERVICE_IDENTITY,
         clock=SystemClock(),
         model=OfflineModel(),
         stores=Stores(create_documents()),
@@ -115,7 +114,7 @@ def build_process_app(vectors: PineconeVectors) -> Starlette:
     documents = create_documents()
     deps = ProcessDeps(
         identity=FirebaseIdentity(project=PROJECT),
-        service_identity=SERVICES,
+        service_identity=SERVICE_IDENTITY,
         clock=SystemClock(),
         model=OfflineModel(),
         events=PubsubEvents(project=PROJECT),
@@ -129,7 +128,7 @@ def build_process_app(vectors: PineconeVectors) -> Starlette:
 def build_trigger_app(_: PineconeVectors) -> Starlette:
     deps = TriggerDeps(
         identity=FirebaseIdentity(project=PROJECT),
-        service_identity=SERVICES,
+        service_identity=SERVICE_IDENTITY,
         clock=SystemClock(),
         events=PubsubEvents(project=PROJECT),
     )
@@ -176,7 +175,7 @@ def relay(
     monkeypatch.setenv("FIREBASE_AUTH_EMULATOR_HOST", auth_emulator)
     with ExitStack() as stack:
         urls: dict[str, str] = {}
-        eventarc = Eventarc(service_identity=SERVICES, url=lambda name: urls[name])
+        eventarc = Eventarc(service_identity=SERVICE_IDENTITY, url=lambda name: urls[name])
         relay_url = stack.enter_context(run_server(eventarc.build_application()))
         emulator = stack.enter_context(
             run_or_skip(

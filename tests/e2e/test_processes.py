@@ -12,8 +12,9 @@ import pytest
 
 from infra.emulators.process import find_free_port, run_server
 from infra.local.queue_worker import HttpDelivery, QueueWorker
-from infra.local.routing import ROOT, load_entry_points
-from shared.adapters.embedded.local_identity import LocalIdentity, LocalServiceIdentity, read_secret
+from infra.local.routing import ROOT, load_entry_points, load_service_calls
+from shared.adapters.embedded.local_identity import LocalIdentity, read_secret
+from shared.adapters.embedded.local_service_identity import LocalServiceIdentity
 from shared.adapters.embedded.sqlite_database import SqliteDatabase
 from shared.adapters.embedded.sqlite_queue import DEAD_LETTERS_TOPIC, SqliteQueue
 from shared.adapters.system_clock import SystemClock
@@ -72,10 +73,11 @@ async def test_chat_finds_a_conversation_across_processes_p28(processes: Process
     secret = read_secret(processes.data_dir)
     queue = SqliteQueue(SqliteDatabase(processes.data_dir / "keepsake.db"), SystemClock())
     headers = {"Authorization": f"Bearer {LocalIdentity(secret).issue('alice')}"}
+    services = LocalServiceIdentity(secret, load_service_calls(), SystemClock())
     async with httpx.AsyncClient(headers=headers, timeout=30) as http, httpx.AsyncClient() as inner:
         worker = QueueWorker(
             queue,
-            HttpDelivery(inner, LocalServiceIdentity(secret), url=processes.url, project="local"),
+            HttpDelivery(inner, services, url=processes.url, project="local"),
         )
         created = await http.post(processes.url("library", "/v1/conversations"), json=CONVERSATION)
         await worker.drain()

@@ -22,6 +22,7 @@ from shared.domain.errors import Unavailable
 from shared.edge.http import build_application
 from tests.e2e.waiting import wait_until_async
 from tests.fakes import ScriptedModel
+from tests.fixtures.callers import SERVICE_IDENTITY
 from tests.fixtures.processing import (
     ALICE,
     STRUCTURE,
@@ -59,8 +60,9 @@ def run_relay(world: ProcessingFixture) -> Iterator[str]:
             ]
         )  # fmt: skip
         functions = stack.enter_context(run_server(app))
-        services = world.deps.service_identity
-        eventarc = Eventarc(service_identity=services, url=lambda name: f"{functions}/{name}/")
+        eventarc = Eventarc(
+            service_identity=SERVICE_IDENTITY, url=lambda name: f"{functions}/{name}/"
+        )
         yield stack.enter_context(run_server(eventarc.build_application()))
 
 

@@ -27,6 +27,7 @@ from tests.e2e.product import add_conversation, build_conversation_body, run_pro
 from tests.e2e.waiting import wait_until
 from tests.fakes import FixedClock
 from tests.fault_injection import FaultyPort, lose_response, raise_unavailable
+from tests.fixtures.callers import SERVICE_IDENTITY
 from tests.fixtures.processing import ALICE, TALK, build_test_conversation
 from tests.fixtures.tool_proxy import build_deps
 from tests.servers import run_server
@@ -94,7 +95,7 @@ async def test_a_redelivered_push_queues_one_webhook_and_a_retry_keeps_its_id_t1
         deps = replace(build_deps(documents, clock, origins=[hook]), tasks=tasks)
         functions = stack.enter_context(run_server(build_functions_app(deps)))
         url = f"{functions}/{{}}/".format
-        relay = Eventarc(service_identity=deps.service_identity, url=url)
+        relay = Eventarc(service_identity=SERVICE_IDENTITY, url=url)
         relay_url = stack.enter_context(run_server(relay.build_application()))
         await add_topic(
             pubsub_emulator,
@@ -109,7 +110,7 @@ async def test_a_redelivered_push_queues_one_webhook_and_a_retry_keeps_its_id_t1
         await anyio.to_thread.run_sync(wait_until, lambda: tasks.calls["create"] == 3 or None)
         async with httpx.AsyncClient() as client:
             worker = QueueWorker(
-                queue, HttpDelivery(client, deps.service_identity, url=url, project="p")
+                queue, HttpDelivery(client, SERVICE_IDENTITY, url=url, project="p")
             )
             await worker.drain()
             clock.advance(seconds=RETRY_DELAYS[0].total_seconds() - 1)

@@ -174,3 +174,15 @@ def test_a_server_that_others_reach_needs_a_password_s9() -> None:
 def test_a_key_that_no_header_can_carry_is_an_error_s9(name: str, text: str) -> None:
     with pytest.raises(SettingsError, match=f"^{name}: use ASCII"):
         Settings.from_env({name: text})
+
+
+def test_a_short_key_for_delegations_fails_at_start_s8() -> None:
+    for name in ("TOOL_CALL_KEYS", "DISCONNECT_KEYS"):
+        with pytest.raises(SettingsError, match=f"{name}: want keys of at least 32 characters"):
+            Settings.from_env({name: f"{'k' * 32},short"})
+
+
+def test_two_keys_for_delegations_are_kept_in_their_order_s8() -> None:
+    settings = Settings.from_env({"TOOL_CALL_KEYS": f"{'n' * 32},{'o' * 32}"})
+
+    assert settings.tool_call_keys == ("n" * 32, "o" * 32)

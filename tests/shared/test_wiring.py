@@ -25,7 +25,7 @@ asyncio.run(ask(sys.argv[1]))
 CLOUD = {"KEEPSAKE_WORLD": "cloud", "GOOGLE_CLOUD_PROJECT": "demo"}
 TASKS = {
     "TASKS_QUEUE": "projects/demo/locations/us-central1/queues/keepsake",
-    "TASKS_SERVICE_ACCOUNT": "caller@demo.iam.gserviceaccount.com",
+    "TASK_ACCOUNTS": "deliver_notification=notifications-to-deliver@demo.iam.gserviceaccount.com",
 }
 
 
@@ -99,3 +99,14 @@ def test_a_fallback_is_called_at_its_provider_with_its_own_key_c57(
     assert process.returncode == 0, process.stderr
     assert (list_requests(ours) + list_requests(theirs))[2:] == [expected]
     assert len(list_requests(theirs)) == has_fallback_url
+
+
+TOOLBOX = "from shared import wiring; wiring.toolbox('chat')"
+
+
+def test_the_cloud_requires_a_key_that_signs_for_users_s8() -> None:
+    process = run_program(TOOLBOX)
+
+    assert process.returncode != 0
+    assert "TOOL_CALL_KEYS" in process.stderr
+    assert run_program(TOOLBOX, TOOL_CALL_KEYS="k" * 32).returncode == 0

@@ -6,8 +6,16 @@ from functions.tool_proxy.calls.call import call_tool
 from functions.tool_proxy.calls.call_schemas import ServiceCallIn, ToolCallIn, ToolCallOut, UserIn
 from functions.tool_proxy.deps import ToolProxyDeps
 from shared import telemetry
+from shared.domain.errors import NotAllowed
+from shared.domain.ids import UserId
 from shared.edge.routes import Call, route
 from shared.edge.schemas import OkOut
+from shared.security.delegations import (
+    DELEGATION_HEADER,
+    DISCONNECT_CALL_ID,
+    REFUSAL,
+    Purpose,
+)
 
 MAX_CALL_BYTES = 262_144
 """More than a model writes as arguments."""
@@ -18,16 +26,13 @@ MAX_CALL_BYTES = 262_144
     "/",
     "Run a tool of an app",
     access="service",
-    errors=(422, 424, 503),
+    errors=(403, 422, 424, 503),
     cancels_on_disconnect=True,
     max_bytes=MAX_CALL_BYTES,
 )
 async def run_tool(deps: ToolProxyDeps, call: Call[ToolCallIn]) -> ToolCallOut:
-    body = call.body
-    telemetry.add_fields(uid=telemetry.hash_id(body.uid))
-    text = await call_tool(
-        deps, body.uid, body.app_id, body.tool, body.arguments, call_id=body.call_id
-    )
+    body, uid = call.body, _verify_user(deps, call, "tool_call", call.body.call_id)
+    text = await call_tool(deps, uid, body.app_id, body.tool, body.arguments, call_id=body.call_id)
     return ToolCallOut(text=text)
 
 
@@ -36,14 +41,14 @@ async def run_tool(deps: ToolProxyDeps, call: Call[ToolCallIn]) -> ToolCallOut:
     "/services",
     "Run a tool of a connected service",
     access="service",
-    errors=(422, 424, 503),
+    errors=(403, 422, 424, 503),
     max_bytes=MAX_CALL_BYTES,
 )
 async def run_service(deps: ToolProxyDeps, call: Call[ServiceCallIn]) -> ToolCallOut:
-    body = call.body
-    telemetry.add_fields(uid=telemetry.hash_id(body.uid), service=body.service, tool=body.tool)
+    body, uid = call.body, _verify_user(deps, call, "tool_call", call.body.call_id)
+    telemetry.add_fields(service=body.service, tool=body.tool)
     text = await call_service(
-        deps.services, body.uid, body.service, body.tool, body.arguments, call_id=body.call_id
+        deps.services, uid, body.service, body.tool, body.arguments, call_id=body.call_id
     )
     return ToolCallOut(text=text)
 
@@ -53,12 +58,22 @@ async def run_service(deps: ToolProxyDeps, call: Call[ServiceCallIn]) -> ToolCal
     "/services/disconnect",
     "Revoke and forget all tokens of a user",
     access="service",
-    errors=(422, 503),
+    errors=(403, 422, 503),
 )
 async def disconnect_all(deps: ToolProxyDeps, call: Call[UserIn]) -> OkOut:
-    telemetry.add_fields(uid=telemetry.hash_id(call.body.uid))
-    await connections.disconnect_all(deps.services, call.body.uid)
+    uid = _verify_user(deps, call, "disconnect", DISCONNECT_CALL_ID)
+    await connections.disconnect_all(deps.services, uid)
     return OkOut()
+
+
+def _verify_user(deps: ToolProxyDeps, call: Call[UserIn], purpose: Purpose, call_id: str) -> UserId:
+    """Return for whom the call is made, which the caller signed. Raises NotAllowed."""
+    token = call.headers.get(DELEGATION_HEADER, "")
+    uid = deps.delegations.verify(token, purpose, call_id)
+    if call.body.uid not in (None, uid):
+        raise NotAllowed(REFUSAL)
+    telemetry.add_fields(uid=telemetry.hash_id(uid))
+    return uid
 
 
 ROUTES = (

@@ -9,17 +9,17 @@ from shared.edge.schemas import ID_PATTERN, Wire
 
 
 class UserIn(Wire):
-    """A user."""
+    """A call for the user whom the delegation names; a body that names another is refused."""
 
-    uid: UserId
+    uid: UserId | None = None
 
 
 class _CallIn(UserIn):
-    """A call for a user. Repeats of a call share one `call_id`."""
+    """A call of a tool. Repeats of a call share one `call_id`, which the delegation names."""
 
     tool: str
     arguments: dict[str, Any] = Field(default_factory=dict)
-    call_id: str | None = Field(default=None, max_length=128)
+    call_id: str = Field(max_length=128)
 
 
 class ToolCallIn(_CallIn):

@@ -16,8 +16,9 @@ TIMEOUT_S = 10.0
 class GoogleTasks:
     """Creates tasks in one queue: `projects/<project>/locations/<location>/queues/<queue>`.
 
-    A task calls `url(target)` with a token of `caller`, a service account, whose audience is the
-    target's name unless `audiences` names another. `address` is a local server, reached without TLS.
+    A task calls `url(target)` with a token of the target's service account in `accounts`, whose
+    audience is the target's name unless `audiences` names another. `address` is a local server,
+    reached without TLS. A target without an account is a bug: KeyError.
     """
 
     def __init__(
@@ -25,13 +26,13 @@ class GoogleTasks:
         *,
         queue: str,
         url: Callable[[str], str],
-        caller: str,
+        accounts: Mapping[str, str],
         audiences: Mapping[str, str] | None = None,
         address: str | None = None,
     ) -> None:
         self._queue = queue
         self._url = url
-        self._caller = caller
+        self._accounts = accounts
         self._audiences = audiences or {}
         self._address = address
 
@@ -60,7 +61,7 @@ class GoogleTasks:
             "headers": {"Content-Type": "application/json", **telemetry.get_trace_headers()},
             "body": json.dumps(dict(body)).encode(),
             "oidc_token": {
-                "service_account_email": self._caller,
+                "service_account_email": self._accounts[target],
                 "audience": self._audiences.get(target, target),
             },
         }

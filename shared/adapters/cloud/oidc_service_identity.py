@@ -1,62 +1,77 @@
 """ServiceIdentity on OIDC tokens that Google signs."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
+from datetime import UTC, datetime
 from functools import cached_property
 from typing import Any
 
 import anyio
 
 from shared.domain.errors import NotAuthenticated, Unavailable
+from shared.domain.service_calls import ServiceCalls
+from shared.ports import Clock
+from shared.security.service_claims import INVALID_TOKEN, ServiceClaims, check_claims
 
 CERTS_URL = "https://www.googleapis.com/oauth2/v1/certs"
 ISSUERS = ("https://accounts.google.com", "accounts.google.com")
 REMOVED_SIGNATURE = ".SIGNATURE_REMOVED_BY_GOOGLE"
 """The signature of a checked token: cloud.google.com/run/docs/troubleshooting."""
 TIMEOUT_S = 10.0
-INVALID_TOKEN = "Invalid authorization token"  # noqa: S105  a message, no token
+CLOCK_SKEW_S = 10
 
 
 class OidcServiceIdentity:
     """Fetches tokens from the platform and verifies those of others.
 
     A function's audience is its name (a custom audience of its service), unless `audiences` names
-    another, such as the service's URL, which is what Eventarc asks for. With `accounts`, only these
-    service accounts may call. `behind_iam`: the platform lets only invokers of this very service
-    in, and hands their tokens on without the signature that it checked.
+    another, such as the service's URL, which is what Eventarc asks for. Only the accounts of its
+    rows in `calls` may call a function; they belong to `project`.
+
+    `behind_iam`: Cloud Run checks the signature of an `Authorization` header before us and takes it
+    away. Pub/Sub, Cloud Tasks and Eventarc have no other header, so we accept their tokens without a
+    signature there. Functions that call functions send the token twice, and we check its signature.
     """
 
     def __init__(
         self,
+        calls: ServiceCalls,
+        clock: Clock,
         *,
+        project: str,
         audiences: Mapping[str, str] | None = None,
-        accounts: Collection[str] = (),
         behind_iam: bool = False,
         certs_url: str = CERTS_URL,
     ) -> None:
+        self._calls = calls
+        self._clock = clock
+        self._project = project
         self._audiences = audiences or {}
-        self._accounts = accounts
         self._behind_iam = behind_iam
         self._certs_url = certs_url
         self._credentials: dict[str, Any] = {}
 
-    async def get_token(self, audience: str) -> str:
+    async def get_token(self, caller: str, audience: str) -> str:
         return await anyio.to_thread.run_sync(
             self._fetch_token, self._audiences.get(audience, audience)
         )
 
     async def verify(self, token: str, audience: str) -> None:
-        if self._behind_iam and token.endswith(REMOVED_SIGNATURE):
+        expected = self._audiences.get(audience, audience)
+        is_carried = self._behind_iam and token.endswith(REMOVED_SIGNATURE)
+        if is_carried:
             claims = _decode_claims(token)
         else:
-            expected = self._audiences.get(audience, audience)
-            claims = await anyio.to_thread.run_sync(self._verify_claims, token, expected)
-        if claims.get("iss") not in ISSUERS or not self._can_call(claims):
-            raise NotAuthenticated(INVALID_TOKEN)
+            claims = await anyio.to_thread.run_sync(self._verify_signature, token, expected)
+        check_claims(
+            _to_service_claims(claims),
+            audience=expected,
+            accounts=self._list_emails(audience, is_carried=is_carried),
+            now=self._clock.now(),
+        )
 
-    def _can_call(self, claims: Mapping[str, Any]) -> bool:
-        if not self._accounts:
-            return True
-        return claims.get("email_verified") is True and claims.get("email") in self._accounts
+    def _list_emails(self, function: str, *, is_carried: bool) -> list[str]:
+        accounts = self._calls.list_accounts(function, is_carried=is_carried)
+        return [f"{account}@{self._project}.iam.gserviceaccount.com" for account in accounts]
 
     def _fetch_token(self, audience: str) -> str:
         from google.auth.exceptions import GoogleAuthError
@@ -73,13 +88,17 @@ class OidcServiceIdentity:
             raise Unavailable("No service token is available") from error
         return str(self._credentials[audience].token)
 
-    def _verify_claims(self, token: str, audience: str) -> Mapping[str, Any]:
+    def _verify_signature(self, token: str, audience: str) -> Mapping[str, Any]:
         from google.auth.exceptions import TransportError
         from google.oauth2 import id_token
 
         try:
             claims: Mapping[str, Any] = id_token.verify_token(
-                token, self._request, audience=audience, certs_url=self._certs_url
+                token,
+                self._request,
+                audience=audience,
+                certs_url=self._certs_url,
+                clock_skew_in_seconds=CLOCK_SKEW_S,
             )
         except TransportError as error:
             raise Unavailable("The certificates of Google cannot be fetched") from error
@@ -100,7 +119,7 @@ class OidcServiceIdentity:
 
 
 def _decode_claims(token: str) -> Mapping[str, Any]:
-    """Read a token whose signature and audience are already checked."""
+    """Read a token whose signature is already checked."""
     from google.auth import jwt
 
     try:
@@ -108,3 +127,19 @@ def _decode_claims(token: str) -> Mapping[str, Any]:
     except ValueError as error:
         raise NotAuthenticated(INVALID_TOKEN) from error
     return claims
+
+
+def _to_service_claims(claims: Mapping[str, Any]) -> ServiceClaims:
+    """Raises NotAuthenticated unless Google issued the token to an account that it verified."""
+    expires_at = claims.get("exp")
+    if (
+        claims.get("iss") not in ISSUERS
+        or claims.get("email_verified") is not True
+        or not isinstance(expires_at, int)
+    ):
+        raise NotAuthenticated(INVALID_TOKEN)
+    return ServiceClaims(
+        audience=str(claims.get("aud")),
+        account=str(claims.get("email")),
+        expires_at=datetime.fromtimestamp(expires_at, UTC),
+    )

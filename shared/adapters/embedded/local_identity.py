@@ -12,7 +12,6 @@ from shared.domain.errors import Invalid, NotAuthenticated
 from shared.domain.ids import UserId, is_id
 
 USER_TOKEN_MAX_AGE_S = 30 * 24 * 3600
-SERVICE_TOKEN_MAX_AGE_S = 3600
 INVALID_TOKEN = "Invalid authorization token"  # noqa: S105  a message, no token
 
 
@@ -37,21 +36,6 @@ class LocalIdentity:
         """A development token has no session that could be revoked."""
         uid, issued_at = _decode_token(self._serializer, token, max_age_s=USER_TOKEN_MAX_AGE_S)
         return VerifiedToken(uid=UserId(uid), issued_at=issued_at)
-
-
-class LocalServiceIdentity:
-    """Functions of the embedded world; a token is valid for one of them."""
-
-    def __init__(self, secret: bytes) -> None:
-        self._serializer = URLSafeTimedSerializer(secret, salt="service")
-
-    async def get_token(self, audience: str) -> str:
-        return str(self._serializer.dumps(audience))
-
-    async def verify(self, token: str, audience: str) -> None:
-        meant_for, _ = _decode_token(self._serializer, token, max_age_s=SERVICE_TOKEN_MAX_AGE_S)
-        if meant_for != audience:
-            raise NotAuthenticated(INVALID_TOKEN)
 
 
 def _decode_token(

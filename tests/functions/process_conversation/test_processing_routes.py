@@ -20,7 +20,7 @@ from shared.domain.ids import UserId
 from shared.edge.cloudevents import PUBLISHED_TYPE, WRITTEN_TYPE
 from shared.edge.routes import Route
 from tests.fakes import ScriptedModel
-from tests.fixtures.callers import IDENTITY, SERVICE_IDENTITY, open_client
+from tests.fixtures.callers import IDENTITY, issue_service_token, open_client
 from tests.fixtures.processing import (
     ALICE,
     STRUCTURE,
@@ -43,7 +43,7 @@ async def post(
         "process_conversation": (PROCESS_ROUTES, world.deps),
     }
     rows, deps = functions[function]
-    bearer = token or await SERVICE_IDENTITY.get_token(function)
+    bearer = token or await issue_service_token(function)
     headers = {"authorization": f"Bearer {bearer}", "ce-type": kind}
     async with open_client(function, rows, deps, headers) as client:
         return await client.post("/", content=body)
@@ -134,7 +134,7 @@ async def test_a_body_that_is_no_event_is_refused(database, function, body):
 async def test_only_our_own_functions_may_call(database, function):
     world = build_processing_fixture(database, ScriptedModel())
     user_token = IDENTITY.issue(UserId(ALICE))
-    other_token = await world.deps.service_identity.get_token("tool_proxy")
+    other_token = await issue_service_token("tool_proxy")
 
     answers = [
         await post(world, function, PUBLISHED_TYPE, build_pubsub_body(MESSAGE), token=token)

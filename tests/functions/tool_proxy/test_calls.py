@@ -9,6 +9,7 @@ from standardwebhooks import Webhook
 
 from shared.domain.documents import Update
 from shared.domain.errors import ToolFailed, ToolRefused
+from tests.fixtures.callers import build_delegation_headers, build_service_headers
 from tests.fixtures.notes_app import FIND_TOOL, NotesFixture, build_tool
 from tests.fixtures.tool_proxy import ALICE
 
@@ -100,12 +101,15 @@ async def test_arguments_too_long_for_a_query_do_not_count_as_a_failure_t9(world
 
 async def test_a_repeated_call_carries_the_same_message_id_t8(world: NotesFixture):
     app = await world.install()
-    token = await world.deps.service_identity.get_token("tool_proxy")
-    body = {"uid": ALICE, "app_id": app["id"], "tool": "find", "arguments": {"q": "x"}}
+    body = {"app_id": app["id"], "tool": "find", "arguments": {"q": "x"}}
 
-    async with AsyncClient(headers={"Authorization": f"Bearer {token}"}) as client:
+    async with AsyncClient(headers=await build_service_headers("tool_proxy")) as client:
         for call_id in ("c1", "c1", "c2"):
-            await client.post(world.proxy_url, json={**body, "call_id": call_id})
+            await client.post(
+                world.proxy_url,
+                json={**body, "call_id": call_id},
+                headers=build_delegation_headers(ALICE, call_id),
+            )
 
     first, again, other = (headers["webhook-id"] for *_, headers in world.notes.calls)
     assert first == again != other
@@ -175,9 +179,7 @@ async def test_a_tool_at_an_internal_address_is_never_called_t10(world: NotesFix
 
 
 async def test_a_service_token_for_another_function_is_not_accepted(world: NotesFixture):
-    token = await world.deps.service_identity.get_token("chat")
-
-    async with AsyncClient(headers={"Authorization": f"Bearer {token}"}) as client:
+    async with AsyncClient(headers=await build_service_headers("close_run")) as client:
         response = await client.post(world.proxy_url, json={})
 
     assert response.status_code == 401

@@ -20,7 +20,7 @@ from shared.integrations import load_integration
 from shared.ports import Documents
 from tests.fakes import AutoAdvanceClock, FixedClock
 from tests.fixtures.accounts import ADA, open_accounts_fixture
-from tests.fixtures.callers import SERVICE_IDENTITY
+from tests.fixtures.callers import DELEGATIONS, SERVICE_IDENTITY
 from tests.fixtures.tool_proxy import REDIRECT_URI, ToolProxyFixture, build_deps
 from tests.servers import run_server
 from tests.servers.provider import CLIENT_ID, CLIENT_SECRET, PROVIDER_OPTIONS, FakeProvider
@@ -433,7 +433,9 @@ async def test_erasing_a_user_disconnects_all_their_services_p6(tmp_path: Path):
 
 async def test_an_unavailable_tool_proxy_raises_and_disconnects_nothing(tmp_path: Path):
     async with open_accounts_fixture(tmp_path, FakeProvider()) as world:
-        toolbox = HttpToolbox("http://127.0.0.1:1", SERVICE_IDENTITY, AutoAdvanceClock())
+        toolbox = HttpToolbox(
+            "http://127.0.0.1:1", SERVICE_IDENTITY, DELEGATIONS, AutoAdvanceClock(), caller="chat"
+        )
 
         with pytest.raises(Unavailable):
             await toolbox.disconnect_all(ADA)

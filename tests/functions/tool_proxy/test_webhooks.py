@@ -40,6 +40,7 @@ from shared.domain.ids import AppId, ConversationId, PersonId, UserId
 from shared.edge.http import build_application
 from tests.fakes import replace_stores
 from tests.fault_injection import FaultyPort, lose_response, raise_timed_out, raise_unavailable
+from tests.fixtures.callers import build_service_headers
 from tests.fixtures.notes_app import NotesFixture
 from tests.fixtures.tool_proxy import ALICE, replace_egress
 from tests.servers import run_server
@@ -593,11 +594,10 @@ async def post(fixture: WebhookFixture, function: str, body: Any) -> Response:
         "on_conversation_processed": QUEUE_ROUTES,
         "deliver_webhook": DELIVERY_ROUTES,
     }[function]
-    token = await fixture.world.deps.service_identity.get_token(function)
     async with AsyncClient(
         transport=ASGITransport(build_application(function, routes, fixture.world.deps)),
         base_url="http://test",
-        headers={"authorization": f"Bearer {token}"},
+        headers=await build_service_headers(function),
     ) as client:
         return await client.post("/", json=body)
 

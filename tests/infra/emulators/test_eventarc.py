@@ -14,9 +14,10 @@ from google.cloud.firestore import AsyncClient
 from infra.emulators.eventarc import Eventarc, add_topic, add_trigger
 from infra.emulators.firestore import run_firestore
 from shared.adapters.cloud.pubsub_events import PubsubEvents
-from shared.adapters.embedded.local_identity import LocalServiceIdentity
+from shared.adapters.embedded.local_service_identity import LocalServiceIdentity
 from shared.edge.cloudevents import DocumentChange, parse_document_change, parse_pubsub_event
 from tests.conftest import ROOT, run_or_skip
+from tests.fixtures.callers import build_service_identity
 from tests.servers import run_server
 from tests.servers.receiver import Receiver
 
@@ -51,7 +52,7 @@ def function() -> Receiver:
 def cloud(
     function: Receiver, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[EventarcFixture]:
-    services = LocalServiceIdentity(b"s" * 32)
+    services = build_service_identity("on_conversation_written", "on_note", "process_conversation")
     with ExitStack() as stack:
         url = stack.enter_context(run_server(function.app))
         eventarc = Eventarc(service_identity=services, url=f"{url}/{{}}".format)

@@ -3,13 +3,13 @@
 import httpx
 
 from infra.local.queue_worker import HttpDelivery, QueueWorker
-from shared.adapters.embedded.local_identity import LocalServiceIdentity
 from shared.adapters.embedded.sqlite_database import SqliteDatabase
 from shared.adapters.embedded.sqlite_documents import SqliteDocuments
 from shared.adapters.embedded.sqlite_queue import SqliteQueue, SqliteTriggers
 from shared.domain.documents import Delete, Set
 from shared.edge.cloudevents import DocumentChange, parse_document_change
 from tests.fakes import FixedClock
+from tests.fixtures.callers import SERVICE_IDENTITY
 from tests.fixtures.storage import INDEXES
 from tests.servers import run_server
 from tests.servers.receiver import Receiver
@@ -25,7 +25,9 @@ async def test_creates_updates_and_deletes_reach_the_function(database: SqliteDa
     documents = SqliteDocuments(
         queue.database,
         INDEXES,
-        on_change=SqliteTriggers(queue, {"users/{uid}/conversations/{id}": "on_written"}),
+        on_change=SqliteTriggers(
+            queue, {"users/{uid}/conversations/{id}": "on_conversation_written"}
+        ),
     )
 
     await documents.write(Set(PATH, FIRST))
@@ -49,6 +51,7 @@ async def test_creates_updates_and_deletes_reach_the_function(database: SqliteDa
 async def _deliver(queue: SqliteQueue, function: Receiver) -> None:
     with run_server(function.app) as url:
         async with httpx.AsyncClient(trust_env=False) as client:
-            services = LocalServiceIdentity(b"s" * 32)
-            delivery = HttpDelivery(client, services, url=f"{url}/{{}}".format, project="demo")
+            delivery = HttpDelivery(
+                client, SERVICE_IDENTITY, url=f"{url}/{{}}".format, project="demo"
+            )
             await QueueWorker(queue, delivery).drain()

@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 from infra.local.queue_worker import MAX_CONCURRENT_PER_TARGET, HttpDelivery, QueueWorker
-from shared.adapters.embedded.local_identity import LocalServiceIdentity
+from shared.adapters.embedded.local_service_identity import LocalServiceIdentity
 from shared.adapters.embedded.sqlite_database import SqliteDatabase
 from shared.adapters.embedded.sqlite_queue import (
     DEAD_LETTERS_TOPIC,
@@ -26,6 +26,7 @@ from shared.adapters.embedded.sqlite_queue import (
 )
 from shared.domain.errors import Unavailable
 from tests.fakes import FixedClock
+from tests.fixtures.callers import build_service_identity
 
 PRIVATE_TEXT = "we met Anna at the clinic"
 
@@ -321,7 +322,7 @@ async def test_one_broken_delivery_does_not_stop_the_others(queue: SqliteQueue) 
 
 
 async def test_a_delivery_is_posted_with_a_token_for_its_target(queue: SqliteQueue) -> None:
-    services = LocalServiceIdentity(b"s" * 32)
+    services = build_service_identity("remind")
     requests: list[httpx.Request] = []
     worker = _build_http_worker(queue, services, _build_handler(requests, 204))
     await SqliteTasks(queue).create("remind", "t1", {"id": "r1"})
@@ -342,7 +343,7 @@ async def test_any_status_but_success_is_retried(
 ) -> None:
     requests: list[httpx.Request] = []
     worker = _build_http_worker(
-        queue, LocalServiceIdentity(b"s" * 32), _build_handler(requests, status)
+        queue, build_service_identity("remind"), _build_handler(requests, status)
     )
     await SqliteTasks(queue).create("remind", "t1", {})
 

@@ -11,15 +11,14 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import Mount, Route
 
-from shared.adapters.embedded.local_identity import LocalServiceIdentity
 from shared.adapters.http_toolbox import HttpToolbox
 from shared.domain.errors import ToolFailed
 from shared.domain.ids import UserId
 from tests.fakes import AutoAdvanceClock
+from tests.fixtures.callers import DELEGATIONS, SERVICE_IDENTITY
 from tests.servers import run_server
 from tests.servers.receiver import Receiver
 
-IDENTITY = LocalServiceIdentity(b"0" * 32)
 ANSWER = b'HTTP/1.1 200 OK\r\ncontent-length: 15\r\nconnection: close\r\n\r\n{"text":"done"}'
 PROXY_DOWN = "^The service that calls apps does not answer.$"
 
@@ -43,7 +42,7 @@ def find_free_port() -> int:
 
 
 async def call(url: str, clock: AutoAdvanceClock) -> str:
-    toolbox = HttpToolbox(url, IDENTITY, clock)
+    toolbox = HttpToolbox(url, SERVICE_IDENTITY, DELEGATIONS, clock, caller="chat")
     try:
         return await toolbox.call(UserId("ada"), "APP1", "send", {}, call_id="c1")
     finally:

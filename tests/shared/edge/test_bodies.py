@@ -21,12 +21,13 @@ from functions.tool_proxy import routes as tool_proxy
 from functions.tool_proxy.calls import call_routes
 from functions.tool_proxy.webhooks import webhook_routes
 from infra.openapi import list_public_routes
-from shared.adapters.embedded.local_identity import LocalIdentity, LocalServiceIdentity
+from shared.adapters.embedded.local_identity import LocalIdentity
 from shared.data.codec import type_adapter
 from shared.edge import bodies
 from shared.edge.http import build_application
 from shared.edge.routes import DEFAULT_MAX_BYTES, Call, Route, route
 from tests.fakes import FixedClock
+from tests.fixtures.callers import SERVICE_IDENTITY
 
 pytestmark = pytest.mark.anyio
 
@@ -47,7 +48,7 @@ WITH_BODIES = {name: row for name, row in ALL_ROUTES.items() if row.body is not 
 @dataclass(frozen=True)
 class FakeDeps:
     identity = LocalIdentity(b"secret")
-    service_identity = LocalServiceIdentity(b"secret")
+    service_identity = SERVICE_IDENTITY
     clock = FixedClock()
     stores: Any = None
 

@@ -7,13 +7,14 @@ from dataclasses import dataclass
 import httpx
 import pytest
 
-from shared.adapters.embedded.local_identity import LocalIdentity, LocalServiceIdentity
+from shared.adapters.embedded.local_identity import LocalIdentity
 from shared.data.codec import MalformedDocument, load
 from shared.domain.documents import Document
 from shared.domain.profile import Profile
 from shared.edge.http import build_application
 from shared.edge.routes import Call, route
 from tests.fakes import FixedClock
+from tests.fixtures.callers import build_service_identity
 from tests.log import capture_log
 
 pytestmark = pytest.mark.anyio
@@ -22,7 +23,7 @@ pytestmark = pytest.mark.anyio
 @dataclass(frozen=True)
 class FakeAuthDeps:
     identity = LocalIdentity(b"secret")
-    service_identity = LocalServiceIdentity(b"secret")
+    service_identity = build_service_identity("shop", "chat")
     clock = FixedClock()
 
 
@@ -56,7 +57,7 @@ async def test_only_a_service_token_for_this_function_opens_an_internal_endpoint
     http: httpx.AsyncClient,
 ):
     user = FakeAuthDeps.identity.issue("alice")
-    other = await FakeAuthDeps.service_identity.get_token("chat")
+    other = await FakeAuthDeps.service_identity.get_token("caller", "chat")
 
     for token in (user, other):
         answer = await http.post("/", headers={"Authorization": f"Bearer {token}"})

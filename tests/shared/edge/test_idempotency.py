@@ -8,7 +8,8 @@ import httpx
 import pytest
 from starlette.responses import JSONResponse, Response
 
-from shared.adapters.embedded.local_identity import LocalIdentity, LocalServiceIdentity
+from shared.adapters.embedded.local_identity import LocalIdentity
+from shared.adapters.embedded.local_service_identity import LocalServiceIdentity
 from shared.data.stores import Stores
 from shared.domain.errors import NotFound, Unavailable
 from shared.domain.ids import UserId
@@ -19,6 +20,7 @@ from shared.edge.routes import Call, route
 from shared.edge.schemas import Wire
 from shared.ports import Documents
 from tests.fakes import CountingIds, FixedClock
+from tests.fixtures.callers import build_service_identity
 
 ALICE = UserId("alice")
 INFLIGHT = "The first request with this idempotency key is still in progress."
@@ -38,7 +40,7 @@ class Shop:
     new_id: CountingIds = field(default_factory=CountingIds)
     identity: LocalIdentity = field(default_factory=lambda: LocalIdentity(b"secret"))
     service_identity: LocalServiceIdentity = field(
-        default_factory=lambda: LocalServiceIdentity(b"secret")
+        default_factory=lambda: build_service_identity("shop", "chat")
     )
     operation_names: list[str] = field(default_factory=list)
     outcomes: list[Exception | Response] = field(default_factory=list)
