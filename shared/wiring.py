@@ -167,6 +167,19 @@ def _read_pseudonym_key() -> bytes:
     return read_secret(settings().data_dir)
 
 
+def erasure_note() -> str:
+    """Return what outlives an erasure in this world, in words for people."""
+    if settings().world == "cloud":
+        return (
+            "Backups of the database expire within 7 days. Logs expire within 30 days and hold "
+            "neither your words nor your id."
+        )
+    return (
+        "Nothing stays but a keyed hash of your id and the time. Copies of the data folder that you "
+        "made are yours to delete."
+    )
+
+
 def erasure_grace() -> timedelta:
     """Return how long an erasure waits for work that began before; longer than its cache is stale."""
     in_cloud = settings().world == "cloud"

@@ -44,11 +44,15 @@ class IntegrationDeps(EndpointDeps):
 
 @value
 class LibraryDeps(IntegrationDeps):
-    """What the owner's library needs, by HTTP and by MCP."""
+    """What the owner's library needs, by HTTP and by MCP.
+
+    `erasure_note` says for people what outlives an erasure here, and for how long.
+    """
 
     events: Events
     tasks: Tasks
     erasures: Erasures
+    erasure_note: str
     mcp_rate_limiter: KeyRateLimiter
     cors_origins: tuple[str, ...] = ()
 

@@ -44,6 +44,7 @@ def library_deps() -> LibraryDeps:
         events=wiring.events(),
         tasks=wiring.tasks(),
         erasures=wiring.erasures(),
+        erasure_note=wiring.erasure_note(),
         stores=wiring.stores(),
         index=_build_index(),
         search=_build_search(),

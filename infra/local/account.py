@@ -84,7 +84,8 @@ async def _erase(options: argparse.Namespace) -> int:
             erasure = (await client.get("/v1/users/delete-account")).raise_for_status().json()
     _show_progress("")
     print(
-        f"keepsake: {erasure['documents']} documents of {options.uid} and their vectors are erased"
+        f"keepsake: {erasure['documents']} documents of {options.uid} and their vectors are erased. "
+        f"{erasure['note']}"
     )
     return 0
 

@@ -240,7 +240,7 @@ async def ask_for_citations(cloud: CloudFixture, question: str) -> list[str]:
 async def test_search_finds_created_and_edited_but_not_deleted_conversations_p28(
     cloud: CloudFixture,
 ) -> None:
-    uid = await FirebaseIdentity(project=PROJECT).verify(cloud.token)
+    uid = (await FirebaseIdentity(project=PROJECT).verify(cloud.token)).uid
     client = Client(project=PROJECT, credentials=AnonymousCredentials())
     document = client.document(f"users/{uid}/conversations/offsite")
 

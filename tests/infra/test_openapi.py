@@ -109,3 +109,26 @@ def test_request_headers_and_other_responses_are_described_p29_x36(api: Any):
     assert limits["Last-Event-ID"][1]["pattern"] == "^[0-9]{0,9}$"
     assert resume_operation["responses"]["204"] == {"description": "Done, without a body."}
     assert resume_operation["responses"]["200"]["content"] == {"text/event-stream": {}}
+
+
+def test_a_revoked_session_is_refused_where_something_is_exported_erased_or_allowed_s6():
+    checked = {
+        f"{operation.row.method} {operation.row.path}"
+        for operation in list_public_routes()
+        if operation.row.check in ("revocation", "erasure_request")
+    }
+
+    assert checked >= {
+        "GET /v1/users/export",
+        "DELETE /v1/users/delete-account",
+        "POST /v1/apps/enable",
+        "POST /v1/apps/mcp",
+        "POST /v1/apps/mcp/complete",
+        "POST /v1/apps/{app_id}/keys",
+        "POST /v1/apps/{app_id}/mcp/refresh",
+        "POST /v1/apps/{app_id}/signing-secret",
+        "POST /v1/connections/complete",
+        "POST /v1/connections/{service}/authorize",
+        "POST /v1/mcp/keys",
+        "POST /v2/messages/{id}/confirmations/{confirmation}",
+    }

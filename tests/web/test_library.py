@@ -247,6 +247,7 @@ def test_everything_is_exported_and_then_erased_p30(
     with zipfile.ZipFile(download.value.path()) as archive:
         assert any("lemon cake" in archive.read(name).decode() for name in archive.namelist())
 
+    expect(page.locator("#erasure-note")).to_contain_text("Nothing stays but a keyed hash")
     page.get_by_label("Type your name to confirm").fill("somebody")
     page.get_by_role("button", name="Erase everything").click()
     expect(console.problem).to_have_text("Type leaver2 to confirm.")

@@ -37,7 +37,9 @@ export function startAccount({ api, uid, signOut }) {
     attempt,
   }));
 
+  const showNote = async () => (find("#erasure-note").textContent = (await api.erasure()).note);
+
   find("#export").addEventListener("click", () => attempt(exportAll));
   onSubmit(form, () => attempt(erase));
-  return { reload: showKeys };
+  return { reload: () => (attempt(showNote), showKeys()) };
 }

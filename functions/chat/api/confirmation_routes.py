@@ -63,6 +63,7 @@ async def list_confirmations(deps: ChatDeps, call: Call) -> list[ConfirmationOut
     "/v2/messages/{id}/confirmations/{confirmation}",
     "Confirm or refuse a call that an answer waits to make",
     errors=(404, 409, 410),
+    check="revocation",
 )
 async def answer_confirmation(deps: ChatDeps, call: Call[DecisionIn]) -> ConfirmationOut:
     confirmation = await deps.stores.confirmations.answer(

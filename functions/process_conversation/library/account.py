@@ -6,6 +6,7 @@ from functions.process_conversation.deps import EraseDeps, LibraryDeps
 from functions.process_conversation.library.erase_account import erase, request_erasure
 from functions.process_conversation.library.export import export
 from functions.process_conversation.library.schemas import EraseIn, ErasureOut
+from shared.domain.account import Erasure
 from shared.edge.routes import Call, route
 
 
@@ -35,7 +36,7 @@ async def export_account(deps: LibraryDeps, call: Call) -> StreamingResponse:
     check="erasure_request",
 )
 async def delete_account(deps: LibraryDeps, call: Call) -> ErasureOut:
-    return ErasureOut.model_validate(await request_erasure(deps, call.uid))
+    return _to_erasure_out(deps, await request_erasure(deps, call.uid))
 
 
 @route(
@@ -48,7 +49,15 @@ async def delete_account(deps: LibraryDeps, call: Call) -> ErasureOut:
 async def get_erasure(deps: LibraryDeps, call: Call) -> ErasureOut:
     """Answer tokens from before the erasure too: nobody else could learn of its end."""
     erasure = await deps.erasures.get(call.uid)
-    return ErasureOut.model_validate(erasure) if erasure else ErasureOut(status="none")
+    return (
+        _to_erasure_out(deps, erasure)
+        if erasure
+        else ErasureOut(status="none", note=deps.erasure_note)
+    )
+
+
+def _to_erasure_out(deps: LibraryDeps, erasure: Erasure) -> ErasureOut:
+    return ErasureOut.model_validate(erasure).model_copy(update={"note": deps.erasure_note})
 
 
 @route("POST", "/", "An account is to be erased", access="service", status=204)

@@ -183,11 +183,15 @@ class ActionItemHitsOut(Wire):
 
 
 class ErasureOut(Wire):
-    """The state of an erasure; `documents` were deleted so far."""
+    """The state of an erasure; `documents` were deleted so far.
+
+    `note` says for people what outlives it, and for how long.
+    """
 
     status: Literal["none", "running", "done"]
     requested_at: Utc | None = None
     documents: int = 0
+    note: str = ""
 
 
 class EraseIn(Wire):

@@ -12,7 +12,14 @@ from shared.domain.mcp_key import McpKey
 from shared.edge.routes import Call, route
 
 
-@route("POST", "/v1/mcp/keys", "Create a key for an MCP client", status=201, errors=(401, 409))
+@route(
+    "POST",
+    "/v1/mcp/keys",
+    "Create a key for an MCP client",
+    status=201,
+    errors=(401, 409),
+    check="revocation",
+)
 async def create_key(deps: LibraryDeps, call: Call[McpKeyIn]) -> NewMcpKeyOut:
     if len(await deps.stores.mcp_keys.list_all(call.uid)) >= MAX_KEYS:
         raise Conflict(f"You may have {MAX_KEYS} keys; remove one first.")

@@ -40,6 +40,7 @@ async def get_connection(deps: ToolProxyDeps, call: Call) -> ConnectionOut:
     "/v1/connections/{service}/authorize",
     "Begin to connect a service's account",
     errors=(404, 409),
+    check="revocation",
 )
 async def authorize(deps: ToolProxyDeps, call: Call) -> AuthorizeOut | Response:
     """Bind the authorization to this browser, as protection against CSRF."""
@@ -85,6 +86,7 @@ async def handle_callback(deps: ToolProxyDeps, call: Call[None, CallbackIn]) -> 
     "Come back into an app instead of a browser",
     errors=(403, 409, 503),
     max_bytes=32_768,
+    check="revocation",
 )
 async def complete(deps: ToolProxyDeps, call: Call[CallbackIn]) -> ConnectionOut:
     """Complete an authorization in an app that opens the callback link: the app knows its user."""

@@ -22,6 +22,7 @@ from shared.oauth import browser_binding, callback_page
     "Make an MCP server a private app of one's own",
     errors=(400, 401, 409, 502),
     max_bytes=65_536,
+    check="revocation",
 )
 async def add_server(deps: ToolProxyDeps, call: Call[McpAppIn]) -> McpAppOut | Response:
     return _to_response(deps, await connect.add(deps, call.uid, call.body.apply_to))
@@ -32,6 +33,7 @@ async def add_server(deps: ToolProxyDeps, call: Call[McpAppIn]) -> McpAppOut | R
     "/v1/apps/{app_id}/mcp/refresh",
     "Ask an MCP server for its tools again",
     errors=(400, 401, 403, 404, 502),
+    check="revocation",
 )
 async def refresh_tools(deps: ToolProxyDeps, call: Call) -> McpAppOut | Response:
     return _to_response(deps, await connect.refresh(deps, call.uid, AppId(call.path["app_id"])))
@@ -80,6 +82,7 @@ async def handle_callback(deps: ToolProxyDeps, call: Call[None, McpCallbackIn]) 
     "Come back from it into an app instead of a browser",
     errors=(400, 401, 403, 409, 502, 503),
     max_bytes=32_768,
+    check="revocation",
 )
 async def complete(deps: ToolProxyDeps, call: Call[McpCallbackIn]) -> McpAppOut:
     """Complete an authorization in an app that opens the callback link: the app knows its user."""

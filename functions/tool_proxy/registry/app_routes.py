@@ -103,7 +103,13 @@ async def list_tools(deps: ToolProxyDeps, call: Call) -> list[ToolOut]:
     return [ToolOut.model_validate(tool, from_attributes=True) for tool in app.chat_tools]
 
 
-@route("POST", "/v1/apps/{app_id}/keys", "Create an app's key", errors=(403, 404, 409))
+@route(
+    "POST",
+    "/v1/apps/{app_id}/keys",
+    "Create an app's key",
+    errors=(403, 404, 409),
+    check="revocation",
+)
 async def create_key(deps: ToolProxyDeps, call: Call) -> NewKeyOut:
     key, secret = await credentials.create_key(deps, call.uid, _get_app_id(call))
     return NewKeyOut(id=key.id, secret=secret, label=key.label, created_at=key.created_at)
@@ -131,6 +137,7 @@ async def delete_key(deps: ToolProxyDeps, call: Call) -> OkOut:
     "/v1/apps/{app_id}/signing-secret",
     "Give an app a new signing secret",
     errors=(403, 404),
+    check="revocation",
 )
 async def rotate_secret(deps: ToolProxyDeps, call: Call) -> SecretOut:
     app = await credentials.rotate_secret(deps, call.uid, _get_app_id(call))
@@ -153,6 +160,7 @@ async def list_calls(deps: ToolProxyDeps, call: Call[None, CallsQuery]) -> list[
     "/v1/apps/enable",
     "Install an app, or allow it what it asks for since",
     errors=(404, 409),
+    check="revocation",
 )
 async def enable(deps: ToolProxyDeps, call: Call[None, EnableQuery]) -> OkOut:
     query = call.query
