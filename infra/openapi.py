@@ -139,6 +139,7 @@ def _build_operation(operation: PublicRoute, schemas: Schemas) -> Json:
         "parameters": [
             *_build_path_parameters(row),
             *_build_parameters(row.query, "query"),
+            *_build_query_fields(row),
             *_build_parameters(row.headers, "header"),
         ],
         "responses": {**_build_responses(row, schemas), **_build_error_responses(row)},
@@ -173,8 +174,21 @@ def _build_parameters(model: type[Wire] | None, place: str) -> list[Json]:
     ]
 
 
+def _build_query_fields(row: Route[Any]) -> list[Json]:
+    """List the fields of a body that released apps send in the query."""
+    if not row.is_query_accepted:
+        return []
+    return [
+        {**parameter, "required": False, "deprecated": True}
+        for parameter in _build_parameters(row.body, "query")
+    ]
+
+
 def _build_request_body(row: Route[Any], schemas: Schemas) -> Json:
-    described = {"description": f"At most {row.max_bytes} bytes.", "required": True}
+    described = {
+        "description": f"At most {row.max_bytes} bytes.",
+        "required": not row.is_query_accepted,
+    }
     if row.body is bytes:
         return {**described, "content": {"application/octet-stream": {}}}
     schema = schemas[row.body, "validation"]

@@ -50,7 +50,7 @@ export function connect(token, onSignedOut) {
     nameSpeaker: (id, label, person) => call("PATCH", at`/v1/conversations/${id}/assign-speaker/${label}?${query({ assign_type: "person_id", value: person })}`),
     memories: (cursor) => page(`/v3/memories?${query({ limit: 50, cursor })}`),
     addMemory: (content) => call("POST", "/v3/memories", { body: { content } }),
-    editMemory: (id, value) => call("PATCH", at`/v3/memories/${id}?${query({ value })}`),
+    editMemory: (id, value) => call("PATCH", at`/v3/memories/${id}`, { body: { value } }),
     mergeMemories: (ids, content) => call("POST", "/v3/memories/merge", { body: { ids, content } }),
     deleteMemory: (id) => call("DELETE", at`/v3/memories/${id}`),
     memoryHistory: (id) => call("GET", at`/v3/memories/${id}/history`),
@@ -63,7 +63,7 @@ export function connect(token, onSignedOut) {
     deleteTask: (id) => call("DELETE", at`/v1/action-items/${id}`),
     people: (cursor) => page(`/v1/users/people?${query({ limit: 500, cursor })}`),
     addPerson: (name) => call("POST", "/v1/users/people", { body: { name } }),
-    renamePerson: (id, value) => call("PATCH", at`/v1/users/people/${id}/name?${query({ value })}`),
+    renamePerson: (id, value) => call("PATCH", at`/v1/users/people/${id}/name`, { body: { value } }),
     deletePerson: (id) => call("DELETE", at`/v1/users/people/${id}`),
     // The first page has all own and installed apps.
     apps: (cursor) => page(`/v1/apps?${query({ cursor })}`),

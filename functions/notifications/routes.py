@@ -9,13 +9,13 @@ from functions.notifications.deps import NotificationsDeps
 from functions.notifications.digest import deliver_digest
 from functions.notifications.notify import MAX_PER_HOUR, PostedNotification, notify, validate_text
 from functions.notifications.schemas import (
+    AppNotificationIn,
     DeliverDigestIn,
     DeliverIn,
     InboxItemOut,
     InboxPageOut,
     InboxQuery,
     NotificationIn,
-    NotificationQuery,
     PreferencesIn,
     PreferencesOut,
     ReceiptOut,
@@ -67,14 +67,17 @@ async def post_notification(
     "/v2/integrations/{app_id}/notification",
     "Notify a user without writing into the chat; 10 an hour",
     access="anyone",
+    authorize=_require_key,
+    is_query_accepted=True,
     headers=IdempotencyKeyHeader,
     errors=ERROR_STATUSES,
+    max_bytes=MAX_BODY_BYTES,
 )
 async def post_app_notification(
-    deps: NotificationsDeps, call: Call[None, NotificationQuery]
+    deps: NotificationsDeps, call: Call[AppNotificationIn]
 ) -> CapitalOkOut | Response:
     """Push only: nothing is written into the chat, whatever the app's manifest says."""
-    return await _post(deps, call, aid=call.path["app_id"], body=call.query, chat_allowed=False)
+    return await _post(deps, call, aid=call.path["app_id"], body=call.body, chat_allowed=False)
 
 
 async def _post(
@@ -82,7 +85,7 @@ async def _post(
     call: Call[Any, Any],
     *,
     aid: str | None,
-    body: NotificationIn | NotificationQuery,
+    body: NotificationIn | AppNotificationIn,
     chat_allowed: bool = True,
 ) -> Response:
     if not aid:

@@ -19,7 +19,7 @@ class NotificationIn(Wire):
     message: str | None = None
 
 
-class NotificationQuery(Wire):
+class AppNotificationIn(Wire):
     """An app's message to a user; the path names the app."""
 
     uid: str | None = None

@@ -6,15 +6,18 @@ takes a hundred times its size in memory.
 """
 
 import re
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, get_origin
 
 from pydantic import ValidationError
+from starlette.datastructures import QueryParams
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
 from shared.data.codec import type_adapter
 from shared.edge.problems import RequestRejected, build_problem
 from shared.edge.routes import Route
+from shared.edge.schemas import Wire
 
 MAX_SHOWN_ERRORS = 20
 MAX_JSON_VALUES = 250_000
@@ -30,6 +33,8 @@ async def read_body(row: Route[Any], request: Request) -> Any:
     """
     if row.body is None:
         return None
+    if row.is_query_accepted and not _has_content(request):
+        return _validate_fields(row, request, {})
     if row.body is not bytes:
         _check_media_type(request)
     body = await _receive(request, row.max_bytes)
@@ -40,9 +45,31 @@ async def read_body(row: Route[Any], request: Request) -> Any:
             build_problem(413, f"The request body has over {MAX_JSON_VALUES} values.")
         )
     try:
+        if row.is_query_accepted:
+            return _validate_fields(row, request, type_adapter(dict[str, Any]).validate_json(body))
         return type_adapter(row.body).validate_json(body)
     except ValidationError as error:
         raise RequestRejected(build_validation_problem(error)) from error
+
+
+def _has_content(request: Request) -> bool:
+    headers = request.headers
+    return headers.get("content-length", "0") != "0" or "transfer-encoding" in headers
+
+
+def _validate_fields(row: Route[Any], request: Request, fields: Mapping[str, Any]) -> Any:
+    """Validate a body's fields together with those of the query that it lacks."""
+    try:
+        return row.body.model_validate({**read_query(row.body, request.query_params), **fields})
+    except ValidationError as error:
+        raise RequestRejected(build_validation_problem(error)) from error
+
+
+def read_query(model: type[Wire], params: QueryParams) -> dict[str, Any]:
+    """Read a parameter that may stand several times as a list, and the last of any other."""
+    kinds = {name: get_origin(field.annotation) for name, field in model.model_fields.items()}
+    lists = [name for name, kind in kinds.items() if kind in (list, tuple)]
+    return {**params, **{name: params.getlist(name) for name in lists if name in params}}
 
 
 def _check_media_type(request: Request) -> None:

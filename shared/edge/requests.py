@@ -5,19 +5,18 @@ ours. No problem repeats what was sent.
 """
 
 from dataclasses import replace
-from typing import Any, Protocol, get_origin
+from typing import Any, Protocol
 
 from pydantic import ValidationError
-from starlette.datastructures import Headers, QueryParams
+from starlette.datastructures import Headers
 from starlette.requests import Request
 
 from shared import telemetry
 from shared.domain.errors import NotAuthenticated
 from shared.domain.ids import UserId
-from shared.edge.bodies import build_validation_problem, read_body
+from shared.edge.bodies import build_validation_problem, read_body, read_query
 from shared.edge.problems import RequestRejected, build_problem
 from shared.edge.routes import Call, Route
-from shared.edge.schemas import Wire
 from shared.ports import Clock, Identity, ServiceIdentity
 
 MAX_AGE_S = 300
@@ -120,13 +119,6 @@ def _parse_query(row: Route[Any], request: Request) -> Any:
     if row.query is None:
         return None
     try:
-        return row.query.model_validate(_read_query(row.query, request.query_params))
+        return row.query.model_validate(read_query(row.query, request.query_params))
     except ValidationError as error:
         raise RequestRejected(build_validation_problem(error)) from error
-
-
-def _read_query(model: type[Wire], params: QueryParams) -> dict[str, Any]:
-    """Read a parameter that may stand several times as a list, and the last of any other."""
-    kinds = {name: get_origin(field.annotation) for name, field in model.model_fields.items()}
-    lists = [name for name, kind in kinds.items() if kind in (list, tuple)]
-    return {**params, **{name: params.getlist(name) for name in lists if name in params}}

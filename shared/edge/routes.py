@@ -63,7 +63,8 @@ class Route(Generic[DepsT_contra]):
     `access` does not; it is called before the body is read. `headers` are those that the handler
     reads, by alias. `other_statuses` are its other good statuses. `errors` are the statuses of its
     refusals; those that body, query and access imply need not be listed. `max_bytes` is the size of
-    the largest body that has a use.
+    the largest body that has a use. With `is_query_accepted`, fields that the body lacks are read
+    from the query, as released apps send them.
     """
 
     method: Method
@@ -83,6 +84,7 @@ class Route(Generic[DepsT_contra]):
     media_type: str = "application/json"
     max_bytes: int = DEFAULT_MAX_BYTES
     cancels_on_disconnect: bool = False
+    is_query_accepted: bool = False
 
     def at(self, path: str) -> "Route[DepsT_contra]":
         """Return the same route at another path, for released apps that call it there."""
@@ -102,6 +104,7 @@ class RouteOptions(TypedDict, total=False):
     media_type: str
     max_bytes: int
     cancels_on_disconnect: bool
+    is_query_accepted: bool
 
 
 def route(

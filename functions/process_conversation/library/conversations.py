@@ -19,7 +19,7 @@ from functions.process_conversation.library.conversation_schemas import (
 from functions.process_conversation.library.schemas import (
     ConversationChangeIn,
     StarredQuery,
-    TitleQuery,
+    TitleIn,
 )
 from functions.process_conversation.library.validation import validate_conversation
 from functions.process_conversation.processing.trigger import CONVERSATION_CHANGED_TOPIC
@@ -98,9 +98,10 @@ async def edit_conversation(deps: LibraryDeps, call: Call[ConversationChangeIn])
     "/v1/conversations/{conversation_id}/title",
     "Give a conversation another title",
     errors=(401, 404, 422),
+    is_query_accepted=True,
 )
-async def rename_conversation(deps: LibraryDeps, call: Call[None, TitleQuery]) -> OkOut:
-    await deps.stores.conversations.edit(call.uid, _path_id(call), title=call.query.title)
+async def rename_conversation(deps: LibraryDeps, call: Call[TitleIn]) -> OkOut:
+    await deps.stores.conversations.edit(call.uid, _path_id(call), title=call.body.title)
     return OkOut()
 
 

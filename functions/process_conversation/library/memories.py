@@ -13,7 +13,7 @@ from functions.process_conversation.library.schemas import (
     MemoryIn,
     MemoryMergeIn,
     MemoryOut,
-    MemoryValueQuery,
+    MemoryValueIn,
     OffsetPageQuery,
     ReviewQuery,
     VisibilityQuery,
@@ -102,9 +102,15 @@ async def get_history(deps: LibraryDeps, call: Call) -> list[MemoryOut]:
     return [_to_response(call.uid, memory) for memory in history]
 
 
-@route("PATCH", "/v3/memories/{memory_id}", "Change what a memory says", errors=(401, 404, 422))
-async def edit_memory(deps: LibraryDeps, call: Call[None, MemoryValueQuery]) -> OkOut:
-    text = call.query.value
+@route(
+    "PATCH",
+    "/v3/memories/{memory_id}",
+    "Change what a memory says",
+    errors=(401, 404, 422),
+    is_query_accepted=True,
+)
+async def edit_memory(deps: LibraryDeps, call: Call[MemoryValueIn]) -> OkOut:
+    text = call.body.value
     memory = await _change(deps, call, content=text, aspect=find_exclusive_key(text), edited=True)
     await index_memories(deps.stores.memories, deps.index, call.uid, [memory])
     return OkOut()

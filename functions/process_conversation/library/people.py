@@ -8,7 +8,7 @@ from functions.process_conversation.library.schemas import (
     AssignQuery,
     OffsetPageQuery,
     PersonIn,
-    PersonNameQuery,
+    PersonNameIn,
     PersonOut,
 )
 from shared.domain.conversation import Conversation, Speaker
@@ -53,11 +53,12 @@ async def get_person(deps: LibraryDeps, call: Call) -> PersonOut:
     "/v1/users/people/{person_id}/name",
     "Rename a person, in every conversation too",
     errors=(401, 404, 422),
+    is_query_accepted=True,
 )
-async def rename_person(deps: LibraryDeps, call: Call[None, PersonNameQuery]) -> PersonOut:
+async def rename_person(deps: LibraryDeps, call: Call[PersonNameIn]) -> PersonOut:
     """Rename the person first: the next attempt completes an interrupted one."""
     person = await deps.stores.people.change(
-        call.uid, call.path["person_id"], name=call.query.value, updated_at=deps.clock.now()
+        call.uid, call.path["person_id"], name=call.body.value, updated_at=deps.clock.now()
     )
     await deps.stores.people.propagate_name(call.uid, person)
     return PersonOut.model_validate(person)

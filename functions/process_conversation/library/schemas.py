@@ -40,7 +40,7 @@ class ConversationChangeIn(Wire):
         return self
 
 
-class TitleQuery(Wire):
+class TitleIn(Wire):
     title: TitleText
 
 
@@ -82,7 +82,7 @@ class MemoryMergeIn(Wire):
     content: Content
 
 
-class MemoryValueQuery(Wire):
+class MemoryValueIn(Wire):
     value: Content
 
 
@@ -206,7 +206,7 @@ class PersonIn(Wire):
     name: Annotated[Label, StringConstraints(strip_whitespace=True, min_length=1)]
 
 
-class PersonNameQuery(Wire):
+class PersonNameIn(Wire):
     value: Annotated[Label, StringConstraints(strip_whitespace=True, min_length=1)]
 
 
