@@ -179,15 +179,17 @@ async def test_the_eleventh_in_an_hour_is_refused_until_the_hour_ends(world: Not
     )
 
 
-async def test_the_v2_route_takes_a_query_and_never_writes_into_the_chat(
-    world: NotificationsFixture,
+@pytest.mark.parametrize("place", ["json", "params"])
+async def test_the_v2_route_takes_body_or_query_and_never_writes_into_the_chat(
+    world: NotificationsFixture, place: str
 ):
+    content: Any = {place: {"uid": ALICE, "message": "Rain at five."}}
     await world.register_app(chat_messages_enabled=True)
 
     response = await world.request(
         "POST",
         "/v2/integrations/weather/notification",
-        params={"uid": ALICE, "message": "Rain at five."},
+        **content,
         headers={"Authorization": f"Bearer {KEY}"},
     )
     await world.deliver()
