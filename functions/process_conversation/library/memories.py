@@ -209,7 +209,7 @@ def _build_tombstones(deps: LibraryDeps, uid: UserId, memory: Memory) -> list[Wr
     ]
 
 
-async def _change(deps: LibraryDeps, call: Call[None, Any], **changes: Any) -> Memory:
+async def _change(deps: LibraryDeps, call: Call[Any, Any], **changes: Any) -> Memory:
     now = deps.clock.now()
     return await deps.stores.memories.change(
         call.uid, call.path["memory_id"], updated_at=now, **changes
