@@ -11,6 +11,7 @@ from infra.bench.agents import measure_agent_loops
 from infra.bench.chats import measure_long_chat
 from infra.bench.crowds import measure_crowds
 from infra.bench.cycles import measure_tool_cycle
+from infra.bench.disclosures import measure_disclosures
 from infra.bench.figures import Figure, describe_machine, render_table
 from infra.bench.imports import measure_import_times
 from infra.bench.journals import measure_journals
@@ -82,6 +83,7 @@ MEASURED: Mapping[str, Callable[[], Sequence[Figure]]] = {
     "journals": lambda: asyncio.run(measure_journals()),
     "notifications": lambda: asyncio.run(measure_notifications()),
     "crowds": lambda: asyncio.run(measure_crowds()),
+    "disclosure": measure_disclosures,
     "tools": lambda: asyncio.run(measure_tools()),
     "agents": measure_agent_loops,
     "imports": measure_import_times,
