@@ -3,27 +3,31 @@
 Every kind has a share everywhere, because arguments are measured before anything validates them.
 """
 
+import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from math import log2
+from itertools import chain
+from math import inf, log2
 from typing import Any, Final
 
 from shared.domain.value import value
 
 SHARES: Final[Mapping[str, Mapping[str, float]]] = {
     "string": {
-        "words": 0.4,
-        "part": 0.08,
-        "returned": 0.14,
-        "time": 0.14,
-        "text": 0.2,
-        "empty": 0.04,
+        "words": 0.36,
+        "part": 0.1,
+        "returned": 0.12,
+        "described": 0.08,
+        "time": 0.12,
+        "text": 0.19,
+        "empty": 0.03,
     },
     "time": {
-        "time": 0.7,
-        "words": 0.12,
-        "returned": 0.08,
-        "text": 0.08,
+        "words": 0.11,
         "part": 0.01,
+        "returned": 0.08,
+        "described": 0.01,
+        "time": 0.7,
+        "text": 0.08,
         "empty": 0.01,
     },
     "number": {"number": 0.5, "number_word": 0.34, "number_returned": 0.16},
@@ -32,8 +36,9 @@ SHARES: Final[Mapping[str, Mapping[str, float]]] = {
     "object": {"object": 1.0},
     "null": {"null": 1.0},
     "any": {
-        "words": 0.22,
+        "words": 0.2,
         "part": 0.04,
+        "described": 0.02,
         "returned": 0.08,
         "time": 0.08,
         "text": 0.14,
@@ -58,6 +63,11 @@ _CHOICE_SHARE: Final = 0.9
 """For the choices of an enum, where there is one."""
 _DEFAULT_SHARE: Final = 0.06
 _TIME_FORMATS: Final = frozenset({"date", "date-time"})
+_DESCRIBED: Final = (
+    re.compile(r"\w(?:[\w./-]*\w)?"),
+    re.compile(r"['\"`‘“]([^'\"`’”\n]{1,60})['\"`’”]"),
+)
+"""Words of a description, and what it quotes."""
 _MAX_BRANCHES: Final = 64
 
 
@@ -69,16 +79,22 @@ class ArgumentSchema:
     """One place of a tool's arguments; branches such as `anyOf` count as one.
 
     `kind_bits`: the cost of naming each kind. `choices`: keys of the values of an enum. `default` is
-    None where none is declared, else a tuple of it. `additional`: of undeclared keys, None if not said.
+    None where none is declared, else a tuple of it. `described`: words of the description, which often
+    lists what can be chosen. `additional`: of undeclared keys, None where nothing is declared.
     """
 
     kind_bits: Mapping[str, float]
     choices: frozenset[Key]
     default: tuple[Any] | None
+    described: frozenset[str]
     properties: Mapping[str, Any]
     required: frozenset[str]
     items: Any
     additional: Mapping[str, Any] | None
+
+    def measure_described(self, text: str) -> float:
+        """Return the cost of a word of the description; inf for any other text."""
+        return log2(len(self.described)) if text in self.described else inf
 
 
 def read_schema(schema: Any, root: Any) -> ArgumentSchema:
@@ -96,6 +112,7 @@ def read_schema(schema: Any, root: Any) -> ArgumentSchema:
         ),
         choices=choices,
         default=defaults[0] if defaults else None,
+        described=frozenset(chain.from_iterable(map(_list_described, branches))),
         properties=properties,
         required=frozenset(filter(_is_text, _get_list(branches[0], "required"))),
         items=next((branch["items"] for branch in branches if "items" in branch), {}),
@@ -156,6 +173,12 @@ def _list_choices(branches: Sequence[Mapping[str, Any]]) -> Iterator[Any]:
         yield from _get_list(branch, "enum")
         if "const" in branch:
             yield branch["const"]
+
+
+def _list_described(branch: Mapping[str, Any]) -> Iterator[str]:
+    description = branch.get("description")
+    if isinstance(description, str):
+        yield from chain.from_iterable(p.findall(description) for p in _DESCRIBED)
 
 
 def _list_types(branches: Sequence[Mapping[str, Any]]) -> set[str]:

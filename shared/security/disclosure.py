@@ -179,9 +179,9 @@ class _CallMeasure:
                 given,
                 bits["empty"] if not text else inf,
                 bits["words"] + self._known.measure_words(text, left),
-                bits["part"] + self._known.measure_part(text),
+                bits["part"] + self._known.measure_part(text, left),
                 bits["time"] + self._measure_time(time),
-                bits["text"] + measure_text(text, left),
+                bits["text"] + self._known.measure_literal(text, left),
             )
         )
         self._last_time = time.moment if time else self._last_time
@@ -191,8 +191,12 @@ class _CallMeasure:
         return measure_time(time, self._last_time) if time else inf
 
     def _measure_given_text(self, text: str, schema: ArgumentSchema) -> float:
-        choice = _measure_choice(text, schema)
-        return min(choice, schema.kind_bits["returned"] + self._known.measure_returned(text))
+        """Return the cost of a text that the receiver wrote: inf for any other."""
+        return min(
+            _measure_choice(text, schema),
+            schema.kind_bits["described"] + schema.measure_described(text),
+            schema.kind_bits["returned"] + self._known.measure_returned(text),
+        )
 
 
 def _measure_choice(argument: Any, schema: ArgumentSchema) -> float:

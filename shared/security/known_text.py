@@ -13,7 +13,7 @@ from itertools import accumulate, groupby
 from math import inf, log2
 from typing import Any, Final
 
-from shared.security.literal_code import measure_length
+from shared.security.literal_code import list_outside_signs, measure_length, measure_text
 
 _TOKEN: Final = re.compile(r"\w+|[^\w\s]")
 _SEPARATOR: Final = re.compile(r"[,;:|()\[\]{}<>\"\n]| [-–—] ")
@@ -27,7 +27,8 @@ _MAX_RETURNED_CHARS: Final = 100_000
 _MAX_VALUE_CHARS: Final = 500
 
 _ONE_SPAN, _MORE_SPANS = -log2(0.8), -log2(0.2)
-_UNCHANGED, _FIRST_CHANGED, _SOME_CHANGED = -log2(0.7), -log2(0.15), -log2(0.15)
+_UNCHANGED, _SOME_CHANGED = -log2(0.62), -log2(0.08)
+_WHOLE_PART, _CHANGED_ENDING = -log2(0.7), -log2(0.3)
 _CHANGE_BITS: Final = 6.0
 """Which of at most 64 signs that are equal without case replaces another."""
 
@@ -76,11 +77,20 @@ class KnownText:
             begin = end
         return bits
 
-    def measure_part(self, text: str) -> float:
-        """Return the cost of any part of the message: its place and length in signs."""
-        if not text or text not in self.message:
+    def measure_part(self, text: str, limit: float) -> float:
+        """Return the cost of a part of the message, and of what follows it, such as another ending."""
+        length = self._find_longest_part(text)
+        if not length:
             return inf
-        return _measure_choice_of_span(len(self.message))
+        part, ending = text[:length], text[length:]
+        bits = _measure_choice_of_span(len(self.message))
+        if not ending:
+            return bits + _WHOLE_PART
+        return bits + _CHANGED_ENDING + self.measure_literal(ending, limit, behind=part)
+
+    def measure_literal(self, text: str, limit: float, *, behind: str = "") -> float:
+        """Return the cost of a text that is spelled out, cheaper in the script of the message."""
+        return measure_text(text, limit, behind=behind, signs=self._outside_signs)
 
     def measure_number(self, spelling: str) -> float:
         """Return the cost of a number that is a word of the message."""
@@ -107,6 +117,15 @@ class KnownText:
             known, unknown = (middle, unknown) if is_known else (known, middle)
         return known
 
+    def _find_longest_part(self, text: str) -> int:
+        """Return the length of the longest beginning of `text` that the message contains."""
+        known, unknown = 0, len(text) + 1
+        while unknown - known > 1:
+            middle = (known + unknown) // 2
+            is_known = text[:middle] in self.message
+            known, unknown = (middle, unknown) if is_known else (known, middle)
+        return known
+
     def _contains(self, run: "_Run", begin: int, end: int) -> bool:
         return self._find_words(self._folded, run.get_folded(begin, end)) is not None
 
@@ -116,21 +135,11 @@ class KnownText:
             return bits + _UNCHANGED
         place = self._find_words(self._folded, _fold_case(text))
         assert place is not None
-        changes = self._list_changes(place, text, limit)
-        if changes == [0] and self.message[place].swapcase() == text[0]:
-            return bits + _FIRST_CHANGED
-        bits += _SOME_CHANGED + measure_length(len(changes) - 1)
-        return bits + len(changes) * (log2(len(text)) + _CHANGE_BITS)
-
-    def _list_changes(self, place: int, text: str, limit: float) -> list[int]:
-        """List the places of signs in another case: not all of them, when they are too many."""
-        changes = []
-        for index, sign in enumerate(text):
-            if sign != self.message[place + index]:
-                changes.append(index)
-                if len(changes) * _CHANGE_BITS > limit:
-                    break
-        return changes
+        span = self.message[place : place + len(text)]
+        for change, change_bits in _CASES:
+            if change(span) == text:
+                return bits + change_bits
+        return bits + _SOME_CHANGED + _measure_changes(span, text, limit)
 
     def _find_words(self, message: str, text: str) -> int | None:
         """Return where `text` stands in the message, not beginning or ending inside a word."""
@@ -146,6 +155,10 @@ class KnownText:
     @cached_property
     def _folded(self) -> str:
         return _fold_case(self.message)
+
+    @cached_property
+    def _outside_signs(self) -> frozenset[str]:
+        return list_outside_signs(self.message)
 
     @cached_property
     def _tokens(self) -> int:
@@ -198,9 +211,38 @@ def _is_boundary(text: str, place: int) -> bool:
     return len(around) < 2 or not all(sign.isalnum() or sign == "_" for sign in around)
 
 
+def _measure_changes(span: str, text: str, limit: float) -> float:
+    """Return the cost of signs in another case: of not all of them, when they are too many."""
+    changes = 0
+    for sign, other in zip(span, text, strict=True):
+        changes += sign != other
+        if changes * _CHANGE_BITS > limit:
+            break
+    return measure_length(changes - 1) + changes * (log2(len(text)) + _CHANGE_BITS)
+
+
+def _swap_first(text: str) -> str:
+    return text[:1].swapcase() + text[1:]
+
+
+def _capitalize_words(text: str) -> str:
+    return " ".join(word[:1].upper() + word[1:] for word in text.split(" "))
+
+
+_CASES: Final = (
+    (_swap_first, -log2(0.15)),
+    (_capitalize_words, -log2(0.09)),
+    (str.lower, -log2(0.06)),
+)
+"""Usual changes of case as a whole, with their costs."""
+
+
 def _fold_case(text: str) -> str:
-    """Write a text without case, sign by sign: İ is the one sign whose lower case is two."""
-    return text.replace("İ", "I").lower()
+    """Write a text without case, each sign by itself.
+
+    The lower case of İ is two signs, and that of Σ depends on its place in a word.
+    """
+    return text.replace("İ", "I").lower().replace("ς", "σ")
 
 
 def _list_values(text: str) -> Iterator[str]:

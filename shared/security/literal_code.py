@@ -6,7 +6,7 @@ at most 1 (Kraft's inequality). Costs are bits, inf beyond a limit.
 
 import string
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Mapping
 from math import inf, log2, pi
 from typing import Final
 
@@ -23,21 +23,22 @@ _SIGNS: Final = (
     " ",
     _PUNCTUATION,
 )
-CLASS_SIZES: Final = (*map(len, _SIGNS), _CODE_POINTS, 1)
-"""Signs of each class; a sign outside the table is any code point, and the end is one sign."""
+CLASS_SIZES: Final = (*map(len, _SIGNS), 1, 1)
+"""Signs of each class; which sign it is outside the table is counted apart, and the end is one."""
+_GIVEN_SIGN, _ANY_SIGN = -log2(0.7), -log2(0.3)
 _CLASS_OF: Final[Mapping[str, int]] = {
     sign: number for number, signs in enumerate(_SIGNS) for sign in signs
 }
 SHARES: Final = (
     # letter, capital, other Latin, digit, space, punctuation, outside, end
     (0.76, 0.010, 0.030, 0.010, 0.120, 0.015, 0.005, 0.050),  # behind a letter
-    (0.60, 0.250, 0.030, 0.030, 0.040, 0.015, 0.005, 0.030),  # a capital
+    (0.72, 0.130, 0.030, 0.030, 0.035, 0.015, 0.010, 0.030),  # a capital
     (0.70, 0.020, 0.080, 0.010, 0.100, 0.030, 0.010, 0.050),  # another Latin sign
     (0.005, 0.003, 0.001, 0.900, 0.015, 0.025, 0.001, 0.050),  # a digit
-    (0.55, 0.220, 0.030, 0.140, 0.001, 0.028, 0.030, 0.001),  # a space
+    (0.46, 0.280, 0.030, 0.130, 0.001, 0.028, 0.070, 0.001),  # a space
     (0.30, 0.120, 0.020, 0.200, 0.200, 0.080, 0.030, 0.050),  # punctuation
     (0.05, 0.020, 0.020, 0.030, 0.100, 0.030, 0.600, 0.150),  # a sign outside the table
-    (0.50, 0.220, 0.030, 0.160, 0.001, 0.048, 0.040, 0.001),  # at the beginning
+    (0.40, 0.300, 0.030, 0.150, 0.001, 0.038, 0.080, 0.001),  # at the beginning
 )
 _COSTS: Final = tuple(
     tuple(log2(size / share) for size, share in zip(CLASS_SIZES, row, strict=True))
@@ -59,16 +60,23 @@ _LENGTH_BITS: Final = log2(pi**2 / 6)
 """Lengths n have shares of 1 / (n + 1)², whose sum is π² / 6."""
 
 
-def measure_text(text: str, limit: float) -> float:
-    """Return the cost of any text: 5 bits a letter, 21 a sign outside the table, an end sign."""
+def measure_text(
+    text: str, limit: float, *, behind: str = "", signs: Collection[str] = ()
+) -> float:
+    """Return the cost of any text that goes on `behind` another: 5 bits a letter, and an end sign.
+
+    A sign outside the table costs 21 bits, but one of the given `signs` only a choice among them.
+    """
     bits = 0.0
-    previous = _END
-    for number in _classify(text):
+    previous = _classify(behind[-1]) if behind else _END
+    for sign in text:
+        number = _classify(sign)
         bits += _COSTS[previous][number]
+        bits += _measure_outside_sign(sign, signs) if number == _OUTSIDE else 0.0
         if bits > limit:
             return inf
         previous = number
-    return bits
+    return bits + _COSTS[previous][_END]
 
 
 def measure_number(spelling: str, limit: float) -> float:
@@ -86,7 +94,16 @@ def measure_length(length: int) -> float:
     return 2 * log2(length + 1) + _LENGTH_BITS
 
 
-def _classify(text: str) -> Iterator[int]:
-    for sign in text:
-        yield _CLASS_OF.get(sign, _OUTSIDE)
-    yield _END
+def _classify(sign: str) -> int:
+    return _CLASS_OF.get(sign, _OUTSIDE)
+
+
+def _measure_outside_sign(sign: str, signs: Collection[str]) -> float:
+    if not signs:
+        return log2(_CODE_POINTS)
+    return log2(len(signs)) + _GIVEN_SIGN if sign in signs else log2(_CODE_POINTS) + _ANY_SIGN
+
+
+def list_outside_signs(text: str) -> frozenset[str]:
+    """List the signs of a text that are outside the table."""
+    return frozenset(sign for sign in frozenset(text) if _classify(sign) == _OUTSIDE)

@@ -6,6 +6,7 @@ Whatever a call tells in bits, the user is asked when it copies these.
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
+from math import inf
 from typing import Any, Final
 
 from shared.security.known_text import KnownText, spell_number
@@ -13,11 +14,16 @@ from shared.security.secrets import find_secrets
 from shared.security.time_code import parse_time
 
 _RUN_LENGTH: Final = 4
+_ID_LENGTH: Final = 8
 _DIGITS: Final = re.compile(r"\d{4,}")
 
 
 class ReadTexts:
-    """Digits and secrets in the texts that a turn has read. Each text is indexed once."""
+    """Digits and secrets in texts that were read. Each text is indexed once.
+
+    Add all that the model was given but what the receiver of a call returned itself: keep one for each
+    maker of tools.
+    """
 
     def __init__(self, texts: Iterable[str] = ()) -> None:
         self.digits: set[str] = set()
@@ -34,16 +40,20 @@ class ReadTexts:
 def copies_private_text(arguments: Mapping[str, Any], known: KnownText, read: ReadTexts) -> bool:
     """Tell whether arguments contain four digits in a row, or a secret, of what was read.
 
-    What the message contains as well is not private. The year of a day within five years is no run
-    of digits: it is counted in bits.
+    What the message contains as well is not private. Of two values only the bits are counted: a day
+    within five years, and a long id that the receiver returned, because it could not return them all.
     """
     digits = read.digits - _list_digit_runs(known.message)
     secrets = [secret for secret in read.secrets if secret not in known.message]
     return any(
         any(secret in text for secret in secrets) or not digits.isdisjoint(_list_digit_runs(text))
         for text in _list_texts(arguments)
-        if parse_time(text, known.now) is None
+        if parse_time(text, known.now) is None and not _is_returned_id(text, known)
     )
+
+
+def _is_returned_id(text: str, known: KnownText) -> bool:
+    return len(text) >= _ID_LENGTH and known.measure_returned(text) < inf
 
 
 def _list_digit_runs(text: str) -> set[str]:

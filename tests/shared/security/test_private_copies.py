@@ -70,6 +70,14 @@ def test_what_was_not_read_and_days_are_no_copies_s2(value: Any):
     assert not copies_private_text({"a": value}, build_known(), READ)
 
 
+def test_an_id_that_the_receiver_returned_may_contain_digits_that_were_read_s2():
+    known = build_known(returned=['{"id": "ord-18842", "pin": 8842}', "8842, 8843 and 8844"])
+
+    assert not copies_private_text({"a": "ord-18842"}, known, READ)
+    assert copies_private_text({"a": "8842"}, known, READ)
+    assert copies_private_text({"a": 8842}, known, READ)
+
+
 def test_nothing_read_is_nothing_copied():
     assert not copies_private_text({"a": "8842 hunter2"}, build_known(), ReadTexts())
 
