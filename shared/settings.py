@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Literal, get_args
 
 from shared.domain.connection import OauthClient
+from shared.domain.quota import CLOUD_LIMITS, EMBEDDED_LIMITS, QuotaName
 from shared.domain.value import value
 
 World = Literal["embedded", "cloud"]
@@ -82,6 +83,7 @@ class Settings:
     public_url: str = ""
     oauth_clients: Mapping[str, OauthClient] = field(default_factory=dict)
     web_search: bool = False
+    quotas: Mapping[QuotaName, int] = field(default_factory=lambda: EMBEDDED_LIMITS)
 
     @classmethod
     def from_env(cls, environment: Mapping[str, str] | None = None) -> "Settings":
@@ -131,6 +133,7 @@ class Settings:
             public_url=env.get("PUBLIC_URL", f"http://127.0.0.1:{port}").rstrip("/"),
             oauth_clients=_parse_oauth_clients(env),
             web_search=env.get("WEB_SEARCH") == "perplexity",
+            quotas=_parse_quotas(env),
         )
 
     def get_function_url(self, name: str) -> str:
@@ -138,6 +141,19 @@ class Settings:
         if name not in self.function_urls:
             raise SettingsError(f"FUNCTION_URLS names no url of {name}")
         return self.function_urls[name]
+
+
+def _parse_quotas(env: Mapping[str, str]) -> dict[QuotaName, int]:
+    """Read the limit of each quota; 0 switches it off."""
+    defaults = CLOUD_LIMITS if env.get("KEEPSAKE_WORLD") == "cloud" else EMBEDDED_LIMITS
+    limits = {
+        name: int(env.get(_quota_variable(name)) or limit) for name, limit in defaults.items()
+    }
+    return {name: limit for name, limit in limits.items() if limit}
+
+
+def _quota_variable(name: QuotaName) -> str:
+    return f"QUOTA_{name.upper()}"
 
 
 def _parse_oauth_clients(env: Mapping[str, str]) -> dict[str, OauthClient]:
@@ -201,6 +217,11 @@ def _find_errors(env: Mapping[str, str]) -> list[str]:
         f"{name}: want keys of at least {MIN_KEY_CHARS} characters, separated by commas"
         for name in ("TOOL_CALL_KEYS", "DISCONNECT_KEYS")
         if any(len(key) < MIN_KEY_CHARS for key in _parse_list(env.get(name, "")))
+    ]
+    errors += [
+        f"{variable}={env[variable]!r}: want a number, or 0 for no limit"
+        for variable in map(_quota_variable, EMBEDDED_LIMITS)
+        if not (env.get(variable) or "0").isdecimal()
     ]
     if not _is_port(env.get("PORT", "8080")):
         errors.append(f"PORT={env['PORT']!r}: want a number up to 65535")

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from shared.adapters.cloud.openai_model import OpenaiModel
     from shared.adapters.embedded.sqlite_database import SqliteDatabase
     from shared.adapters.embedded.sqlite_queue import SqliteQueue
+    from shared.data.daily_quotas import DailyQuotas
     from shared.data.erasures import ErasureCache, Erasures
     from shared.domain.account import Erasure
     from shared.domain.ids import UserId
@@ -131,6 +132,13 @@ def _metered_documents() -> ports.Documents:
 @cache
 def stores() -> Stores:
     return Stores(documents())
+
+
+@cache
+def quotas() -> "DailyQuotas":
+    from shared.data.daily_quotas import DailyQuotas
+
+    return DailyQuotas(documents(), settings().quotas)
 
 
 def _build_documents() -> ports.Documents:

@@ -2,6 +2,7 @@
 
 from functions.chat.runs.run_registry import RunRegistry
 from shared.data.cached_apps import CachedApps
+from shared.data.daily_quotas import DailyQuotas
 from shared.data.search import Search
 from shared.data.stores import Stores
 from shared.domain.value import value
@@ -36,6 +37,7 @@ class ChatDeps:
     search: Search
     offered_apps: CachedApps
     active_runs: RunRegistry
+    quotas: DailyQuotas
     limits: Limits
     web_search: bool = False
 

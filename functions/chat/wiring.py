@@ -13,7 +13,16 @@ def start() -> None:
     """Set up the log, and import what the first request needs."""
     wiring.start(
         adapters=("documents", "vectors", "model"),
-        stores=("apps", "confirmations", "connections", "messages", "profiles", "runs", "sessions"),
+        stores=(
+            "apps",
+            "confirmations",
+            "connections",
+            "messages",
+            "profiles",
+            "runs",
+            "sessions",
+            "turn_slots",
+        ),
     )
 
 
@@ -33,6 +42,7 @@ def deps() -> ChatDeps:
         search=Search(stores.documents, wiring.vectors(), wiring.embedder()),
         offered_apps=CachedApps(stores.apps, wiring.clock()),
         active_runs=RunRegistry(),
+        quotas=wiring.quotas(),
         limits=Limits(),
         web_search=wiring.settings().web_search,
     )

@@ -99,8 +99,10 @@ async def _count_reads(
     deps: ChatDeps, counting: CountingDocuments, session_id: SessionId | None
 ) -> int:
     before = counting.reads
-    await prepare_turn(deps, ADA, "When is it?", None, session_id)
-    return counting.reads - before
+    turn = await prepare_turn(deps, ADA, "When is it?", None, session_id)
+    reads = counting.reads - before
+    await turn.slot.release()
+    return reads
 
 
 async def _measure_answers(server: ServerProcess) -> list[Figure]:

@@ -94,8 +94,9 @@ class Runs:
         outcome: Outcome,
         batches: Sequence[Batch],
         if_unchanged: bool = False,
+        also: Sequence[Write] = (),
     ) -> None:
-        """Store the answer, the rest of the journal and the end at once.
+        """Store the answer, the rest of the journal, the end and the writes `also` at once.
 
         `if_unchanged` requires that the run is as it was read. Raises as append() does, and
         PreconditionFailed where the chat was deleted: an answer does not create it anew.
@@ -106,7 +107,8 @@ class Runs:
             version=run.version if if_unchanged else None,
         )
         message_writes = build_message_writes(uid, run.session_id, [answer])
-        await self._documents.write(*_build_batch_writes(uid, run, batches), end, *message_writes)
+        batch_writes = _build_batch_writes(uid, run, batches)
+        await self._documents.write(*batch_writes, end, *message_writes, *also)
 
     async def get_batch(self, uid: UserId, run_id: RunId, position: int) -> Batch | None:
         document = await self._documents.get(

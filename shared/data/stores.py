@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from shared.data.profiles import Devices, Profiles
     from shared.data.runs import Runs
     from shared.data.sessions import Sessions
+    from shared.data.turn_slots import TurnSlots
 
 _MODULES = {
     "devices": "profiles",
@@ -51,6 +52,7 @@ class Stores:
     messages: "Messages"
     sessions: "Sessions"
     runs: "Runs"
+    turn_slots: "TurnSlots"
     confirmations: "Confirmations"
     apps: "Apps"
     installed_apps: "InstalledApps"

@@ -10,6 +10,7 @@ KeepsakeError
 │   ├── Gone                 it existed and has expired
 │   ├── TooLarge             more than is accepted
 │   ├── TooMany              over a limit; carries when to come back
+│   │   └── QuotaExceeded    over a quota of the user; carries which and how much
 │   ├── NoManifest           an app names no server that may be asked for its tools
 │   └── ManifestFailed       an app's server did not list usable tools
 ├── ToolRefused              the model can fix its call: unknown tool, bad arguments
@@ -22,6 +23,8 @@ KeepsakeError
 └── PreconditionFailed       a document was not as the write required
     └── AlreadyExists        create() found one there
 """
+
+from datetime import datetime
 
 
 class KeepsakeError(Exception):
@@ -66,6 +69,27 @@ class TooMany(CallerError):
     def __init__(self, message: str, *, retry_after_s: int) -> None:
         super().__init__(message)
         self.retry_after_s = retry_after_s
+
+
+class QuotaExceeded(TooMany):
+    """A quota of the user is used up.
+
+    `policy` names it in headers; `resets_at` is None where it depends on what the user does.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        policy: str,
+        limit: int,
+        retry_after_s: int,
+        resets_at: datetime | None = None,
+    ) -> None:
+        super().__init__(message, retry_after_s=retry_after_s)
+        self.policy = policy
+        self.limit = limit
+        self.resets_at = resets_at
 
 
 class NoManifest(CallerError):

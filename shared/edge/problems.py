@@ -20,6 +20,7 @@ from shared.domain.errors import (
     NotAllowed,
     NotAuthenticated,
     NotFound,
+    QuotaExceeded,
     TooLarge,
     ToolFailed,
     ToolRefused,
@@ -43,6 +44,8 @@ STATUS_BY_ERROR: Mapping[type[KeepsakeError], int] = {
     Unavailable: 503,
     ModelFailed: 502,
 }
+DAY_S = 86_400
+QUOTA_EXCEEDED = "https://iana.org/assignments/http-problem-types#quota-exceeded"
 _PUBLIC_DETAILS = {Unavailable: "A part of the service does not answer. Please try again.",
             ModelFailed: "The language model gave no usable answer."}  # fmt: skip
 
@@ -76,14 +79,26 @@ def to_problem(error: KeepsakeError) -> JSONResponse:
     if error_type is None:
         return build_problem(500, "Internal Server Error")
     headers = {}
+    extensions: dict[str, Any] = {}
     if isinstance(error, TooMany):
         headers["Retry-After"] = str(error.retry_after_s)
+    if isinstance(error, QuotaExceeded):
+        headers |= _build_quota_headers(error)
+        extensions |= {"type": QUOTA_EXCEEDED, "violated-policies": [error.policy]}
     if isinstance(error, Unavailable):
         headers["Retry-After"] = "1"
     if isinstance(error, NotAuthenticated):
         headers["WWW-Authenticate"] = "Bearer"
-    extensions = {}
     if isinstance(error, ToolFailed) and error.connect_url:
         extensions["connect_url"] = error.connect_url
     detail = _PUBLIC_DETAILS.get(error_type, str(error))
     return build_problem(STATUS_BY_ERROR[error_type], detail, headers=headers, **extensions)
+
+
+def _build_quota_headers(error: QuotaExceeded) -> Mapping[str, str]:
+    """Build the RateLimit draft's structured fields for a quota of which nothing is left."""
+    window = "" if error.resets_at is None else f";w={DAY_S}"
+    return {
+        "RateLimit-Policy": f'"{error.policy}";q={error.limit}{window}',
+        "RateLimit": f'"{error.policy}";r=0;t={error.retry_after_s}',
+    }

@@ -5,11 +5,10 @@ from collections.abc import Mapping
 from starlette.responses import JSONResponse
 
 from shared.domain.errors import TooMany
-from shared.edge.problems import build_problem
+from shared.edge.problems import QUOTA_EXCEEDED, build_problem
 from shared.resilience.rate_limit_status import RateLimitStatus
 
 HOUR_S = 3600
-QUOTA_EXCEEDED = "https://iana.org/assignments/http-problem-types#quota-exceeded"
 
 
 def build_rate_limit_headers(status: RateLimitStatus) -> Mapping[str, str]:

@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import AsyncGenerator, Callable, Coroutine
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from functools import partial
 from typing import Any
 
@@ -26,9 +26,16 @@ from functions.chat.runs.run_events import stream_events
 from functions.chat.turn.answer_turn import answer_turn
 from functions.chat.turn.idempotency import DuplicateQuestion, IdempotencyKey
 from functions.chat.turn.prepare_turn import PreparedTurn, prepare_turn
+from functions.chat.turn.quota_answer import store_quota_answer
 from shared import telemetry
 from shared.domain.chat import Message
-from shared.domain.errors import CallerError, NotFound, Unavailable
+from shared.domain.errors import (
+    CallerError,
+    KeepsakeError,
+    NotFound,
+    QuotaExceeded,
+    Unavailable,
+)
 from shared.domain.ids import MessageId, RunId, UserId
 from shared.domain.run import AnswerText, Run, RunEnded, RunEvent, SequencedEvent
 from shared.edge import frames, ui_messages
@@ -62,8 +69,7 @@ async def send_message(deps: ChatDeps, call: Call[SendMessageIn, SendQuery]) -> 
     except (CallerError, Unavailable) as refusal:
         if call.query.protocol is not None:
             raise
-        text = user_texts.STORE_DOWN if isinstance(refusal, Unavailable) else str(refusal)
-        return _build_refusal_stream(deps, call.query, text)
+        return _build_refusal_stream(await _build_refusal(deps, call, refusal))
     telemetry.add_fields(run_id=turn.run_id)
     journal = Journal()
     events = stream_events(deps, call.uid, turn.run_id, journal=journal)
@@ -108,20 +114,31 @@ def _replay_run(
     return _build_stream(call.query, run.id, stream_events(deps, call.uid, run.id))
 
 
-def _build_refusal_stream(deps: ChatDeps, query: SendQuery, text: str) -> EventStream:
-    """Stream a refusal as an answer: released apps show nothing for any status but 200."""
+async def _build_refusal(
+    deps: ChatDeps, call: Call[SendMessageIn, SendQuery], refusal: CallerError | Unavailable
+) -> Message:
+    """Build a refusal as an answer; that of a quota is stored with its question."""
     telemetry.add_fields(outcome="refused")
-    message = Message(
+    if isinstance(refusal, QuotaExceeded):
+        with suppress(KeepsakeError):
+            return await store_quota_answer(
+                deps, call.uid, call.body.text, call.query.app, call.query.session, refusal
+            )
+    return Message(
         id=MessageId(deps.new_id()),
-        session_id=query.session_id,
-        text=text,
+        session_id=call.query.session_id,
+        text=user_texts.STORE_DOWN if isinstance(refusal, Unavailable) else str(refusal),
         sender="ai",
         created_at=deps.clock.now(),
-        app_id=query.app,
+        app_id=call.query.app,
         metadata={"outcome": "refused"},
     )
+
+
+def _build_refusal_stream(message: Message) -> EventStream:
+    """Stream a refusal as an answer: released apps show nothing for any status but 200."""
     journal = Journal()
-    journal.append(AnswerText(text))
+    journal.append(AnswerText(message.text))
     journal.append(RunEnded(message, "failed"))
     journal.open()
     body = frames.encode(_drop_seq(journal.tail()), to_message_json)

@@ -1,6 +1,6 @@
 """Recorder of a run: stores its question, journal, lease and answer while the run goes on."""
 
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from datetime import datetime
 
 import anyio
@@ -11,6 +11,7 @@ from functions.chat.runs.run_registry import ActiveRun
 from shared import telemetry
 from shared.data.runs import Runs
 from shared.domain.chat import Message, Session
+from shared.domain.documents import Write
 from shared.domain.errors import AlreadyExists, PreconditionFailed, Unavailable
 from shared.domain.ids import UserId
 from shared.domain.run import LEASE_TTL, Batch, Outcome, Run, RunEvent
@@ -64,10 +65,12 @@ class Recorder:
             except Exception as error:  # noqa: BLE001 - the next round tries again
                 telemetry.warning("journal_not_kept", error=type(error).__name__)
 
-    async def finish(self, answer: Message, outcome: Outcome) -> None:
-        """Store the answer and the end. Raises OwnershipLost and Unavailable."""
+    async def finish(
+        self, answer: Message, outcome: Outcome, *, also: Sequence[Write] = ()
+    ) -> None:
+        """Store the answer, the end and the writes `also`. Raises OwnershipLost and Unavailable."""
         with anyio.move_on_after(FINISH_TIMEOUT_S):
-            return await self._write_with_retry(lambda: self._try_finish(answer, outcome))
+            return await self._write_with_retry(lambda: self._try_finish(answer, outcome, also))
         raise Unavailable("The answer could not be stored in time")
 
     async def _write_with_retry(self, write: Callable[[], Awaitable[None]]) -> None:
@@ -89,7 +92,7 @@ class Recorder:
             if stored_run is None or stored_run.writer != self._run.writer:
                 raise OwnershipLost from None
 
-    async def _try_finish(self, answer: Message, outcome: Outcome) -> None:
+    async def _try_finish(self, answer: Message, outcome: Outcome, also: Sequence[Write]) -> None:
         """Store the remaining events, the answer and the end."""
         end_seq = len(self._journal.events) + 1
         while self._saved_seq != end_seq:
@@ -100,6 +103,7 @@ class Recorder:
                     answer,
                     outcome=outcome,
                     batches=list(self._build_batches(end_seq)),
+                    also=also,
                 )
                 self._saved_seq = end_seq
             except AlreadyExists:

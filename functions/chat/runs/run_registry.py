@@ -6,13 +6,8 @@ from contextlib import contextmanager
 import anyio
 
 from functions.chat.runs.journal import Journal
-from shared.domain.errors import TooMany
 from shared.domain.ids import RunId, UserId
 from shared.domain.run import Outcome
-
-MAX_RUNS_PER_USER = 10
-"""Maximum of answers in progress for one user in one process."""
-RETRY_AFTER_S = 5
 
 
 class ActiveRun:
@@ -39,15 +34,6 @@ class RunRegistry:
 
     def find(self, uid: UserId, run_id: RunId) -> ActiveRun | None:
         return self._runs.get((uid, run_id))
-
-    def check_capacity(self, uid: UserId) -> None:
-        """Raises TooMany while a user has MAX_RUNS_PER_USER runs in progress."""
-        if sum(owner == uid for owner, _ in self._runs) >= MAX_RUNS_PER_USER:
-            raise TooMany(
-                f"I am already working on {MAX_RUNS_PER_USER} of your questions. "
-                "Please wait for one of the answers, or stop one.",
-                retry_after_s=RETRY_AFTER_S,
-            )
 
     @contextmanager
     def register(self, uid: UserId, run_id: RunId, active_run: ActiveRun) -> Iterator[None]:

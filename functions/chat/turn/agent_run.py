@@ -1,6 +1,7 @@
 """Agent run: the agent's events go into the journal until it is done or the run is ended."""
 
-from contextlib import aclosing
+from collections.abc import AsyncIterator
+from contextlib import aclosing, asynccontextmanager, suppress
 
 from functions.chat import user_texts
 from functions.chat.deps import ChatDeps
@@ -11,7 +12,7 @@ from functions.chat.turn.confirmation import Confirmer, NoConfirmer, StoredConfi
 from functions.chat.turn.deadline import Deadline
 from functions.chat.turn.prepare_turn import PreparedTurn
 from shared import telemetry
-from shared.domain.errors import Unavailable
+from shared.domain.errors import KeepsakeError, Unavailable
 from shared.domain.run import Outcome
 
 
@@ -80,5 +81,15 @@ def _build_confirmer(deps: ChatDeps, turn: PreparedTurn, deadline: Deadline) -> 
         deps.new_id,
         turn.uid,
         turn.run_id,
-        deadline.pause,
+        lambda: _pause(turn, deadline),
     )
+
+
+@asynccontextmanager
+async def _pause(turn: PreparedTurn, deadline: Deadline) -> AsyncIterator[None]:
+    """Free the slot of a turn and stop its time while it waits for its owner."""
+    with suppress(KeepsakeError):
+        await turn.slot.release()
+    with deadline.pause():
+        yield
+    await turn.slot.retake()

@@ -19,7 +19,7 @@ async def answer_turn(deps: ChatDeps, turn: PreparedTurn, journal: Journal) -> N
     Every path emits exactly one RunEnded and raises no failure. A cancelled run first stores the
     answer so far.
     """
-    run = _build_run(deps, turn)
+    run = build_run(deps, turn)
     active_run = ActiveRun(journal)
     recorder = Recorder(deps.stores.runs, deps.clock, turn.uid, run, turn.session, journal)
     start = TurnStart(deps, turn, recorder, active_run)
@@ -39,7 +39,8 @@ async def answer_turn(deps: ChatDeps, turn: PreparedTurn, journal: Journal) -> N
                 await end.finish(outcome, is_question_stored=start.is_question_stored)
 
 
-def _build_run(deps: ChatDeps, turn: PreparedTurn) -> Run:
+def build_run(deps: ChatDeps, turn: PreparedTurn) -> Run:
+    """Return the run of an accepted question, as it is stored when it begins."""
     question = turn.question
     return Run(
         id=turn.run_id,

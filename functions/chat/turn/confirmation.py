@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager, suppress
+from contextlib import AbstractAsyncContextManager, suppress
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -61,7 +61,7 @@ class StoredConfirmer:
         new_id: NewId,
         uid: UserId,
         run_id: RunId,
-        pause_deadline: Callable[[], AbstractContextManager[None]],
+        pause_deadline: Callable[[], AbstractAsyncContextManager[None]],
     ) -> None:
         self._confirmations = confirmations
         self._clock = clock
@@ -97,7 +97,7 @@ class StoredConfirmer:
 
     async def wait_for_decision(self, confirmation: Confirmation) -> Decision:
         started_at = self._clock.now()
-        with self._pause_deadline():
+        async with self._pause_deadline():
             decision = await self._poll_decision(confirmation)
         waiting_time = self._clock.now() - started_at
         self._time_left = timedelta() if decision == "expired" else self._time_left - waiting_time

@@ -1,8 +1,10 @@
 """End of a turn: the answer, whole or partial, is stored, then its end is emitted."""
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Mapping
 from dataclasses import replace
 from typing import Literal
+
+import anyio
 
 from functions.chat import user_texts
 from functions.chat.deps import ChatDeps
@@ -17,6 +19,7 @@ from shared.domain.chat import Message
 from shared.domain.run import Outcome, Run, RunEnded
 from shared.domain.value import value
 
+CLEANUP_TIMEOUT_S = 5.0
 NOTICE_BY_OUTCOME: Mapping[Outcome, str] = {
     "stopped": user_texts.ANSWER_STOPPED,
     "interrupted": user_texts.ANSWER_INTERRUPTED,
@@ -49,14 +52,28 @@ class TurnEnd:
         telemetry.add_fields(outcome=message.metadata["outcome"])
         self.journal.append(RunEnded(message, message.metadata["outcome"]))
         self.journal.open()
-        await publish_turn_ended(
-            self.deps.events, self.turn.uid, message.session_id, self.turn.run_id
-        )
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(self._free_slot)
+            tasks.start_soon(self._count_tokens)
+            await publish_turn_ended(
+                self.deps.events, self.turn.uid, message.session_id, self.turn.run_id
+            )
+
+    async def _free_slot(self) -> None:
+        """Free the slot where the end of the run could not: another process owned the run."""
+        await _log_failure("slot_not_freed", self.turn.slot.release())
+
+    async def _count_tokens(self) -> None:
+        usage, now = self.agent.usage, self.turn.question.created_at
+        tokens = usage.input_tokens + usage.output_tokens
+        record = self.deps.quotas.record(self.turn.uid, "tokens", tokens, now=now)
+        await _log_failure("tokens_not_counted", record)
 
     async def _store_answer(self, message: Message, outcome: Outcome) -> Message:
         """Return the message to emit; one that could not be stored has the outcome `failed`."""
         try:
-            await self.recorder.finish(message, outcome)
+            await self.recorder.finish(message, outcome, also=self.turn.slot.build_release_writes())
+            self.turn.slot.mark_released()
         except OwnershipLost:
             self.journal.abandon()
         except Exception:  # noqa: BLE001 - the end is emitted whatever the store does
@@ -89,3 +106,12 @@ class TurnEnd:
             cached_tokens=self.agent.usage.cached_tokens,
             output_tokens=self.agent.usage.output_tokens,
         )
+
+
+async def _log_failure(event: str, work: Awaitable[None]) -> None:
+    """Await what follows the end of a run; a failure is logged, because the run has ended."""
+    try:
+        with anyio.fail_after(CLEANUP_TIMEOUT_S):
+            await work
+    except Exception as error:  # noqa: BLE001 - after the end nothing raises
+        telemetry.warning(event, error=type(error).__name__)

@@ -7,11 +7,13 @@ from itertools import islice
 
 from functions.chat.context import history, prompt
 from functions.chat.deps import ChatDeps
+from functions.chat.runs.turn_slots import HeldSlot
 from functions.chat.tools.app_tools import build_app_tools
 from functions.chat.tools.library_tools import build_library_tools
 from functions.chat.tools.service_tools import build_service_tools
 from functions.chat.tools.task_tools import build_task_tools
 from functions.chat.tools.toolkit import Tool
+from functions.chat.turn.admission import load_and_admit
 from functions.chat.turn.chat_sessions import require_visible_app, resolve_session
 from functions.chat.turn.idempotency import IdempotencyKey, check_unused
 from functions.chat.turn.output_gate import OutputGate
@@ -46,6 +48,7 @@ class PreparedTurn:
     tool_policy: ToolPolicy
     output_gate: OutputGate
     can_confirm: bool
+    slot: HeldSlot
     fingerprint: str = ""
 
 
@@ -59,21 +62,20 @@ async def prepare_turn(
     key: IdempotencyKey | None = None,
     can_confirm: bool = False,
 ) -> PreparedTurn:
-    """Accept a question or refuse it: reads documents in two rounds, writes nothing.
+    """Accept a question or refuse it: reads documents in two rounds, and takes a slot beside them.
 
     `can_confirm` says that the client can show its owner a question while the answer goes on.
 
     Raises Invalid (empty text), TooLarge (over MAX_QUESTION_CHARS), NotFound (no such app or chat
-    session), TooMany (over MAX_RUNS_PER_USER) and DuplicateQuestion.
+    session), QuotaExceeded and DuplicateQuestion.
     """
     text = _clean_question(text)
     now = deps.clock.now()
     session_id = session_id or build_main_session_id(app_id)
     run_id = key.run_id(uid) if key else RunId(deps.new_id())
-    context = await _load_context(
-        deps, uid, app_id, session_id, check=check_unused(deps, uid, run_id, key)
-    )
-    deps.active_runs.check_capacity(uid)
+    check = check_unused(deps, uid, run_id, key)
+    load = _load_context(deps, uid, app_id, session_id, check=check)
+    context, slot = await load_and_admit(deps, uid, run_id, load)
     app, session = context.app, context.session
     earlier_messages = history.select_window(context.newest_messages, session)
     persona = app if app is not None and app.persona_prompt is not None else None
@@ -95,6 +97,7 @@ async def prepare_turn(
         tool_policy=build_tool_policy(text, history=earlier_messages, session=session, app=app),
         output_gate=OutputGate(is_stored=False),
         can_confirm=can_confirm,
+        slot=slot,
         fingerprint=key.fingerprint if key else "",
     )
 

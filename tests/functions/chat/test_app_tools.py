@@ -319,7 +319,8 @@ async def install_apps(world: ChatFixture, apps: Sequence[App]) -> None:
 
 async def count_reads(deps: Any) -> int:
     with telemetry.log_request("test") as record:
-        await prepare_turn(deps, ADA, "Archive the invoice", None)
+        turn = await prepare_turn(deps, ADA, "Archive the invoice", None)
+    await turn.slot.release()
     return int(record.collect_fields()["reads"])
 
 

@@ -77,9 +77,17 @@ def test_retry_pauses_differ_from_the_flush_interval() -> None:
 def inject_faults(
     world: ChatFixture, ports: Mapping[str, Mapping[str, Any]]
 ) -> tuple[ChatFixture, list[FaultyPort]]:
-    broken = {name: FaultyPort(getattr(world, name), **faults) for name, faults in ports.items()}
+    faults = {name: _skip_admission(sequences) for name, sequences in ports.items()}
+    broken = {name: FaultyPort(getattr(world, name), **faults[name]) for name in ports}
     parts: Any = broken
     return replace(world, clock=ImpatientClock(), **parts), list(broken.values())
+
+
+def _skip_admission(faults: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Let a turn be admitted: it takes a slot, and counts among the turns of its day."""
+    if "write" not in faults:
+        return faults
+    return {**faults, "write": chain([succeed, succeed], faults["write"])}
 
 
 async def list_stored_texts(world: ChatFixture) -> list[str]:

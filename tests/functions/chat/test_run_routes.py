@@ -1,6 +1,5 @@
 """Run routes: two protocols, repeat, resume, stop and close (P29, X30, X34, X36)."""
 
-from contextlib import ExitStack
 from typing import Any
 
 import anyio
@@ -9,10 +8,7 @@ import pytest
 
 from functions.chat.api.internal_routes import CLOSE_RUN_ROUTES
 from functions.chat.deps import ClosingDeps
-from functions.chat.runs.journal import Journal
-from functions.chat.runs.run_registry import MAX_RUNS_PER_USER, ActiveRun
 from shared.domain.chat import MAIN_SESSION
-from shared.domain.ids import RunId
 from shared.domain.model import TextDelta
 from tests.fakes import ScriptedModel, script_answer
 from tests.fixtures.callers import IDENTITY, SERVICE_IDENTITY, build_service_headers, open_client
@@ -56,27 +52,6 @@ async def test_an_invalid_question_is_a_problem_response_before_any_model_call_x
         refusal = await http.post("/v2/messages", json=body, params={**UI_PROTOCOL, **query})
 
     assert (refusal.status_code, refusal.json()["status"]) == (status, status)
-
-
-async def test_a_user_over_the_limit_of_concurrent_runs_is_refused_p34(world: ChatFixture) -> None:
-    with ScriptedModel(script_answer("Hi")) as model:
-        deps = world.deps(model)
-        with ExitStack() as runs:
-            for n in range(MAX_RUNS_PER_USER):
-                runs.enter_context(
-                    deps.active_runs.register(ADA, RunId(f"r{n}"), ActiveRun(Journal()))
-                )
-            async with open_chat(deps) as http:
-                refusal = await http.post("/v2/messages", json=HELLO, params=UI_PROTOCOL)
-                refusal_in_chat = await http.post("/v2/messages", json=HELLO)
-            async with open_chat(deps, EVE) as http:
-                other_user_answer = await http.post("/v2/messages", json=HELLO)
-
-    text = "I am already working on 10 of your questions."
-    assert (refusal.status_code, refusal.headers["retry-after"]) == (429, "5")
-    assert refusal.json()["detail"].startswith(text)
-    assert refusal_in_chat.content.startswith(f"data: {text}".encode())
-    assert other_user_answer.content.startswith(b"data: Hi")
 
 
 async def test_an_unknown_protocol_is_refused(world: ChatFixture) -> None:

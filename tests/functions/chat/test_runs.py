@@ -440,7 +440,7 @@ async def test_a_write_that_hangs_times_out_before_the_lease_expires(world: Chat
 async def test_the_last_attempt_stores_the_end_when_a_part_of_it_is_already_stored(
     world: ChatFixture,
 ) -> None:
-    first_writes = [succeed] * 3  # no chat yet; the chat; the question
+    first_writes = [succeed] * 5  # the slot; the quota; no chat yet; the chat; the question
     documents, release = (
         FaultyPort(
             world.documents,
@@ -499,7 +499,7 @@ async def test_a_run_whose_question_was_not_stored_fails_as_not_saved(
 
     with ScriptedModel([anyio.sleep_forever]) as model:
         deps = replace(world, documents=RefusingDocuments(world)).deps(model)  # type: ignore[arg-type]
-        turn = await prepare_turn(deps, ADA, "Hello", None)
+        turn = await prepare_turn(world.deps(), ADA, "Hello", None)
         journal = Journal()
         await answer_turn(deps, turn, journal)
 
@@ -521,7 +521,7 @@ async def test_no_event_is_streamed_before_the_question_is_stored(world: ChatFix
 
     with ScriptedModel([signal_call, *script_answer("Hi")]) as model:
         deps = replace(world, documents=SlowDocuments(world)).deps(model)  # type: ignore[arg-type]
-        turn = await prepare_turn(deps, ADA, "Hello", None)
+        turn = await prepare_turn(world.deps(), ADA, "Hello", None)
         journal = Journal()
         events: list[SequencedEvent] = []
 

@@ -1,6 +1,7 @@
 """Summaries of the older messages of a chat (P15, M124, C72)."""
 
 from dataclasses import dataclass, replace
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -228,7 +229,8 @@ async def measure_reads(world: ChatFixture, session_id: SessionId) -> ReadCost:
         costs.append(ReadCost(counting.reads, counting.documents))
 
     with ScriptedModel([record_cost, *script_answer("Hi")]) as model:
-        deps = replace(world, documents=counting).deps(model)
+        run_ids = (f"{session_id}-{number}" for number in count())
+        deps = replace(replace(world, documents=counting).deps(model), new_id=lambda: next(run_ids))
         await ask(deps, "Hello", session_id=session_id)
     return costs[0]
 

@@ -1,0 +1,39 @@
+"""Admission of a turn: it takes a slot and one of the day's turns while its context is read."""
+
+import asyncio
+from collections.abc import Coroutine
+from contextlib import suppress
+from typing import Any, TypeVar
+
+from functions.chat.deps import ChatDeps
+from functions.chat.runs.turn_slots import HeldSlot, take_slot
+from shared.domain.errors import KeepsakeError
+from shared.domain.ids import RunId, UserId
+
+T = TypeVar("T")
+
+
+async def load_and_admit(
+    deps: ChatDeps, uid: UserId, run_id: RunId, load: Coroutine[Any, Any, T]
+) -> tuple[T, HeldSlot]:
+    """Return what `load` returns, and the slot of an admitted turn.
+
+    A refusal of `load` comes first: a repeat of a question that is being answered takes no slot.
+    Raises QuotaExceeded, what `load` raises, and Unavailable.
+    """
+    now = deps.clock.now()
+    loaded, slot, turn = await asyncio.gather(
+        load,
+        take_slot(deps, uid, run_id),
+        deps.quotas.take(uid, "turns", now=now),
+        return_exceptions=True,
+    )
+    errors = [error for error in (loaded, slot, turn) if isinstance(error, BaseException)]
+    if not errors and isinstance(slot, HeldSlot) and not isinstance(loaded, BaseException):
+        return loaded, slot
+    with suppress(KeepsakeError):
+        if isinstance(slot, HeldSlot):
+            await slot.release()
+        if turn is None:
+            await deps.quotas.give_back(uid, "turns", now=now)
+    raise errors[0]

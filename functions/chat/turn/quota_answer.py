@@ -1,0 +1,62 @@
+"""Answer of a quota: in the chat, a question beyond a quota is stored with when it continues."""
+
+import asyncio
+from datetime import timedelta
+from zoneinfo import ZoneInfo
+
+from functions.chat.deps import ChatDeps
+from functions.chat.turn.chat_sessions import resolve_session
+from shared.domain.chat import Message
+from shared.domain.errors import QuotaExceeded
+from shared.domain.ids import AppId, MessageId, RunId, SessionId, UserId
+from shared.domain.profile import Profile
+from shared.domain.run import build_question_id
+from shared.security.visible_text import strip_invisible
+
+UTC = ZoneInfo("UTC")
+
+
+async def store_quota_answer(
+    deps: ChatDeps,
+    uid: UserId,
+    text: str,
+    app_id: AppId | None,
+    session_id: SessionId | None,
+    refusal: QuotaExceeded,
+) -> Message:
+    """Store a question and its answer, without a model, and return the answer.
+
+    Raises NotFound for a chat that was deleted meanwhile, and Unavailable.
+    """
+    session, profile = await asyncio.gather(
+        resolve_session(deps, uid, app_id, session_id), deps.stores.profiles.get(uid)
+    )
+    now, run_id = deps.clock.now(), RunId(deps.new_id())
+    question = Message(
+        id=build_question_id(run_id),
+        session_id=session.id,
+        text=strip_invisible(text).strip(),
+        sender="human",
+        created_at=now,
+        app_id=session.app_id,
+    )
+    answer = Message(
+        id=MessageId(run_id),
+        session_id=session.id,
+        text=describe_refusal(refusal, profile),
+        sender="ai",
+        created_at=now + timedelta(milliseconds=1),
+        app_id=session.app_id,
+        metadata={"outcome": "refused", "quota": refusal.policy},
+    )
+    await deps.stores.messages.add(uid, session, question, answer)
+    return answer
+
+
+def describe_refusal(refusal: QuotaExceeded, profile: Profile) -> str:
+    """Say when it continues, by the owner's clock where their time zone is known."""
+    if refusal.resets_at is None or profile.zone == UTC:
+        return str(refusal)
+    resets_at = refusal.resets_at.astimezone(profile.zone)
+    by_clock = f"For you that is {resets_at:%H:%M} on {resets_at:%Y-%m-%d} ({profile.zone.key})."
+    return f"{refusal} {by_clock}"

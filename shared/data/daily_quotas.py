@@ -1,0 +1,164 @@
+"""Daily quotas: what each user used today, counted in the store before the work that it pays for."""
+
+from collections import OrderedDict
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime, timedelta
+
+import anyio
+
+from shared.domain.documents import Create, Document, Increment, Update
+from shared.domain.errors import PreconditionFailed, Unavailable
+from shared.domain.ids import UserId
+from shared.domain.quota import DAILY_QUOTAS, DailyQuota, QuotaName, build_refusal
+from shared.ports import Documents
+
+MAX_ATTEMPTS = 50
+"""In each of them another process wrote the same document first."""
+BURST = timedelta(seconds=2)
+"""Within this time of the last reservation, the next one is twice as large."""
+MAX_RESERVED_SHARE = 100
+"""A process reserves at most this part, a hundredth, of what is left."""
+MAX_COUNTERS = 10_000
+USAGE_TTL = timedelta(days=35)
+
+
+@dataclass(slots=True)
+class _Counter:
+    """The part of a user's quota that this process reserved and has not used, and what it owes."""
+
+    lock: anyio.Lock = field(default_factory=anyio.Lock)
+    reserved: int = 0
+    last_size: int = 0
+    refilled_at: datetime | None = None
+    unrecorded: int = 0
+
+
+class DailyQuotas:
+    """One document a user and day, `users/{uid}/usage/{day}`, with a number for each quota.
+
+    A quota is taken under a version precondition, so that no two processes take the same. A process
+    in a burst reserves more at once: a document stands about one write a second. `limits` are by
+    quota; one that is missing has no limit and is counted all the same.
+    """
+
+    def __init__(self, documents: Documents, limits: Mapping[QuotaName, int]) -> None:
+        self.limits = limits
+        self._documents = documents
+        self._counters: OrderedDict[tuple[UserId, DailyQuota, date], _Counter] = OrderedDict()
+
+    async def take(self, uid: UserId, quota: DailyQuota, amount: int = 1, *, now: datetime) -> None:
+        """Count `amount` as used. Raises QuotaExceeded where less is left, and Unavailable.
+
+        A turn is also refused where no tokens are left.
+        """
+        counter = self._get_counter(uid, quota, now)
+        async with counter.lock:
+            if counter.reserved < amount:
+                await self._reserve(uid, quota, counter, amount, now)
+            counter.reserved -= amount
+
+    async def give_back(self, uid: UserId, quota: DailyQuota, *, now: datetime) -> None:
+        """Undo the taking of one whose work was refused afterwards."""
+        await self.record(uid, quota, -1, now=now)
+
+    async def record(self, uid: UserId, quota: DailyQuota, amount: int, *, now: datetime) -> None:
+        """Count what was used, beyond the limit as well; concurrent records share one write."""
+        counter = self._get_counter(uid, quota, now)
+        counter.unrecorded += amount
+        async with counter.lock:
+            pending, counter.unrecorded = counter.unrecorded, 0
+            if pending:
+                await self._add(uid, quota, pending, now)
+
+    async def load_usage(self, uid: UserId, now: datetime) -> Mapping[DailyQuota, int]:
+        """Return what was used on the day of `now`, by quota."""
+        document = await self._documents.get(_document_path(uid, now))
+        return {quota: _read_used(document, quota) for quota in DAILY_QUOTAS}
+
+    def _get_counter(self, uid: UserId, quota: DailyQuota, now: datetime) -> _Counter:
+        key = (uid, quota, _find_day(now))
+        counter = self._counters.setdefault(key, _Counter())
+        self._counters.move_to_end(key)
+        if len(self._counters) > MAX_COUNTERS:
+            self._counters.popitem(last=False)
+        return counter
+
+    async def _reserve(
+        self, uid: UserId, quota: DailyQuota, counter: _Counter, amount: int, now: datetime
+    ) -> None:
+        """Take at least what `amount` lacks from the store."""
+        path = _document_path(uid, now)
+        for _ in range(MAX_ATTEMPTS):
+            document = await self._documents.get(path)
+            self._check_counted_afterwards(quota, document, now)
+            used = _read_used(document, quota)
+            missing = amount - counter.reserved
+            free = self._require_free(quota, used, missing, now)
+            size = max(missing, _choose_size(counter, free, now))
+            write = (
+                Update(path, {quota: used + size}, version=document.version)
+                if document
+                else Create(path, _build_fields(quota, size, now))
+            )
+            try:
+                await self._documents.write(write)
+            except PreconditionFailed:
+                continue
+            counter.reserved += size
+            counter.last_size, counter.refilled_at = size, now
+            return
+        raise Unavailable("The use of a quota could not be counted")
+
+    def _check_counted_afterwards(
+        self, quota: DailyQuota, document: Document | None, now: datetime
+    ) -> None:
+        """Refuse a turn where no tokens are left: how many it takes shows only at its end."""
+        if quota == "turns":
+            self._require_free("tokens", _read_used(document, "tokens"), 1, now)
+
+    def _require_free(self, quota: DailyQuota, used: int, amount: int, now: datetime) -> int | None:
+        """Return what is free, None without a limit. Raises QuotaExceeded for less than `amount`."""
+        limit = self.limits.get(quota)
+        if limit is None:
+            return None
+        if used + amount > limit:
+            raise build_refusal(quota, limit, now)
+        return limit - used
+
+    async def _add(self, uid: UserId, quota: DailyQuota, amount: int, now: datetime) -> None:
+        path = _document_path(uid, now)
+        try:
+            await self._documents.write(Update(path, {quota: Increment(amount)}))
+        except PreconditionFailed:
+            await self._create(path, quota, amount, now)
+
+    async def _create(self, path: str, quota: DailyQuota, amount: int, now: datetime) -> None:
+        try:
+            await self._documents.write(Create(path, _build_fields(quota, max(amount, 0), now)))
+        except PreconditionFailed:  # another process was the day's first
+            await self._documents.write(Update(path, {quota: Increment(amount)}))
+
+
+def _choose_size(counter: _Counter, free: int | None, now: datetime) -> int:
+    """Double the reservation during a burst; near the limit, reserve no more than is needed."""
+    if counter.refilled_at is None or now - counter.refilled_at > BURST:
+        return 0
+    size = 2 * counter.last_size
+    return size if free is None else min(size, free // MAX_RESERVED_SHARE)
+
+
+def _read_used(document: Document | None, quota: DailyQuota) -> int:
+    return int(document.fields.get(quota, 0)) if document else 0
+
+
+def _build_fields(quota: DailyQuota, used: int, now: datetime) -> dict[str, object]:
+    return {quota: used, "expires_at": now + USAGE_TTL}
+
+
+def _document_path(uid: UserId, now: datetime) -> str:
+    return f"users/{uid}/usage/{_find_day(now).isoformat()}"
+
+
+def _find_day(now: datetime) -> date:
+    return now.astimezone(UTC).date()

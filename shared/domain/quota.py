@@ -1,0 +1,67 @@
+"""Quotas: how much a user may use in a day of UTC, and what counts as used."""
+
+from collections.abc import Mapping
+from dataclasses import field
+from datetime import UTC, date, datetime, time, timedelta
+from typing import Literal, get_args
+
+from shared.domain.errors import QuotaExceeded
+from shared.domain.value import value
+
+DailyQuota = Literal["turns", "tokens", "ingested_bytes", "outbound_calls", "followers"]
+"""`tokens` are those of the models that answer; `followers` are connections that follow an answer."""
+QuotaName = DailyQuota | Literal["stored_bytes"]
+DAILY_QUOTAS: tuple[DailyQuota, ...] = get_args(DailyQuota)
+
+EMBEDDED_LIMITS: Mapping[QuotaName, int] = {
+    "turns": 20_000,
+    "tokens": 2_000_000_000,
+    "ingested_bytes": 2_147_483_648,
+    "outbound_calls": 50_000,
+    "followers": 50_000,
+    "stored_bytes": 107_374_182_400,
+}
+CLOUD_LIMITS: Mapping[QuotaName, int] = {
+    "turns": 500,
+    "tokens": 10_000_000,
+    "ingested_bytes": 209_715_200,
+    "outbound_calls": 1_000,
+    "followers": 2_000,
+    "stored_bytes": 5_368_709_120,
+}
+
+_NOUNS: Mapping[QuotaName, str] = {
+    "turns": "questions",
+    "tokens": "tokens of the language model",
+    "ingested_bytes": "bytes of new recordings",
+    "outbound_calls": "calls to apps and services",
+    "followers": "connections that follow answers",
+    "stored_bytes": "bytes of recordings",
+}
+
+
+@value
+class Usage:
+    """A user's usage of one day, and the bytes of recordings they have stored in all."""
+
+    day: date
+    used: Mapping[DailyQuota, int] = field(default_factory=dict)
+    stored_bytes: int = 0
+
+
+def find_day_end(now: datetime) -> datetime:
+    """Return the next midnight of UTC, when daily quotas begin anew."""
+    tomorrow = now.astimezone(UTC).date() + timedelta(days=1)
+    return datetime.combine(tomorrow, time(), UTC)
+
+
+def build_refusal(quota: DailyQuota, limit: int, now: datetime) -> QuotaExceeded:
+    """Say which quota is used up and when it begins anew."""
+    resets_at = find_day_end(now)
+    return QuotaExceeded(
+        f"You used up today's {limit:,} {_NOUNS[quota]}. It continues at {resets_at:%H:%M} UTC.",
+        policy=quota.replace("_", "-"),
+        limit=limit,
+        resets_at=resets_at,
+        retry_after_s=-((now - resets_at) // timedelta(seconds=1)),
+    )

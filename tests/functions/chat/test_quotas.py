@@ -1,0 +1,246 @@
+"""Quotas of a turn: slots that no process exceeds, and the turns and tokens of a day (S5, P25)."""
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from functions.chat.deps import ChatDeps
+from functions.chat.turn.answer_turn import build_run
+from functions.chat.turn.prepare_turn import PreparedTurn, prepare_turn
+from shared.adapters.embedded.sqlite_database import SqliteDatabase
+from shared.data.turn_slots import MAX_CONCURRENT_TURNS
+from shared.domain.errors import QuotaExceeded
+from shared.domain.model import ModelCallFinished, TextDelta, Usage
+from shared.domain.quota import QuotaName
+from shared.domain.run import LEASE_TTL
+from shared.ports import Documents
+from tests.fakes import ScriptedModel, script_answer
+from tests.fixtures.chat import ADA, EVE, ChatFixture, build_chat_fixture
+from tests.functions.chat.test_message_routes import ask, open_chat
+
+UI_PROTOCOL = {"protocol": "ui-message-stream"}
+HELLO = {"text": "Hello"}
+
+
+@pytest.fixture(autouse=True)
+def forbid_blocking_calls() -> None:
+    """Allow the emulator's client to connect in the event loop."""
+    return
+
+
+@pytest.fixture
+def any_world(database: SqliteDatabase, any_documents: Documents) -> ChatFixture:
+    return build_chat_fixture(database, any_documents)
+
+
+def open_instance(
+    world: ChatFixture, name: str, *, quotas: Mapping[QuotaName, int] | None = None
+) -> ChatDeps:
+    """Build the dependencies of another process over the same store."""
+    numbers = iter(range(1_000_000))
+    deps = world.deps() if quotas is None else world.deps(quotas=quotas)
+    return replace(deps, new_id=lambda: f"{name}{next(numbers)}")
+
+
+async def prepare_many(*instances: ChatDeps, count: int) -> tuple[list[PreparedTurn], list[Any]]:
+    """Ask `count` questions at once, spread over instances; return the turns and the refusals."""
+    results = await asyncio.gather(
+        *(prepare_turn(instances[n % len(instances)], ADA, "Hello", None) for n in range(count)),
+        return_exceptions=True,
+    )
+    turns = [result for result in results if isinstance(result, PreparedTurn)]
+    return turns, [result for result in results if not isinstance(result, PreparedTurn)]
+
+
+async def test_of_sixty_questions_at_once_exactly_ten_run_over_two_instances_s5(
+    any_world: ChatFixture,
+) -> None:
+    quotas: dict[QuotaName, int] = {"turns": 100}
+    instances = [open_instance(any_world, name, quotas=quotas) for name in "ab"]
+
+    turns, refusals = await prepare_many(*instances, count=60)
+
+    assert len(turns) == MAX_CONCURRENT_TURNS
+    assert {type(refusal) for refusal in refusals} == {QuotaExceeded}
+    usage = await instances[0].quotas.load_usage(ADA, any_world.clock.now())
+    assert usage["turns"] == MAX_CONCURRENT_TURNS
+
+
+async def test_of_sixty_questions_at_once_the_days_turns_run_over_two_instances_s5(
+    any_world: ChatFixture,
+) -> None:
+    quotas: dict[QuotaName, int] = {"turns": 7}
+    instances = [open_instance(any_world, name, quotas=quotas) for name in "ab"]
+    started: list[PreparedTurn] = []
+
+    while turns := (await prepare_many(*instances, count=20))[0]:
+        started += turns
+        for turn in turns:
+            await turn.slot.release()
+
+    assert len(started) == 7
+
+
+async def test_a_slot_is_free_once_its_turn_has_ended_s5(world: ChatFixture) -> None:
+    script = script_answer("Hi")
+    with ScriptedModel(*[script] * 12) as model:
+        deps = world.deps(model)
+        for _ in range(12):
+            await ask(deps, HELLO)
+
+    assert await deps.stores.turn_slots.list_all(ADA) == [None] * MAX_CONCURRENT_TURNS
+
+
+async def test_the_slot_of_a_killed_process_is_free_when_its_lease_lapses_s5(
+    world: ChatFixture,
+) -> None:
+    dying = open_instance(world, "a")
+    turns, _ = await prepare_many(dying, count=10)
+    for turn in turns:
+        await dying.stores.runs.begin(ADA, build_run(dying, turn), turn.session, turn.question)
+    survivor = open_instance(world, "b")
+
+    with pytest.raises(QuotaExceeded):
+        await prepare_turn(survivor, ADA, "Hello", None)
+    world.clock.advance(seconds=LEASE_TTL.total_seconds())
+    again, _ = await prepare_many(survivor, count=20)
+
+    assert len(again) == MAX_CONCURRENT_TURNS
+
+
+async def test_the_slot_of_a_turn_that_never_began_is_free_after_a_minute_s5(
+    world: ChatFixture,
+) -> None:
+    await prepare_many(open_instance(world, "a"), count=10)
+    world.clock.advance(minutes=1)
+
+    turns, _ = await prepare_many(open_instance(world, "b"), count=20)
+
+    assert len(turns) == MAX_CONCURRENT_TURNS
+
+
+async def test_a_question_that_is_refused_takes_no_slot_and_no_turn_s5(world: ChatFixture) -> None:
+    deps = world.deps()
+    async with open_chat(deps) as http:
+        refusal = await http.post(
+            "/v2/messages", json=HELLO, params={**UI_PROTOCOL, "chat_session_id": "NOPE"}
+        )
+
+    usage = await deps.quotas.load_usage(ADA, world.clock.now())
+    assert (refusal.status_code, usage["turns"]) == (404, 0)
+    assert await deps.stores.turn_slots.list_all(ADA) == [None] * MAX_CONCURRENT_TURNS
+
+
+async def test_a_repeat_of_a_running_question_is_replayed_at_the_limit_s5(
+    world: ChatFixture,
+) -> None:
+    headers = {"Idempotency-Key": "k1"}
+    with ScriptedModel(script_answer("Hi")) as model:
+        deps = world.deps(model)
+        async with open_chat(deps) as http:
+            first = await http.post("/v2/messages", json=HELLO, headers=headers)
+            await prepare_many(open_instance(world, "b"), count=10)
+            repeat = await http.post("/v2/messages", json=HELLO, headers=headers)
+
+    assert repeat.content == first.content
+
+
+@asynccontextmanager
+async def fill_slots(world: ChatFixture) -> AsyncIterator[None]:
+    turns, _ = await prepare_many(open_instance(world, "busy"), count=10)
+    yield
+    for turn in turns:
+        await turn.slot.release()
+
+
+async def test_a_client_of_the_new_protocol_is_answered_429_with_limit_headers_s5(
+    world: ChatFixture,
+) -> None:
+    world.clock.advance(hours=11)
+    with ScriptedModel(script_answer("Hi")) as model:
+        deps = world.deps(model, quotas={"turns": 1})
+        async with open_chat(deps) as http:
+            await http.post("/v2/messages", json=HELLO, params=UI_PROTOCOL)
+            refusal = await http.post("/v2/messages", json=HELLO, params=UI_PROTOCOL)
+
+    assert refusal.status_code == 429
+    assert refusal.headers["content-type"] == "application/problem+json"
+    assert refusal.headers["retry-after"] == "3600"
+    assert refusal.headers["ratelimit-policy"] == '"turns";q=1;w=86400'
+    assert refusal.headers["ratelimit"] == '"turns";r=0;t=3600'
+    problem = refusal.json()
+    assert problem["type"].endswith("#quota-exceeded")
+    assert problem["violated-policies"] == ["turns"]
+    assert problem["detail"] == "You used up today's 1 questions. It continues at 00:00 UTC."
+
+
+async def test_the_concurrency_limit_is_answered_in_both_protocols_p34(world: ChatFixture) -> None:
+    deps = open_instance(world, "c")
+    async with fill_slots(world), open_chat(deps) as http:
+        refusal = await http.post("/v2/messages", json=HELLO, params=UI_PROTOCOL)
+        in_chat = await http.post("/v2/messages", json=HELLO)
+
+    text = "I am already working on 10 of your questions."
+    assert (refusal.status_code, refusal.headers["retry-after"]) == (429, "5")
+    assert refusal.headers["ratelimit"] == '"concurrent-turns";r=0;t=5'
+    assert in_chat.status_code == 200
+    assert in_chat.content.startswith(f"data: {text}".encode())
+
+
+async def test_other_users_are_not_affected_by_a_limit_p34(world: ChatFixture) -> None:
+    with ScriptedModel(script_answer("Hi")) as model:
+        async with fill_slots(world), open_chat(world.deps(model), EVE) as http:
+            answer = await http.post("/v2/messages", json=HELLO)
+
+    assert answer.content.startswith(b"data: Hi")
+
+
+async def test_in_the_old_protocol_a_quota_answer_is_stored_and_says_when_it_continues_p25(
+    world: ChatFixture,
+) -> None:
+    with ScriptedModel(script_answer("Hi")) as model:
+        deps = world.deps(model, quotas={"turns": 1})
+        await deps.stores.profiles.change(ADA, time_zone="Europe/Berlin")
+        await ask(deps, HELLO)
+        world.clock.advance(seconds=1)
+        response, screen = await ask(deps, {"text": "And now?"})
+        async with open_chat(deps) as http:
+            listed = (await http.get("/v2/messages")).json()
+
+    answer = (
+        "You used up today's 1 questions. It continues at 00:00 UTC. "
+        "For you that is 01:00 on 2026-03-03 (Europe/Berlin)."
+    )
+    assert (response.status_code, screen.text, screen.failed) == (200, answer, False)
+    assert [message["text"] for message in listed] == [answer, "And now?", "Hi", "Hello"]
+    assert screen.done is not None
+    assert screen.done["id"] == listed[0]["id"]
+    assert screen.done["metadata"] == {"outcome": "refused", "quota": "turns"}
+
+
+async def test_a_turn_is_refused_when_the_days_tokens_are_used_s5(world: ChatFixture) -> None:
+    usage = Usage(input_tokens=900, cached_tokens=100, output_tokens=200)
+    finish = ModelCallFinished(reason="stop", model="scripted", usage=usage)
+    with ScriptedModel([TextDelta("Hi"), finish]) as model:
+        deps = world.deps(model, quotas={"tokens": 1_000})
+        await ask(deps, HELLO)
+        world.clock.advance(seconds=3)
+        _, screen = await ask(deps, HELLO)
+
+    used = await deps.quotas.load_usage(ADA, world.clock.now())
+    assert used["tokens"] == 1_100
+    assert "today's 1,000 tokens" in screen.text
+
+
+async def test_quotas_begin_anew_with_the_day_s5(world: ChatFixture) -> None:
+    with ScriptedModel(script_answer("Hi"), script_answer("Hi again")) as model:
+        deps = world.deps(model, quotas={"turns": 1})
+        await ask(deps, HELLO)
+        world.clock.advance(hours=12)
+        _, screen = await ask(deps, HELLO)
+
+    assert screen.text == "Hi again"
