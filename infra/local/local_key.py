@@ -70,6 +70,5 @@ class LocalKeyCheck:
             self._limiter.check(address, self._clock.now())
         if not hmac.compare_digest(given.encode(), self._key.secret.encode()):
             raise NotAuthenticated(
-                f"The local key is missing or wrong. Send it in the header {HEADER}: "
-                f"it is {self._key.place}."
+                f"The local key is missing or wrong. Send {self._key.place} in the header {HEADER}."
             )

@@ -52,7 +52,9 @@ def test_another_local_user_gets_no_token_but_a_sentence_s9(tmp_path: Path) -> N
             401,
             {"type", "title", "status", "detail"},
         )
-        assert refusal.json()["detail"].endswith(f"it is the content of {file}.")
+        assert refusal.json()["detail"].endswith(
+            f"Send the content of {file} in the header X-Local-Key."
+        )
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     assert accepted.json().keys() == accepted_later.json().keys() == {"token"}
     assert greeting.startswith(f"keepsake: {product.origin}/#key={key} · ")
@@ -99,7 +101,7 @@ def test_with_a_password_nothing_else_signs_in_and_nothing_prints_it_s9(tmp_path
         output = (tmp_path / "product.log").read_text()
 
     assert [answer.status_code for answer in answers] == [401, 401, 200]
-    assert "it is the LOCAL_PASSWORD with which" in answers[0].json()["detail"]
+    assert "Send the LOCAL_PASSWORD with which" in answers[0].json()["detail"]
     assert PASSWORD not in output
     assert LOCAL_KEY not in output
 

@@ -5,7 +5,8 @@ from urllib.parse import quote
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.local_key import LOCAL_KEY
+from tests.local_key import KEY_HEADER, LOCAL_KEY
+from tests.web.app_server import AppServer
 from tests.web.console import Console
 
 pytestmark = pytest.mark.browser
@@ -83,3 +84,21 @@ def test_signing_out_forgets_the_key_s9(console: Console) -> None:
 
     expect(console.page.get_by_label("Local key")).to_be_visible()
     assert console.page.evaluate("[...Object.values(sessionStorage)].join()") == ""
+
+
+@pytest.mark.parametrize("headers", [{}, KEY_HEADER], ids=["without the key", "with the key"])
+def test_a_page_of_another_origin_reads_no_token_s9(
+    console: Console, app_server: AppServer, headers: dict[str, str]
+) -> None:
+    """Even a page that knows the key: the browser lets none of its requests read an answer."""
+    console.page.goto(f"{app_server.url}/")
+
+    outcome = console.page.evaluate(
+        """async ([url, headers]) => {
+          const options = { method: "POST", headers, body: '{"uid":"alice"}' };
+          return fetch(url, options).then((answer) => answer.text(), (error) => error.name);
+        }""",
+        [f"{console.origin}/local/token", headers],
+    )
+
+    assert outcome == "TypeError"

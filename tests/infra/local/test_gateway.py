@@ -29,7 +29,7 @@ def build_client(
     identity: LocalIdentity, clock: FixedClock, *, is_password: bool = False
 ) -> httpx.AsyncClient:
     """Build a client of a gateway, which knows its key."""
-    key = LocalKey(secret=LOCAL_KEY, place="in the drawer", is_password=is_password)
+    key = LocalKey(secret=LOCAL_KEY, place="the note in the drawer", is_password=is_password)
     app = build_public_app([], identity, LocalKeyCheck(key, clock), hosts=["127.0.0.1", "[::1]"])
     transport = httpx.ASGITransport(app)
     return httpx.AsyncClient(
@@ -64,7 +64,7 @@ async def test_without_the_key_there_is_no_token_but_a_sentence_s9(http, key):
     answer = await http.post(TOKEN, json={"uid": "alice"}, headers=headers)
 
     assert (answer.status_code, answer.headers["content-type"]) == (401, "application/problem+json")
-    assert "X-Local-Key: it is in the drawer" in answer.json()["detail"]
+    assert "Send the note in the drawer in the header X-Local-Key." in answer.json()["detail"]
 
 
 async def test_the_body_of_a_request_without_the_key_is_not_read_s9(http):
