@@ -1,8 +1,9 @@
 """Erasure at the started product: no file of the data folder keeps a word or an id of its owner."""
 
 import json
+import sqlite3
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any
 
@@ -17,11 +18,13 @@ from tests.e2e.product import (
     add_conversation,
     ask,
     build_conversation_body,
+    build_model_environment,
     post_notification,
     run_product,
 )
 from tests.e2e.waiting import wait_until
 from tests.servers import run_server
+from tests.servers.openai import Script, scripted_openai
 
 UID = "zaphod-4711-beeblebrox"
 ERASURE = "/v1/users/delete-account"
@@ -168,3 +171,34 @@ def test_a_killed_erasure_is_completed_by_the_next_start_s6(tmp_path: Path) -> N
         with httpx.Client(base_url=url, headers=headers) as client:
             wait_for_erasure(client)
         assert find_traces(tmp_path / "data", UID, "heliotrope") == []
+
+
+def test_work_under_way_writes_nothing_after_an_erasure_s6(tmp_path: Path) -> None:
+    """An answer streams, and conversations wait for the model, while their owner is erased."""
+    slow_script = Script(text='{"heliotrope": 1}', first_token_ms=6_000)
+    with (
+        scripted_openai(slow_script) as model,
+        run_product(tmp_path, **build_model_environment(model.url)) as product,
+        product.client(UID) as zaphod,
+    ):
+        for n in range(3):
+            body = build_conversation_body(f"talk-{n}", *["The heliotrope sails."] * 60)
+            zaphod.post("/v1/conversations", json=body).raise_for_status()
+        model.play(Script(text="heliotrope " * 9, endless=True, token_ms=5))
+        question = {"text": "Where does the heliotrope sail?"}
+        with zaphod.stream("POST", "/v2/messages", json=question) as answer:
+            next(frame for frame in answer.iter_raw() if b"heliotrope" in frame)
+            wait_until(lambda: True if len(model.requests) > 3 else None)
+            zaphod.delete(ERASURE).raise_for_status()
+            wait_for_erasure(zaphod)
+            assert find_traces(tmp_path / "data", UID, "heliotrope") == []
+        assert all(request.ended.wait(20) for request in model.requests)
+        wait_until(lambda: None if count_jobs(tmp_path / "data") else True)
+        assert find_traces(tmp_path / "data", UID, "heliotrope") == []
+
+
+def count_jobs(folder: Path) -> int:
+    """Count what is due and not done: the sweep comes later."""
+    with closing(sqlite3.connect(folder / "keepsake.db")) as database:
+        sql = "SELECT count(*) FROM jobs WHERE ended IS NULL AND due < unixepoch() + 60"
+        return int(database.execute(sql).fetchone()[0])
