@@ -29,14 +29,11 @@ resource "google_service_account" "function" {
   display_name = "Runs ${each.key}"
 }
 
-resource "google_project_iam_member" "function" {
-  for_each = {
-    for pair in setproduct(keys(local.functions), ["datastore.user", "pubsub.publisher", "cloudtasks.enqueuer"]) :
-    join(" ", pair) => { function = pair[0], role = pair[1] }
-  }
-  project = var.project
-  role    = "roles/${each.value.role}"
-  member  = google_service_account.function[each.value.function].member
+resource "google_project_iam_member" "reads_documents" {
+  for_each = local.functions
+  project  = var.project
+  role     = "roles/datastore.user"
+  member   = google_service_account.function[each.key].member
 }
 
 resource "google_project_iam_member" "sends_pushes" {
@@ -85,9 +82,8 @@ resource "google_cloudfunctions2_function" "function" {
     timeout_seconds                  = 540
     max_instance_count               = var.max_instances
     max_instance_request_concurrency = 40
-    # Streams come through the load balancer alone; Hosting and our own callers come directly.
-    ingress_settings               = try(each.value.streaming, false) ? "ALLOW_INTERNAL_AND_GCLB" : "ALLOW_ALL"
-    all_traffic_on_latest_revision = true
+    ingress_settings                 = local.ingress[each.key]
+    all_traffic_on_latest_revision   = true
 
     environment_variables = merge(local.accounts[each.key], {
       KEEPSAKE_WORLD       = "cloud"
@@ -101,10 +97,10 @@ resource "google_cloudfunctions2_function" "function" {
       CORS_ORIGINS         = var.console_origin
       # Eventarc asks for a token for the service's URL and cannot be told another audience.
       SERVICE_AUDIENCES = join(",", [for name in values(local.routes.triggers) : "${name}=${local.urls[name]}"])
-      # A task calls one of our internal functions at its URL, as the caller.
-      TASKS_QUEUE           = contains(["on_conversation_processed", "deliver_webhook"], each.key) ? google_cloud_tasks_queue.webhooks.id : google_cloud_tasks_queue.tasks.id
-      TASKS_SERVICE_ACCOUNT = google_service_account.caller.email
-      FUNCTION_URLS         = join(",", [for name in keys(local.internal) : "${name}=${local.urls[name]}"])
+      # A task calls an internal function at its URL, as the account of this call.
+      TASKS_QUEUE   = local.queues[local.queue_names[each.key]].id
+      TASK_ACCOUNTS = join(",", [for name, account in local.task_accounts[each.key] : "${name}=${google_service_account.call[account].email}"])
+      FUNCTION_URLS = join(",", [for name in keys(local.task_accounts[each.key]) : "${name}=${local.urls[name]}"])
     })
 
     dynamic "secret_environment_variables" {
@@ -122,13 +118,21 @@ resource "google_cloudfunctions2_function" "function" {
 }
 
 # What the functions API cannot say of the service behind a function: a chat's run may outlive its
-# connection and needs its CPU until it is stored; an internal function is called by its name.
-resource "terraform_data" "service" {
-  for_each = {
-    for name, function in local.functions : name => (
-      function.access == "internal" ? "--add-custom-audiences=${name}" : "--no-cpu-throttling"
-    ) if function.access == "internal" || try(function.streaming, false)
+# connection and needs its CPU until it is stored; an internal function is called by its name; who
+# calls one goes through our network.
+locals {
+  network_flags = "--network=${google_compute_network.internal.name} --subnet=${google_compute_subnetwork.internal.name} --vpc-egress=private-ranges-only"
+  service_flags = {
+    for name, function in local.functions : name => join(" ", compact([
+      function.access == "internal" ? "--add-custom-audiences=${name}" : "",
+      try(function.streaming, false) ? "--no-cpu-throttling" : "",
+      contains(local.direct_callers, name) ? local.network_flags : "",
+    ]))
   }
+}
+
+resource "terraform_data" "service" {
+  for_each         = { for name, flags in local.service_flags : name => flags if flags != "" }
   triggers_replace = [google_cloudfunctions2_function.function[each.key].update_time]
 
   provisioner "local-exec" {
@@ -143,33 +147,4 @@ resource "google_cloud_run_service_iam_member" "public" {
   service  = google_cloudfunctions2_function.function[each.key].name
   role     = "roles/run.invoker"
   member   = "allUsers"
-}
-
-resource "google_service_account" "caller" {
-  account_id   = "caller"
-  display_name = "Calls internal functions for Pub/Sub, Cloud Tasks and Eventarc"
-}
-
-resource "google_cloud_run_service_iam_member" "internal" {
-  for_each = local.internal
-  location = var.region
-  service  = google_cloudfunctions2_function.function[each.key].name
-  role     = "roles/run.invoker"
-  member   = google_service_account.caller.member
-}
-
-resource "google_cloud_run_service_iam_member" "calls_tool_proxy" {
-  for_each = toset(["chat", "erase_account"])
-  location = var.region
-  service  = google_cloudfunctions2_function.function["tool_proxy"].name
-  role     = "roles/run.invoker"
-  member   = google_service_account.function[each.key].member
-}
-
-# A function names the caller's account in the tasks that it creates.
-resource "google_service_account_iam_member" "creates_tasks_as_caller" {
-  for_each           = local.functions
-  service_account_id = google_service_account.caller.name
-  role               = "roles/iam.serviceAccountUser"
-  member             = google_service_account.function[each.key].member
 }

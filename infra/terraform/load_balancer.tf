@@ -32,9 +32,18 @@ locals {
   ])
 }
 
+# A map needs a default service. No request reaches it: an unknown host or path is answered 404 here.
 resource "google_compute_url_map" "api" {
   name            = "keepsake"
   default_service = google_compute_backend_service.function["chat"].id
+  default_route_action {
+    fault_injection_policy {
+      abort {
+        http_status = 404
+        percentage  = 100
+      }
+    }
+  }
 
   host_rule {
     hosts        = [var.domain]
@@ -44,6 +53,14 @@ resource "google_compute_url_map" "api" {
   path_matcher {
     name            = "routes"
     default_service = google_compute_backend_service.function["chat"].id
+    default_route_action {
+      fault_injection_policy {
+        abort {
+          http_status = 404
+          percentage  = 100
+        }
+      }
+    }
 
     dynamic "route_rules" {
       for_each = local.templates

@@ -22,7 +22,6 @@ provider "google" {
 data "google_project" "this" {}
 
 locals {
-  routes    = jsondecode(file("${path.module}/../routes.json"))
   functions = local.routes.functions
   public    = { for name, function in local.functions : name => function if function.access == "public" }
   internal  = { for name, function in local.functions : name => function if function.access == "internal" }
@@ -36,7 +35,7 @@ locals {
 
 resource "google_project_service" "used" {
   for_each = toset([
-    "artifactregistry", "cloudbuild", "cloudfunctions", "cloudkms", "cloudtasks", "compute", "eventarc",
+    "artifactregistry", "cloudbuild", "cloudfunctions", "cloudkms", "cloudtasks", "compute", "dns", "eventarc",
     "fcm", "firestore", "iam", "pubsub", "run", "secretmanager", "storage",
   ])
   service            = "${each.key}.googleapis.com"

@@ -4,6 +4,10 @@ locals {
   subscriptions = merge([
     for topic, names in local.routes.topics : { for name in names : "${topic}.${name}" => { topic = topic, function = name } }
   ]...)
+  queues = {
+    tasks    = google_cloud_tasks_queue.tasks
+    webhooks = google_cloud_tasks_queue.webhooks
+  }
   pubsub_agent = "serviceAccount:service-${data.google_project.this.number}@gcp-sa-pubsub.iam.gserviceaccount.com"
 }
 
@@ -26,7 +30,7 @@ resource "google_pubsub_subscription" "dead_letters" {
   push_config {
     push_endpoint = local.urls[local.routes.dead_letters]
     oidc_token {
-      service_account_email = google_service_account.caller.email
+      service_account_email = google_service_account.call[local.delivery_accounts["dead_letters.${local.routes.dead_letters}"]].email
       audience              = local.routes.dead_letters
     }
   }
@@ -49,7 +53,7 @@ resource "google_pubsub_subscription" "event" {
   push_config {
     push_endpoint = local.urls[each.value.function]
     oidc_token {
-      service_account_email = google_service_account.caller.email
+      service_account_email = google_service_account.call[local.delivery_accounts[each.key]].email
       audience              = each.value.function
     }
   }
@@ -91,7 +95,6 @@ resource "google_cloud_tasks_queue" "tasks" {
   depends_on = [google_project_service.used]
 }
 
-# Deliveries to apps have a queue of their own: a slow server of theirs holds up none of our tasks.
 resource "google_cloud_tasks_queue" "webhooks" {
   name     = "keepsake-webhooks"
   location = var.region
@@ -110,7 +113,7 @@ resource "google_eventarc_trigger" "document" {
   for_each                = local.routes.triggers
   name                    = local.services[each.value]
   location                = var.firestore_location
-  service_account         = google_service_account.caller.email
+  service_account         = google_service_account.call[local.delivery_accounts["${each.key}.${each.value}"]].email
   event_data_content_type = "application/protobuf"
 
   matching_criteria {
@@ -136,7 +139,8 @@ resource "google_eventarc_trigger" "document" {
 }
 
 resource "google_project_iam_member" "receives_events" {
-  project = var.project
-  role    = "roles/eventarc.eventReceiver"
-  member  = google_service_account.caller.member
+  for_each = local.routes.triggers
+  project  = var.project
+  role     = "roles/eventarc.eventReceiver"
+  member   = google_service_account.call[local.delivery_accounts["${each.key}.${each.value}"]].member
 }

@@ -7,3 +7,8 @@ output "function_urls" {
   description = "The URL of each function's own service."
   value       = local.urls
 }
+
+output "task_accounts" {
+  description = "TASK_ACCOUNTS for `make dead-letters REPLAY=…`, which an operator runs with the right to act as them."
+  value       = join(",", [for account, call in local.task_calls : "${call.function}=${google_service_account.call[account].email}"])
+}

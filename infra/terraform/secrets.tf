@@ -4,8 +4,11 @@ locals {
   secrets = merge(local.account_secrets, {
     OPENAI_API_KEY     = ["after_turn", "chat", "integrations", "library", "mcp", "process_conversation"]
     OPENROUTER_API_KEY = ["chat"]
-    PSEUDONYM_KEY      = keys(local.functions)
-    PINECONE_API_KEY   = ["chat", "integrations", "library", "mcp", "process_conversation"]
+    # Each signs for which user one function calls the tool proxy.
+    TOOL_CALL_KEYS   = ["chat", "tool_proxy"]
+    DISCONNECT_KEYS  = ["erase_account", "tool_proxy"]
+    PSEUDONYM_KEY    = keys(local.functions)
+    PINECONE_API_KEY = ["chat", "integrations", "library", "mcp", "process_conversation"]
   })
 }
 

@@ -1,0 +1,37 @@
+# Which function calls which, read from ../routes.json: plain values, which tests evaluate.
+
+locals {
+  routes = jsondecode(file("${path.module}/../routes.json"))
+  # A direct call is made as the caller; what the platform delivers, as an account of its own.
+  calls           = { for call in local.routes.calls : call.account => call }
+  delivered_calls = { for account, call in local.calls : account => call if call.via != "request" }
+  task_calls      = { for account, call in local.calls : account => call if call.via == "task" }
+  direct_callers  = toset([for call in local.routes.calls : call.caller if call.via == "request"])
+  # The account of a subscription or a trigger, by `<topic or document>.<function>`.
+  delivery_accounts = {
+    for account, call in local.delivered_calls :
+    "${call.caller}.${call.function}" => account if call.via != "task"
+  }
+  task_creators = toset([for call in local.task_calls : call.caller])
+  # Deliveries to apps have a queue of their own: a slow server of theirs holds up none of our tasks.
+  webhook_functions = ["on_conversation_processed", "deliver_webhook"]
+  queue_names = {
+    for name, _ in local.routes.functions :
+    name => contains(local.webhook_functions, name) ? "webhooks" : "tasks"
+  }
+  # Function → { function that its tasks call → account }.
+  task_accounts = {
+    for name, _ in local.routes.functions :
+    name => { for account, call in local.task_calls : call.function => account if call.caller == name }
+  }
+  publishers = merge([
+    for topic, names in local.routes.publishers : { for name in names : "${topic}.${name}" => { topic = topic, function = name } }
+  ]...)
+  # Hosting comes from outside to functions that do not stream, the load balancer to those that do.
+  ingress = {
+    for name, function in local.routes.functions : name => (
+      function.access == "internal" ? "ALLOW_INTERNAL_ONLY" :
+      try(function.streaming, false) ? "ALLOW_INTERNAL_AND_GCLB" : "ALLOW_ALL"
+    )
+  }
+}
