@@ -32,7 +32,7 @@ async def call_tool(
         app, is_first = await _authorize_call(deps, uid, app_id)
         tool = _require_tool(app, name)
         provided_arguments = _drop_nulls(tool, arguments)
-        if violation := validate_arguments(tool.parameters, provided_arguments):
+        if violation := await validate_arguments(tool.parameters, provided_arguments):
             raise ToolRefused(f"The arguments of {name!r} do not fit: {violation}")
         call = OutgoingCall(
             uid=uid, app=app, tool=tool, call_id=call_id or deps.new_id(), is_first=is_first

@@ -4,6 +4,7 @@ import json
 from collections.abc import Mapping
 from typing import Any, cast
 
+from functions.tool_proxy.json_schema import TooManySteps, find_schema_violation
 from shared.security.visible_text import strip_invisible
 
 _MAX_SCHEMA_BYTES = 16_384
@@ -107,7 +108,7 @@ class _Inliner:
         return {
             name: self.inline(value, depth=depth + 1)
             for name, value in node.items()
-            if name not in skipped_names
+            if name not in skipped_names and not _names_dialect(name, value)
         }
 
     def _resolve(self, reference: str) -> Mapping[str, Any]:
@@ -122,6 +123,11 @@ class _Inliner:
         return node
 
 
+def _names_dialect(name: str, value: Any) -> bool:
+    """Tell whether a keyword would have a part of the schema read by the rules of another one."""
+    return name in ("$schema", "$id") and isinstance(value, str)
+
+
 def _count_chars(node: Any) -> int:
     """Count a node's own characters and its place in memory, without its parts."""
     if isinstance(node, dict):
@@ -130,8 +136,6 @@ def _count_chars(node: Any) -> int:
 
 
 def _check_schema(schema: Mapping[str, Any]) -> None:
-    from jsonschema import Draft202012Validator, SchemaError
-
     if len(json.dumps(schema, ensure_ascii=False).encode()) > _MAX_SCHEMA_BYTES:
         raise InvalidTool(f"`parameters` is over {_MAX_SCHEMA_BYTES} bytes")
     if forbidden_keyword := next(
@@ -139,9 +143,11 @@ def _check_schema(schema: Mapping[str, Any]) -> None:
     ):
         raise InvalidTool(f"`parameters` uses {forbidden_keyword}")
     try:
-        Draft202012Validator.check_schema(schema)
-    except SchemaError as error:
-        raise InvalidTool(f"`parameters` is not a JSON Schema: {error.message}") from error
+        violation = find_schema_violation(schema)
+    except TooManySteps as error:
+        raise InvalidTool("`parameters` takes too long to check") from error
+    if violation is not None:
+        raise InvalidTool(f"`parameters` is not a JSON Schema: {violation.message}")
 
 
 def _contains_keyword(node: Any, keyword: str) -> bool:
