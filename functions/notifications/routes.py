@@ -22,10 +22,9 @@ from functions.notifications.schemas import (
     ReceiptQuery,
 )
 from shared import telemetry
-from shared.data.app_access import authenticate_app, parse_api_key
-from shared.domain.app import App
+from shared.data.app_access import AppCaller, authenticate_app, parse_api_key
 from shared.domain.errors import NotFound, TooMany
-from shared.domain.ids import AppId, UserId
+from shared.domain.ids import AppId
 from shared.domain.notification import NotificationId
 from shared.domain.operation import Operation
 from shared.edge.idempotency import IdempotencyKeyHeader, run_idempotent
@@ -94,28 +93,25 @@ async def _post(
         return build_problem(400, "uid is required")
     if not body.message or not strip_invisible(body.message).strip():
         return build_problem(400, "message is required")
-    uid = UserId(body.uid)
-    app = await _authenticate_app(deps, call, aid, uid)
+    caller = await _authenticate_app(deps, call, aid, body.uid)
     text = validate_text(body.message)
-    return await _notify_once(deps, call, app, uid, text, chat_allowed=chat_allowed)
+    return await _notify_once(deps, call, caller, text, chat_allowed=chat_allowed)
 
 
 async def _authenticate_app(
-    deps: NotificationsDeps, call: Call[Any, Any], aid: str, uid: UserId
-) -> App:
+    deps: NotificationsDeps, call: Call[Any, Any], aid: str, app_uid: str
+) -> AppCaller:
     """Return the app whose key the request has. Raises NotAuthenticated, NotAllowed, NotFound."""
     key = call.headers.get("authorization")
-    app, _ = await authenticate_app(
-        deps.stores, AppId(aid), uid, key, not_installed_message=NOT_INSTALLED
+    return await authenticate_app(
+        deps.stores, AppId(aid), app_uid, key, not_installed_message=NOT_INSTALLED
     )
-    return app
 
 
 async def _notify_once(
     deps: NotificationsDeps,
     call: Call[Any, Any],
-    app: App,
-    uid: UserId,
+    caller: AppCaller,
     text: str,
     *,
     chat_allowed: bool,
@@ -126,8 +122,8 @@ async def _notify_once(
         post = PostedNotification(
             id=NotificationId(operation.name),
             at=operation.begun_at,
-            uid=uid,
-            app=app,
+            uid=caller.uid,
+            app=caller.app,
             text=text,
             chat_allowed=chat_allowed,
         )
@@ -135,7 +131,7 @@ async def _notify_once(
         return JSONResponse({"status": "Ok"}, headers={**headers, "X-Notification-Id": post.id})
 
     try:
-        return await run_idempotent(deps, call, uid=uid, caller=app.id, work=work)
+        return await run_idempotent(deps, call, uid=caller.uid, caller=caller.app.id, work=work)
     except TooMany as error:
         return too_many_requests(error, limit=MAX_PER_HOUR)
 
@@ -155,10 +151,9 @@ async def get_receipt(
         return build_problem(400, "aid (app id) is required")
     if not query.uid:
         return build_problem(400, "uid is required")
-    uid = UserId(query.uid)
-    app = await _authenticate_app(deps, call, query.aid, uid)
-    notification = await deps.stores.inbox.get(uid, NotificationId(call.path["id"]))
-    if notification is None or notification.app_id != app.id:
+    caller = await _authenticate_app(deps, call, query.aid, query.uid)
+    notification = await deps.stores.inbox.get(caller.uid, NotificationId(call.path["id"]))
+    if notification is None or notification.app_id != caller.app.id:
         raise NotFound("Notification not found")
     return ReceiptOut.of(notification)
 

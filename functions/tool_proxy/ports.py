@@ -20,12 +20,13 @@ WELL_KNOWN_PATH = "/.well-known/omi-tools.json"
 class OutgoingCall:
     """A user's call to a tool of an app; a repeat has the same `call_id`.
 
-    `is_first` tells that it is this user's first call in the running hour.
+    The app knows the user as `app_uid`. `is_first` tells that it is this user's first call in the running hour.
     """
 
     uid: UserId
     app: App
     tool: ChatTool
+    app_uid: str
     call_id: str = ""
     is_first: bool = False
 

@@ -6,14 +6,25 @@ from shared.data.stores import Stores
 from shared.domain.app import INTEGRATION_CAPABILITY, App, InstalledApp
 from shared.domain.errors import NotAllowed, NotAuthenticated, NotFound
 from shared.domain.ids import AppId, UserId, is_id
+from shared.domain.value import value
+from shared.security.pairwise_id import read_pairwise_id
 
 NO_INTEGRATION = f"App does not have the capability {INTEGRATION_CAPABILITY}"
 
 
+@value
+class AppCaller:
+    """An app that proved who it is, and the user who installed it and for whom it calls."""
+
+    app: App
+    uid: UserId
+    installation: InstalledApp
+
+
 async def authenticate_app(
-    stores: Stores, app_id: AppId, uid: UserId, header: str | None, *, not_installed_message: str
-) -> tuple[App, InstalledApp]:
-    """Return the app if it proves who it is by its key, and its installation by the user.
+    stores: Stores, app_id: AppId, app_uid: str, header: str | None, *, not_installed_message: str
+) -> AppCaller:
+    """Return the app if it proves who it is by its key, and the user whom it knows as `app_uid`.
 
     Raises NotAuthenticated, NotAllowed, NotFound, checked in this order; an app that the user did
     not install reads `not_installed_message`.
@@ -21,7 +32,8 @@ async def authenticate_app(
     key = parse_api_key(header)
     if not is_id(app_id):
         raise NotAllowed("Invalid API key")
-    is_key_valid, apps, installed_app = await asyncio.gather(
+    uid = UserId(app_uid)
+    is_key_valid, apps, installation = await asyncio.gather(
         stores.apps.is_valid_key(app_id, key),
         stores.apps.get_many([app_id]),
         _get_installed(stores, uid, app_id),
@@ -32,9 +44,11 @@ async def authenticate_app(
         raise NotAllowed("Invalid API key")
     if not apps[0].is_integration:
         raise NotAllowed(NO_INTEGRATION)
-    if installed_app is None or not apps[0].is_visible_to(uid):
+    if installation is None and (known_uid := read_pairwise_id(apps[0].user_key, app_uid)):
+        uid, installation = known_uid, await _get_installed(stores, known_uid, app_id)
+    if installation is None or not apps[0].is_visible_to(uid):
         raise NotAllowed(not_installed_message)
-    return apps[0], installed_app
+    return AppCaller(app=apps[0], uid=uid, installation=installation)
 
 
 def parse_api_key(header: str | None) -> str:

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 
 from shared.data.apps import app_path, installed_path, load_app, load_installed_apps
 from shared.data.call_log import build_log_entry
-from shared.domain.app import App, AppCall
+from shared.domain.app import App, AppCall, InstalledApp
 from shared.domain.connection import Service
 from shared.domain.documents import Create, Document, Increment, Update, Write
 from shared.domain.errors import PreconditionFailed
@@ -17,10 +17,10 @@ from shared.ports import Documents
 
 @value
 class AppCallContext:
-    """An app, whether the user installed it, and the user's calls this hour by app and service."""
+    """An app, its installation by the user, and the user's calls this hour by app and service."""
 
     app: App | None
-    is_installed: bool
+    installation: InstalledApp | None
     calls_this_hour: Mapping[str, int]
 
 
@@ -36,9 +36,9 @@ class AppCalls:
         app, installed_apps, counts = await self._documents.get_many(paths)
         return AppCallContext(
             app=load_app(app) if app else None,
-            is_installed=any(
-                installed_app.app_id == app_id
-                for installed_app in load_installed_apps(installed_apps)
+            installation=next(
+                (entry for entry in load_installed_apps(installed_apps) if entry.app_id == app_id),
+                None,
             ),
             calls_this_hour=_read_counts(counts),
         )

@@ -197,6 +197,7 @@ def load_installed_apps(
             app_id=AppId(app_id),
             installed_at=apps[app_id]["installed_at"],
             granted=frozenset(apps[app_id]["granted"]),
+            pairwise_id=apps[app_id].get("pairwise_id", ""),
         )
         for app_id in sorted(apps)
         if app_id != excluded_id
@@ -209,6 +210,7 @@ def _build_installed_fields(installed_apps: Sequence[InstalledApp]) -> dict[str,
         installed_app.app_id: {
             "installed_at": installed_app.installed_at,
             "granted": sorted(installed_app.granted),
+            "pairwise_id": installed_app.pairwise_id,
         }
         for installed_app in installed_apps
     }

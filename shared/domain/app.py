@@ -134,6 +134,13 @@ class App:
         return self.signing_secret, retired.secret
 
     @property
+    def connects_accounts(self) -> bool:
+        """Tell whether its users sign in with it, on a page that their phone opens with `?uid=`."""
+        integration = self.external_integration
+        has_pages = bool(integration.auth_steps or integration.setup_completed_url)
+        return has_pages or any(tool.auth_required for tool in self.chat_tools)
+
+    @property
     def is_integration(self) -> bool:
         """Tell whether it may have a server: tools, a webhook, and keys to post with."""
         return INTEGRATION_CAPABILITY in self.capabilities
@@ -173,15 +180,23 @@ class AppCall:
 
 @value
 class InstalledApp:
-    """A user's consent to one app, and to what it asked for at that time."""
+    """A user's consent to one app, and to what it asked for at that time.
+
+    The app knows its user by `pairwise_id`, or by the account's id where that is empty.
+    """
 
     app_id: AppId
     installed_at: datetime
     granted: frozenset[Permission] = frozenset()
+    pairwise_id: str = ""
 
     @classmethod
     def of(cls, app: App, at: datetime) -> "InstalledApp":
         return cls(app_id=app.id, installed_at=at, granted=app.external_integration.permissions)
+
+    def get_app_uid(self, uid: UserId) -> str:
+        """Return the id by which the app knows its user."""
+        return self.pairwise_id or uid
 
     def get_permissions(self, app: App, uid: UserId) -> frozenset[Permission]:
         """Return what the app may do for this user; its developer consents to all it asks for."""

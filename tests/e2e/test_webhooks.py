@@ -142,6 +142,7 @@ async def install_diary(deps: ToolProxyDeps, hook: str) -> dict[str, str]:
         name="Diary",
         created_at=deps.clock.now(),
         private=False,
+        capabilities=("external_integration",),
         signing_secret=SECRET,
         external_integration=ExternalIntegration(triggers_on="memory_creation", webhook_url=hook),
     )

@@ -7,8 +7,8 @@ from typing import Any
 from functions.process_conversation.deps import IntegrationDeps
 from functions.process_conversation.integrations.integration_schemas import OwnerQuery
 from shared import telemetry
-from shared.data.app_access import authenticate_app
-from shared.domain.app import App, Permission
+from shared.data.app_access import AppCaller, authenticate_app
+from shared.domain.app import Permission
 from shared.domain.errors import NotAllowed
 from shared.domain.ids import AppId
 from shared.edge.routes import Call
@@ -28,10 +28,10 @@ MAX_REQUESTS_PER_HOUR = 60
 
 def authorize_app(
     action: Permission,
-) -> Callable[[IntegrationDeps, Call[None, Any]], Awaitable[App]]:
+) -> Callable[[IntegrationDeps, Call[None, Any]], Awaitable[AppCaller]]:
     """Make the authorization of a route: it returns the calling app if it may do this."""
 
-    async def authorize(deps: IntegrationDeps, call: Call[None, Any]) -> App:
+    async def authorize(deps: IntegrationDeps, call: Call[None, Any]) -> AppCaller:
         return await _authorize_app(deps, call, action)
 
     return authorize
@@ -39,30 +39,30 @@ def authorize_app(
 
 async def _authorize_app(
     deps: IntegrationDeps, call: Call[None, OwnerQuery], action: Permission
-) -> App:
-    """Return the calling app if it may do this.
+) -> AppCaller:
+    """Return the calling app if it may do this, and the user for whom it calls.
 
     Raises NotAuthenticated without a key, NotFound for an unknown app, and NotAllowed if the key is
     wrong, the user did not install the app, or it had not declared the action by then.
     """
-    telemetry.add_fields(uid=telemetry.hash_id(call.query.uid))
-    app, installed_app = await authenticate_app(
+    caller = await authenticate_app(
         deps.stores,
         AppId(call.path["app_id"]),
         call.query.uid,
         call.headers.get("authorization"),
         not_installed_message="App is not enabled for this user",
     )
-    if action not in app.external_integration.permissions:
+    telemetry.add_fields(uid=telemetry.hash_id(caller.uid))
+    if action not in caller.app.external_integration.permissions:
         raise NotAllowed(f"App does not have the capability to {_ACTION_NAMES[action]}")
-    if action not in installed_app.get_permissions(app, call.query.uid):
+    if action not in caller.installation.get_permissions(caller.app, caller.uid):
         raise NotAllowed(f"App may not {_ACTION_NAMES[action]} until this user enables it again")
-    return app
+    return caller
 
 
 async def consume_quota(
     deps: IntegrationDeps,
-    call: Call[Any, OwnerQuery, App],
+    call: Call[Any, OwnerQuery, AppCaller],
     action: Permission,
     *,
     consumer: str,
@@ -70,7 +70,7 @@ async def consume_quota(
 ) -> RateLimitStatus:
     """Count a request, once for all attempts of one `consumer`. Raises TooMany."""
     remaining = await deps.stores.hourly_limits.consume(
-        call.query.uid,
+        call.caller.uid,
         f"{call.path['app_id']}-{action}",
         hour=floor_to_hour(at),
         limit=MAX_REQUESTS_PER_HOUR,

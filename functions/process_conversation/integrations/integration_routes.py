@@ -34,6 +34,7 @@ from functions.process_conversation.integrations.library_writer import (
     build_conversation,
     store_contribution,
 )
+from shared.data.app_access import AppCaller
 from shared.domain.app import App, Permission
 from shared.domain.errors import TooMany
 from shared.domain.operation import Operation
@@ -59,7 +60,7 @@ REFUSAL_STATUSES = (400, 401, 403, 404, 413, 422, 429)
     max_bytes=MAX_BODY_BYTES,
 )
 async def add_conversation(
-    deps: IntegrationDeps, call: Call[ExternalConversationIn, OwnerQuery, App]
+    deps: IntegrationDeps, call: Call[ExternalConversationIn, OwnerQuery, AppCaller]
 ) -> EmptyOut | Response:
     """Store the text as a conversation, which is processed like any other."""
 
@@ -80,7 +81,7 @@ async def add_conversation(
     max_bytes=MAX_BODY_BYTES,
 )
 async def add_memories(
-    deps: IntegrationDeps, call: Call[ExternalMemoryIn, OwnerQuery, App]
+    deps: IntegrationDeps, call: Call[ExternalMemoryIn, OwnerQuery, AppCaller]
 ) -> EmptyOut | Response:
     """Store facts as they are, and a text as a conversation."""
     body = call.body
@@ -104,13 +105,13 @@ async def add_memories(
     errors=REFUSAL_STATUSES,
 )
 async def list_memories(
-    deps: IntegrationDeps, call: Call[None, MemoriesQuery, App]
+    deps: IntegrationDeps, call: Call[None, MemoriesQuery, AppCaller]
 ) -> MemoriesOut | Response:
     query = call.query
 
     async def load_memories() -> MemoriesOut:
         memories = await deps.stores.memories.list_newest(
-            query.uid, limit=query.limit, offset=query.offset
+            call.caller.uid, limit=query.limit, offset=query.offset
         )
         return MemoriesOut(memories=[AppMemoryOut.of(query.uid, memory) for memory in memories])
 
@@ -126,10 +127,10 @@ async def list_memories(
     errors=REFUSAL_STATUSES,
 )
 async def list_conversations(
-    deps: IntegrationDeps, call: Call[None, ConversationsQuery, App]
+    deps: IntegrationDeps, call: Call[None, ConversationsQuery, AppCaller]
 ) -> ConversationsOut | Response:
     async def load_conversations() -> ConversationsOut:
-        items = await library_reader.list_conversations(deps, call.query.uid, call.query)
+        items = await library_reader.list_conversations(deps, call.caller.uid, call.query)
         return ConversationsOut(conversations=items)
 
     return await _read(deps, call, "read_conversations", load_conversations)
@@ -144,13 +145,11 @@ async def list_conversations(
     errors=(*REFUSAL_STATUSES, 415),
 )
 async def search_conversations(
-    deps: IntegrationDeps, call: Call[ExternalSearchIn, SearchQuery, App]
+    deps: IntegrationDeps, call: Call[ExternalSearchIn, SearchQuery, AppCaller]
 ) -> SearchOut | Response:
-    query = call.query
-
     async def load_hits() -> SearchOut:
         return await library_reader.search_conversations(
-            deps, query.uid, call.body, query.max_transcript_segments
+            deps, call.caller.uid, call.body, call.query.max_transcript_segments
         )
 
     return await _read(deps, call, "read_conversations", load_hits)
@@ -165,10 +164,10 @@ async def search_conversations(
     errors=REFUSAL_STATUSES,
 )
 async def list_tasks(
-    deps: IntegrationDeps, call: Call[None, TasksQuery, App]
+    deps: IntegrationDeps, call: Call[None, TasksQuery, AppCaller]
 ) -> TasksOut | Response:
     async def load_tasks() -> TasksOut:
-        tasks = await library_reader.list_tasks(deps, call.query.uid, call.query)
+        tasks = await library_reader.list_tasks(deps, call.caller.uid, call.query)
         return TasksOut(tasks=[AppTaskOut.model_validate(task) for task in tasks])
 
     return await _read(deps, call, "read_tasks", load_tasks)
@@ -176,12 +175,12 @@ async def list_tasks(
 
 async def _write(
     deps: IntegrationDeps,
-    call: Call[Any, OwnerQuery, App],
+    call: Call[Any, OwnerQuery, AppCaller],
     action: Permission,
     build_contribution: Callable[[App, Operation], AppContribution],
 ) -> Response:
     """Add to the library, once per idempotency key; a refusal does not count towards the limit."""
-    app, uid = call.caller, call.query.uid
+    app, uid = call.caller.app, call.caller.uid
 
     async def work(operation: Operation) -> Response:
         contribution, at = build_contribution(app, operation), operation.begun_at
@@ -197,7 +196,7 @@ async def _write(
 
 async def _read(
     deps: IntegrationDeps,
-    call: Call[Any, OwnerQuery, App],
+    call: Call[Any, OwnerQuery, AppCaller],
     action: Permission,
     load_body: Callable[[], Awaitable[Wire]],
 ) -> Response:

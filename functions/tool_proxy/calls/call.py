@@ -29,34 +29,39 @@ async def call_tool(
     """
     limiter = deps.app_limiters.get_limiter(app_id)
     with limiter.acquire_slot():
-        app, is_first = await _authorize_call(deps, uid, app_id)
+        app, app_uid, is_first = await _authorize_call(deps, uid, app_id)
         tool = _require_tool(app, name)
         provided_arguments = _drop_nulls(tool, arguments)
         if violation := await validate_arguments(tool.parameters, provided_arguments):
             raise ToolRefused(f"The arguments of {name!r} do not fit: {violation}")
         call = OutgoingCall(
-            uid=uid, app=app, tool=tool, call_id=call_id or deps.new_id(), is_first=is_first
+            uid=uid,
+            app=app,
+            tool=tool,
+            app_uid=app_uid,
+            call_id=call_id or deps.new_id(),
+            is_first=is_first,
         )
         send = deps.choose_transport(tool.transport).prepare(call, provided_arguments)
         return await execute(deps, limiter, call, send)
 
 
-async def _authorize_call(deps: ToolProxyDeps, uid: UserId, app_id: AppId) -> tuple[App, bool]:
-    """Return an installed app that is enabled, and whether this is the user's first call this hour.
+async def _authorize_call(deps: ToolProxyDeps, uid: UserId, app_id: AppId) -> tuple[App, str, bool]:
+    """Return an installed app that is enabled, and the id by which it knows the user.
 
-    Raises ToolRefused, and ToolFailed if the app is switched off or the user's quota is used up.
+    The last value tells whether this is the user's first call this hour. Raises ToolRefused, and ToolFailed if the app is switched off or the user's quota is used up.
     """
     now = deps.clock.now()
     context = await deps.stores.app_calls.load_context(uid, app_id, floor_to_hour(now))
-    app = context.app
-    if app is None or not context.is_installed or not app.is_visible_to(uid):
+    app, installation = context.app, context.installation
+    if app is None or installation is None or not app.is_visible_to(uid):
         raise ToolRefused("This app is not installed.")
     if app.switched_off:
         raise ToolFailed(
             f"{app.name} is switched off because its calls failed. Its developer was notified."
         )
     check_quota(app.id, app.name, context.calls_this_hour, now)
-    return app, not context.calls_this_hour
+    return app, installation.get_app_uid(uid), not context.calls_this_hour
 
 
 def _require_tool(app: App, name: str) -> ChatTool:

@@ -54,7 +54,7 @@ class HttpTransport:
 def _encode(call: OutgoingCall, arguments: Mapping[str, Any]) -> tuple[str, bytes]:
     """Return the address and the body. Raises ToolRefused for a query that is too long."""
     tool = call.tool
-    fields = {**arguments, "uid": call.uid, "app_id": call.app.id, "tool_name": tool.name}
+    fields = {**arguments, "uid": call.app_uid, "app_id": call.app.id, "tool_name": tool.name}
     if tool.method not in ("GET", "DELETE"):
         return tool.endpoint, to_compact_json(fields).encode()
     params = {name: _to_query_value(field) for name, field in fields.items() if field is not None}

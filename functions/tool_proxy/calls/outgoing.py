@@ -53,7 +53,7 @@ async def _record_call(
         kind="mcp" if call.tool.transport == "mcp" else "tool",
         name=call.tool.name,
         ms=(now - started_at) // timedelta(milliseconds=1),
-        user=telemetry.hash_id(f"{call.app.id}|{call.uid}"),
+        user=telemetry.hash_id(f"{call.app.id}|{call.app_uid}"),
         failed=is_down,
         error=failure.error if failure else None,
     )

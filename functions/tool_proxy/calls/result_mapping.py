@@ -52,7 +52,7 @@ def build_connect_url(call: OutgoingCall) -> str | None:
     integration = call.app.external_integration
     pages = [step.get("url", "") for step in integration.auth_steps]
     page = next(filter(_is_web_url, [*pages, integration.app_home_url or ""]), None)
-    return None if page is None else with_query(page, {"uid": call.uid})
+    return None if page is None else with_query(page, {"uid": call.app_uid})
 
 
 def _is_web_url(url: str) -> bool:

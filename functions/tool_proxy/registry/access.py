@@ -8,6 +8,7 @@ from shared.data.paging import Page
 from shared.domain.app import App, InstalledApp
 from shared.domain.errors import Conflict, NotAllowed, NotFound
 from shared.domain.ids import AppId, UserId, is_id
+from shared.security.pairwise_id import create_pairwise_id
 
 
 async def require_visible(deps: ToolProxyDeps, uid: UserId, app_id: AppId) -> App:
@@ -62,7 +63,10 @@ async def install(
     Only `shown_permissions` are granted, if given. Raises NotFound, and Conflict for too many apps.
     """
     app = await require_visible(deps, uid, app_id)
-    installed_app = InstalledApp.of(app, deps.clock.now())
+    installed_app = replace(
+        InstalledApp.of(app, deps.clock.now()),
+        pairwise_id=await _choose_pairwise_id(deps, uid, app),
+    )
     if shown_permissions is not None:
         installed_app = replace(installed_app, granted=installed_app.granted & shown_permissions)
     try:
@@ -70,6 +74,19 @@ async def install(
     except Conflict:
         await _remove_deleted_apps(deps, uid)
         await deps.stores.installed_apps.add(uid, installed_app)
+
+
+async def _choose_pairwise_id(deps: ToolProxyDeps, uid: UserId, app: App) -> str:
+    """Return the id by which an app knows its user from now on; empty for the account's id.
+
+    An installation keeps the id that it has. Apps of before know the account, and so do those whose
+    users sign in with them: the user's phone tells them its id.
+    """
+    if installed_app := await deps.stores.installed_apps.get(uid, app.id):
+        return installed_app.pairwise_id
+    if not app.user_key or app.connects_accounts:
+        return ""
+    return create_pairwise_id(app.user_key, uid)
 
 
 async def _remove_deleted_apps(deps: ToolProxyDeps, uid: UserId) -> None:

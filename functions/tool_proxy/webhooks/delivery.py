@@ -93,16 +93,17 @@ async def queue_deliveries(
 
 async def attempt_delivery(deps: ToolProxyDeps, delivery: WebhookDelivery) -> None:
     """Make one attempt, unless the conversation changed or is gone; queue the next if it fails."""
-    app = await _load_recipient(deps, delivery)
-    conversation = await _load_unchanged(deps, delivery) if app else None
-    if app is None or conversation is None:
+    recipient = await _load_recipient(deps, delivery)
+    conversation = await _load_unchanged(deps, delivery) if recipient else None
+    if recipient is None or conversation is None:
         telemetry.add_fields(outcome="overtaken")
         return
     if conversation.status != "completed":
         await _postpone(deps, delivery)
         return
     started_at = deps.clock.now()
-    result = await _post(deps, app, delivery, build_payload(conversation))
+    app = recipient.app
+    result = await _post(deps, recipient, delivery, build_payload(conversation))
     telemetry.add_fields(outcome=result.error or "delivered", attempt=delivery.attempt)
     if result.is_gone:
         await disable_gone_webhook(deps, app)
@@ -111,7 +112,9 @@ async def attempt_delivery(deps: ToolProxyDeps, delivery: WebhookDelivery) -> No
     elif result.error:
         await disable_webhook_if_failing(deps, app)
     duration = deps.clock.now() - started_at
-    await _record_attempt(deps, delivery, result, ms=duration // timedelta(milliseconds=1))
+    await _record_attempt(
+        deps, recipient, delivery, result, ms=duration // timedelta(milliseconds=1)
+    )
 
 
 def _is_subscribed(app: App, uid: UserId, installation: InstalledApp) -> bool:
@@ -137,7 +140,15 @@ async def _postpone(deps: ToolProxyDeps, delivery: WebhookDelivery) -> None:
         await _queue_attempt(deps, delivery.next_attempt)
 
 
-async def _load_recipient(deps: ToolProxyDeps, delivery: WebhookDelivery) -> App | None:
+@value
+class _Recipient:
+    """A subscribed app, and the id by which it knows the user."""
+
+    app: App
+    app_uid: str
+
+
+async def _load_recipient(deps: ToolProxyDeps, delivery: WebhookDelivery) -> _Recipient | None:
     """Return the app if it is still subscribed: its user may have removed it since."""
     installation, apps = await asyncio.gather(
         deps.stores.installed_apps.get(delivery.uid, delivery.app_id),
@@ -145,7 +156,9 @@ async def _load_recipient(deps: ToolProxyDeps, delivery: WebhookDelivery) -> App
     )
     if not apps or installation is None:
         return None
-    return apps[0] if _is_subscribed(apps[0], delivery.uid, installation) else None
+    if not _is_subscribed(apps[0], delivery.uid, installation):
+        return None
+    return _Recipient(app=apps[0], app_uid=installation.get_app_uid(delivery.uid))
 
 
 async def _load_unchanged(deps: ToolProxyDeps, delivery: WebhookDelivery) -> Conversation | None:
@@ -159,9 +172,10 @@ async def _load_unchanged(deps: ToolProxyDeps, delivery: WebhookDelivery) -> Con
 
 
 async def _post(
-    deps: ToolProxyDeps, app: App, delivery: WebhookDelivery, body: bytes
+    deps: ToolProxyDeps, recipient: _Recipient, delivery: WebhookDelivery, body: bytes
 ) -> DeliveryResult:
-    url = with_query(app.external_integration.webhook_url or "", {"uid": delivery.uid})
+    app = recipient.app
+    url = with_query(app.external_integration.webhook_url or "", {"uid": recipient.app_uid})
     signature = sign(app, delivery.id, deps.clock.now(), method="POST", url=url, body=body)
     request = EgressRequest(
         method="POST",
@@ -185,7 +199,12 @@ async def _post(
 
 
 async def _record_attempt(
-    deps: ToolProxyDeps, delivery: WebhookDelivery, result: DeliveryResult, *, ms: int
+    deps: ToolProxyDeps,
+    recipient: _Recipient,
+    delivery: WebhookDelivery,
+    result: DeliveryResult,
+    *,
+    ms: int,
 ) -> None:
     """Add the attempt to the call log; if that fails, the delivery counts all the same."""
     is_last = delivery.is_last or result.is_gone
@@ -196,7 +215,7 @@ async def _record_attempt(
         kind="webhook",
         name=NEW_CONVERSATION_TRIGGER,
         ms=ms,
-        user=telemetry.hash_id(f"{delivery.app_id}|{delivery.uid}"),
+        user=telemetry.hash_id(f"{delivery.app_id}|{recipient.app_uid}"),
         failed=result.error is not None,
         error=final_error if result.error and is_last else result.error,
     )

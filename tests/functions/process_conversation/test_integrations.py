@@ -27,6 +27,7 @@ from shared.domain.conversation import Conversation
 from shared.domain.documents import Update
 from shared.domain.ids import AppId, ConversationId, UserId
 from shared.ports import Documents
+from shared.security.pairwise_id import create_pairwise_id
 from tests.fakes import CountingIds, ScriptedModel, replace_stores
 from tests.fixtures.callers import open_client
 from tests.fixtures.library import build_client
@@ -175,6 +176,31 @@ async def test_an_action_declared_later_needs_the_users_consent_t17(
     )
     assert allowed_response.status_code == 200
     assert (await app_fixture.request(method, path, body)).status_code == 403
+
+
+async def test_an_app_reads_and_writes_by_the_id_that_it_knows_t17(app_fixture):
+    await app_fixture.declare("create_facts", "read_memories")
+    user_key = "ab" * 32
+    app = await app_fixture.deps.stores.apps.update_app(
+        NOTES, lambda app: replace(app, user_key=user_key)
+    )
+    pairwise_id = create_pairwise_id(user_key, ALICE)
+    installation = replace(InstalledApp.of(app, START), pairwise_id=pairwise_id)
+    await app_fixture.deps.stores.installed_apps.add(ALICE, installation)
+    body = {"memories": [{"content": "Likes trains"}]}
+
+    written = await app_fixture.request("POST", "user/memories", body, uid=pairwise_id)
+    read = await app_fixture.request("GET", "memories", uid=pairwise_id)
+    foreign = create_pairwise_id("cd" * 32, ALICE)
+    refused = await app_fixture.request("GET", "memories", uid=foreign)
+
+    assert written.status_code == 200
+    assert [memory["content"] for memory in read.json()["memories"]] == ["Likes trains"]
+    assert ALICE not in read.text
+    assert (refused.status_code, refused.json()["detail"]) == (
+        403,
+        "App is not enabled for this user",
+    )
 
 
 @pytest.mark.parametrize(("method", "path", "body"), REQUESTS)

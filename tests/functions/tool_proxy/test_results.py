@@ -22,7 +22,7 @@ NOTES = App(
     external_integration=ExternalIntegration(auth_steps=(STEP,)),
 )
 TOOL = ChatTool(name="find", description="Find a note", endpoint="https://notes.example.com/find")
-CALL = OutgoingCall(uid=UserId("ann b"), app=NOTES, tool=TOOL)
+CALL = OutgoingCall(uid=UserId("ann"), app=NOTES, tool=TOOL, app_uid="ann b")
 
 
 def build_response(status: int, body: str) -> EgressResponse:

@@ -127,6 +127,7 @@ async def fixture(world):
             name="Diary",
             created_at=now,
             private=False,
+            capabilities=("external_integration",),
             signing_secret=SECRET,
             external_integration=ExternalIntegration(
                 triggers_on="memory_creation", webhook_url=hook.url
@@ -188,6 +189,19 @@ async def test_an_app_that_became_private_gets_no_deliveries_of_other_users_t18(
 
 async def test_conversations_of_users_without_the_app_are_not_delivered_t18(fixture):
     assert await fixture.announce(UserId("bob")) == []
+
+
+async def test_a_delivery_names_the_user_by_the_id_that_the_app_knows_t18(fixture):
+    installation = await fixture.world.deps.stores.installed_apps.get(ALICE, DIARY)
+    await fixture.world.deps.stores.installed_apps.add(
+        ALICE, replace(installation, pairwise_id="u_42")
+    )
+
+    await attempt_delivery(fixture.world.deps, fixture.delivery)
+
+    [(_, query, body)] = fixture.hook.received
+    assert query == "uid=u_42"
+    assert ALICE.encode() not in body
 
 
 async def test_a_delivery_is_signed_and_has_the_payload_of_the_original_product_t18(fixture):

@@ -172,7 +172,7 @@ async def test_concurrent_calls_are_all_counted_first_of_the_hour_or_not_t9(
 
     context = await calls.load_context(ANN, app_id, NOON)
     assert context.calls_this_hour == {app_id: 6}
-    assert (context.app, context.is_installed) == (None, False)
+    assert (context.app, context.installation) == (None, None)
     assert (
         len(
             await CallLog(any_documents).list_newest(
@@ -201,5 +201,6 @@ async def test_the_context_of_an_app_call_is_read_in_one_round_t9(documents: Doc
 
     context = await AppCalls(counting_documents).load_context(ANN, NOTES, NOON)
 
-    assert (context.app, context.is_installed, context.calls_this_hour) == (app, True, {})
+    assert (context.app, context.calls_this_hour) == (app, {})
+    assert context.installation is not None
     assert (counting_documents.rounds, counting_documents.documents) == (1, 3)
