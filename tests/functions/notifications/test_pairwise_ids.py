@@ -1,10 +1,9 @@
 """Pairwise user ids in posts of apps: whom an app means by the id that it knows (T12)."""
 
-from dataclasses import replace
-
 import pytest
 
 from shared.domain.app import InstalledApp
+from shared.domain.documents import Update
 from shared.domain.ids import AppId
 from shared.security.pairwise_id import create_pairwise_id
 from tests.fixtures.notifications import ALICE, NOW, WEATHER, NotificationsFixture
@@ -17,9 +16,7 @@ async def register_apps(world: NotificationsFixture) -> None:
     """Register two apps that know Alice by an id each."""
     for app_id, user_key in ((WEATHER, KEY_OF_WEATHER), (NEWS, KEY_OF_NEWS)):
         await world.register_app(app_id, name=app_id)
-        await world.deps.stores.apps.update_app(
-            app_id, lambda app, key=user_key: replace(app, user_key=key)
-        )  # type: ignore[misc]  # the default binds the loop's value
+        await world.documents.write(Update(f"apps/{app_id}", {"user_key": user_key}))
         pairwise_id = create_pairwise_id(user_key, ALICE)
         installation = InstalledApp(app_id=app_id, installed_at=NOW, pairwise_id=pairwise_id)
         await world.deps.stores.installed_apps.add(ALICE, installation)
