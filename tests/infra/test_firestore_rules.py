@@ -10,7 +10,8 @@ from uuid import uuid4
 import httpx
 import pytest
 
-from shared.domain.conversation import Conversation
+from shared.data.transcripts import MAX_INLINE_BYTES
+from shared.domain.conversation import MAX_PARTS, Conversation, Segment
 from shared.domain.ids import is_id
 
 pytestmark = pytest.mark.emulators
@@ -135,6 +136,42 @@ def test_a_client_cannot_write_an_unreadable_transcript(database: Database, segm
     assert database.create(ANN, f"{CONVERSATION}/parts/1", {"segments": segments}) == 403
     assert database.update(ANN, part, {"segments": segments}) == 403
     assert database.create(ANN, path, {"transcript_segments": [{}] * 20_000}) == 200
+
+
+PART = f"{CONVERSATION}/parts"
+
+
+@pytest.mark.parametrize("part", ["100", "00", "01", "-1", "a", "1.5", "1e1"])
+def test_a_client_cannot_write_more_parts_than_are_read_s8(database: Database, part: str):
+    assert database.create(ANN, f"{PART}/{part}", {"segments": []}) == 403
+    assert database.create(ANN, f"{PART}/99", {"segments": []}) == 200
+
+
+@pytest.mark.parametrize(
+    "fields", [{"segments": [{}] * 6_001}, {"segments": [], "more": "x"}, {"segments": {"a": 1}}]
+)
+def test_a_part_holds_segments_of_a_part_and_nothing_else_s8(
+    database: Database, fields: dict[str, Any]
+):
+    assert database.create(ANN, f"{PART}/0", fields) == 403
+    assert database.create(ANN, f"{PART}/0", {"segments": [{}] * 6_000}) == 200
+    assert database.update(ANN, f"{PART}/0", fields) == 403
+
+
+@pytest.mark.parametrize("parts", [["0" * 64] * (MAX_PARTS + 1), "text", {"a": 1}])
+def test_a_transcript_names_no_more_parts_than_are_read_s8(database: Database, parts: Any):
+    database.create("owner", CONVERSATION, {"language": "en"})
+
+    assert database.create(ANN, "users/ann/conversations/c2", {"parts": parts}) == 403
+    assert database.update(ANN, CONVERSATION, {"parts": parts}) == 403
+    assert database.update(ANN, CONVERSATION, {"parts": ["0" * 64] * MAX_PARTS}) == 200
+
+
+def test_the_functions_write_no_part_that_a_client_could_not_write_s8():
+    segment = Segment(text="", speaker="", is_user=False, start=0, end=0)
+    most = MAX_INLINE_BYTES // len(json.dumps(dataclasses.asdict(segment)))
+
+    assert most < 6_000
 
 
 @pytest.mark.parametrize("caller", [BOB, ANONYMOUS])
