@@ -22,6 +22,7 @@ from shared.adapters.system_clock import SystemClock
 from shared.domain.errors import NotAllowed, NotAuthenticated, Unavailable
 from shared.domain.service_calls import ServiceCall
 from shared.ports import ServiceIdentity
+from tests.fakes import FixedClock
 from tests.fixtures.callers import IDENTITY, SERVICE_CALLS, SERVICE_IDENTITY
 from tests.servers import run_server
 from tests.servers.google import PROJECT, FakeGoogle, build_key, run_google, to_email
@@ -251,12 +252,26 @@ async def test_an_unreachable_token_endpoint_is_unavailable(
         await build_oidc("").get_token("chat", "tool_proxy")
 
 
+async def test_a_token_whose_signature_was_checked_still_expires_s8(google: FakeGoogle) -> None:
+    clock = FixedClock(datetime.now(UTC))
+    services = OidcServiceIdentity(
+        SERVICE_CALLS, clock, project=PROJECT, certs_url=google.certs_url
+    )
+    token = google.issue_token("tool_proxy")
+    await services.verify(token, "tool_proxy")
+
+    clock.advance(seconds=3_601)
+
+    with pytest.raises(NotAuthenticated):
+        await services.verify(token, "tool_proxy")
+
+
 async def test_certificates_are_fetched_once(google: FakeGoogle) -> None:
     services = build_oidc(google.certs_url)
     google.fetched_paths.clear()
 
-    for _ in range(3):
-        await services.verify(google.issue_token("tool_proxy"), "tool_proxy")
+    for number in range(3):
+        await services.verify(google.issue_token("tool_proxy", number=number), "tool_proxy")
 
     assert google.fetched_paths == ["/certs"]
 

@@ -14,6 +14,7 @@ import pytest
 
 from infra.local.routing import load_service_calls
 from shared.domain.service_calls import Via
+from shared.ports import ToolBox
 
 ROOT = Path(__file__).parents[2]
 TERRAFORM = ROOT / "infra/terraform"
@@ -79,7 +80,7 @@ def test_each_event_that_code_publishes_has_its_publishers_s8() -> None:
 def test_each_direct_call_of_the_tool_proxy_has_a_row_s8() -> None:
     methods = {
         (package, method)
-        for method in ("call", "call_service", "disconnect_all")
+        for method in vars(ToolBox)
         for package, *_ in list_method_calls("toolbox", method)
     }
     callers = {row.caller for row in CALLS if row.via == "request"}

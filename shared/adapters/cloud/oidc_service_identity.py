@@ -18,6 +18,7 @@ REMOVED_SIGNATURE = ".SIGNATURE_REMOVED_BY_GOOGLE"
 """The signature of a checked token: cloud.google.com/run/docs/troubleshooting."""
 TIMEOUT_S = 10.0
 CLOCK_SKEW_S = 10
+MAX_VERIFIED_TOKENS = 100
 
 
 class OidcServiceIdentity:
@@ -49,6 +50,7 @@ class OidcServiceIdentity:
         self._behind_iam = behind_iam
         self._certs_url = certs_url
         self._credentials: dict[str, Any] = {}
+        self._verified_claims: dict[tuple[str, str], Mapping[str, Any]] = {}
 
     async def get_token(self, caller: str, audience: str) -> str:
         return await anyio.to_thread.run_sync(
@@ -61,13 +63,23 @@ class OidcServiceIdentity:
         if is_carried:
             claims = _decode_claims(token)
         else:
-            claims = await anyio.to_thread.run_sync(self._verify_signature, token, expected)
+            claims = await self._verify_once(token, expected)
         check_claims(
             _to_service_claims(claims),
             audience=expected,
             accounts=self._list_emails(audience, is_carried=is_carried),
             now=self._clock.now(),
         )
+
+    async def _verify_once(self, token: str, audience: str) -> Mapping[str, Any]:
+        """Check a signature once: a function sends the same token for up to an hour."""
+        key = (token, audience)
+        if key not in self._verified_claims:
+            claims = await anyio.to_thread.run_sync(self._verify_signature, token, audience)
+            if len(self._verified_claims) >= MAX_VERIFIED_TOKENS:
+                self._verified_claims.clear()
+            self._verified_claims[key] = claims
+        return self._verified_claims[key]
 
     def _list_emails(self, function: str, *, is_carried: bool) -> list[str]:
         accounts = self._calls.list_accounts(function, is_carried=is_carried)
