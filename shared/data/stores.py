@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from shared.data.connections import Connections
     from shared.data.conversations import Conversations
     from shared.data.dead_letters import DeadLetters
+    from shared.data.disclosure_ledger import DisclosureLedger
+    from shared.data.grants import Grants
     from shared.data.hourly_limits import HourlyLimits
     from shared.data.inbox import Digests, Inbox
     from shared.data.mcp_keys import McpKeys
@@ -54,6 +56,8 @@ class Stores:
     runs: "Runs"
     turn_slots: "TurnSlots"
     confirmations: "Confirmations"
+    grants: "Grants"
+    disclosure_ledger: "DisclosureLedger"
     apps: "Apps"
     installed_apps: "InstalledApps"
     app_calls: "AppCalls"

@@ -29,8 +29,8 @@ _PERMISSION_ALIASES = {"create_memories": "create_facts"}
 class ChatTool:
     """A tool an app serves. `endpoint` is absolute; `parameters` a JSON Schema of type object.
 
-    `read_only` is the app's own declaration and counts only together with GET; what is called over
-    MCP is always a POST to the one address of its server.
+    `read_only` and `destructive` are the app's own declarations. What is called over MCP is always
+    a POST to the one address of its server.
     """
 
     name: str
@@ -41,12 +41,8 @@ class ChatTool:
     auth_required: bool = True
     status_message: str | None = None
     read_only: bool = False
+    destructive: bool = False
     transport: Literal["http", "mcp"] = "http"
-
-    @property
-    def side_effect(self) -> bool:
-        """Tell whether calling it may change something."""
-        return not (self.method == "GET" and self.read_only)
 
 
 @value

@@ -17,6 +17,11 @@ class Source:
     id: str = ""
     name: str = ""
 
+    @property
+    def key(self) -> str:
+        """Name the source among all sources of a user: two have the same key only if they are one."""
+        return f"{self.kind}:{self.id}"
+
     def __str__(self) -> str:
         return f"{self.kind} {self.name or self.id}".strip()
 
