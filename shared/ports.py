@@ -243,9 +243,11 @@ class ToolBox(Protocol):
         arguments: Mapping[str, Any],
         *,
         call_id: str,
+        pin: str,
     ) -> str:
         """Return text for the model. Raises ToolRefused or ToolFailed.
 
+        `pin` names the version of the tool that the call is meant for; another one does not run.
         `call_id` fits `[A-Za-z0-9_-]{1,64}`. A repeat of a call has the same one and reaches the
         third party under the same message id, so that it can drop the repeat.
         """

@@ -136,6 +136,7 @@ class RecordingToolbox:
         arguments: Mapping[str, Any],
         *,
         call_id: str,
+        pin: str,
     ) -> str:
         self.calls.append((uid, app_id, tool, arguments))
         self.call_ids.append(call_id)
@@ -150,7 +151,7 @@ class RecordingToolbox:
         *,
         call_id: str,
     ) -> str:
-        return await self.call(uid, service, tool, arguments, call_id=call_id)
+        return await self.call(uid, service, tool, arguments, call_id=call_id, pin="")
 
     async def disconnect_all(self, uid: UserId) -> None:
         raise AssertionError("a chat disconnects nobody")

@@ -22,8 +22,11 @@ ANSWER_STOPPED = "You stopped me before I could answer."
 QUESTION_NOT_SAVED = (
     "Your question could not be saved, so I did not answer it. Please send it again."
 )
-CALL_SKIPPED = (
-    "I did not use {tool} of {source}: your message does not clearly ask for it, and I cannot ask "
-    "you here. Tell me what it should do."
+CALL_SKIPPED = "I did not use {tool} of {source}: I could not ask you about it."
+CONFIRM_CALL = (
+    "May {source} ({maker}, id {id}) do {tool} with exactly this?\n```json\n{arguments}\n```\n"
+    "{reason} {reply}"
 )
+REPLY_ALWAYS = "Reply yes, always or no."
+REPLY_ONCE = "Reply yes or no."
 BUSY = "⚠️ I'm processing a lot of information. Your response might take a moment..."

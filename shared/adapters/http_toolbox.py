@@ -47,8 +47,9 @@ class HttpToolbox:
         arguments: Mapping[str, Any],
         *,
         call_id: str,
+        pin: str,
     ) -> str:
-        call = {"app_id": app_id, "tool": tool, "arguments": dict(arguments)}
+        call = {"app_id": app_id, "tool": tool, "pin": pin, "arguments": dict(arguments)}
         return await self._call_proxy("/", uid, {"call_id": call_id, **call})
 
     async def call_service(

@@ -4,8 +4,10 @@ from collections.abc import Mapping
 from dataclasses import field
 from datetime import datetime
 from typing import Any, Literal, get_args
+from urllib.parse import urlsplit
 
 from shared.domain.ids import AppId, UserId
+from shared.domain.provenance import Source
 from shared.domain.value import value
 
 Method = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
@@ -140,6 +142,16 @@ class App:
     def is_integration(self) -> bool:
         """Tell whether it may have a server: tools, a webhook, and keys to post with."""
         return INTEGRATION_CAPABILITY in self.capabilities
+
+    @property
+    def source(self) -> Source:
+        return Source(kind="app", id=self.id, name=self.name)
+
+    @property
+    def maker(self) -> str:
+        """Name who learns what its tools are told: its developer, or the host of an MCP server."""
+        server_url = self.external_integration.mcp_server_url
+        return f"server {urlsplit(server_url).hostname}" if server_url else f"developer {self.owner}"
 
     def is_visible_to(self, uid: UserId) -> bool:
         """Tell whether this user may see, install and use the app."""

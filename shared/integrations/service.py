@@ -18,6 +18,7 @@ from shared.domain.connection import OauthClient, Service, Tokens
 from shared.domain.errors import KeepsakeError
 from shared.domain.value import positional_value, value
 from shared.ports import EgressRequest
+from shared.security.tool_class import ToolClass
 from shared.security.visible_text import strip_invisible
 
 MAX_TEXT_CHARS = 20_000
@@ -73,14 +74,16 @@ class Account(Protocol):
 class ServiceTool:
     """A tool of a service. `run` takes validated arguments and returns text for the model.
 
-    `status` is shown while it runs; `side_effect` says that it changes something at the service.
+    `status` is shown while it runs. A call that gives one of `sensitive_arguments` is sensitive
+    whatever `tool_class` says: it reaches other people.
     """
 
     name: str
     status: str
     arguments_type: type[Arguments]
     run: Callable[[Account, Any], Awaitable[str]]
-    side_effect: bool = False
+    tool_class: ToolClass = "read"
+    sensitive_arguments: tuple[str, ...] = ()
 
 
 @value

@@ -5,6 +5,8 @@ import unicodedata
 from collections.abc import Collection, Mapping, Sequence
 from typing import Literal
 
+from shared.domain.app import ChatTool
+
 ToolClass = Literal["read", "write", "sensitive"]
 
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
@@ -26,6 +28,13 @@ a noun of a verb behind them: `add_to_list`, `mark_as_read`, `find_and_replace`.
 _CLASSES: Mapping[str, ToolClass] = {
     verb: tool_class for tool_class, verbs in _VERBS.items() for verb in verbs.split()
 }
+
+
+def classify_app_tool(tool: ChatTool) -> ToolClass:
+    """Return the class of a tool as its app declares it."""
+    return classify_tool(
+        tool.name, read_only=tool.read_only, destructive=tool.destructive, method=tool.method
+    )
 
 
 def classify_tool(name: str, *, read_only: bool, destructive: bool, method: str) -> ToolClass:

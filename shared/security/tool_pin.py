@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from shared.domain.app import App, ChatTool
+from shared.domain.consent import Grant
 
 PIN_CHARS = 22
 """132 bits: nobody finds two tools with the same pin."""
@@ -31,6 +32,16 @@ def compute_pin(app: App, tool: ChatTool) -> str:
     text = json.dumps(seen, sort_keys=True, ensure_ascii=False)
     digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
     return base64.urlsafe_b64encode(digest).decode()[:PIN_CHARS]
+
+
+def compute_pins(app: App) -> dict[str, str]:
+    """Return the pins of all tools of an app, by their names."""
+    return {tool.name: compute_pin(app, tool) for tool in app.chat_tools}
+
+
+def build_grants(app: App) -> dict[str, Grant]:
+    """Return the grants of an app whose tools are seen as they are now."""
+    return {name: Grant(pin=pin) for name, pin in compute_pins(app).items()}
 
 
 def strip_schema_texts(schema: Mapping[str, Any]) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
@@ -15,11 +16,15 @@ from functions.chat.tools.tool_ranking import rank_tools
 from functions.chat.tools.toolkit import ResultRenderer, Tool, ToolSearchResult, render_fixed
 from shared import telemetry
 from shared.arguments import Arguments, build_tool_spec, parse_arguments
+from shared.data.cached_apps import PinnedApp
 from shared.domain.app import App, ChatTool
+from shared.domain.consent import Consent, Grant, Standing
 from shared.domain.ids import UserId
 from shared.domain.model import ToolSpec
-from shared.domain.provenance import LIBRARY, Source
+from shared.domain.provenance import LIBRARY
 from shared.ports import ToolBox
+from shared.security.tool_class import classify_app_tool
+from shared.security.tool_pin import strip_schema_texts
 
 _DISALLOWED_CHARS = re.compile(r"[^A-Za-z0-9_-]+")
 MAX_NAME_CHARS = 64
@@ -32,6 +37,9 @@ MAX_OFFERED_TOKENS = 10_000
 MAX_PER_SEARCH = 8
 """Tools that one search adds; with MAX_SEARCHES below the 128 that a model API accepts."""
 MAX_SEARCHES = 4
+UNSEEN_DESCRIPTION = (
+    "New or changed since the owner allowed the app {app}: they are asked before it runs."
+)
 SEARCH_TOOL_NAME = "find_app_tools"
 _MAX_NAMES_CHARS = 1_000
 _MAX_CATALOGUE_CHARS = 6_000
@@ -40,17 +48,27 @@ _SUFFIX_CHARS = 17
 
 
 def build_app_tools(
-    toolbox: ToolBox, uid: UserId, apps: Sequence[App], question: str, earlier: Sequence[str] = ()
+    toolbox: ToolBox,
+    uid: UserId,
+    apps: Sequence[PinnedApp],
+    consent: Consent,
+    question: str,
+    earlier: Sequence[str] = (),
+    *,
+    required: str | None = None,
 ) -> list[Tool]:
     """Return the tools that a turn begins with, in a stable order: apps by id, tools as declared.
 
     A few are all offered. Of many, those that fit the question and the `earlier` messages are
-    offered, after a tool that finds the others.
+    offered, and the `required` one, after a tool that finds the others. Tools that the owner
+    switched off are left out.
     """
-    usable = [app for app in apps if app.is_visible_to(uid) and app.switched_off is None]
-    tools = [
-        _build_tool(toolbox, uid, app, chat_tool) for app in usable for chat_tool in app.chat_tools
+    usable = [
+        pinned
+        for pinned in apps
+        if pinned.app.is_visible_to(uid) and pinned.app.switched_off is None
     ]
+    tools = _build_tools(toolbox, uid, usable, consent)
     offered_tools = _fit_token_budget(tools) if len(tools) <= MAX_ALWAYS_OFFERED else []
     if len(offered_tools) == len(tools):
         return offered_tools
@@ -58,10 +76,12 @@ def build_app_tools(
         tool.spec.name
         for tool in _fit_token_budget(islice(rank_tools(tools, question, earlier), MAX_SELECTED))
     }
+    if required is not None:
+        selected_names.add(required)
     telemetry.add_fields(app_tools=len(tools), app_tools_offered=len(selected_names))
     return [
         _build_search_tool(
-            [tool for tool in tools if tool.spec.name not in selected_names], usable
+            [tool for tool in tools if tool.spec.name not in selected_names]
         ),
         *(tool for tool in tools if tool.spec.name in selected_names),
     ]
@@ -100,7 +120,7 @@ class FindAppTools(Arguments):
     ]
 
 
-def _build_search_tool(others: Sequence[Tool], apps: Sequence[App]) -> Tool:
+def _build_search_tool(others: Sequence[Tool]) -> Tool:
     """Offer a search over the tools that a turn did not begin with."""
     remaining_tools = {tool.spec.name: tool for tool in others}
     searches = iter(range(MAX_SEARCHES))
@@ -119,13 +139,14 @@ def _build_search_tool(others: Sequence[Tool], apps: Sequence[App]) -> Tool:
         return ToolSearchResult(text=_format_matches(matches), tools=matches)
 
     tool_spec = build_tool_spec(SEARCH_TOOL_NAME, FindAppTools)
-    names = ", ".join(_to_one_line(app.name) for app in apps)[:_MAX_NAMES_CHARS]
+    seen_tools = (tool for tool in others if tool.standing == "known")
+    names = ", ".join(dict.fromkeys(_to_one_line(tool.source.name) for tool in seen_tools))
     return Tool(
-        spec=replace(tool_spec, description=f"{tool_spec.description}\nThe apps: {names}"),
+        spec=replace(tool_spec, description=f"{tool_spec.description}\nThe apps: {names[:_MAX_NAMES_CHARS]}"),
         status="Looking for a tool",
         run=run,
         source=LIBRARY,
-        side_effect=False,
+        tool_class="read",
     )
 
 
@@ -137,7 +158,7 @@ def _format_catalogue(tools: Iterable[Tool]) -> str:
     """List the tools by app, where no tool matches a search."""
     by_app: dict[str, list[str]] = {}
     for tool in tools:
-        by_app.setdefault(_to_one_line(tool.source.name), []).append(
+        by_app.setdefault(_get_shown_app_name(tool), []).append(
             tool.spec.name[:-_SUFFIX_CHARS]
         )
     lines = [f"- {app}: {', '.join(names)}" for app, names in by_app.items()]
@@ -156,21 +177,74 @@ def build_model_name(app: App, chat_tool: ChatTool) -> str:
     return f"{base_name[: MAX_NAME_CHARS - _SUFFIX_CHARS]}{suffix}"
 
 
-def _build_tool(toolbox: ToolBox, uid: UserId, app: App, chat_tool: ChatTool) -> Tool:
+def _build_tools(
+    toolbox: ToolBox, uid: UserId, apps: Sequence[PinnedApp], consent: Consent
+) -> list[Tool]:
+    counts = Counter[str]()
+    for pinned in apps:
+        counts[pinned.app.maker] += len(pinned.app.chat_tools)
+    return [
+        tool
+        for pinned in apps
+        for chat_tool in pinned.app.chat_tools
+        if (tool := _build_tool(toolbox, uid, pinned, chat_tool, consent, counts)) is not None
+    ]
+
+
+def _build_tool(
+    toolbox: ToolBox,
+    uid: UserId,
+    pinned: PinnedApp,
+    chat_tool: ChatTool,
+    consent: Consent,
+    tool_counts: Mapping[str, int],
+) -> Tool | None:
+    """Build a tool; None for one that is switched off."""
+    app, pin = pinned.app, pinned.pins[chat_tool.name]
+    source = app.source
+    grant = consent.find_grant(source, chat_tool.name)
+    if grant is not None and grant.state == "off":
+        return None
+    standing = _get_standing(grant, pin)
+
     async def run(arguments: Mapping[str, Any], call_id: str) -> ResultRenderer:
         return render_fixed(
-            await toolbox.call(uid, app.id, chat_tool.name, arguments, call_id=call_id)
+            await toolbox.call(uid, app.id, chat_tool.name, arguments, call_id=call_id, pin=pin)
         )
 
     return Tool(
-        spec=ToolSpec(
-            name=build_model_name(app, chat_tool),
-            description=f"{chat_tool.description} (from the app {app.name})",
-            parameters=chat_tool.parameters,
-        ),
+        spec=_build_spec(app, chat_tool, standing),
         status=chat_tool.status_message or chat_tool.name.replace("_", " ").strip().title(),
         run=run,
-        source=Source(kind="app", id=app.id, name=app.name),
-        side_effect=chat_tool.side_effect,
+        source=source,
+        tool_class=classify_app_tool(chat_tool),
         own_name=chat_tool.name,
+        maker=app.maker,
+        maker_tools=tool_counts[app.maker],
+        pin=pin,
+        standing=standing,
+        always_allowed=standing == "known" and grant is not None and grant.state == "always",
     )
+
+
+def _get_standing(grant: Grant | None, pin: str) -> Standing:
+    if grant is None:
+        return "new"
+    return "known" if grant.pin == pin else "changed"
+
+
+def _build_spec(app: App, chat_tool: ChatTool, standing: Standing) -> ToolSpec:
+    """Describe a tool to the model; a maker's text is given only as the owner saw it."""
+    if standing == "known":
+        description = f"{chat_tool.description} (from the app {app.name})"
+        parameters = chat_tool.parameters
+    else:
+        description = UNSEEN_DESCRIPTION.format(app=app.id)
+        parameters = strip_schema_texts(chat_tool.parameters)
+    return ToolSpec(
+        name=build_model_name(app, chat_tool), description=description, parameters=parameters
+    )
+
+
+def _get_shown_app_name(tool: Tool) -> str:
+    return _to_one_line(tool.source.name) if tool.standing == "known" else tool.source.id

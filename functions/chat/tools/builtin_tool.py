@@ -6,6 +6,7 @@ from typing import Any
 from functions.chat.tools.toolkit import ResultRenderer, Tool
 from shared.arguments import ArgumentsT, build_tool_spec, parse_arguments
 from shared.domain.provenance import LIBRARY
+from shared.security.tool_class import ToolClass
 
 
 def build_builtin_tool(
@@ -14,7 +15,7 @@ def build_builtin_tool(
     arguments_type: type[ArgumentsT],
     handle: Callable[[ArgumentsT], Awaitable[ResultRenderer]],
     *,
-    side_effect: bool,
+    tool_class: ToolClass,
 ) -> Tool:
     """Build a tool that calls `handle` with validated arguments."""
 
@@ -26,5 +27,5 @@ def build_builtin_tool(
         status=status,
         run=run,
         source=LIBRARY,
-        side_effect=side_effect,
+        tool_class=tool_class,
     )

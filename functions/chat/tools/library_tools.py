@@ -92,7 +92,7 @@ class SearchMemories(Arguments):
 
 def build_library_tools(deps: ChatDeps, uid: UserId) -> list[Tool]:
     """Return the tools in a fixed order, which keeps the provider's prompt cache warm."""
-    build_read_tool = partial(build_builtin_tool, side_effect=False)
+    build_read_tool = partial(build_builtin_tool, tool_class="read")
     return [
         build_read_tool(
             "get_conversations",

@@ -6,6 +6,7 @@ from typing import Any
 from functions.chat.deps import ChatDeps
 from functions.chat.tools.toolkit import ResultRenderer, Tool, render_fixed
 from shared.arguments import build_tool_spec
+from shared.domain.consent import Consent, Grant
 from shared.domain.connection import Connection, Service
 from shared.domain.ids import UserId
 from shared.domain.provenance import Source
@@ -15,19 +16,33 @@ from shared.ports import ToolBox
 
 
 def build_service_tools(
-    deps: ChatDeps, uid: UserId, connections: Sequence[Connection]
+    deps: ChatDeps, uid: UserId, connections: Sequence[Connection], consent: Consent
 ) -> Iterator[Tool]:
-    """Yield the tools in the order of the services, which keeps the provider's prompt cache warm."""
+    """Yield the tools in the order of the services, which keeps the provider's prompt cache warm.
+
+    Those that the owner switched off are left out.
+    """
     names: set[Service] = {connection.id for connection in connections}
     if deps.web_search:
         names.add("perplexity")
     for name in INTEGRATIONS:
         if name in names:
             service = load_integration(name)
-            yield from (_build_tool(deps.toolbox, uid, service, tool) for tool in service.tools)
+            for tool in service.tools:
+                grant = consent.find_grant(get_service_source(service), tool.name)
+                if grant is None or grant.state != "off":
+                    yield _build_tool(deps.toolbox, uid, service, tool, grant)
 
 
-def _build_tool(toolbox: ToolBox, uid: UserId, service: Integration, tool: ServiceTool) -> Tool:
+def get_service_source(service: Integration) -> Source:
+    return Source(kind="service", id=service.service, name=service.label)
+
+
+def _build_tool(
+    toolbox: ToolBox, uid: UserId, service: Integration, tool: ServiceTool, grant: Grant | None
+) -> Tool:
+    """Build a tool; its version is part of our release, which is what the owner trusts."""
+
     async def run(arguments: Mapping[str, Any], call_id: str) -> ResultRenderer:
         return render_fixed(
             await toolbox.call_service(uid, service.service, tool.name, arguments, call_id=call_id)
@@ -37,6 +52,10 @@ def _build_tool(toolbox: ToolBox, uid: UserId, service: Integration, tool: Servi
         spec=build_tool_spec(tool.name, tool.arguments_type),
         status=tool.status,
         run=run,
-        source=Source(kind="service", id=service.service, name=service.label),
-        side_effect=tool.side_effect,
+        source=get_service_source(service),
+        tool_class=tool.tool_class,
+        sensitive_arguments=tool.sensitive_arguments,
+        maker=f"service {service.service}",
+        maker_tools=len(service.tools),
+        always_allowed=grant is not None and grant.state == "always",
     )

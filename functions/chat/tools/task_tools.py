@@ -49,8 +49,8 @@ class UpdateActionItem(Arguments):
 
 def build_task_tools(deps: ChatDeps, uid: UserId) -> list[Tool]:
     """Return the tools in a fixed order, which keeps the provider's prompt cache warm."""
-    build_read_tool = partial(build_builtin_tool, side_effect=False)
-    build_change_tool = partial(build_builtin_tool, side_effect=True)
+    build_read_tool = partial(build_builtin_tool, tool_class="read")
+    build_change_tool = partial(build_builtin_tool, tool_class="write")
     return [
         build_read_tool(
             "get_action_items",

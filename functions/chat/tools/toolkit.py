@@ -9,12 +9,14 @@ import anyio
 from functions.chat.context.citations import Citations
 from functions.chat.tools.parsed_call import ParsedCall
 from shared import telemetry
+from shared.domain.consent import Standing
 from shared.domain.errors import KeepsakeError, ToolFailed, ToolRefused
 from shared.domain.ids import AppId
 from shared.domain.model import ToolSpec
 from shared.domain.provenance import Source
 from shared.domain.sizes import truncate
 from shared.domain.value import value
+from shared.security.tool_class import ToolClass
 from shared.security.visible_text import strip_invisible
 
 ResultRenderer = Callable[[Citations], str]
@@ -43,21 +45,32 @@ class Tool:
     """One tool. `run` gets the arguments and the call's unique id.
 
     It raises ToolRefused when the model should correct its call, else ToolFailed. `source` is whose
-    words it returns and who learns its arguments. `side_effect` is false only where a call is known
-    to change nothing.
+    words it returns. `maker` learns its arguments, and has `maker_tools` tools in all; it is empty
+    for the owner's library. `pin` names the version that runs, and `standing` says whether the
+    owner saw it; with `always_allowed` they are not asked about its calls, except those that give one of `sensitive_arguments`.
     """
 
     spec: ToolSpec
     status: str
     run: Callable[[Mapping[str, Any], str], Awaitable[ResultRenderer]]
     source: Source
-    side_effect: bool
+    tool_class: ToolClass
+    sensitive_arguments: Sequence[str] = ()
     own_name: str = ""
+    maker: str = ""
+    maker_tools: int = 1
+    pin: str = ""
+    standing: Standing = "known"
+    always_allowed: bool = False
 
     @property
     def name(self) -> str:
         """Name that the tool has at its source; the model may know it by another."""
         return self.own_name or self.spec.name
+
+    def is_sensitive(self, arguments: Mapping[str, Any]) -> bool:
+        """Tell whether a call is asked about each time."""
+        return self.tool_class == "sensitive" or any(map(arguments.get, self.sensitive_arguments))
 
     @property
     def app_id(self) -> AppId | None:

@@ -1,21 +1,21 @@
 """Agent loop of a turn: cycles of model and tool calls, until the model is done or a limit hit."""
 
-from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Iterable, Iterator, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from functions.chat import user_texts
+from functions.chat.context.question_text import build_question_text
 from functions.chat.context.tokens import estimate_tokens
 from functions.chat.deps import Limits
 from functions.chat.tools.parsed_call import ParsedCall, build_unique_id, parse_call
-from functions.chat.tools.toolkit import Tool, Toolkit, ToolOutcome
+from functions.chat.tools.toolkit import Toolkit, ToolOutcome
 from functions.chat.turn.answer_writer import AnswerWriter
-from functions.chat.turn.confirmation import Confirmer
+from functions.chat.turn.call_review import CallReview, ReviewedCalls
 from functions.chat.turn.limits import LimitReached, check_calls, is_busy
 from functions.chat.turn.output_gate import OutputGate
-from functions.chat.turn.tool_policy import ToolPolicy
 from shared import telemetry
-from shared.domain.confirmation import Confirmation, Decision
+from shared.domain.confirmation import Confirmation
 from shared.domain.ids import RunId
 from shared.domain.model import (
     AssistantTurn,
@@ -34,7 +34,6 @@ from shared.domain.model import (
 )
 from shared.domain.run import (
     ConfirmationRequested,
-    ConfirmationResolved,
     ReasoningText,
     RunEvent,
     Stage,
@@ -47,36 +46,34 @@ from shared.ports import ChatModel
 MAX_SHOWN_ARGUMENTS_CHARS = 20_000
 """Maximum that ToolStarted shows; the tool gets all of them."""
 
-_SKIP_REASON_BY_DECISION: Mapping[Decision, str] = {
-    "refused": "The owner refused this call. Do not try it again.",
-    "expired": "The owner did not confirm this call, so it was not made. Do not try it again.",
-}
-
 
 @dataclass(slots=True, kw_only=True)
 class _Cycle:
-    """One model call: its text and the calls it requests.
-
-    `skip_reasons` holds, by a call's position, why it does not run.
-    """
+    """One model call: its text and the calls it requests."""
 
     text: list[str] = field(default_factory=list)
-    requested_calls: list[ParsedCall] = field(default_factory=list)
-    skip_reasons: dict[int, str] = field(default_factory=dict)
+    reviewed: ReviewedCalls = field(default_factory=ReviewedCalls)
+
+    @property
+    def calls(self) -> list[ParsedCall]:
+        return self.reviewed.calls
 
 
 @dataclass(slots=True, kw_only=True)
 class Agent:
-    """Agent of one turn. `calls`, `cycles` and `usage` count what it used."""
+    """Agent of one turn. `calls`, `cycles` and `usage` count what it used.
+
+    `decided` is a call of the answer before, which the owner's message decides.
+    """
 
     run_id: RunId
     model: ChatModel
     role: ModelRole
     toolkit: Toolkit
-    tool_policy: ToolPolicy
-    confirmer: Confirmer
+    call_review: CallReview
     output_gate: OutputGate
     limits: Limits
+    decided: Confirmation | None = None
     calls: list[ParsedCall] = field(default_factory=list)
     cycles: int = 0
     usage: Usage = field(default_factory=Usage)
@@ -84,7 +81,7 @@ class Agent:
     _writer: AnswerWriter = field(init=False)
 
     def __post_init__(self) -> None:
-        self._writer = AnswerWriter(self.toolkit.citations, self.tool_policy.is_known_url)
+        self._writer = AnswerWriter(self.toolkit.citations, self.call_review.policy.is_known_url)
 
     async def run(self, messages: Sequence[ModelMessage]) -> AsyncGenerator[RunEvent, None]:
         """Yield every event but RunEnded, until the model is done or a limit is reached.
@@ -94,13 +91,17 @@ class Agent:
         """
         conversation = list(messages)
         try:
+            if self.decided is not None:
+                async with aclosing(self._run_decided(conversation, self.decided)) as events:
+                    async for event in events:
+                        yield event
             while True:
                 cycle = _Cycle()
                 self._writer.begin_cycle()
                 async with aclosing(self._call_model(conversation, cycle)) as events:
                     async for event in events:
                         yield event
-                if not cycle.requested_calls:
+                if not cycle.calls:
                     break
                 async with aclosing(self._run_tools(conversation, cycle)) as events:
                     async for event in events:
@@ -110,6 +111,8 @@ class Agent:
             self.is_limited = True
             for event in self._end_with(str(limit)):
                 yield event
+        for event in self._ask_for_reply():
+            yield event
         yield Stage("response_ready")
 
     def flush_pending_text(self) -> Iterator[RunEvent]:
@@ -120,6 +123,13 @@ class Agent:
         yield from self._writer.flush()
         self._writer.begin_cycle()
         yield from self._writer.write_notice(notice)
+
+    def _ask_for_reply(self) -> Iterator[RunEvent]:
+        """Write the question that the owner's next message answers, apart and last."""
+        confirmation = self.call_review.pending_reply
+        if confirmation is not None:
+            yield from self._end_with(build_question_text(confirmation))
+            yield ConfirmationRequested(confirmation)
 
     async def _call_model(
         self, conversation: Sequence[ModelMessage], cycle: _Cycle
@@ -145,19 +155,52 @@ class Agent:
         self, conversation: list[ModelMessage], cycle: _Cycle
     ) -> AsyncGenerator[RunEvent, None]:
         """Run the requested calls, and append them and their results to the conversation."""
-        for event in await self._start_calls(cycle.requested_calls):
+        for event in await self._start_calls(cycle.calls):
             yield event
-        async with aclosing(self._confirm_calls(cycle)) as events:
+        async with aclosing(self.call_review.review(self.toolkit, cycle.reviewed)) as events:
             async for event in events:
                 yield event
-        outcomes = await self.toolkit.run(cycle.requested_calls, cycle.skip_reasons)
-        self.tool_policy.record_results(outcomes)
+        for notice in self.call_review.list_notices(self.toolkit, cycle.reviewed):
+            cycle.text.append(notice)
+            for event in self._writer.write_notice(notice):
+                yield event
+        async with aclosing(self._execute(conversation, cycle)) as events:
+            async for event in events:
+                yield event
+
+    async def _run_decided(
+        self, conversation: list[ModelMessage], decided: Confirmation
+    ) -> AsyncGenerator[RunEvent, None]:
+        """Run a call as the owner saw it; one whose tool has changed since is asked about again."""
+        request = ToolCall(
+            id=decided.call_id, name=decided.model_name, arguments=decided.arguments
+        )
+        cycle = _Cycle()
+        cycle.calls.append(self._parse_call(request, cycle))
+        tool = self.toolkit.get(decided.model_name)
+        if tool is None or tool.pin != decided.pin:
+            run = self._run_tools(conversation, cycle)
+        else:
+            for event in await self._start_calls(cycle.calls):
+                yield event
+            self.call_review.apply_decision(cycle.reviewed, decided)
+            run = self._execute(conversation, cycle)
+        async with aclosing(run) as events:
+            async for event in events:
+                yield event
+
+    async def _execute(
+        self, conversation: list[ModelMessage], cycle: _Cycle
+    ) -> AsyncGenerator[RunEvent, None]:
+        tools = [self.toolkit.get(call.name) for call in cycle.calls]
+        outcomes = await self.toolkit.run(cycle.calls, cycle.reviewed.skip_reasons)
+        self.call_review.policy.record_results(tools, outcomes)
         for outcome in outcomes:
             yield _to_tool_ended(outcome)
         conversation.append(
             AssistantTurn(
                 text="".join(cycle.text),
-                tool_calls=tuple(call.request for call in cycle.requested_calls),
+                tool_calls=tuple(call.request for call in cycle.calls),
             )
         )
         conversation += [
@@ -175,13 +218,13 @@ class Agent:
                 await self.output_gate.wait_released()
                 return [ReasoningText(text)]
             case ToolCallRequested(request) if not self._is_last_cycle:
-                cycle.requested_calls.append(self._parse_call(request, cycle))
+                cycle.calls.append(self._parse_call(request, cycle))
             case ModelCallFinished(usage=usage):
                 self.usage = _add_usage(self.usage, usage)
         return ()
 
     def _parse_call(self, request: ToolCall, cycle: _Cycle) -> ParsedCall:
-        number = len(self.calls) + len(cycle.requested_calls)
+        number = len(self.calls) + len(cycle.calls)
         return parse_call(request, build_unique_id(self.run_id, number, request))
 
     async def _check_length(self, chars: int) -> None:
@@ -201,32 +244,6 @@ class Agent:
             *map(_to_tool_started, requested_calls),
         ]
 
-    async def _confirm_calls(self, cycle: _Cycle) -> AsyncGenerator[RunEvent, None]:
-        """Ask the owner about calls that need it; no call of the cycle runs before."""
-        pending: dict[int, Confirmation] = {}
-        for position, call in enumerate(cycle.requested_calls):
-            tool = self.toolkit.get(call.name)
-            doubt = self.tool_policy.find_confirmation_reason(tool, call)
-            if tool is None or doubt is None:
-                continue
-            cycle.skip_reasons[position] = _SKIP_REASON_BY_DECISION["expired"]
-            confirmation = await self.confirmer.request(tool, call, doubt)
-            if confirmation is None:
-                for event in self._explain_skipped_call(tool, cycle):
-                    yield event
-            else:
-                pending[position] = confirmation
-                yield ConfirmationRequested(confirmation)
-        for position, confirmation in pending.items():
-            decision = await self.confirmer.wait_for_decision(confirmation)
-            yield ConfirmationResolved(id=confirmation.id, decision=decision)
-            _apply_decision(cycle, position, confirmation, decision)
-
-    def _explain_skipped_call(self, tool: Tool, cycle: _Cycle) -> Iterator[RunEvent]:
-        text = user_texts.CALL_SKIPPED.format(tool=tool.name, source=tool.source)
-        cycle.text.append(text)
-        return self._writer.write_notice(text)
-
     def _build_statuses(self, requested_calls: Sequence[ParsedCall]) -> Iterator[Status]:
         if is_busy(len(self.calls), len(requested_calls), self.limits):
             yield Status(user_texts.BUSY)
@@ -238,19 +255,6 @@ class Agent:
     def _check_context_size(self, conversation: Sequence[ModelMessage]) -> None:
         if sum(estimate_tokens(_to_text(m)) for m in conversation) > self.limits.context_tokens:
             raise LimitReached(user_texts.TOO_MUCH_CONTEXT)
-
-
-def _apply_decision(
-    cycle: _Cycle, position: int, confirmation: Confirmation, decision: Decision
-) -> None:
-    """Run an approved call with the arguments that the owner saw; skip any other."""
-    if decision == "approved":
-        del cycle.skip_reasons[position]
-        call = cycle.requested_calls[position]
-        shown_request = replace(call.request, arguments=confirmation.arguments)
-        cycle.requested_calls[position] = parse_call(shown_request, call.unique_id)
-    else:
-        cycle.skip_reasons[position] = _SKIP_REASON_BY_DECISION[decision]
 
 
 def _to_tool_started(call: ParsedCall) -> ToolStarted:

@@ -1,18 +1,26 @@
 """Agent run: the agent's events go into the journal until it is done or the run is ended."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import aclosing, asynccontextmanager, suppress
+from functools import partial
 
 from functions.chat import user_texts
 from functions.chat.deps import ChatDeps
 from functions.chat.runs.run_registry import ActiveRun
 from functions.chat.tools.toolkit import Toolkit
 from functions.chat.turn.agent import Agent
-from functions.chat.turn.confirmation import Confirmer, NoConfirmer, StoredConfirmer
+from functions.chat.turn.call_review import CallReview
+from functions.chat.turn.confirmation import (
+    ButtonConfirmer,
+    Confirmer,
+    QuestionStore,
+    ReplyConfirmer,
+)
 from functions.chat.turn.deadline import Deadline
 from functions.chat.turn.prepare_turn import PreparedTurn
 from shared import telemetry
 from shared.domain.errors import KeepsakeError, Unavailable
+from shared.domain.ids import UserId
 from shared.domain.run import Outcome
 
 
@@ -29,10 +37,14 @@ class AgentRun:
             model=deps.model,
             role=turn.role,
             toolkit=Toolkit(turn.tools, timeout_s=deps.limits.call_timeout_s),
-            tool_policy=turn.tool_policy,
-            confirmer=_build_confirmer(deps, turn, self._deadline),
+            call_review=CallReview(
+                policy=turn.tool_policy,
+                confirmer=_build_confirmer(deps, turn, self._deadline),
+                spend_bits=partial(_spend_bits, deps, turn.uid),
+            ),
             output_gate=turn.output_gate,
             limits=deps.limits,
+            decided=turn.decided,
         )
 
     async def run(self) -> Outcome:
@@ -73,15 +85,25 @@ class AgentRun:
 
 
 def _build_confirmer(deps: ChatDeps, turn: PreparedTurn, deadline: Deadline) -> Confirmer:
-    if not turn.can_confirm:
-        return NoConfirmer()
-    return StoredConfirmer(
-        deps.stores.confirmations,
-        deps.clock,
-        deps.new_id,
-        turn.uid,
-        turn.run_id,
-        lambda: _pause(turn, deadline),
+    questions = QuestionStore(
+        confirmations=deps.stores.confirmations,
+        clock=deps.clock,
+        new_id=deps.new_id,
+        uid=turn.uid,
+        run_id=turn.run_id,
+    )
+    if turn.can_confirm:
+        return ButtonConfirmer(questions, lambda: _pause(turn, deadline))
+    return ReplyConfirmer(questions)
+
+
+async def _spend_bits(
+    deps: ChatDeps, uid: UserId, bits_by_maker: Mapping[str, float]
+) -> frozenset[str]:
+    from shared.security.disclosure import DAY_BUDGET_BITS
+
+    return await deps.stores.disclosure_ledger.spend(
+        uid, bits_by_maker, limit=DAY_BUDGET_BITS, now=deps.clock.now()
     )
 
 

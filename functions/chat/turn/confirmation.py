@@ -4,96 +4,144 @@ import json
 from collections.abc import Callable, Mapping
 from contextlib import AbstractAsyncContextManager, suppress
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Literal, Protocol
 
 import anyio
 
 from functions.chat.tools.parsed_call import ParsedCall
 from functions.chat.tools.toolkit import Tool
 from shared.data.confirmations import Confirmations
-from shared.domain.confirmation import CONFIRMATION_TIMEOUT, Confirmation, Decision
+from shared.domain.confirmation import (
+    CONFIRMATION_TIMEOUT,
+    Confirmation,
+    ConfirmationReason,
+    Decision,
+)
 from shared.domain.errors import KeepsakeError
 from shared.domain.ids import RunId, UserId
+from shared.domain.value import value
 from shared.ports import Clock, NewId
 from shared.resilience.retry import retry
 from shared.security.visible_text import strip_invisible
 
-if TYPE_CHECKING:
-    from shared.domain.policy import Doubt
-
 POLL_S = 0.5
+SLOW_POLL_S = 2.0
+"""Once the owner has not decided within SLOW_AFTER: most do at once."""
+SLOW_AFTER = timedelta(seconds=30)
 STORE_TIMEOUT_S = 2.5
 MAX_ARGUMENTS_CHARS = 20_000
 """Maximum that the owner is asked about; nobody reads more before they confirm."""
+MAX_QUESTIONS = 3
+"""Maximum of questions in one turn."""
 
 
 class Confirmer(Protocol):
-    """Asks the owner about a call while the turn goes on."""
+    """Asks the owner about calls of one turn, at most `max_questions` times."""
 
-    async def request(self, tool: Tool, call: ParsedCall, doubt: "Doubt") -> Confirmation | None:
+    @property
+    def max_questions(self) -> int: ...
+
+    async def request(
+        self, tool: Tool, call: ParsedCall, reason: ConfirmationReason
+    ) -> Confirmation | None:
         """Return the stored question; None where the owner cannot be asked."""
 
-    async def wait_for_decision(self, confirmation: Confirmation) -> Decision:
-        """Return the decision of the owner, or `expired`."""
+    async def wait_for_decision(self, confirmation: Confirmation) -> Decision | None:
+        """Return the decision of the owner, or `expired`; None: it comes with their next message."""
 
 
-class NoConfirmer:
-    """Confirmer for a client that cannot show questions."""
+@value
+class QuestionStore:
+    """Stores the questions of one run, so that any process can receive the decision."""
 
-    async def request(self, tool: Tool, call: ParsedCall, doubt: "Doubt") -> Confirmation | None:
+    confirmations: Confirmations
+    clock: Clock
+    new_id: NewId
+    uid: UserId
+    run_id: RunId
+
+    async def add(
+        self,
+        tool: Tool,
+        call: ParsedCall,
+        reason: ConfirmationReason,
+        *,
+        channel: Literal["button", "reply"],
+        time_left: timedelta,
+    ) -> Confirmation | None:
+        if time_left <= timedelta() or len(call.request.arguments) > MAX_ARGUMENTS_CHARS:
+            return None
+        now = self.clock.now()
+        arguments = call.arguments or {}
+        confirmation = Confirmation(
+            id=self.new_id(),
+            call_id=call.id,
+            tool=tool.name,
+            model_name=tool.spec.name,
+            pin=tool.pin,
+            source=tool.source,
+            maker=tool.maker,
+            arguments=_format_arguments(arguments),
+            reason=reason,
+            allows_always=tool.tool_class != "sensitive" and not tool.is_sensitive(arguments),
+            asked_at=now,
+            expires_at=now + time_left,
+            channel=channel,
+        )
+        try:
+            await retry(
+                lambda: self.confirmations.add(self.uid, self.run_id, confirmation),
+                sleep=self.clock.sleep,
+            )
+        except KeepsakeError:
+            return None
+        return confirmation
+
+
+class ReplyConfirmer:
+    """Asks at the end of the answer; the owner's next message decides. One question at a time."""
+
+    max_questions = 1
+
+    def __init__(self, questions: QuestionStore) -> None:
+        self._questions = questions
+
+    async def request(
+        self, tool: Tool, call: ParsedCall, reason: ConfirmationReason
+    ) -> Confirmation | None:
+        return await self._questions.add(
+            tool, call, reason, channel="reply", time_left=CONFIRMATION_TIMEOUT
+        )
+
+    async def wait_for_decision(self, confirmation: Confirmation) -> Decision | None:
         return None
 
-    async def wait_for_decision(self, confirmation: Confirmation) -> Decision:
-        return "expired"
 
-
-class StoredConfirmer:
-    """Asks through documents, so that any process can receive the decision.
+class ButtonConfirmer:
+    """Asks while the answer waits.
 
     `pause_deadline` is entered while it waits. All questions of a turn share CONFIRMATION_TIMEOUT;
     after an expired one, the turn asks no more.
     """
 
+    max_questions = MAX_QUESTIONS
+
     def __init__(
         self,
-        confirmations: Confirmations,
-        clock: Clock,
-        new_id: NewId,
-        uid: UserId,
-        run_id: RunId,
+        questions: QuestionStore,
         pause_deadline: Callable[[], AbstractAsyncContextManager[None]],
     ) -> None:
-        self._confirmations = confirmations
-        self._clock = clock
-        self._new_id = new_id
-        self._uid = uid
-        self._run_id = run_id
+        self._questions = questions
+        self._clock = questions.clock
         self._pause_deadline = pause_deadline
         self._time_left = CONFIRMATION_TIMEOUT
 
-    async def request(self, tool: Tool, call: ParsedCall, doubt: "Doubt") -> Confirmation | None:
-        if self._time_left <= timedelta() or len(call.request.arguments) > MAX_ARGUMENTS_CHARS:
-            return None
-        now = self._clock.now()
-        confirmation = Confirmation(
-            id=self._new_id(),
-            call_id=call.id,
-            tool=tool.name,
-            source=tool.source,
-            arguments=_format_arguments(call.arguments or {}),
-            reason=doubt.reason,
-            argument=doubt.argument,
-            asked_at=now,
-            expires_at=now + self._time_left,
+    async def request(
+        self, tool: Tool, call: ParsedCall, reason: ConfirmationReason
+    ) -> Confirmation | None:
+        return await self._questions.add(
+            tool, call, reason, channel="button", time_left=self._time_left
         )
-        try:
-            await retry(lambda: self._add(confirmation), sleep=self._clock.sleep)
-        except KeepsakeError:
-            return None
-        return confirmation
-
-    async def _add(self, confirmation: Confirmation) -> None:
-        await self._confirmations.add(self._uid, self._run_id, confirmation)
 
     async def wait_for_decision(self, confirmation: Confirmation) -> Decision:
         started_at = self._clock.now()
@@ -104,10 +152,14 @@ class StoredConfirmer:
         return decision
 
     async def _poll_decision(self, confirmation: Confirmation) -> Decision:
+        questions = self._questions
         while self._clock.now() < confirmation.expires_at:
-            await self._clock.sleep(POLL_S)
+            is_recent = self._clock.now() < confirmation.asked_at + SLOW_AFTER
+            await self._clock.sleep(POLL_S if is_recent else SLOW_POLL_S)
             with suppress(KeepsakeError), anyio.move_on_after(STORE_TIMEOUT_S):
-                current = await self._confirmations.get(self._uid, self._run_id, confirmation.id)
+                current = await questions.confirmations.get(
+                    questions.uid, questions.run_id, confirmation.id
+                )
                 if current is None:
                     return "expired"  # deleted with its chat
                 if current.decision is not None:
@@ -116,8 +168,11 @@ class StoredConfirmer:
 
     async def _expire(self, confirmation: Confirmation) -> Decision:
         """Close the question, unless a decision came first; on failure, the call does not run."""
+        questions = self._questions
         with suppress(KeepsakeError), anyio.move_on_after(STORE_TIMEOUT_S):
-            current = await self._confirmations.expire(self._uid, self._run_id, confirmation.id)
+            current = await questions.confirmations.expire(
+                questions.uid, questions.run_id, confirmation.id
+            )
             return current.decision or "expired"
         return "expired"
 

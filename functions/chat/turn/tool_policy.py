@@ -1,111 +1,148 @@
-"""Tool policy: which calls need a confirmation, as the defence against prompt injection."""
+"""Tool policy of a turn: which calls run, and which ask the owner first, and why.
 
-from collections.abc import Iterable, Sequence
-from functools import cached_property
-from typing import TYPE_CHECKING, Any
+The class of a tool and the owner's grants decide, never the words of a message. Calls of reading
+tools run without a question as long as they tell little that the owner did not say themselves.
+"""
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
 
 from functions.chat.context.link_filter import extract_urls
 from functions.chat.tools.parsed_call import ParsedCall
 from functions.chat.tools.toolkit import Tool, ToolOutcome
-from shared.data.codec import type_adapter
 from shared.domain.app import App
 from shared.domain.chat import Message, Session
-from shared.domain.provenance import LIBRARY, Source
+from shared.domain.confirmation import ConfirmationReason
+from shared.domain.value import value
 
-if TYPE_CHECKING:
-    from shared.domain.policy import Doubt, Ground
+WEB_SEARCH = "service perplexity"
+"""The maker that the operator or the owner chose to search the web with."""
+
+
+@value
+class Verdict:
+    """What becomes of a call: it runs as `call`, unless the owner is asked first for a `reason`.
+
+    `bits` is what it tells its maker without a question.
+    """
+
+    call: ParsedCall
+    reason: ConfirmationReason | None = None
+    bits: float = 0.0
 
 
 class ToolPolicy:
-    """Compares calls with the owner's own words; learns every result that the model reads.
+    """Judges calls, and learns every result that the model reads.
 
-    `earlier_texts` are the owner's messages before this one, `sources` those whose words the chat
-    holds already.
+    `given_texts` are what the model was given beside the owner's message, and `own_words_only` says
+    that all of it is ours or the owner's own words. `local_time` is the owner's.
     """
 
     def __init__(
-        self, user_text: str, *, earlier_texts: Sequence[str] = (), sources: Iterable[Source] = ()
+        self,
+        user_text: str,
+        *,
+        given_texts: Sequence[str] = (),
+        own_words_only: bool = True,
+        local_time: datetime,
     ) -> None:
         self._user_text = user_text
-        self._earlier_texts = earlier_texts
-        self._sources = set(sources)
-        self._results: list[tuple[Source, str]] = []
+        self._given_texts = given_texts
+        self._own_words_only = own_words_only
+        self._local_time = local_time
+        self._results: list[tuple[str, str]] = []
+        self._bits_by_maker: dict[str, float] = {}
 
-    def record_results(self, outcomes: Sequence[ToolOutcome]) -> None:
-        """Record whose words the model reads next."""
-        for outcome in outcomes:
-            if outcome.source is not None:
-                self._sources.add(outcome.source)
-                self._results.append((outcome.source, outcome.text))
+    def record_results(self, tools: Sequence[Tool | None], outcomes: Sequence[ToolOutcome]) -> None:
+        """Record what the model reads next; each outcome is of the tool at its position."""
+        for tool, outcome in zip(tools, outcomes, strict=True):
+            if tool is not None and outcome.source is not None:
+                self._own_words_only = False
+                self._results.append((tool.maker, outcome.text))
 
-    def find_confirmation_reason(self, tool: Tool | None, call: ParsedCall) -> "Doubt | None":
-        """Return why a call must be confirmed; None where it need not or cannot run anyway."""
-        if tool is None or call.arguments is None or not self._sources or _is_private_read(tool):
-            return None
-        from shared.domain.policy import Call, doubt  # late, because most turns do not need it
-
-        policy_call = Call(
-            name=tool.name,
-            source=tool.source,
-            side_effect=tool.side_effect,
-            parameters=tool.spec.parameters,
-            arguments=call.arguments,
-        )
-        return doubt(policy_call, self._build_ground())
+    def judge(self, tool: Tool | None, call: ParsedCall) -> Verdict:
+        """Return what becomes of a call. What cannot run anyway needs no question."""
+        if tool is None or call.arguments is None:
+            return Verdict(call=call)
+        if reason := _find_reason(tool, call.arguments):
+            return Verdict(call=call, reason=reason)
+        if not tool.maker or tool.always_allowed or self._is_free_search(tool):
+            return Verdict(call=call)
+        return self._judge_disclosure(tool, call, call.arguments)
 
     def is_known_url(self, url: str) -> bool:
         """Tell whether an address stands in the owner's messages or in a result of this turn."""
-        texts = (self._user_text, *self._earlier_texts, *(text for _, text in self._results))
+        texts = (self._user_text, *self._given_texts, *(text for _, text in self._results))
         return any(url in text and url in extract_urls(text) for text in texts)
 
-    def _build_ground(self) -> "Ground":
-        from shared.domain.policy import Ground
+    def _judge_disclosure(self, tool: Tool, call: ParsedCall, arguments: Any) -> Verdict:
+        """Let a call run in its canonical form, within what its maker may be told in a turn."""
+        from shared.security import disclosure
 
-        message, *earlier = self._wordings
-        return Ground(
-            message=message,
-            earlier=earlier,
-            entered=frozenset(self._sources),
-            given=tuple(self._results),
+        spent = self._bits_by_maker.get(tool.maker, 0.0)
+        returned = [text for maker, text in self._results if maker == tool.maker]
+        measured = disclosure.measure_disclosure(
+            arguments,
+            tool.spec.parameters,
+            disclosure.KnownText(
+                message=self._user_text, returned=returned, now=self._local_time
+            ),
+            tools=tool.maker_tools,
+            limit=disclosure.TURN_BUDGET_BITS - spent,
         )
+        if spent + measured.bits > disclosure.TURN_BUDGET_BITS:
+            return Verdict(call=call, reason="disclosure")
+        known_texts = "\n".join([self._user_text, *returned])
+        if disclosure.copies_private_text(
+            measured.arguments, known_texts, self._list_private_texts(tool.maker)
+        ):
+            return Verdict(call=call, reason="private_text")
+        self._bits_by_maker[tool.maker] = spent + measured.bits
+        return Verdict(call=replace(call, arguments=measured.arguments), bits=measured.bits)
 
-    @cached_property
-    def _wordings(self) -> list[Any]:
-        from shared.domain.wording import wording
+    def _list_private_texts(self, maker: str) -> list[str]:
+        """Return what the model read of others than this maker."""
+        others = (text for other, text in self._results if other != maker)
+        return [*self._given_texts, *others]
 
-        return [wording(text) for text in (self._user_text, *self._earlier_texts)]
+    def _is_free_search(self, tool: Tool) -> bool:
+        return tool.maker == WEB_SEARCH and self._own_words_only
+
+
+def _find_reason(tool: Tool, arguments: Any) -> ConfirmationReason | None:
+    """Return why a call asks whatever it tells."""
+    if tool.standing != "known":
+        return "new_tool" if tool.standing == "new" else "changed_tool"
+    if tool.is_sensitive(arguments):
+        return "sensitive"
+    is_change = tool.tool_class == "write" and bool(tool.maker)
+    return "first_use" if is_change and not tool.always_allowed else None
 
 
 def build_tool_policy(
-    user_text: str, *, history: Sequence[Message], session: Session, app: App | None
+    user_text: str,
+    *,
+    history: Sequence[Message],
+    session: Session,
+    app: App | None,
+    tools: Collection[Tool],
+    local_time: datetime,
 ) -> ToolPolicy:
-    """Build the policy of a turn from what the chat holds already."""
-    user_texts = [
-        message.text
-        for message in history
-        if message.sender == "human" and not message.from_integration
-    ]
+    """Build the policy of a turn from what its model is given."""
     return ToolPolicy(
-        user_text, earlier_texts=user_texts, sources=_list_sources(history, session, app)
+        user_text,
+        given_texts=[session.summary, *(message.text for message in history)],
+        own_words_only=app is None
+        and all(tool.source.kind != "app" for tool in tools)
+        and not session.summary
+        and len(history) >= session.message_count
+        and not any(_holds_words_of_others(history)),
+        local_time=local_time,
     )
 
 
-def _list_sources(
-    history: Sequence[Message], session: Session, app: App | None
-) -> Iterable[Source]:
-    if (
-        session.summary or len(history) < session.message_count
-    ):  # answers may rest on messages that are cut off
-        yield LIBRARY
-    if app is not None:  # its description is in the prompt
-        yield Source(kind="app", id=app.id, name=app.name)
+def _holds_words_of_others(history: Iterable[Message]) -> Iterable[bool]:
     for message in history:
-        if message.from_integration:
-            yield Source(kind="app", id=message.app_id or "")
-        for stored_source in message.metadata.get("sources", ()):
-            yield type_adapter(Source).validate_python(stored_source)
-
-
-def _is_private_read(tool: Tool) -> bool:
-    """Tell whether a tool reads the owner's library or account: no change, no app involved."""
-    return not tool.side_effect and tool.source.kind != "app"
+        yield message.from_integration or bool(message.metadata.get("sources"))

@@ -12,6 +12,7 @@ from shared.domain.errors import ToolFailed, ToolRefused
 from shared.domain.ids import AppId, UserId
 from shared.resilience.call_quota import check_quota
 from shared.resilience.hour_windows import floor_to_hour
+from shared.security.tool_pin import compute_pin
 
 
 async def call_tool(
@@ -21,16 +22,19 @@ async def call_tool(
     name: str,
     arguments: Mapping[str, Any],
     *,
+    pin: str,
     call_id: str | None = None,
 ) -> str:
     """Return text for the model. Raises ToolRefused and ToolFailed.
+
+    The call is refused where the tool is not the version that `pin` names, which its user judged.
 
     A repeat with the same `call_id` reaches an app over HTTP under the same message id.
     """
     limiter = deps.app_limiters.get_limiter(app_id)
     with limiter.acquire_slot():
         app, app_uid, is_first = await _authorize_call(deps, uid, app_id)
-        tool = _require_tool(app, name)
+        tool = _require_tool(app, name, pin)
         provided_arguments = _drop_nulls(tool, arguments)
         if violation := await validate_arguments(tool.parameters, provided_arguments):
             raise ToolRefused(f"The arguments of {name!r} do not fit: {violation}")
@@ -64,9 +68,11 @@ async def _authorize_call(deps: ToolProxyDeps, uid: UserId, app_id: AppId) -> tu
     return app, installation.get_app_uid(uid), not context.calls_this_hour
 
 
-def _require_tool(app: App, name: str) -> ChatTool:
+def _require_tool(app: App, name: str, pin: str) -> ChatTool:
     for tool in app.chat_tools:
         if tool.name == name:
+            if compute_pin(app, tool) != pin:
+                raise ToolRefused(f"{name!r} has just been changed by its maker: ask again.")
             return tool
     raise ToolRefused(f"The app {app.name!r} has no tool {name!r}.")
 

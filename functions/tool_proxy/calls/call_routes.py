@@ -32,7 +32,9 @@ MAX_CALL_BYTES = 262_144
 )
 async def run_tool(deps: ToolProxyDeps, call: Call[ToolCallIn]) -> ToolCallOut:
     body, uid = call.body, _verify_user(deps, call, "tool_call", call.body.call_id)
-    text = await call_tool(deps, uid, body.app_id, body.tool, body.arguments, call_id=body.call_id)
+    text = await call_tool(
+        deps, uid, body.app_id, body.tool, body.arguments, pin=body.pin, call_id=body.call_id
+    )
     return ToolCallOut(text=text)
 
 

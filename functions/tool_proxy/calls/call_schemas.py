@@ -23,8 +23,12 @@ class _CallIn(UserIn):
 
 
 class ToolCallIn(_CallIn):
-    """A call of an app's tool. Over HTTP, repeats reach the app under one message id; MCP has none."""
+    """A call of an app's tool, meant for the version that `pin` names.
 
+    Over HTTP, repeats reach the app under one message id; MCP has none.
+    """
+
+    pin: str = Field(max_length=64)
     app_id: AppId = Field(pattern=ID_PATTERN)
 
 

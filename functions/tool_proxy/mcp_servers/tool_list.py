@@ -14,29 +14,22 @@ if TYPE_CHECKING:
 
 
 def parse_tools(tools: "Sequence[Tool]", integration: ExternalIntegration) -> Manifest:
-    """Read listed tools as a manifest that declares the same. Raises InvalidManifest.
-
-    `read_only` is what the server claims. A call over MCP is a POST, so it allows nothing by itself.
-    """
+    """Read listed tools as a manifest that declares the same. Raises InvalidManifest."""
     declarations = [_to_declaration(tool, integration) for tool in tools]
     manifest = read_manifest(json.dumps({"tools": declarations}).encode(), integration)
-    read_only = {
-        tool.name for tool in tools if tool.annotations and tool.annotations.read_only_hint
-    }
     return replace(
-        manifest,
-        tools=tuple(
-            replace(tool, transport="mcp", read_only=tool.name in read_only)
-            for tool in manifest.tools
-        ),
+        manifest, tools=tuple(replace(tool, transport="mcp") for tool in manifest.tools)
     )
 
 
 def _to_declaration(tool: "Tool", integration: ExternalIntegration) -> dict[str, Any]:
+    hints = tool.annotations
     return {
         "name": tool.name,
         "description": tool.description or tool.title or tool.name,
         "endpoint": integration.mcp_server_url,
         "parameters": tool.input_schema,
         "status_message": tool.title,
+        "read_only": bool(hints and hints.read_only_hint),
+        "destructive": bool(hints and hints.destructive_hint),
     }

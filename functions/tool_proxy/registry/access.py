@@ -8,7 +8,9 @@ from shared.data.paging import Page
 from shared.domain.app import App, InstalledApp
 from shared.domain.errors import Conflict, NotAllowed, NotFound
 from shared.domain.ids import AppId, UserId, is_id
+from shared.domain.provenance import Source
 from shared.security.pairwise_id import create_pairwise_id
+from shared.security.tool_pin import build_grants
 
 
 async def require_visible(deps: ToolProxyDeps, uid: UserId, app_id: AppId) -> App:
@@ -60,7 +62,8 @@ async def install(
 ) -> None:
     """Install an app, or grant the permissions that it asks for by now.
 
-    Only `shown_permissions` are granted, if given. Raises NotFound, and Conflict for too many apps.
+    Its tools are pinned as they are: one that changes later asks its user again. Only
+    `shown_permissions` are granted, if given. Raises NotFound, and Conflict for too many apps.
     """
     app = await require_visible(deps, uid, app_id)
     installed_app = replace(
@@ -69,6 +72,7 @@ async def install(
     )
     if shown_permissions is not None:
         installed_app = replace(installed_app, granted=installed_app.granted & shown_permissions)
+    await deps.stores.grants.replace_source(uid, app.source, build_grants(app))
     try:
         await deps.stores.installed_apps.add(uid, installed_app)
     except Conflict:
@@ -94,4 +98,10 @@ async def _remove_deleted_apps(deps: ToolProxyDeps, uid: UserId) -> None:
     installed_ids = [entry.app_id for entry in await deps.stores.installed_apps.list_all(uid)]
     existing_ids = {app.id for app in await deps.stores.apps.get_many(installed_ids)}
     for deleted_id in set(installed_ids) - existing_ids:
-        await deps.stores.installed_apps.remove(uid, deleted_id)
+        await uninstall(deps, uid, deleted_id)
+
+
+async def uninstall(deps: ToolProxyDeps, uid: UserId, app_id: AppId) -> None:
+    """Uninstall an app and forget what its user decided about its tools."""
+    await deps.stores.grants.remove_source(uid, Source(kind="app", id=app_id))
+    await deps.stores.installed_apps.remove(uid, app_id)

@@ -100,7 +100,7 @@ async def get_app(deps: ToolProxyDeps, call: Call) -> AnyApp:
 )
 async def list_tools(deps: ToolProxyDeps, call: Call) -> list[ToolOut]:
     app = await access.require_visible(deps, call.uid, _get_app_id(call))
-    return [ToolOut.model_validate(tool, from_attributes=True) for tool in app.chat_tools]
+    return [ToolOut.of(tool) for tool in app.chat_tools]
 
 
 @route(
@@ -170,7 +170,7 @@ async def enable(deps: ToolProxyDeps, call: Call[None, EnableQuery]) -> OkOut:
 
 @route("POST", "/v1/apps/disable", "Uninstall an app")
 async def disable(deps: ToolProxyDeps, call: Call[None, AppQuery]) -> OkOut:
-    await deps.stores.installed_apps.remove(call.uid, call.query.app_id)
+    await access.uninstall(deps, call.uid, call.query.app_id)
     return OkOut()
 
 

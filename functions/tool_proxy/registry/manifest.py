@@ -87,7 +87,8 @@ def _parse_tool(
         parameters=parse_parameters(declaration.get("parameters"), budget),
         auth_required=declaration.get("auth_required") is not False,
         status_message=_to_line(declaration.get("status_message")),
-        read_only=method == "GET" and declaration.get("read_only") is True,
+        read_only=declaration.get("read_only") is True,
+        destructive=declaration.get("destructive") is True,
     )
 
 

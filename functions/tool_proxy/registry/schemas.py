@@ -10,6 +10,7 @@ from pydantic import AfterValidator, Field, StringConstraints
 from shared.domain.app import (
     INTEGRATION_CAPABILITY,
     App,
+    ChatTool,
     Deactivation,
     ExternalIntegration,
     InstalledApp,
@@ -17,6 +18,7 @@ from shared.domain.app import (
 )
 from shared.domain.ids import AppId, UserId
 from shared.edge.schemas import ID_PATTERN, Wire
+from shared.security.tool_class import ToolClass, classify_app_tool
 from shared.security.visible_text import strip_invisible
 
 Url = Annotated[str, Field(max_length=2_000)]
@@ -170,11 +172,21 @@ def _build_common_fields(
 
 
 class ToolOut(Wire):
-    """A tool as users see it before they install its app; `side_effect` is false if it only reads."""
+    """A tool as users see it before they install its app.
+
+    `tool_class` says when they are asked about a call: of `read` tools hardly ever, of `write` tools
+    until they say always, of `sensitive` tools each time.
+    """
 
     name: str
     description: str
-    side_effect: bool
+    tool_class: ToolClass
+
+    @classmethod
+    def of(cls, tool: ChatTool) -> "ToolOut":
+        return cls(
+            name=tool.name, description=tool.description, tool_class=classify_app_tool(tool)
+        )
 
 
 class CallOut(Wire):

@@ -1,0 +1,35 @@
+"""Question text: a call that waits for the owner's reply, as the last lines of an answer."""
+
+from functions.chat import user_texts
+from shared.domain.confirmation import Confirmation
+from shared.security.visible_text import strip_invisible
+
+MAX_NAME_CHARS = 100
+_REASONS = {
+    "sensitive": "This kind of call asks each time.",
+    "first_use": "It has not been allowed yet.",
+    "new_tool": "The app added this tool after you installed it.",
+    "changed_tool": "The app changed this tool after you allowed it.",
+    "disclosure": "It would tell its maker more than you wrote in this message.",
+    "private_text": "It contains a number or a secret that you did not write in this message.",
+}
+
+
+def build_question_text(confirmation: Confirmation) -> str:
+    """Name the tool, its app, maker and id, and show every argument exactly as it would be sent."""
+    source = confirmation.source
+    return user_texts.CONFIRM_CALL.format(
+        tool=_to_plain_name(confirmation.tool),
+        source=_to_plain_name(source.name or source.id),
+        maker=_to_plain_name(confirmation.maker),
+        id=source.id,
+        reason=_REASONS[confirmation.reason],
+        arguments=confirmation.arguments.replace("`", "\\u0060"),
+        reply=user_texts.REPLY_ALWAYS if confirmation.allows_always else user_texts.REPLY_ONCE,
+    )
+
+
+def _to_plain_name(name: str) -> str:
+    """Return a name of a third party in one line, without characters that format text."""
+    line = " ".join(strip_invisible(name).split())[:MAX_NAME_CHARS]
+    return "".join(char for char in line if char not in "`*_[]()<>#|\\~")

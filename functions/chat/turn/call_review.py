@@ -1,0 +1,166 @@
+"""Review of calls: those of one cycle are judged, and the owner is asked about some, before any runs."""
+
+from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Protocol
+
+import anyio
+
+from functions.chat import user_texts
+from functions.chat.tools.parsed_call import ParsedCall, parse_call
+from functions.chat.tools.toolkit import Tool, Toolkit
+from functions.chat.turn.confirmation import Confirmer
+from functions.chat.turn.tool_policy import ToolPolicy, Verdict
+from shared import telemetry
+from shared.domain.confirmation import Confirmation, ConfirmationReason, Decision
+from shared.domain.errors import KeepsakeError
+from shared.domain.run import ConfirmationRequested, ConfirmationResolved, RunEvent
+
+LEDGER_TIMEOUT_S = 2.5
+
+_SKIP_REASON_BY_DECISION: Mapping[Decision | None, str] = {
+    "refused": "The owner refused this call. Do not try it again.",
+    "expired": "The owner did not confirm this call, so it was not made. Do not try it again.",
+    None: "The owner is asked about this call below your answer and replies in the next message. Do "
+    "not ask them yourself, and do not make the call again.",
+}
+_NOT_ASKED = "The owner could not be asked about this call, so it was not made. Do not repeat it."
+_NOT_ASKED_AGAIN = "The owner did not allow this tool in this answer. Do not try it again."
+_TOO_MANY_QUESTIONS = (
+    "The owner is asked about no further call in this answer, so this one was not made. You may make "
+    "it in your next answer."
+)
+
+
+class SpendBits(Protocol):
+    """Counts what makers are told today without a question."""
+
+    async def __call__(self, bits_by_maker: Mapping[str, float]) -> frozenset[str]:
+        """Return the makers that may be told as much."""
+
+
+@dataclass(slots=True, kw_only=True)
+class ReviewedCalls:
+    """Calls of one cycle; `skip_reasons` holds, by a call's position, why it does not run."""
+
+    calls: list[ParsedCall] = field(default_factory=list)
+    skip_reasons: dict[int, str] = field(default_factory=dict)
+
+
+@dataclass(slots=True, kw_only=True)
+class CallReview:
+    """Reviews the calls of one turn. `pending_reply` waits for the owner's next message."""
+
+    policy: ToolPolicy
+    confirmer: Confirmer
+    spend_bits: SpendBits
+    pending_reply: Confirmation | None = None
+    _question_count: int = 0
+    _refused_tools: set[str] = field(default_factory=set)
+    _allowed_tools: set[str] = field(default_factory=set)
+
+    async def review(
+        self, toolkit: Toolkit, reviewed: ReviewedCalls
+    ) -> AsyncGenerator[RunEvent, None]:
+        """Ask about calls that need it; afterwards each call runs as it stands, or is skipped."""
+        tools = [self._get_tool(toolkit, call.name) for call in reviewed.calls]
+        verdicts = await self._judge(tools, reviewed.calls)
+        pending: dict[int, Confirmation] = {}
+        for position, (tool, verdict) in enumerate(zip(tools, verdicts, strict=True)):
+            reviewed.calls[position] = verdict.call
+            if tool is None or verdict.reason is None:
+                continue
+            confirmation = await self._request(tool, verdict.call, verdict.reason)
+            if isinstance(confirmation, str):
+                reviewed.skip_reasons[position] = confirmation
+                continue
+            pending[position] = confirmation
+            if confirmation.channel == "button":
+                yield ConfirmationRequested(confirmation)
+        for position, confirmation in pending.items():
+            decision = await self.confirmer.wait_for_decision(confirmation)
+            if decision is None:
+                self.pending_reply = confirmation
+            else:
+                yield ConfirmationResolved(id=confirmation.id, decision=decision)
+            self._apply(reviewed, position, confirmation, decision)
+
+    def apply_decision(self, reviewed: ReviewedCalls, confirmation: Confirmation) -> None:
+        """Apply what the owner decided before this turn about the only call."""
+        self._apply(reviewed, 0, confirmation, confirmation.decision)
+
+    def list_notices(self, toolkit: Toolkit, reviewed: ReviewedCalls) -> Iterator[str]:
+        """Yield a text for the owner about each call of which they could not be asked."""
+        for position, reason in reviewed.skip_reasons.items():
+            tool = toolkit.get(reviewed.calls[position].name)
+            if tool is not None and reason == _NOT_ASKED:
+                yield user_texts.CALL_SKIPPED.format(tool=tool.name, source=tool.source)
+
+    def _get_tool(self, toolkit: Toolkit, name: str) -> Tool | None:
+        """Return a tool as the owner's decisions of this turn left it."""
+        tool = toolkit.get(name)
+        if tool is None or name not in self._allowed_tools:
+            return tool
+        return replace(tool, standing="known", always_allowed=True)
+
+    async def _judge(
+        self, tools: Sequence[Tool | None], calls: Sequence[ParsedCall]
+    ) -> list[Verdict]:
+        verdicts = [
+            self.policy.judge(tool, call) for tool, call in zip(tools, calls, strict=True)
+        ]
+        bits_by_maker: dict[str, float] = {}
+        for tool, verdict in zip(tools, verdicts, strict=True):
+            if tool is not None and verdict.bits:
+                bits_by_maker[tool.maker] = bits_by_maker.get(tool.maker, 0.0) + verdict.bits
+        admitted = await self._spend(bits_by_maker)
+        return [
+            replace(verdict, reason="disclosure")
+            if tool is not None and verdict.bits and tool.maker not in admitted
+            else verdict
+            for tool, verdict in zip(tools, verdicts, strict=True)
+        ]
+
+    async def _spend(self, bits_by_maker: Mapping[str, float]) -> frozenset[str]:
+        """Return the makers that may be told; none where it cannot be counted."""
+        if not bits_by_maker:
+            return frozenset()
+        try:
+            with anyio.fail_after(LEDGER_TIMEOUT_S):
+                return await self.spend_bits(bits_by_maker)
+        except (KeepsakeError, TimeoutError) as error:
+            telemetry.warning("disclosure_not_counted", error=type(error).__name__)
+            return frozenset()
+
+    async def _request(
+        self, tool: Tool, call: ParsedCall, reason: ConfirmationReason
+    ) -> Confirmation | str:
+        """Return the question, or why there is none."""
+        if tool.spec.name in self._refused_tools:
+            return _NOT_ASKED_AGAIN
+        if self._question_count >= self.confirmer.max_questions:
+            return _TOO_MANY_QUESTIONS
+        confirmation = await self.confirmer.request(tool, call, reason)
+        if confirmation is None:
+            return _NOT_ASKED
+        self._question_count += 1
+        return confirmation
+
+    def _apply(
+        self,
+        reviewed: ReviewedCalls,
+        position: int,
+        confirmation: Confirmation,
+        decision: Decision | None,
+    ) -> None:
+        """Let an approved call run with the arguments that the owner saw; skip any other."""
+        if decision in ("approved", "always"):
+            reviewed.skip_reasons.pop(position, None)
+            call = reviewed.calls[position]
+            shown_request = replace(call.request, arguments=confirmation.arguments)
+            reviewed.calls[position] = parse_call(shown_request, call.unique_id)
+            if decision == "always":
+                self._allowed_tools.add(confirmation.model_name)
+        else:
+            reviewed.skip_reasons[position] = _SKIP_REASON_BY_DECISION[decision]
+            self._refused_tools.add(confirmation.model_name)
