@@ -10,6 +10,8 @@ from typing import Any, NamedTuple, Self, TypeVar
 
 from pydantic import ValidationError
 
+from functions.chat.turn.call_review import CallReview
+from functions.chat.turn.tool_policy import ToolPolicy
 from shared.data.codec import type_adapter
 from shared.data.stores import Stores
 from shared.domain.documents import Document, Query, Write
@@ -342,3 +344,25 @@ def replace_stores(stores: Stores, **replacements: Any) -> Stores:
     changed_stores = Stores(stores.documents)
     vars(changed_stores).update(replacements)
     return changed_stores
+
+
+class SilentConfirmer:
+    """Ask nobody: no call of the test needs a question."""
+
+    max_questions = 0
+
+    async def request(self, *_: object) -> None:
+        raise AssertionError("nobody is asked")
+
+    async def wait_for_decision(self, *_: object) -> None:
+        raise AssertionError("nobody was asked")
+
+
+async def admit_all(bits_by_maker: Mapping[str, float]) -> frozenset[str]:
+    return frozenset(bits_by_maker)
+
+
+def build_silent_review(question: str = "A question") -> CallReview:
+    """Build the review of a turn in which nobody is asked."""
+    policy = ToolPolicy(question, local_time=FixedClock().now())
+    return CallReview(policy=policy, confirmer=SilentConfirmer(), spend_bits=admit_all)

@@ -75,8 +75,8 @@ class _ToolBench:
         self.toolbox = toolbox
         self._port = server.port
 
-    async def install_app(self, uid: str) -> str:
-        """Register and install an app of this user: limits count for each app."""
+    async def install_app(self, uid: str) -> tuple[str, dict[str, str]]:
+        """Register and install an app of this user; returns its id and the pins of its tools."""
         token = await client.sign_in(self._port, uid)
         url = f"{self.app}/.well-known/omi-tools.json"
         body = {"name": "Notes", "external_integration": {"chat_tools_manifest_url": url}}
@@ -84,12 +84,13 @@ class _ToolBench:
         app_id = str(response.json["id"])
         path = f"/v1/apps/enable?app_id={app_id}"
         await client.request(self._port, "POST", path, token=token)
-        return app_id
+        tools = await client.request(self._port, "GET", f"/v1/apps/{app_id}/tools", token=token)
+        return app_id, {tool["name"]: tool["pin"] for tool in tools.json}
 
     async def prepare_call(self, uid: str) -> Call:
-        app_id = await self.install_app(uid)
+        app_id, pins = await self.install_app(uid)
         return lambda: self.toolbox.call(
-            UserId(uid), app_id, "find", {"q": "x"}, call_id=uuid4().hex
+            UserId(uid), app_id, "find", {"q": "x"}, call_id=uuid4().hex, pin=pins["find"]
         )
 
 
@@ -117,12 +118,15 @@ async def _measure_overhead(scene: _ToolBench) -> list[Figure]:
 async def _measure_isolation(scene: _ToolBench, crowd: HttpToolbox) -> list[Figure]:
     """Measure an app's calls alone, and during SLOW_CALLS calls to another app."""
     alone_ms = await _measure_paced_ms(await scene.prepare_call("alone"))
-    slow, quick = await scene.install_app("slow"), await scene.prepare_call("beside")
+    slow, pins = await scene.install_app("slow")
+    quick = await scene.prepare_call("beside")
     outcomes: Counter[str] = Counter()
 
     async def call() -> None:
         try:
-            await crowd.call(UserId("slow"), slow, "slow", {"q": "x"}, call_id=uuid4().hex)
+            await crowd.call(
+                UserId("slow"), slow, "slow", {"q": "x"}, call_id=uuid4().hex, pin=pins["slow"]
+            )
             outcomes["answered"] += 1
         except ToolFailed:
             outcomes["refused"] += 1

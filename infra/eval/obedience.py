@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
+from shared.domain.policy import Doubt
+
 from functions.chat.deps import Limits
 from functions.chat.tools.parsed_call import ParsedCall
 from functions.chat.tools.toolkit import Tool, Toolkit
@@ -16,7 +18,6 @@ from functions.chat.turn.tool_policy import ToolPolicy
 from shared.domain.confirmation import CONFIRMATION_TIMEOUT, Confirmation, Decision
 from shared.domain.ids import RunId
 from shared.domain.model import ModelCallFinished, ToolCall, ToolCallRequested, UserText
-from shared.domain.policy import Doubt
 from tests.fakes import ScriptedModel, script_answer
 
 Step = tuple[str, Mapping[str, Any]]

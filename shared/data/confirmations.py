@@ -1,6 +1,6 @@
 """Confirmations: tool calls of a run that wait for the owner's decision."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
 
@@ -8,8 +8,7 @@ from shared.data.codec import dump, load, load_all
 from shared.data.grants import build_grant_write, grants_path
 from shared.data.sessions import session_path
 from shared.domain.chat import Message, Session
-from shared.domain.confirmation import Confirmation, Decision
-from shared.domain.consent import Grant
+from shared.domain.confirmation import Confirmation, Decision, build_always_grant
 from shared.domain.documents import Create, Document, Query, Update
 from shared.domain.errors import Conflict, Gone, NotFound
 from shared.domain.ids import RunId, UserId, is_id
@@ -137,10 +136,8 @@ class Confirmations:
             changes = {"decision": decision, "answered_in": answered_in}
             transaction.write(Update(path, changes))
             if decision == "always":
-                grant = Grant(pin=stored.pin, state="always")
-                transaction.write(
-                    build_grant_write(uid, grants, stored.source, stored.tool, grant)
-                )
+                grant = build_always_grant(stored)
+                transaction.write(build_grant_write(uid, grants, stored.source, stored.tool, grant))
             return decided
 
         return await self._documents.transaction(work)

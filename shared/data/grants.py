@@ -65,9 +65,7 @@ def build_grant_write(
     uid: UserId, document: Document | None, source: Source, tool: str, grant: Grant
 ) -> Write:
     """Build the write of one more grant; `document` is what the transaction read at grants_path."""
-    consent = load_consent(document)
-    grants = {**consent.grants.get(source.key, {}), tool: grant}
-    return build_grants_write(uid, {**consent.grants, source.key: grants})
+    return build_grants_write(uid, load_consent(document).with_grant(source, tool, grant).grants)
 
 
 def build_grants_write(uid: UserId, grants: Mapping[str, GrantsByTool]) -> Write:

@@ -151,7 +151,9 @@ class App:
     def maker(self) -> str:
         """Name who learns what its tools are told: its developer, or the host of an MCP server."""
         server_url = self.external_integration.mcp_server_url
-        return f"server {urlsplit(server_url).hostname}" if server_url else f"developer {self.owner}"
+        return (
+            f"server {urlsplit(server_url).hostname}" if server_url else f"developer {self.owner}"
+        )
 
     def is_visible_to(self, uid: UserId) -> bool:
         """Tell whether this user may see, install and use the app."""

@@ -3,6 +3,7 @@
 from datetime import datetime, timedelta
 from typing import Literal
 
+from shared.domain.consent import Grant
 from shared.domain.ids import RunId
 from shared.domain.provenance import Source
 from shared.domain.value import value
@@ -51,6 +52,7 @@ class Confirmation:
     decision: Decision | None = None
     answered_in: RunId | None = None
 
-    @property
-    def is_approved(self) -> bool:
-        return self.decision in ("approved", "always")
+
+def build_always_grant(confirmation: Confirmation) -> Grant:
+    """Return the grant that the decision `always` gives."""
+    return Grant(pin=confirmation.pin, state="always")

@@ -32,6 +32,10 @@ class Consent:
 
     grants: Mapping[str, GrantsByTool] = field(default_factory=dict)
 
+    def with_grant(self, source: Source, tool: str, grant: Grant) -> "Consent":
+        grants = {**self.grants.get(source.key, {}), tool: grant}
+        return Consent(grants={**self.grants, source.key: grants})
+
     def knows_source(self, source: Source) -> bool:
         return source.key in self.grants
 

@@ -91,6 +91,8 @@ class _ChunkBuilder:
                 yield from self._add_text("reasoning", text)
             case RunEnded():
                 yield from self._end_run(event)
+            case ConfirmationRequested(confirmation) if confirmation.channel == "reply":
+                pass  # the answer ends with the question as text
             case ConfirmationRequested(confirmation):
                 yield from self._close_part()
                 self._pending_confirmations[confirmation.id] = confirmation
@@ -197,8 +199,9 @@ def _build_confirmation_chunk(confirmation: Confirmation, state: str) -> Chunk:
             "name": confirmation.source.name,
         },
         "arguments": _parse_input(confirmation.arguments),
+        "maker": confirmation.maker,
         "reason": confirmation.reason,
-        "argument": confirmation.argument,
+        "allows_always": confirmation.allows_always,
         "expires_at": confirmation.expires_at,
         "state": state,
     }

@@ -5,7 +5,7 @@ from typing import Literal
 
 from functions.chat.deps import ChatDeps
 from functions.chat.runs.lapsed_runs import load_closing_lapsed
-from shared.domain.confirmation import Confirmation
+from shared.domain.confirmation import Confirmation, ConfirmationReason, Decision
 from shared.domain.errors import NotFound
 from shared.domain.ids import RunId
 from shared.domain.provenance import Source
@@ -14,28 +14,36 @@ from shared.edge.schemas import Wire
 
 
 class DecisionIn(Wire):
-    """The user's decision on one call."""
+    """The user's decision on one call; `always` allows the later ones of its tool as well."""
 
     approved: bool
+    always: bool = False
+
+    @property
+    def decision(self) -> Decision:
+        if not self.approved:
+            return "refused"
+        return "always" if self.always else "approved"
 
 
 class ConfirmationOut(Wire):
     """A call that waits, or waited, for the user's decision.
 
-    `arguments` is the JSON text that runs. `reason` says why the user is asked: they did not ask for
-    the call, or did not say its `argument`. In the state `asked` it can be answered until
-    `expires_at`.
+    `arguments` is the JSON text that runs; `source` receives it, and `maker` learns it. `reason`
+    says why the user is asked, and `allows_always` whether they may allow the tool for always. In
+    the state `asked` it can be answered until `expires_at`.
     """
 
     id: str
     call_id: str
     tool: str
     source: Source
+    maker: str
     arguments: str
-    reason: Literal["not_asked", "not_said"]
-    argument: str
+    reason: ConfirmationReason
+    allows_always: bool
     expires_at: datetime
-    state: Literal["asked", "approved", "refused", "expired"]
+    state: Literal["asked"] | Decision
 
 
 @route(
@@ -52,7 +60,9 @@ async def list_confirmations(deps: ChatDeps, call: Call) -> list[ConfirmationOut
     confirmations = await deps.stores.confirmations.list_for_run(call.uid, run.id)
     return [
         _to_confirmation_out(
-            confirmation, is_open=run.outcome is None and now < confirmation.expires_at
+            confirmation,
+            is_open=now < confirmation.expires_at
+            and (run.outcome is None or confirmation.channel == "reply"),
         )
         for confirmation in confirmations
     ]
@@ -70,7 +80,7 @@ async def answer_confirmation(deps: ChatDeps, call: Call[DecisionIn]) -> Confirm
         call.uid,
         RunId(call.path["id"]),
         call.path["confirmation"],
-        approved=call.body.approved,
+        call.body.decision,
         now=deps.clock.now(),
     )
     return _to_confirmation_out(confirmation, is_open=False)
@@ -82,9 +92,10 @@ def _to_confirmation_out(confirmation: Confirmation, *, is_open: bool) -> Confir
         call_id=confirmation.call_id,
         tool=confirmation.tool,
         source=confirmation.source,
+        maker=confirmation.maker,
         arguments=confirmation.arguments,
         reason=confirmation.reason,
-        argument=confirmation.argument,
+        allows_always=confirmation.allows_always,
         expires_at=confirmation.expires_at,
         state=confirmation.decision or ("asked" if is_open else "expired"),
     )

@@ -8,7 +8,17 @@ from functions.chat.context.citations import strip_markers
 from functions.chat.runs.journal import join_text
 from shared.domain.chat import Message
 from shared.domain.ids import MessageId
-from shared.domain.run import CitationShown, Outcome, Run, RunEvent, ToolEnded
+from shared.domain.run import (
+    CitationShown,
+    ConfirmationRequested,
+    Outcome,
+    Run,
+    RunEvent,
+    ToolEnded,
+)
+
+QUESTION_KEY = "question"
+"""Metadata of an answer that ends with a question: the id of its confirmation."""
 
 
 def build_message(run: Run, events: Sequence[RunEvent], outcome: Outcome, now: datetime) -> Message:
@@ -30,6 +40,7 @@ def build_message(run: Run, events: Sequence[RunEvent], outcome: Outcome, now: d
             "model": run.model,
             "outcome": outcome,
             **_collect_sources(events),
+            **_find_question(events),
             **stop_metadata,
         },
     )
@@ -39,3 +50,10 @@ def _collect_sources(events: Sequence[RunEvent]) -> dict[str, list[dict[str, str
     """List whose words an answer rests on, for the tool policy of later turns."""
     sources = dict.fromkeys(e.source for e in events if isinstance(e, ToolEnded) and e.source)
     return {"sources": [asdict(source) for source in sources]} if sources else {}
+
+
+def _find_question(events: Sequence[RunEvent]) -> dict[str, str]:
+    """Name the question with which the answer ends and that the owner's next message answers."""
+    requests = (event.confirmation for event in events if isinstance(event, ConfirmationRequested))
+    question = next((request for request in requests if request.channel == "reply"), None)
+    return {QUESTION_KEY: question.id} if question is not None else {}

@@ -80,9 +80,7 @@ def build_app_tools(
         selected_names.add(required)
     telemetry.add_fields(app_tools=len(tools), app_tools_offered=len(selected_names))
     return [
-        _build_search_tool(
-            [tool for tool in tools if tool.spec.name not in selected_names]
-        ),
+        _build_search_tool([tool for tool in tools if tool.spec.name not in selected_names]),
         *(tool for tool in tools if tool.spec.name in selected_names),
     ]
 
@@ -142,7 +140,9 @@ def _build_search_tool(others: Sequence[Tool]) -> Tool:
     seen_tools = (tool for tool in others if tool.standing == "known")
     names = ", ".join(dict.fromkeys(_to_one_line(tool.source.name) for tool in seen_tools))
     return Tool(
-        spec=replace(tool_spec, description=f"{tool_spec.description}\nThe apps: {names[:_MAX_NAMES_CHARS]}"),
+        spec=replace(
+            tool_spec, description=f"{tool_spec.description}\nThe apps: {names[:_MAX_NAMES_CHARS]}"
+        ),
         status="Looking for a tool",
         run=run,
         source=LIBRARY,
@@ -158,9 +158,7 @@ def _format_catalogue(tools: Iterable[Tool]) -> str:
     """List the tools by app, where no tool matches a search."""
     by_app: dict[str, list[str]] = {}
     for tool in tools:
-        by_app.setdefault(_get_shown_app_name(tool), []).append(
-            tool.spec.name[:-_SUFFIX_CHARS]
-        )
+        by_app.setdefault(_get_shown_app_name(tool), []).append(tool.spec.name[:-_SUFFIX_CHARS])
     lines = [f"- {app}: {', '.join(names)}" for app, names in by_app.items()]
     return "\n".join(["No tool fits these words. There are:", *lines])[:_MAX_CATALOGUE_CHARS]
 

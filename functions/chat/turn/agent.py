@@ -89,24 +89,10 @@ class Agent:
         The text of a limit is part of the answer, and nothing is called after it. Raises what the
         model raises.
         """
-        conversation = list(messages)
         try:
-            if self.decided is not None:
-                async with aclosing(self._run_decided(conversation, self.decided)) as events:
-                    async for event in events:
-                        yield event
-            while True:
-                cycle = _Cycle()
-                self._writer.begin_cycle()
-                async with aclosing(self._call_model(conversation, cycle)) as events:
-                    async for event in events:
-                        yield event
-                if not cycle.calls:
-                    break
-                async with aclosing(self._run_tools(conversation, cycle)) as events:
-                    async for event in events:
-                        yield event
-                self._check_context_size(conversation)
+            async with aclosing(self._run_cycles(list(messages))) as events:
+                async for event in events:
+                    yield event
         except LimitReached as limit:
             self.is_limited = True
             for event in self._end_with(str(limit)):
@@ -114,6 +100,24 @@ class Agent:
         for event in self._ask_for_reply():
             yield event
         yield Stage("response_ready")
+
+    async def _run_cycles(self, conversation: list[ModelMessage]) -> AsyncGenerator[RunEvent, None]:
+        if self.decided is not None:
+            async with aclosing(self._run_decided(conversation, self.decided)) as events:
+                async for event in events:
+                    yield event
+        while True:
+            cycle = _Cycle()
+            self._writer.begin_cycle()
+            async with aclosing(self._call_model(conversation, cycle)) as events:
+                async for event in events:
+                    yield event
+            if not cycle.calls:
+                return
+            async with aclosing(self._run_tools(conversation, cycle)) as events:
+                async for event in events:
+                    yield event
+            self._check_context_size(conversation)
 
     def flush_pending_text(self) -> Iterator[RunEvent]:
         """Emit the text that is pending where the run ends in the middle of a model call."""
@@ -172,9 +176,7 @@ class Agent:
         self, conversation: list[ModelMessage], decided: Confirmation
     ) -> AsyncGenerator[RunEvent, None]:
         """Run a call as the owner saw it; one whose tool has changed since is asked about again."""
-        request = ToolCall(
-            id=decided.call_id, name=decided.model_name, arguments=decided.arguments
-        )
+        request = ToolCall(id=decided.call_id, name=decided.model_name, arguments=decided.arguments)
         cycle = _Cycle()
         cycle.calls.append(self._parse_call(request, cycle))
         tool = self.toolkit.get(decided.model_name)

@@ -106,9 +106,7 @@ class CallReview:
     async def _judge(
         self, tools: Sequence[Tool | None], calls: Sequence[ParsedCall]
     ) -> list[Verdict]:
-        verdicts = [
-            self.policy.judge(tool, call) for tool, call in zip(tools, calls, strict=True)
-        ]
+        verdicts = [self.policy.judge(tool, call) for tool, call in zip(tools, calls, strict=True)]
         bits_by_maker: dict[str, float] = {}
         for tool, verdict in zip(tools, verdicts, strict=True):
             if tool is not None and verdict.bits:

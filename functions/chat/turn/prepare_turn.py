@@ -1,6 +1,6 @@
 """Preparation of a turn: a question is accepted with all that its answer needs, or refused."""
 
-import asyncio
+from asyncio import gather
 from collections.abc import Awaitable, Sequence
 from datetime import datetime
 from itertools import islice
@@ -17,10 +17,14 @@ from functions.chat.turn.admission import load_and_admit
 from functions.chat.turn.chat_sessions import require_visible_app, resolve_session
 from functions.chat.turn.idempotency import IdempotencyKey, check_unused
 from functions.chat.turn.output_gate import OutputGate
+from functions.chat.turn.reply import accept_reply
 from functions.chat.turn.tool_policy import ToolPolicy, build_tool_policy
+from shared.data.cached_apps import PinnedApp
 from shared.domain.app import App
 from shared.domain.chat import Message, Session, build_main_session_id
+from shared.domain.confirmation import Confirmation, build_always_grant
 from shared.domain.connection import Connection
+from shared.domain.consent import Consent, Grant
 from shared.domain.errors import Invalid, TooLarge
 from shared.domain.ids import AppId, RunId, SessionId, UserId
 from shared.domain.model import ModelMessage, ModelRole
@@ -36,7 +40,10 @@ MAX_EARLIER_TEXTS = 3
 
 @value
 class PreparedTurn:
-    """An accepted question with everything its answer needs."""
+    """An accepted question with everything its answer needs.
+
+    `decided` is the call that the answer before asked about, where the question is its owner's reply.
+    """
 
     uid: UserId
     run_id: RunId
@@ -50,6 +57,7 @@ class PreparedTurn:
     can_confirm: bool
     slot: HeldSlot
     fingerprint: str = ""
+    decided: Confirmation | None = None
 
 
 async def prepare_turn(
@@ -63,6 +71,9 @@ async def prepare_turn(
     can_confirm: bool = False,
 ) -> PreparedTurn:
     """Accept a question or refuse it: reads documents in two rounds, and takes a slot beside them.
+
+    It writes nothing else but the decision of an owner whose message replies to a question of ours,
+    and the pins of apps that were installed before there were any.
 
     `can_confirm` says that the client can show its owner a question while the answer goes on.
 
@@ -79,6 +90,8 @@ async def prepare_turn(
     app, session = context.app, context.session
     earlier_messages = history.select_window(context.newest_messages, session)
     persona = app if app is not None and app.persona_prompt is not None else None
+    decided = await accept_reply(deps, uid, run_id, text, context.newest_messages)
+    tools = [] if persona else _collect_tools(deps, uid, text, context, decided)
     return PreparedTurn(
         uid=uid,
         run_id=run_id,
@@ -93,12 +106,20 @@ async def prepare_turn(
             app=app,
             now=now,
         ),
-        tools=[] if persona else _collect_tools(deps, uid, text, context),
-        tool_policy=build_tool_policy(text, history=earlier_messages, session=session, app=app),
+        tools=tools,
+        tool_policy=build_tool_policy(
+            text,
+            history=earlier_messages,
+            session=session,
+            app=app,
+            tools=tools,
+            local_time=now.astimezone(context.profile.zone),
+        ),
         output_gate=OutputGate(is_stored=False),
         can_confirm=can_confirm,
         slot=slot,
         fingerprint=key.fingerprint if key else "",
+        decided=decided,
     )
 
 
@@ -122,7 +143,8 @@ class _Context:
     newest_messages: Sequence[Message]
     connections: Sequence[Connection]
     app: App | None
-    offered_apps: Sequence[App]
+    offered_apps: Sequence[PinnedApp]
+    consent: Consent
 
 
 async def _load_context(
@@ -134,12 +156,13 @@ async def _load_context(
     check: Awaitable[None],
 ) -> _Context:
     """Read in two rounds; `check` runs beside the first and may refuse the question."""
-    profile, session, newest_messages, installed_apps, connections, _ = await asyncio.gather(
+    profile, session, newest_messages, installed_apps, connections, consent, _ = await gather(
         deps.stores.profiles.get(uid),
         resolve_session(deps, uid, app_id, session_id),
         deps.stores.messages.list_newest(uid, session_id, limit=history.MAX_READ),
         deps.stores.installed_apps.list_all(uid),
         deps.stores.connections.list_all(uid),
+        deps.stores.grants.load(uid),
         check,
     )
     app, offered_apps = await _load_apps(
@@ -152,20 +175,33 @@ async def _load_context(
         connections=connections,
         app=app,
         offered_apps=offered_apps,
+        consent=await _pin_unpinned(deps, uid, offered_apps, consent),
     )
 
 
 async def _load_apps(
     deps: ChatDeps, uid: UserId, chat_app_id: AppId | None, installed_ids: Sequence[AppId]
-) -> tuple[App | None, list[App]]:
+) -> tuple[App | None, list[PinnedApp]]:
     """Return the app that a chat belongs to, uncached, and the installed apps, in one round."""
-    chat_apps, offered_apps = await asyncio.gather(
+    chat_apps, offered_apps = await gather(
         deps.stores.apps.get_many([chat_app_id] if chat_app_id else []),
         deps.offered_apps.get_many(installed_ids),
     )
     return (
         None if chat_app_id is None else require_visible_app(next(iter(chat_apps), None), uid)
     ), offered_apps
+
+
+async def _pin_unpinned(
+    deps: ChatDeps, uid: UserId, apps: Sequence[PinnedApp], consent: Consent
+) -> Consent:
+    """Pin the tools of apps that were installed before there were pins, as they are now."""
+    grants = {
+        pinned.app.source.key: {name: Grant(pin=pin) for name, pin in pinned.pins.items()}
+        for pinned in apps
+        if not consent.knows_source(pinned.app.source)
+    }
+    return await deps.stores.grants.add_missing(uid, grants) if grants else consent
 
 
 def _select_user_texts(newest_first: Sequence[Message]) -> list[str]:
@@ -185,12 +221,25 @@ def _build_question(run_id: RunId, session: Session, text: str, now: datetime) -
     )
 
 
-def _collect_tools(deps: ChatDeps, uid: UserId, question: str, context: _Context) -> list[Tool]:
+def _collect_tools(
+    deps: ChatDeps, uid: UserId, question: str, context: _Context, decided: Confirmation | None
+) -> list[Tool]:
     """Return the tools for a question; earlier messages help to rank them."""
     earlier_texts = _select_user_texts(context.newest_messages)
+    consent = context.consent
+    if decided is not None and decided.decision == "always":
+        consent = consent.with_grant(decided.source, decided.tool, build_always_grant(decided))
     return [
         *build_library_tools(deps, uid),
         *build_task_tools(deps, uid),
-        *build_service_tools(deps, uid, context.connections),
-        *build_app_tools(deps.toolbox, uid, context.offered_apps, question, earlier_texts),
+        *build_service_tools(deps, uid, context.connections, consent),
+        *build_app_tools(
+            deps.toolbox,
+            uid,
+            context.offered_apps,
+            consent,
+            question,
+            earlier_texts,
+            required=decided.model_name if decided else None,
+        ),
     ]

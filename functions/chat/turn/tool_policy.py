@@ -86,9 +86,7 @@ class ToolPolicy:
         measured = disclosure.measure_disclosure(
             arguments,
             tool.spec.parameters,
-            disclosure.KnownText(
-                message=self._user_text, returned=returned, now=self._local_time
-            ),
+            disclosure.KnownText(message=self._user_text, returned=returned, now=self._local_time),
             tools=tool.maker_tools,
             limit=disclosure.TURN_BUDGET_BITS - spent,
         )

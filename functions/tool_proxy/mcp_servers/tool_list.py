@@ -17,9 +17,7 @@ def parse_tools(tools: "Sequence[Tool]", integration: ExternalIntegration) -> Ma
     """Read listed tools as a manifest that declares the same. Raises InvalidManifest."""
     declarations = [_to_declaration(tool, integration) for tool in tools]
     manifest = read_manifest(json.dumps({"tools": declarations}).encode(), integration)
-    return replace(
-        manifest, tools=tuple(replace(tool, transport="mcp") for tool in manifest.tools)
-    )
+    return replace(manifest, tools=tuple(replace(tool, transport="mcp") for tool in manifest.tools))
 
 
 def _to_declaration(tool: "Tool", integration: ExternalIntegration) -> dict[str, Any]:

@@ -100,7 +100,7 @@ async def get_app(deps: ToolProxyDeps, call: Call) -> AnyApp:
 )
 async def list_tools(deps: ToolProxyDeps, call: Call) -> list[ToolOut]:
     app = await access.require_visible(deps, call.uid, _get_app_id(call))
-    return [ToolOut.of(tool) for tool in app.chat_tools]
+    return [ToolOut.of(app, tool) for tool in app.chat_tools]
 
 
 @route(

@@ -19,6 +19,7 @@ from shared.domain.app import (
 from shared.domain.ids import AppId, UserId
 from shared.edge.schemas import ID_PATTERN, Wire
 from shared.security.tool_class import ToolClass, classify_app_tool
+from shared.security.tool_pin import compute_pin
 from shared.security.visible_text import strip_invisible
 
 Url = Annotated[str, Field(max_length=2_000)]
@@ -181,11 +182,15 @@ class ToolOut(Wire):
     name: str
     description: str
     tool_class: ToolClass
+    pin: str
 
     @classmethod
-    def of(cls, tool: ChatTool) -> "ToolOut":
+    def of(cls, app: App, tool: ChatTool) -> "ToolOut":
         return cls(
-            name=tool.name, description=tool.description, tool_class=classify_app_tool(tool)
+            name=tool.name,
+            description=tool.description,
+            tool_class=classify_app_tool(tool),
+            pin=compute_pin(app, tool),
         )
 
 

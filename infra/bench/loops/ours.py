@@ -8,7 +8,7 @@ from functions.chat.deps import Limits
 from functions.chat.tools.builtin_tool import build_builtin_tool
 from functions.chat.tools.toolkit import ResultRenderer, Toolkit, render_fixed
 from functions.chat.turn.agent import Agent
-from functions.chat.turn.confirmation import NoConfirmer
+from functions.chat.turn.call_review import CallReview
 from functions.chat.turn.output_gate import OutputGate
 from functions.chat.turn.tool_policy import ToolPolicy
 from infra.bench.loops.pipe import serve
@@ -38,14 +38,17 @@ async def lookup(arguments: Lookup) -> ResultRenderer:
 
 async def run_turn(question: str) -> str:
     limits = Limits()
-    tools = [build_builtin_tool("lookup", "Looking", Lookup, lookup, side_effect=False)]
+    tools = [build_builtin_tool("lookup", "Looking", Lookup, lookup, tool_class="read")]
     agent = Agent(
         run_id=RunId("bench"),
         model=model,
         role="agent",
         toolkit=Toolkit(tools, timeout_s=limits.call_timeout_s),
-        tool_policy=ToolPolicy(question),
-        confirmer=NoConfirmer(),
+        call_review=CallReview(
+            policy=ToolPolicy(question, local_time=SystemClock().now()),
+            confirmer=ReplyConfirmer(questions),
+            spend_bits=admit_none,
+        ),
         output_gate=OutputGate(),
         limits=limits,
     )

@@ -11,6 +11,7 @@ from shared.domain.documents import Update
 from shared.domain.errors import ToolFailed, ToolRefused
 from tests.fixtures.callers import build_delegation_headers, build_service_headers
 from tests.fixtures.notes_app import FIND_TOOL, NotesFixture, build_tool
+from tests.fixtures.tool_pins import load_pin
 from tests.fixtures.tool_proxy import ALICE
 
 
@@ -101,7 +102,8 @@ async def test_arguments_too_long_for_a_query_do_not_count_as_a_failure_t9(world
 
 async def test_a_repeated_call_carries_the_same_message_id_t8(world: NotesFixture):
     app = await world.install()
-    body = {"app_id": app["id"], "tool": "find", "arguments": {"q": "x"}}
+    pin = await load_pin(world.deps.stores, app["id"], "find")
+    body = {"app_id": app["id"], "tool": "find", "pin": pin, "arguments": {"q": "x"}}
 
     async with AsyncClient(headers=await build_service_headers("tool_proxy")) as client:
         for call_id in ("c1", "c1", "c2"):

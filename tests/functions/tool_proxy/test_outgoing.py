@@ -34,6 +34,7 @@ from shared.resilience.circuit_breaker import FAILURE_THRESHOLD as IN_A_ROW
 from shared.resilience.hour_windows import floor_to_hour
 from tests.fakes import replace_stores
 from tests.fixtures.notes_app import NotesFixture
+from tests.fixtures.tool_pins import load_pin
 from tests.fixtures.tool_proxy import ALICE, replace_egress
 
 BOB = UserId("bob")
@@ -47,6 +48,11 @@ async def call_and_read_failure(world: NotesFixture, app_id: AppId) -> str:
     with pytest.raises(ToolFailed) as raised:
         await world.call(app_id, q="x")
     return str(raised.value)
+
+
+async def call_find(deps: ToolProxyDeps, app_id: AppId) -> str:
+    pin = await load_pin(deps.stores, app_id, "find")
+    return await call_tool(deps, ALICE, app_id, "find", {"q": "x"}, pin=pin)
 
 
 async def read_call_log(world: NotesFixture, app_id: AppId) -> list[dict[str, Any]]:
@@ -130,7 +136,7 @@ async def test_a_call_without_an_answer_is_explained_and_counts_as_a_failure_t6_
     deps = replace_egress(world.deps, FailingEgress(error))
 
     with pytest.raises(ToolFailed, match=text):
-        await call_tool(deps, ALICE, app_id, "find", {"q": "x"})
+        await call_find(deps, app_id)
 
     [call] = await read_call_log(world, app_id)
     assert (call["failed"], call["error"]) == (True, logged_error)
@@ -192,7 +198,7 @@ async def test_a_cancelled_call_is_logged_without_counting_as_a_failure(world: N
     world.clock.advance(seconds=1)
     with hold_responses(world, app_id):
         async with anyio.create_task_group() as turn:
-            turn.start_soon(call_tool, world.deps, ALICE, app_id, "find", {"q": "x"})
+            turn.start_soon(call_find, world.deps, app_id)
             await anyio.to_thread.run_sync(lambda: world.notes.waiting.get(timeout=30))
             turn.cancel_scope.cancel()
 
@@ -221,7 +227,14 @@ async def test_calls_per_user_app_and_hour_are_limited_and_the_error_says_when_t
 
     last_allowed_answer = await world.call(app_id, q="x")
     limit_text = await call_and_read_failure(world, app_id)
-    answer_to_another_user = await world.toolbox.call(BOB, app_id, "find", {"q": "x"}, call_id="c1")
+    answer_to_another_user = await world.toolbox.call(
+        BOB,
+        app_id,
+        "find",
+        {"q": "x"},
+        call_id="c1",
+        pin=await load_pin(world.deps.stores, app_id, "find"),
+    )
     world.clock.advance(minutes=12)
 
     assert (last_allowed_answer, answer_to_another_user) == ("Milk, eggs.", "Milk, eggs.")
@@ -305,7 +318,7 @@ async def test_a_failing_call_log_does_not_fail_the_call(world: NotesFixture):
     stores = replace_stores(world.deps.stores, app_calls=UnwritableAppCalls(world.documents))
     deps = replace(world.deps, stores=stores)
 
-    assert await call_tool(deps, ALICE, app_id, "find", {"q": "x"}) == "Milk, eggs."
+    assert await call_find(deps, app_id) == "Milk, eggs."
 
 
 async def log_failures(world: NotesFixture, app_id: AppId, count: int, *, hours: float) -> None:
@@ -374,7 +387,7 @@ async def test_two_instances_that_disable_an_app_notify_its_developer_once_t9(
 
     async def call(deps: ToolProxyDeps) -> None:
         with pytest.raises(ToolFailed):
-            await call_tool(deps, ALICE, app_id, "find", {"q": "x"})
+            await call_find(deps, app_id)
 
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(call, world.deps)

@@ -4,13 +4,12 @@ from functions.chat.deps import Limits
 from functions.chat.tools.app_tools import build_app_tools
 from functions.chat.tools.toolkit import Toolkit
 from functions.chat.turn.agent import Agent
-from functions.chat.turn.confirmation import NoConfirmer
 from functions.chat.turn.output_gate import OutputGate
-from functions.chat.turn.tool_policy import ToolPolicy
 from shared.domain.ids import AppId, RunId
 from shared.domain.model import ModelCallFinished, ToolCall, ToolCallRequested, UserText
-from tests.fakes import ScriptedModel, ScriptedTurn, script_answer
+from tests.fakes import ScriptedModel, ScriptedTurn, build_silent_review, script_answer
 from tests.fixtures.notes_app import NotesFixture
+from tests.fixtures.tool_pins import consent_to, pin_apps
 from tests.fixtures.tool_proxy import ALICE
 
 
@@ -31,7 +30,7 @@ async def _collect_message_ids(world: NotesFixture, app_id: str, run_id: RunId) 
     """Make two calls that the model gives one id; return the ids that the app's server read."""
     world.notes.calls.clear()
     apps = await world.deps.stores.apps.get_many([AppId(app_id)])
-    [tool] = build_app_tools(world.toolbox, ALICE, apps, "")
+    [tool] = build_app_tools(world.toolbox, ALICE, pin_apps(apps), consent_to(apps, "always"), "")
     request = ToolCall(id="call_0", name=tool.spec.name, arguments='{"q": "milk"}')
     finished = ModelCallFinished(reason="tool_calls", model="scripted")
     calls: ScriptedTurn = [ToolCallRequested(request), ToolCallRequested(request), finished]
@@ -41,8 +40,7 @@ async def _collect_message_ids(world: NotesFixture, app_id: str, run_id: RunId) 
             model=model,
             role="agent",
             toolkit=Toolkit([tool], timeout_s=30),
-            tool_policy=ToolPolicy("Find the milk"),
-            confirmer=NoConfirmer(),
+            call_review=build_silent_review(),
             output_gate=OutputGate(),
             limits=Limits(),
         )

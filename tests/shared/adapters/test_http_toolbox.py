@@ -44,7 +44,7 @@ def find_free_port() -> int:
 async def call(url: str, clock: AutoAdvanceClock) -> str:
     toolbox = HttpToolbox(url, SERVICE_IDENTITY, DELEGATIONS, clock, caller="chat")
     try:
-        return await toolbox.call(UserId("ada"), "APP1", "send", {}, call_id="c1")
+        return await toolbox.call(UserId("ada"), "APP1", "send", {}, call_id="c1", pin="p1")
     finally:
         await toolbox.aclose()
 

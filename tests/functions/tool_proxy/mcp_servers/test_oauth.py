@@ -277,7 +277,7 @@ async def test_other_users_cannot_call_the_server_t19(world, url):
     app_id = await add_and_connect(world, url)
 
     with pytest.raises(ToolRefused, match="not installed"):
-        await call_tool(world.deps, UserId("bob"), AppId(app_id), "find", {"q": "milk"})
+        await call_tool(world.deps, UserId("bob"), AppId(app_id), "find", {"q": "milk"}, pin="")
 
 
 def build_authorization_server(
