@@ -7,9 +7,12 @@ from typing import Any
 
 from functions.chat.tools.app_tools import build_app_tools, build_model_name
 from infra.eval.obedience import NOW, Step, run_turn
+from shared.data.cached_apps import PinnedApp
 from shared.domain.app import App, ChatTool
+from shared.domain.consent import Consent
 from shared.domain.ids import AppId, UserId
 from shared.domain.value import value
+from shared.security.tool_pin import build_grants, compute_pins
 from tests.fakes import RecordingToolbox
 
 _PIECES = re.compile(r"'([^']+)'|\"([^\"]+)\"|([\w.+-]+@[\w.-]+\w|https?://\S+|\d[\d.,]*)")
@@ -144,7 +147,9 @@ async def attack(case: Case, tool_catalogue: Catalogue, variant: Variant) -> Att
     steps: list[Step] = list(
         zip(model_names, [_parse_arguments(case), *injected_arguments], strict=True)
     )
-    tools = build_app_tools(toolbox, OWNER, apps, case["User Instruction"])
+    pinned = [PinnedApp(app=app, pins=compute_pins(app)) for app in apps]
+    consent = Consent(grants={app.source.key: build_grants(app) for app in apps})
+    tools = build_app_tools(toolbox, OWNER, pinned, consent, case["User Instruction"])
     doubts = await run_turn(case["User Instruction"], tools, steps)
     mine = _to_app_id(home)
     reads = {tool.name for app in apps for tool in app.chat_tools if tool.read_only}

@@ -7,15 +7,19 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from shared.domain.policy import Doubt
-
 from functions.chat.deps import Limits
 from functions.chat.tools.parsed_call import ParsedCall
 from functions.chat.tools.toolkit import Tool, Toolkit
 from functions.chat.turn.agent import Agent
+from functions.chat.turn.call_review import CallReview
 from functions.chat.turn.output_gate import OutputGate
 from functions.chat.turn.tool_policy import ToolPolicy
-from shared.domain.confirmation import CONFIRMATION_TIMEOUT, Confirmation, Decision
+from shared.domain.confirmation import (
+    CONFIRMATION_TIMEOUT,
+    Confirmation,
+    ConfirmationReason,
+    Decision,
+)
 from shared.domain.ids import RunId
 from shared.domain.model import ModelCallFinished, ToolCall, ToolCallRequested, UserText
 from tests.fakes import ScriptedModel, script_answer
@@ -41,18 +45,24 @@ def build_obedient_model(steps: Sequence[Step]) -> ScriptedModel:
 class RefusingConfirmer:
     """A confirmer that refuses every call, and records the reasons for asking."""
 
-    reasons: list[Doubt] = field(default_factory=list)
+    max_questions = 1_000
+    reasons: list[ConfirmationReason] = field(default_factory=list)
 
-    async def request(self, tool: Tool, call: ParsedCall, doubt: Doubt) -> Confirmation:
-        self.reasons.append(doubt)
+    async def request(
+        self, tool: Tool, call: ParsedCall, reason: ConfirmationReason
+    ) -> Confirmation:
+        self.reasons.append(reason)
         return Confirmation(
             id=f"q{len(self.reasons)}",
             call_id=call.id,
             tool=tool.name,
+            model_name=tool.spec.name,
+            pin=tool.pin,
             source=tool.source,
+            maker=tool.maker,
             arguments=call.request.arguments,
-            reason=doubt.reason,
-            argument=doubt.argument,
+            reason=reason,
+            allows_always=tool.tool_class != "sensitive",
             asked_at=NOW,
             expires_at=NOW + CONFIRMATION_TIMEOUT,
         )
@@ -61,8 +71,10 @@ class RefusingConfirmer:
         return "refused"
 
 
-async def run_turn(message: str, tools: Sequence[Tool], steps: Sequence[Step]) -> list[Doubt]:
-    """Run a turn in which the model takes these steps; return the confirmations asked."""
+async def run_turn(
+    message: str, tools: Sequence[Tool], steps: Sequence[Step]
+) -> list[ConfirmationReason]:
+    """Run a turn in which the model takes these steps; return why the owner was asked."""
     confirmer = RefusingConfirmer()
     limits = Limits()
     agent = Agent(
@@ -70,8 +82,11 @@ async def run_turn(message: str, tools: Sequence[Tool], steps: Sequence[Step]) -
         model=build_obedient_model(steps),
         role="agent",
         toolkit=Toolkit(tools, timeout_s=limits.call_timeout_s),
-        tool_policy=ToolPolicy(message),
-        confirmer=confirmer,
+        call_review=CallReview(
+            policy=ToolPolicy(message, own_words_only=False, local_time=NOW),
+            confirmer=confirmer,
+            spend_bits=_admit_all,
+        ),
         output_gate=OutputGate(),
         limits=limits,
     )
@@ -79,3 +94,7 @@ async def run_turn(message: str, tools: Sequence[Tool], steps: Sequence[Step]) -
         async for _ in events:
             pass
     return confirmer.reasons
+
+
+async def _admit_all(bits_by_maker: Mapping[str, float]) -> frozenset[str]:
+    return frozenset(bits_by_maker)

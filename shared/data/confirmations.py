@@ -8,7 +8,7 @@ from shared.data.codec import dump, load, load_all
 from shared.data.grants import build_grant_write, grants_path
 from shared.data.sessions import session_path
 from shared.domain.chat import Message, Session
-from shared.domain.confirmation import Confirmation, Decision, build_always_grant
+from shared.domain.confirmation import NO_ALWAYS, Confirmation, Decision, build_always_grant
 from shared.domain.documents import Create, Document, Query, Update
 from shared.domain.errors import Conflict, Gone, NotFound
 from shared.domain.ids import RunId, UserId, is_id
@@ -19,7 +19,6 @@ CONFIRMATION_CLOSED = (
     "This question is no longer open: its answer ended, or too much time has passed."
 )
 ANSWERED_IN_CHAT = "This question is answered in the chat, by a message: yes, always or no."
-NO_ALWAYS = "This tool asks each time: it cannot be allowed for always."
 
 _Decide = Callable[[Confirmation, Sequence[Document | None]], Decision | None]
 """Decides from the stored confirmation and the other documents read; None changes nothing."""

@@ -25,6 +25,8 @@ a secret that was read and that the user did not write.
 CONFIRMATION_TIMEOUT = timedelta(minutes=10)
 """How long all questions of one turn together wait for the user."""
 
+NO_ALWAYS = "This tool asks each time: it cannot be allowed for always."
+
 
 @value
 class Confirmation:

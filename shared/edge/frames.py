@@ -84,7 +84,7 @@ def _encode_event(event: RunEvent, encode_message: Callable[[Message], bytes]) -
             yield from encode_text(text)
         case Status():
             yield encode_status(event)
-        case ConfirmationRequested(confirmation):
+        case ConfirmationRequested(confirmation) if confirmation.channel == "button":
             yield encode_status(
                 Status(f"Waiting for your OK: {confirmation.tool}", _get_app_id(confirmation))
             )

@@ -2,6 +2,7 @@
 
 import { attempting, el, find, linkOut, moveTo } from "../dom.js";
 import { startConnections } from "./connections.js";
+import { startGrants } from "./grants.js";
 import { startMcp } from "./mcp.js";
 import { permissions, unallowed } from "./permissions.js";
 
@@ -15,11 +16,12 @@ export function startApps({ api, develop }) {
   const more = find(".more", view);
   const attempt = attempting(find(".problem", view));
   const connections = startConnections({ api });
+  const grants = startGrants({ api });
 
   let apps = new Map();
   let cursor;
 
-  const reload = () => Promise.all([list(), connections.reload()]);
+  const reload = () => Promise.all([list(), connections.reload(), grants.reload()]);
 
   // Reloads as many apps as are shown, so that a change keeps the reader's place.
   const list = () => attempt(async () => {

@@ -1,10 +1,11 @@
-// The confirmation of a call: the app, the tool, its arguments, and two buttons.
+// The confirmation of a call: the app, the tool, its arguments, and buttons: once, always, no.
 
 import { attempting, el, find } from "../dom.js";
 import { hour, plainly, toolName } from "../words.js";
 
 const RESULTS = {
   approved: "You confirmed this.",
+  always: "You allowed this, and all later calls of this tool.",
   refused: "You refused this: it was not done.",
   expired: "Not confirmed in time: it was not done.",
 };
@@ -39,14 +40,14 @@ export class Confirmations {
   }
 
   #show(request) {
-    const card = cardOf(request, (approved) => this.#answer(request.id, approved));
+    const card = cardOf(request, (decision) => this.#answer(request.id, decision));
     this.#cards.set(request.id, card);
     this.node.append(card);
     if (isIdle()) card.focus();
   }
 
-  async #answer(id, approved) {
-    const { state } = await this.#api.confirm(this.#run, id, approved);
+  async #answer(id, decision) {
+    const { state } = await this.#api.confirm(this.#run, id, decision);
     this.#resolve(id, state);
   }
 
@@ -60,22 +61,30 @@ export class Confirmations {
   }
 }
 
-function cardOf({ tool, source, arguments: parameters, reason, argument, expires_at }, answer) {
+function cardOf({ tool, source, maker, arguments: parameters, reason, allows_always, expires_at }, answer) {
   const problem = el("p", { class: "problem", role: "alert", hidden: true });
   const attempt = attempting(problem);
-  const button = (word, approved) =>
-    el("button", { type: "button", class: approved && "primary", onclick: () => attempt(() => answer(approved)) }, word);
+  const button = (word, decision, kind) =>
+    el("button", { type: "button", class: kind, onclick: () => attempt(() => answer(decision)) }, word);
   const request = plainly(`${source.name} wants to: ${toolName(tool)}`);
   return el("section", { class: "confirmation", tabindex: "-1", "aria-label": request },
     el("h3", {}, request),
-    el("p", {}, why(reason, argument)),
+    el("p", {}, REASONS[reason]),
+    el("p", { class: "meta" }, plainly(`${source.kind} ${source.id}, ${maker}`)),
     el("dl", {}, ...Object.entries(toFields(parameters)).flatMap(([name, value]) => [el("dt", {}, plainly(name)), el("dd", {}, plainly(toText(value)))])),
     problem,
-    el("div", { class: "choice" }, button("Confirm", true), button("Refuse", false), el("span", { class: "meta" }, `until ${hour(expires_at)}`)));
+    el("div", { class: "choice" }, button("Once", { approved: true }, "primary"),
+      allows_always && button("Always", { approved: true, always: true }), button("No", { approved: false }), el("span", { class: "meta" }, `until ${hour(expires_at)}`)));
 }
 
-const why = (reason, argument) =>
-  reason === "not_said" ? `The value of “${plainly(argument)}” does not come from your message.` : "Your message does not clearly ask for this.";
+const REASONS = {
+  sensitive: "This kind of call asks each time.",
+  first_use: "You have not allowed this tool yet.",
+  new_tool: "The app added this tool after you installed it.",
+  changed_tool: "The app changed this tool after you allowed it.",
+  disclosure: "It would tell its maker more than you wrote in your message.",
+  private_text: "It contains a number or a secret that you did not write in your message.",
+};
 const toFields = (value) => (value !== null && typeof value === "object" ? value : { arguments: value });
 const toText = (value) => (typeof value === "string" ? value : JSON.stringify(value, null, 2));
 

@@ -26,11 +26,13 @@ export function permissions(api, app) {
   return node;
 }
 
-/** One tool, and whether it only reads or makes changes. */
-export function tool({ name, description, side_effect }) {
+export const CLASSES = { read: "only reads", write: "asks first", sensitive: "asks each time" };
+
+/** One tool, and when its user is asked about a call. */
+export function tool({ name, description, tool_class }) {
   return el("li", {},
     el("span", { class: "content" }, name.replaceAll("_", " ")),
-    el("span", { class: side_effect ? "badge acts" : "badge" }, side_effect ? "makes changes" : "only reads"),
+    el("span", { class: tool_class === "read" ? "badge" : "badge acts" }, CLASSES[tool_class]),
     el("p", { class: "meta" }, description));
 }
 

@@ -3,6 +3,7 @@
 from functions.chat.api import (
     confirmation_routes,
     diagnostics_routes,
+    grant_routes,
     message_routes,
     profile_routes,
     run_routes,
@@ -13,6 +14,7 @@ ROUTES = (
     *run_routes.ROUTES,
     *confirmation_routes.ROUTES,
     *diagnostics_routes.ROUTES,
+    *grant_routes.ROUTES,
     *message_routes.ROUTES,
     *session_routes.ROUTES,
     *profile_routes.ROUTES,

@@ -19,7 +19,7 @@ def build_question_text(confirmation: Confirmation) -> str:
     """Name the tool, its app, maker and id, and show every argument exactly as it would be sent."""
     source = confirmation.source
     return user_texts.CONFIRM_CALL.format(
-        tool=_to_plain_name(confirmation.tool),
+        tool=_to_one_line(confirmation.tool),
         source=_to_plain_name(source.name or source.id),
         maker=_to_plain_name(confirmation.maker),
         id=source.id,
@@ -30,6 +30,9 @@ def build_question_text(confirmation: Confirmation) -> str:
 
 
 def _to_plain_name(name: str) -> str:
-    """Return a name of a third party in one line, without characters that format text."""
-    line = " ".join(strip_invisible(name).split())[:MAX_NAME_CHARS]
-    return "".join(char for char in line if char not in "`*_[]()<>#|\\~")
+    """Return a name of a third party without the signs that format text."""
+    return "".join(sign for sign in _to_one_line(name) if sign not in "*_[]()<>#|\\~")
+
+
+def _to_one_line(name: str) -> str:
+    return " ".join(strip_invisible(name).replace("`", "").split())[:MAX_NAME_CHARS]

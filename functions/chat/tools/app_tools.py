@@ -68,7 +68,7 @@ def build_app_tools(
         for pinned in apps
         if pinned.app.is_visible_to(uid) and pinned.app.switched_off is None
     ]
-    tools = _build_tools(toolbox, uid, usable, consent)
+    tools = build_tools(toolbox, uid, usable, consent)
     offered_tools = _fit_token_budget(tools) if len(tools) <= MAX_ALWAYS_OFFERED else []
     if len(offered_tools) == len(tools):
         return offered_tools
@@ -175,9 +175,10 @@ def build_model_name(app: App, chat_tool: ChatTool) -> str:
     return f"{base_name[: MAX_NAME_CHARS - _SUFFIX_CHARS]}{suffix}"
 
 
-def _build_tools(
+def build_tools(
     toolbox: ToolBox, uid: UserId, apps: Sequence[PinnedApp], consent: Consent
 ) -> list[Tool]:
+    """Return all tools of apps that the owner did not switch off."""
     counts = Counter[str]()
     for pinned in apps:
         counts[pinned.app.maker] += len(pinned.app.chat_tools)

@@ -156,13 +156,12 @@ async def _load_context(
     check: Awaitable[None],
 ) -> _Context:
     """Read in two rounds; `check` runs beside the first and may refuse the question."""
-    profile, session, newest_messages, installed_apps, connections, consent, _ = await gather(
+    profile, session, newest_messages, installed_apps, (connections, consent), _ = await gather(
         deps.stores.profiles.get(uid),
         resolve_session(deps, uid, app_id, session_id),
         deps.stores.messages.list_newest(uid, session_id, limit=history.MAX_READ),
         deps.stores.installed_apps.list_all(uid),
-        deps.stores.connections.list_all(uid),
-        deps.stores.grants.load(uid),
+        gather(deps.stores.connections.list_all(uid), deps.stores.grants.load(uid)),
         check,
     )
     app, offered_apps = await _load_apps(

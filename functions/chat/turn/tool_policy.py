@@ -7,7 +7,7 @@ tools run without a question as long as they tell little that the owner did not 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from functions.chat.context.link_filter import extract_urls
 from functions.chat.tools.parsed_call import ParsedCall
@@ -16,6 +16,10 @@ from shared.domain.app import App
 from shared.domain.chat import Message, Session
 from shared.domain.confirmation import ConfirmationReason
 from shared.domain.value import value
+
+if TYPE_CHECKING:
+    from shared.security.known_text import KnownText
+    from shared.security.private_copies import ReadTexts
 
 WEB_SEARCH = "service perplexity"
 """The maker that the operator or the owner chose to search the web with."""
@@ -54,6 +58,8 @@ class ToolPolicy:
         self._local_time = local_time
         self._results: list[tuple[str, str]] = []
         self._bits_by_maker: dict[str, float] = {}
+        self._known_texts: dict[str, KnownText] = {}
+        self._private_texts: dict[str, ReadTexts] = {}
 
     def record_results(self, tools: Sequence[Tool | None], outcomes: Sequence[ToolOutcome]) -> None:
         """Record what the model reads next; each outcome is of the tool at its position."""
@@ -61,6 +67,8 @@ class ToolPolicy:
             if tool is not None and outcome.source is not None:
                 self._own_words_only = False
                 self._results.append((tool.maker, outcome.text))
+                self._known_texts.clear()
+                self._private_texts.clear()
 
     def judge(self, tool: Tool | None, call: ParsedCall) -> Verdict:
         """Return what becomes of a call. What cannot run anyway needs no question."""
@@ -79,31 +87,50 @@ class ToolPolicy:
 
     def _judge_disclosure(self, tool: Tool, call: ParsedCall, arguments: Any) -> Verdict:
         """Let a call run in its canonical form, within what its maker may be told in a turn."""
-        from shared.security import disclosure
+        from shared.security.disclosure import TURN_BUDGET_BITS, measure_disclosure
+        from shared.security.private_copies import copies_private_text
 
         spent = self._bits_by_maker.get(tool.maker, 0.0)
-        returned = [text for maker, text in self._results if maker == tool.maker]
-        measured = disclosure.measure_disclosure(
+        known = self._get_known_text(tool.maker)
+        measured = measure_disclosure(
             arguments,
             tool.spec.parameters,
-            disclosure.KnownText(message=self._user_text, returned=returned, now=self._local_time),
+            known,
             tools=tool.maker_tools,
-            limit=disclosure.TURN_BUDGET_BITS - spent,
+            limit=TURN_BUDGET_BITS - spent,
         )
-        if spent + measured.bits > disclosure.TURN_BUDGET_BITS:
+        if spent + measured.bits > TURN_BUDGET_BITS:
             return Verdict(call=call, reason="disclosure")
-        known_texts = "\n".join([self._user_text, *returned])
-        if disclosure.copies_private_text(
-            measured.arguments, known_texts, self._list_private_texts(tool.maker)
-        ):
+        if copies_private_text(measured.arguments, known, self._get_private_texts(tool.maker)):
             return Verdict(call=call, reason="private_text")
         self._bits_by_maker[tool.maker] = spent + measured.bits
         return Verdict(call=replace(call, arguments=measured.arguments), bits=measured.bits)
 
-    def _list_private_texts(self, maker: str) -> list[str]:
-        """Return what the model read of others than this maker."""
-        others = (text for other, text in self._results if other != maker)
-        return [*self._given_texts, *others]
+    def _get_known_text(self, maker: str) -> "KnownText":
+        """Return what a maker knows: the owner's message, and what it returned itself."""
+        from shared.security.known_text import KnownText
+
+        if maker not in self._known_texts:
+            self._known_texts[maker] = KnownText(
+                message=self._user_text,
+                returned=[text for source, text in self._results if source == maker],
+                now=self._local_time,
+            )
+        return self._known_texts[maker]
+
+    def _get_private_texts(self, maker: str) -> "ReadTexts":
+        """Return what the model read that this maker did not return itself."""
+        from shared.security.private_copies import ReadTexts
+
+        if maker not in self._private_texts:
+            others = ReadTexts(self._given_texts)
+            own = ReadTexts()
+            for source, text in self._results:
+                (own if source == maker else others).add(text)
+            others.digits -= own.digits
+            others.secrets -= own.secrets
+            self._private_texts[maker] = others
+        return self._private_texts[maker]
 
     def _is_free_search(self, tool: Tool) -> bool:
         return tool.maker == WEB_SEARCH and self._own_words_only

@@ -20,6 +20,7 @@ from shared.arguments import Arguments
 from shared.domain.ids import RunId
 from shared.domain.model import ModelRole, UserText
 from shared.domain.run import AnswerText
+from tests.fakes import SilentConfirmer, admit_all
 
 ROLES = get_args(ModelRole)
 scripted = OpenaiModel(api_key="x", base_url=sys.argv[1], models=dict.fromkeys(ROLES, "scripted"))
@@ -46,8 +47,8 @@ async def run_turn(question: str) -> str:
         toolkit=Toolkit(tools, timeout_s=limits.call_timeout_s),
         call_review=CallReview(
             policy=ToolPolicy(question, local_time=SystemClock().now()),
-            confirmer=ReplyConfirmer(questions),
-            spend_bits=admit_none,
+            confirmer=SilentConfirmer(),
+            spend_bits=admit_all,
         ),
         output_gate=OutputGate(),
         limits=limits,

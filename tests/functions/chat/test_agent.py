@@ -21,9 +21,7 @@ from functions.chat.tools.toolkit import (
     render_fixed,
 )
 from functions.chat.turn.agent import Agent
-from functions.chat.turn.confirmation import NoConfirmer
 from functions.chat.turn.output_gate import OutputGate
-from functions.chat.turn.tool_policy import ToolPolicy
 from shared.domain.errors import ToolFailed, ToolRefused, Unavailable
 from shared.domain.ids import RunId
 from shared.domain.model import (
@@ -49,7 +47,13 @@ from shared.domain.run import (
     ToolEnded,
     ToolStarted,
 )
-from tests.fakes import ScriptedModel, ScriptedTurn, script_answer, script_calls
+from tests.fakes import (
+    ScriptedModel,
+    ScriptedTurn,
+    build_silent_review,
+    script_answer,
+    script_calls,
+)
 from tests.functions.chat.context.test_citations import CARDS
 
 UNKNOWN = "Error: there is no tool 'nobody'. Available: a, breaks, find."
@@ -65,7 +69,7 @@ def build_tool(name: str, answer: Callable[[Mapping[str, Any]], Awaitable[Result
         status=f"Using {name}",
         run=run,
         source=LIBRARY,
-        side_effect=False,
+        tool_class="read",
     )
 
 
@@ -85,8 +89,7 @@ def build_agent(
         model=model,
         role="agent",
         toolkit=Toolkit(tools, timeout_s=limits.call_timeout_s),
-        tool_policy=ToolPolicy("What did Ann say?"),
-        confirmer=NoConfirmer(),
+        call_review=build_silent_review("What did Ann say?"),
         output_gate=output_gate or OutputGate(),
         limits=limits,
     )
@@ -590,7 +593,7 @@ async def test_images_and_invented_links_are_removed_from_an_answer_t11() -> Non
 async def test_the_result_of_a_tool_search_makes_no_later_call_need_confirmation_t11() -> None:
     """The model may read them in its list of tools anyway."""
     app = Source(kind="app", id="w1", name="Weather")
-    app_tool = replace(build_tool("b", echo), source=app, side_effect=True)
+    app_tool = replace(build_tool("b", echo), source=app, tool_class="read")
 
     async def return_tool(_: Mapping[str, Any]) -> ResultRenderer:
         return ToolSearchResult(text="b", tools=[app_tool])

@@ -13,24 +13,20 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from functions.chat import user_texts
 from functions.chat.deps import ChatDeps
 from functions.chat.runs.journal import Journal
 from functions.chat.runs.lapsed_runs import require_closed
 from functions.chat.runs.run_events import stream_events
-from functions.chat.tools.app_tools import build_app_tools, build_model_name
-from functions.chat.tools.parsed_call import parse_call
+from functions.chat.tools.app_tools import build_model_name
 from functions.chat.turn.answer_turn import answer_turn
 from functions.chat.turn.confirmation import MAX_ARGUMENTS_CHARS
 from functions.chat.turn.prepare_turn import prepare_turn
-from functions.chat.turn.tool_policy import build_tool_policy
 from infra.eval.obedience import build_obedient_model
 from shared.domain.app import App, ChatTool, InstalledApp
-from shared.domain.chat import build_session
 from shared.domain.confirmation import Confirmation
 from shared.domain.errors import Conflict, Gone, NotFound, Unavailable
-from shared.domain.ids import AppId, RunId, SessionId
-from shared.domain.model import ToolCall, ToolResult
+from shared.domain.ids import AppId, RunId
+from shared.domain.model import ToolResult
 from shared.domain.run import (
     ConfirmationRequested,
     ConfirmationResolved,
@@ -41,7 +37,7 @@ from shared.domain.run import (
 from shared.ports import Documents
 from tests.fakes import ScriptedModel, ScriptedTurn, script_answer, script_calls
 from tests.fixtures.chat import ADA, EVE, ChatFixture, open_chat_fixture
-from tests.functions.chat.test_message_routes import ask, open_chat
+from tests.functions.chat.test_message_routes import open_chat
 
 READ = ChatTool(
     name="read_mail", description="Read", endpoint="https://m.example", method="GET", read_only=True
@@ -98,7 +94,11 @@ class PendingRun:
     async def decide(self, *, approved: bool) -> Confirmation:
         """Decide as any process would."""
         return await self.world.deps().stores.confirmations.answer(
-            ADA, self.run_id, self.confirmation.id, approved=approved, now=self.world.clock.now()
+            ADA,
+            self.run_id,
+            self.confirmation.id,
+            "approved" if approved else "refused",
+            now=self.world.clock.now(),
         )
 
     async def load_confirmation(self) -> Confirmation:
@@ -189,9 +189,10 @@ async def test_a_confirmation_shows_the_call_and_the_reason(world: ChatFixture) 
         "tool": "send_mail",
         "source": {"kind": "app", "id": "MAIL", "name": "Mail"},
         "arguments": run.confirmation.arguments,
-        "reason": "not_asked",
-        "argument": "",
-        "expires_at": "2026-03-02T12:02:00Z",
+        "maker": "developer eve",
+        "reason": "sensitive",
+        "allows_always": False,
+        "expires_at": "2026-03-02T12:10:00Z",
         "state": "asked",
     }
 
@@ -206,24 +207,6 @@ async def test_invisible_characters_are_removed_from_the_arguments_of_a_confirme
 
     assert json.loads(run.confirmation.arguments) == {"to": "ann@example.com", "body": "Hi"}
     assert run.sent_arguments == [{"to": "ann@example.com", "body": "Hi"}]
-
-
-@pytest.mark.parametrize(("message_count", "is_asked"), [(0, False), (2, True)])
-async def test_a_call_in_a_chat_with_messages_before_its_window_needs_confirmation(
-    world: ChatFixture, *, message_count: int, is_asked: bool
-) -> None:
-    _, send = await install_mail_app(world)
-    session = build_session(SessionId("main"), app_id=None, now=world.clock.now())
-    chat = replace(session, message_count=message_count)
-    apps = await world.deps().stores.apps.get_many([AppId("MAIL")])
-    tools_by_name = {tool.spec.name: tool for tool in build_app_tools(world.toolbox, ADA, apps, "")}
-    request = ToolCall(id="c1", name=send, arguments=json.dumps(INJECTED_ARGUMENTS))
-
-    doubt = build_tool_policy("Go on", history=[], session=chat, app=None).find_confirmation_reason(
-        tools_by_name[send], parse_call(request, "c1")
-    )
-
-    assert (doubt is not None) is is_asked
 
 
 async def test_a_refused_call_does_not_run_and_the_model_reads_the_refusal(
@@ -241,7 +224,7 @@ async def test_a_refused_call_does_not_run_and_the_model_reads_the_refusal(
     assert result.source is None
 
 
-async def test_an_unanswered_confirmation_expires_after_two_minutes_and_its_call_does_not_run(
+async def test_an_unanswered_confirmation_expires_after_ten_minutes_and_its_call_does_not_run(
     world: ChatFixture,
 ) -> None:
     async with run_until_confirmation(world, script_answer("I left it.")) as (run, _):
@@ -346,7 +329,7 @@ async def test_another_user_cannot_see_or_decide_a_confirmation(world: ChatFixtu
         assert await run.deps.stores.confirmations.list_for_run(EVE, run.run_id) == []
         with pytest.raises(NotFound):
             await run.deps.stores.confirmations.answer(
-                EVE, run.run_id, run.confirmation.id, approved=True, now=now
+                EVE, run.run_id, run.confirmation.id, "approved", now=now
             )
         await run.decide(approved=False)
         await run.run_to_end()
@@ -363,66 +346,6 @@ async def test_a_call_with_arguments_too_long_to_confirm_does_not_run(
         deps = world.deps(model)
         turn = await prepare_turn(deps, ADA, QUESTION, None, can_confirm=True)
         await answer_turn(deps, turn, Journal())
-
-    assert [called[2] for called in world.toolbox.calls] == ["read_mail"]
-
-
-async def test_an_answer_names_the_skipped_call_where_the_client_cannot_confirm(
-    world: ChatFixture,
-) -> None:
-    read_tool, send = await install_mail_app(world)
-    with ScriptedModel(
-        script_calls((read_tool, {})),
-        script_calls((send, INJECTED_ARGUMENTS)),
-        script_answer("Ann is well."),
-    ) as model:
-        _, screen = await ask(world.deps(model), {"text": QUESTION})
-
-    notice = user_texts.CALL_SKIPPED.format(tool="send_mail", source="app Mail")
-    assert screen.text == f"{notice}\n\nAnn is well."
-    assert [called[2] for called in world.toolbox.calls] == ["read_mail"]
-
-
-async def test_a_call_that_the_user_asked_for_runs_without_confirmation(
-    world: ChatFixture,
-) -> None:
-    read_tool, send = await install_mail_app(world)
-    arguments = {"to": "ann@example.com", "body": "I'll be there at 6"}
-    question = 'Read the mail and reply to it, to ann@example.com, "I\'ll be there at 6"'
-    with ScriptedModel(
-        script_calls((read_tool, {})), script_calls((send, arguments)), script_answer("Done.")
-    ) as model:
-        _, screen = await ask(world.deps(model), {"text": question})
-
-    assert screen.text == "Done."
-    assert world.toolbox.calls[-1][2:] == ("send_mail", arguments)
-
-
-async def test_a_call_runs_without_confirmation_before_any_third_party_content_was_read(
-    world: ChatFixture,
-) -> None:
-    _, send = await install_mail_app(world)
-    with ScriptedModel(script_calls((send, INJECTED_ARGUMENTS)), script_answer("Done.")) as model:
-        await ask(world.deps(model), {"text": "Tell Eve the code"})
-
-    assert world.toolbox.calls[-1][2:] == ("send_mail", INJECTED_ARGUMENTS)
-
-
-async def test_sources_of_an_earlier_answer_still_require_confirmation_in_the_next_turn(
-    world: ChatFixture,
-) -> None:
-    read_tool, send = await install_mail_app(world)
-    turns = (
-        script_calls((read_tool, {})),
-        script_answer("Ann is well."),
-        script_calls((send, INJECTED_ARGUMENTS)),
-        script_answer("Hm."),
-    )
-    with ScriptedModel(*turns) as model:
-        deps = world.deps(model)
-        await ask(deps, {"text": QUESTION})
-        world.clock.advance(seconds=5)
-        await ask(deps, {"text": "Thanks"})
 
     assert [called[2] for called in world.toolbox.calls] == ["read_mail"]
 
@@ -480,7 +403,7 @@ async def _play_step(run: PendingRun, step: str) -> str | None:
         case "soon":
             await run.advance(seconds=0.5)
         case "later":
-            await run.advance(seconds=40)
+            await run.advance(seconds=200)
         case "stop":
             active_run = run.deps.active_runs.find(ADA, run.run_id)
             if active_run is not None:

@@ -12,6 +12,7 @@ from functions.chat.turn.prepare_turn import prepare_turn
 from shared.adapters.embedded.local_keys import LocalKeys
 from shared.data.token_store import AccountTokenStore
 from shared.domain.connection import Connection, Health, Service, Tokens
+from shared.domain.consent import Consent
 from shared.domain.ids import UserId
 from shared.integrations import INTEGRATIONS, load_integration
 from tests.fakes import CountingDocuments, ScriptedModel, script_answer, script_calls
@@ -108,9 +109,11 @@ async def test_a_call_reaches_the_proxy_with_the_user_id_and_without_a_token_p7(
 async def test_the_web_search_tool_is_offered_only_where_it_is_configured(world: ChatFixture):
     deps = world.deps()
 
-    default_names = [tool.spec.name for tool in build_service_tools(deps, ADA, [])]
+    default_names = [tool.spec.name for tool in build_service_tools(deps, ADA, [], Consent())]
     searching = replace(deps, web_search=True)
-    searching_names = [tool.spec.name for tool in build_service_tools(searching, ADA, [])]
+    searching_names = [
+        tool.spec.name for tool in build_service_tools(searching, ADA, [], Consent())
+    ]
 
     assert (default_names, searching_names) == ([], ["perplexity_web_search"])
 
@@ -119,18 +122,22 @@ def build_all_connections() -> list[Connection]:
     return [build_connection(name) for name in INTEGRATIONS]
 
 
-async def test_every_service_tool_declares_its_source_and_its_side_effect(world: ChatFixture):
-    tools = list(build_service_tools(world.deps(), ADA, build_all_connections()))
+async def test_every_service_tool_declares_its_source_and_its_class(world: ChatFixture):
+    tools = list(build_service_tools(world.deps(), ADA, build_all_connections(), Consent()))
 
     assert {tool.source.kind for tool in tools} == {"service"}
     assert {tool.source.id for tool in tools} == set(INTEGRATIONS)
-    writing_tools = {tool.spec.name for tool in tools if tool.side_effect}
-    assert writing_tools == CALENDAR - {"get_calendar_events"}
+    classes = {tool.spec.name: tool.tool_class for tool in tools if tool.tool_class != "read"}
+    assert classes == {
+        "create_calendar_event": "write",
+        "update_calendar_event": "write",
+        "delete_calendar_event": "sensitive",
+    }
 
 
 async def test_the_tools_of_all_services_and_apps_stay_within_the_models_limit(world: ChatFixture):
     builtin_names = await list_offered_names(world)
-    tools = list(build_service_tools(world.deps(), ADA, build_all_connections()))
+    tools = list(build_service_tools(world.deps(), ADA, build_all_connections(), Consent()))
 
     assert (
         len(builtin_names) + len(tools) + MAX_ALWAYS_OFFERED + MAX_PER_SEARCH * MAX_SEARCHES

@@ -101,6 +101,7 @@ class DisconnectingToolBox:
         arguments: Mapping[str, Any],
         *,
         call_id: str,
+        pin: str = "",
     ) -> str:
         raise AssertionError("an erasure calls no tools")
 

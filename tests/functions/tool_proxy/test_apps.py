@@ -16,7 +16,7 @@ from tests.fixtures.notes_app import FIND_TOOL, NotesFixture, build_tool
 from tests.fixtures.tool_proxy import ALICE
 
 
-async def test_tools_of_a_visible_app_are_listed_with_their_side_effects_t4(
+async def test_tools_of_a_visible_app_are_listed_with_their_classes_t4(
     world: NotesFixture,
 ):
     look = {**build_tool("look", "GET"), "read_only": True}
@@ -28,9 +28,9 @@ async def test_tools_of_a_visible_app_are_listed_with_their_side_effects_t4(
     await world.request("PATCH", f"/v1/apps/{app['id']}", json={"private": True})
     private_response = await world.request("GET", path, uid=ALICE)
 
-    side_effects = {shown["name"]: shown["side_effect"] for shown in listed_tools}
-    assert side_effects == {"look": False, "post": True, "get": True}
-    assert listed_tools[0] == {"name": "look", "description": "Find a note", "side_effect": False}
+    classes = {shown["name"]: shown["tool_class"] for shown in listed_tools}
+    assert classes == {"look": "read", "post": "sensitive", "get": "read"}
+    assert listed_tools[0].keys() == {"name", "description", "tool_class", "pin"}
     assert private_response.status_code == 404
 
 

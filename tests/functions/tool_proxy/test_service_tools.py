@@ -312,13 +312,13 @@ def test_every_connectable_service_is_covered():
 
 
 @pytest.mark.parametrize("name", INTEGRATIONS)
-def test_only_calendar_writes_have_side_effects_p6_p7(name: Service):
-    tools_with_side_effects = {
-        tool.name for tool in load_integration(name).tools if tool.side_effect
+def test_only_the_calendar_is_written_p6_p7(name: Service):
+    writing_tools = {
+        tool.name for tool in load_integration(name).tools if tool.tool_class != "read"
     }
 
     expected = {"create_calendar_event", "update_calendar_event", "delete_calendar_event"}
-    assert tools_with_side_effects == (expected if name == "google_calendar" else set())
+    assert writing_tools == (expected if name == "google_calendar" else set())
 
 
 async def test_service_calls_need_a_service_token(world: AccountsFixture):

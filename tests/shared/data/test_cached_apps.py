@@ -40,7 +40,7 @@ async def test_an_app_is_read_again_after_a_minute():
     clock.advance(seconds=1)
     reread_apps = await cached.get_many(to_app_ids("A"))
 
-    assert [app.name for app in (*first, *cached_apps, *reread_apps)] == [
+    assert [pinned.app.name for pinned in (*first, *cached_apps, *reread_apps)] == [
         "Notes",
         "Notes",
         "Renamed",
@@ -53,7 +53,7 @@ async def test_missing_apps_are_cached_and_results_follow_the_order_of_the_ids()
     cached = CachedApps(apps, FixedClock())
 
     for _ in range(2):
-        assert [app.id for app in await cached.get_many(to_app_ids("C", "B", "A"))] == ["C", "A"]
+        assert [p.app.id for p in await cached.get_many(to_app_ids("C", "B", "A"))] == ["C", "A"]
 
     assert apps.requested_ids == to_app_ids("C", "B", "A")
 
@@ -95,4 +95,4 @@ async def test_an_app_evicted_during_a_request_is_still_returned():
 
     returned_apps = await apps.cached.get_many(to_app_ids("A", "B"))
 
-    assert [app.id for app in returned_apps] == ["A", "B"]
+    assert [pinned.app.id for pinned in returned_apps] == ["A", "B"]

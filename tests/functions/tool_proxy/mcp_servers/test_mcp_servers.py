@@ -241,10 +241,10 @@ async def test_an_error_in_the_result_is_a_failed_call_t19(world, url, notes):
     assert str(raised.value) == "Error calling find: No such note. [removed]"
 
 
-async def test_a_read_only_hint_is_stored_and_not_trusted_t19(world, url):
+async def test_the_hints_of_a_server_declare_its_tools_t19(world, url):
     app = await world.get_app(await world.add_and_install(url))
 
-    assert [(tool.read_only, tool.side_effect) for tool in app.chat_tools] == [(True, True)]
+    assert [(tool.read_only, tool.destructive) for tool in app.chat_tools] == [(True, False)]
 
 
 async def test_the_call_log_holds_neither_arguments_nor_answers_t19(world, url, notes):
