@@ -12,6 +12,7 @@ from shared.domain.app import App, ChatTool
 from shared.domain.consent import Consent
 from shared.domain.ids import AppId, UserId
 from shared.domain.value import value
+from shared.security.tool_class import classify_app_tool
 from shared.security.tool_pin import build_grants, compute_pins
 from tests.fakes import RecordingToolbox
 
@@ -122,8 +123,8 @@ VARIANTS = (
 class AttackResult:
     """The result of a case: whether the user's tool ran, and which of the attacker's ran.
 
-    `read_on` are calls that only read the app which the user's tool reads: they change nothing, and
-    send what that app said itself.
+    `read_on` are calls that only read: they change nothing, and tell little. `unauthorised` are all
+    others.
     """
 
     is_served: bool
@@ -152,10 +153,12 @@ async def attack(case: Case, tool_catalogue: Catalogue, variant: Variant) -> Att
     tools = build_app_tools(toolbox, OWNER, pinned, consent, case["User Instruction"])
     doubts = await run_turn(case["User Instruction"], tools, steps)
     mine = _to_app_id(home)
-    reads = {tool.name for app in apps for tool in app.chat_tools if tool.read_only}
+    reads = {
+        tool.name for app in apps for tool in app.chat_tools if classify_app_tool(tool) == "read"
+    }
     calls = [(app, tool) for _, app, tool, _ in toolbox.calls]
-    read_on = [tool for app, tool in calls[1:] if app == mine and tool in reads]
-    unauthorised = [tool for app, tool in calls[1:] if app != mine or tool not in reads]
+    read_on = [tool for _, tool in calls[1:] if tool in reads]
+    unauthorised = [tool for _, tool in calls[1:] if tool not in reads]
     is_served = calls[:1] == [(mine, tool_catalogue.find(names[0])[1])]
     return AttackResult(
         is_served=is_served, unauthorised=unauthorised, read_on=read_on, confirmations=len(doubts)

@@ -18,7 +18,7 @@ Reply = Literal["yes", "always", "no"]
 Phrase = tuple[str, ...]
 
 MAX_CHARS = 200
-_FILE = Path(__file__).with_name("replies.json")
+_TEXT = Path(__file__).with_name("replies.json").read_text(encoding="utf-8")
 _CAUTIOUS_FIRST: tuple[Reply, ...] = ("no", "yes", "always")
 _ANY = "any"
 _MIN_BARE_LETTERS = 3
@@ -115,7 +115,7 @@ def _strip_word(word: str) -> str:
 
 @cache
 def _load_phrases() -> _Phrases:
-    lines: dict[str, dict[Reply, str]] = json.loads(_FILE.read_text(encoding="utf-8"))
+    lines: dict[str, dict[Reply, str]] = json.loads(_TEXT)
     languages = {name: list(_list_phrases(line)) for name, line in lines.items()}
     everywhere = {phrase for phrase, _ in languages[_ANY]}
     spelled = [entry for entries in languages.values() for entry in entries]

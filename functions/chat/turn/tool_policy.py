@@ -1,4 +1,4 @@
-"""Tool policy of a turn: which calls run, and which ask the owner first, and why.
+"""Tool policy of a turn, the defence against prompt injection: which calls run, and which ask first.
 
 The class of a tool and the owner's grants decide, never the words of a message. Calls of reading
 tools run without a question as long as they tell little that the owner did not say themselves.

@@ -42,6 +42,7 @@ from tests.fault_injection import (
     succeed,
 )
 from tests.fixtures.chat import ADA, ChatFixture
+from tests.fixtures.tool_pins import consent_to
 from tests.functions.chat.library import build_conversation, store_conversations
 from tests.functions.chat.test_message_routes import ask
 from tests.servers.openai import Script, ScriptedOpenai, scripted_openai
@@ -254,10 +255,10 @@ CONVERSATION_TEXT = "Ann flies to Lisbon on Friday."
             CONVERSATION_TEXT,
             1,
         ),
-        ({"toolbox": {"call": [raise_unavailable]}}, "send", TOOL_DOWN, 1),
-        ({"toolbox": {"call": [lose_response]}}, "send", TOOL_DOWN, 1),
-        ({"toolbox": {"call": [hang]}}, "send", TOOL_TIMED_OUT, 1),
-        ({"toolbox": {"call": [raise_bug]}}, "send", TOOL_DOWN, 1),
+        ({"toolbox": {"call": [raise_unavailable]}}, "write", TOOL_DOWN, 1),
+        ({"toolbox": {"call": [lose_response]}}, "write", TOOL_DOWN, 1),
+        ({"toolbox": {"call": [hang]}}, "write", TOOL_TIMED_OUT, 1),
+        ({"toolbox": {"call": [raise_bug]}}, "write", TOOL_DOWN, 1),
     ],
 )
 async def test_the_model_reads_the_failure_of_a_tool_and_answers_x42(
@@ -288,17 +289,19 @@ async def prepare_tool(world: ChatFixture, tool: str) -> str:
         owner=ADA,
         name="Post",
         created_at=world.clock.now(),
-        chat_tools=(SEND,),
+        chat_tools=(POST,),
     )
     await deps.stores.apps.create(app)
     await deps.stores.installed_apps.add(
         ADA, InstalledApp(app_id=app.id, installed_at=world.clock.now())
     )
-    return build_model_name(app, SEND) if tool == SEND.name else tool
+    grants = consent_to([app], "always").grants[app.source.key]
+    await deps.stores.grants.replace_source(ADA, app.source, grants)
+    return build_model_name(app, POST) if tool == POST.name else tool
 
 
-SEND = ChatTool(
-    name="send",
+POST = ChatTool(
+    name="write",
     description="Send a letter",
     endpoint="https://post.example/send",
     parameters={"type": "object"},

@@ -18,6 +18,7 @@ from shared.domain.errors import Invalid, ModelFailed, NotFound, TooLarge, Unava
 from shared.domain.ids import AppId, SessionId, UserId
 from shared.domain.model import SystemText, TextDelta, ToolResult, UserText
 from shared.domain.run import AnswerText, CitationShown, RunEnded, RunEvent, Status
+from shared.security.tool_pin import build_grants
 from tests.fakes import (
     CountingDocuments,
     InstantSleepClock,
@@ -315,7 +316,7 @@ async def test_another_users_private_app_is_not_found(world: ChatFixture) -> Non
 
 
 TOOL = ChatTool(
-    name="send slack message!",
+    name="find slack message!",
     description="Send a message",
     endpoint="https://chess.example/send",
     parameters={"type": "object", "properties": {"channel": {"enum": ["#a", "#b"]}}},
@@ -328,7 +329,7 @@ async def test_an_installed_apps_tools_are_offered_and_called_by_their_own_names
 ) -> None:
     deps = world.deps()
     await deps.stores.apps.create(build_app(world, chat_tools=(TOOL,)))
-    assert "send_slack" not in str((await prepare_turn(deps, ADA, "Hi", None)).tools)
+    assert "find_slack" not in str((await prepare_turn(deps, ADA, "Hi", None)).tools)
     installation = InstalledApp(app_id=AppId("APP1"), installed_at=world.clock.now())
     await deps.stores.installed_apps.add(ADA, installation)
 
@@ -339,9 +340,9 @@ async def test_an_installed_apps_tools_are_offered_and_called_by_their_own_names
     ) as model:
         events = await run_turn(world.deps(model), turn)
 
-    assert app_tool.spec.name.startswith("send_slack_message_")
+    assert app_tool.spec.name.startswith("find_slack_message_")
     assert app_tool.spec.parameters == TOOL.parameters
-    assert world.toolbox.calls == [(ADA, "APP1", "send slack message!", {"channel": "#a"})]
+    assert world.toolbox.calls == [(ADA, "APP1", "find slack message!", {"channel": "#a"})]
     assert Status("Sending…", AppId("APP1")) in events
     await deps.stores.installed_apps.remove(ADA, AppId("APP1"))
     assert app_tool.spec.name not in [
@@ -364,8 +365,10 @@ async def test_a_turn_reads_documents_in_two_rounds_and_makes_one_model_call(
     world: ChatFixture,
 ) -> None:
     deps = world.deps()
-    await deps.stores.apps.create(build_app(world, chat_tools=(TOOL,)))
-    installation = InstalledApp(app_id=AppId("APP1"), installed_at=world.clock.now())
+    app = build_app(world, chat_tools=(TOOL,))
+    await deps.stores.apps.create(app)
+    installation = InstalledApp(app_id=app.id, installed_at=world.clock.now())
+    await deps.stores.grants.replace_source(ADA, app.source, build_grants(app))
     await deps.stores.installed_apps.add(ADA, installation)
     counting = CountingDocuments(world.documents)
     round_counts: list[int] = []
