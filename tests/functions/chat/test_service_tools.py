@@ -99,7 +99,7 @@ async def test_a_call_reaches_the_proxy_with_the_user_id_and_without_a_token_p7(
     with ScriptedModel(
         script_calls(("get_gmail_messages", arguments)), script_answer("No mails.")
     ) as model:
-        await ask(world.deps(model))
+        await ask(world.deps(model), "Search my mail for from:ann")
 
     assert world.toolbox.calls == [("ada", "gmail", "get_gmail_messages", arguments)]
     assert re.fullmatch("[A-Za-z0-9_-]{1,64}", world.toolbox.call_ids[0])
