@@ -16,6 +16,7 @@ REQUIRED = {
     "dead letters", "egress rules", "prompt injection", "CSRF", "circuit breaker", "deduplication",
     "schema validation of tool calls", "lease", "resume", "citations", "reconcile",
     "webhook delivery", "deduplicate", "rate limit", "backoff", "idempotency", "fencing token",
+    "pagination", "sanitize", "evict", "allow-list",
 }  # fmt: skip
 
 

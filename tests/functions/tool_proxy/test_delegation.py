@@ -11,6 +11,7 @@ from shared.domain.ids import UserId
 from shared.security.delegations import DELEGATION_HEADER, DISCONNECT_CALL_ID, Purpose
 from tests.fixtures.callers import DELEGATIONS, build_delegation_headers, build_service_headers
 from tests.fixtures.notes_app import NotesFixture
+from tests.fixtures.tool_pins import load_pin
 from tests.fixtures.tool_proxy import ALICE
 
 BOB = UserId("bob")
@@ -25,10 +26,11 @@ async def http(world: NotesFixture) -> AsyncIterator[AsyncClient]:
 
 
 async def call_find(
-    http: AsyncClient, app_id: str, headers: dict[str, str], **fields: Any
+    world: NotesFixture, http: AsyncClient, app_id: str, headers: dict[str, str], **fields: Any
 ) -> Response:
-    body = {"app_id": app_id, "tool": "find", "arguments": {"q": "x"}, "call_id": "c1", **fields}
-    return await http.post("/", json=body, headers=headers)
+    call = {"app_id": app_id, "tool": "find", "arguments": {"q": "x"}, "call_id": "c1"}
+    pin = await load_pin(world.deps.stores, app_id, "find")
+    return await http.post("/", json={**call, "pin": pin, **fields}, headers=headers)
 
 
 async def test_a_call_is_made_for_the_user_of_its_delegation_s8(
@@ -36,7 +38,7 @@ async def test_a_call_is_made_for_the_user_of_its_delegation_s8(
 ) -> None:
     app = await world.install()
 
-    answer = await call_find(http, app["id"], build_delegation_headers(ALICE, "c1"))
+    answer = await call_find(world, http, app["id"], build_delegation_headers(ALICE, "c1"))
 
     assert answer.status_code == 200
     [(_, _, body, _)] = world.notes.calls
@@ -61,7 +63,7 @@ async def test_a_call_without_a_delegation_of_its_own_is_refused_s8(
 ) -> None:
     app = await world.install()
 
-    answer = await call_find(http, app["id"], headers, **fields)
+    answer = await call_find(world, http, app["id"], headers, **fields)
 
     assert answer.status_code == 403
     assert world.notes.calls == []
@@ -72,7 +74,7 @@ async def test_another_users_installation_is_out_of_reach_s8(
 ) -> None:
     app = await world.install()
 
-    answer = await call_find(http, app["id"], build_delegation_headers(BOB, "c1"))
+    answer = await call_find(world, http, app["id"], build_delegation_headers(BOB, "c1"))
 
     assert answer.status_code == 422
     assert world.notes.calls == []
