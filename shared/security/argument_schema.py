@@ -5,6 +5,7 @@ Every kind has a share everywhere, because arguments are measured before anythin
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import chain
 from math import inf, log2
 from typing import Any, Final
@@ -62,7 +63,10 @@ _NULL_WEIGHT: Final = 0.15
 _CHOICE_SHARE: Final = 0.9
 """For the choices of an enum, where there is one."""
 _DEFAULT_SHARE: Final = 0.06
-_TIME_FORMATS: Final = frozenset({"date", "date-time"})
+_TIME_PATTERN: Final = re.compile("YYYY-MM-DD|ISO[ -]?8601")
+_SECOND_TIME_SHARE: Final = 0.4
+"""For a time where a text may be one and an earlier argument is one: most spans have an end."""
+_MIN_TIME_SHARE: Final = 0.05
 _DESCRIBED: Final = (
     re.compile(r"\w(?:[\w./-]*\w)?"),
     re.compile(r"['\"`‘“]([^'\"`’”\n]{1,60})['\"`’”]"),
@@ -91,6 +95,16 @@ class ArgumentSchema:
     required: frozenset[str]
     items: Any
     additional: Mapping[str, Any] | None
+
+    def expect_time(self) -> "ArgumentSchema":
+        """Return the place with a larger share for a time, if it has one at all."""
+        time_share = 2.0 ** -self.kind_bits["time"]
+        if time_share < _MIN_TIME_SHARE:
+            return self
+        rest = 1 - _SECOND_TIME_SHARE
+        kind_bits = {kind: bits - log2(rest) for kind, bits in self.kind_bits.items()}
+        kind_bits["time"] = -log2(time_share * rest + _SECOND_TIME_SHARE)
+        return replace(self, kind_bits=kind_bits)
 
     def measure_described(self, text: str) -> float:
         """Return the cost of a word of the description; inf for any other text."""
@@ -189,12 +203,18 @@ def _list_types(branches: Sequence[Mapping[str, Any]]) -> set[str]:
         names = {name for name in [declared, *_get_list(branch, "type")] if _is_text(name)}
         if "integer" in names:
             names = names - {"integer"} | {"number"}
-        if "string" in names and branch.get("format") in _TIME_FORMATS:
+        if "string" in names and _expects_time(branch):
             names = names - {"string"} | {"time"}
         if not names:
             names = {"object"} if "properties" in branch else set()
         types |= names & SHARES.keys()
     return types or {"any"}
+
+
+def _expects_time(branch: Mapping[str, Any]) -> bool:
+    description = branch.get("description")
+    is_described = isinstance(description, str) and _TIME_PATTERN.search(description) is not None
+    return is_described or branch.get("format") in ("date", "date-time")
 
 
 def _compute_kind_bits(

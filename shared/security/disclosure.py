@@ -23,7 +23,7 @@ DAY_BUDGET_BITS: Final = 1_024.0
 
 _CALL_BITS: Final = 2.0
 """Another call, and not the end of the turn: all sequences of calls share one code."""
-_PRESENT, _ABSENT = -log2(0.2), -log2(0.8)
+_PRESENT, _ABSENT = -log2(0.3), -log2(0.7)
 _REQUIRED_PRESENT, _REQUIRED_ABSENT = -log2(0.98), -log2(0.02)
 _MORE_KEYS, _NO_MORE_KEYS = -log2(0.03), -log2(0.97)
 _MORE_EXPECTED_KEYS, _NO_MORE_EXPECTED_KEYS = -log2(0.4), -log2(0.6)
@@ -71,7 +71,7 @@ class _CallMeasure:
         self._root = root
         self._known = known
         self._limit = limit
-        self._schemas: dict[int, ArgumentSchema] = {}
+        self._schemas: dict[tuple[int, bool], ArgumentSchema] = {}
         self._last_time = begin_day(known.now)
 
     def spend(self, bits: float) -> None:
@@ -79,11 +79,14 @@ class _CallMeasure:
         if not self.bits <= self._limit or self.bits == inf:
             raise _OverLimit
 
-    def read(self, schema: Any) -> ArgumentSchema:
+    def read(self, part: Any) -> ArgumentSchema:
         """Read each part of the schema once: a list may have thousands of elements."""
-        if id(schema) not in self._schemas:
-            self._schemas[id(schema)] = read_schema(schema, self._root)
-        return self._schemas[id(schema)]
+        is_second_time = bool(self._last_time.form)
+        key = id(part), is_second_time
+        if key not in self._schemas:
+            schema = read_schema(part, self._root)
+            self._schemas[key] = schema.expect_time() if is_second_time else schema
+        return self._schemas[key]
 
     def spend_object(
         self, members: Mapping[str, Any], schema: ArgumentSchema, depth: int
@@ -184,7 +187,7 @@ class _CallMeasure:
                 bits["text"] + self._known.measure_literal(text, left),
             )
         )
-        self._last_time = time.moment if time else self._last_time
+        self._last_time = time or self._last_time
         return text
 
     def _measure_time(self, time: WrittenTime | None) -> float:

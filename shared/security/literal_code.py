@@ -46,12 +46,12 @@ _COSTS: Final = tuple(
 )
 
 NUMBER_SHARES: Final[Mapping[str, float]] = {
-    **dict.fromkeys(string.digits, 0.08),
-    ".": 0.04,
-    "-": 0.03,
+    **dict.fromkeys(string.digits, 0.069),
+    ".": 0.03,
+    "-": 0.02,
     "e": 0.005,
     "+": 0.005,
-    "": 0.12,  # the end
+    "": 0.25,  # the end
 }
 _NUMBER_COSTS: Final[Mapping[str, float]] = {
     sign: -log2(share) for sign, share in NUMBER_SHARES.items()

@@ -18,6 +18,7 @@ _TIME: Final = re.compile(
     r"(?P<seconds>|:00|:59|:00\.000|:59\.999)(?P<zone>|Z|[+-]\d\d:\d\d))?",
     re.ASCII,
 )
+_DAY: Final = "day"
 _DAYS: Final = 1_826
 """Five years before and after today."""
 _DAY_BITS: Final = log2(2 * _DAYS + 1)
@@ -32,31 +33,44 @@ _SECONDS_BITS: Final = {
     ":00.000": -log2(0.1),
     ":59.999": -log2(0.05),
 }
-_NO_ZONE, _UTC, _LOCAL_ZONE = -log2(0.4), -log2(0.3), -log2(0.3)
-
-_FROM_TODAY, _FROM_LAST_TIME, _SIGN = -log2(0.4), -log2(0.6), 1.0
+_ZONE_BITS: Final = {"none": -log2(0.4), "UTC": -log2(0.3), "local": -log2(0.3)}
+_FIRST_SECOND, _LAST_SECOND = -log2(0.75), -log2(0.25)
+_SAME_FORM, _OTHER_FORM = -log2(0.85), -log2(0.15)
+_FROM_TODAY, _FROM_LAST_TIME = -log2(0.3), -log2(0.7)
+_LATER, _EARLIER = -log2(0.75), -log2(0.25)
 _MINUTE = timedelta(minutes=1)
 _STEPS: Final = (
     # step, what is left behind whole steps, cost of choosing this row
-    (timedelta(days=1), timedelta(0), -log2(0.3)),
-    (timedelta(days=1), -_MINUTE, -log2(0.2)),  # 00:00 to 23:59
-    (timedelta(hours=1), timedelta(0), -log2(0.3)),
-    (_MINUTE, timedelta(0), -log2(0.2)),
+    (timedelta(days=1), timedelta(0), -log2(0.25)),
+    (timedelta(days=1), -_MINUTE, -log2(0.15)),  # 00:00 to 23:59
+    (timedelta(hours=1), timedelta(0), -log2(0.25)),
+    (timedelta(minutes=15), timedelta(0), -log2(0.2)),
+    (_MINUTE, timedelta(0), -log2(0.15)),
 )
 
 
 @positional_value
 class WrittenTime:
-    """A time without its zone, and the cost of writing it in this form and not in another."""
+    """A time without its zone, and how it is written.
+
+    `form_bits` is the cost of the form among all forms, and `second_bits` what is left of it where the
+    form is known.
+    """
 
     moment: datetime
-    is_day: bool
+    form: str
     form_bits: float
+    second_bits: float
+
+    @property
+    def is_day(self) -> bool:
+        return self.form == _DAY
 
 
-def begin_day(now: datetime) -> datetime:
-    """Return midnight of the day, without a zone."""
-    return now.replace(hour=0, minute=0, second=0, microsecond=0, tzinfo=None)
+def begin_day(now: datetime) -> WrittenTime:
+    """Return midnight of the day: what the first time of a call is measured from."""
+    midnight = now.replace(hour=0, minute=0, second=0, microsecond=0, tzinfo=None)
+    return WrittenTime(midnight, form="", form_bits=0.0, second_bits=0.0)
 
 
 def parse_time(text: str, now: datetime) -> WrittenTime | None:
@@ -74,30 +88,51 @@ def parse_time(text: str, now: datetime) -> WrittenTime | None:
     if abs((moment.date() - now.date()).days) > _DAYS:
         return None
     if match["minute"] is None:
-        return WrittenTime(moment, is_day=True, form_bits=_DAY_FORM)
-    zone_bits = _measure_zone(match["zone"], moment, now)
-    form_bits = _SEPARATOR_BITS[match["separator"]] + _SECONDS_BITS[match["seconds"]] + zone_bits
-    return WrittenTime(moment, is_day=False, form_bits=_MINUTE_FORM + form_bits)
+        return WrittenTime(moment, form=_DAY, form_bits=_DAY_FORM, second_bits=0.0)
+    zone = _name_zone(match["zone"], moment, now)
+    return None if zone is None else _describe_minute(moment, match, zone)
 
 
-def measure_time(time: WrittenTime, last_time: datetime) -> float:
-    """Return the cost of a time behind `last_time` in the same call, or today's midnight."""
+def _describe_minute(moment: datetime, match: re.Match[str], zone: str) -> WrittenTime:
+    separator, seconds = match["separator"], match["seconds"]
+    form_bits = _SEPARATOR_BITS[separator] + _SECONDS_BITS[seconds] + _ZONE_BITS[zone]
+    second_bits = _LAST_SECOND if "59" in seconds else _FIRST_SECOND if seconds else 0.0
+    form = f"{separator}{len(seconds)}{zone}"
+    return WrittenTime(
+        moment, form=form, form_bits=_MINUTE_FORM + form_bits, second_bits=second_bits
+    )
+
+
+def _name_zone(zone: str, moment: datetime, now: datetime) -> str | None:
+    if zone in ("", "Z"):
+        return "UTC" if zone else "none"
+    local = moment.replace(tzinfo=now.tzinfo).isoformat()[-6:]
+    return "local" if zone == local else None
+
+
+def measure_time(time: WrittenTime, last_time: WrittenTime) -> float:
+    """Return the cost of a time behind the last one of the same call, or today's midnight."""
     from_today = _FROM_TODAY + _DAY_BITS + (0.0 if time.is_day else _MINUTE_BITS)
-    distance = time.moment - last_time
+    distance = time.moment - last_time.moment
     if time.is_day:
-        from_last = _SIGN + measure_length(abs(distance.days))
+        from_last = _measure_count(distance.days)
     else:
         from_last = min(_measure_steps(distance, *row) for row in _STEPS)
-    return time.form_bits + min(from_today, _FROM_LAST_TIME + from_last)
+    return _measure_form(time, last_time) + min(from_today, _FROM_LAST_TIME + from_last)
+
+
+def _measure_form(time: WrittenTime, last_time: WrittenTime) -> float:
+    if not last_time.form:
+        return time.form_bits
+    is_same = time.form == last_time.form
+    return _SAME_FORM + time.second_bits if is_same else _OTHER_FORM + time.form_bits
 
 
 def _measure_steps(distance: timedelta, step: timedelta, rest: timedelta, bits: float) -> float:
     steps, remainder = divmod(distance - rest, step)
-    return inf if remainder else bits + _SIGN + measure_length(abs(steps))
+    return inf if remainder else bits + _measure_count(steps)
 
 
-def _measure_zone(zone: str, moment: datetime, now: datetime) -> float:
-    if zone in ("", "Z"):
-        return _UTC if zone else _NO_ZONE
-    local = moment.replace(tzinfo=now.tzinfo).isoformat()[-6:]
-    return _LOCAL_ZONE if zone == local else inf
+def _measure_count(steps: int) -> float:
+    """Return the cost of a number of steps, more of it for those into the past."""
+    return measure_length(abs(steps)) + (_EARLIER if steps < 0 else _LATER)

@@ -133,7 +133,7 @@ def test_keys_and_their_absence_fit_into_one_prefix_code_s2():
         for row in product(["absent", True, False, 1, None], repeat=len(keys))
     ]
 
-    assert CALL_SHARE * 0.8 < sum_shares(members, schema) <= CALL_SHARE
+    assert CALL_SHARE * 0.7 < sum_shares(members, schema) <= CALL_SHARE
 
 
 def test_a_declared_boolean_takes_nearly_all_code_words_s2():
@@ -179,7 +179,10 @@ def test_shares_of_a_table_never_sum_to_more_than_one_s2():
 
 @given(schemas)
 def test_the_shares_of_kinds_sum_to_at_most_one_for_any_schema_s2(schema):
-    assert fsum(2**-bits for bits in read_schema(schema, schema).kind_bits.values()) <= 1 + ROUNDING
+    place = read_schema(schema, schema)
+
+    for shares in (place.kind_bits, place.expect_time().kind_bits):
+        assert fsum(2**-bits for bits in shares.values()) <= 1 + ROUNDING
 
 
 @given(schemas, st.lists(calls, max_size=40), st.text(max_size=20), st.text(max_size=20))
@@ -300,7 +303,7 @@ def price(value: Any, place: Any = None, **known: Any) -> float:
         ("2026-11-23", None, 6, 17),
         ("2031-05-01", None, 12, 18),
         ("2031-05-01T15:07:00", None, 22, 31),
-        ("2031-05-01T15:07:00", {"type": "string", "format": "date-time"}, 22, 28),
+        ("2031-05-01T15:07:00", {"type": "string", "format": "date-time"}, 22, 29),
         ("qwertz", None, 30, 42),
         ("가나", None, 42, 60),
         (7, {"type": "integer"}, 5, 9),
