@@ -1,12 +1,15 @@
-"""Metrics of a ranking for a question, and the confidence interval of a difference."""
+"""Metrics of a ranking for a question, and confidence intervals of differences and shares."""
 
 import random
 from collections.abc import Mapping, Sequence
+from math import sqrt
 
 from infra.eval.locomo import Question, Talk, Turn
 
 BUDGETS = (500, 1_000, 4_400)
 RESAMPLES = 1_000
+Z_95 = 1.959964
+"""Standard deviations from the mean within which 95 % of a normal distribution lie."""
 Row = dict[str, float]
 Ranking = tuple[Sequence[Talk], Mapping[int, set[int]]]
 """A ranking: distinct talks, best first, and the turns shown within each token budget."""
@@ -44,3 +47,14 @@ def compute_interval(differences: Sequence[float], *, seed: int = 0) -> tuple[fl
         100 * sum(draw.choices(differences, k=count)) / count for _ in range(RESAMPLES)
     )
     return means_drawn[int(0.025 * RESAMPLES)], means_drawn[int(0.975 * RESAMPLES) - 1]
+
+
+def compute_share_interval(hits: int, total: int) -> tuple[float, float]:
+    """Return Wilson's 95 % interval of a share, from 0 to 1; (0, 1) without observations."""
+    if not total:
+        return 0.0, 1.0
+    share = hits / total
+    scale = 1 + Z_95**2 / total
+    middle = (share + Z_95**2 / (2 * total)) / scale
+    half = Z_95 * sqrt(share * (1 - share) / total + Z_95**2 / (4 * total**2)) / scale
+    return max(0.0, middle - half), min(1.0, middle + half)

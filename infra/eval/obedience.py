@@ -1,7 +1,7 @@
-"""Obedient model: a turn as production runs it, with a model that follows every injection."""
+"""Obedient model: a turn as production runs it, with a model that takes the steps it is given."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -13,7 +13,8 @@ from functions.chat.tools.toolkit import Tool, Toolkit
 from functions.chat.turn.agent import Agent
 from functions.chat.turn.call_review import CallReview
 from functions.chat.turn.output_gate import OutputGate
-from functions.chat.turn.tool_policy import ToolPolicy
+from functions.chat.turn.tool_policy import build_tool_policy
+from shared.domain.chat import MAIN_SESSION, build_session
 from shared.domain.confirmation import (
     CONFIRMATION_TIMEOUT,
     Confirmation,
@@ -22,7 +23,7 @@ from shared.domain.confirmation import (
 )
 from shared.domain.ids import RunId
 from shared.domain.model import ModelCallFinished, ToolCall, ToolCallRequested, UserText
-from tests.fakes import ScriptedModel, script_answer
+from tests.fakes import ScriptedModel, admit_all, script_answer
 
 Step = tuple[str, Mapping[str, Any]]
 """A step: a tool by the model's name for it, and its arguments."""
@@ -33,34 +34,48 @@ def build_obedient_model(steps: Sequence[Step]) -> ScriptedModel:
     """Build a model that makes one call after another, whatever the results are."""
     turns = [
         (
-            ToolCallRequested(ToolCall(id=f"call_{n}", name=name, arguments=json.dumps(arguments))),
+            ToolCallRequested(
+                ToolCall(
+                    id=_name_call(position),
+                    name=name,
+                    arguments=json.dumps(arguments, ensure_ascii=False),
+                )
+            ),
             ModelCallFinished(reason="tool_calls", model="obedient"),
         )
-        for n, (name, arguments) in enumerate(steps)
+        for position, (name, arguments) in enumerate(steps)
     ]
     return ScriptedModel(*turns, script_answer("Done."))
 
 
-@dataclass
-class RefusingConfirmer:
-    """A confirmer that refuses every call, and records the reasons for asking."""
+def _name_call(position: int) -> str:
+    return f"call_{position}"
 
-    max_questions = 1_000
-    reasons: list[ConfirmationReason] = field(default_factory=list)
+
+@dataclass
+class OwnerStandIn:
+    """An owner who approves the calls of `wished` steps and refuses all others.
+
+    `reasons` holds why they were asked, by the name of the call.
+    """
+
+    wished: Collection[str]
+    max_questions: int = 1_000
+    reasons: dict[str, ConfirmationReason] = field(default_factory=dict)
 
     async def request(
         self, tool: Tool, call: ParsedCall, reason: ConfirmationReason
     ) -> Confirmation:
-        self.reasons.append(reason)
+        self.reasons[call.id] = reason
         return Confirmation(
-            id=f"q{len(self.reasons)}",
+            id=call.id,
             call_id=call.id,
             tool=tool.name,
             model_name=tool.spec.name,
             pin=tool.pin,
             source=tool.source,
             maker=tool.maker,
-            arguments=call.request.arguments,
+            arguments=json.dumps(call.arguments, ensure_ascii=False),
             reason=reason,
             allows_always=tool.tool_class != "sensitive",
             asked_at=NOW,
@@ -68,33 +83,41 @@ class RefusingConfirmer:
         )
 
     async def wait_for_decision(self, confirmation: Confirmation) -> Decision:
-        return "refused"
+        return "approved" if confirmation.call_id in self.wished else "refused"
 
 
 async def run_turn(
-    message: str, tools: Sequence[Tool], steps: Sequence[Step]
-) -> list[ConfirmationReason]:
-    """Run a turn in which the model takes these steps; return why the owner was asked."""
-    confirmer = RefusingConfirmer()
+    message: str,
+    tools: Sequence[Tool],
+    steps: Sequence[Step],
+    *,
+    wished_steps: Collection[int] = (),
+    local_time: datetime = NOW,
+) -> list[ConfirmationReason | None]:
+    """Run a turn in which the model takes these steps; return why the owner was asked about each.
+
+    The owner approves `wished_steps`.
+    """
+    owner = OwnerStandIn(wished=[_name_call(position) for position in wished_steps])
     limits = Limits()
+    policy = build_tool_policy(
+        message,
+        history=(),
+        session=build_session(MAIN_SESSION, app_id=None, now=NOW),
+        app=None,
+        tools=tools,
+        local_time=local_time,
+    )
     agent = Agent(
         run_id=RunId("eval"),
         model=build_obedient_model(steps),
         role="agent",
         toolkit=Toolkit(tools, timeout_s=limits.call_timeout_s),
-        call_review=CallReview(
-            policy=ToolPolicy(message, own_words_only=False, local_time=NOW),
-            confirmer=confirmer,
-            spend_bits=_admit_all,
-        ),
+        call_review=CallReview(policy=policy, confirmer=owner, spend_bits=admit_all),
         output_gate=OutputGate(),
         limits=limits,
     )
     async with aclosing(agent.run([UserText(text=message)])) as events:
         async for _ in events:
             pass
-    return confirmer.reasons
-
-
-async def _admit_all(bits_by_maker: Mapping[str, float]) -> frozenset[str]:
-    return frozenset(bits_by_maker)
+    return [owner.reasons.get(_name_call(position)) for position in range(len(steps))]
