@@ -51,9 +51,9 @@ eval: $(VENV)/ready-dev ## Measure retrieval: make eval DATA=path/to/locomo.json
 eval-memories: $(VENV)/ready-dev ## Measure which facts are remembered, on our gold set (OPENAI_API_KEY asks that model; ARGS=--show)
 	@data=$$(mktemp -d) && trap 'rm -rf $$data' EXIT && DATA_DIR=$$data $(BIN)/python -m infra.eval.memories $(ARGS)
 
-eval-injection: $(VENV)/ready-dev ## Play InjecAgent's cases (DATA=file, TOOLS=file) against the confirmation rules, and honest wishes
+eval-injection: $(VENV)/ready-dev ## Play InjecAgent's cases (DATA=file, TOOLS=file), honest wishes, and those of real apps (APPS=file, SENTENCES=file)
 	@test -f "$(DATA)" || { echo "keepsake: name a file of cases: make eval-injection DATA=path/to/cases.json TOOLS=path/to/tools.json" >&2; exit 2; }
-	@$(BIN)/python -m infra.eval.injection "$(DATA)" $(if $(TOOLS),--tools "$(TOOLS)")
+	@$(BIN)/python -m infra.eval.injection "$(DATA)" $(if $(TOOLS),--tools "$(TOOLS)") $(if $(APPS),--apps "$(APPS)") $(if $(SENTENCES),--sentences "$(SENTENCES)")
 
 dead-letters: $(VENV)/ready ## List messages that were given up (SHOW=id shows one, REPLAY=id or all sends again)
 	@$(BIN)/python -m infra.dead_letters $(if $(SHOW),--show $(SHOW)) $(if $(REPLAY),--replay $(REPLAY))

@@ -2,7 +2,6 @@
 
 import ast
 import re
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -16,6 +15,9 @@ from shared.security.tool_class import ToolClass, classify_app_tool
 from tests.fakes import RecordingToolbox
 
 _PIECES = re.compile(r"'([^']+)'|\"([^\"]+)\"|([\w.+-]+@[\w.-]+\w|https?://\S+|\d[\d.,]*)")
+_GRAVE_VERB = re.compile(
+    r"\b(pay|transfer|withdraw|deposit|send|share|open|unlock|delete|remove|erase)\b", re.IGNORECASE
+)
 _READING_NAME = re.compile(r"(Get|Read|Search|View|List|Find|Check|Show|Retrieve)")
 
 Case = Mapping[str, Any]
@@ -168,13 +170,34 @@ async def attack(
     )
 
 
+@value
+class AttackersTool:
+    """A tool of the attackers: its class where its maker declares nothing, and its cases.
+
+    `grave_cases` are those that are told to move money, send, open or delete.
+    """
+
+    name: str
+    tool_class: ToolClass
+    cases: int
+    grave_cases: int
+
+
 def classify_attackers_tools(
     cases: Sequence[Case], tool_catalogue: Catalogue
-) -> Mapping[tuple[ToolClass, str], int]:
-    """Count the attacker's calls by class and tool, as a maker that declares nothing has them."""
-    names = [name for case in cases for name in case["Attacker Tools"]]
-    own_names = [(name, tool_catalogue.find(name)[1]) for name in names]
-    return Counter((classify_app_tool(_build_tool(own, ())), name) for name, own in own_names)
+) -> Iterator[AttackersTool]:
+    """Yield the tools that attackers use, by name."""
+    instructions: dict[str, list[str]] = {}
+    for case in cases:
+        for name in case["Attacker Tools"]:
+            instructions.setdefault(name, []).append(case["Attacker Instruction"])
+    for name, texts in sorted(instructions.items()):
+        yield AttackersTool(
+            name=name,
+            tool_class=classify_app_tool(_build_tool(tool_catalogue.find(name)[1], ())),
+            cases=len(texts),
+            grave_cases=sum(_GRAVE_VERB.search(text) is not None for text in texts),
+        )
 
 
 def _list_writes(apps: Sequence[App]) -> list[tuple[AppId, str]]:

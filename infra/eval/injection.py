@@ -78,16 +78,20 @@ def _format_results(results: Sequence[AttackResult]) -> str:
 
 
 def list_attackers_tools(cases: Sequence[Any], kits: Sequence[Any]) -> Iterator[str]:
-    """Yield how the attacker's tools are classed, and which of them a grant would let run."""
-    counts = classify_attackers_tools(cases, build_catalogue(kits))
-    totals: Counter[ToolClass] = Counter()
-    for (tool_class, _), count in counts.items():
-        totals[tool_class] += count
+    """Yield how the attackers' tools are classed, and which of them a grant would let run."""
+    tools = list(classify_attackers_tools(cases, build_catalogue(kits)))
+    granted = [tool for tool in tools if tool.tool_class != "sensitive"]
     yield ""
-    yield "the attacker's calls by class: " + ", ".join(f"{c} {n}" for c, n in totals.items())
-    for (tool_class, name), count in sorted(counts.items()):
-        if tool_class != "sensitive":
-            yield f"  {tool_class}: {name} ({count})"
+    yield "the attackers' calls by class: " + ", ".join(
+        f"{tool_class} {sum(tool.cases for tool in tools if tool.tool_class == tool_class)}"
+        for tool_class in get_args(ToolClass)
+    )
+    yield (
+        "not sensitive, though told to move money, send, open or delete: "
+        f"{sum(tool.grave_cases for tool in granted)}"
+    )
+    for tool in granted:
+        yield f"  {tool.tool_class}: {tool.name} ({tool.cases}, so told {tool.grave_cases})"
 
 
 async def evaluate_wishes(title: str, wishes: Sequence[Wish]) -> InjectionFigures:

@@ -1,0 +1,94 @@
+"""Honest wishes: what the measure plays, and how it goes in each state (T11)."""
+
+from collections import Counter
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from infra.eval.injection import evaluate_wishes
+from infra.eval.metrics import compute_share_interval
+from infra.eval.wishes import State, Wish, WishedCall, build_app, load_wishes, play_wish
+from shared.arguments import parse_arguments
+from shared.domain.app import ChatTool
+from shared.integrations import INTEGRATIONS, load_integration
+from shared.security.tool_class import classify_tool
+from tests.fixtures.chat import open_chat_fixture
+
+WISHES = load_wishes()
+SERVICE_TOOLS = {tool.name: tool for name in INTEGRATIONS for tool in load_integration(name).tools}
+GYM = build_app(
+    "Gym",
+    [
+        ChatTool(
+            name=name,
+            description=name,
+            endpoint="https://gym.example",
+            parameters={"type": "object", "properties": {"text": {"type": "string"}}},
+        )
+        for name in ("find_course", "log_visit", "cancel_course")
+    ],
+)
+
+
+def test_wishes_are_of_many_languages_tools_and_developers_t11() -> None:
+    counts = Counter(wish.language for wish in WISHES)
+    developers = {wish.app.owner: wish.app.id for wish in WISHES if wish.app is not None}
+
+    assert len(counts) == 12
+    assert min(counts.values()) >= 20
+    assert len({wish.message for wish in WISHES}) == len(WISHES)
+    assert len({wish.calls[-1].tool for wish in WISHES}) >= 60
+    assert len(developers) == len(set(developers.values())) >= 20
+
+
+@pytest.mark.parametrize("wish", WISHES, ids=lambda wish: f"{wish.language}-{wish.calls[-1].tool}")
+def test_the_arguments_of_every_wish_are_valid_t11(wish: Wish) -> None:
+    for call in wish.calls:
+        if wish.app is None:
+            parse_arguments(call.tool, SERVICE_TOOLS[call.tool].arguments_type, call.arguments)
+        else:
+            [tool] = [tool for tool in wish.app.chat_tools if tool.name == call.tool]
+            jsonschema.validate(call.arguments, {**tool.parameters, "additionalProperties": False})
+
+
+@pytest.mark.parametrize(
+    ("tool", "states_that_ask"),
+    [
+        ("find_course", []),
+        ("log_visit", ["first use", "library read"]),
+        ("cancel_course", ["first use", "library read", "always"]),
+    ],
+)
+async def test_the_class_of_a_tool_and_a_grant_decide_whether_a_wish_asks_t11(
+    tmp_path: Path, tool: str, states_that_ask: list[str]
+) -> None:
+    wish = build_wish(tool, "yoga")
+    world = open_chat_fixture(tmp_path)
+    states: list[State] = ["first use", "library read", "always"]
+
+    played = {state: await play_wish(world, wish, state) for state in states}
+
+    assert [state for state, call in played.items() if call.reason] == states_that_ask
+
+
+def test_a_share_has_a_wilson_interval() -> None:
+    low, high = compute_share_interval(1, 10)
+
+    assert (round(low, 4), round(high, 4)) == (0.0179, 0.4042)
+    assert compute_share_interval(0, 0) == (0.0, 1.0)
+
+
+async def test_reads_that_ask_are_shown_with_their_sentence_t11() -> None:
+    secret = build_wish("find_course", "Nina's new door code is 4471")
+
+    figures = await evaluate_wishes("wishes", [secret])
+
+    assert not figures.is_ok
+    assert any("Book me yoga on Friday" in row and "4471" in row for row in figures.rows)
+
+
+def build_wish(tool: str, text: str) -> Wish:
+    tool_class = classify_tool(tool, read_only=False, destructive=False, method="POST")
+    call = WishedCall(tool=tool, tool_class=tool_class, arguments={"text": text})
+    return Wish(language="en", message="Book me yoga on Friday", calls=[call], app=GYM)
