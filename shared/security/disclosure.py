@@ -16,7 +16,7 @@ from shared.domain.value import value
 from shared.security.argument_schema import ArgumentSchema, build_choice_key, read_schema
 from shared.security.known_text import KnownText, normalize_text, spell_number
 from shared.security.literal_code import measure_length, measure_number, measure_text
-from shared.security.time_code import WrittenTime, begin_day, measure_time, parse_time
+from shared.security.time_code import begin_day, measure_clock, measure_time, parse_time
 
 TURN_BUDGET_BITS: Final = 48.0
 DAY_BUDGET_BITS: Final = 1_024.0
@@ -183,15 +183,13 @@ class _CallMeasure:
                 bits["empty"] if not text else inf,
                 bits["words"] + self._known.measure_words(text, left),
                 bits["part"] + self._known.measure_part(text, left),
-                bits["time"] + self._measure_time(time),
+                bits["time"]
+                + (measure_time(time, self._last_time) if time else measure_clock(text)),
                 bits["text"] + self._known.measure_literal(text, left),
             )
         )
         self._last_time = time or self._last_time
         return text
-
-    def _measure_time(self, time: WrittenTime | None) -> float:
-        return measure_time(time, self._last_time) if time else inf
 
     def _measure_given_text(self, text: str, schema: ArgumentSchema) -> float:
         """Return the cost of a text that the receiver wrote: inf for any other."""

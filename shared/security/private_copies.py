@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from math import inf
 from typing import Any, Final
 
-from shared.security.known_text import KnownText, spell_number
+from shared.security.known_text import KnownText, normalize_text, spell_number
 from shared.security.secrets import find_secrets
 from shared.security.time_code import parse_time
 
@@ -34,7 +34,9 @@ class ReadTexts:
     def add(self, text: str) -> None:
         """Index one more text. The work is linear in it."""
         self.digits |= _list_digit_runs(text)
-        self.secrets |= {text[secret.start : secret.end] for secret in find_secrets(text)}
+        self.secrets |= {
+            normalize_text(text[secret.start : secret.end]) for secret in find_secrets(text)
+        }
 
 
 def copies_private_text(arguments: Mapping[str, Any], known: KnownText, read: ReadTexts) -> bool:
@@ -46,10 +48,15 @@ def copies_private_text(arguments: Mapping[str, Any], known: KnownText, read: Re
     digits = read.digits - _list_digit_runs(known.message)
     secrets = [secret for secret in read.secrets if secret not in known.message]
     return any(
-        any(secret in text for secret in secrets) or not digits.isdisjoint(_list_digit_runs(text))
+        _contains_any(normalize_text(text), secrets)
+        or not digits.isdisjoint(_list_digit_runs(text))
         for text in _list_texts(arguments)
         if parse_time(text, known.now) is None and not _is_returned_id(text, known)
     )
+
+
+def _contains_any(text: str, secrets: Iterable[str]) -> bool:
+    return any(secret in text for secret in secrets)
 
 
 def _is_returned_id(text: str, known: KnownText) -> bool:

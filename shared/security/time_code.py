@@ -24,7 +24,7 @@ _DAYS: Final = 1_826
 _DAY_BITS: Final = log2(2 * _DAYS + 1)
 _MINUTE_BITS: Final = log2(24 * 60)
 
-_DAY_FORM, _MINUTE_FORM = -log2(0.55), -log2(0.45)
+_DAY_FORM, _MINUTE_FORM, _CLOCK_FORM = -log2(0.5), -log2(0.4), -log2(0.1)
 _SEPARATOR_BITS: Final = {"T": -log2(0.9), " ": -log2(0.1)}
 _SECONDS_BITS: Final = {
     "": -log2(0.2),
@@ -33,8 +33,20 @@ _SECONDS_BITS: Final = {
     ":00.000": -log2(0.1),
     ":59.999": -log2(0.05),
 }
-_ZONE_BITS: Final = {"none": -log2(0.4), "UTC": -log2(0.3), "local": -log2(0.3)}
+_ZONE_BITS: Final = {
+    "none": -log2(0.4),
+    "UTC": -log2(0.25),
+    "local": -log2(0.25),
+    "zero": -log2(0.1),
+}
+"""Nothing, Z, the offset of the user's zone, and +00:00 where that is not the user's."""
 _FIRST_SECOND, _LAST_SECOND = -log2(0.75), -log2(0.25)
+_CLOCK: Final = re.compile(r"([01]\d|2[0-3]):(?P<minute>[0-5]\d)(:00)?", re.ASCII)
+_ON_THE_QUARTER, _OFF_THE_QUARTER = -log2(0.7), -log2(0.3)
+_CLOCK_SECOND: Final = 1.0
+"""With seconds, which are zero, or without."""
+_QUARTERS: Final = frozenset({"00", "15", "30", "45"})
+
 _SAME_FORM, _OTHER_FORM = -log2(0.85), -log2(0.15)
 _FROM_TODAY, _FROM_LAST_TIME = -log2(0.3), -log2(0.7)
 _LATER, _EARLIER = -log2(0.75), -log2(0.25)
@@ -107,7 +119,9 @@ def _name_zone(zone: str, moment: datetime, now: datetime) -> str | None:
     if zone in ("", "Z"):
         return "UTC" if zone else "none"
     local = moment.replace(tzinfo=now.tzinfo).isoformat()[-6:]
-    return "local" if zone == local else None
+    if zone == local:
+        return "local"
+    return "zero" if zone == "+00:00" else None
 
 
 def measure_time(time: WrittenTime, last_time: WrittenTime) -> float:
@@ -119,6 +133,16 @@ def measure_time(time: WrittenTime, last_time: WrittenTime) -> float:
     else:
         from_last = min(_measure_steps(distance, *row) for row in _STEPS)
     return _measure_form(time, last_time) + min(from_today, _FROM_LAST_TIME + from_last)
+
+
+def measure_clock(text: str) -> float:
+    """Return the cost of a time of day, such as 19:30; inf for any other text."""
+    match = _CLOCK.fullmatch(text)
+    if match is None:
+        return inf
+    if match["minute"] in _QUARTERS:
+        return _CLOCK_FORM + _CLOCK_SECOND + _ON_THE_QUARTER + log2(24 * 4)
+    return _CLOCK_FORM + _CLOCK_SECOND + _OFF_THE_QUARTER + _MINUTE_BITS
 
 
 def _measure_form(time: WrittenTime, last_time: WrittenTime) -> float:

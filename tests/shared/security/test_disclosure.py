@@ -304,6 +304,8 @@ def price(value: Any, place: Any = None, **known: Any) -> float:
         ("2031-05-01", None, 12, 18),
         ("2031-05-01T15:07:00", None, 22, 31),
         ("2031-05-01T15:07:00", {"type": "string", "format": "date-time"}, 22, 29),
+        ("19:30", None, 11, 16),
+        ("2027-03-05T19:30:00+00:00", None, 18, 34),
         ("qwertz", None, 30, 42),
         ("가나", None, 42, 60),
         (7, {"type": "integer"}, 5, 9),

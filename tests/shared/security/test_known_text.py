@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from shared.security.known_text import normalize_text
 from shared.security.literal_code import list_outside_signs, measure_number, measure_text
-from shared.security.time_code import begin_day, measure_time, parse_time
+from shared.security.time_code import begin_day, measure_clock, measure_time, parse_time
 from tests.shared.security.disclosure_cases import NOW, build_known, measure
 
 SPELLED = ["".join(row) for length in range(6) for row in product("aAb .ς", repeat=length)]
@@ -87,6 +87,20 @@ def test_times_share_one_code_s2(last):
     total = fsum(2.0 ** -measure_time(time, last_time) for time in parsed if time)
 
     assert 0.05 < total <= 1
+
+
+def test_days_minutes_and_times_of_day_share_one_code_s2():
+    clocks = [f"{h:02}:{m:02}{s}" for h in range(25) for m in range(61) for s in ("", ":00", ":59")]
+    days = [begin_day(NOW).moment + timedelta(days=day) for day in range(-1830, 1830)]
+    times = [
+        f"{day:%Y-%m-%d}{form}" for day in days for form in ("", "T00:00+00:00", "T00:00+01:00")
+    ]
+    parsed = [parse_time(text, NOW) for text in times]
+
+    total = fsum(2.0 ** -measure_clock(text) for text in clocks)
+    total += fsum(2.0 ** -measure_time(time, begin_day(NOW)) for time in parsed if time)
+
+    assert 0.4 < total <= 1
 
 
 def test_literal_texts_and_numbers_are_prefix_codes_s2():

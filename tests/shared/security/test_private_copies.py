@@ -70,6 +70,12 @@ def test_what_was_not_read_and_days_are_no_copies_s2(value: Any):
     assert not copies_private_text({"a": value}, build_known(), READ)
 
 
+def test_a_secret_is_found_with_its_lines_joined_s2():
+    key = "-----BEGIN PRIVATE KEY-----\nabc\ndef\n-----END PRIVATE KEY-----"
+
+    assert copies_private_text({"a": " ".join(key.split())}, build_known(), ReadTexts([key]))
+
+
 def test_an_id_that_the_receiver_returned_may_contain_digits_that_were_read_s2():
     known = build_known(returned=['{"id": "ord-18842", "pin": 8842}', "8842, 8843 and 8844"])
 
