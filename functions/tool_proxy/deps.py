@@ -5,6 +5,7 @@ from typing import Generic, TypeVar
 
 from functions.tool_proxy.ports import ManifestSource, Transport, TransportName
 from shared.data.authorization_store import AuthorizationStore, ExpiringAuthorization
+from shared.data.signing_secrets import SigningSecrets
 from shared.data.stores import Stores
 from shared.data.token_store import AccountTokenStore, TokenStore
 from shared.domain.connection import Authorization, OauthClient
@@ -66,3 +67,4 @@ class ToolProxyDeps:
     choose_transport: Callable[[TransportName], Transport]
     choose_manifest_source: Callable[[TransportName], ManifestSource]
     app_limiters: AppLimiters
+    signing_secrets: SigningSecrets

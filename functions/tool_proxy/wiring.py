@@ -10,6 +10,7 @@ from shared.data.authorization_store import (
     build_account_authorization_store,
     build_mcp_authorization_store,
 )
+from shared.data.signing_secrets import SigningSecrets
 from shared.data.token_store import AccountTokenStore, build_mcp_token_store
 from shared.outbound.app_limiter import AppLimiters
 
@@ -38,6 +39,7 @@ def deps() -> ToolProxyDeps:
         choose_transport=_choose_transport,
         choose_manifest_source=_choose_manifest_source,
         app_limiters=AppLimiters(),
+        signing_secrets=_build_signing_secrets(),
     )
 
 
@@ -71,9 +73,16 @@ def _build_mcp() -> McpDeps:
 
 
 @cache
+def _build_signing_secrets() -> SigningSecrets:
+    return SigningSecrets(wiring.keys())
+
+
+@cache
 def _choose_transport(name: TransportName) -> Transport:
     if name == "http":
-        return HttpTransport(egress=wiring.egress(), clock=wiring.clock())
+        return HttpTransport(
+            egress=wiring.egress(), clock=wiring.clock(), signing_secrets=_build_signing_secrets()
+        )
     from functions.tool_proxy.mcp_servers.mcp_transport import McpTransport
 
     return McpTransport(deps=_build_mcp())

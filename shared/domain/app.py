@@ -99,7 +99,7 @@ class Deactivation:
 class App:
     """A registered app.
 
-    `signing_secret` (`whsec_…`) signs every call we make to it. `user_key` is the secret from which
+    `signing_secret` signs every call we make to it; it is stored wrapped. `user_key` is the secret from which
     the ids are made by which it knows its users; apps of before have none, and know their accounts.
     `checked_at` is when its manifest was last read without an error; failures before then do not
     count.
@@ -125,7 +125,7 @@ class App:
     webhook_off: Deactivation | None = None
 
     def get_signing_secrets(self, now: datetime) -> tuple[str, ...]:
-        """Return the secrets that sign a call, the current one first."""
+        """Return the secrets that sign a call, as they are stored, the current one first."""
         retired = self.retired_secret
         if retired is None or retired.until <= now:
             return (self.signing_secret,)

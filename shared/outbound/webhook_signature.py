@@ -3,9 +3,9 @@
 import base64
 import hashlib
 import hmac
+from collections.abc import Sequence
 from datetime import datetime
 
-from shared.domain.app import App
 from shared.security.egress_rules import read_request_target
 
 REQUEST_SIGNATURE_HEADER = "keepsake-signature"
@@ -17,16 +17,16 @@ def build_message_id(*parts: str) -> str:
 
 
 def sign(
-    app: App, message_id: str, now: datetime, *, method: str, url: str, body: bytes
+    secrets: Sequence[str], message_id: str, now: datetime, *, method: str, url: str, body: bytes
 ) -> dict[str, str]:
-    """Return the headers that sign a request with every valid secret; a receiver needs one of them.
+    """Return the headers that sign a request with every secret; a receiver needs one of them.
 
     `webhook-signature` covers id, time and body, as every library of Standard Webhooks checks;
     `keepsake-signature` covers method, path and query as well.
     """
     from standardwebhooks import Webhook
 
-    secrets, text = app.get_signing_secrets(now), body.decode()
+    text = body.decode()
     timestamp = str(int(now.timestamp()))
     signed_content = _join_request(message_id, timestamp, method, url, body)
     return {

@@ -14,8 +14,6 @@ from starlette.testclient import TestClient
 from examples.shopping.shop import ShoppingLists, ShoppingServer
 from infra.emulators.process import find_free_port, run_process
 from infra.local.routing import ROOT
-from shared.domain.app import App
-from shared.domain.ids import AppId, UserId
 from shared.outbound.webhook_signature import sign
 from tests.e2e.product import ask, run_product
 from tests.e2e.waiting import wait_until
@@ -30,20 +28,11 @@ def http() -> Iterator[TestClient]:
         yield client
 
 
-APP = App(
-    id=AppId("A1"),
-    owner=UserId("dev"),
-    name="Shopping list",
-    created_at=datetime(2026, 3, 2, tzinfo=UTC),
-    signing_secret=SECRET,
-)
-
-
 def build_signed_headers(
     method: str, target: str, body: str = "", *, call: str = "msg_1"
 ) -> dict[str, str]:
     url, now = f"https://list.example.com{target}", datetime.now(UTC)
-    return sign(APP, call, now, method=method, url=url, body=body.encode())
+    return sign([SECRET], call, now, method=method, url=url, body=body.encode())
 
 
 def add(http: TestClient, item: str, *, call: str) -> dict[str, str]:

@@ -7,6 +7,7 @@ from typing import Any
 from functions.tool_proxy.calls.failures import TIMEOUT_S, translate_egress_errors
 from functions.tool_proxy.calls.result_mapping import to_compact_json, to_model_text
 from functions.tool_proxy.ports import OutgoingCall
+from shared.data.signing_secrets import SigningSecrets
 from shared.domain.errors import ToolRefused
 from shared.domain.value import value
 from shared.outbound.addresses import with_query
@@ -21,26 +22,26 @@ class HttpTransport:
 
     egress: Egress
     clock: Clock
+    signing_secrets: SigningSecrets
 
     def prepare(
         self, call: OutgoingCall, arguments: Mapping[str, Any]
     ) -> Callable[[], Awaitable[str]]:
-        return partial(self._send, call, self._build_request(call, arguments))
+        url, body = _encode(call, arguments)
+        return partial(self._send, call, url, body)
 
-    async def _send(self, call: OutgoingCall, request: EgressRequest) -> str:
+    async def _send(self, call: OutgoingCall, url: str, body: bytes) -> str:
+        request = await self._build_request(call, url, body)
         with translate_egress_errors(call.tool.name):
             response = await self.egress.send(request)
         return to_model_text(call, response)
 
-    def _build_request(self, call: OutgoingCall, arguments: Mapping[str, Any]) -> EgressRequest:
-        """Put the arguments into the body, or into the query of a method without a body.
-
-        The message id is the same for every call with the same `call_id`: an app can drop repeats.
-        """
-        app, tool = call.app, call.tool
-        url, body = _encode(call, arguments)
+    async def _build_request(self, call: OutgoingCall, url: str, body: bytes) -> EgressRequest:
+        """Sign a call. Its id is the same for every call with the same `call_id`, to drop repeats."""
+        app, tool, now = call.app, call.tool, self.clock.now()
+        secrets = await self.signing_secrets.load(app, now)
         message_id = build_message_id(call.uid, app.id, tool.name, call.call_id)
-        signature = sign(app, message_id, self.clock.now(), method=tool.method, url=url, body=body)
+        signature = sign(secrets, message_id, now, method=tool.method, url=url, body=body)
         return EgressRequest(
             method=tool.method,
             url=url,
@@ -52,7 +53,10 @@ class HttpTransport:
 
 
 def _encode(call: OutgoingCall, arguments: Mapping[str, Any]) -> tuple[str, bytes]:
-    """Return the address and the body. Raises ToolRefused for a query that is too long."""
+    """Put the arguments into the body, or into the query of a method without one.
+
+    Raises ToolRefused for a query that is too long.
+    """
     tool = call.tool
     fields = {**arguments, "uid": call.app_uid, "app_id": call.app.id, "tool_name": tool.name}
     if tool.method not in ("GET", "DELETE"):

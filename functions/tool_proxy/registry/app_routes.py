@@ -43,7 +43,7 @@ MAX_APP_BYTES = 131_072
 )
 async def create_app(deps: ToolProxyDeps, call: Call[AppIn]) -> OwnedAppOut:
     app = await registration.register_app(deps, call.uid, call.body.apply_to)
-    return OwnedAppOut.of(app, call.uid)
+    return OwnedAppOut.of(await deps.signing_secrets.reveal(app), call.uid)
 
 
 @route(
@@ -55,7 +55,8 @@ async def create_app(deps: ToolProxyDeps, call: Call[AppIn]) -> OwnedAppOut:
 )
 async def change_app(deps: ToolProxyDeps, call: Call[AppPatchIn]) -> OwnedAppOut:
     app = await registration.change_app(deps, call.uid, _get_app_id(call), call.body.apply_to)
-    return OwnedAppOut.of(app, call.uid, await deps.stores.installed_apps.get(call.uid, app.id))
+    installation = await deps.stores.installed_apps.get(call.uid, app.id)
+    return OwnedAppOut.of(await deps.signing_secrets.reveal(app), call.uid, installation)
 
 
 @route("DELETE", "/v1/apps/{app_id}", "Delete an app", errors=(403, 404))
@@ -82,14 +83,17 @@ async def refresh_manifest(deps: ToolProxyDeps, call: Call) -> ManifestRefreshOu
 )
 async def list_apps(deps: ToolProxyDeps, call: Call[None, PageQuery]) -> list[AnyApp] | Response:
     page = await access.list_apps(deps, call.uid, after=call.query.cursor)
-    app_outs = [_to_app_out(app, call.uid, installation) for app, installation in page.items]
+    app_outs = [
+        await _to_app_out(deps, app, call.uid, installation) for app, installation in page.items
+    ]
     return build_array_response(app_outs, AnyApp, page.next)
 
 
 @route("GET", "/v1/apps/{app_id}", "Show an app", errors=(404,))
 async def get_app(deps: ToolProxyDeps, call: Call) -> AnyApp:
     app = await access.require_visible(deps, call.uid, _get_app_id(call))
-    return _to_app_out(app, call.uid, await deps.stores.installed_apps.get(call.uid, app.id))
+    installation = await deps.stores.installed_apps.get(call.uid, app.id)
+    return await _to_app_out(deps, app, call.uid, installation)
 
 
 @route(
@@ -140,9 +144,9 @@ async def delete_key(deps: ToolProxyDeps, call: Call) -> OkOut:
     check="revocation",
 )
 async def rotate_secret(deps: ToolProxyDeps, call: Call) -> SecretOut:
-    app = await credentials.rotate_secret(deps, call.uid, _get_app_id(call))
+    secret = await credentials.rotate_secret(deps, call.uid, _get_app_id(call))
     until = deps.clock.now() + credentials.SECRET_OVERLAP
-    return SecretOut(signing_secret=app.signing_secret, retired_secret_until=until)
+    return SecretOut(signing_secret=secret, retired_secret_until=until)
 
 
 @route("GET", "/v1/apps/{app_id}/calls", "List the last calls to an app", errors=(403, 404))
@@ -174,9 +178,12 @@ async def disable(deps: ToolProxyDeps, call: Call[None, AppQuery]) -> OkOut:
     return OkOut()
 
 
-def _to_app_out(app: App, uid: UserId, installation: InstalledApp | None) -> AnyApp:
-    kind = OwnedAppOut if app.owner == uid else AppOut
-    return kind.of(app, uid, installation)
+async def _to_app_out(
+    deps: ToolProxyDeps, app: App, uid: UserId, installation: InstalledApp | None
+) -> AnyApp:
+    if app.owner != uid:
+        return AppOut.of(app, uid, installation)
+    return OwnedAppOut.of(await deps.signing_secrets.reveal(app), uid, installation)
 
 
 def _get_app_id(call: Call[Any, Any]) -> AppId:

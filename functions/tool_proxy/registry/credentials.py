@@ -39,16 +39,18 @@ async def create_key(deps: ToolProxyDeps, uid: UserId, app_id: AppId) -> tuple[A
     return key, f"sk_{raw_key}"
 
 
-async def rotate_secret(deps: ToolProxyDeps, uid: UserId, app_id: AppId) -> App:
+async def rotate_secret(deps: ToolProxyDeps, uid: UserId, app_id: AppId) -> str:
     """Create a new signing secret; the old one also signs for SECRET_OVERLAP."""
     await require_owned(deps, uid, app_id)
-    until = deps.clock.now() + SECRET_OVERLAP
+    secret, until = create_signing_secret(), deps.clock.now() + SECRET_OVERLAP
+    wrapped_secret = await deps.signing_secrets.wrap(app_id, secret)
 
     def apply_rotation(app: App) -> App:
         retired = RetiredSecret(secret=app.signing_secret, until=until)
-        return replace(app, signing_secret=create_signing_secret(), retired_secret=retired)
+        return replace(app, signing_secret=wrapped_secret, retired_secret=retired)
 
-    return await deps.stores.apps.update_app(app_id, apply_rotation)
+    await deps.stores.apps.update_app(app_id, apply_rotation)
+    return secret
 
 
 def create_signing_secret() -> str:

@@ -39,13 +39,14 @@ async def build_app(deps: ToolProxyDeps, owner: UserId) -> App:
     """Build an app without a description, not stored yet. Raises Conflict for too many apps."""
     if await deps.stores.apps.count_owned(owner) >= MAX_APPS:
         raise Conflict(f"You may have {MAX_APPS} apps.")
+    app_id = create_ulid(deps.clock.now(), deps.new_id())
     return App(
-        id=create_ulid(deps.clock.now(), deps.new_id()),
+        id=app_id,
         owner=owner,
         created_at=deps.clock.now(),
         name="",
         private=False,
-        signing_secret=create_signing_secret(),
+        signing_secret=await deps.signing_secrets.wrap(app_id, create_signing_secret()),
         user_key=secrets.token_hex(32),
     )
 

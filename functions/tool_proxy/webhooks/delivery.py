@@ -176,7 +176,9 @@ async def _post(
 ) -> DeliveryResult:
     app = recipient.app
     url = with_query(app.external_integration.webhook_url or "", {"uid": recipient.app_uid})
-    signature = sign(app, delivery.id, deps.clock.now(), method="POST", url=url, body=body)
+    now = deps.clock.now()
+    secrets = await deps.signing_secrets.load(app, now)
+    signature = sign(secrets, delivery.id, now, method="POST", url=url, body=body)
     request = EgressRequest(
         method="POST",
         url=url,

@@ -73,6 +73,18 @@ async def test_only_the_developer_can_rotate_and_see_the_signing_secret_t8(world
     assert {"retired_secret_until", "checked_at"}.isdisjoint(public_app)
 
 
+async def test_no_signing_secret_is_stored_as_it_is_t8(world: NotesFixture):
+    app = await world.install()
+    secret = (await world.request("POST", f"/v1/apps/{app['id']}/signing-secret")).json()
+
+    document = await world.documents.get(f"apps/{app['id']}")
+
+    assert document is not None
+    assert "whsec_" not in str(document.fields)
+    [own_app] = (await world.request("GET", "/v1/apps")).json()
+    assert own_app["signing_secret"] == secret["signing_secret"]
+
+
 @pytest.mark.parametrize("method", ["GET", "DELETE"])
 async def test_get_and_delete_send_the_arguments_in_the_query_t5(world: NotesFixture, method: str):
     world.notes.tools = [build_tool("look", method)]

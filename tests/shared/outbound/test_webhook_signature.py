@@ -1,7 +1,6 @@
 """Signatures of calls, checked as a receiver checks them, by the example app's own code (S7)."""
 
-from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from urllib.parse import urlencode
 
 import pytest
@@ -12,8 +11,6 @@ from starlette.types import Receive, Scope, Send
 
 from examples.shopping.shop import is_signed_request
 from shared.adapters.guarded_egress import GuardedEgress
-from shared.domain.app import App, RetiredSecret
-from shared.domain.ids import AppId, UserId
 from shared.outbound.webhook_signature import sign
 from shared.ports import EgressRequest
 from shared.security.egress_rules import read_request_target
@@ -22,16 +19,15 @@ from tests.servers import run_server
 NOW = datetime.now(UTC)  # a receiver compares the signature's time with now
 SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 OLD_SECRET = "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD"
-APP = App(id=AppId("A1"), owner=UserId("dev"), name="Notes", created_at=NOW, signing_secret=SECRET)
 
 methods = st.sampled_from(["GET", "POST", "PUT", "PATCH", "DELETE"])
 targets = st.text("ab./?&=%+|~:{", max_size=20).map("/{}".format)
 requests = st.tuples(methods, targets, st.binary(max_size=20).map(lambda data: data.hex().encode()))
 
 
-def sign_request(method: str, target: str, body: bytes, app: App = APP) -> dict[str, str]:
+def sign_request(method: str, target: str, body: bytes, *secrets: str) -> dict[str, str]:
     url = f"https://notes.example.com{target}"
-    return sign(app, "msg_1", NOW, method=method, url=url, body=body)
+    return sign(secrets or [SECRET], "msg_1", NOW, method=method, url=url, body=body)
 
 
 @given(signed=requests, received=requests)
@@ -75,8 +71,7 @@ def test_the_signature_of_one_call_is_not_that_of_a_body_alone_s7():
 
 
 def test_both_secrets_sign_the_request_during_a_rotation_s7():
-    retired = RetiredSecret(secret=OLD_SECRET, until=NOW + timedelta(hours=1))
-    headers = sign_request("DELETE", "/notes/7", b"", replace(APP, retired_secret=retired))
+    headers = sign_request("DELETE", "/notes/7", b"", SECRET, OLD_SECRET)
 
     for secret in (SECRET, OLD_SECRET):
         assert is_signed_request(secret, "DELETE", "/notes/7", headers, b"")
@@ -107,7 +102,7 @@ async def test_the_signed_target_is_the_one_on_the_wire_s7(target):
 
     with run_server(record) as origin:
         url = origin + target
-        headers = sign(APP, "msg_1", NOW, method="GET", url=url, body=b"")
+        headers = sign([SECRET], "msg_1", NOW, method="GET", url=url, body=b"")
         request = EgressRequest(method="GET", url=url, headers=headers)
         await GuardedEgress(dev_origins=[origin]).send(request)
 
@@ -116,4 +111,4 @@ async def test_the_signed_target_is_the_one_on_the_wire_s7(target):
 
 @pytest.mark.parametrize("url", ["javascript:alert(1)", "https://a.example.com:99999/", "\n", ""])
 def test_an_address_that_is_never_sent_is_no_error_s7(url):
-    assert sign(APP, "msg_1", NOW, method="POST", url=url, body=b"")["keepsake-signature"]
+    assert sign([SECRET], "msg_1", NOW, method="POST", url=url, body=b"")["keepsake-signature"]
