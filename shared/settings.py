@@ -79,6 +79,7 @@ class Settings:
     function_urls: Mapping[str, str] = field(default_factory=dict)
     cors_origins: tuple[str, ...] = ()
     kms_key: str | None = None
+    signing_kms_key: str | None = None
     pseudonym_key: str | None = None
     public_url: str = ""
     oauth_clients: Mapping[str, OauthClient] = field(default_factory=dict)
@@ -129,6 +130,7 @@ class Settings:
             function_urls=_parse_pairs(env.get("FUNCTION_URLS", "")),
             cors_origins=_parse_list(env.get("CORS_ORIGINS", "")),
             kms_key=env.get("KMS_KEY") or None,
+            signing_kms_key=env.get("SIGNING_KMS_KEY") or None,
             pseudonym_key=env.get("PSEUDONYM_KEY") or None,
             public_url=env.get("PUBLIC_URL", f"http://127.0.0.1:{port}").rstrip("/"),
             oauth_clients=_parse_oauth_clients(env),

@@ -411,14 +411,25 @@ def delegations() -> "Delegations":
 
 @cache
 def keys() -> ports.Keys:
+    """Build the key that wraps users' tokens."""
+    return _build_keys("KMS_KEY", settings().kms_key, local_name="keys")
+
+
+@cache
+def signing_keys() -> ports.Keys:
+    """Build the key that wraps apps' signing secrets; who signs need not read tokens."""
+    return _build_keys("SIGNING_KMS_KEY", settings().signing_kms_key, local_name="signing_keys")
+
+
+def _build_keys(setting: str, kms_key: str | None, *, local_name: str) -> ports.Keys:
     if settings().world == "cloud":
         from shared.adapters.cloud.kms_keys import KmsKeys
 
-        return KmsKeys(_require("KMS_KEY", settings().kms_key))
+        return KmsKeys(_require(setting, kms_key))
     from shared.adapters.embedded.local_identity import read_secret
     from shared.adapters.embedded.local_keys import LocalKeys
 
-    return LocalKeys(read_secret(settings().data_dir, "keys"))
+    return LocalKeys(read_secret(settings().data_dir, local_name))
 
 
 @cache

@@ -74,7 +74,7 @@ def _build_mcp() -> McpDeps:
 
 @cache
 def _build_signing_secrets() -> SigningSecrets:
-    return SigningSecrets(wiring.keys())
+    return SigningSecrets(wiring.signing_keys())
 
 
 @cache

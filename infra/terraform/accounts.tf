@@ -1,15 +1,23 @@
 # Accounts that users connect: the key that wraps their tokens, for the two functions of tool_proxy alone.
+# Beside it, the key that wraps the signing secrets of apps, for the functions that call apps.
 
 locals {
   account_functions = ["apps", "tool_proxy"]
   # A browser comes back to the origin where it began: the console's, whose Hosting passes our paths on.
   account_settings = merge(
-    { KMS_KEY = google_kms_crypto_key.tokens.id, PUBLIC_URL = var.console_origin },
+    { PUBLIC_URL = var.console_origin },
     { for provider, id in var.oauth_clients : "${upper(provider)}_CLIENT_ID" => id },
   )
+  # All four build the same dependencies, but only some may use the keys.
+  key_functions = concat(local.account_functions, ["on_conversation_processed", "deliver_webhook"])
+  key_settings = {
+    KMS_KEY         = google_kms_crypto_key.tokens.id
+    SIGNING_KMS_KEY = google_kms_crypto_key.signing.id
+  }
   accounts = {
     for name, _ in local.functions : name => merge(
       { WEB_SEARCH = var.web_search },
+      { for setting, value in local.key_settings : setting => value if contains(local.key_functions, name) },
       { for setting, value in local.account_settings : setting => value if contains(local.account_functions, name) },
     )
   }
@@ -41,5 +49,28 @@ resource "google_kms_crypto_key_iam_member" "wraps_tokens" {
   for_each      = toset(local.account_functions)
   crypto_key_id = google_kms_crypto_key.tokens.id
   role          = "roles/cloudkms.cryptoKeyEncrypterDecrypter"
+  member        = google_service_account.function[each.key].member
+}
+
+# Destroying it leaves apps without signatures that they can check.
+resource "google_kms_crypto_key" "signing" {
+  name            = "signing"
+  key_ring        = google_kms_key_ring.keepsake.id
+  purpose         = "ENCRYPT_DECRYPT"
+  rotation_period = "7776000s"
+
+  lifecycle {
+    prevent_destroy = true
+  }
+}
+
+resource "google_kms_crypto_key_iam_member" "wraps_signing_secrets" {
+  for_each = {
+    apps            = "roles/cloudkms.cryptoKeyEncrypterDecrypter"
+    tool_proxy      = "roles/cloudkms.cryptoKeyDecrypter"
+    deliver_webhook = "roles/cloudkms.cryptoKeyDecrypter"
+  }
+  crypto_key_id = google_kms_crypto_key.signing.id
+  role          = each.value
   member        = google_service_account.function[each.key].member
 }

@@ -65,6 +65,15 @@ def test_the_cloud_wraps_tokens_with_kms_only_p6() -> None:
     assert "KMS_KEY is missing: the cloud world needs it" in process.stderr
 
 
+def test_the_cloud_wraps_signing_secrets_with_a_key_of_their_own_t8() -> None:
+    program = KEYS.replace("keys()", "signing_keys()")
+
+    process = run_program(program, KMS_KEY="projects/p/…/tokens")
+
+    assert run_program(program, SIGNING_KMS_KEY="projects/p/…/signing").stdout == "KmsKeys\n"
+    assert "SIGNING_KMS_KEY is missing: the cloud world needs it" in process.stderr
+
+
 def list_requests(server: ScriptedOpenai) -> list[tuple[str, str]]:
     return [(request.body["model"], request.authorization) for request in server.requests]
 
