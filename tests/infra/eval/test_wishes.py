@@ -1,5 +1,6 @@
 """Honest wishes: what the measure plays, and how it goes in each state (T11)."""
 
+import json
 from collections import Counter
 from pathlib import Path
 
@@ -8,6 +9,7 @@ import pytest
 
 from infra.eval.injection import evaluate_wishes
 from infra.eval.metrics import compute_share_interval
+from infra.eval.real_apps import load_real_wishes
 from infra.eval.wishes import State, Wish, WishedCall, build_app, load_wishes, play_wish
 from shared.arguments import parse_arguments
 from shared.domain.app import ChatTool
@@ -77,6 +79,21 @@ def test_a_share_has_a_wilson_interval() -> None:
 
     assert (round(low, 4), round(high, 4)) == (0.0179, 0.4042)
     assert compute_share_interval(0, 0) == (0.0, 1.0)
+
+
+async def test_sentences_of_real_apps_are_played_with_the_tools_of_their_manifests_t11(
+    tmp_path: Path,
+) -> None:
+    manifests, sentences = tmp_path / "apps.json", tmp_path / "sentences.json"
+    tool = {"name": "list_rooms", "description": "Rooms", "endpoint": "/rooms", "method": "POST"}
+    manifests.write_text(json.dumps({"hotel": {"tools": [tool]}}), encoding="utf-8")
+    sentence = {"app": "hotel", "tool": "list_rooms", "class": "read", "arguments": {}}
+    sentences.write_text(json.dumps([{**sentence, "say": "Which rooms?"}]), encoding="utf-8")
+
+    [wish] = load_real_wishes(manifests, sentences)
+    played = await play_wish(open_chat_fixture(tmp_path), wish, "first use")
+
+    assert (wish.message, played.tool_class, played.reason) == ("Which rooms?", "read", None)
 
 
 async def test_reads_that_ask_are_shown_with_their_sentence_t11() -> None:
