@@ -11,6 +11,7 @@ KeepsakeError
 │   ├── TooLarge             more than is accepted
 │   ├── TooMany              over a limit; carries when to come back
 │   │   └── QuotaExceeded    over a quota of the user; carries which and how much
+│   ├── SetupIncomplete      an app's user has not finished what the app needs
 │   ├── NoManifest           an app names no server that may be asked for its tools
 │   └── ManifestFailed       an app's server did not list usable tools
 ├── ToolRefused              the model can fix its call: unknown tool, bad arguments
@@ -90,6 +91,10 @@ class QuotaExceeded(TooMany):
         self.policy = policy
         self.limit = limit
         self.resets_at = resets_at
+
+
+class SetupIncomplete(CallerError):
+    """The user has not finished what an app needs before it is installed, or its server does not say."""
 
 
 class NoManifest(CallerError):

@@ -53,7 +53,8 @@ async def call_tool(
 async def _authorize_call(deps: ToolProxyDeps, uid: UserId, app_id: AppId) -> tuple[App, str, bool]:
     """Return an installed app that is enabled, and the id by which it knows the user.
 
-    The last value tells whether this is the user's first call this hour. Raises ToolRefused, and ToolFailed if the app is switched off or the user's quota is used up.
+    The last value tells whether this is the user's first call this hour. Raises ToolRefused, and
+    ToolFailed if the app is switched off or the user's quota is used up.
     """
     now = deps.clock.now()
     context = await deps.stores.app_calls.load_context(uid, app_id, floor_to_hour(now))

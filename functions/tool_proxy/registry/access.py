@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from functions.tool_proxy.deps import ToolProxyDeps
+from functions.tool_proxy.registry.setup_check import require_setup
 from shared.data.paging import Page
 from shared.domain.app import App, InstalledApp
 from shared.domain.errors import Conflict, NotAllowed, NotFound
@@ -63,12 +64,16 @@ async def install(
     """Install an app, or grant the permissions that it asks for by now.
 
     Its tools are pinned as they are: one that changes later asks its user again. Only
-    `shown_permissions` are granted, if given. Raises NotFound, and Conflict for too many apps.
+    `shown_permissions` are granted, if given. Raises NotFound, SetupIncomplete if it is new to its
+    user, and Conflict for too many apps.
     """
     app = await require_visible(deps, uid, app_id)
+    installation = await deps.stores.installed_apps.get(uid, app_id)
+    if installation is None:
+        await require_setup(deps, uid, app)
     installed_app = replace(
         InstalledApp.of(app, deps.clock.now()),
-        pairwise_id=await _choose_pairwise_id(deps, uid, app),
+        pairwise_id=installation.pairwise_id if installation else _choose_pairwise_id(app, uid),
     )
     if shown_permissions is not None:
         installed_app = replace(installed_app, granted=installed_app.granted & shown_permissions)
@@ -80,14 +85,12 @@ async def install(
         await deps.stores.installed_apps.add(uid, installed_app)
 
 
-async def _choose_pairwise_id(deps: ToolProxyDeps, uid: UserId, app: App) -> str:
-    """Return the id by which an app knows its user from now on; empty for the account's id.
+def _choose_pairwise_id(app: App, uid: UserId) -> str:
+    """Return the id by which an app knows a new user; empty for the account's id.
 
-    An installation keeps the id that it has. Apps of before know the account, and so do those whose
-    users sign in with them: the user's phone tells them its id.
+    Apps of before know the account, and so do those whose users sign in with them: the user's phone
+    tells them its id.
     """
-    if installed_app := await deps.stores.installed_apps.get(uid, app.id):
-        return installed_app.pairwise_id
     if not app.user_key or app.connects_accounts:
         return ""
     return create_pairwise_id(app.user_key, uid)

@@ -4,8 +4,6 @@ import json
 from typing import Any
 from urllib.parse import parse_qs
 
-import pytest
-
 from shared.data.apps import app_path, installed_path
 from shared.domain.documents import Set
 from shared.domain.ids import AppId
@@ -60,20 +58,14 @@ async def test_the_id_stays_through_new_permissions_and_a_new_installation_t5(
     assert before == after_enabling_again == await call_and_read_uid(world, app_id)
 
 
-@pytest.mark.parametrize(
-    "integration",
-    [
-        {"auth_steps": [{"name": "Connect", "url": "https://notes.example.com/connect"}]},
-        {"setup_completed_url": "https://notes.example.com/done"},
-    ],
-)
-async def test_an_app_on_whose_pages_users_sign_in_knows_the_account_t5(
-    world: NotesFixture, integration: dict[str, Any]
-):
+async def test_an_app_on_whose_pages_users_sign_in_knows_the_account_t5(world: NotesFixture):
     """Their phone opens these pages with the account's id, so a call must name the same user."""
-    app_id = await install(world, **integration)
+    step = {"name": "Connect", "url": "https://notes.example.com/connect"}
+    with_steps = await install(world, auth_steps=[step])
+    with_setup = await install(world, setup_completed_url=f"{world.notes_url}/setup")
 
-    assert await call_and_read_uid(world, app_id) == ALICE
+    assert await call_and_read_uid(world, with_steps) == ALICE
+    assert await call_and_read_uid(world, with_setup) == ALICE
 
 
 async def test_a_tool_that_needs_an_account_knows_it_too_t5(world: NotesFixture):
