@@ -32,7 +32,7 @@ _CLASS_OF: Final[Mapping[str, int]] = {
 SHARES: Final = (
     # letter, capital, other Latin, digit, space, punctuation, outside, end
     (0.76, 0.010, 0.030, 0.010, 0.120, 0.015, 0.005, 0.050),  # behind a letter
-    (0.72, 0.130, 0.030, 0.030, 0.035, 0.015, 0.010, 0.030),  # a capital
+    (0.56, 0.280, 0.020, 0.030, 0.040, 0.015, 0.005, 0.050),  # a capital
     (0.70, 0.020, 0.080, 0.010, 0.100, 0.030, 0.010, 0.050),  # another Latin sign
     (0.005, 0.003, 0.001, 0.900, 0.015, 0.025, 0.001, 0.050),  # a digit
     (0.46, 0.280, 0.030, 0.130, 0.001, 0.028, 0.070, 0.001),  # a space
