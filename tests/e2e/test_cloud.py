@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import httpx
 import pytest
@@ -221,8 +222,9 @@ async def cloud(
 
 async def sign_up(auth_emulator: str) -> str:
     url = f"http://{auth_emulator}/identitytoolkit.googleapis.com/v1/accounts:signUp?key=any"
+    user = {"email": f"{uuid4().hex}@example.com", "password": "of a test"}
     async with httpx.AsyncClient() as http:
-        answer = await http.post(url, json={"returnSecureToken": True})
+        answer = await http.post(url, json={"returnSecureToken": True, **user})
     token: str = answer.json()["idToken"]
     return token
 

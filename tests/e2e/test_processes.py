@@ -5,6 +5,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import httpx
@@ -104,13 +105,23 @@ async def test_chat_finds_a_conversation_across_processes_p28(processes: Process
     assert [job for job in await queue.claim(9) if job.name == DEAD_LETTERS_TOPIC] == []
 
 
-def test_internal_entry_points_refuse_requests_without_a_service_token(
-    processes: Processes,
-) -> None:
-    for function in load_entry_points():
-        if function.access == "internal":
-            answer = httpx.post(processes.url(function.name), json={})
-            assert answer.status_code == 401, function.name
+def test_internal_entry_points_refuse_all_but_their_callers_s8(processes: Processes) -> None:
+    now = datetime.now(UTC)
+    calls = load_service_calls()
+    services = LocalServiceIdentity(read_secret(processes.data_dir), calls, SystemClock())
+
+    def post(function: str, account: str, audience: str, expires_at: datetime) -> int:
+        token = services.issue_token(account, audience, expires_at=expires_at)
+        headers = {"Authorization": f"Bearer {token}"}
+        return httpx.post(processes.url(function), json={}, headers=headers).status_code
+
+    soon, past = now + timedelta(hours=1), now - timedelta(seconds=1)
+    for row in calls.rows:
+        assert httpx.post(processes.url(row.function), json={}).status_code == 401, row
+        assert post(row.function, row.account, row.function, past) == 401, row
+        assert post(row.function, row.account, "chat", soon) == 401, row
+        assert post(row.function, "fn-library", row.function, soon) == 403, row
+        assert post(row.function, row.account, row.function, soon) not in (401, 403), row
 
 
 def test_an_embedded_function_refuses_to_start_on_cloud_run(tmp_path: Path) -> None:
