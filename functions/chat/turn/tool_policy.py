@@ -40,8 +40,9 @@ class Verdict:
 class ToolPolicy:
     """Judges calls, and learns every result that the model reads.
 
-    `given_texts` are what the model was given beside the owner's message, and `own_words_only` says
-    that all of it is ours or the owner's own words. `local_time` is the owner's.
+    `given_texts` are what the model was given beside the owner's message, `own_texts` those of them
+    that the owner wrote. `own_words_only` says that all of it is ours or the owner's own words.
+    `local_time` is the owner's.
     """
 
     def __init__(
@@ -49,11 +50,13 @@ class ToolPolicy:
         user_text: str,
         *,
         given_texts: Sequence[str] = (),
+        own_texts: Sequence[str] = (),
         own_words_only: bool = True,
         local_time: datetime,
     ) -> None:
         self._user_text = user_text
         self._given_texts = given_texts
+        self._own_texts = own_texts
         self._own_words_only = own_words_only
         self._local_time = local_time
         self._results: list[tuple[str, str]] = []
@@ -82,7 +85,7 @@ class ToolPolicy:
 
     def is_known_url(self, url: str) -> bool:
         """Tell whether an address stands in the owner's messages or in a result of this turn."""
-        texts = (self._user_text, *self._given_texts, *(text for _, text in self._results))
+        texts = (self._user_text, *self._own_texts, *(text for _, text in self._results))
         return any(url in text and url in extract_urls(text) for text in texts)
 
     def _judge_disclosure(self, tool: Tool, call: ParsedCall, arguments: Any) -> Verdict:
@@ -159,6 +162,7 @@ def build_tool_policy(
     return ToolPolicy(
         user_text,
         given_texts=[session.summary, *(message.text for message in history)],
+        own_texts=[message.text for message in history if message.sender == "human"],
         own_words_only=app is None
         and all(tool.source.kind != "app" for tool in tools)
         and not session.summary
