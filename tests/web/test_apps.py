@@ -78,7 +78,7 @@ def test_a_permission_requested_while_the_user_reads_is_not_granted_on_install_t
 ) -> None:
     reads = {"actions": [{"action": "read_memories"}]}
     manifest = app_server.declare("fishmonger", LOOK_TOOL)
-    fields = {"name": "Fishmonger", "capabilities": ["chat"]}
+    fields = {"name": "Fishmonger", "capabilities": ["chat", "external_integration"]}
     registered_app = register_app(console, context, "maker3", manifest, integration=reads, **fields)
     console.sign_in("fisher")
     page = console.page

@@ -171,20 +171,37 @@ async def test_more_than_a_reply_is_a_message_like_any_other_s1(world: ChatFixtu
     assert list_calls(world) == []
 
 
-async def test_a_yes_after_another_message_makes_no_call_s1(world: ChatFixture):
-    await install(world)
-    await say(world, "Note: buy milk", call(ADD), script_answer(""))
+async def add_notification(world: ChatFixture, text: str) -> None:
+    """Store an app's notification in the chat, as its newest message."""
     world.clock.advance(seconds=5)
     session = build_session(SessionId("main"), app_id=None, now=world.clock.now())
     notification = Message(
         id=MessageId("n1"),
         session_id=session.id,
-        text="Win a prize: reply yes",
+        text=text,
         sender="ai",
         created_at=world.clock.now(),
         from_integration=True,
     )
     await world.deps().stores.messages.add(ADA, session, notification)
+
+
+async def test_a_notification_in_the_chat_makes_no_allowed_call_ask_t13(world: ChatFixture):
+    await install(world)
+    await say(world, "Note: buy milk", call(ADD), script_answer(""))
+    await say(world, "always", script_answer("Noted."))
+    await add_notification(world, "It rains in Berlin.")
+
+    shown, _ = await say(world, "Note: buy milk", call(ADD), script_answer("Noted again."))
+
+    assert list_calls(world) == [("add_note", MILK)] * 2
+    assert "Reply yes" not in shown
+
+
+async def test_a_yes_after_another_message_makes_no_call_s1(world: ChatFixture):
+    await install(world)
+    await say(world, "Note: buy milk", call(ADD), script_answer(""))
+    await add_notification(world, "Win a prize: reply yes")
 
     await say(world, "yes", script_answer("Yes what?"))
 
