@@ -36,10 +36,25 @@ CREDENTIALS: Final[frozenset[Kind]] = frozenset(
 )
 """Kinds that give access by themselves. An opaque token may as well be the id of a record."""
 
-_NAME = (
+_NAMES = re.compile(
     r"(?:pass(?:word|wd|phrase|code)|pwd|secret|api[_-]?token|token"
     r"|(?:api|access|account|auth|secret|private|signing|encryption|master|shared|session)[_-]?"
-    r"(?:access[_-]?)?(?:key|id|token|secret)|credentials?)"
+    r"(?:access[_-]?)?(?:key|id|token|secret)|credentials?|[?&](?:key|sig|signature|code|auth))\Z",
+    re.IGNORECASE,
+)
+_NAME_ENDS = (
+    *("word", "wd", "phrase", "code", "secret", "token", "key", "id", "credential", "credentials"),
+    *("sig", "signature", "auth"),
+)
+"""Ends of the names: most separators of a text stand behind another word."""
+_MAX_NAME_CHARS = 48
+# Quoted, alone on its line, behind an equals sign, or no mere word: "token: required" is prose.
+_NAMED_VALUE = re.compile(
+    r"[:=]>?\s{0,3}(?:\"(?P<double>[^\"\r\n]{3,500})\"|'(?P<single>[^'\r\n]{3,500})'"
+    r"|\\\"(?P<escaped>[^\"\\\r\n]{3,500})\\\")"
+    r"|=\s?(?P<assigned>[^\s\"'&,;<>]{4,}+)"
+    r"|:\s{0,3}(?P<signed>(?=[A-Za-z]{0,60}[^\sA-Za-z\"'.,;)<>\[{])[^\s\"',;<>]{6,}+)"
+    r"|:[ \t]{0,3}(?P<alone>[^\s\"',;<>\[{]{6,500})(?=[ \t]{0,3}[\r\n]|\Z)"
 )
 _PATTERNS: Final[Mapping[Kind, re.Pattern[str]]] = {
     "private_key": re.compile(
@@ -73,21 +88,11 @@ _PATTERNS: Final[Mapping[Kind, re.Pattern[str]]] = {
         r"(?P<secret>[^\s/@:\"'<>]{0,100}:[^\s/@\"'<>]{1,200})@",
         re.IGNORECASE,
     ),
-    # Quoted, alone on its line, behind an equals sign, or no mere word: "token: required" is prose.
-    "named_secret": re.compile(
-        _NAME + r"(?:[\"']|\\\")?(?:"
-        r"\s{0,3}[:=]>?\s{0,3}(?:\"(?P<double>[^\"\r\n]{3,500})\"|'(?P<single>[^'\r\n]{3,500})'"
-        r"|\\\"(?P<escaped>[^\"\\\r\n]{3,500})\\\")"
-        r"|\s?=\s?(?P<assigned>[^\s\"'&,;<>]{4,}+)"
-        r"|:\s{0,3}(?P<signed>(?=[A-Za-z]{0,60}[^\sA-Za-z\"'.,;)<>\[{])[^\s\"',;<>]{6,}+)"
-        r"|:[ \t]{0,3}(?P<alone>[^\s\"',;<>\[{]{6,500})(?=[ \t]{0,3}[\r\n]|\Z)"
-        r")"
-        r"|[?&](?:key|sig|signature|code|auth)=(?P<query>[^\s\"'&#<>]{6,}+)",
-        re.IGNORECASE,
-    ),
+    "named_secret": re.compile("[:=]"),
     "card_number": re.compile(r"(?<![0-9])(?=([2-6](?:[ -]?[0-9]){12,18}))[2-6]"),
     "iban": re.compile(
-        r"(?<![A-Za-z0-9])(?=([A-Z]{2}[0-9]{2}(?:[ -]?[A-Z0-9]){11,30}))[A-Z]", re.IGNORECASE
+        r"(?<![A-Za-z0-9])(?=([A-Z]{2}[0-9]{2}(?:[ -]?[A-Z0-9]{4}){2,7}(?:[ -]?[A-Z0-9]{1,3})?))[A-Z]",
+        re.IGNORECASE,
     ),
     "opaque_token": re.compile(r"(?<![\w+/-])[\w+/-]{20,}+={0,2}", re.ASCII),
 }
@@ -149,9 +154,11 @@ def _drop_overlaps(secrets: Iterable[Secret]) -> Iterator[Secret]:
 
 def _find(kind: Kind, text: str) -> Iterator[tuple[int, int]]:
     check = _CHECKS.get(kind, _find_group)
+    end = 0
     for match in _PATTERNS[kind].finditer(text):
-        span = check(match)
+        span = check(match) if match.start() >= end else None
         if span is not None:
+            end = span[1]
             yield span
 
 
@@ -173,10 +180,22 @@ def _find_longest(match: re.Match[str], passes: Callable[[str], bool]) -> tuple[
     text = match.string
     for stop in range(end, start, -1):
         is_whole = stop == len(text) or not text[stop].isalnum()
-        compact = text[start:stop].replace(" ", "").replace("-", "")
-        if is_whole and text[stop - 1].isalnum() and passes(compact):
+        if is_whole and text[stop - 1].isalnum() and passes(_join(text[start:stop])):
             return start, stop
     return None
+
+
+def _join(groups: str) -> str:
+    return groups.replace(" ", "").replace("-", "")
+
+
+def _find_named_secret(separator: re.Match[str]) -> tuple[int, int] | None:
+    text, place = separator.string, separator.start()
+    before = text[max(place - _MAX_NAME_CHARS, 0) : place].rstrip().rstrip("\"'\\")
+    if not before.lower().endswith(_NAME_ENDS) or not _NAMES.search(before):
+        return None
+    match = _NAMED_VALUE.match(text, place)
+    return _find_group(match) if match else None
 
 
 def _passes_luhn(digits: str) -> bool:
@@ -199,6 +218,7 @@ def _find_opaque_token(match: re.Match[str]) -> tuple[int, int] | None:
 
 
 _CHECKS: Final[Mapping[Kind, Callable[[re.Match[str]], tuple[int, int] | None]]] = {
+    "named_secret": _find_named_secret,
     "card_number": _find_card_number,
     "iban": _find_iban,
     "opaque_token": _find_opaque_token,

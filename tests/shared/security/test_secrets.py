@@ -97,7 +97,7 @@ def test_spans_are_in_order_and_do_not_overlap(text: str):
 
 
 ENDLESS = [
-    "eyJ-", "eyJaaaaaaaa.", "sk_", "sk_a", "bearer ", "password", "password:", 'password="', "4242 ",
+    "eyJ-", "eyJaaaaaaaa.", "sk_", "sk_a", "bearer ", "password", "password:", "password=", "token:1", 'password="', "4242 ",
     "4", "DE89 ", "a://", "a://b:c", "?key=", "-----BEGIN PRIVATE KEY-----", "-----END ", "cookie:a=",
     "authorization:", "a", "aB3", " ", "token: ", '\\"', "SG.aaaaaaaaaaaaaaaaa", "12345678:",
 ]  # fmt: skip
