@@ -5,7 +5,8 @@ import json
 import re
 import shutil
 import subprocess
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import Any, get_args
@@ -31,20 +32,28 @@ def get_package(function: str) -> str:
     return str(FUNCTIONS[function]["source"]).split("/")[1]
 
 
-def list_method_calls(port: str, *methods: str) -> Iterator[tuple[str, ast.Call, str]]:
-    """List the calls of a port's methods outside of adapters: package, call, its module."""
+@cache
+def list_attribute_calls() -> list[tuple[Path, ast.Call]]:
+    """List all calls of methods in functions/ and shared/, outside of adapters."""
     sources = [*(ROOT / "functions").rglob("*.py"), *(ROOT / "shared").rglob("*.py")]
-    for path in sources:
-        if path.is_relative_to(ROOT / "shared/adapters"):
-            continue
-        module = ".".join(path.relative_to(ROOT).with_suffix("").parts)
-        for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, ast.Call) and is_method_of(port, node.func, methods):
-                yield path.relative_to(ROOT).parts[1], node, module
+    return [
+        (path.relative_to(ROOT), node)
+        for path in sources
+        if not path.is_relative_to(ROOT / "shared/adapters")
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
+    ]
 
 
-def is_method_of(port: str, node: ast.expr, methods: Sequence[str]) -> bool:
-    if not isinstance(node, ast.Attribute) or node.attr not in methods:
+def list_method_calls(port: str, method: str) -> Iterator[tuple[str, ast.Call, str]]:
+    """List the calls of a port's method: package, call, and its module."""
+    for path, call in list_attribute_calls():
+        if is_method_of(port, method, call.func):
+            yield path.parts[1], call, ".".join(path.with_suffix("").parts)
+
+
+def is_method_of(port: str, method: str, node: ast.expr) -> bool:
+    if not isinstance(node, ast.Attribute) or node.attr != method:
         return False
     owner = node.value
     name = owner.attr if isinstance(owner, ast.Attribute) else getattr(owner, "id", "")

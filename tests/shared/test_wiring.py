@@ -1,5 +1,6 @@
 """Wiring in the cloud: the adapter behind each port, and the error of a missing setting."""
 
+import json
 import subprocess
 import sys
 
@@ -119,3 +120,49 @@ def test_the_cloud_requires_a_key_that_signs_for_users_s8() -> None:
     assert process.returncode != 0
     assert "TOOL_CALL_KEYS" in process.stderr
     assert run_program(TOOLBOX, TOOL_CALL_KEYS="k" * 32).returncode == 0
+
+
+VERIFY = """
+import asyncio, base64, json, sys, time
+from shared import wiring
+from shared.domain.errors import NotAllowed, NotAuthenticated
+async def verify(**changes):
+    claims = {
+        "iss": "https://accounts.google.com", "aud": "erase_account", "email_verified": True,
+        "email": "library-to-erase-account@demo.iam.gserviceaccount.com",
+        "exp": int(time.time()) + 600, **changes,
+    }
+    parts = [base64.urlsafe_b64encode(json.dumps(p).encode()).decode().rstrip("=")
+             for p in ({"alg": "RS256", "typ": "JWT"}, claims)]
+    token = ".".join([*parts, "SIGNATURE_REMOVED_BY_GOOGLE"])
+    try:
+        await wiring.service_identity().verify(token, "erase_account")
+    except (NotAllowed, NotAuthenticated):
+        return "refused"
+    return "accepted"
+async def main():
+    for changes in json.loads(sys.argv[1]):
+        print(await verify(**changes))
+asyncio.run(main())
+"""
+
+
+def test_on_cloud_run_the_platforms_mark_alone_opens_nothing_s8() -> None:
+    changes = [
+        {},
+        {"email": "fn-library@demo.iam.gserviceaccount.com"},
+        {"email": "library-to-erase-account@evil.iam.gserviceaccount.com"},
+        {"aud": "https://another.run.app"},
+        {"exp": 1},
+        {"email_verified": False},
+        {"iss": "https://evil.example"},
+    ]
+    environment = {
+        "K_SERVICE": "erase-account",
+        "TOOL_PROXY_URL": "https://proxy.example",
+        "PSEUDONYM_KEY": "p" * 32,
+    }
+
+    process = run_program(VERIFY, json.dumps(changes), **environment)
+
+    assert process.stdout.split() == ["accepted", *["refused"] * 6], process.stderr
