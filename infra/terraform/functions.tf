@@ -76,10 +76,11 @@ resource "google_cloudfunctions2_function" "function" {
   }
 
   service_config {
-    service_account_email            = google_service_account.function[each.key].email
-    available_memory                 = "512Mi"
-    available_cpu                    = "1"
-    timeout_seconds                  = 540
+    service_account_email = google_service_account.function[each.key].email
+    available_memory      = "512Mi"
+    available_cpu         = "1"
+    # An answer may wait ten minutes for its owner, beside its own time.
+    timeout_seconds                  = each.key == "chat" ? 900 : 540
     max_instance_count               = var.max_instances
     max_instance_request_concurrency = 40
     ingress_settings                 = local.ingress[each.key]
