@@ -6,6 +6,7 @@ bounded, and takes no character back. Checksums decide for card numbers and IBAN
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from functools import cache
 from itertools import pairwise, permutations
 from typing import Final, Literal
 
@@ -36,11 +37,10 @@ CREDENTIALS: Final[frozenset[Kind]] = frozenset(
 )
 """Kinds that give access by themselves. An opaque token may as well be the id of a record."""
 
-_NAMES = re.compile(
-    r"(?:pass(?:word|wd|phrase|code)|pwd|secret|api[_-]?token|token"
+_NAMES = (
+    r"(?i)(?:pass(?:word|wd|phrase|code)|pwd|secret|api[_-]?token|token"
     r"|(?:api|access|account|auth|secret|private|signing|encryption|master|shared|session)[_-]?"
-    r"(?:access[_-]?)?(?:key|id|token|secret)|credentials?|[?&](?:key|sig|signature|code|auth))\Z",
-    re.IGNORECASE,
+    r"(?:access[_-]?)?(?:key|id|token|secret)|credentials?|[?&](?:key|sig|signature|code|auth))\Z"
 )
 _NAME_ENDS = (
     *("word", "wd", "phrase", "code", "secret", "token", "key", "id", "credential", "credentials"),
@@ -49,54 +49,48 @@ _NAME_ENDS = (
 """Ends of the names: most separators of a text stand behind another word."""
 _MAX_NAME_CHARS = 48
 # Quoted, alone on its line, behind an equals sign, or no mere word: "token: required" is prose.
-_NAMED_VALUE = re.compile(
+_NAMED_VALUE = (
     r"[:=]>?\s{0,3}(?:\"(?P<double>[^\"\r\n]{3,500})\"|'(?P<single>[^'\r\n]{3,500})'"
     r"|\\\"(?P<escaped>[^\"\\\r\n]{3,500})\\\")"
     r"|=\s?(?P<assigned>[^\s\"'&,;<>]{4,}+)"
     r"|:\s{0,3}(?P<signed>(?=[A-Za-z]{0,60}[^\sA-Za-z\"'.,;)<>\[{])[^\s\"',;<>]{6,}+)"
     r"|:[ \t]{0,3}(?P<alone>[^\s\"',;<>\[{]{6,500})(?=[ \t]{0,3}[\r\n]|\Z)"
 )
-_PATTERNS: Final[Mapping[Kind, re.Pattern[str]]] = {
-    "private_key": re.compile(
+_PATTERNS: Final[Mapping[Kind, str]] = {
+    "private_key": (
         r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----[\s\S]*?"
         r"(?:-----END [A-Z0-9 ]{0,50}-----|\Z)"
     ),
-    "jwt": re.compile(r"(?<![\w-])eyJ[\w-]{8,}+\.[\w-]{8,}+(?:\.[\w-]*+)?", re.ASCII),
+    "jwt": (r"(?a)(?<![\w-])eyJ[\w-]{8,}+\.[\w-]{8,}+(?:\.[\w-]*+)?"),
     # Slack, Stripe, OpenAI and Anthropic, webhooks, GitHub, GitLab, AWS, Google, and others that
     # document a prefix: their own secret scanners find them by it.
-    "api_key": re.compile(
-        r"(?<![A-Za-z0-9])(?:"
+    "api_key": (
+        r"(?a)(?<![A-Za-z0-9])(?:"
         r"(?:sk|pk|rk|whsec|ghp|gho|ghu|ghs|ghr|github_pat|xox[abeprs]|xapp|glpat|npm|pypi|hf|gsk"
         r"|xai|pplx|pcsk|shpat|dop_v1|lin_api|ntn|r8|tvly|ks_mcp|omi_mcp|omi_dev)[_-]"
         r"(?=[A-Za-z_/+=-]{0,40}[0-9])[\w/+=-]{8,}+"
         r"|(?:AKIA|ASIA)[A-Z0-9]{16}(?![A-Za-z0-9])|AIza[\w-]{30,}+|ya29\.[\w-]{20,}+|GOCSPX-[\w-]{20,}+"
         r"|SG\.[\w-]{16,}+\.[\w-]{16,}+|[0-9]{8,10}:[A-Za-z0-9_-]{35}(?![\w-])"
-        r")",
-        re.ASCII,
+        r")"
     ),
-    "authorization": re.compile(
-        r"\bauthorization[\"']?\s{0,3}[:=]\s{0,3}[\"']?(?:(?:bearer|basic|token|digest)\s{1,3})?"
+    "authorization": (
+        r"(?ai)\bauthorization[\"']?\s{0,3}[:=]\s{0,3}[\"']?(?:(?:bearer|basic|token|digest)\s{1,3})?"
         r"(?P<secret>[^\s\"',;]{4,}+)"
-        r"|\bbearer\s{1,3}(?P<bearer>(?=[a-z._~+/=-]{0,60}[0-9]|[a-z._~+/=-]{20})[\w.~+/=-]{8,}+)",
-        re.ASCII | re.IGNORECASE,
+        r"|\bbearer\s{1,3}(?P<bearer>(?=[a-z._~+/=-]{0,60}[0-9]|[a-z._~+/=-]{20})[\w.~+/=-]{8,}+)"
     ),
-    "cookie": re.compile(
-        r"\bcookie[\"']?\s{0,3}:\s{0,3}[\"']?(?P<secret>[\w.-]{1,64}=[^\r\n]*+)", re.IGNORECASE
+    "cookie": (r"(?i)\bcookie[\"']?\s{0,3}:\s{0,3}[\"']?(?P<secret>[\w.-]{1,64}=[^\r\n]*+)"),
+    "url_credentials": (
+        r"(?i)(?<![a-z0-9+.-])[a-z][a-z0-9+.-]{0,20}://"
+        r"(?P<secret>[^\s/@:\"'<>]{0,100}:[^\s/@\"'<>]{1,200})@"
     ),
-    "url_credentials": re.compile(
-        r"(?<![a-z0-9+.-])[a-z][a-z0-9+.-]{0,20}://"
-        r"(?P<secret>[^\s/@:\"'<>]{0,100}:[^\s/@\"'<>]{1,200})@",
-        re.IGNORECASE,
+    "named_secret": "[:=]",
+    "card_number": r"(?<![0-9])(?=([2-6](?:[ -]?[0-9]){12,18}))[2-6]",
+    "iban": (
+        r"(?ai)(?<![A-Za-z0-9])(?=([A-Z]{2}[0-9]{2}(?:[ -]?[A-Z0-9]{4}){2,7}(?:[ -]?[A-Z0-9]{1,3})?))[A-Z]"
     ),
-    "named_secret": re.compile("[:=]"),
-    "card_number": re.compile(r"(?<![0-9])(?=([2-6](?:[ -]?[0-9]){12,18}))[2-6]"),
-    "iban": re.compile(
-        r"(?<![A-Za-z0-9])(?=([A-Z]{2}[0-9]{2}(?:[ -]?[A-Z0-9]{4}){2,7}(?:[ -]?[A-Z0-9]{1,3})?))[A-Z]",
-        re.IGNORECASE,
-    ),
-    "opaque_token": re.compile(r"(?<![\w+/-])[\w+/-]{20,}+={0,2}", re.ASCII),
+    "opaque_token": (r"(?a)(?<![\w+/-])[\w+/-]{20,}+={0,2}"),
 }
-_UUID = re.compile(r"[0-9a-f]{8}(?:-?[0-9a-f]{4}){3}-?[0-9a-f]{12}", re.IGNORECASE)
+_UUID = r"(?i)[0-9a-f]{8}(?:-?[0-9a-f]{4}){3}-?[0-9a-f]{12}"
 _CLASSES = str.maketrans(
     {
         **dict.fromkeys("abcdefghijklmnopqrstuvwxyz", "a"),
@@ -138,6 +132,9 @@ def redact_secrets(
     return "".join([*parts, text[end:]])
 
 
+_compile = cache(re.compile)  # compiling all of them would cost a cold start some milliseconds
+
+
 def _drop_overlaps(secrets: Iterable[Secret]) -> Iterator[Secret]:
     """Join what overlaps: the kind of the first one stays."""
     current: Secret | None = None
@@ -155,7 +152,7 @@ def _drop_overlaps(secrets: Iterable[Secret]) -> Iterator[Secret]:
 def _find(kind: Kind, text: str) -> Iterator[tuple[int, int]]:
     check = _CHECKS.get(kind, _find_group)
     end = 0
-    for match in _PATTERNS[kind].finditer(text):
+    for match in _compile(_PATTERNS[kind]).finditer(text):
         span = check(match) if match.start() >= end else None
         if span is not None:
             end = span[1]
@@ -192,9 +189,9 @@ def _join(groups: str) -> str:
 def _find_named_secret(separator: re.Match[str]) -> tuple[int, int] | None:
     text, place = separator.string, separator.start()
     before = text[max(place - _MAX_NAME_CHARS, 0) : place].rstrip().rstrip("\"'\\")
-    if not before.lower().endswith(_NAME_ENDS) or not _NAMES.search(before):
+    if not before.lower().endswith(_NAME_ENDS) or not _compile(_NAMES).search(before):
         return None
-    match = _NAMED_VALUE.match(text, place)
+    match = _compile(_NAMED_VALUE).match(text, place)
     return _find_group(match) if match else None
 
 
@@ -211,7 +208,7 @@ def _passes_mod_97(iban: str) -> bool:
 def _find_opaque_token(match: re.Match[str]) -> tuple[int, int] | None:
     token = match[0][:_MAX_CHECKED_CHARS]
     classes = token.translate(_CLASSES)
-    if "0" not in classes or not {"a", "A"} & {*classes} or _UUID.fullmatch(match[0]):
+    if "0" not in classes or not {"a", "A"} & {*classes} or _compile(_UUID).fullmatch(match[0]):
         return None
     changes = sum(pair in _CHANGES for pair in pairwise(classes))
     return match.span() if changes >= _MIN_CHANGES * len(token) else None

@@ -72,6 +72,7 @@ def test_each_form_of_a_secret_is_found(text: str, kind: str | None, secret: str
         "https://example.com:8080/path?mail=ann@example.com",
         "Call +49 170 1234567 on 12 May",
         "Cookie: add sugar",
+        "\u212aE89370400440532013000 and \u017fE89370400440532013000",
         "Donaudampfschifffahrtsgesellschaft",
     ],
 )
