@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from shared.adapters.cloud.openai_model import OpenaiModel
     from shared.adapters.embedded.sqlite_database import SqliteDatabase
     from shared.adapters.embedded.sqlite_queue import SqliteQueue
-    from shared.data.daily_quotas import DailyQuotas
     from shared.data.erasures import ErasureCache, Erasures
+    from shared.data.quotas import Quotas
     from shared.domain.account import Erasure
     from shared.domain.ids import UserId
     from shared.domain.model import ModelRole
@@ -135,10 +135,10 @@ def stores() -> Stores:
 
 
 @cache
-def quotas() -> "DailyQuotas":
-    from shared.data.daily_quotas import DailyQuotas
+def quotas() -> "Quotas":
+    from shared.data.quotas import Quotas
 
-    return DailyQuotas(documents(), settings().quotas)
+    return Quotas(documents(), settings().quotas)
 
 
 def _build_documents() -> ports.Documents:

@@ -2,7 +2,7 @@
 
 from functions.chat.runs.run_registry import RunRegistry
 from shared.data.cached_apps import CachedApps
-from shared.data.daily_quotas import DailyQuotas
+from shared.data.quotas import Quotas
 from shared.data.search import Search
 from shared.data.stores import Stores
 from shared.domain.value import value
@@ -37,7 +37,7 @@ class ChatDeps:
     search: Search
     offered_apps: CachedApps
     active_runs: RunRegistry
-    quotas: DailyQuotas
+    quotas: Quotas
     limits: Limits
     web_search: bool = False
 

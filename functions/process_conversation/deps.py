@@ -5,6 +5,7 @@ from datetime import timedelta
 from functions.process_conversation.processing.claims import Claims
 from shared.data.erasures import Erasures
 from shared.data.library_index import LibraryIndex
+from shared.data.quotas import Quotas
 from shared.data.search import Search
 from shared.data.stores import Stores
 from shared.domain.value import value
@@ -38,6 +39,7 @@ class IntegrationDeps(EndpointDeps):
 
     new_id: NewId
     stores: Stores
+    quotas: Quotas
     index: LibraryIndex
     search: Search
 

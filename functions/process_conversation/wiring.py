@@ -46,6 +46,7 @@ def library_deps() -> LibraryDeps:
         erasures=wiring.erasures(),
         erasure_note=wiring.erasure_note(),
         stores=wiring.stores(),
+        quotas=wiring.quotas(),
         index=_build_index(),
         search=_build_search(),
         mcp_rate_limiter=KeyRateLimiter(),
@@ -61,6 +62,7 @@ def integration_deps() -> IntegrationDeps:
         clock=wiring.clock(),
         new_id=wiring.new_id(),
         stores=wiring.stores(),
+        quotas=wiring.quotas(),
         index=_build_index(),
         search=_build_search(),
     )

@@ -5,6 +5,7 @@ from typing import Generic, TypeVar
 
 from functions.tool_proxy.ports import ManifestSource, Transport, TransportName
 from shared.data.authorization_store import AuthorizationStore, ExpiringAuthorization
+from shared.data.quotas import Quotas
 from shared.data.signing_secrets import SigningSecrets
 from shared.data.stores import Stores
 from shared.data.token_store import AccountTokenStore, TokenStore
@@ -39,6 +40,7 @@ class ServicesDeps(OauthDeps[Authorization]):
     """
 
     stores: Stores
+    quotas: Quotas
     tokens: AccountTokenStore
     clients: Mapping[str, OauthClient]
 
@@ -62,6 +64,7 @@ class ToolProxyDeps:
     egress: Egress
     tasks: Tasks
     stores: Stores
+    quotas: Quotas
     services: ServicesDeps
     mcp: McpDeps
     choose_transport: Callable[[TransportName], Transport]

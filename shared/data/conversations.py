@@ -30,7 +30,7 @@ _NEWEST_FIRST = (Order("created_at", "desc"),)
 _WITHOUT_TRANSCRIPT = (
     "created_at", "started_at", "finished_at", "source", "language", "parts", "status",
     "discarded", "structured", "topics", "processed_hash", "chunk_count", "failure", "edits",
-    "speakers", "person_ids", "starred", "app_id",
+    "speakers", "person_ids", "starred", "app_id", "text_bytes",
 )  # fmt: skip
 
 
@@ -81,14 +81,19 @@ class Conversations:
 
         Raises Conflict for other content under that id.
         """
-        new, parts = split_transcript(conversation)
+        return (await self.add_once(uid, conversation))[0]
+
+    async def add_once(self, uid: UserId, conversation: Conversation) -> tuple[Conversation, bool]:
+        """Do as add(), and tell whether it was new."""
+        text_bytes = conversation.count_text_bytes()
+        new, parts = split_transcript(replace(conversation, text_bytes=text_bytes))
         path = conversation_path(uid, new.id)
         part_writes = [Set(part_path(path, n), part_fields(part)) for n, part in enumerate(parts)]
         try:
             await self._documents.write(Create(path, dump(new)), *part_writes)
         except AlreadyExists:
-            return await self._require_same(path, new)
-        return new
+            return await self._require_same(path, new), False
+        return new, True
 
     async def list_page(
         self, uid: UserId, *, limit: int, after: str | None = None
@@ -184,11 +189,15 @@ class Conversations:
 
         await self._documents.transaction(work)
 
-    async def delete(self, uid: UserId, conversation_id: ConversationId) -> None:
-        """Delete it with its parts and the model's answers. Raises NotFound."""
-        path = conversation_path(uid, conversation_id)
-        if not is_id(conversation_id) or not await self._documents.delete_tree(path):
+    async def delete(self, uid: UserId, conversation_id: ConversationId) -> int:
+        """Delete it with its parts and the model's answers; return its text bytes. Raises NotFound."""
+        if not is_id(conversation_id):
             raise NotFound("Conversation not found")
+        path = conversation_path(uid, conversation_id)
+        document = await self._documents.get(path)
+        if not await self._documents.delete_tree(path):
+            raise NotFound("Conversation not found")
+        return sum(stored.text_bytes for stored in load_all(Conversation, [document]))
 
     async def _require_same(self, path: str, new: Conversation) -> Conversation:
         document = await self._documents.get(path)

@@ -111,6 +111,7 @@ class Conversation:
     `processed_hash` is the content that `structured`, the memories and the vectors were made from;
     `chunk_count` the number of vector chunks written for it. `speakers` says by label who spoke;
     `person_ids` names the people among them. What an app handed in carries its `app_id`.
+    `text_bytes` is the size of its transcript, once it was handed in to us or processed.
     """
 
     id: ConversationId
@@ -135,6 +136,7 @@ class Conversation:
     person_ids: tuple[PersonId, ...] = ()
     starred: bool = False
     app_id: AppId | None = None
+    text_bytes: int = 0
 
     @property
     def named_segments(self) -> tuple[Segment, ...]:
@@ -142,6 +144,10 @@ class Conversation:
         if not self.speakers:
             return self.transcript_segments
         return tuple(map(self._apply_speaker, self.transcript_segments))
+
+    def count_text_bytes(self) -> int:
+        """Count the UTF-8 bytes of the transcript, whose segments are loaded."""
+        return sum(len(segment.text.encode()) for segment in self.transcript_segments)
 
     def _apply_speaker(self, segment: Segment) -> Segment:
         speaker = self.speakers.get(segment.speaker)

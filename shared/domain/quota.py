@@ -1,12 +1,10 @@
 """Quotas: how much a user may use in a day of UTC, and what counts as used."""
 
 from collections.abc import Mapping
-from dataclasses import field
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import UTC, datetime, time, timedelta
 from typing import Literal, get_args
 
 from shared.domain.errors import QuotaExceeded
-from shared.domain.value import value
 
 DailyQuota = Literal["turns", "tokens", "ingested_bytes", "outbound_calls", "followers"]
 """`tokens` are those of the models that answer; `followers` are connections that follow an answer."""
@@ -30,23 +28,14 @@ CLOUD_LIMITS: Mapping[QuotaName, int] = {
     "stored_bytes": 5_368_709_120,
 }
 
-_NOUNS: Mapping[QuotaName, str] = {
+STORAGE_RETRY_AFTER_S = 3_600
+_NOUNS: Mapping[DailyQuota, str] = {
     "turns": "questions",
     "tokens": "tokens of the language model",
     "ingested_bytes": "bytes of new recordings",
     "outbound_calls": "calls to apps and services",
     "followers": "connections that follow answers",
-    "stored_bytes": "bytes of recordings",
 }
-
-
-@value
-class Usage:
-    """A user's usage of one day, and the bytes of recordings they have stored in all."""
-
-    day: date
-    used: Mapping[DailyQuota, int] = field(default_factory=dict)
-    stored_bytes: int = 0
 
 
 def find_day_end(now: datetime) -> datetime:
@@ -55,8 +44,16 @@ def find_day_end(now: datetime) -> datetime:
     return datetime.combine(tomorrow, time(), UTC)
 
 
-def build_refusal(quota: DailyQuota, limit: int, now: datetime) -> QuotaExceeded:
+def build_refusal(quota: QuotaName, limit: int, now: datetime) -> QuotaExceeded:
     """Say which quota is used up and when it begins anew."""
+    if quota == "stored_bytes":
+        return QuotaExceeded(
+            f"Your recordings take up all of their {limit:,} bytes. "
+            "It continues once you delete some, or let old transcripts be deleted.",
+            policy="stored-bytes",
+            limit=limit,
+            retry_after_s=STORAGE_RETRY_AFTER_S,
+        )
     resets_at = find_day_end(now)
     return QuotaExceeded(
         f"You used up today's {limit:,} {_NOUNS[quota]}. It continues at {resets_at:%H:%M} UTC.",

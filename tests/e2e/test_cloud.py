@@ -39,8 +39,8 @@ from shared.adapters.cloud.pubsub_events import PubsubEvents
 from shared.adapters.embedded.offline.offline_model import OfflineModel
 from shared.adapters.system_clock import RandomIds, SystemClock
 from shared.data.cached_apps import CachedApps
-from shared.data.daily_quotas import DailyQuotas
 from shared.data.library_index import LibraryIndex
+from shared.data.quotas import Quotas
 from shared.data.search import Search
 from shared.data.stores import Stores
 from shared.domain.quota import CLOUD_LIMITS
@@ -97,7 +97,7 @@ def build_chat_app(vectors: PineconeVectors) -> Starlette:
         search=Search(stores.documents, vectors),
         offered_apps=CachedApps(stores.apps, SystemClock()),
         active_runs=RunRegistry(),
-        quotas=DailyQuotas(stores.documents, CLOUD_LIMITS),
+        quotas=Quotas(stores.documents, CLOUD_LIMITS),
         limits=Limits(),
     )
     return build_application("chat", CHAT, deps)

@@ -191,22 +191,27 @@ async def _drop_seq(events: SequencedEvents) -> AsyncGenerator[RunEvent, None]:
     "Follow an answer from any event on, as a UI message stream",
     headers=ResumeHeaders,
     other_statuses=(204,),
-    errors=(404,),
+    errors=(404, 429, 503),
     media_type="text/event-stream",
 )
 async def resume_message(deps: ChatDeps, call: Call[None, ResumeQuery]) -> Response:
-    """Stream the events after the last one that the client has; 204 when there are no more."""
+    """Stream the events after the last one that the client has; 204 when there are no more.
+
+    Raises QuotaExceeded for more followers than an answer or a day may have.
+    """
     run_id = RunId(call.path["id"])
     after_seq = _parse_after_seq(call)
+    await deps.quotas.take(call.uid, "followers", now=deps.clock.now())
     if deps.active_runs.find(call.uid, run_id) is None:
         run = await _get_run(deps, call.uid, run_id)
         if not run.has_journal(deps.clock.now()) or run.last_seq == after_seq > 0:
             return Response(status_code=204)
         if run.outcome is not None:
             await deps.stores.runs.get_answer(call.uid, run_id)
+    events = stream_events(deps, call.uid, run_id, split_after_seq=after_seq)
     return _build_ui_stream(
         run_id,
-        stream_events(deps, call.uid, run_id, split_after_seq=after_seq),
+        deps.active_runs.followers.admit(call.uid, run_id, events),
         after_seq=after_seq,
     )
 

@@ -5,6 +5,7 @@ from contextlib import contextmanager
 
 import anyio
 
+from functions.chat.runs.followers import Followers
 from functions.chat.runs.journal import Journal
 from shared.domain.ids import RunId, UserId
 from shared.domain.run import Outcome
@@ -29,6 +30,7 @@ class RunRegistry:
     """Runs by owner and id. Of two with the same id, the store lets one continue."""
 
     def __init__(self) -> None:
+        self.followers = Followers()
         self._runs: dict[tuple[UserId, RunId], ActiveRun] = {}
         self._is_closed = False
 

@@ -36,7 +36,7 @@ from functions.process_conversation.integrations.library_writer import (
 )
 from shared.data.app_access import AppCaller
 from shared.domain.app import App, Permission
-from shared.domain.errors import TooMany
+from shared.domain.errors import QuotaExceeded, TooMany
 from shared.domain.operation import Operation
 from shared.edge.idempotency import IdempotencyKeyHeader, run_idempotent
 from shared.edge.problems import build_problem
@@ -190,6 +190,8 @@ async def _write(
 
     try:
         return await run_idempotent(deps, call, uid=uid, caller=app.id, work=work)
+    except QuotaExceeded:
+        raise
     except TooMany as error:
         return too_many_requests(error, limit=MAX_REQUESTS_PER_HOUR)
 

@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from functions.process_conversation.deps import IntegrationDeps
 from functions.process_conversation.integrations.integration_schemas import ExternalConversationIn
 from functions.process_conversation.library.conversation_schemas import MAX_SEGMENTS
+from functions.process_conversation.library.ingestion import ingest
 from functions.process_conversation.library.validation import validate_conversation
 from shared.domain.app import App
 from shared.domain.conversation import Conversation, Segment
@@ -71,7 +72,7 @@ async def store_contribution(
         await _add_memory(deps, uid, app, content, at)
     if contribution.conversation is not None:
         with suppress(Conflict):  # the owner changed it since an earlier attempt
-            await deps.stores.conversations.add(uid, contribution.conversation)
+            await ingest(deps, uid, contribution.conversation)
 
 
 async def _add_memory(

@@ -16,6 +16,7 @@ from functions.process_conversation.library.conversation_schemas import (
     HitOut,
     PassageOut,
 )
+from functions.process_conversation.library.ingestion import ingest
 from functions.process_conversation.library.schemas import (
     ConversationChangeIn,
     StarredQuery,
@@ -47,9 +48,7 @@ async def add_conversation(deps: LibraryDeps, call: Call[ConversationIn]) -> Acc
     conversation = call.body.to_conversation(deps.new_id())
     validate_conversation(conversation, deps.clock.now())
     named_conversation = await _resolve_speakers(deps, call.uid, conversation)
-    return AcceptedOut.model_validate(
-        await deps.stores.conversations.add(call.uid, named_conversation)
-    )
+    return AcceptedOut.model_validate(await ingest(deps, call.uid, named_conversation))
 
 
 @route("GET", "/v1/conversations", "List conversations, newest first", errors=(401, 422))
@@ -146,7 +145,8 @@ async def reprocess_conversation(deps: LibraryDeps, call: Call) -> AcceptedOut:
 )
 async def delete_conversation(deps: LibraryDeps, call: Call) -> None:
     """Delete the document, and so every search hit, at once; the trigger removes what was derived."""
-    await deps.stores.conversations.delete(call.uid, _path_id(call))
+    text_bytes = await deps.stores.conversations.delete(call.uid, _path_id(call))
+    await deps.quotas.give_back(call.uid, "stored_bytes", text_bytes, now=deps.clock.now())
 
 
 @route(

@@ -140,6 +140,7 @@ class Claims:
             "topics": dump(draft.topics),
             "processed_hash": _require_claim(claimed).content_hash,
             "chunk_count": draft.chunk_count,
+            "text_bytes": claimed.count_text_bytes(),
         }
         stale_paths = [derived_path(uid, record) for record in draft.stale_values]
 

@@ -14,6 +14,7 @@ from pydantic_core import to_json
 
 from functions.tool_proxy.accounts import account_tokens
 from functions.tool_proxy.deps import ServicesDeps
+from functions.tool_proxy.outbound_quota import count_call
 from shared.arguments import parse_arguments
 from shared.domain.connection import StoredTokens, Tokens
 from shared.domain.errors import (
@@ -93,6 +94,7 @@ async def _count_call(deps: ServicesDeps, uid: UserId, service: Integration) -> 
     now = deps.clock.now()
     calls_this_hour = await deps.stores.app_calls.count_calls(uid, floor_to_hour(now))
     check_quota(service.service, service.label, calls_this_hour, now)
+    await count_call(deps, uid)
     try:
         yield
     finally:

@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 
 from functions.tool_proxy.calls.failures import CallFailed
 from functions.tool_proxy.deps import ToolProxyDeps
+from functions.tool_proxy.outbound_quota import count_call
 from functions.tool_proxy.ports import OutgoingCall
 from functions.tool_proxy.registry.auto_disable import disable_if_failing
 from shared import telemetry
@@ -23,6 +24,7 @@ async def execute(
     """Return what `send` returns and raise what it raises. Raises ToolFailed if not admitted."""
     started_at = deps.clock.now()
     limiter.admit(started_at)
+    await count_call(deps, call.uid)
     failure: CallFailed | None = _CALLER_LEFT
     try:
         text = await send()

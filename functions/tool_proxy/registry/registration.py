@@ -7,6 +7,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from functions.tool_proxy.deps import ToolProxyDeps
+from functions.tool_proxy.outbound_quota import count_request
 from functions.tool_proxy.ports import WELL_KNOWN_PATH, Manifest, TransportName
 from functions.tool_proxy.registry.access import require_owned
 from functions.tool_proxy.registry.app_names import require_unreserved_name
@@ -162,7 +163,8 @@ def apply_manifest(app: App, manifest: Manifest) -> App:
 
 
 async def fetch_manifest(deps: ToolProxyDeps, app: App) -> Manifest:
-    """Read an app's manifest from its source. Raises NoManifest and ManifestFailed."""
+    """Read an app's manifest from its source. Raises QuotaExceeded, NoManifest and ManifestFailed."""
+    await count_request(deps, app.owner)
     name: TransportName = "mcp" if app.external_integration.mcp_server_url else "http"
     return await deps.choose_manifest_source(name).fetch(app)
 

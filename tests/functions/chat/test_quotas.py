@@ -6,10 +6,13 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Any
 
+import anyio
+import httpx
 import pytest
 
 from functions.chat.deps import ChatDeps
-from functions.chat.turn.answer_turn import build_run
+from functions.chat.runs.journal import Journal
+from functions.chat.turn.answer_turn import answer_turn, build_run
 from functions.chat.turn.prepare_turn import PreparedTurn, prepare_turn
 from shared.adapters.embedded.sqlite_database import SqliteDatabase
 from shared.data.turn_slots import MAX_CONCURRENT_TURNS
@@ -244,3 +247,40 @@ async def test_quotas_begin_anew_with_the_day_s5(world: ChatFixture) -> None:
         _, screen = await ask(deps, HELLO)
 
     assert screen.text == "Hi again"
+
+
+async def test_of_two_hundred_followers_of_an_answer_twenty_follow_s5(world: ChatFixture) -> None:
+    release = anyio.Event()
+    with ScriptedModel([TextDelta("Hi"), release.wait]) as model:
+        deps = world.deps(model)
+        turn = await prepare_turn(deps, ADA, "Hello", None)
+        statuses: list[int] = []
+
+        async def follow(http: httpx.AsyncClient) -> None:
+            response = await http.get(f"/v2/messages/{turn.run_id}/stream")
+            statuses.append(response.status_code)
+
+        async with open_chat(deps) as http, anyio.create_task_group() as tasks:
+            tasks.start_soon(answer_turn, deps, turn, Journal())
+            await anyio.wait_all_tasks_blocked()
+            for _ in range(200):
+                tasks.start_soon(follow, http)
+            while len(statuses) < 180:
+                await world.advance_when_idle()
+            refused = list(statuses)
+            release.set()
+        async with open_chat(deps) as http:
+            later = await http.get(f"/v2/messages/{turn.run_id}/stream")
+
+    assert (refused, statuses[180:], later.status_code) == ([429] * 180, [200] * 20, 200)
+
+
+async def test_followers_of_a_day_are_bounded_s5(world: ChatFixture) -> None:
+    with ScriptedModel(script_answer("Hi")) as model:
+        deps = world.deps(model, quotas={"followers": 2})
+        response, _ = await ask(deps, HELLO)
+        path = f"/v2/messages/{response.headers['x-run-id']}/stream"
+        async with open_chat(deps) as http:
+            statuses = [(await http.get(path)).status_code for _ in range(3)]
+
+    assert statuses == [200, 200, 429]

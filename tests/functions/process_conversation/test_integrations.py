@@ -20,12 +20,14 @@ from functions.process_conversation.routes import INTEGRATION_ROUTES
 from infra.local.routing import ROOT
 from shared.data.apps import hash_key
 from shared.data.conversations import Conversations
+from shared.data.quotas import Quotas
 from shared.data.search import Search
 from shared.data.stores import Stores
 from shared.domain.app import ApiKey, App, ExternalIntegration, InstalledApp
 from shared.domain.conversation import Conversation
 from shared.domain.documents import Update
 from shared.domain.ids import AppId, ConversationId, UserId
+from shared.domain.quota import EMBEDDED_LIMITS
 from shared.ports import Documents
 from shared.security.pairwise_id import create_pairwise_id
 from tests.fakes import CountingIds, ScriptedModel, replace_stores
@@ -126,6 +128,7 @@ async def app_fixture(database) -> AsyncIterator[IntegrationFixture]:
         clock=world.clock,
         new_id=CountingIds(),
         stores=Stores(world.documents),
+        quotas=Quotas(world.documents, EMBEDDED_LIMITS),
         index=world.deps.index,
         search=Search(world.documents, world.vectors),
     )

@@ -1,4 +1,4 @@
-"""Daily quotas: what each user used today, counted in the store before the work that it pays for."""
+"""Quotas of users: what each used today and stores in all, counted before the work it pays for."""
 
 from collections import OrderedDict
 from collections.abc import Mapping
@@ -7,10 +7,10 @@ from datetime import UTC, date, datetime, timedelta
 
 import anyio
 
-from shared.domain.documents import Create, Document, Increment, Update
+from shared.domain.documents import Create, Document, Increment, Set, Update
 from shared.domain.errors import PreconditionFailed, Unavailable
 from shared.domain.ids import UserId
-from shared.domain.quota import DAILY_QUOTAS, DailyQuota, QuotaName, build_refusal
+from shared.domain.quota import DAILY_QUOTAS, QuotaName, build_refusal
 from shared.ports import Documents
 
 MAX_ATTEMPTS = 50
@@ -34,8 +34,10 @@ class _Counter:
     unrecorded: int = 0
 
 
-class DailyQuotas:
+class Quotas:
     """One document a user and day, `users/{uid}/usage/{day}`, with a number for each quota.
+
+    The bytes that a user stores stand in `users/{uid}/usage/stored`.
 
     A quota is taken under a version precondition, so that no two processes take the same. A process
     in a burst reserves more at once: a document stands about one write a second. `limits` are by
@@ -45,9 +47,9 @@ class DailyQuotas:
     def __init__(self, documents: Documents, limits: Mapping[QuotaName, int]) -> None:
         self.limits = limits
         self._documents = documents
-        self._counters: OrderedDict[tuple[UserId, DailyQuota, date], _Counter] = OrderedDict()
+        self._counters: OrderedDict[tuple[UserId, QuotaName, date], _Counter] = OrderedDict()
 
-    async def take(self, uid: UserId, quota: DailyQuota, amount: int = 1, *, now: datetime) -> None:
+    async def take(self, uid: UserId, quota: QuotaName, amount: int = 1, *, now: datetime) -> None:
         """Count `amount` as used. Raises QuotaExceeded where less is left, and Unavailable.
 
         A turn is also refused where no tokens are left.
@@ -58,11 +60,13 @@ class DailyQuotas:
                 await self._reserve(uid, quota, counter, amount, now)
             counter.reserved -= amount
 
-    async def give_back(self, uid: UserId, quota: DailyQuota, *, now: datetime) -> None:
-        """Undo the taking of one whose work was refused afterwards."""
-        await self.record(uid, quota, -1, now=now)
+    async def give_back(
+        self, uid: UserId, quota: QuotaName, amount: int = 1, *, now: datetime
+    ) -> None:
+        """Undo a taking whose work was refused or undone afterwards."""
+        await self.record(uid, quota, -amount, now=now)
 
-    async def record(self, uid: UserId, quota: DailyQuota, amount: int, *, now: datetime) -> None:
+    async def record(self, uid: UserId, quota: QuotaName, amount: int, *, now: datetime) -> None:
         """Count what was used, beyond the limit as well; concurrent records share one write."""
         counter = self._get_counter(uid, quota, now)
         counter.unrecorded += amount
@@ -71,12 +75,18 @@ class DailyQuotas:
             if pending:
                 await self._add(uid, quota, pending, now)
 
-    async def load_usage(self, uid: UserId, now: datetime) -> Mapping[DailyQuota, int]:
-        """Return what was used on the day of `now`, by quota."""
-        document = await self._documents.get(_document_path(uid, now))
-        return {quota: _read_used(document, quota) for quota in DAILY_QUOTAS}
+    async def load_usage(self, uid: UserId, now: datetime) -> Mapping[QuotaName, int]:
+        """Return what was used on the day of `now`, and what is stored, by quota."""
+        paths = [_document_path(uid, "turns", now), _document_path(uid, "stored_bytes", now)]
+        today, stored = await self._documents.get_many(paths)
+        used: dict[QuotaName, int] = {quota: _read_used(today, quota) for quota in DAILY_QUOTAS}
+        return {**used, "stored_bytes": _read_used(stored, "stored_bytes")}
 
-    def _get_counter(self, uid: UserId, quota: DailyQuota, now: datetime) -> _Counter:
+    async def set_stored_bytes(self, uid: UserId, amount: int) -> None:
+        """Correct the count of what is stored, after everything was counted anew."""
+        await self._documents.write(Set(f"users/{uid}/usage/stored", {"stored_bytes": amount}))
+
+    def _get_counter(self, uid: UserId, quota: QuotaName, now: datetime) -> _Counter:
         key = (uid, quota, _find_day(now))
         counter = self._counters.setdefault(key, _Counter())
         self._counters.move_to_end(key)
@@ -85,17 +95,17 @@ class DailyQuotas:
         return counter
 
     async def _reserve(
-        self, uid: UserId, quota: DailyQuota, counter: _Counter, amount: int, now: datetime
+        self, uid: UserId, quota: QuotaName, counter: _Counter, amount: int, now: datetime
     ) -> None:
         """Take at least what `amount` lacks from the store."""
-        path = _document_path(uid, now)
+        path = _document_path(uid, quota, now)
         for _ in range(MAX_ATTEMPTS):
             document = await self._documents.get(path)
             self._check_counted_afterwards(quota, document, now)
             used = _read_used(document, quota)
             missing = amount - counter.reserved
             free = self._require_free(quota, used, missing, now)
-            size = max(missing, _choose_size(counter, free, now))
+            size = max(missing, _choose_size(quota, counter, free, now))
             write = (
                 Update(path, {quota: used + size}, version=document.version)
                 if document
@@ -111,13 +121,13 @@ class DailyQuotas:
         raise Unavailable("The use of a quota could not be counted")
 
     def _check_counted_afterwards(
-        self, quota: DailyQuota, document: Document | None, now: datetime
+        self, quota: QuotaName, document: Document | None, now: datetime
     ) -> None:
         """Refuse a turn where no tokens are left: how many it takes shows only at its end."""
         if quota == "turns":
             self._require_free("tokens", _read_used(document, "tokens"), 1, now)
 
-    def _require_free(self, quota: DailyQuota, used: int, amount: int, now: datetime) -> int | None:
+    def _require_free(self, quota: QuotaName, used: int, amount: int, now: datetime) -> int | None:
         """Return what is free, None without a limit. Raises QuotaExceeded for less than `amount`."""
         limit = self.limits.get(quota)
         if limit is None:
@@ -126,38 +136,46 @@ class DailyQuotas:
             raise build_refusal(quota, limit, now)
         return limit - used
 
-    async def _add(self, uid: UserId, quota: DailyQuota, amount: int, now: datetime) -> None:
-        path = _document_path(uid, now)
+    async def _add(self, uid: UserId, quota: QuotaName, amount: int, now: datetime) -> None:
+        path = _document_path(uid, quota, now)
         try:
             await self._documents.write(Update(path, {quota: Increment(amount)}))
         except PreconditionFailed:
             await self._create(path, quota, amount, now)
 
-    async def _create(self, path: str, quota: DailyQuota, amount: int, now: datetime) -> None:
+    async def _create(self, path: str, quota: QuotaName, amount: int, now: datetime) -> None:
         try:
             await self._documents.write(Create(path, _build_fields(quota, max(amount, 0), now)))
         except PreconditionFailed:  # another process was the day's first
             await self._documents.write(Update(path, {quota: Increment(amount)}))
 
 
-def _choose_size(counter: _Counter, free: int | None, now: datetime) -> int:
-    """Double the reservation during a burst; near the limit, reserve no more than is needed."""
+def _choose_size(quota: QuotaName, counter: _Counter, free: int | None, now: datetime) -> int:
+    """Double the reservation during a burst; near the limit, reserve no more than is needed.
+
+    What is stored is counted for good, so nothing is reserved beyond it.
+    """
+    if quota == "stored_bytes":
+        return 0
     if counter.refilled_at is None or now - counter.refilled_at > BURST:
         return 0
     size = 2 * counter.last_size
     return size if free is None else min(size, free // MAX_RESERVED_SHARE)
 
 
-def _read_used(document: Document | None, quota: DailyQuota) -> int:
+def _read_used(document: Document | None, quota: QuotaName) -> int:
     return int(document.fields.get(quota, 0)) if document else 0
 
 
-def _build_fields(quota: DailyQuota, used: int, now: datetime) -> dict[str, object]:
-    return {quota: used, "expires_at": now + USAGE_TTL}
+def _build_fields(quota: QuotaName, used: int, now: datetime) -> dict[str, object]:
+    return (
+        {quota: used} if quota == "stored_bytes" else {quota: used, "expires_at": now + USAGE_TTL}
+    )
 
 
-def _document_path(uid: UserId, now: datetime) -> str:
-    return f"users/{uid}/usage/{_find_day(now).isoformat()}"
+def _document_path(uid: UserId, quota: QuotaName, now: datetime) -> str:
+    name = "stored" if quota == "stored_bytes" else _find_day(now).isoformat()
+    return f"users/{uid}/usage/{name}"
 
 
 def _find_day(now: datetime) -> date:
