@@ -4,13 +4,15 @@ import argparse
 import asyncio
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from dataclasses import replace
 from typing import TypeVar
 
 from shared import wiring
 from shared.data.conversations import Conversations
 from shared.data.library_index import LibraryIndex
-from shared.data.memories import Memories
 from shared.data.paging import Page
+from shared.data.quotas import Quotas
+from shared.data.stores import Stores
 from shared.domain.conversation import content_hash
 from shared.domain.errors import NotFound, Unavailable
 from shared.domain.ids import ConversationId, UserId
@@ -28,7 +30,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         index = LibraryIndex(wiring.vectors(), wiring.embedder())
         documents = wiring.documents()
-        count = asyncio.run(reindex(uid, Conversations(documents), Memories(documents), index))
+        stores = Stores(documents)
+        count = asyncio.run(reindex(uid, stores, index, Quotas(documents, {})))
     except (SettingsError, Unavailable) as error:
         print(f"keepsake: {error}; run it again, nothing is doubled", file=sys.stderr)
         return 1
@@ -39,39 +42,45 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-async def reindex(
-    uid: UserId, conversations: Conversations, memories: Memories, index: LibraryIndex
-) -> int:
-    """Index all stored conversations, while serving or not; returns their number."""
-    count = 0
+async def reindex(uid: UserId, stores: Stores, index: LibraryIndex, quotas: Quotas) -> int:
+    """Index all stored conversations, while serving or not, and count their bytes anew.
+
+    Returns their number.
+    """
+    count, stored_bytes = 0, 0
     async for conversation in _iterate_items(
-        lambda after: conversations.list_page(uid, limit=PAGE_SIZE, after=after)
+        lambda after: stores.conversations.list_page(uid, limit=PAGE_SIZE, after=after)
     ):
+        stored_bytes += conversation.text_bytes
         if conversation.status == "completed" and not conversation.discarded:
-            await _reindex_conversation(uid, conversation.id, conversations, index)
+            await _reindex_conversation(uid, conversation.id, stores.conversations, index)
             count += 1
     async for memory in _iterate_items(
-        lambda after: memories.list_page(uid, limit=PAGE_SIZE, after=after)
+        lambda after: stores.memories.list_page(uid, limit=PAGE_SIZE, after=after)
     ):
         await index.put_memories(uid, [memory])
+    await quotas.set_stored_bytes(uid, stored_bytes)
     return count
 
 
 async def _reindex_conversation(
     uid: UserId, name: ConversationId, conversations: Conversations, index: LibraryIndex
 ) -> None:
-    """Index again after an edit meanwhile; remove the rows of a deleted conversation."""
-    indexed, chunks = None, 0
+    """Index again after an edit meanwhile; remove the rows of what was deleted meanwhile."""
+    indexed: tuple[str, bool] | None = None
+    chunks = 0
     while True:
         try:
             conversation = await conversations.get(uid, name)
         except NotFound:
             await index.remove(uid, name, chunks)
             return
-        if content_hash(conversation) == indexed:
+        version = (content_hash(conversation), conversation.has_deleted_transcript)
+        if version == indexed:
             return
-        indexed = content_hash(conversation)
-        chunks = await index.put(uid, conversation)
+        indexed = version
+        earlier_chunks = max(chunks, conversation.chunk_count)
+        chunks = await index.put(uid, replace(conversation, chunk_count=earlier_chunks))
 
 
 async def _iterate_items(read: Callable[[str | None], Awaitable[Page[T]]]) -> AsyncIterator[T]:

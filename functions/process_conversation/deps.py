@@ -87,6 +87,18 @@ class EraseDeps(EndpointDeps):
 
 
 @value
+class RetentionDeps(EndpointDeps):
+    """What deleting old transcripts needs."""
+
+    clock: Clock
+    tasks: Tasks
+    stores: Stores
+    quotas: Quotas
+    claims: Claims
+    index: LibraryIndex
+
+
+@value
 class TriggerDeps(EndpointDeps):
     """What the trigger needs to publish a change."""
 

@@ -1,6 +1,6 @@
 """Entry points: the trigger and what follows it, and the user's library over HTTP and MCP."""
 
-from functions.process_conversation.library.account import ERASE_ROUTES
+from functions.process_conversation.library.account import ERASE_ROUTES, RETENTION_ROUTES
 from functions.process_conversation.processing.processing_routes import (
     DEAD_LETTER_ROUTES,
     PROCESS_ROUTES,
@@ -13,6 +13,7 @@ from functions.process_conversation.wiring import (
     integration_deps,
     library_deps,
     process_deps,
+    retention_deps,
     start,
     trigger_deps,
 )
@@ -27,4 +28,5 @@ record_dead_letter = serve("record_dead_letter", DEAD_LETTER_ROUTES, dead_letter
 library = serve("library", LIBRARY_ROUTES, library_deps, cors_origins=cors_origins)
 integrations = serve("integrations", INTEGRATION_ROUTES, integration_deps)
 mcp = serve("mcp", MCP_ROUTES, library_deps)
+apply_retention = serve("apply_retention", RETENTION_ROUTES, retention_deps)
 erase_account = serve("erase_account", ERASE_ROUTES, erase_deps)

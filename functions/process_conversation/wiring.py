@@ -8,6 +8,7 @@ from functions.process_conversation.deps import (
     IntegrationDeps,
     LibraryDeps,
     ProcessDeps,
+    RetentionDeps,
     TriggerDeps,
 )
 from functions.process_conversation.processing.claims import Claims
@@ -95,6 +96,20 @@ def erase_deps() -> EraseDeps:
         vectors=wiring.vectors(),
         residual_data=wiring.residual_data(),
         grace=wiring.erasure_grace(),
+    )
+
+
+@cache
+def retention_deps() -> RetentionDeps:
+    return RetentionDeps(
+        identity=wiring.identity(),
+        service_identity=wiring.service_identity(),
+        clock=wiring.clock(),
+        tasks=wiring.tasks(),
+        stores=wiring.stores(),
+        quotas=wiring.quotas(),
+        claims=_build_claims(),
+        index=_build_index(),
     )
 
 

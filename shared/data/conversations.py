@@ -31,6 +31,7 @@ _WITHOUT_TRANSCRIPT = (
     "created_at", "started_at", "finished_at", "source", "language", "parts", "status",
     "discarded", "structured", "topics", "processed_hash", "chunk_count", "failure", "edits",
     "speakers", "person_ids", "starred", "app_id", "text_bytes",
+    "transcript_deleted_at", "deleted_hash",
 )  # fmt: skip
 
 
@@ -85,8 +86,7 @@ class Conversations:
 
     async def add_once(self, uid: UserId, conversation: Conversation) -> tuple[Conversation, bool]:
         """Do as add(), and tell whether it was new."""
-        text_bytes = conversation.count_text_bytes()
-        new, parts = split_transcript(replace(conversation, text_bytes=text_bytes))
+        new, parts = split_transcript(conversation)
         path = conversation_path(uid, new.id)
         part_writes = [Set(part_path(path, n), part_fields(part)) for n, part in enumerate(parts)]
         try:
@@ -96,13 +96,23 @@ class Conversations:
         return new, True
 
     async def list_page(
-        self, uid: UserId, *, limit: int, after: str | None = None
+        self,
+        uid: UserId,
+        *,
+        limit: int,
+        after: str | None = None,
+        before: datetime | None = None,
     ) -> Page[Conversation]:
-        """List newest first, without transcripts. Raises Invalid for a cursor that is not ours."""
+        """List newest first, without transcripts; with `before`, only those created earlier.
+
+        Raises Invalid for a cursor that is not ours.
+        """
+        upper_bound = () if before is None else (Where("created_at", "<", before),)
         query = Query(
             collection=f"users/{uid}/conversations",
             where=(
                 Where("created_at", ">", _EARLIEST),
+                *upper_bound,
             ),  # skips what is no time: clients write this field
             order_by=_NEWEST_FIRST,
             limit=limit,

@@ -62,6 +62,14 @@ class LibraryIndex:
         parts = [chunk_id(uid, conversation_id, n) for n in range(chunk_count)]
         await self._vectors.delete(uid, [summary_id(uid, conversation_id), *parts])
 
+    async def remove_chunks(
+        self, uid: UserId, conversation_id: ConversationId, chunk_count: int
+    ) -> None:
+        """Remove the rows of what was said; the conversation is still found by its summary."""
+        if chunk_count:
+            rows = [chunk_id(uid, conversation_id, n) for n in range(chunk_count)]
+            await self._vectors.delete(uid, rows)
+
     async def remove_memories(self, uid: UserId, ids: Sequence[MemoryId]) -> None:
         await self._vectors.delete(uid, [memory_row_id(uid, memory_id) for memory_id in ids])
 

@@ -111,7 +111,8 @@ class Conversation:
     `processed_hash` is the content that `structured`, the memories and the vectors were made from;
     `chunk_count` the number of vector chunks written for it. `speakers` says by label who spoke;
     `person_ids` names the people among them. What an app handed in carries its `app_id`.
-    `text_bytes` is the size of its transcript, once it was handed in to us or processed.
+    `text_bytes` is the size of its transcript, once it was handed in to us or processed. When the
+    transcript is deleted and the rest stays, `deleted_hash` stands for its hash.
     """
 
     id: ConversationId
@@ -137,6 +138,8 @@ class Conversation:
     starred: bool = False
     app_id: AppId | None = None
     text_bytes: int = 0
+    transcript_deleted_at: datetime | None = None
+    deleted_hash: str | None = None
 
     @property
     def named_segments(self) -> tuple[Segment, ...]:
@@ -144,6 +147,11 @@ class Conversation:
         if not self.speakers:
             return self.transcript_segments
         return tuple(map(self._apply_speaker, self.transcript_segments))
+
+    @property
+    def has_deleted_transcript(self) -> bool:
+        """Tell whether the text was deleted, and its client has sent no other since."""
+        return bool(self.deleted_hash) and not self.transcript_segments and not self.parts
 
     def count_text_bytes(self) -> int:
         """Count the UTF-8 bytes of the transcript, whose segments are loaded."""
@@ -182,6 +190,8 @@ def content_hash(conversation: Conversation, *, known_hash: str | None = None) -
 
 def transcript_hash(conversation: Conversation) -> str:
     """Hash what a model reads: the transcript, without names and changes."""
+    if conversation.has_deleted_transcript and conversation.deleted_hash:
+        return conversation.deleted_hash
     hashed_values = [
         conversation.started_at.isoformat(),
         conversation.finished_at.isoformat(),

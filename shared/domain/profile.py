@@ -12,13 +12,16 @@ from shared.domain.value import value
 class Profile:
     """`time_zone` is an IANA name; every date the owner sees follows it. `language` is ISO 639-1.
 
-    `notifications` is what they want to hear of apps.
+    `notifications` is what they want to hear of apps. Transcripts that are older than `retention_days`
+    lose their text; 0 keeps them.
     """
 
     name: str = ""
     time_zone: str = "UTC"
     language: str = "en"
     notifications: Preferences = field(default_factory=Preferences)
+    retention_days: int = 0
+    retention_set_at: datetime | None = None
 
     @property
     def zone(self) -> ZoneInfo:

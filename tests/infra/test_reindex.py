@@ -10,8 +10,10 @@ from shared.adapters.embedded.sqlite_vectors import SqliteVectors
 from shared.data.codec import dump
 from shared.data.conversations import Conversations, conversation_path
 from shared.data.library_index import SEARCHED_INDEX_VERSIONS, LibraryIndex
-from shared.data.memories import Memories, memory_path
+from shared.data.memories import memory_path
+from shared.data.quotas import Quotas
 from shared.data.search import Search
+from shared.data.stores import Stores
 from shared.domain.conversation import Conversation, Segment
 from shared.domain.documents import Delete, Set, Update
 from shared.domain.ids import ConversationId, MemoryId, UserId
@@ -29,8 +31,8 @@ class IndexedLibrary:
     vectors: SqliteVectors
 
     async def reindex(self) -> int:
-        conversations, memories = Conversations(self.documents), Memories(self.documents)
-        return await reindex(ANN, conversations, memories, LibraryIndex(self.vectors))
+        stores, quotas = Stores(self.documents), Quotas(self.documents, {})
+        return await reindex(ANN, stores, LibraryIndex(self.vectors), quotas)
 
     async def search_ids(self, question: str) -> list[str]:
         hits = await Search(self.documents, self.vectors).search_conversations(

@@ -13,6 +13,7 @@ from shared.domain.ids import is_id
 from shared.domain.profile import Device
 from shared.edge.routes import Call, route
 from shared.edge.schemas import CapitalOkOut, OkOut
+from shared.library.retention_schedule import schedule_retention
 
 
 @route("GET", "/v1/users/profile", "Read the profile")
@@ -25,7 +26,11 @@ async def change_profile(deps: ChatDeps, call: Call[ProfileIn]) -> ProfileOut:
     changes: dict[str, Any] = call.body.model_dump(exclude_none=True)
     if "time_zone" in changes:
         _check_time_zone(changes["time_zone"])
+    if "retention_days" in changes:
+        changes["retention_set_at"] = deps.clock.now()
     profile = await deps.stores.profiles.change(call.uid, **changes)
+    if "retention_days" in changes:
+        await schedule_retention(deps.tasks, call.uid, profile, at=deps.clock.now())
     return ProfileOut.model_validate(asdict(profile))
 
 

@@ -8,6 +8,7 @@ from functions.chat.api import (
     profile_routes,
     run_routes,
     session_routes,
+    usage_routes,
 )
 
 ROUTES = (
@@ -18,4 +19,5 @@ ROUTES = (
     *message_routes.ROUTES,
     *session_routes.ROUTES,
     *profile_routes.ROUTES,
+    *usage_routes.ROUTES,
 )

@@ -217,12 +217,14 @@ class ProfileIn(Wire):
     name: Annotated[str | None, Field(max_length=200)] = None
     time_zone: str | None = None
     language: Annotated[str | None, Field(pattern=r"^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$")] = None
+    retention_days: Annotated[int | None, Field(ge=0, le=3_650)] = None
 
 
 class ProfileOut(Wire):
     name: str
     time_zone: str
     language: str
+    retention_days: int
 
 
 class FcmTokenIn(Wire):

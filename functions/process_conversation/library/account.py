@@ -2,10 +2,11 @@
 
 from starlette.responses import StreamingResponse
 
-from functions.process_conversation.deps import EraseDeps, LibraryDeps
+from functions.process_conversation.deps import EraseDeps, LibraryDeps, RetentionDeps
 from functions.process_conversation.library.erase_account import erase, request_erasure
 from functions.process_conversation.library.export import export
-from functions.process_conversation.library.schemas import EraseIn, ErasureOut
+from functions.process_conversation.library.retention import apply_retention
+from functions.process_conversation.library.schemas import EraseIn, ErasureOut, RetentionIn
 from shared.domain.account import Erasure
 from shared.edge.routes import Call, route
 
@@ -65,9 +66,15 @@ async def on_erasure(deps: EraseDeps, call: Call[EraseIn]) -> None:
     await erase(deps, call.body.erasure_id, is_sweep=call.body.is_sweep)
 
 
+@route("POST", "/", "Old transcripts are to be deleted", access="service", status=204)
+async def on_retention(deps: RetentionDeps, call: Call[RetentionIn]) -> None:
+    await apply_retention(deps, call.body.uid, set_at=call.body.set_at)
+
+
 ROUTES = (
     export_account,
     delete_account,
     get_erasure,
 )
 ERASE_ROUTES = (on_erasure,)
+RETENTION_ROUTES = (on_retention,)

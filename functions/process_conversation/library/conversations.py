@@ -26,6 +26,7 @@ from functions.process_conversation.library.validation import validate_conversat
 from functions.process_conversation.processing.trigger import CONVERSATION_CHANGED_TOPIC
 from shared.data.search import Filters
 from shared.domain.conversation import Conversation, Speaker, content_hash
+from shared.domain.errors import Conflict
 from shared.domain.ids import ConversationId, PersonId, UserId, is_id
 from shared.edge.routes import Call, route
 from shared.edge.schemas import OkOut
@@ -120,12 +121,14 @@ async def star_conversation(deps: LibraryDeps, call: Call[None, StarredQuery]) -
     "/v1/conversations/{conversation_id}/reprocess",
     "Have the models read a conversation again",
     status=202,
-    errors=(401, 404),
+    errors=(401, 404, 409),
 )
 async def reprocess_conversation(deps: LibraryDeps, call: Call) -> AcceptedOut:
     """Reopen the document first: the next attempt sends a message that was not sent."""
     conversation_id = _path_id(call)
     conversation = await deps.stores.conversations.get(call.uid, conversation_id)
+    if conversation.has_deleted_transcript:
+        raise Conflict("The transcript of this conversation was deleted.")
     await deps.stores.conversations.reopen(call.uid, conversation_id)
     event = {
         "uid": call.uid,

@@ -1,5 +1,7 @@
 """Ingestion: a conversation is counted towards the quotas of its owner before it is stored."""
 
+from dataclasses import replace
+
 from functions.process_conversation.deps import IntegrationDeps
 from shared.domain.conversation import Conversation
 from shared.domain.errors import CallerError
@@ -15,7 +17,9 @@ async def ingest(deps: IntegrationDeps, uid: UserId, conversation: Conversation)
     await deps.quotas.take(uid, "stored_bytes", size, now=now)
     try:
         await deps.quotas.take(uid, "ingested_bytes", size, now=now)
-        stored, is_new = await deps.stores.conversations.add_once(uid, conversation)
+        stored, is_new = await deps.stores.conversations.add_once(
+            uid, replace(conversation, text_bytes=size)
+        )
     except CallerError:
         await deps.quotas.give_back(uid, "stored_bytes", size, now=now)
         raise

@@ -1,5 +1,6 @@
 """Schemas of the library except conversations: memories, tasks, people and account; all times in UTC."""
 
+from datetime import datetime
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, StringConstraints, model_validator
@@ -199,6 +200,13 @@ class EraseIn(Wire):
 
     erasure_id: str
     is_sweep: bool
+
+
+class RetentionIn(Wire):
+    """A user whose old transcripts are to be deleted, and when they chose that."""
+
+    uid: UserId
+    set_at: datetime
 
 
 class PersonIn(Wire):

@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime
 from typing import Any, TypeVar
 
 from functions.process_conversation.processing.derived_writes import (
@@ -15,9 +16,10 @@ from shared.data.codec import MalformedDocument, dump, load
 from shared.data.conversation_cache import CachedConversation, ConversationCache
 from shared.data.conversations import conversation_path, tombstone_path
 from shared.data.memories import memory_path
+from shared.data.transcripts import part_path
 from shared.domain.claim import Claim, acquire, add_write_lease, finish, has_no_writer, release
 from shared.domain.conversation import Conversation, apply_edits, content_hash, transcript_hash
-from shared.domain.documents import Delete, Document, Set, Update, Write
+from shared.domain.documents import Delete, Document, Query, Set, Update, Write
 from shared.domain.errors import Unavailable
 from shared.domain.ids import ConversationId, UserId
 from shared.library.superseded import build_restore_writes
@@ -141,6 +143,7 @@ class Claims:
             "processed_hash": _require_claim(claimed).content_hash,
             "chunk_count": draft.chunk_count,
             "text_bytes": claimed.count_text_bytes(),
+            **({"transcript_deleted_at": None} if claimed.transcript_segments else {}),
         }
         stale_paths = [derived_path(uid, record) for record in draft.stale_values]
 
@@ -231,6 +234,30 @@ class Claims:
 
         await self._documents.transaction(work)
 
+    async def delete_transcript(self, uid: UserId, conversation_id: ConversationId) -> None:
+        """Delete a transcript, its parts and the models' answers about it; the structure stays.
+
+        Raises Unavailable while an attempt holds the claim: it has read the text.
+        """
+        path = conversation_path(uid, conversation_id)
+        answers = await self._documents.query(
+            Query(collection=f"{path}/answers", fields=("said_hash",))
+        )
+
+        async def work(tx: Transaction) -> None:
+            document, claim_document = await tx.get_many([path, claim_path(uid, conversation_id)])
+            claim = _parse_claim(claim_document)
+            if claim is not None and claim.lease_until > self._clock.now():
+                raise Unavailable("The conversation is being processed")
+            conversation = _parse_conversation_or_none(document)
+            if conversation is None:
+                return
+            parts = [part_path(path, number) for number in range(len(conversation.parts))]
+            tx.write(*map(Delete, [*parts, *(answer.path for answer in answers)]))
+            tx.write(Update(path, _build_deletion(conversation, self._clock.now())))
+
+        await self._documents.transaction(work)
+
     async def mark_malformed(self, uid: UserId, conversation_id: ConversationId) -> None:
         """Mark a malformed document as failed; its next valid version is processed as usual."""
         path = conversation_path(uid, conversation_id)
@@ -268,6 +295,18 @@ def claim_path(uid: UserId, conversation_id: ConversationId) -> str:
 
 def _answer_path(uid: UserId, conversation: Conversation, stage: str) -> str:
     return f"{conversation_path(uid, conversation.id)}/answers/{stage}"
+
+
+def _build_deletion(conversation: Conversation, now: datetime) -> Mapping[str, Any]:
+    """Return the changes that delete a transcript and keep its hash, so that nothing is processed."""
+    return {
+        "transcript_segments": [],
+        "parts": [],
+        "transcript_deleted_at": now,
+        "deleted_hash": transcript_hash(conversation),
+        "text_bytes": 0,
+        "chunk_count": 0,
+    }
 
 
 def _apply_claim(conversation: Conversation, claim: Claim) -> Conversation:

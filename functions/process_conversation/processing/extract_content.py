@@ -33,7 +33,7 @@ from functions.process_conversation.processing.structure import (
     merge_structures,
     merge_topics,
 )
-from shared.domain.conversation import CATEGORIES, Conversation
+from shared.domain.conversation import CATEGORIES, Conversation, apply_edits
 from shared.domain.ids import UserId
 from shared.domain.memory import Memory
 from shared.domain.words import build_wording
@@ -42,8 +42,19 @@ from shared.library.superseded import restore_superseded
 MAX_SHOWN_MEMORIES = 100
 
 
+def _keep_structure(conversation: Conversation) -> Draft:
+    """Return the draft of a conversation whose text was deleted: nothing but its owner's changes."""
+    return Draft(
+        discarded=conversation.discarded,
+        structured=apply_edits(conversation.structured, conversation.edits),
+        topics=conversation.topics,
+    )
+
+
 async def extract_content(deps: ProcessDeps, uid: UserId, conversation: Conversation) -> Draft:
     """Build the draft of what to store; so far only the model's answers are stored."""
+    if conversation.has_deleted_transcript:
+        return _keep_structure(conversation)
     zone = (await deps.stores.profiles.get(uid)).zone
     data = split_transcript(conversation, zone.key)
     if await _is_discarded(deps, uid, conversation, data[0]):
