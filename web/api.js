@@ -34,6 +34,7 @@ export function connect(token, onSignedOut) {
     confirm: (run, id, decision) => call("POST", at`/v2/messages/${run}/confirmations/${id}`, { body: decision }),
     toolGrants: () => call("GET", "/v1/tool-grants"),
     setToolGrant: (grant) => call("PUT", "/v1/tool-grants", { body: grant }),
+    undoChange: (message, change) => call("POST", at`/v1/messages/${message}/changes/${change}/undo`),
     chats: () => call("GET", `/v2/chat-sessions?${query({ limit: 500 })}`),
     beginChat: () => call("POST", "/v2/chat-sessions", { body: {} }),
     changeChat: (id, changes) => call("PATCH", at`/v2/chat-sessions/${id}`, { body: changes }),

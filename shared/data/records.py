@@ -73,15 +73,21 @@ class Records(Generic[R]):
 
     async def change(self, uid: UserId, record_id: str, /, **changes: Any) -> R:
         """Change fields and return the whole; concurrent changes are both kept. Raises NotFound."""
+        _, changed = await self.change_from(uid, record_id, **changes)
+        return changed
+
+    async def change_from(self, uid: UserId, record_id: str, /, **changes: Any) -> tuple[R, R]:
+        """Change fields and return the record before and after. Raises NotFound."""
         path = self._build_valid_path(uid, record_id)
 
-        async def work(tx: Transaction) -> R:
+        async def work(tx: Transaction) -> tuple[R, R]:
             document = await tx.get(path)
             if document is None:
                 raise NotFound(f"{self.noun} not found")
-            changed = self.prepare(replace(load(self.kind, document), **changes))  # type: ignore[type-var]
+            record = load(self.kind, document)
+            changed = self.prepare(replace(record, **changes))  # type: ignore[type-var]
             tx.write(Set(path, dump(changed)))
-            return changed
+            return record, changed
 
         return await self._documents.transaction(work)
 

@@ -20,6 +20,7 @@ from shared.domain.run import (
     CitationShown,
     ConfirmationRequested,
     ConfirmationResolved,
+    LibraryChanged,
     Outcome,
     ReasoningText,
     Run,
@@ -41,6 +42,7 @@ _EVENT_CLASSES: Mapping[str, type[RunEvent]] = {
     "ToolEnded": ToolEnded,
     "ConfirmationAsked": ConfirmationRequested,
     "ConfirmationSettled": ConfirmationResolved,
+    "LibraryChanged": LibraryChanged,
     "CitationShown": CitationShown,
     "Ended": RunEnded,
 }

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from shared.data.grants import Grants
     from shared.data.hourly_limits import HourlyLimits
     from shared.data.inbox import Digests, Inbox
+    from shared.data.library_changes import LibraryChanges
     from shared.data.mcp_keys import McpKeys
     from shared.data.memories import Memories
     from shared.data.messages import Messages
@@ -52,6 +53,7 @@ class Stores:
     action_items: "ActionItems"
     people: "People"
     messages: "Messages"
+    library_changes: "LibraryChanges"
     sessions: "Sessions"
     runs: "Runs"
     turn_slots: "TurnSlots"

@@ -11,6 +11,7 @@ from typing import Literal
 from shared.domain.chat import Card, Message
 from shared.domain.confirmation import Confirmation, Decision
 from shared.domain.ids import AppId, MessageId, RunId, SessionId
+from shared.domain.library_change import LibraryChange
 from shared.domain.provenance import Source
 from shared.domain.value import positional_value, value
 
@@ -89,6 +90,13 @@ class ConfirmationResolved:
     decision: Decision
 
 
+@positional_value
+class LibraryChanged:
+    """A tool changed the owner's library."""
+
+    change: LibraryChange
+
+
 @value
 class CitationShown:
     """The next piece cites a conversation for the first time, as `number`, from 1."""
@@ -114,6 +122,7 @@ RunEvent = (
     | ToolEnded
     | ConfirmationRequested
     | ConfirmationResolved
+    | LibraryChanged
     | CitationShown
     | RunEnded
 )

@@ -12,11 +12,13 @@ from pydantic_core import from_json, to_json
 
 from shared.domain.chat import Message
 from shared.domain.confirmation import Confirmation
+from shared.domain.library_change import LibraryChange
 from shared.domain.run import (
     AnswerText,
     CitationShown,
     ConfirmationRequested,
     ConfirmationResolved,
+    LibraryChanged,
     Outcome,
     ReasoningText,
     RunEnded,
@@ -101,6 +103,9 @@ class _ChunkBuilder:
                 yield _build_confirmation_chunk(
                     self._pending_confirmations.pop(confirmation_id), decision
                 )
+            case LibraryChanged(change):
+                yield from self._close_part()
+                yield _build_change_chunk(change)
             case _:
                 yield from self._add_progress(event)
 
@@ -206,6 +211,11 @@ def _build_confirmation_chunk(confirmation: Confirmation, state: str) -> Chunk:
         "state": state,
     }
     return {"type": "data-confirmation", "id": confirmation.id, "data": data}
+
+
+def _build_change_chunk(change: LibraryChange) -> Chunk:
+    data = {"id": change.id, "text": change.text, "state": "done"}
+    return {"type": "data-change", "id": change.id, "data": data}
 
 
 def _build_tool_chunk(state: str, call_id: str) -> Chunk:

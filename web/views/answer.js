@@ -3,6 +3,7 @@
 import { el, linkOut } from "../dom.js";
 import { marker, render } from "../markdown.js";
 import { day } from "../words.js";
+import { changes } from "./changes.js";
 import { Confirmations } from "./confirmation.js";
 import { diagnostics } from "./diagnostics.js";
 import { feedback } from "./feedback.js";
@@ -58,7 +59,7 @@ export class Answer {
     this.#text = message.text;
     this.#prose.replaceChildren(
       render(message.metadata?.marked_text ?? message.text, (n) => this.#marker(n, message)));
-    this.#foot.replaceChildren(...this.#note(message), ...this.#cards(cards), this.#actions(message),
+    this.#foot.replaceChildren(...this.#note(message), ...changes(this.#tools.api, message, this.#attempt), ...this.#cards(cards), this.#actions(message),
       ...(this.#tools.question ? [diagnostics(this.#tools.api, message.id)] : []));
   }
 

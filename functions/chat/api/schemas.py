@@ -5,8 +5,10 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field
 
+from shared.data.library_changes import METADATA_FIELD, load_changes
 from shared.domain.chat import Message, Session, build_main_session_id
 from shared.domain.ids import AppId, RunId, SessionId, UserId
+from shared.domain.library_change import LibraryChange
 from shared.domain.run import Outcome
 from shared.edge.schemas import PageQuery, Wire
 
@@ -133,8 +135,24 @@ class CardOut(Wire):
     structured: CardStructuredOut
 
 
+class LibraryChangeOut(Wire):
+    """A change that an answer made in the library; `text` says it in one line."""
+
+    id: str
+    text: str
+    state: Literal["done", "undone"]
+
+
+def to_library_change_out(change: LibraryChange) -> LibraryChangeOut:
+    state: Literal["done", "undone"] = "undone" if change.is_undone else "done"
+    return LibraryChangeOut(id=change.id, text=change.text, state=state)
+
+
 class MessageOut(Wire):
-    """A message; every field that a released app reads is always present."""
+    """A message; every field that a released app reads is always present.
+
+    `metadata.changes` lists what an answer changed in the library, as LibraryChangeOut.
+    """
 
     id: str
     text: str
@@ -163,6 +181,8 @@ def to_message_out(message: Message) -> MessageOut:
     metadata = dict(message.metadata)
     if message.marked_text is not None and message.cards:
         metadata["marked_text"] = message.marked_text
+    if changes := load_changes(message):
+        metadata[METADATA_FIELD] = [to_library_change_out(c).model_dump() for c in changes]
     return MessageOut(
         id=message.id,
         text=message.text,

@@ -3,14 +3,17 @@
 from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import datetime, timedelta
+from typing import Any
 
 from functions.chat.context.citations import strip_markers
 from functions.chat.runs.journal import join_text
+from shared.data.library_changes import METADATA_FIELD, dump_changes
 from shared.domain.chat import Message
 from shared.domain.ids import MessageId
 from shared.domain.run import (
     CitationShown,
     ConfirmationRequested,
+    LibraryChanged,
     Outcome,
     Run,
     RunEvent,
@@ -41,6 +44,7 @@ def build_message(run: Run, events: Sequence[RunEvent], outcome: Outcome, now: d
             "outcome": outcome,
             **_collect_sources(events),
             **_find_question(events),
+            **_collect_changes(events),
             **stop_metadata,
         },
     )
@@ -57,3 +61,9 @@ def _find_question(events: Sequence[RunEvent]) -> dict[str, str]:
     requests = (event.confirmation for event in events if isinstance(event, ConfirmationRequested))
     question = next((request for request in requests if request.channel == "reply"), None)
     return {QUESTION_KEY: question.id} if question is not None else {}
+
+
+def _collect_changes(events: Sequence[RunEvent]) -> dict[str, list[dict[str, Any]]]:
+    """List what the answer changed in the library, so that it can be undone."""
+    changes = [event.change for event in events if isinstance(event, LibraryChanged)]
+    return {METADATA_FIELD: dump_changes(changes)} if changes else {}

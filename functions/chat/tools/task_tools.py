@@ -8,12 +8,13 @@ from pydantic import Field, StringConstraints
 
 from functions.chat.deps import ChatDeps
 from functions.chat.tools.builtin_tool import build_builtin_tool
-from functions.chat.tools.toolkit import ResultRenderer, Tool, render_fixed
+from functions.chat.tools.toolkit import ChangeResult, ResultRenderer, Tool, render_fixed
 from shared.arguments import Arguments, Date
 from shared.data.action_items import MAX_SEARCHED
 from shared.domain.action_item import ActionItem
 from shared.domain.errors import NotFound, ToolRefused
 from shared.domain.ids import ActionItemId, UserId
+from shared.domain.library_change import LibraryChange, describe_change
 
 Description = Annotated[
     str,
@@ -97,7 +98,8 @@ async def _create_action_item(
         due_at=arguments.due_at,
         edited=True,
     )
-    return render_fixed(f"Created:\n{_format_item(await deps.stores.action_items.add(uid, item))}")
+    created_item = await deps.stores.action_items.add(uid, item)
+    return _render_change(deps, "Created", None, created_item)
 
 
 async def _update_action_item(
@@ -108,12 +110,21 @@ async def _update_action_item(
     if arguments.completed is not None:
         changes["completed_at"] = now if arguments.completed else None
     try:
-        updated_item = await deps.stores.action_items.change(
+        before, after = await deps.stores.action_items.change_from(
             uid, arguments.action_item_id, updated_at=now, edited=True, **changes
         )
     except NotFound as error:
         raise ToolRefused("There is no such task. Call get_action_items for the ids.") from error
-    return render_fixed(f"Changed:\n{_format_item(updated_item)}")
+    return _render_change(deps, "Changed", before, after)
+
+
+def _render_change(
+    deps: ChatDeps, verb: str, before: ActionItem | None, after: ActionItem
+) -> ResultRenderer:
+    change = LibraryChange(
+        id=deps.new_id(), text=describe_change(before, after), before=before, after=after
+    )
+    return ChangeResult(text=f"{verb}:\n{_format_item(after)}", change=change)
 
 
 def _is_requested(item: ActionItem, arguments: GetActionItems) -> bool:

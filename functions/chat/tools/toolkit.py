@@ -12,6 +12,7 @@ from shared import telemetry
 from shared.domain.consent import Standing
 from shared.domain.errors import KeepsakeError, ToolFailed, ToolRefused
 from shared.domain.ids import AppId
+from shared.domain.library_change import LibraryChange
 from shared.domain.model import ToolSpec
 from shared.domain.provenance import Source
 from shared.domain.sizes import truncate
@@ -35,6 +36,17 @@ class ToolSearchResult:
 
     text: str
     tools: Sequence["Tool"] = ()
+
+    def __call__(self, _: Citations) -> str:
+        return self.text
+
+
+@value
+class ChangeResult:
+    """A rendered result of a call that changed the owner's library."""
+
+    text: str
+    change: LibraryChange
 
     def __call__(self, _: Citations) -> str:
         return self.text
@@ -82,7 +94,7 @@ class ToolOutcome:
     """Result of a call; `failed` when the text is an error.
 
     `source` is whose words the text holds, None for our own. `connect_url` leads to the page where
-    the owner can connect a missing account.
+    the owner can connect a missing account. `change` is what the call changed in the library.
     """
 
     call_id: str
@@ -90,6 +102,7 @@ class ToolOutcome:
     failed: bool
     source: Source | None
     connect_url: str | None
+    change: LibraryChange | None = None
 
     @property
     def display_text(self) -> str:
@@ -147,6 +160,7 @@ class Toolkit:
             failed=result.failed,
             source=source,
             connect_url=result.connect_url,
+            change=result.render.change if isinstance(result.render, ChangeResult) else None,
         )
 
     def _find_source(self, call: ParsedCall, result: "_CallResult") -> Source | None:

@@ -34,6 +34,7 @@ from shared.domain.model import (
 )
 from shared.domain.run import (
     ConfirmationRequested,
+    LibraryChanged,
     ReasoningText,
     RunEvent,
     Stage,
@@ -199,6 +200,8 @@ class Agent:
         self.call_review.policy.record_results(tools, outcomes)
         for outcome in outcomes:
             yield _to_tool_ended(outcome)
+            if outcome.change:
+                yield LibraryChanged(outcome.change)
         conversation.append(
             AssistantTurn(
                 text="".join(cycle.text),

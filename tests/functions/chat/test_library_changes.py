@@ -1,0 +1,177 @@
+"""Library changes: what an answer changed is listed with it, and undone once (S1)."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import httpx
+import pytest
+
+from shared.data.action_items import action_item_path
+from shared.domain.action_item import ActionItem
+from shared.domain.ids import ActionItemId
+from tests.fakes import ScriptedModel, script_answer, script_calls
+from tests.fixtures.chat import ADA, EVE, ChatFixture
+from tests.functions.chat.test_message_routes import open_chat
+
+UI_PROTOCOL = {"protocol": "ui-message-stream"}
+MILK = ActionItemId("milk")
+
+
+def parse_chunks(stream: bytes, kind: str) -> list[Mapping[str, Any]]:
+    lines = [line[6:] for line in stream.split(b"\n") if line.startswith(b"data: {")]
+    return [chunk for chunk in map(json.loads, lines) if chunk["type"] == kind]
+
+
+async def add_milk(world: ChatFixture) -> ActionItem:
+    now = world.clock.now()
+    milk = ActionItem(id=MILK, description="Buy milk", created_at=now, updated_at=now)
+    return await world.deps().stores.action_items.add(ADA, milk)
+
+
+async def list_items(world: ChatFixture) -> list[ActionItem]:
+    return await world.deps().stores.action_items.list_newest(ADA, limit=9)
+
+
+async def change(http: httpx.AsyncClient, text: str = "Please do it") -> bytes:
+    answer = await http.post("/v2/messages", json={"text": text}, params=UI_PROTOCOL)
+    return answer.content
+
+
+async def load_changes(http: httpx.AsyncClient) -> list[dict[str, Any]]:
+    (answer, *_) = (await http.get("/v2/messages")).json()
+    changes: list[dict[str, Any]] = answer["metadata"].get("changes", [])
+    return [{**made, "url": f"/v1/messages/{answer['id']}/changes/{made['id']}/undo"} for made in changes]  # fmt: skip
+
+
+def script(name: str, **arguments: Any) -> ScriptedModel:
+    return ScriptedModel(script_calls((name, arguments)), script_answer("Done."))
+
+
+async def test_a_created_task_is_listed_with_the_answer_and_deleted_by_undo_s1(
+    world: ChatFixture,
+) -> None:
+    with script("create_action_item", description="Buy milk") as model:
+        async with open_chat(world.deps(model)) as http:
+            stream = await change(http)
+            (made,) = await load_changes(http)
+            undone = await http.post(made["url"])
+            (listed,) = await load_changes(http)
+
+    (chunk,) = parse_chunks(stream, "data-change")
+    (message,) = parse_chunks(stream, "data-message")
+    assert chunk["data"] == {"id": made["id"], "text": made["text"], "state": "done"}
+    assert message["data"]["metadata"]["changes"] == [chunk["data"]]
+    assert made["text"] == "Created the task “Buy milk”"
+    assert undone.json() == {"id": made["id"], "text": made["text"], "state": "undone"}
+    assert listed["state"] == "undone"
+    assert await list_items(world) == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        ({"completed": True}, "Completed the task “Buy milk”"),
+        ({"description": "Buy bread"}, "Changed the task “Buy milk”"),
+        ({"due_at": "2026-03-09T10:00:00+01:00"}, "Changed the task “Buy milk”"),
+    ],
+)
+async def test_a_changed_task_is_as_before_after_undo_s1(
+    world: ChatFixture, arguments: dict[str, Any], text: str
+) -> None:
+    before = await add_milk(world)
+    world.clock.advance(seconds=60)
+    with script("update_action_item", action_item_id=MILK, **arguments) as model:
+        async with open_chat(world.deps(model)) as http:
+            await change(http)
+            (changed,) = await list_items(world)
+            (made,) = await load_changes(http)
+            undone = await http.post(made["url"])
+
+    assert changed != before
+    assert made["text"] == text
+    assert undone.status_code == 200
+    assert await list_items(world) == [before]
+
+
+async def test_a_repeated_undo_undoes_nothing_more_s1(world: ChatFixture) -> None:
+    await add_milk(world)
+    with script("update_action_item", action_item_id=MILK, completed=True) as model:
+        async with open_chat(world.deps(model)) as http:
+            await change(http)
+            (made,) = await load_changes(http)
+            first = await http.post(made["url"])
+            await world.deps().stores.action_items.change(ADA, MILK, description="Buy soy milk")
+            second = await http.post(made["url"])
+
+    (item,) = await list_items(world)
+    assert first.json() == second.json()
+    assert item.description == "Buy soy milk"
+
+
+async def test_a_task_that_was_changed_since_is_not_overwritten_s1(world: ChatFixture) -> None:
+    await add_milk(world)
+    with script("update_action_item", action_item_id=MILK, completed=True) as model:
+        async with open_chat(world.deps(model)) as http:
+            await change(http)
+            await world.deps().stores.action_items.change(ADA, MILK, description="Buy soy milk")
+            (made,) = await load_changes(http)
+            refusal = await http.post(made["url"])
+            await world.deps().stores.action_items.remove(ADA, MILK)
+            refusal_after_deletion = await http.post(made["url"])
+            (listed,) = await load_changes(http)
+
+    detail = "This task was changed or deleted since, so it stays as it is."
+    assert (refusal.status_code, refusal.json()["detail"]) == (409, detail)
+    assert refusal_after_deletion.status_code == 409
+    assert listed["state"] == "done"
+    assert await world.documents.get(action_item_path(ADA, MILK)) is None
+
+
+async def test_two_changes_of_a_task_are_undone_in_reverse_s1(world: ChatFixture) -> None:
+    before = await add_milk(world)
+    calls = [
+        ("update_action_item", {"action_item_id": MILK, **changes})
+        for changes in ({"description": "Buy bread"}, {"completed": True})
+    ]
+    turns = (script_calls(calls[0]), script_calls(calls[1]), script_answer("Done."))
+    with ScriptedModel(*turns) as model:
+        async with open_chat(world.deps(model)) as http:
+            await change(http)
+            first, second = await load_changes(http)
+            too_early = await http.post(first["url"])
+            statuses = [(await http.post(made["url"])).status_code for made in (second, first)]
+
+    assert too_early.status_code == 409
+    assert statuses == [200, 200]
+    assert await list_items(world) == [before]
+
+
+async def test_an_unknown_change_is_not_found_s1(world: ChatFixture) -> None:
+    with script("create_action_item", description="Buy milk") as model:
+        deps = world.deps(model)
+        async with open_chat(deps) as http, open_chat(deps, EVE) as eve:
+            await change(http)
+            (made,) = await load_changes(http)
+            by_another = await eve.post(made["url"])
+            others = [
+                await http.post(url)
+                for url in (
+                    made["url"].replace(made["id"], "nope"),
+                    "/v1/messages/nope/changes/nope/undo",
+                    "/v1/messages/.../changes/nope/undo",
+                )
+            ]
+
+    assert {answer.status_code for answer in (by_another, *others)} == {404}
+    assert len(await list_items(world)) == 1
+
+
+async def test_a_call_that_changes_nothing_lists_no_change_s1(world: ChatFixture) -> None:
+    await add_milk(world)
+    with script("create_action_item", description="buy milk!") as model:
+        async with open_chat(world.deps(model)) as http:
+            stream = await change(http)
+            assert await load_changes(http) == []
+
+    assert parse_chunks(stream, "data-change") == []
