@@ -103,9 +103,6 @@ class _ChunkBuilder:
                 yield _build_confirmation_chunk(
                     self._pending_confirmations.pop(confirmation_id), decision
                 )
-            case LibraryChanged(change):
-                yield from self._close_part()
-                yield _build_change_chunk(change)
             case _:
                 yield from self._add_progress(event)
 
@@ -125,7 +122,7 @@ class _ChunkBuilder:
             self._open_part = None
 
     def _add_progress(
-        self, event: Stage | Status | ToolStarted | ToolEnded | CitationShown
+        self, event: Stage | Status | ToolStarted | ToolEnded | LibraryChanged | CitationShown
     ) -> Iterator[Chunk]:
         match event:
             case Stage("thinking"):
@@ -160,7 +157,9 @@ class _ChunkBuilder:
         yield _build_terminal_chunk(event.outcome)
 
 
-def _to_chunk(event: Stage | Status | ToolStarted | ToolEnded | CitationShown) -> Chunk:
+def _to_chunk(
+    event: Stage | Status | ToolStarted | ToolEnded | LibraryChanged | CitationShown,
+) -> Chunk:
     match event:
         case Stage(name):
             return {"type": "data-stage", "data": {"name": name}, "transient": True}
@@ -172,10 +171,10 @@ def _to_chunk(event: Stage | Status | ToolStarted | ToolEnded | CitationShown) -
                 "toolName": event.tool,
                 "input": _parse_input(event.arguments),
             }
-        case ToolEnded(failed=True):
-            return _build_tool_chunk("output-error", event.call_id) | {"errorText": event.output}
         case ToolEnded():
-            return _build_tool_chunk("output-available", event.call_id) | {"output": event.output}
+            return _build_tool_end_chunk(event)
+        case LibraryChanged(change):
+            return _build_change_chunk(change)
         case CitationShown(number=number, card=card):
             metadata = {"number": number, "created_at": card.created_at, "emoji": card.emoji}
             return {
@@ -185,6 +184,12 @@ def _to_chunk(event: Stage | Status | ToolStarted | ToolEnded | CitationShown) -
                 "title": card.title,
                 "providerMetadata": {"keepsake": metadata},
             }
+
+
+def _build_tool_end_chunk(event: ToolEnded) -> Chunk:
+    if event.failed:
+        return _build_tool_chunk("output-error", event.call_id) | {"errorText": event.output}
+    return _build_tool_chunk("output-available", event.call_id) | {"output": event.output}
 
 
 def _build_connect_chunk(event: ToolEnded, url: str) -> Chunk:

@@ -131,4 +131,5 @@ def test_a_revoked_session_is_refused_where_something_is_exported_erased_or_allo
         "POST /v1/connections/{service}/authorize",
         "POST /v1/mcp/keys",
         "POST /v2/messages/{id}/confirmations/{confirmation}",
+        "PUT /v1/tool-grants",
     }

@@ -51,6 +51,7 @@ async def list_tool_grants(deps: ChatDeps, call: Call) -> list[ToolGrantOut]:
     "/v1/tool-grants",
     "Allow a tool for always, let it ask, or switch it off",
     errors=(404, 409),
+    check="revocation",
 )
 async def set_tool_grant(deps: ChatDeps, call: Call[ToolGrantIn]) -> OkOut:
     body = call.body

@@ -6,10 +6,14 @@ from typing import Any
 
 import httpx
 import pytest
+from pydantic_core import from_json, to_json
 
 from shared.data.action_items import action_item_path
+from shared.data.runs import _decode_event, _encode_event
 from shared.domain.action_item import ActionItem
 from shared.domain.ids import ActionItemId
+from shared.domain.library_change import LibraryChange
+from shared.domain.run import LibraryChanged
 from tests.fakes import ScriptedModel, script_answer, script_calls
 from tests.fixtures.chat import ADA, EVE, ChatFixture
 from tests.functions.chat.test_message_routes import open_chat
@@ -165,6 +169,17 @@ async def test_an_unknown_change_is_not_found_s1(world: ChatFixture) -> None:
 
     assert {answer.status_code for answer in (by_another, *others)} == {404}
     assert len(await list_items(world)) == 1
+
+
+async def test_a_change_is_the_same_when_another_process_reads_the_journal_s1(
+    world: ChatFixture,
+) -> None:
+    milk = await add_milk(world)
+    event = LibraryChanged(LibraryChange(id="c1", text="Changed it", before=milk, after=milk))
+
+    stored_event = from_json(to_json(_encode_event(event)))
+
+    assert _decode_event(*stored_event) == event
 
 
 async def test_a_call_that_changes_nothing_lists_no_change_s1(world: ChatFixture) -> None:
