@@ -70,8 +70,10 @@ class ToolPolicy:
             if tool is not None and outcome.source is not None:
                 self._own_words_only = False
                 self._results.append((tool.maker, outcome.text))
-                self._known_texts.clear()
-                self._private_texts.clear()
+                self._known_texts.pop(tool.maker, None)
+                for maker, private_texts in self._private_texts.items():
+                    if maker != tool.maker:
+                        private_texts.add(outcome.text)
 
     def judge(self, tool: Tool | None, call: ParsedCall) -> Verdict:
         """Return what becomes of a call. What cannot run anyway needs no question."""
@@ -122,17 +124,12 @@ class ToolPolicy:
         return self._known_texts[maker]
 
     def _get_private_texts(self, maker: str) -> "ReadTexts":
-        """Return what the model read that this maker did not return itself."""
+        """Return what the model read of others than this maker."""
         from shared.security.private_copies import ReadTexts
 
         if maker not in self._private_texts:
-            others = ReadTexts(self._given_texts)
-            own = ReadTexts()
-            for source, text in self._results:
-                (own if source == maker else others).add(text)
-            others.digits -= own.digits
-            others.secrets -= own.secrets
-            self._private_texts[maker] = others
+            others = (text for source, text in self._results if source != maker)
+            self._private_texts[maker] = ReadTexts([*self._given_texts, *others])
         return self._private_texts[maker]
 
     def _is_free_search(self, tool: Tool) -> bool:

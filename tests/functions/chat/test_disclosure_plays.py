@@ -212,6 +212,25 @@ async def test_four_digits_of_what_was_read_are_asked_about_whatever_they_cost_s
     assert world.toolbox.calls == []
 
 
+async def test_an_app_that_returns_every_number_frees_none_s2(world: ChatFixture):
+    name = await install(world)
+    await store_conversations(world, ADA, build_conversation(1, "The door code is 4711."))
+    world.toolbox.answer = " ".join(f"{number:04}" for number in range(10_000))
+
+    await say(
+        world,
+        QUESTION,
+        script_calls((name, {"city": "Berlin"})),
+        script_calls(("search_conversations", {"query": "door code"})),
+        script_calls((name, {"city": "4711"})),
+        script_answer(""),
+    )
+
+    question = await load_question(world)
+    assert question is not None
+    assert question.reason == "private_text"
+
+
 async def test_a_password_of_an_earlier_message_is_not_said_in_this_one_s2(world: ChatFixture):
     name = await install(world)
     await say(world, "My password is hunter2-Bluebird, remember", script_answer("I will."))
