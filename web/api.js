@@ -42,6 +42,9 @@ export function connect(token, onSignedOut) {
     report: (id) => call("POST", at`/v2/messages/${id}/report`),
     rate: (id, value) =>
       call("POST", `/v1/users/analytics/chat_message?${query({ message_id: id, value })}`),
+    usage: () => call("GET", "/v1/users/me/usage"),
+    profile: () => call("GET", "/v1/users/profile"),
+    setRetention: (days) => call("PATCH", "/v1/users/profile", { body: { retention_days: days } }),
     setTimeZone: (zone) => call("PATCH", "/v1/users/profile", { body: { time_zone: zone } }),
     markRead: (id) => call("POST", at`/v1/inbox/${id}/read`),
     inbox: (cursor) => call("GET", `/v1/inbox?${query({ cursor })}`),

@@ -32,6 +32,9 @@ SERVER_FIELDS = {
     "person_ids": ["forged"],
     "starred": True,
     "app_id": "notes",
+    "text_bytes": 0,
+    "transcript_deleted_at": "2026-03-02T12:00:00Z",
+    "deleted_hash": "0",
 }
 
 

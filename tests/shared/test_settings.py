@@ -3,6 +3,7 @@
 import pytest
 
 from shared.domain.connection import OauthClient
+from shared.domain.quota import EMBEDDED_LIMITS
 from shared.settings import DEFAULT_MODELS, Settings, SettingsError
 
 
@@ -186,3 +187,23 @@ def test_two_keys_for_delegations_are_kept_in_their_order_s8() -> None:
     settings = Settings.from_env({"TOOL_CALL_KEYS": f"{'n' * 32},{'o' * 32}"})
 
     assert settings.tool_call_keys == ("n" * 32, "o" * 32)
+
+
+def test_embedded_quotas_admit_twenty_thousand_turns_and_two_gigabytes_s5() -> None:
+    quotas = Settings.from_env({}).quotas
+
+    assert quotas["turns"] >= 20_000
+    assert quotas["ingested_bytes"] >= 2 * 1024**3
+
+
+def test_a_quota_is_set_or_switched_off_by_its_variable_s5() -> None:
+    environment = {"QUOTA_TURNS": "3", "QUOTA_TOKENS": "0", "QUOTA_FOLLOWERS": ""}
+    quotas = Settings.from_env(environment).quotas
+
+    assert (quotas["turns"], "tokens" in quotas) == (3, False)
+    assert quotas["followers"] == EMBEDDED_LIMITS["followers"]
+
+
+def test_a_quota_that_is_no_number_fails_at_start_s5() -> None:
+    with pytest.raises(SettingsError, match="QUOTA_TURNS='many': want a number"):
+        Settings.from_env({"QUOTA_TURNS": "many"})

@@ -1,7 +1,8 @@
-// The account: MCP keys, export and erasure.
+// The account: MCP keys, usage, retention, export and erasure.
 
 import { attempting, el, find, onSubmit, say } from "../dom.js";
 import { keys } from "./keys.js";
+import { startUsage } from "./usage.js";
 
 const POLL_MS = 500;
 
@@ -10,6 +11,7 @@ export function startAccount({ api, uid, signOut }) {
   const form = find("form", view);
   const progress = find("#erasure-progress");
   const attempt = attempting(find(".problem", view));
+  const usage = startUsage({ api });
 
   async function exportAll() {
     const url = URL.createObjectURL(await api.exportAll());
@@ -41,5 +43,5 @@ export function startAccount({ api, uid, signOut }) {
 
   find("#export").addEventListener("click", () => attempt(exportAll));
   onSubmit(form, () => attempt(erase));
-  return { reload: () => (attempt(showNote), showKeys()) };
+  return { reload: () => (attempt(showNote), usage.reload(), showKeys()) };
 }

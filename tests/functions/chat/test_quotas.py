@@ -1,9 +1,10 @@
 """Quotas of a turn: slots that no process exceeds, and the turns and tokens of a day (S5, P25)."""
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import anyio
@@ -23,6 +24,7 @@ from shared.domain.run import LEASE_TTL
 from shared.ports import Documents
 from tests.fakes import ScriptedModel, script_answer
 from tests.fixtures.chat import ADA, EVE, ChatFixture, build_chat_fixture
+from tests.fixtures.storage import open_documents
 from tests.functions.chat.test_message_routes import ask, open_chat
 
 UI_PROTOCOL = {"protocol": "ui-message-stream"}
@@ -38,6 +40,16 @@ def forbid_blocking_calls() -> None:
 @pytest.fixture
 def any_world(database: SqliteDatabase, any_documents: Documents) -> ChatFixture:
     return build_chat_fixture(database, any_documents)
+
+
+@pytest.fixture
+def other_world(
+    any_world: ChatFixture, documents: Documents, tmp_path: Path
+) -> Iterator[ChatFixture]:
+    """Open the same store as another process does, with a connection of its own to the file."""
+    with open_documents(tmp_path) as own_documents:
+        is_sqlite = any_world.documents is documents
+        yield replace(any_world, documents=own_documents if is_sqlite else any_world.documents)
 
 
 def open_instance(
@@ -60,10 +72,13 @@ async def prepare_many(*instances: ChatDeps, count: int) -> tuple[list[PreparedT
 
 
 async def test_of_sixty_questions_at_once_exactly_ten_run_over_two_instances_s5(
-    any_world: ChatFixture,
+    any_world: ChatFixture, other_world: ChatFixture
 ) -> None:
     quotas: dict[QuotaName, int] = {"turns": 100}
-    instances = [open_instance(any_world, name, quotas=quotas) for name in "ab"]
+    instances = [
+        open_instance(any_world, "a", quotas=quotas),
+        open_instance(other_world, "b", quotas=quotas),
+    ]
 
     turns, refusals = await prepare_many(*instances, count=60)
 
@@ -74,10 +89,13 @@ async def test_of_sixty_questions_at_once_exactly_ten_run_over_two_instances_s5(
 
 
 async def test_of_sixty_questions_at_once_the_days_turns_run_over_two_instances_s5(
-    any_world: ChatFixture,
+    any_world: ChatFixture, other_world: ChatFixture
 ) -> None:
     quotas: dict[QuotaName, int] = {"turns": 7}
-    instances = [open_instance(any_world, name, quotas=quotas) for name in "ab"]
+    instances = [
+        open_instance(any_world, "a", quotas=quotas),
+        open_instance(other_world, "b", quotas=quotas),
+    ]
     started: list[PreparedTurn] = []
 
     while turns := (await prepare_many(*instances, count=20))[0]:
@@ -284,3 +302,90 @@ async def test_followers_of_a_day_are_bounded_s5(world: ChatFixture) -> None:
             statuses = [(await http.get(path)).status_code for _ in range(3)]
 
     assert statuses == [200, 200, 429]
+
+
+async def test_usage_is_shown_with_the_fields_of_released_apps_p25(world: ChatFixture) -> None:
+    with ScriptedModel(script_answer("Hi")) as model:
+        deps = world.deps(model, quotas={"turns": 5})
+        await ask(deps, HELLO)
+        async with open_chat(deps) as http:
+            today = (await http.get("/v1/users/me/usage")).json()
+            monthly = (await http.get("/v1/users/me/usage", params={"period": "monthly"})).json()
+            plan = (await http.get("/v1/users/me/subscription")).json()
+
+    quotas = {quota["name"]: quota for quota in today["quotas"]}
+    midnight = "2026-03-03T00:00:00Z"
+    assert quotas["turns"] == {"name": "turns", "used": 1, "limit": 5, "resets_at": midnight}
+    assert quotas["tokens"]["limit"] is None
+    assert quotas["stored_bytes"]["resets_at"] is None
+    figures = {
+        "transcription_seconds": 0,
+        "words_transcribed": 0,
+        "insights_gained": 0,
+        "memories_created": 0,
+    }
+    assert (today["today"], today["history"], monthly["monthly"]) == (figures, [], figures)
+    assert plan["subscription"] == {"plan": "unlimited", "status": "active", "limits": {}}
+
+
+async def test_choosing_a_retention_schedules_the_deletion_p34(world: ChatFixture) -> None:
+    async with open_chat(world.deps()) as http:
+        await http.patch("/v1/users/profile", json={"name": "Ada"})
+        profile = (await http.patch("/v1/users/profile", json={"retention_days": 30})).json()
+        negative = await http.patch("/v1/users/profile", json={"retention_days": -1})
+
+    [task] = world.tasks.created
+    assert (profile["retention_days"], negative.status_code) == (30, 422)
+    assert (task.target, task.body["uid"], task.at) == (
+        "apply_retention",
+        ADA,
+        world.clock.now(),
+    )
+
+
+async def test_a_turn_that_waits_for_its_owner_frees_its_slot_and_takes_one_again_s5(
+    world: ChatFixture,
+) -> None:
+    deps = open_instance(world, "a")
+    turn = await prepare_turn(deps, ADA, "Hello", None)
+    await turn.slot.release()
+    others, _ = await prepare_many(open_instance(world, "b"), count=20)
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(turn.slot.retake)
+        await world.advance_when_idle(seconds=1)
+        waits = turn.slot.build_release_writes() == []
+        await others[0].slot.release()
+        while not turn.slot.build_release_writes():
+            await world.advance_when_idle(seconds=1)
+
+    assert (len(others), waits) == (10, True)
+
+
+async def test_a_turn_costs_one_read_and_four_writes_for_its_quotas_s5(world: ChatFixture) -> None:
+    class Recorded:
+        def __init__(self) -> None:
+            self.reads: list[str] = []
+            self.writes: list[str] = []
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(world.documents, name)
+
+        async def get(self, path: str) -> Any:
+            self.reads.append(path)
+            return await world.documents.get(path)
+
+        async def write(self, *writes: Any) -> None:
+            self.writes += [write.path for write in writes]
+            await world.documents.write(*writes)
+
+    def select(paths: list[str]) -> list[str]:
+        return [path for path in paths if "/limits/turn-" in path or "/usage/" in path]
+
+    documents = Recorded()
+    usage = Usage(input_tokens=1, cached_tokens=0, output_tokens=1)
+    finish = ModelCallFinished(reason="stop", model="scripted", usage=usage)
+    with ScriptedModel([TextDelta("Hi"), finish]) as model:
+        await ask(replace(world, documents=documents).deps(model), HELLO)
+
+    assert (len(select(documents.reads)), len(select(documents.writes))) == (1, 4)

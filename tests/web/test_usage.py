@@ -1,0 +1,29 @@
+"""Usage in the console: a bar for each quota, and how long transcripts are kept (P25, P34)."""
+
+import pytest
+from playwright.sync_api import BrowserContext, expect
+
+from tests.web.console import Console
+
+pytestmark = pytest.mark.browser
+
+
+def test_the_account_shows_what_is_used_and_how_long_transcripts_are_kept_p25_p34(
+    console: Console, context: BrowserContext
+) -> None:
+    console.sign_in("thrifty")
+    console.ask("Hello")
+    page = console.page
+
+    page.locator("#account-button").click()
+    turns = page.locator("#usage li", has_text="Questions today")
+    expect(turns).to_contain_text("1 of 20,000")
+    expect(turns.get_by_role("meter", name="Questions today")).to_have_attribute("value", "1")
+    expect(page.locator("#usage meter")).to_have_count(6)
+    page.get_by_label("Delete transcripts").select_option("after 30 days")
+    expect(page.locator("#usage [role=status]")).to_have_text("Saved.")
+
+    owner = console.sign_in_beside(context, "thrifty")
+    profile = context.request.get(f"{console.origin}/v1/users/profile", headers=owner).json()
+    assert profile["retention_days"] == 30
+    assert console.page_errors == []
