@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from shared.domain.account import Erasure, TokenCheck, VerifiedToken
 from shared.domain.documents import Delete, Document, Query, Write
-from shared.domain.errors import NotAuthenticated, PreconditionFailed
+from shared.domain.errors import AccountErased, NotAuthenticated
 from shared.domain.ids import UserId
 from shared.domain.vectors import Filter, Hit, Row, SparseVector
 from shared.ports import Clock, Documents, Events, Identity, Tasks, Transaction, Vectors
@@ -60,12 +60,12 @@ class ErasureFence:
         return erasure is not None and erasure.refuses(began_at)
 
     async def check(self, uid: str) -> None:
-        """Raises PreconditionFailed."""
+        """Raises AccountErased."""
         if await self.is_shut(uid):
-            raise PreconditionFailed("The account was erased")
+            raise AccountErased("This account was erased")
 
     async def check_writes(self, writes: Sequence[Write]) -> None:
-        """Let deletions pass. Raises PreconditionFailed."""
+        """Let deletions pass. Raises AccountErased."""
         for uid in {uid for write in writes if (uid := _find_owner(write))}:
             await self.check(uid)
 

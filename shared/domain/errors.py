@@ -22,7 +22,8 @@ KeepsakeError
 ├── CannotUnwrap             the wrapped secret is damaged, or was wrapped for something else
 ├── ModelFailed              the model refused, or its answer cannot be used: do not retry
 └── PreconditionFailed       a document was not as the write required
-    └── AlreadyExists        create() found one there
+    ├── AlreadyExists        create() found one there
+    └── AccountErased        its owner was erased after this work began
 """
 
 from datetime import datetime
@@ -153,3 +154,7 @@ class PreconditionFailed(KeepsakeError):
 
 class AlreadyExists(PreconditionFailed):
     """A document exists at this path."""
+
+
+class AccountErased(PreconditionFailed):
+    """The owner of a document was erased after this work began; nothing was written."""

@@ -10,6 +10,7 @@ from typing import Any
 from starlette.responses import JSONResponse, Response
 
 from shared.domain.errors import (
+    AccountErased,
     Conflict,
     Gone,
     Invalid,
@@ -36,6 +37,7 @@ STATUS_BY_ERROR: Mapping[type[KeepsakeError], int] = {
     NotFound: 404,
     Conflict: 409,
     Gone: 410,
+    AccountErased: 410,
     TooLarge: 413,
     TooMany: 429,
     SetupIncomplete: 400,

@@ -26,9 +26,10 @@ from shared.data.erasures import ErasureCache, Erasures
 from shared.data.stores import Stores
 from shared.domain.account import TokenCheck, VerifiedToken, round_up_to_second
 from shared.domain.documents import Create, Delete, Set, Update
-from shared.domain.errors import NotAuthenticated, PreconditionFailed, Unavailable
+from shared.domain.errors import AccountErased, NotAuthenticated, PreconditionFailed, Unavailable
 from shared.domain.ids import UserId
 from shared.domain.vectors import Row, SparseVector
+from shared.edge.problems import to_problem
 from shared.ports import Documents
 from shared.security.pseudonyms import Pseudonyms
 from tests.fakes import CountingIds, FixedClock, RecordingEvents, RecordingTasks, ScriptedModel
@@ -328,3 +329,10 @@ def test_the_end_is_a_whole_second_after_every_token_of_before():
 
     assert round_up_to_second(instant) == instant + timedelta(seconds=1)
     assert round_up_to_second(instant + timedelta(seconds=0.999)) == instant + timedelta(seconds=1)
+
+
+def test_a_request_that_an_erasure_overtakes_is_answered_gone_s6():
+    problem = to_problem(AccountErased("This account was erased"))
+
+    assert problem.status_code == 410
+    assert b"This account was erased" in problem.body
