@@ -163,7 +163,7 @@ async def list_calls(deps: ToolProxyDeps, call: Call[None, CallsQuery]) -> list[
     "POST",
     "/v1/apps/enable",
     "Install an app, or allow it what it asks for since",
-    errors=(400, 404, 409),
+    errors=(400, 404, 409, 429),
     check="revocation",
 )
 async def enable(deps: ToolProxyDeps, call: Call[None, EnableQuery]) -> OkOut:

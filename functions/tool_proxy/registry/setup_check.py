@@ -3,6 +3,7 @@
 import json
 
 from functions.tool_proxy.deps import ToolProxyDeps
+from functions.tool_proxy.outbound_quota import count_request
 from shared.domain.app import App
 from shared.domain.errors import NotAllowed, SetupIncomplete, TooLarge, Unavailable
 from shared.domain.ids import UserId
@@ -15,13 +16,15 @@ MAX_BYTES = 16_384
 
 
 async def require_setup(deps: ToolProxyDeps, uid: UserId, app: App) -> None:
-    """Ask the app's `setup_completed_url`, if it has one, in a signed call. Raises SetupIncomplete.
+    """Ask the app's `setup_completed_url`, if it has one, in a signed call.
 
-    Such an app knows its user by the account's id: see `App.connects_accounts`.
+    Raises QuotaExceeded and SetupIncomplete. Such an app knows its user by the account's id: see
+    `App.connects_accounts`.
     """
     url = app.external_integration.setup_completed_url
     if not url:
         return
+    await count_request(deps, uid)
     try:
         response = await deps.egress.send(await _build_request(deps, uid, app, url))
     except (NotAllowed, TooLarge, Unavailable) as failure:

@@ -65,3 +65,13 @@ async def test_an_installed_app_is_not_asked_again_t1(world: NotesFixture):
 
     assert (await enable(world, app_id)).status_code == 200
     assert len(world.notes.setup_checks) == 1
+
+
+async def test_each_setup_check_counts_for_its_user_s5(world: NotesFixture):
+    app_id = await register(world)
+    world.notes.setup_response = (500, "")
+    world.deps.quotas.limits = {"outbound_calls": 1}
+
+    statuses = [(await enable(world, app_id)).status_code for _ in range(2)]
+
+    assert (statuses, len(world.notes.setup_checks)) == ([400, 429], 1)
