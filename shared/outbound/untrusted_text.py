@@ -35,7 +35,7 @@ _SERVER_PATH = re.compile(
     r"(?:/[\w.@+-]{1,100}){1,20}|[A-Za-z]:\\[^\s\"'<>]{1,300})(?::\d{1,9}){0,2}"
 )
 _MARKUP_OR_TRACE = re.compile(r"<|Traceback \(most recent call last\)|at \S{1,300}\(")
-_ERROR_PREFIX = re.compile(r"(?:error\s{0,9}:\s{0,9}){1,9}", re.IGNORECASE)
+_ERROR_PREFIX = re.compile(r"\A(?:error\s{0,9}:\s{0,9}){1,9}", re.IGNORECASE)
 
 
 def sanitize_result(text: str) -> str:
@@ -50,7 +50,7 @@ def sanitize_error(text: str) -> str:
     It does not begin with "Error:", so that whoever relays it may put that in front.
     """
     error = _SERVER_PATH.sub(_REMOVED, sanitize_result(text)).strip()
-    return _ERROR_PREFIX.sub("", error, count=1) if _ERROR_PREFIX.match(error) else error
+    return _ERROR_PREFIX.sub("", error)
 
 
 def sanitize_reason(text: str) -> str:
