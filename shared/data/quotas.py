@@ -10,7 +10,7 @@ import anyio
 from shared.domain.documents import Create, Document, Increment, Set, Update
 from shared.domain.errors import PreconditionFailed, Unavailable
 from shared.domain.ids import UserId
-from shared.domain.quota import DAILY_QUOTAS, QuotaName, build_refusal
+from shared.domain.quota import DAILY_QUOTAS, MAX_QUOTA_ANSWERS, QuotaName, build_refusal
 from shared.ports import Documents
 
 MAX_ATTEMPTS = 50
@@ -129,7 +129,7 @@ class Quotas:
 
     def _require_free(self, quota: QuotaName, used: int, amount: int, now: datetime) -> int | None:
         """Return what is free, None without a limit. Raises QuotaExceeded for less than `amount`."""
-        limit = self.limits.get(quota)
+        limit = MAX_QUOTA_ANSWERS if quota == "quota_answers" else self.limits.get(quota)
         if limit is None:
             return None
         if used + amount > limit:

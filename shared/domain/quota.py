@@ -8,7 +8,8 @@ from shared.domain.errors import QuotaExceeded
 
 DailyQuota = Literal["turns", "tokens", "ingested_bytes", "outbound_calls", "followers"]
 """`tokens` are those of the models that answer; `followers` are connections that follow an answer."""
-QuotaName = DailyQuota | Literal["stored_bytes"]
+QuotaName = DailyQuota | Literal["stored_bytes", "quota_answers"]
+"""`quota_answers` are refusals that are stored in a chat: they cost writes as well."""
 DAILY_QUOTAS: tuple[DailyQuota, ...] = get_args(DailyQuota)
 
 EMBEDDED_LIMITS: Mapping[QuotaName, int] = {
@@ -28,8 +29,11 @@ CLOUD_LIMITS: Mapping[QuotaName, int] = {
     "stored_bytes": 5_368_709_120,
 }
 
+MAX_QUOTA_ANSWERS = 100
+"""Stored a day and user, whatever the settings; further ones are only shown."""
 STORAGE_RETRY_AFTER_S = 3_600
-_NOUNS: Mapping[DailyQuota, str] = {
+_NOUNS: Mapping[QuotaName, str] = {
+    "quota_answers": "answers about quotas",
     "turns": "questions",
     "tokens": "tokens of the language model",
     "ingested_bytes": "bytes of new recordings",

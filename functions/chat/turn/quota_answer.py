@@ -26,8 +26,10 @@ async def store_quota_answer(
 ) -> Message:
     """Store a question and its answer, without a model, and return the answer.
 
-    Raises NotFound for a chat that was deleted meanwhile, and Unavailable.
+    Raises NotFound for a chat that was deleted meanwhile, QuotaExceeded where too many such answers
+    are stored, and Unavailable.
     """
+    await deps.quotas.take(uid, "quota_answers", now=deps.clock.now())
     session, profile = await asyncio.gather(
         resolve_session(deps, uid, app_id, session_id), deps.stores.profiles.get(uid)
     )

@@ -17,14 +17,16 @@ from functions.chat.turn.answer_turn import answer_turn, build_run
 from functions.chat.turn.prepare_turn import PreparedTurn, prepare_turn
 from shared.adapters.embedded.sqlite_database import SqliteDatabase
 from shared.data.turn_slots import MAX_CONCURRENT_TURNS
+from shared.domain.documents import Query
 from shared.domain.errors import QuotaExceeded
 from shared.domain.model import ModelCallFinished, TextDelta, Usage
-from shared.domain.quota import QuotaName
+from shared.domain.quota import MAX_QUOTA_ANSWERS, QuotaName
 from shared.domain.run import LEASE_TTL
 from shared.ports import Documents
 from tests.fakes import ScriptedModel, script_answer
 from tests.fixtures.chat import ADA, EVE, ChatFixture, build_chat_fixture
 from tests.fixtures.storage import open_documents
+from tests.functions.chat.test_confirmation import run_until_confirmation
 from tests.functions.chat.test_message_routes import ask, open_chat
 
 UI_PROTOCOL = {"protocol": "ui-message-stream"}
@@ -389,3 +391,28 @@ async def test_a_turn_costs_one_read_and_four_writes_for_its_quotas_s5(world: Ch
         await ask(replace(world, documents=documents).deps(model), HELLO)
 
     assert (len(select(documents.reads)), len(select(documents.writes))) == (1, 4)
+
+
+async def test_a_flood_of_refused_questions_is_answered_and_not_stored_without_end_s5(
+    world: ChatFixture,
+) -> None:
+    deps = open_instance(world, "c")
+    async with fill_slots(world), open_chat(deps) as http:
+        answers = [await http.post("/v2/messages", json=HELLO) for _ in range(120)]
+        listed = (await http.get("/v2/messages")).json()
+
+    stored = await world.documents.query(Query(collection=f"users/{ADA}/messages"))
+    assert {answer.status_code for answer in answers} == {200}
+    assert answers[-1].content.startswith(b"data: I am already working on 10")
+    assert (len(listed), len(stored)) == (100, 2 * MAX_QUOTA_ANSWERS)
+
+
+async def test_a_waiting_confirmation_holds_no_slot_s5(world: ChatFixture) -> None:
+    async with run_until_confirmation(world, script_answer("Sent.")) as (run, _):
+        await world.advance_when_idle()
+        waiting = await run.deps.stores.turn_slots.list_all(ADA)
+        await run.decide(approved=True)
+        await run.run_to_end()
+
+    assert waiting == [None] * MAX_CONCURRENT_TURNS
+    assert await world.deps().stores.turn_slots.list_all(ADA) == [None] * MAX_CONCURRENT_TURNS
