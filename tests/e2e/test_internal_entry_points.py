@@ -17,7 +17,7 @@ from starlette.routing import Mount
 
 from functions.chat.api.internal_routes import AFTER_TURN_ROUTES, CLOSE_RUN_ROUTES
 from functions.notifications.routes import DELIVER_ROUTES, DIGEST_ROUTES
-from functions.process_conversation.library.account import ERASE_ROUTES
+from functions.process_conversation.library.account import ERASE_ROUTES, RETENTION_ROUTES
 from functions.process_conversation.processing.processing_routes import (
     DEAD_LETTER_ROUTES,
     PROCESS_ROUTES,
@@ -37,6 +37,7 @@ from tests.servers.google import KID, PROJECT, FakeGoogle, build_key, run_google
 
 INTERNAL_ROUTES: Mapping[str, Sequence[Route[Any]]] = {
     "after_turn": AFTER_TURN_ROUTES,
+    "apply_retention": RETENTION_ROUTES,
     "close_run": CLOSE_RUN_ROUTES,
     "deliver_digest": DIGEST_ROUTES,
     "deliver_notification": DELIVER_ROUTES,

@@ -1,4 +1,4 @@
-"""Routes of usage: what a user used of their quotas, and the plan that released apps ask for."""
+"""Routes of usage: what a user used of their quotas, and the plan that the mobile app asks for."""
 
 from functions.chat.api.usage_schemas import (
     PeriodUsageOut,

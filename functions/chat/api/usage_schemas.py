@@ -1,4 +1,4 @@
-"""Request and response bodies of usage, with the fields that released apps read."""
+"""Request and response bodies of usage, with the fields that the mobile app reads."""
 
 from datetime import datetime
 from typing import Literal
