@@ -20,9 +20,16 @@ export function speakerName(segment) {
   return number === undefined ? segment.speaker || "Someone" : `Speaker ${Number(number) + 1}`;
 }
 
-/** A tool's name for people, without the suffix that makes names of apps' tools unique. */
-export const toolName = (name) => name.replace(/_[0-9a-f]{6}$/, "").replaceAll("_", " ");
+const HIDDEN = /(?<!\p{ExtPict})\ufe0f|(?![\n\t\ufe0f])[\p{Cc}\p{Cf}\p{DI}\p{Zl}\p{Zp}\u2800]/gu;
 
 /** A text with invisible characters written out. */
-export const plainly = (text) =>
-  text.replace(/[\p{Cc}\p{Cf}]/gu, (sign) => (sign === "\n" || sign === "\t" ? sign : `\\u{${sign.codePointAt(0).toString(16)}}`));
+export const plainly = (text) => text.replace(HIDDEN, (sign) => `\\u{${sign.codePointAt(0).toString(16)}}`);
+
+/** A tool's own name for people. */
+export const toolName = (name) => plainly(name.replaceAll("_", " "));
+
+/** The name that the model has for a tool, without the suffix that makes names of apps' tools unique. */
+export const modelToolName = (name) => toolName(name.replace(/_[0-9a-f]{16}$/, ""));
+
+/** The receiver of a call and its maker, readably: names may be alike, but an id belongs to one app. */
+export const describeSource = ({ kind, id }, maker) => (kind === "app" ? plainly(`App ${id}, by ${maker}`) : "A connected service");

@@ -130,8 +130,8 @@ def list_offered_tools(model: ScriptedOpenai) -> list[str]:
     return [tool["function"]["name"] for tool in model.requests[-1].body["tools"]]
 
 
-def ask_for_water(world: GardenFixture) -> RenderedAnswer:
-    """Ask for water; a scripted model calls the tool and repeats its result."""
+def request_water(world: GardenFixture) -> RenderedAnswer:
+    """Request water; a scripted model calls the tool, and repeats its result in the next turn."""
     if world.model is None:
         return ask(world.alice, "Please water the plants in the garden.")
     ask(world.alice, "Which tools are there?")
@@ -139,22 +139,28 @@ def ask_for_water(world: GardenFixture) -> RenderedAnswer:
     arguments = '{"plants": "roses", "litres": null}'
     world.model.play(
         Script(tool_calls=(ScriptedCall(name=name, arguments=arguments),)),
+        Script(text="I need your consent."),
         Script(text="Done: The roses are watered."),
     )
     return ask(world.alice, "Please water the roses.")
 
 
-def test_a_question_makes_one_signed_call_and_its_result_is_in_the_answer_t5(
+def test_a_yes_makes_one_signed_call_and_its_result_is_in_the_answer_t5(
     world: GardenFixture,
 ) -> None:
     app_id = world.install()
 
-    answer = ask_for_water(world)
+    question = request_water(world)
+    calls_before_consent = list(world.garden.calls)
+    answer = ask(world.alice, "yes")
 
+    assert f"May Garden (developer alice, id `{app_id}`) do `water_plants`" in question.text
+    assert question.text.endswith("Reply yes, always or no.")
+    assert calls_before_consent == []
     plants = "roses" if world.model else "the plants"
-    assert world.garden.calls == [
-        {"plants": plants, "uid": "alice", "app_id": app_id, "tool_name": "water_plants"}
-    ]
+    (call,) = world.garden.calls
+    assert call.pop("uid").startswith("u_")
+    assert call == {"plants": plants, "app_id": app_id, "tool_name": "water_plants"}
     assert "The roses are watered." in answer.text
     assert answer.statuses == [f"Watering|app_id:{app_id}"]
     if world.model is not None:
@@ -189,7 +195,8 @@ def test_only_origins_that_the_environment_names_are_called_t2(world: GardenFixt
 def test_a_stop_reaches_the_app_that_is_being_called(world: GardenFixture) -> None:
     app_id = world.install()
     world.garden.is_slow = True
-    world.alice.delete("/v2/messages")  # what apps said before would put the call in doubt
+    grant = {"kind": "app", "id": app_id, "tool": "water_plants", "state": "always"}
+    assert world.alice.put("/v1/tool-grants", json=grant).is_success
     if world.model is not None:
         ask(world.alice, "Which tools are there?")
         name = next(

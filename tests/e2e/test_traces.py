@@ -12,9 +12,8 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 
 from shared.telemetry import hash_id
-from tests.e2e.product import build_conversation_body, run_product, wait_for_processing
-from tests.e2e.test_apps import GardenFixture as Apps
-from tests.e2e.test_apps import GardenServer
+from tests.e2e.product import ask, build_conversation_body, run_product, wait_for_processing
+from tests.e2e.test_apps import GardenFixture, GardenServer
 from tests.e2e.waiting import wait_until
 from tests.servers import run_server
 
@@ -74,11 +73,12 @@ def world(tmp_path: Path) -> Iterator[TraceFixture]:
 def test_a_question_is_one_trace_that_ends_at_the_tool_proxy_c75(
     world: TraceFixture,
 ) -> None:
-    Apps(world.alice, world.garden, None).install()
+    GardenFixture(world.alice, world.garden, None).install()
+    ask(world.alice, "Please water the plants in the garden.")
 
     answer = world.alice.post(
         "/v2/messages",
-        json={"text": "Please water the plants in the garden"},
+        json={"text": "yes"},
         headers=build_trace_headers(CHAT_TRACE_ID),
     )
 

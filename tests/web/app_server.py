@@ -18,18 +18,18 @@ LOOK_TOOL = {
     "name": "look_up",
     "description": "Look something up",
     "endpoint": "/look",
-    "method": "GET",
+    "method": "POST",
     "read_only": True,
     "auth_required": False,
     "parameters": {"properties": {"q": {"type": "string"}}, "required": ["q"]},
 }
-ORDER_TOOL = {
+ADD_TOOL = {
     **LOOK_TOOL,
-    "name": "order",
-    "description": "Order it",
-    "method": "POST",
+    "name": "add_to_basket",
+    "description": "Add it to the basket",
     "read_only": False,
 }
+ORDER_TOOL = {**ADD_TOOL, "name": "order", "description": "Order it"}
 
 
 @dataclass

@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import BrowserContext, expect
 
-from tests.web.app_server import LOOK_TOOL, ORDER_TOOL, AppServer, register_app
+from tests.web.app_server import ADD_TOOL, LOOK_TOOL, ORDER_TOOL, AppServer, register_app
 from tests.web.console import Console
 
 pytestmark = pytest.mark.browser
@@ -14,7 +14,7 @@ HOSTILE_TEXT = "<img src=x onerror='window.owned=1'>"
 def test_an_app_is_inspected_installed_and_uninstalled_by_keyboard_t4(
     console: Console, context: BrowserContext, app_server: AppServer
 ) -> None:
-    manifest = app_server.declare("grocer", LOOK_TOOL, ORDER_TOOL)
+    manifest = app_server.declare("grocer", LOOK_TOOL, ADD_TOOL, ORDER_TOOL)
     steps = {"auth_steps": [{"name": "Sign in at the grocer", "url": "https://grocer.example"}]}
     reads = {"actions": [{"action": "read_memories"}]}
     register_app(console, context, "maker", manifest, name="Grocer", integration={**steps, **reads})
@@ -26,7 +26,8 @@ def test_an_app_is_inspected_installed_and_uninstalled_by_keyboard_t4(
     grocer.get_by_text("What it may do").press("Enter")
     may = grocer.locator(".permissions > li")
     expect(may.filter(has_text="look up")).to_contain_text("only reads")
-    expect(may.filter(has_text="Order it")).to_contain_text("makes changes")
+    expect(may.filter(has_text="Add it to the basket")).to_contain_text("asks first")
+    expect(may.filter(has_text="Order it")).to_contain_text("asks each time")
     expect(may.filter(has_text="reads your memories")).to_be_visible()
     page.get_by_role("button", name="Install Grocer").press("Enter")
 
@@ -135,7 +136,7 @@ def test_an_mcp_server_becomes_an_app_whose_tools_can_be_refreshed_t19(
     )
     console.find_app("Notes").get_by_role("button", name="Develop").click()
     server = console.find_section("MCP server")
-    expect(server).to_contain_text("makes changes")
+    expect(server).to_contain_text("only reads")
     server.get_by_role("button", name="Check again").press("Enter")
     expect(server.get_by_role("button")).to_be_focused()
     assert console.page_errors == []

@@ -1,4 +1,4 @@
-// The directory of apps: installed, own and other ones with their permissions, and connected accounts.
+// The directory of apps: installed, own and other ones with their permissions, connected accounts, and what the chat may call.
 
 import { attempting, el, find, linkOut, moveTo } from "../dom.js";
 import { startConnections } from "./connections.js";
@@ -15,8 +15,8 @@ export function startApps({ api, develop }) {
   const view = find("#apps");
   const more = find(".more", view);
   const attempt = attempting(find(".problem", view));
-  const connections = startConnections({ api });
   const grants = startGrants({ api });
+  const connections = startConnections({ api, onChange: grants.reload });
 
   let apps = new Map();
   let cursor;
@@ -75,6 +75,7 @@ export function startApps({ api, develop }) {
     await list();
     find("[role=status]", view).textContent = enabled ? `${name} is uninstalled.` : `${name} is installed: your next question can use it.`;
     find(`[data-id="${CSS.escape(id)}"] button`, view)?.focus();
+    await grants.reload();
   });
 
   // A permission that an app declares after its installation stays off until its user allows it.

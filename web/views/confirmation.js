@@ -1,7 +1,7 @@
 // The confirmation of a call: the app, the tool, its arguments, and buttons: once, always, no.
 
 import { attempting, el, find } from "../dom.js";
-import { hour, plainly, toolName } from "../words.js";
+import { describeSource, hour, plainly, toolName } from "../words.js";
 
 const RESULTS = {
   approved: "You confirmed this.",
@@ -61,32 +61,43 @@ export class Confirmations {
   }
 }
 
-function cardOf({ tool, source, maker, arguments: parameters, reason, allows_always, expires_at }, answer) {
+function cardOf(request, answer) {
+  const { tool, source, maker, reason, allows_always, expires_at } = request;
   const problem = el("p", { class: "problem", role: "alert", hidden: true });
   const attempt = attempting(problem);
   const button = (word, decision, kind) =>
     el("button", { type: "button", class: kind, onclick: () => attempt(() => answer(decision)) }, word);
-  const request = plainly(`${source.name} wants to: ${toolName(tool)}`);
-  return el("section", { class: "confirmation", tabindex: "-1", "aria-label": request },
-    el("h3", {}, request),
+  const [name, deed] = [plainly(source.name), toolName(tool)];
+  return el("section", { class: "confirmation", tabindex: "-1", "aria-label": `${name} wants to: ${deed}` },
+    el("h3", {}, el("bdi", {}, name), " wants to: ", el("bdi", {}, deed)),
+    el("p", { class: "meta" }, describeSource(source, maker)),
+    parameters(request.arguments),
     el("p", {}, REASONS[reason]),
-    el("p", { class: "meta" }, plainly(`${source.kind} ${source.id}, ${maker}`)),
-    el("dl", {}, ...Object.entries(toFields(parameters)).flatMap(([name, value]) => [el("dt", {}, plainly(name)), el("dd", {}, plainly(toText(value)))])),
     problem,
-    el("div", { class: "choice" }, button("Once", { approved: true }, "primary"),
-      allows_always && button("Always", { approved: true, always: true }), button("No", { approved: false }), el("span", { class: "meta" }, `until ${hour(expires_at)}`)));
+    el("div", { class: "choice" },
+      button("Once", { approved: true }, "primary"),
+      allows_always && button("Always", { approved: true, always: true }),
+      button("No", { approved: false }),
+      el("span", { class: "meta" }, `until ${hour(expires_at)}`)));
 }
 
 const REASONS = {
-  sensitive: "This kind of call asks each time.",
-  first_use: "You have not allowed this tool yet.",
-  new_tool: "The app added this tool after you installed it.",
-  changed_tool: "The app changed this tool after you allowed it.",
-  disclosure: "It would tell its maker more than you wrote in your message.",
-  private_text: "It contains a number or a secret that you did not write in your message.",
+  sensitive: "It asks each time, because of what it does.",
+  first_use: "You have not allowed it yet.",
+  new_tool: "The app added it after you installed the app.",
+  changed_tool: "The app changed it after you allowed it.",
+  disclosure: "It would tell its maker more than you wrote in this message.",
+  private_text: "It contains a number or a secret that you did not write in this message.",
 };
-const toFields = (value) => (value !== null && typeof value === "object" ? value : { arguments: value });
-const toText = (value) => (typeof value === "string" ? value : JSON.stringify(value, null, 2));
+
+function parameters(values) {
+  const fields = Object.entries(isObject(values) ? values : { arguments: values });
+  if (!fields.length) return el("p", {}, "It is told nothing else.");
+  return el("dl", {}, ...fields.flatMap(([name, value]) => [el("dt", {}, plainly(name)), el("dd", { dir: "auto" }, plainly(toText(value)))]));
+}
+
+const isObject = (value) => value !== null && typeof value === "object";
+const toText = (value) => (typeof value === "string" && value ? value : JSON.stringify(value, null, 2));
 
 // The card takes the focus only from an empty question: an Enter meant for the question must not confirm a call.
 function isIdle() {

@@ -10,8 +10,8 @@ const STATES = {
   not_connected: () => "Not connected",
 };
 
-/** Returns `{reload}`. */
-export function startConnections({ api }) {
+/** Returns `{reload}`; `onChange()` is called when an account was connected or disconnected. */
+export function startConnections({ api, onChange }) {
   const view = find("#connections");
   const attempt = attempting(find(".problem", view));
   const status = find("[role=status]", view);
@@ -49,6 +49,7 @@ export function startConnections({ api }) {
     await reload();
     status.textContent = text;
     find(`[data-service="${CSS.escape(service)}"] button`, view)?.focus();
+    onChange();
   }
 
   return { reload };

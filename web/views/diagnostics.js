@@ -1,7 +1,7 @@
 // Diagnostics of an answer: model, tools, tokens, reads and time by stage.
 
 import { el } from "../dom.js";
-import { toolName } from "../words.js";
+import { modelToolName } from "../words.js";
 
 const NUMBER = new Intl.NumberFormat(undefined, { maximumFractionDigits: 1 });
 const ms = (value) => `${NUMBER.format(value)} ms`;
@@ -28,7 +28,7 @@ function report(details) {
   return [
     el("dl", {}, ...facts(details).flatMap(([name, value]) => [el("dt", {}, name), el("dd", {}, value)])),
     ...bars("Time by stage", Object.entries(details.stages).filter(([stage]) => stage !== FIRST_WORD)),
-    ...bars("Tools", details.tools.map(({ tool, ms: duration, failed }) => [failed ? `${toolName(tool)} (failed)` : toolName(tool), duration])),
+    ...bars("Tools", details.tools.map(({ tool, ms: duration, failed }) => [`${modelToolName(tool)}${failed ? " (failed)" : ""}`, duration])),
   ];
 }
 

@@ -1,44 +1,66 @@
 // Tool grants: what the chat may call, with a switch for each tool.
 
 import { attempting, el, find } from "../dom.js";
-import { plainly, toolName } from "../words.js";
-import { CLASSES } from "./permissions.js";
+import { describeSource, plainly, toolName } from "../words.js";
 
-const STANDINGS = { new: "new since you installed it: asks", changed: "changed since you allowed it: asks" };
+const DEFAULTS = { read: "runs", write: "asks", sensitive: "asks each time" };
+const STANDINGS = { new: "New since you installed the app, so it asks.", changed: "Changed since you allowed it, so it asks." };
+const NUMBER = new Intl.NumberFormat();
 
 /** Returns `{reload}`. */
 export function startGrants({ api }) {
   const view = find("#grants");
   const attempt = attempting(find(".problem", view));
 
-  const reload = () => attempt(async () => {
-    const groups = Map.groupBy(await api.toolGrants(), ({ source }) => `${source.kind} ${source.id}`);
-    find(".groups", view).replaceChildren(...[...groups.values()].map(group));
-    find(".empty", view).hidden = groups.size > 0;
-  });
+  async function load() {
+    const grants = await api.toolGrants();
+    const sources = Map.groupBy(grants, ({ source }) => `${source.kind} ${source.id}`);
+    find(".groups", view).replaceChildren(...[...sources.values()].map(group));
+    find(".empty", view).hidden = grants.length > 0;
+  }
 
   function group(grants) {
     const [{ source, maker, bits_today, bits_limit }] = grants;
-    return el("section", { "aria-label": plainly(source.name) },
-      el("h4", {}, plainly(source.name)),
-      el("p", { class: "meta" }, plainly(`${maker}; told ${Math.ceil(bits_today)} of ${bits_limit} bits today without a question`)),
+    const name = plainly(source.name);
+    return el("section", { "aria-label": name },
+      el("h4", {}, name),
+      el("p", { class: "meta" }, describeSource(source, maker)),
+      el("p", { class: "meta" }, `Told ${NUMBER.format(Math.ceil(bits_today))} of ${NUMBER.format(bits_limit)} bits today without a question.`),
       el("ul", { class: "rows" }, ...grants.map(row)));
   }
 
   function row(grant) {
-    const { tool, tool_class, standing, state } = grant;
-    const states = { default: STANDINGS[standing] ?? CLASSES[tool_class], always: "always allowed", off: "off" };
-    if (tool_class === "sensitive") delete states.always;
-    const choice = el("select", { "aria-label": `Calls of ${toolName(tool)}`, onchange: () => change(grant, choice.value) },
-      ...Object.entries(states).map(([value, text]) => el("option", { value, selected: value === state }, text)));
-    return el("li", {}, el("span", { class: "content" }, plainly(toolName(tool))), choice);
+    const { source, tool, standing } = grant;
+    const name = toolName(tool);
+    const choice = el("select", { "aria-label": `Calls of ${name}`, onchange: () => change(grant, choice.value) },
+      ...options(grant).map(([value, text]) => new Option(text, value, false, value === grant.state)));
+    return el("li", { "data-tool": `${source.id} ${tool}` },
+      el("span", { class: "content" }, name),
+      choice,
+      standing in STANDINGS && el("p", { class: "meta" }, `${STANDINGS[standing]} `,
+        el("button", { type: "button", class: "quiet", "aria-label": `Accept ${name} as it is now`, onclick: () => change(grant, "default") }, "Accept")));
   }
 
-  const change = ({ source: { kind, id }, tool }, state) => attempt(async () => {
-    await api.setToolGrant({ kind, id, tool, state });
-    await reload();
-    find("[role=status]", view).textContent = `${toolName(tool)} is changed.`;
-  });
+  // Reloads after a refused change too, so that the switch shows what holds.
+  async function change({ source: { kind, id }, tool }, state) {
+    const status = find("[role=status]", view);
+    status.textContent = "";
+    await attempt(async () => {
+      try {
+        await api.setToolGrant({ kind, id, tool, state });
+        status.textContent = `${toolName(tool)} is changed.`;
+      } finally {
+        await load();
+        find(`[data-tool="${CSS.escape(`${id} ${tool}`)}"] select`, view)?.focus();
+      }
+    });
+  }
 
-  return { reload };
+  return { reload: () => attempt(load) };
+}
+
+function options({ tool_class, standing }) {
+  const byClass = standing in STANDINGS ? "asks" : DEFAULTS[tool_class];
+  const always = tool_class !== "sensitive" && ["always", "always allowed"];
+  return [["default", byClass], always, ["off", "off"]].filter(Boolean);
 }

@@ -1,6 +1,7 @@
 // Permissions of an app, and its tools.
 
 import { el } from "../dom.js";
+import { plainly, toolName } from "../words.js";
 
 const WORDS = {
   create_conversation: "adds conversations to your library",
@@ -26,14 +27,14 @@ export function permissions(api, app) {
   return node;
 }
 
-export const CLASSES = { read: "only reads", write: "asks first", sensitive: "asks each time" };
+const CLASSES = { read: "only reads", write: "asks first", sensitive: "asks each time" };
 
 /** One tool, and when its user is asked about a call. */
 export function tool({ name, description, tool_class }) {
   return el("li", {},
-    el("span", { class: "content" }, name.replaceAll("_", " ")),
+    el("span", { class: "content" }, toolName(name)),
     el("span", { class: tool_class === "read" ? "badge" : "badge acts" }, CLASSES[tool_class]),
-    el("p", { class: "meta" }, description));
+    el("p", { class: "meta" }, plainly(description)));
 }
 
 /** Permissions that an installed app declares and its user has not allowed, as text. */

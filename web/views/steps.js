@@ -1,7 +1,7 @@
 // Steps before an answer's text: the model's reasoning and its tool calls, folded.
 
 import { el } from "../dom.js";
-import { toolName as nameOf } from "../words.js";
+import { modelToolName } from "../words.js";
 
 const STATE = { running: "running", done: "done", failed: "failed" };
 
@@ -32,7 +32,7 @@ export class Steps {
 
   #start({ toolCallId, toolName, input }) {
     const state = el("span", { class: "state running" }, STATE.running);
-    const body = this.#begin(nameOf(toolName), state);
+    const body = this.#begin(modelToolName(toolName), state);
     body.append(toText(input));
     this.#tools.set(toolCallId, { state, body });
   }
