@@ -6,6 +6,7 @@ import contextlib
 import json
 import socket
 import sys
+import textwrap
 import threading
 from collections.abc import Iterator
 
@@ -18,6 +19,8 @@ from shared.settings import Settings, SettingsError
 
 QUESTIONS = ("Please add oat milk to the shopping list.", "What is on the shopping list?")
 
+CONSENT_REQUEST = "Reply yes, always or no."
+
 
 def main() -> int:
     options = _build_parser().parse_args()
@@ -29,7 +32,7 @@ def main() -> int:
             connect(owner, shop, url)
             print_status(f"{options.uid} installed it at {options.origin}")
             for question in QUESTIONS:
-                print_status(f"{options.uid} asks: {question}\n         {ask(owner, question)}")
+                converse(owner, options.uid, question)
             print_status("now ask in the console, or change shop.py; stop with Ctrl-C")
             server.join()
     except httpx.TransportError:
@@ -78,6 +81,14 @@ def _register_app(owner: httpx.Client, url: str) -> dict[str, str]:
     return dict(owner.post("/v1/apps", json=app).raise_for_status().json())
 
 
+def converse(owner: httpx.Client, uid: str, question: str) -> None:
+    """Ask in the chat; where Keepsake wants consent to a call, reply yes as the user would."""
+    answer = ask(owner, question)
+    print_answer(f"{uid} asks: {question}", answer)
+    if answer.endswith(CONSENT_REQUEST):
+        print_answer(f"{uid} replies: yes", ask(owner, "yes"))
+
+
 def ask(owner: httpx.Client, question: str) -> str:
     """Ask in the chat and return the stored message from the last frame, `done`."""
     frames = owner.post("/v2/messages", json={"text": question}).raise_for_status().text
@@ -112,6 +123,10 @@ def _serve(shop: ShoppingServer, port: int) -> Iterator[threading.Thread]:
 
 def print_status(text: str) -> None:
     print(f"example: {text}", flush=True)
+
+
+def print_answer(status: str, answer: str) -> None:
+    print_status(f"{status}\n{textwrap.indent(answer, ' ' * 9)}")
 
 
 def _build_parser() -> argparse.ArgumentParser:

@@ -105,7 +105,11 @@ def test_the_command_connects_the_app_also_after_a_restart(tmp_path: Path) -> No
         for _ in range(2):
             with run_example(port, keepsake.origin, tmp_path) as log:
                 output = wait_until(partial(_read_when_ready, log))
-                assert "oat milk is on the shopping list." in output
+                question, _, answers = output.partition("example: alice replies: yes\n")
+                assert "May Shopping list (developer alice, id `" in question
+                assert "do `add_to_list` with exactly this?" in question
+                assert "oat milk is on the shopping list." not in question
+                assert "oat milk is on the shopping list." in answers
                 assert ask(alice, "What is on the shopping list?").text == "oat milk"
         assert [app["name"] for app in alice.get("/v1/apps").json()] == ["Shopping list"]
 

@@ -27,6 +27,9 @@ SEARCH_DOWN = (
     "I could not search everything just now, so something about that may be missing. Please try "
     "again in a minute."
 )
+CONSENT_NEEDED = "I did not do that: it needs your consent."
+_CONSENT_PREFIX = "Error: The owner "
+"""Begins the reasons why the owner's consent is missing; their words are for models."""
 _MAX_QUOTES = 3
 _MAX_OVERVIEWS = 10
 _SENTENCE_END = re.compile(r"(?<=[.!?…])\s+|(?<=[。！？])")
@@ -62,6 +65,8 @@ def answer(question: str, results: Sequence[tuple[str, str]]) -> str:
 
 
 def _format_app_text(text: str) -> str:
+    if text.startswith(_CONSENT_PREFIX):
+        return CONSENT_NEEDED
     return text.replace("Error: ", "That did not work: ", 1) if text.startswith("Error: ") else text
 
 

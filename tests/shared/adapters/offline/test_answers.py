@@ -2,7 +2,12 @@
 
 import json
 
-from shared.adapters.embedded.offline.answers import NOTHING_FOUND, SEARCH_DOWN, answer
+from shared.adapters.embedded.offline.answers import (
+    CONSENT_NEEDED,
+    NOTHING_FOUND,
+    SEARCH_DOWN,
+    answer,
+)
 
 GARDEN = {
     "document": 1,
@@ -66,6 +71,12 @@ def test_memories_are_quoted_too():
 def test_the_text_of_an_app_is_relayed():
     assert answer("Weather?", [("sky_a1", "Sunny, 12 degrees.")]) == "Sunny, 12 degrees."
     assert answer("Weather?", [("sky_a1", "Error: closed.")]) == "That did not work: closed."
+
+
+def test_a_call_without_consent_is_reported_in_words_for_people_s1():
+    refused = "Error: The owner refused this call. Do not try it again."
+
+    assert answer("Add oat milk.", [("add_a1", refused)]) == CONSENT_NEEDED
 
 
 def test_an_empty_search_answers_that_nothing_was_found():
