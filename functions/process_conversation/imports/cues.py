@@ -13,7 +13,7 @@ from functions.process_conversation.library.conversation_schemas import SegmentI
 
 _TIME = r"(?:([0-9]{1,3}):)?([0-9]{1,2}):([0-9]{2})[.,]([0-9]{3})"
 _TIMING_LINE = re.compile(rf"\s*{_TIME}\s*-->\s*{_TIME}(?:\s.*)?")
-_VOICE = re.compile(r"<v(?:\.[^\s>]*)?\s+([^>]+)>")
+_VOICE = re.compile(r"<v(?:\.[^\s>]{0,100})?\s{1,9}([^<>\n]{1,200})>")
 _TAG = re.compile(r"</?[A-Za-z0-9][^<>]*>")
 
 Cue = tuple[float, float, list[str]]

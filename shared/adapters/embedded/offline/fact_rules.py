@@ -59,8 +59,8 @@ MOMENTARY = r"\b(?:today|tonight|tomorrow|yesterday|right now|this (?:week|morni
 """Words of what does not last."""
 UNCLEAR = r"\b(?:i|me|myself|mine|we|us|our|you|your|it|this|that|these|those|him|her)\b"
 """Words that need a listener who was there, or whose person no rule changes."""
-CLAUSE = r"\s*[,;:–—]\s+|\s(?:and|but|because)\s"
-"""Where a sentence is cut into clauses."""
+CLAUSE = r"(?:(?<!\s)\s+)?[,;:–—]\s+|\s(?:and|but|because)\s"
+"""Where a sentence is cut into clauses. A run of spaces is read once, not from each of its places."""
 TRANSIENT = (
     r"\b(?:for now|for the (?:time being|moment)|at the moment|temporarily"
     r"|if (?:i|we) (?:were|was|had|lived|worked|won|could|owned|spoke|moved|ever)"
@@ -70,7 +70,7 @@ TRANSIENT = (
 )
 """How a sentence is marked that holds for now, or is an idea, a guess or a quotation."""
 TAKEN_BACK = (
-    r"(?:(?:no|nah|well|oh|ok(?:ay)?|sorry|ha\w*)\b[\s,.!…]+)*(?:(?:i['’]m |i am )?(?:just |only )?"
+    r"(?:(?:no|nah|well|oh|ok(?:ay)?|sorry|ha\w{0,9})\b[\s,.!…]{1,9}){0,5}(?:(?:i['’]m |i am )?(?:just |only )?"
     r"(?:kidding|joking)\b|(?:it|that)(?:['’]s| is| was) (?:just |only )?a joke|scratch that|wait,? no"
     r"|no,? wait|no,? sorry|sorry,? (?:i mean|no)\b|i take that back)"
 )

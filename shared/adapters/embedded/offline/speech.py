@@ -7,7 +7,12 @@ from typing import Any
 
 from shared.domain.value import value
 
+_MAX_SENTENCE_CHARS = 1_000
+"""The rules compare the parts of a sentence with one another."""
 _END = re.compile(r"(?<=[.!?…。！？])\s+|(?<=[。！？])|\n+")
+_PIECE = re.compile(
+    rf"\S(?:.{{0,{_MAX_SENTENCE_CHARS - 1}}}(?!\S)|.{{0,{_MAX_SENTENCE_CHARS - 1}}})"
+)
 _WORD = re.compile(r"[^\W_]+(?:[-'’.&][^\W_]+)*")
 
 _STOP_WORD_TEXT = """
@@ -46,7 +51,8 @@ def collect_sentences(data: Mapping[str, Any]) -> list[Sentence]:
 
 
 def split_sentences(text: str) -> list[str]:
-    return [sentence for sentence in map(str.strip, _END.split(text)) if sentence]
+    """Split at punctuation and line ends, and what is longer than any sentence between words."""
+    return [piece.strip() for sentence in _END.split(text) for piece in _PIECE.findall(sentence)]
 
 
 def select_user_sentences(all_sentences: Sequence[Sentence]) -> Sequence[Sentence]:

@@ -1,0 +1,158 @@
+"""Text functions: the work for a hostile text grows with its length, never with its square."""
+
+import json
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from functions.chat.context.citations import strip_markers
+from functions.chat.context.link_filter import LinkFilter, extract_urls
+from functions.process_conversation.imports import cues, files, plain, transcript_turn
+from shared.adapters.embedded.offline import EXTRACTORS, answers
+from shared.adapters.embedded.offline.calendar import parse_moment
+from shared.adapters.embedded.offline.general import is_general
+from shared.adapters.embedded.offline.planner import is_small_talk, plan
+from shared.adapters.embedded.offline.speech import split_sentences, split_words
+from shared.domain import words
+from shared.domain.conversation import Segment
+from shared.edge import bodies
+from shared.library.exclusive_facts import find_exclusive_key
+from shared.outbound.untrusted_text import sanitize_error, sanitize_reason, sanitize_result
+from shared.retrieval.chunking import split_into_chunks
+from shared.retrieval.query import parse_query
+from shared.retrieval.sparse import encode_text
+from shared.retrieval.terms import fold, tokenize
+from shared.security.consent_reply import parse_reply
+from shared.security.egress_rules import find_host_refusal
+from shared.security.known_text import normalize_text
+from shared.security.reserved_names import find_reserved_name
+from shared.security.secrets import find_secrets, redact_secrets
+from shared.security.time_code import parse_time
+from shared.security.tool_class import classify_tool
+from shared.security.visible_text import strip_invisible
+
+CHARS = 20_000
+QUICK_S = 0.1
+"""Of CPU: what takes less is not measured again. Squares take 0.3 s and more."""
+MAX_GROWTH = 3.2
+"""For a text of double length: 2 is linear, 4 is quadratic."""
+NOW = datetime(2026, 3, 2, tzinfo=UTC)
+
+HOSTILE_UNITS = (
+    " ", "\n", "\n ", "a", "A ", "a.", "? ", ", ", "and ", "no, ", "a: ", "1:", "00:01 ", "<", "<v ",
+    "[", "[1, ", "![", "](", "`", "„", '"', "'", "http://a.", "://", "x@x.", "Bearer ", "eyJ", "4 ",
+    "{", "\u200b", "。", "e\u0301", "\\n", "\n at ", 'File "', "/", "&", "I will ", "my name is ",
+    "en ", "token: ", "AB", "aB", "-", "-----BEGIN PRIVATE KEY",
+)  # fmt: skip
+PREFIXES = ("", "I love a", "00:01.000 --> 00:02.000\n<v")
+
+
+def rewrite_links(text: str) -> None:
+    link_filter = LinkFilter(lambda _: False)
+    for start in range(0, len(text), 400):
+        link_filter.feed(text[start : start + 400])
+    link_filter.flush()
+
+
+def extract(prompt: str) -> Callable[[str], object]:
+    """Return what the offline model does with a transcript or a chat of this text."""
+
+    def run(text: str) -> object:
+        line = {"text": text, "is_user": True, "speaker": "You", "segment": 0, "sender": "human"}
+        data = {
+            "transcript": [line],
+            "messages": [line],
+            "question": text,
+            "summary": text,
+            "started_at": NOW.isoformat(),
+            "time_zone": "UTC",
+        }
+        return EXTRACTORS[prompt](data)
+
+    return run
+
+
+def answer(question: str, passage: str) -> str:
+    result = {"results": [{"document": 1, "passages": [passage]}], "memories": [{"text": passage}]}
+    return answers.answer(question, [("search_conversations", json.dumps(result))])
+
+
+FUNCTIONS: Mapping[str, Callable[[str], Any]] = {
+    "rewrite_links": rewrite_links,
+    "extract_urls": extract_urls,
+    "strip_markers": lambda text: strip_markers(text, []),
+    "cues": cues.parse_segments,
+    "plain": plain.parse_segments,
+    "parse_turn": transcript_turn.parse_turn,
+    "parse_date": files.parse_date,
+    **{name: extract(name) for name in EXTRACTORS},
+    "answer": lambda text: answer("When is it?", text),
+    "answer_long": lambda text: answer(text, "It is on Friday."),
+    "parse_moment": lambda text: parse_moment(text, NOW),
+    "is_general": is_general,
+    "is_small_talk": is_small_talk,
+    "plan": lambda text: plan(text, NOW, []),
+    "split_sentences": split_sentences,
+    "split_words": split_words,
+    "count_words": words.count_words,
+    "normalise": words.normalise,
+    "truncate_words": lambda text: words.truncate_words(text, 9),
+    "has_more_values": lambda text: bodies._has_more_values(bytearray(text.encode()), 0),
+    "find_exclusive_key": find_exclusive_key,
+    "sanitize_result": sanitize_result,
+    "sanitize_error": sanitize_error,
+    "sanitize_reason": sanitize_reason,
+    "split_into_chunks": lambda text: split_into_chunks([Segment(text=text)]),
+    "parse_query": parse_query,
+    "encode_text": encode_text,
+    "fold": fold,
+    "tokenize": tokenize,
+    "parse_reply": parse_reply,
+    "find_host_refusal": find_host_refusal,
+    "normalize_text": normalize_text,
+    "find_reserved_name": lambda text: find_reserved_name(text, ["Gmail"]),
+    "find_secrets": find_secrets,
+    "redact_secrets": redact_secrets,
+    "parse_time": lambda text: parse_time(text, NOW),
+    "classify_tool": lambda text: classify_tool(
+        text, read_only=False, destructive=False, method="POST"
+    ),
+    "strip_invisible": strip_invisible,
+}
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_the_work_for_a_text_grows_with_its_length_s4(name: str) -> None:
+    work = FUNCTIONS[name]
+    measure_cpu_s(work, "I like tea.")
+
+    growth = {
+        f"{prefix!r} + {unit!r} * n": measure_growth(work, prefix, unit)
+        for prefix in PREFIXES
+        for unit in HOSTILE_UNITS
+    }
+
+    assert {text: factor for text, factor in growth.items() if factor > MAX_GROWTH} == {}
+
+
+def measure_growth(work: Callable[[str], Any], prefix: str, unit: str) -> float:
+    """Return how much more CPU a text of double length takes; 1 where both take next to none."""
+    text, longer = (prefix + unit * (chars // len(unit)) for chars in (CHARS, 2 * CHARS))
+    if measure_cpu_s(work, text) < QUICK_S:
+        return 1.0
+    return measure_best_s(work, longer) / measure_best_s(work, text)
+
+
+def measure_best_s(work: Callable[[str], Any], text: str) -> float:
+    return min(measure_cpu_s(work, text) for _ in range(3))
+
+
+def measure_cpu_s(work: Callable[[str], Any], text: str) -> float:
+    started = time.process_time()
+    with suppress(ValueError):
+        work(text)
+    return time.process_time() - started
