@@ -3,7 +3,10 @@
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
+
+from anyio import to_thread
 
 from shared.data.codec import dump, load, load_all
 from shared.data.paging import Page, build_page, parse_cursor
@@ -37,6 +40,10 @@ _WITHOUT_TRANSCRIPT = (
 
 class IncompleteTranscript(Unavailable):
     """A part of a transcript is missing or outdated: clients write the parts one by one."""
+
+
+MAX_SEGMENTS_ON_THE_LOOP = 1_000
+"""Longer transcripts are split, hashed and merged in a thread: 20,000 segments take half a second."""
 
 
 class Conversations:
@@ -74,8 +81,9 @@ class Conversations:
             for c in conversations
             for n in range(len(c.parts))
         ]
-        documents = iter(await self._documents.get_many(paths) if paths else [])
-        return [_merge_parts(c, [next(documents) for _ in c.parts]) for c in conversations]
+        documents = await self._documents.get_many(paths) if paths else []
+        merge = partial(_merge_all, conversations, documents)
+        return await to_thread.run_sync(merge) if paths else merge()
 
     async def add(self, uid: UserId, conversation: Conversation) -> Conversation:
         """Store it once: the same content under the same id returns what is stored.
@@ -86,9 +94,10 @@ class Conversations:
 
     async def add_once(self, uid: UserId, conversation: Conversation) -> tuple[Conversation, bool]:
         """Do as add(), and tell whether it was new."""
-        new, parts = split_transcript(conversation)
-        path = conversation_path(uid, new.id)
-        part_writes = [Set(part_path(path, n), part_fields(part)) for n, part in enumerate(parts)]
+        path = conversation_path(uid, conversation.id)
+        build = partial(_build_part_writes, path, conversation)
+        is_long = len(conversation.transcript_segments) > MAX_SEGMENTS_ON_THE_LOOP
+        new, part_writes = await to_thread.run_sync(build) if is_long else build()
         try:
             await self._documents.write(Create(path, dump(new)), *part_writes)
         except AlreadyExists:
@@ -228,6 +237,19 @@ def tombstone_path(conversation_path: str, derived_id: str) -> str:
 
 def conversation_path(uid: UserId, conversation_id: ConversationId) -> str:
     return f"users/{uid}/conversations/{conversation_id}"
+
+
+def _build_part_writes(path: str, conversation: Conversation) -> tuple[Conversation, list[Set]]:
+    """Return a conversation as it is stored at the path, and the writes of its parts."""
+    new, parts = split_transcript(conversation)
+    return new, [Set(part_path(path, n), part_fields(part)) for n, part in enumerate(parts)]
+
+
+def _merge_all(
+    conversations: Sequence[Conversation], documents: Sequence[Document | None]
+) -> list[Conversation | None]:
+    remaining = iter(documents)
+    return [_merge_parts(c, [next(remaining) for _ in c.parts]) for c in conversations]
 
 
 def _merge_parts(

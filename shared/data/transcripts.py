@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import Any
 
 from pydantic import ValidationError
@@ -31,7 +31,7 @@ def part_path(conversation_path: str, number: int) -> str:
 
 
 def part_fields(part: Part) -> dict[str, Any]:
-    return {"segments": [asdict(segment) for segment in part]}
+    return {"segments": [segment.to_fields() for segment in part]}
 
 
 def read_part(document: Document | None, expected: str) -> Part | None:
@@ -54,4 +54,4 @@ def hash_part(part: Part) -> str:
 
 
 def _count_bytes(segment: Segment) -> int:
-    return len(json.dumps(asdict(segment), ensure_ascii=False).encode())
+    return len(json.dumps(segment.to_fields(), ensure_ascii=False).encode())

@@ -1,6 +1,5 @@
 """Schemas of conversations: request and response bodies of the library; all times in UTC."""
 
-from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Annotated, Self
 
@@ -61,6 +60,16 @@ class SegmentIn(Wire):
     end: Seconds = 0.0
     person_id: Label | None = None
 
+    def to_segment(self) -> Segment:
+        return Segment(
+            text=self.text,
+            speaker=self.speaker,
+            is_user=self.is_user,
+            start=self.start,
+            end=self.end,
+            person_id=self.person_id,
+        )
+
 
 class ConversationIn(Wire):
     """A recorded conversation. The same id with the same content may be sent again."""
@@ -81,7 +90,7 @@ class ConversationIn(Wire):
             finished_at=self.finished_at,
             source=self.source,
             language=self.language,
-            transcript_segments=tuple(Segment(**dict(s)) for s in self.transcript_segments),
+            transcript_segments=tuple(s.to_segment() for s in self.transcript_segments),
         )
 
 
@@ -159,7 +168,7 @@ class ConversationOut(ConversationSummaryOut):
             conversation.transcript_segments, conversation.named_segments, strict=True
         )
         segments = [
-            SegmentOut(label=segment.speaker, **asdict(named_segment))
+            SegmentOut.model_construct(label=segment.speaker, **named_segment.to_fields())
             for segment, named_segment in segment_pairs
         ]
         return cls(**dict(summary), transcript_segments=segments)

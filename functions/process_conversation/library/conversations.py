@@ -3,6 +3,8 @@
 from dataclasses import replace
 from typing import Any
 
+from anyio import to_thread
+
 from functions.process_conversation.deps import LibraryDeps
 from functions.process_conversation.library.conversation_schemas import (
     AcceptedOut,
@@ -24,6 +26,7 @@ from functions.process_conversation.library.schemas import (
 )
 from functions.process_conversation.library.validation import validate_conversation
 from functions.process_conversation.processing.trigger import CONVERSATION_CHANGED_TOPIC
+from shared.data.conversations import MAX_SEGMENTS_ON_THE_LOOP
 from shared.data.search import Filters
 from shared.domain.conversation import Conversation, Speaker, content_hash
 from shared.domain.errors import Conflict
@@ -73,8 +76,7 @@ async def list_conversations(
     errors=(401, 404),
 )
 async def get_conversation(deps: LibraryDeps, call: Call) -> ConversationOut:
-    conversation = await deps.stores.conversations.get(call.uid, _path_id(call))
-    return ConversationOut.of(conversation)
+    return await _load_whole(deps, call)
 
 
 @route(
@@ -90,7 +92,14 @@ async def edit_conversation(deps: LibraryDeps, call: Call[ConversationChangeIn])
         await deps.stores.conversations.edit(call.uid, _path_id(call), **edits)
     if call.body.starred is not None:
         await deps.stores.conversations.star(call.uid, _path_id(call), starred=call.body.starred)
-    return ConversationOut.of(await deps.stores.conversations.get(call.uid, _path_id(call)))
+    return await _load_whole(deps, call)
+
+
+async def _load_whole(deps: LibraryDeps, call: Call[Any]) -> ConversationOut:
+    conversation = await deps.stores.conversations.get(call.uid, _path_id(call))
+    if len(conversation.transcript_segments) > MAX_SEGMENTS_ON_THE_LOOP:
+        return await to_thread.run_sync(ConversationOut.of, conversation)
+    return ConversationOut.of(conversation)
 
 
 @route(

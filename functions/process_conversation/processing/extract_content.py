@@ -79,7 +79,7 @@ async def _is_discarded(
     deps: ProcessDeps, uid: UserId, conversation: Conversation, data: Mapping[str, Any]
 ) -> bool:
     """Ask the model about short transcripts only; an empty one is discarded unasked."""
-    words = count_transcript_words(conversation)
+    words = count_transcript_words(conversation, limit=MAX_DISCARDABLE_WORDS)
     if words == 0 or words > MAX_DISCARDABLE_WORDS:
         return words == 0
     prompt = build_prompt("discard", data)

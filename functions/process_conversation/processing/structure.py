@@ -27,8 +27,14 @@ MAX_LIST_LENGTH = 30
 DEFAULT_EMOJI = "🧠"
 
 
-def count_transcript_words(conversation: Conversation) -> int:
-    return sum(count_words(segment.text) for segment in conversation.transcript_segments)
+def count_transcript_words(conversation: Conversation, *, limit: int) -> int:
+    """Count the words, no further than a little beyond the limit."""
+    words = 0
+    for segment in conversation.transcript_segments:
+        words += count_words(segment.text)
+        if words > limit:
+            break
+    return words
 
 
 def build_structure(

@@ -42,6 +42,6 @@ def _build_segments(conversation: Conversation) -> list[dict[str, Any]]:
     labels = [segment.speaker for segment in conversation.transcript_segments]
     numbers = {label: number for number, label in enumerate(dict.fromkeys(labels))}
     return [
-        {**asdict(named_segment), "speaker_id": numbers[label]}
+        {**named_segment.to_fields(), "speaker_id": numbers[label]}
         for named_segment, label in zip(conversation.named_segments, labels, strict=True)
     ]

@@ -5,9 +5,11 @@ import re
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Sequence
 from contextlib import aclosing, asynccontextmanager
 from datetime import datetime
+from functools import partial
 from typing import TypeVar
 from zoneinfo import ZoneInfo
 
+from anyio import CapacityLimiter, to_thread
 from pydantic import ValidationError
 
 from shared.adapters.embedded.offline import answers
@@ -35,6 +37,8 @@ T = TypeVar("T")
 MODEL_NAME = "offline-extractive"
 _CURRENT_TIME = re.compile(r"^Current time: (\S+) \(([^)]+)\)", re.MULTILINE)
 _WORD_PATTERN = re.compile(r"\s*\S+|\s+")
+_one_thread = CapacityLimiter(1)
+"""Threads share one interpreter: several at work would delay every request."""
 
 
 class OfflineModel:
@@ -57,8 +61,11 @@ class OfflineModel:
 
         if prompt.name not in EXTRACTORS:
             raise ModelFailed(f"the offline model cannot answer {prompt.name!r}")
+        extract = partial(EXTRACTORS[prompt.name], prompt.data)
         try:
-            value: T = type_adapter(schema).validate_python(EXTRACTORS[prompt.name](prompt.data))
+            value: T = type_adapter(schema).validate_python(
+                await to_thread.run_sync(extract, limiter=_one_thread)  # seconds, if it is long
+            )
         except ValidationError as error:
             raise ModelFailed(f"the extract for {prompt.name!r} does not fit") from error
         return value
