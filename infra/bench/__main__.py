@@ -14,6 +14,7 @@ from infra.bench.cycles import measure_tool_cycle
 from infra.bench.disclosures import measure_disclosures
 from infra.bench.figures import Figure, describe_machine, render_table
 from infra.bench.imports import measure_import_times
+from infra.bench.intruders import measure_intruders
 from infra.bench.journals import measure_journals
 from infra.bench.notifications import measure_notifications
 from infra.bench.processes import ROOT, run_keepsake, run_reframer, run_scripted_model
@@ -28,6 +29,8 @@ Measured by `make bench` on {machine}; the servers, the scripted model and the c
 "Bare" is the same work with nothing of ours in it. Ratios travel between machines, times do not.
 "Over it" is beside the raw client, the OpenAI SDK's own stream; it may be below zero, because our
 adapter reads the same bytes without building the SDK's objects.
+"Another's request" is a small one of a second user, sent all the while; the CPU that the server uses
+while it waits is what it waits for where nothing else runs.
 
 {table}
 """
@@ -85,6 +88,7 @@ MEASURED: Mapping[str, Callable[[], Sequence[Figure]]] = {
     "crowds": lambda: asyncio.run(measure_crowds()),
     "disclosure": measure_disclosures,
     "tools": lambda: asyncio.run(measure_tools()),
+    "intruders": lambda: asyncio.run(measure_intruders()),
     "agents": measure_agent_loops,
     "imports": measure_import_times,
 }

@@ -10,9 +10,17 @@ from starlette.responses import JSONResponse
 from starlette.routing import Route
 
 PARAMETERS = {"properties": {"q": {"type": "string"}}, "required": ["q"]}
+CHOICES = [{"const": {"number": n, "name": ""}} for n in range(200)]
+SCHEMAS = {
+    "find": PARAMETERS,
+    "slow": PARAMETERS,
+    "unique": {"properties": {"rows": {"uniqueItems": True}}},
+    "choose": {"properties": {"rows": {"items": {"anyOf": CHOICES}}}},
+}
 TOOLS = [
-    {"name": name, "description": "Find a note", "endpoint": f"/{name}", "parameters": PARAMETERS}
-    for name in ("find", "slow")
+    {"name": name, "description": "Find a note", "endpoint": "/find", "parameters": schema}
+    | ({"endpoint": "/slow"} if name == "slow" else {})
+    for name, schema in SCHEMAS.items()
 ]
 SLOW_RESPONSE_S = 20
 

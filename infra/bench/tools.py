@@ -44,18 +44,18 @@ Call = Callable[[], Awaitable[object]]
 async def measure_tools() -> list[Figure]:
     with (
         open_folder() as data,
-        _run_app_server() as app,
+        run_app_server() as app,
         run_keepsake_on(data, EGRESS_DEV_ORIGINS=app) as server,
     ):
-        scene = _ToolBench(server, app, _build_toolbox(server, data))
-        crowd = _build_toolbox(server, data)
+        scene = ToolBench(server, app, build_toolbox(server, data))
+        crowd = build_toolbox(server, data)
         figures = [*await _measure_overhead(scene), *await _measure_isolation(scene, crowd)]
         await scene.toolbox.aclose()
         await crowd.aclose()
         return figures
 
 
-def _build_toolbox(server: ServerProcess, data: Path) -> HttpToolbox:
+def build_toolbox(server: ServerProcess, data: Path) -> HttpToolbox:
     """Call the tool proxy as the chat does, with the secret of its data folder."""
     secret, clock = read_secret(data), SystemClock()
     return HttpToolbox(
@@ -67,7 +67,7 @@ def _build_toolbox(server: ServerProcess, data: Path) -> HttpToolbox:
     )
 
 
-class _ToolBench:
+class ToolBench:
     """The product, an app's server, and the connection between them."""
 
     def __init__(self, server: ServerProcess, app: str, toolbox: HttpToolbox) -> None:
@@ -79,7 +79,11 @@ class _ToolBench:
         """Register and install an app of this user; returns its id and the pins of its tools."""
         token = await client.sign_in(self._port, uid)
         url = f"{self.app}/.well-known/omi-tools.json"
-        body = {"name": "Notes", "external_integration": {"chat_tools_manifest_url": url}}
+        body = {
+            "name": "Notes",
+            "capabilities": ["external_integration"],
+            "external_integration": {"chat_tools_manifest_url": url},
+        }
         response = await client.request(self._port, "POST", "/v1/apps", body, token=token)
         app_id = str(response.json["id"])
         path = f"/v1/apps/enable?app_id={app_id}"
@@ -94,7 +98,7 @@ class _ToolBench:
         )
 
 
-async def _measure_overhead(scene: _ToolBench) -> list[Figure]:
+async def _measure_overhead(scene: ToolBench) -> list[Figure]:
     """Measure calls through the product and direct ones, alternating."""
     through = await scene.prepare_call("through")
     async with httpx.AsyncClient(trust_env=False) as http:
@@ -115,7 +119,7 @@ async def _measure_overhead(scene: _ToolBench) -> list[Figure]:
     ]
 
 
-async def _measure_isolation(scene: _ToolBench, crowd: HttpToolbox) -> list[Figure]:
+async def _measure_isolation(scene: ToolBench, crowd: HttpToolbox) -> list[Figure]:
     """Measure an app's calls alone, and during SLOW_CALLS calls to another app."""
     alone_ms = await _measure_paced_ms(await scene.prepare_call("alone"))
     slow, pins = await scene.install_app("slow")
@@ -159,7 +163,7 @@ def _compute_p95(times: Sequence[float]) -> float:
 
 
 @contextmanager
-def _run_app_server() -> Iterator[str]:
+def run_app_server() -> Iterator[str]:
     port = find_free_port()
     with run_module("infra.bench.app_server", str(port), port=port, env={}):
         yield f"http://127.0.0.1:{port}"
