@@ -73,6 +73,7 @@ _DESCRIBED: Final = (
 )
 """Words of a description, and what it quotes."""
 _MAX_BRANCHES: Final = 64
+_MAX_EXACT_INTEGER: Final = 2**53
 
 
 Key = tuple[str, Any]
@@ -138,12 +139,21 @@ def read_schema(schema: Any, root: Any) -> ArgumentSchema:
 
 
 def build_choice_key(choice: Any) -> Key | None:
-    """Build a key that is equal for equal JSON values; None for lists, objects and NaN."""
+    """Build a key that is equal for values that are sent alike; None for lists, objects and NaN."""
     if isinstance(choice, bool) or choice is None:
         return "constant", choice
     if isinstance(choice, int | float):
-        return ("number", choice) if choice == choice else None  # noqa: PLR0124 - NaN is not
+        number = normalize_number(choice)
+        return None if number != number else (type(number).__name__, number)  # noqa: PLR0124 - NaN
     return ("text", choice) if isinstance(choice, str) else None
+
+
+def normalize_number(number: float) -> float:
+    """Write a whole number as an integer, up to the size at which a float is no longer exact."""
+    if isinstance(number, int):
+        return number
+    is_whole = number.is_integer() and abs(number) < _MAX_EXACT_INTEGER
+    return int(number) if is_whole else number
 
 
 def _list_branches(schema: Any, root: Any) -> list[Mapping[str, Any]]:

@@ -13,7 +13,12 @@ from math import inf, isfinite, log2
 from typing import Any, Final
 
 from shared.domain.value import value
-from shared.security.argument_schema import ArgumentSchema, build_choice_key, read_schema
+from shared.security.argument_schema import (
+    ArgumentSchema,
+    build_choice_key,
+    normalize_number,
+    read_schema,
+)
 from shared.security.known_text import KnownText, normalize_text, spell_number
 from shared.security.literal_code import measure_length, measure_number, measure_text
 from shared.security.time_code import begin_day, measure_clock, measure_time, parse_time
@@ -31,7 +36,6 @@ _ANYTHING: Final[Mapping[str, Any]] = {}
 _MAX_DEPTH: Final = 64
 _MAX_NUMBER_BITS: Final = 4_096
 """A larger integer costs more than any budget, and Python refuses to spell much larger ones."""
-_MAX_EXACT_INTEGER: Final = 2**53
 
 
 @value
@@ -156,7 +160,9 @@ class _CallMeasure:
         return constant
 
     def _spend_number(self, argument: float, schema: ArgumentSchema) -> float:
-        number = _normalize_number(argument)
+        if not _is_spelled(argument):
+            raise _OverLimit
+        number = normalize_number(argument)
         spelling = spell_number(number)
         bits = schema.kind_bits
         self.spend(
@@ -226,13 +232,8 @@ def _is_same(first: Any, second: Any, depth: int = 0) -> bool:
     return key is not None and key == build_choice_key(second)
 
 
-def _normalize_number(number: float) -> float:
-    """Write a whole number as an integer. Raises _OverLimit for what no budget covers."""
+def _is_spelled(number: float) -> bool:
+    """Tell whether a budget could cover the number as JSON spells it."""
     if isinstance(number, int):
-        if number.bit_length() > _MAX_NUMBER_BITS:
-            raise _OverLimit
-        return int(number)
-    if not isfinite(number):
-        raise _OverLimit
-    is_whole = number.is_integer() and abs(number) < _MAX_EXACT_INTEGER
-    return int(number) if is_whole else number
+        return number.bit_length() <= _MAX_NUMBER_BITS
+    return isfinite(number)

@@ -16,6 +16,7 @@ from typing import Any, Final
 from shared.security.literal_code import list_outside_signs, measure_length, measure_text
 
 _TOKEN: Final = re.compile(r"\w+|[^\w\s]")
+_NUMBER: Final = re.compile(r"\d{4,}")
 _SEPARATOR: Final = re.compile(r"[,;:|()\[\]{}<>\"\n]| [-–—] ")
 _EDGES: Final = " .,;:!?()[]{}<>\"'`*#-"
 _MAX_MARKS: Final = 30
@@ -102,6 +103,11 @@ class KnownText:
         if not any(spelling in self._returned_text for spelling in {text, json.dumps(text)[1:-1]}):
             return inf
         return log2(len(self._values)) if text in self._values else inf
+
+    @cached_property
+    def returned_numbers(self) -> int:
+        """The number of different runs of four and more digits that were returned."""
+        return len(frozenset(_NUMBER.findall(self._returned_text)))
 
     def _find_longest_run(self, run: "_Run", begin: int) -> int:
         """Return the end of the longest run of words from `begin` that the message contains."""

@@ -15,14 +15,16 @@ from shared.security.time_code import parse_time
 
 _RUN_LENGTH: Final = 4
 _ID_LENGTH: Final = 8
+_MAX_RETURNED_NUMBERS: Final = 500
+"""A receiver that returns more may be listing all numbers of four digits, each in a longer text."""
 _DIGITS: Final = re.compile(r"\d{4,}")
 
 
 class ReadTexts:
-    """Digits and secrets in texts that were read. Each text is indexed once.
+    """Digits and secrets in texts that were read.
 
-    Add all that the model was given but what the receiver of a call returned itself: keep one for each
-    maker of tools.
+    Include all that the model was given but what the receiver of a call returned itself: keep one for
+    each maker of tools.
     """
 
     def __init__(self, texts: Iterable[str] = ()) -> None:
@@ -30,6 +32,11 @@ class ReadTexts:
         self.secrets: set[str] = set()
         for text in texts:
             self.add(text)
+
+    def include(self, others: "ReadTexts") -> None:
+        """Add what stands in other texts."""
+        self.digits |= others.digits
+        self.secrets |= others.secrets
 
     def add(self, text: str) -> None:
         """Index one more text. The work is linear in it."""
@@ -60,7 +67,8 @@ def _contains_any(text: str, secrets: Iterable[str]) -> bool:
 
 
 def _is_returned_id(text: str, known: KnownText) -> bool:
-    return len(text) >= _ID_LENGTH and known.measure_returned(text) < inf
+    is_returned = len(text) >= _ID_LENGTH and known.measure_returned(text) < inf
+    return is_returned and known.returned_numbers <= _MAX_RETURNED_NUMBERS
 
 
 def _list_digit_runs(text: str) -> set[str]:

@@ -63,17 +63,22 @@ class ToolPolicy:
         self._bits_by_maker: dict[str, float] = {}
         self._known_texts: dict[str, KnownText] = {}
         self._private_texts: dict[str, ReadTexts] = {}
+        self._read_texts: dict[str, ReadTexts] = {}
 
     def record_results(self, tools: Sequence[Tool | None], outcomes: Sequence[ToolOutcome]) -> None:
-        """Record what the model reads next; each outcome is of the tool at its position."""
+        """Record what the model reads next; each outcome is of the tool at its position.
+
+        A failure is nothing that a maker returned: our texts of it may quote the call.
+        """
         for tool, outcome in zip(tools, outcomes, strict=True):
             if tool is not None and outcome.source is not None:
                 self._own_words_only = False
-                self._results.append((tool.maker, outcome.text))
-                self._known_texts.pop(tool.maker, None)
-                for maker, private_texts in self._private_texts.items():
-                    if maker != tool.maker:
-                        private_texts.add(outcome.text)
+                maker = "" if outcome.failed else tool.maker
+                self._results.append((maker, outcome.text))
+                self._known_texts.pop(maker, None)
+                for other_maker, private_texts in self._private_texts.items():
+                    if other_maker != maker:
+                        private_texts.include(self._index(outcome.text))
 
     def judge(self, tool: Tool | None, call: ParsedCall) -> Verdict:
         """Return what becomes of a call. What cannot run anyway needs no question."""
@@ -128,9 +133,20 @@ class ToolPolicy:
         from shared.security.private_copies import ReadTexts
 
         if maker not in self._private_texts:
-            others = (text for source, text in self._results if source != maker)
-            self._private_texts[maker] = ReadTexts([*self._given_texts, *others])
+            others = ReadTexts()
+            texts = [text for source, text in self._results if source != maker]
+            for text in (*self._given_texts, *texts):
+                others.include(self._index(text))
+            self._private_texts[maker] = others
         return self._private_texts[maker]
+
+    def _index(self, text: str) -> "ReadTexts":
+        """Index a text once in a turn, for all makers: a long one takes a tenth of a second."""
+        from shared.security.private_copies import ReadTexts
+
+        if text not in self._read_texts:
+            self._read_texts[text] = ReadTexts([text])
+        return self._read_texts[text]
 
     def _is_free_search(self, tool: Tool) -> bool:
         return tool.maker == WEB_SEARCH and self._own_words_only

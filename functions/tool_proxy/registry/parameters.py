@@ -55,7 +55,7 @@ def read_json(text: bytes | str) -> Any:
     """Parse JSON and strip invisible characters. Raises ValueError and RecursionError."""
     json_text = json.dumps(json.loads(text, parse_constant=_reject_constant), ensure_ascii=False)
     json_text.encode()  # fails on half a surrogate pair
-    return json.loads(strip_invisible(json_text))
+    return json.loads(strip_invisible(json_text), parse_constant=_reject_constant)  # of 1e999
 
 
 def _reject_constant(name: str) -> float:

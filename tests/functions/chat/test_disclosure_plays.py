@@ -19,6 +19,7 @@ from shared.domain.app import App, ChatTool, InstalledApp
 from shared.domain.confirmation import Confirmation
 from shared.domain.connection import Connection
 from shared.domain.ids import AppId, SessionId
+from shared.domain.model import ModelCallFinished, ToolCall, ToolCallRequested
 from shared.security.disclosure import TURN_BUDGET_BITS, measure_disclosure
 from shared.security.known_text import KnownText
 from shared.security.tool_pin import build_grants
@@ -212,23 +213,49 @@ async def test_four_digits_of_what_was_read_are_asked_about_whatever_they_cost_s
     assert world.toolbox.calls == []
 
 
-async def test_an_app_that_returns_every_number_frees_none_s2(world: ChatFixture):
+@pytest.mark.parametrize("form", ["{}", "code {}"])
+async def test_an_app_that_returns_every_number_frees_none_s2(world: ChatFixture, form: str):
     name = await install(world)
     await store_conversations(world, ADA, build_conversation(1, "The door code is 4711."))
-    world.toolbox.answer = " ".join(f"{number:04}" for number in range(10_000))
+    world.toolbox.answer = json.dumps([form.format(f"{code:04}") for code in range(2_000, 6_000)])
 
     await say(
         world,
         QUESTION,
         script_calls((name, {"city": "Berlin"})),
         script_calls(("search_conversations", {"query": "door code"})),
-        script_calls((name, {"city": "4711"})),
+        script_calls((name, {"city": form.format(4_711)})),
         script_answer(""),
     )
 
     question = await load_question(world)
     assert question is not None
     assert question.reason == "private_text"
+
+
+async def test_an_error_of_ours_is_nothing_that_the_app_returned_s2(world: ChatFixture):
+    """The place of an error in arguments that are no JSON is a number that the model chose."""
+    name = await install(world)
+    await store_conversations(
+        world, ADA, build_conversation(1, "The door is at 4711 5830 Elm Row.")
+    )
+    broken = [
+        ToolCall(id=f"call_{n}", name=name, arguments="{".ljust(n - 1) + "x") for n in (4711, 5830)
+    ]
+
+    await say(
+        world,
+        QUESTION,
+        script_calls(("search_conversations", {"query": "door"})),
+        (*map(ToolCallRequested, broken), ModelCallFinished(reason="tool_calls", model="scripted")),
+        script_calls(
+            (name, {"cells": [f"key must be a string at line 1 column {n}" for n in (4711, 5830)]})
+        ),
+        script_answer(""),
+    )
+
+    assert world.toolbox.calls == []
+    assert await load_question(world) is not None
 
 
 async def test_a_password_of_an_earlier_message_is_not_said_in_this_one_s2(world: ChatFixture):

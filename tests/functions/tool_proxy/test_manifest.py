@@ -120,6 +120,7 @@ def test_a_duplicate_tool_name_and_a_tool_over_the_limit_are_refused_t2():
         b"{}",
         b'{"tools": ["\\ud800"]}',
         b'{"tools": [NaN]}',
+        b'{"tools": [1e999]}',
         b"[" * 200_000,
     ],
 )

@@ -125,6 +125,12 @@ def test_texts_of_mixed_scripts_fit_into_one_prefix_code_s2(message):
     ) <= (CALL_SHARE)
 
 
+def test_large_numbers_that_are_spelled_in_two_ways_are_two_choices_s2():
+    schema = declare("x", x={"enum": [10**16]})
+
+    assert sum_shares(({"x": number} for number in (10**16, 1e16)), schema) <= CALL_SHARE
+
+
 def test_keys_and_their_absence_fit_into_one_prefix_code_s2():
     schema = declare("a", a={"type": "boolean"}, b={"type": "boolean"}, c={"enum": [1, 2]})
     keys = ["a", "b", "c", "d", "e"]
