@@ -3,12 +3,12 @@
 import { attempting, el, find } from "../dom.js";
 
 const NAMES = {
-  turns: "Questions today",
-  tokens: "Tokens of the language model today",
-  ingested_bytes: "New recordings today",
-  outbound_calls: "Calls to apps and services today",
-  followers: "Connections to answers today",
-  stored_bytes: "Stored recordings",
+  turns: "Questions",
+  tokens: "Model tokens",
+  ingested_bytes: "New recordings",
+  outbound_calls: "Calls to apps and services",
+  followers: "Followed answers",
+  stored_bytes: "All recordings",
 };
 const UNITS = ["bytes", "KB", "MB", "GB", "TB"];
 
@@ -22,7 +22,7 @@ export function startUsage({ api }) {
     const [{ quotas }, { retention_days: days }] = await Promise.all([api.usage(), api.profile()]);
     find("ul", view).replaceChildren(...quotas.map(showQuota));
     const { resets_at: reset } = quotas.find(({ resets_at: time }) => time);
-    find(".reset", view).textContent = `Today's count begins anew at ${clock(reset)}.`;
+    find(".reset", view).textContent = `Used today; the count begins anew at ${clock(reset)}. All recordings count as long as they are stored.`;
     if (!find(`option[value="${days}"]`, retention)) retention.append(new Option(`after ${days} days`, days));
     retention.value = days;
   });
@@ -48,4 +48,4 @@ function size(bytes) {
   return `${Number((bytes / 1000 ** power).toPrecision(3))} ${UNITS[power]}`;
 }
 
-const clock = (time) => new Date(time).toLocaleTimeString("en", { hour: "2-digit", minute: "2-digit" });
+const clock = (time) => new Date(time).toLocaleTimeString("en", { hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
