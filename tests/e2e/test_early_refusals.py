@@ -53,7 +53,7 @@ def reset_peak_mb(product: Product) -> int:
         ("/v1/mcp", "Bearer ks_mcp_alice.wrong", 401),
         ("/v1/integrations/notification", "", 401),
         ("/v1/integrations/notification", "Bearer sk_0123456789abcdef", 413),
-        ("/local/token", "", 413),
+        ("/local/token", "", 401),
     ],
 )
 def test_a_strangers_large_body_costs_little_memory_s4(
