@@ -3,17 +3,25 @@
 import re
 
 _INVISIBLE = (
-    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2064"
-    "\u2066-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e007f\U000e0100-\U000e01ef]"
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\xad\u061c\u115f\u1160\u17b4\u17b5\u200b\u200e\u200f\u2028-\u202e"
+    "\u2060-\u206f\u3164\ufeff\uffa0\ufff0-\ufffb\ud800-\udfff\U0001bca0-\U0001bca3\U0001d173-\U0001d17a"
+    "\U000e0000-\U000e0fff]"
 )
-_JOINERS = "([\u200c\u200d\ufe00-\ufe0f]{2})[\u200c\u200d\ufe00-\ufe0f]+"
+_JOINER = "[\u034f\u180b-\u180f\u200c\u200d\ufe00-\ufe0f]"
+_NEEDLESS_JOINERS = (
+    rf"(?<=[\x00-\xa8\xaa-\xad\xaf-\u033f\u0370-\u0590])(?:(?!\ufe0f\u20e3){_JOINER})+"
+)
+"""Behind Latin, Greek and Cyrillic letters: each could encode a byte that nobody sees. An emoji of a
+digit needs its own."""
+_MORE_JOINERS = f"({_JOINER}{{2}}){_JOINER}+"
 """Up to two in a row occur in emoji and scripts; longer rows can encode text."""
 
 
 def strip_invisible(text: str) -> str:
     """Remove control characters, bidi marks and tag characters, but not line breaks and tabs.
 
-    Joiners and the usual variation selectors stay, at most two in a row: emoji and several scripts
-    need them.
+    Joiners and the usual variation selectors stay behind signs that may need them, at most two in a
+    row: emoji and several scripts do.
     """
-    return re.sub(_JOINERS, r"\1", re.sub(_INVISIBLE, "", text))
+    text = re.sub(_NEEDLESS_JOINERS, "", re.sub(_INVISIBLE, "", text))
+    return re.sub(_MORE_JOINERS, r"\1", text)

@@ -1,6 +1,7 @@
 """Tool call of a model with its arguments, parsed once, where the call arrives."""
 
 import hashlib
+import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -37,6 +38,7 @@ def parse_call(request: ToolCall, unique_id: str) -> ParsedCall:
     """Parse the arguments of a call; numbers that JSON does not know are errors."""
     try:
         arguments = from_json(request.arguments or "{}", allow_inf_nan=False)
+        json.dumps(arguments, allow_nan=False)  # 1e999 is read as an infinity
     except ValueError as error:
         return _to_invalid(
             request, unique_id, f"the arguments of {request.name} are not valid JSON: {error}"

@@ -178,5 +178,6 @@ class ButtonConfirmer:
 
 
 def _format_arguments(arguments: Mapping[str, Any]) -> str:
-    """Write arguments as JSON text in which no character is invisible."""
-    return strip_invisible(json.dumps(arguments, ensure_ascii=False))
+    """Write arguments as JSON text in which no character is invisible, and every key stands once."""
+    visible_text = strip_invisible(json.dumps(arguments, ensure_ascii=False))
+    return json.dumps(json.loads(visible_text), ensure_ascii=False)

@@ -209,6 +209,16 @@ async def test_invisible_characters_are_removed_from_the_arguments_of_a_confirme
     assert run.sent_arguments == [{"to": "ann@example.com", "body": "Hi"}]
 
 
+async def test_a_question_shows_no_key_twice_s1(world: ChatFixture) -> None:
+    forged = {"t\u200bo": "ann@example.com", "to": "eve@example.com"}
+    async with run_until_confirmation(world, script_answer("Sent."), arguments=forged) as (run, _):
+        await run.decide(approved=True)
+        await run.run_to_end()
+
+    assert run.confirmation.arguments == '{"to": "eve@example.com"}'
+    assert run.sent_arguments == [{"to": "eve@example.com"}]
+
+
 async def test_a_refused_call_does_not_run_and_the_model_reads_the_refusal(
     world: ChatFixture,
 ) -> None:
