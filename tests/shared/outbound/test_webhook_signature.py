@@ -51,6 +51,7 @@ def test_a_captured_header_fails_for_any_other_call_s7(signed, received):
         ("keepsake-signature", "v1,é"),
         ("webhook-signature", "v1,AAAA"),
     ],
+    ids=["id", "timestamp", "empty", "letters", "body"],
 )
 def test_a_changed_header_fails_s7(name, text):
     headers = {**sign_request("GET", "/find?q=x", b""), name: text}
