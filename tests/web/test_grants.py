@@ -21,7 +21,7 @@ from tests.web.tool_calls import (
 
 pytestmark = pytest.mark.browser
 
-BLANK_NAME = "look_up\u3164"
+BLANK_NAME = "look_up\u2800"
 
 
 @pytest.fixture
@@ -153,7 +153,7 @@ def test_invisible_characters_in_the_name_of_a_tool_are_written_out_s3(
     console.show_view("apps")
 
     row = console.page.locator("#grants section").filter(has_text="Library").locator("li .content")
-    expect(row).to_have_text(r"look up\u{3164}")
+    expect(row).to_have_text(r"look up\u{2800}")
 
 
 def test_a_change_that_is_refused_says_why_and_shows_what_holds(console: Console) -> None:

@@ -42,12 +42,12 @@ export function startGrants({ api }) {
   }
 
   // Reloads after a refused change too, so that the switch shows what holds.
-  async function change({ source: { kind, id }, tool }, state) {
+  async function change({ source: { kind, id }, tool, pin }, state) {
     const status = find("[role=status]", view);
     status.textContent = "";
     await attempt(async () => {
       try {
-        await api.setToolGrant({ kind, id, tool, state });
+        await api.setToolGrant({ kind, id, tool, state, pin });
         status.textContent = `${toolName(tool)} is changed.`;
       } finally {
         await load();

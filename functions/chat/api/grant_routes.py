@@ -17,8 +17,8 @@ class ToolGrantOut(Wire):
     """A tool and what its owner decided about it.
 
     In the state `default` its `tool_class` decides: `read` tools run, `write` and `sensitive` tools
-    ask. `standing` tells a tool that is new or has changed, which asks too. `bits_today` is what
-    its maker was told today without a question, of `bits_limit`.
+    ask. `standing` tells a tool that is new or has changed, which asks too. `pin` names the version
+    that is shown. `bits_today` is what its maker was told today without a question, of `bits_limit`.
     """
 
     source: Source
@@ -27,18 +27,23 @@ class ToolGrantOut(Wire):
     description: str
     tool_class: ToolClass
     standing: Standing
+    pin: str
     state: GrantState
     bits_today: float
     bits_limit: float = DAY_BUDGET_BITS
 
 
 class ToolGrantIn(Wire):
-    """A decision about one tool, named by its source and its own name."""
+    """A decision about one tool, named by its source and its own name.
+
+    With the `pin` that was listed, it holds for the version that the user saw or is refused.
+    """
 
     kind: str = Field(max_length=20)
     id: str = Field(max_length=64)
     tool: str = Field(max_length=64)
     state: GrantState
+    pin: str | None = Field(default=None, max_length=64)
 
 
 @route("GET", "/v1/tool-grants", "List the tools that the chat may call")
@@ -55,7 +60,9 @@ async def list_tool_grants(deps: ChatDeps, call: Call) -> list[ToolGrantOut]:
 )
 async def set_tool_grant(deps: ChatDeps, call: Call[ToolGrantIn]) -> OkOut:
     body = call.body
-    await tool_grants.set_grant(deps, call.uid, f"{body.kind}:{body.id}", body.tool, body.state)
+    await tool_grants.set_grant(
+        deps, call.uid, f"{body.kind}:{body.id}", body.tool, body.state, seen_pin=body.pin
+    )
     return OkOut()
 
 
@@ -68,6 +75,7 @@ def _to_grant_out(grant: ToolGrant) -> ToolGrantOut:
         description=tool.spec.description,
         tool_class=tool.tool_class,
         standing=tool.standing,
+        pin=tool.pin,
         state=grant.state,
         bits_today=grant.bits_today,
     )

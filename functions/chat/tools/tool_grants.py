@@ -37,11 +37,22 @@ async def list_grants(deps: ChatDeps, uid: UserId) -> list[ToolGrant]:
 
 
 async def set_grant(
-    deps: ChatDeps, uid: UserId, source_key: str, name: str, state: GrantState
+    deps: ChatDeps,
+    uid: UserId,
+    source_key: str,
+    name: str,
+    state: GrantState,
+    *,
+    seen_pin: str | None = None,
 ) -> None:
-    """Store a decision about a tool as it is now. Raises NotFound and Conflict."""
+    """Store a decision about a tool as it is now, or as `seen_pin` names it.
+
+    Raises NotFound, and Conflict where the tool is another version or cannot be allowed for always.
+    """
     for tool in await _load_tools(deps, uid):
         if (tool.source.key, tool.name) == (source_key, name):
+            if seen_pin not in (None, tool.pin):
+                raise Conflict("The app has changed this tool meanwhile. Please look at it again.")
             if state == "always" and tool.tool_class == "sensitive":
                 raise Conflict(NO_ALWAYS)
             grant = Grant(pin=tool.pin, state=state)
