@@ -204,6 +204,7 @@ def test_a_reserved_document_name_is_not_found(
 
 
 BODY_ID_ROUTES = [
+    ("POST", "/v1/messages/{message}/changes/c1/undo", {}, "Change not found"),
     ("PATCH", "/v1/conversations/{conversation}", {"title": "x"}, NOT_FOUND[0]),
     ("PATCH", "/v1/action-items/{task}", {"completed": True}, "Action item not found"),
     ("PATCH", "/v2/chat-sessions/{session}", {"title": "x"}, "Chat session not found"),
@@ -256,7 +257,7 @@ def test_every_route_with_an_id_is_tested_with_the_id_of_another_user() -> None:
 
 def replace_ids(path: str) -> str:
     pieces = path.partition("?")[0].split("/")
-    label_prefixes = "assign-speaker", "confirmations"  # what is behind them is named by a label
+    label_prefixes = "assign-speaker", "confirmations", "changes"  # what is behind them is named by a label
     return "/".join(
         "{}" if piece.startswith("{") or before in label_prefixes else piece
         for before, piece in zip(["", *pieces], pieces, strict=False)
