@@ -257,7 +257,11 @@ def test_every_route_with_an_id_is_tested_with_the_id_of_another_user() -> None:
 
 def replace_ids(path: str) -> str:
     pieces = path.partition("?")[0].split("/")
-    label_prefixes = "assign-speaker", "confirmations", "changes"  # what is behind them is named by a label
+    label_prefixes = (
+        "assign-speaker",
+        "confirmations",
+        "changes",
+    )  # what is behind them is named by a label
     return "/".join(
         "{}" if piece.startswith("{") or before in label_prefixes else piece
         for before, piece in zip(["", *pieces], pieces, strict=False)
