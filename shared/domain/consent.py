@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import field
+from hashlib import sha256
 from typing import Literal
 
 from shared.domain.provenance import Source
@@ -22,8 +23,16 @@ class Grant:
     state: GrantState = "default"
 
 
+_MAX_KEY_BYTES = 64
+
 GrantsByTool = Mapping[str, Grant]
-"""The grants of one source, by the tools' own names."""
+"""The grants of one source, by the keys of their tools."""
+
+
+def build_tool_key(name: str) -> str:
+    """Return the name of a tool, or a hash of a long one: a few thousand fill a document."""
+    encoded = name.encode()
+    return name if len(encoded) <= _MAX_KEY_BYTES else f"sha256 {sha256(encoded).hexdigest()}"
 
 
 @value
@@ -33,11 +42,11 @@ class Consent:
     grants: Mapping[str, GrantsByTool] = field(default_factory=dict)
 
     def with_grant(self, source: Source, tool: str, grant: Grant) -> "Consent":
-        grants = {**self.grants.get(source.key, {}), tool: grant}
+        grants = {**self.grants.get(source.key, {}), build_tool_key(tool): grant}
         return Consent(grants={**self.grants, source.key: grants})
 
     def knows_source(self, source: Source) -> bool:
         return source.key in self.grants
 
     def find_grant(self, source: Source, tool: str) -> Grant | None:
-        return self.grants.get(source.key, {}).get(tool)
+        return self.grants.get(source.key, {}).get(build_tool_key(tool))

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from shared.domain.app import App, ChatTool
-from shared.domain.consent import Grant
+from shared.domain.consent import Grant, build_tool_key
 
 PIN_CHARS = 22
 """132 bits: nobody finds two tools with the same pin."""
@@ -41,7 +41,7 @@ def compute_pins(app: App) -> dict[str, str]:
 
 def build_grants(app: App) -> dict[str, Grant]:
     """Return the grants of an app whose tools are seen as they are now."""
-    return {name: Grant(pin=pin) for name, pin in compute_pins(app).items()}
+    return {build_tool_key(name): Grant(pin=pin) for name, pin in compute_pins(app).items()}
 
 
 def strip_schema_texts(schema: Mapping[str, Any]) -> dict[str, Any]:

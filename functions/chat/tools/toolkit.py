@@ -82,7 +82,13 @@ class Tool:
 
     def is_sensitive(self, arguments: Mapping[str, Any]) -> bool:
         """Tell whether a call is asked about each time."""
-        return self.tool_class == "sensitive" or any(map(arguments.get, self.sensitive_arguments))
+        given = (name for name in self.sensitive_arguments if self._is_given(name, arguments))
+        return self.tool_class == "sensitive" or any(given)
+
+    def _is_given(self, name: str, arguments: Mapping[str, Any]) -> bool:
+        """Tell whether an argument says something: an empty list may remove all that is there."""
+        default = self.spec.parameters["properties"][name].get("default")
+        return arguments.get(name) not in (None, default)
 
     @property
     def app_id(self) -> AppId | None:

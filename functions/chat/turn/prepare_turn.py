@@ -24,7 +24,7 @@ from shared.domain.app import App
 from shared.domain.chat import Message, Session, build_main_session_id
 from shared.domain.confirmation import Confirmation, build_always_grant
 from shared.domain.connection import Connection
-from shared.domain.consent import Consent, Grant
+from shared.domain.consent import Consent, Grant, build_tool_key
 from shared.domain.errors import Invalid, TooLarge
 from shared.domain.ids import AppId, RunId, SessionId, UserId
 from shared.domain.model import ModelMessage, ModelRole
@@ -196,7 +196,9 @@ async def _pin_unpinned(
 ) -> Consent:
     """Pin the tools of apps that were installed before there were pins, as they are now."""
     grants = {
-        pinned.app.source.key: {name: Grant(pin=pin) for name, pin in pinned.pins.items()}
+        pinned.app.source.key: {
+            build_tool_key(name): Grant(pin=pin) for name, pin in pinned.pins.items()
+        }
         for pinned in apps
         if not consent.knows_source(pinned.app.source)
     }

@@ -135,6 +135,26 @@ async def test_every_service_tool_declares_its_source_and_its_class(world: ChatF
     }
 
 
+@pytest.mark.parametrize(
+    ("tool", "arguments", "is_sensitive"),
+    [
+        ("create_calendar_event", {"attendees": []}, False),
+        ("create_calendar_event", {"attendees": ["eve@example.com"]}, True),
+        ("update_calendar_event", {"new_title": "Gym", "set_attendees": None}, False),
+        ("update_calendar_event", {"set_attendees": ["eve@example.com"]}, True),
+        ("update_calendar_event", {"set_attendees": []}, True),
+        ("update_calendar_event", {"add_attendees": [], "remove_attendees": []}, False),
+    ],
+)
+async def test_a_change_of_who_attends_asks_each_time_s1(
+    world: ChatFixture, tool: str, arguments: dict[str, object], *, is_sensitive: bool
+):
+    tools = build_service_tools(world.deps(), ADA, build_all_connections(), Consent())
+    [calendar_tool] = [candidate for candidate in tools if candidate.name == tool]
+
+    assert calendar_tool.is_sensitive(arguments) is is_sensitive
+
+
 async def test_the_tools_of_all_services_and_apps_stay_within_the_models_limit(world: ChatFixture):
     builtin_names = await list_offered_names(world)
     tools = list(build_service_tools(world.deps(), ADA, build_all_connections(), Consent()))
