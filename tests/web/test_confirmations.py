@@ -103,6 +103,32 @@ def test_a_tool_that_is_always_allowed_asks_no_more_s1(
     expect(console.page.get_by_label("Calls of add to basket")).to_have_value("always")
 
 
+def test_the_keyboard_moves_from_one_question_to_the_next_s1(
+    console: Console, model: ScriptedOpenai, app_server: AppServer
+) -> None:
+    before = count_changes(app_server)
+    scripts = [
+        script_call(model, tool, q="melons").tool_calls for tool in ("add_to_basket", "order")
+    ]
+    model.play(Script(tool_calls=scripts[0] + scripts[1]), Script(text="So be it."))
+    cards = console.start_question("What about melons?").locator(".confirmation")
+    expect(cards).to_have_count(2)
+    expect(cards.first).to_be_focused()
+
+    console.page.keyboard.press("Tab")
+    console.page.keyboard.press("Enter")
+    expect(cards.first).to_contain_text("You confirmed this.")
+    expect(cards.last).to_be_focused()
+    console.page.keyboard.press("Tab")
+    console.page.keyboard.press("Tab")
+    console.page.keyboard.press("Enter")
+
+    expect(cards.last).to_contain_text("You refused this")
+    expect(console.page.get_by_label("Your question")).to_be_focused()
+    expect(console.answers.last).to_contain_text("So be it.")
+    assert count_changes(app_server) == before + 1
+
+
 def test_a_sensitive_tool_asks_each_time_s1(
     console: Console, model: ScriptedOpenai, app_server: AppServer
 ) -> None:

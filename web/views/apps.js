@@ -1,6 +1,7 @@
 // The directory of apps: installed, own and other ones with their permissions, connected accounts, and what the chat may call.
 
 import { attempting, el, find, linkOut, moveTo } from "../dom.js";
+import { plainly } from "../words.js";
 import { startConnections } from "./connections.js";
 import { startGrants } from "./grants.js";
 import { startMcp } from "./mcp.js";
@@ -56,12 +57,13 @@ export function startApps({ api, develop }) {
   }));
 
   function row(app) {
-    const { id, name, description, enabled } = app;
+    const { id, description, enabled } = app;
+    const name = plainly(app.name);
     return el("li", { "data-id": id },
       el("span", { class: "content" }, name, ...badges(app)),
       el("button", { type: "button", class: enabled ? null : "primary", "aria-label": `${enabled ? "Uninstall" : "Install"} ${name}`, onclick: () => toggle(app) },
         enabled ? "Uninstall" : "Install"),
-      description && el("p", { class: "meta" }, description),
+      description && el("p", { class: "meta" }, plainly(description)),
       app.switched_off && el("p", { class: "problem" }, "It is switched off because its calls failed."),
       permissions(api, app),
       allowRow(app),

@@ -5,7 +5,7 @@ import { describeSource, hour, plainly, toolName } from "../words.js";
 
 const RESULTS = {
   approved: "You confirmed this.",
-  always: "You allowed this, and all later calls of this tool.",
+  always: "You allowed this, and all later calls of this tool. You can change that in Apps.",
   refused: "You refused this: it was not done.",
   expired: "Not confirmed in time: it was not done.",
 };
@@ -39,11 +39,15 @@ export class Confirmations {
     this.node.replaceChildren();
   }
 
+  get #firstOpen() {
+    return this.#cards.values().next().value;
+  }
+
   #show(request) {
     const card = cardOf(request, (decision) => this.#answer(request.id, decision));
     this.#cards.set(request.id, card);
     this.node.append(card);
-    if (isIdle()) card.focus();
+    if (isIdle()) this.#firstOpen.focus();
   }
 
   async #answer(id, decision) {
@@ -57,7 +61,7 @@ export class Confirmations {
     this.#cards.delete(id);
     const hadFocus = card.contains(document.activeElement);
     find(".choice", card).replaceWith(el("p", { class: `result ${state}` }, RESULTS[state]));
-    if (hadFocus) find("#question").focus();
+    if (hadFocus) (this.#firstOpen ?? find("#question")).focus();
   }
 }
 

@@ -33,7 +33,7 @@ const CLASSES = { read: "only reads", write: "asks first", sensitive: "asks each
 export function tool({ name, description, tool_class }) {
   return el("li", {},
     el("span", { class: "content" }, toolName(name)),
-    el("span", { class: tool_class === "read" ? "badge" : "badge acts" }, CLASSES[tool_class]),
+    el("span", { class: tool_class === "sensitive" ? "badge acts" : "badge" }, CLASSES[tool_class]),
     el("p", { class: "meta" }, plainly(description)));
 }
 
