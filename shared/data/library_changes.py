@@ -34,7 +34,9 @@ class LibraryChanges:
 
         async def work(tx: Transaction) -> LibraryChange:
             document = await tx.get(path)
-            changes = load_changes(load(Message, document)) if document else []
+            if document is None:
+                raise NotFound("Message not found")
+            changes = load_changes(load(Message, document))
             change = _find_change(changes, change_id)
             if change.is_undone:
                 return change

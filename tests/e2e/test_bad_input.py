@@ -172,6 +172,7 @@ ID_ROUTES = [
     ("GET", "/v2/messages/{message}/confirmations", NOT_FOUND[1]),
     ("POST", "/v2/messages/{message}/report", NOT_FOUND[1]),
     ("POST", "/v1/messages/{message}/report", NOT_FOUND[1]),
+    ("POST", "/v1/messages/{message}/changes/c1/undo", NOT_FOUND[1]),
     ("POST", "/v1/users/analytics/chat_message?message_id={message}&value=1", NOT_FOUND[1]),
     ("POST", "/v1/inbox/{notification}/read", NOT_FOUND[2]),
     ("GET", "/v1/apps/{app}", NOT_FOUND[3]),

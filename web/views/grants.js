@@ -30,14 +30,14 @@ export function startGrants({ api }) {
   }
 
   function row(grant) {
-    const { source, tool, standing } = grant;
+    const { source, tool, standing, state } = grant;
     const name = toolName(tool);
     const choice = el("select", { "aria-label": `Calls of ${name}`, onchange: () => change(grant, choice.value) },
-      ...options(grant).map(([value, text]) => new Option(text, value, false, value === grant.state)));
+      ...options(grant).map(([value, text]) => new Option(text, value, false, value === state)));
     return el("li", { "data-tool": `${source.id} ${tool}` },
       el("span", { class: "content" }, name),
       choice,
-      standing in STANDINGS && el("p", { class: "meta" }, `${STANDINGS[standing]} `,
+      standing in STANDINGS && state !== "off" && el("p", { class: "meta" }, `${STANDINGS[standing]} `,
         el("button", { type: "button", class: "quiet", "aria-label": `Accept ${name} as it is now`, onclick: () => change(grant, "default") }, "Accept")));
   }
 
