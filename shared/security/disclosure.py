@@ -183,17 +183,19 @@ class _CallMeasure:
         given = given if text == argument else self._measure_given_text(text, schema)
         bits = schema.kind_bits
         time = parse_time(text, self._known.now)
-        self.spend(
-            min(
-                given,
-                bits["empty"] if not text else inf,
-                bits["words"] + self._known.measure_words(text, left),
-                bits["part"] + self._known.measure_part(text, left),
-                bits["time"]
-                + (measure_time(time, self._last_time) if time else measure_clock(text)),
-                bits["text"] + self._known.measure_literal(text, left),
-            )
+        words = self._known.measure_words(text, left)
+        cheapest = min(
+            given,
+            bits["empty"] if not text else inf,
+            bits["words"] + words,
+            bits["part"] + self._known.measure_part(text, left),
+            bits["time"] + (measure_time(time, self._last_time) if time else measure_clock(text)),
+            bits["text"] + self._known.measure_literal(text, left),
         )
+        if words == inf:
+            phrase = self._known.measure_phrase(text, min(left, cheapest))
+            cheapest = min(cheapest, bits["phrase"] + phrase)
+        self.spend(cheapest)
         self._last_time = time or self._last_time
         return text
 

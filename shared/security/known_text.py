@@ -13,7 +13,13 @@ from itertools import accumulate, groupby
 from math import inf, log2
 from typing import Any, Final
 
-from shared.security.literal_code import list_outside_signs, measure_length, measure_text
+from shared.security.literal_code import (
+    list_outside_signs,
+    measure_choice_of_span,
+    measure_length,
+    measure_text,
+)
+from shared.security.word_code import NEW_WORD_BITS, NEXT_WORD_BITS, WordCode, swap_first
 
 _TOKEN: Final = re.compile(r"\w+|[^\w\s]")
 _NUMBER: Final = re.compile(r"\d{4,}")
@@ -28,6 +34,8 @@ _MAX_RETURNED_CHARS: Final = 100_000
 _MAX_VALUE_CHARS: Final = 500
 
 _ONE_SPAN, _MORE_SPANS = -log2(0.8), -log2(0.2)
+_KNOWN_WORDS_BITS: Final = 1.0
+"""In a phrase: words of the message, and not a new word."""
 _UNCHANGED, _SOME_CHANGED = -log2(0.62), -log2(0.08)
 _WHOLE_PART, _CHANGED_ENDING = -log2(0.7), -log2(0.3)
 _CHANGE_BITS: Final = 6.0
@@ -84,10 +92,31 @@ class KnownText:
         if not length:
             return inf
         part, ending = text[:length], text[length:]
-        bits = _measure_choice_of_span(len(self.message))
+        bits = measure_choice_of_span(len(self.message))
         if not ending:
             return bits + _WHOLE_PART
         return bits + _CHANGED_ENDING + self.measure_literal(ending, limit, behind=part)
+
+    def measure_phrase(self, text: str, limit: float) -> float:
+        """Return the cost of words of the message and new ones, joined by single spaces."""
+        if "  " in f" {text} ":
+            return inf
+        run = _Run(text)
+        bits = 0.0
+        begin = 0
+        while begin < run.words and bits <= limit:
+            end = self._find_longest_run(run, begin)
+            bits += self._measure_piece(run, begin, end, limit - bits)
+            begin = max(end, begin + 1)
+        return bits if bits <= limit else inf
+
+    def _measure_piece(self, run: "_Run", begin: int, end: int, limit: float) -> float:
+        """Return the cost of known words, or of a new one where there are none."""
+        if end > begin:
+            span = self._measure_span(run.get_text(begin, end), limit)
+            return _KNOWN_WORDS_BITS + span + NEXT_WORD_BITS
+        word, is_last = run.get_text(begin, begin + 1), begin + 1 == run.words
+        return NEW_WORD_BITS + self._word_code.measure(word, limit, is_last=is_last)
 
     def measure_literal(self, text: str, limit: float, *, behind: str = "") -> float:
         """Return the cost of a text that is spelled out, cheaper in the script of the message."""
@@ -96,7 +125,7 @@ class KnownText:
     def measure_number(self, spelling: str) -> float:
         """Return the cost of a number that is a word of the message."""
         is_word = self._find_words(self.message, spelling) is not None
-        return _measure_choice_of_span(self._tokens) if is_word else inf
+        return measure_choice_of_span(self._tokens) if is_word else inf
 
     def measure_returned(self, text: str) -> float:
         """Return the cost of a value that was returned: which one of all of them."""
@@ -136,7 +165,7 @@ class KnownText:
         return self._find_words(self._folded, run.get_folded(begin, end)) is not None
 
     def _measure_span(self, text: str, limit: float) -> float:
-        bits = _measure_choice_of_span(self._tokens)
+        bits = measure_choice_of_span(self._tokens)
         if self._find_words(self.message, text) is not None:
             return bits + _UNCHANGED
         place = self._find_words(self._folded, _fold_case(text))
@@ -161,6 +190,10 @@ class KnownText:
     @cached_property
     def _folded(self) -> str:
         return _fold_case(self.message)
+
+    @cached_property
+    def _word_code(self) -> WordCode:
+        return WordCode(self.message)
 
     @cached_property
     def _outside_signs(self) -> frozenset[str]:
@@ -206,11 +239,6 @@ def spell_number(number: float) -> str:
     return json.dumps(number)
 
 
-def _measure_choice_of_span(places: int) -> float:
-    """Return the cost of a beginning and an end among `places`."""
-    return log2(places * (places + 1) / 2)
-
-
 def _is_boundary(text: str, place: int) -> bool:
     """Tell whether no word goes on at `place`; text before and behind it may be missing."""
     around = text[max(place - 1, 0) : place + 1]
@@ -227,16 +255,12 @@ def _measure_changes(span: str, text: str, limit: float) -> float:
     return measure_length(changes - 1) + changes * (log2(len(text)) + _CHANGE_BITS)
 
 
-def _swap_first(text: str) -> str:
-    return text[:1].swapcase() + text[1:]
-
-
 def _capitalize_words(text: str) -> str:
     return " ".join(word[:1].upper() + word[1:] for word in text.split(" "))
 
 
 _CASES: Final = (
-    (_swap_first, -log2(0.15)),
+    (swap_first, -log2(0.15)),
     (_capitalize_words, -log2(0.09)),
     (str.lower, -log2(0.06)),
 )

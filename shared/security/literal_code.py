@@ -61,11 +61,17 @@ _LENGTH_BITS: Final = log2(pi**2 / 6)
 
 
 def measure_text(
-    text: str, limit: float, *, behind: str = "", signs: Collection[str] = ()
+    text: str,
+    limit: float,
+    *,
+    behind: str = "",
+    signs: Collection[str] = (),
+    is_before_space: bool = False,
 ) -> float:
     """Return the cost of any text that goes on `behind` another: 5 bits a letter, and an end sign.
 
-    A sign outside the table costs 21 bits, but one of the given `signs` only a choice among them.
+    A sign outside the table costs 21 bits, but one of the given `signs` only a choice among them. A
+    text without spaces that is `is_before_space` ends with a space instead of the end sign.
     """
     bits = 0.0
     previous = _classify(behind[-1]) if behind else _END
@@ -76,7 +82,7 @@ def measure_text(
         if bits > limit:
             return inf
         previous = number
-    return bits + _COSTS[previous][_END]
+    return bits + _COSTS[previous][_SPACE if is_before_space else _END]
 
 
 def measure_number(spelling: str, limit: float) -> float:
@@ -92,6 +98,11 @@ def measure_number(spelling: str, limit: float) -> float:
 def measure_length(length: int) -> float:
     """Return the cost of a length from 0: 2·log2(length + 1) and what makes all of them sum to 1."""
     return 2 * log2(length + 1) + _LENGTH_BITS
+
+
+def measure_choice_of_span(places: int) -> float:
+    """Return the cost of a beginning and an end among `places`."""
+    return log2(places * (places + 1) / 2)
 
 
 def _classify(sign: str) -> int:

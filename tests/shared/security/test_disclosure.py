@@ -116,7 +116,7 @@ def test_the_code_words_of_all_small_calls_fit_into_one_prefix_code_s2(place, re
     assert total <= CALL_SHARE * (1 + ROUNDING)
 
 
-@pytest.mark.parametrize("message", ["", "a b", "Ab aB 가é"])
+@pytest.mark.parametrize("message", ["", "a b", "Ab aB 가é", "a1é 가A-b 😀\u0301"])
 def test_texts_of_mixed_scripts_fit_into_one_prefix_code_s2(message):
     known = build_known(message, ["a b", "é"])
 
@@ -172,6 +172,25 @@ def test_every_span_of_a_message_and_every_case_fits_into_one_prefix_code_s2():
     words = sorted(spans | cased | joined)
 
     total = sum_shares(({"x": text} for text in words), declare("x"), build_known(message))
+
+    assert total <= CALL_SHARE
+
+
+@pytest.mark.parametrize("place", ["any", "text", "either"])
+@pytest.mark.parametrize("message", ["Abba, bab 가나b", "Regen a\u0301b 😀😀a"])
+def test_forms_of_words_and_new_words_fit_into_one_prefix_code_s2(place, message):
+    words = message.split()
+    cut = {word[i:j] for word in words for i in range(len(word)) for j in range(i, len(word) + 1)}
+    forms = {
+        f"{front}{stem}{end}" for front in ("", "b", "가") for stem in cut for end in ("", "a")
+    }
+    phrases = {f"{one} {other}" for one in forms for other in [*words, *cut, "a", "c", "가"]}
+
+    total = sum_shares(
+        ({"x": text} for text in sorted(forms | phrases)),
+        declare("x", x=PLACES[place]),
+        build_known(message),
+    )
 
     assert total <= CALL_SHARE
 
@@ -306,6 +325,9 @@ def price(value: Any, place: Any = None, **known: Any) -> float:
         ("weathers", None, 18, 27),
         ("weather Berlin", None, 12, 18),
         ("Berli", None, 12, 15),
+        ("Berliner weather", None, 30, 40),
+        ("weather Berl", None, 17, 24),
+        ("weather tram", None, 38, 48),
         ("2026-11-23", None, 6, 17),
         ("2031-05-01", None, 12, 18),
         ("2031-05-01T15:07:00", None, 22, 31),
@@ -355,6 +377,12 @@ def test_the_end_of_a_span_costs_its_length_s2():
         ({"city": "Helsinki"}, "Helsingin sää huomenna?"),
         ({"city": "Munich"}, "Wie wird das Wetter in München?"),
         ({"limit": 10}, "Show the recent issues"),
+        ({"query": "remont łazienki"}, "Znajdź notatkę o remoncie łazienki."),
+        ({"author": "Olga Tokarczuk"}, "Czy biblioteka ma książki Olgi Tokarczuk po angielsku?"),
+        ({"query": "Regenjacke Kinder"}, "Gibt es bei euch Regenjacken für Kinder?"),
+        ({"location": "Leipzig Südvorstadt"}, "Ein Restaurant in der Leipziger Südvorstadt"),
+        ({"query": "araba sigortası"}, "Araba sigortasıyla ilgili notumu bul."),
+        ({"device": "مكيف غرفة النوم"}, "هل المكيف في غرفة النوم يعمل؟"),
     ],
 )
 def test_honest_calls_stay_below_the_budget_of_a_turn_s2(arguments, message):

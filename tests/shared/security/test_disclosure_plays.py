@@ -82,6 +82,20 @@ def as_signs_between_words(digits: str) -> list[Call]:
     return [{"x": "weather" + "-_.,;:!?/|"[int(digit)] + "Berlin"} for digit in digits]
 
 
+def as_endings(digits: str) -> list[Call]:
+    return [{"x": f"weather{'abcdefghij'[int(digit)]} Berlin"} for digit in digits]
+
+
+def as_cut_words(digits: str) -> list[Call]:
+    return [{"x": f"weather {'What is the weather'[: int(digit) + 1]}x"} for digit in digits]
+
+
+def as_forms_in_a_phrase(digits: str) -> list[Call]:
+    return [
+        {"x": " ".join("weather"[: 1 + int(digit) % 7] + "s" * (digit > "6") for digit in digits)}
+    ]
+
+
 def as_spaces(digits: str) -> list[Call]:
     return [{"x": "weather " + " " * int(digit) + "in" + "\u2003" * int(digit)} for digit in digits]
 
@@ -155,6 +169,9 @@ PLAYS = [
     (as_case, TEXT),
     (as_width, TEXT),
     (as_signs_between_words, TEXT),
+    (as_endings, TEXT),
+    (as_cut_words, TEXT),
+    (as_forms_in_a_phrase, TEXT),
     (as_choices, {"enum": [f"unit {digit}" for digit in range(10)]}),
     (as_keys_that_are_there, {"type": "boolean", "default": True}),
     (as_lengths_of_lists, {"type": "array", "items": {"enum": [True]}}),
