@@ -189,24 +189,52 @@ def test_a_pending_confirmation_survives_a_reload_t11(
     assert count_changes(app_server) == before + 1
 
 
+def show_card(console: Console, **changes: object) -> None:
+    """Show a card that no server sent."""
+    request = {
+        "id": "1",
+        "state": "asked",
+        "tool": "order",
+        "source": {"kind": "app", "id": "1", "name": "Grocer"},
+        "maker": "developer me",
+        "arguments": {},
+        "reason": "sensitive",
+        "allows_always": True,
+        "expires_at": "2030-01-01T00:00:00Z",
+    }
+    console.page.evaluate(
+        """async (data) => {
+          const { Confirmations } = await import("/views/confirmation.js");
+          const shown = new Confirmations({});
+          document.querySelector("#messages").append(shown.node);
+          shown.take({ type: "data-confirmation", data });
+        }""",
+        {**request, **changes},
+    )
+
+
 def test_a_confirmation_does_not_take_the_focus_while_the_user_types_t11(console: Console) -> None:
     """An Enter meant for the next question would confirm the call."""
     console.page.get_by_label("Your question").fill("And what about")
 
-    focused_id = console.page.evaluate(
-        """async () => {
-          const { Confirmations } = await import("/views/confirmation.js");
-          const shown = new Confirmations({});
-          document.querySelector("#messages").append(shown.node);
-          const source = { kind: "app", id: "1", name: "Grocer" };
-          shown.take({ type: "data-confirmation", data: { id: "1", state: "asked", tool: "order", source, maker: "me",
-            arguments: {}, reason: "sensitive", allows_always: false, expires_at: "2030-01-01T00:00:00Z" } });
-          return document.activeElement.id;
-        }"""
-    )
+    show_card(console)
 
     expect(console.page.locator(".confirmation")).to_contain_text("It is told nothing else.")
-    assert focused_id == "question"
+    expect(console.page.get_by_label("Your question")).to_be_focused()
+
+
+def test_long_names_leave_room_for_what_is_told_on_a_phone_s1(console: Console) -> None:
+    page = console.page
+    page.set_viewport_size({"width": 360, "height": 740})
+    console.show_view("chat")
+    source = {"kind": "app", "id": "1" * 26, "name": "Grocer" * 20}
+
+    show_card(console, source=source, arguments={"key" * 60: "ten melons"}, tool="order" * 20)
+
+    card, value = page.locator(".confirmation"), page.locator(".confirmation dd")
+    expect(card.get_by_role("button")).to_have_text(["Once", "Always", "No"])
+    assert card.evaluate("(card) => card.scrollWidth <= card.clientWidth")
+    assert value.evaluate("(dd) => dd.clientWidth / dd.parentElement.clientWidth") > 0.5
 
 
 def test_hostile_arguments_are_shown_as_visible_text_t11(
