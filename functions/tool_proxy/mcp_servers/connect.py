@@ -23,6 +23,7 @@ from shared.oauth.state import (
     NotConnected,
 )
 from shared.outbound.untrusted_text import sanitize_reason
+from shared.security.tool_pin import build_grants
 
 _STATE_PURPOSE = "the state of an MCP server's authorization"
 
@@ -72,6 +73,9 @@ async def complete(
 ) -> App:
     """Store the tokens of an owner who comes back, list the tools and install the app; works once.
 
+    The tools of an app that is installed already and had some are not granted anew: what the server
+    changed meanwhile asks.
+
     Raises NotConnected, Unavailable and ManifestFailed.
     """
     authorization = await consume_authorization(deps.mcp, callback)
@@ -80,7 +84,10 @@ async def complete(
     if not code:
         raise NotConnected(f"{app.name} was not connected: access was not allowed.")
     await _store_tokens(deps, callback.uid, app, authorization, code)
+    had_tools = bool(app.chat_tools)
     app = await registration.refresh_manifest(deps, callback.uid, app.id)
+    if not had_tools:
+        await deps.stores.grants.replace_source(callback.uid, app.source, build_grants(app))
     await access.install(deps, callback.uid, app.id)
     return app
 

@@ -63,9 +63,10 @@ async def install(
 ) -> None:
     """Install an app, or grant the permissions that it asks for by now.
 
-    Its tools are pinned as they are: one that changes later asks its user again. Only
-    `shown_permissions` are granted, if given. Raises NotFound, SetupIncomplete if it is new to its
-    user, and Conflict for too many apps.
+    The tools of a new app are pinned as they are: one that is added or changes later asks its user,
+    also where they allow more permissions. Only `shown_permissions` are granted, if given.
+
+    Raises NotFound, SetupIncomplete if it is new to its user, and Conflict for too many apps.
     """
     app = await require_visible(deps, uid, app_id)
     installation = await deps.stores.installed_apps.get(uid, app_id)
@@ -77,7 +78,8 @@ async def install(
     )
     if shown_permissions is not None:
         installed_app = replace(installed_app, granted=installed_app.granted & shown_permissions)
-    await deps.stores.grants.replace_source(uid, app.source, build_grants(app))
+    if installation is None:
+        await deps.stores.grants.replace_source(uid, app.source, build_grants(app))
     try:
         await deps.stores.installed_apps.add(uid, installed_app)
     except Conflict:
