@@ -64,6 +64,7 @@ class ToolPolicy:
         self._known_texts: dict[str, KnownText] = {}
         self._private_texts: dict[str, ReadTexts] = {}
         self._read_texts: dict[str, ReadTexts] = {}
+        self._urls_by_text: dict[str, Collection[str]] = {}
 
     def record_results(self, tools: Sequence[Tool | None], outcomes: Sequence[ToolOutcome]) -> None:
         """Record what the model reads next; each outcome is of the tool at its position.
@@ -93,7 +94,13 @@ class ToolPolicy:
     def is_known_url(self, url: str) -> bool:
         """Tell whether an address stands in the owner's messages or in a result of this turn."""
         texts = (self._user_text, *self._own_texts, *(text for _, text in self._results))
-        return any(url in text and url in extract_urls(text) for text in texts)
+        return any(url in text and url in self._extract_urls(text) for text in texts)
+
+    def _extract_urls(self, text: str) -> Collection[str]:
+        """Extract the addresses of a text once: an answer may repeat hundreds of them."""
+        if text not in self._urls_by_text:
+            self._urls_by_text[text] = extract_urls(text)
+        return self._urls_by_text[text]
 
     def _judge_disclosure(self, tool: Tool, call: ParsedCall, arguments: Any) -> Verdict:
         """Let a call run in its canonical form, within what its maker may be told in a turn."""
