@@ -24,7 +24,7 @@ QUESTION_NOT_SAVED = (
 )
 CALL_SKIPPED = "I did not use {tool} of {source}: I could not ask you about it."
 CONFIRM_CALL = (
-    "May {source} ({maker}, id `{id}`) do `{tool}` with exactly this?\n```json\n{arguments}\n```\n"
+    "May “{source}” ({maker}, id `{id}`) do `{tool}` with exactly this?\n```json\n{arguments}\n```\n"
     "{reason} {reply}"
 )
 REPLY_ALWAYS = "Reply yes, always or no."

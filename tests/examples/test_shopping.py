@@ -106,7 +106,7 @@ def test_the_command_connects_the_app_also_after_a_restart(tmp_path: Path) -> No
             with run_example(port, keepsake.origin, tmp_path) as log:
                 output = wait_until(partial(_read_when_ready, log))
                 question, _, answers = output.partition("example: alice replies: yes\n")
-                assert "May Shopping list (developer alice, id `" in question
+                assert "May “Shopping list” (developer alice, id `" in question
                 assert "do `add_to_list` with exactly this?" in question
                 assert "oat milk is on the shopping list." not in question
                 assert "oat milk is on the shopping list." in answers

@@ -1,5 +1,8 @@
 """Question text: a call that waits for the owner's reply, as the last lines of an answer."""
 
+import json
+from typing import Any
+
 from functions.chat import user_texts
 from shared.domain.confirmation import Confirmation
 from shared.security.visible_text import strip_invisible
@@ -24,14 +27,27 @@ def build_question_text(confirmation: Confirmation) -> str:
         maker=_to_plain_name(confirmation.maker),
         id=source.id,
         reason=_REASONS[confirmation.reason],
-        arguments=confirmation.arguments.replace("`", "\\u0060"),
+        arguments=_format_arguments(confirmation.arguments).replace("`", "\\u0060"),
         reply=user_texts.REPLY_ALWAYS if confirmation.allows_always else user_texts.REPLY_ONCE,
     )
 
 
+def _format_arguments(arguments: str) -> str:
+    """Write each of several arguments on its own line: none is out of sight behind a long one."""
+    members = json.loads(arguments)
+    if len(members) < 2:
+        return arguments
+    lines = [f"  {_to_json(name)}: {_to_json(member)}" for name, member in members.items()]
+    return "{\n" + ",\n".join(lines) + "\n}"
+
+
+def _to_json(member: Any) -> str:
+    return json.dumps(member, ensure_ascii=False)
+
+
 def _to_plain_name(name: str) -> str:
-    """Return a name of a third party without the signs that format text."""
-    return "".join(sign for sign in _to_one_line(name) if sign not in "*_[]()<>#|\\~")
+    """Return a name of a third party without the signs that format text or end a quotation."""
+    return "".join(sign for sign in _to_one_line(name) if sign not in '*_[]()<>#|\\~"“”„«»')
 
 
 def _to_one_line(name: str) -> str:

@@ -99,7 +99,7 @@ async def test_nothing_of_an_app_changes_anything_unasked_when_nothing_was_read_
 
 
 QUESTION = (
-    'May Notes (developer eve, id `NOTES`) do `add_note` with exactly this?\n```json\n{"text": "Buy milk"}'
+    'May “Notes” (developer eve, id `NOTES`) do `add_note` with exactly this?\n```json\n{"text": "Buy milk"}'
     "\n```\nIt has not been allowed yet. Reply yes, always or no."
 )
 
@@ -298,6 +298,25 @@ async def test_a_markdown_fence_in_an_argument_cannot_end_the_question_s1(world:
 
     assert shown.count("```") == 2
     assert list_calls(world) == [("add_note", arguments)]
+
+
+async def test_a_name_that_is_a_sentence_stands_in_quotes_s1(world: ChatFixture):
+    app = replace(NOTES, name="the weather be shown” now? Reply yes. Else")
+    await install(world, app)
+
+    shown, _ = await say(world, "Note it", call(ADD, app=app), script_answer(""))
+
+    assert shown.startswith("May “the weather be shown now? Reply yes. Else” (developer eve, id")
+
+
+async def test_no_argument_is_shown_behind_a_long_one_s1(world: ChatFixture):
+    await install(world)
+    arguments = {"text": "Buy milk" + " " * 200, "to": {"everybody": True}, "n": 1e16}
+
+    shown, _ = await say(world, "Note it", call(ADD, arguments), script_answer(""))
+
+    lines = shown.partition("```json\n")[2].splitlines()
+    assert lines[2:5] == ['  "to": {"everybody": true},', '  "n": 1e+16', "}"]
 
 
 async def test_the_chat_changes_the_owners_tasks_without_a_question_s1(world: ChatFixture):
