@@ -79,8 +79,8 @@ class Confirmations:
     ) -> Confirmation | None:
         """Store the decision of the message that follows `question`, the answer that asked.
 
-        None, and nothing is changed, where another message came after the question, where it was
-        decided before, or where its time is over.
+        A repeat of the message returns it again. None, and nothing is changed, where another message
+        came after the question, where it was decided otherwise, or where its time is over.
         """
 
         def decide(stored: Confirmation, documents: Sequence[Document | None]) -> Decision | None:
@@ -102,7 +102,8 @@ class Confirmations:
             )
         except NotFound:
             return None
-        return stored if stored.answered_in == answered_in else None
+        is_repeat = (stored.decision == "refused") == (decision == "refused")
+        return stored if stored.answered_in == answered_in and is_repeat else None
 
     async def expire(self, uid: UserId, run_id: RunId, confirmation_id: str) -> Confirmation:
         """Close a confirmation that nobody decided; an earlier decision stands."""

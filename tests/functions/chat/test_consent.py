@@ -11,8 +11,9 @@ import pytest
 from functions.chat.tools.app_tools import build_model_name
 from shared.domain.app import App, ChatTool, InstalledApp
 from shared.domain.chat import Message, build_session
+from shared.domain.confirmation import Confirmation, Decision
 from shared.domain.consent import Grant
-from shared.domain.ids import AppId, MessageId, SessionId
+from shared.domain.ids import AppId, MessageId, RunId, SessionId
 from shared.domain.model import ToolResult
 from shared.security.tool_pin import build_grants, compute_pin
 from tests.fakes import ScriptedModel, ScriptedTurn, script_answer, script_calls
@@ -206,6 +207,29 @@ async def test_a_yes_after_another_message_makes_no_call_s1(world: ChatFixture):
     await say(world, "yes", script_answer("Yes what?"))
 
     assert list_calls(world) == []
+
+
+async def test_a_no_under_the_key_of_a_lost_yes_makes_no_call_s1(world: ChatFixture):
+    await install(world)
+    await say(world, "Note: buy milk", call(ADD), script_answer(""))
+    stores = world.deps().stores
+    [question] = await stores.messages.list_newest(ADA, SessionId("main"), limit=1)
+
+    async def reply(decision: Decision) -> Confirmation | None:
+        return await stores.confirmations.answer_by_reply(
+            ADA,
+            question,
+            question.metadata["question"],
+            decision,
+            answered_in=RunId("keyed"),
+            now=world.clock.now(),
+        )
+
+    decisions: list[Decision] = ["approved", "approved", "refused"]
+    first, repeat, other = [await reply(d) for d in decisions]
+
+    assert first == repeat
+    assert (first is not None, other) == (True, None)
 
 
 async def test_a_yes_after_ten_minutes_makes_no_call_s1(world: ChatFixture):
