@@ -205,7 +205,6 @@ def test_a_reserved_document_name_is_not_found(
 
 
 BODY_ID_ROUTES = [
-    ("POST", "/v1/messages/{message}/changes/c1/undo", {}, "Change not found"),
     ("PATCH", "/v1/conversations/{conversation}", {"title": "x"}, NOT_FOUND[0]),
     ("PATCH", "/v1/action-items/{task}", {"completed": True}, "Action item not found"),
     ("PATCH", "/v2/chat-sessions/{session}", {"title": "x"}, "Chat session not found"),

@@ -145,7 +145,7 @@ async def test_the_after_turn_entry_point_accepts_events_from_our_services_only(
     with ScriptedModel(answers=script_title("Time")) as model:
         deps = build_after_turn_deps(world, model)
         statuses = [
-            await post_event(deps, event, audience="chat"),
+            await post_event(deps, event, audience="close_run"),
             await post_event(deps, build_push_body({"uid": ADA})),
             await post_event(deps, event),
         ]

@@ -251,8 +251,14 @@ async def test_changing_the_profile_keeps_the_fields_that_are_not_sent_p32(
         wrong = await http.patch("/v1/users/profile", json={"time_zone": "Mars/Olympus"})
         evil = await http.patch("/v1/users/profile", json={"time_zone": "../../etc/passwd"})
 
-    assert initial_profile == {"name": "", "time_zone": "UTC", "language": "en"}
-    assert updated_profile.json() == {"name": "Ada", "time_zone": "Asia/Tokyo", "language": "de"}
+    kept = {"retention_days": 0}
+    assert initial_profile == {"name": "", "time_zone": "UTC", "language": "en", **kept}
+    assert updated_profile.json() == {
+        "name": "Ada",
+        "time_zone": "Asia/Tokyo",
+        "language": "de",
+        **kept,
+    }
     assert [wrong.status_code, evil.status_code] == [422, 422]
 
 
