@@ -69,20 +69,25 @@ class SqliteDatabase:
         """
         return await self._run(self._writer, "BEGIN IMMEDIATE", work)
 
-    async def truncate_log(self) -> None:
-        """Write the log back into the file and cut it to nothing: it holds what was deleted since.
+    async def remove_deleted_data(self) -> None:
+        """Rewrite the file without what was deleted, and cut its log to nothing.
 
-        Waits for readers of all processes, each for one snapshot. Raises Unavailable if they do not
+        Deleted rows are overwritten at once, but not the copies of their keys that stay behind where
+        SQLite balances a tree. The work grows with all that is stored. Waits for readers of all processes, each for one snapshot. Raises Unavailable if they do not
         end.
         """
 
-        def truncate() -> None:
+        def rewrite() -> None:
             connection = self._connections.get_for_this_thread()
+            try:
+                connection.execute("VACUUM")
+            except sqlite3.OperationalError as error:
+                raise Unavailable("The database cannot be rewritten now") from error
             (is_busy, _, _) = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
             if is_busy:
                 raise Unavailable("The log of the database is in use")
 
-        await asyncio.get_running_loop().run_in_executor(self._writer, truncate)
+        await asyncio.get_running_loop().run_in_executor(self._writer, rewrite)
 
     def close(self) -> None:
         """Finish running work and close the file; an unused database closes itself."""

@@ -12,8 +12,8 @@ MAX_ROUNDS = 20
 class SqliteResidualData:
     """Leaves no word and no id of an erased user in any file of the data folder.
 
-    What is deleted is overwritten in the database at once (`secure_delete`). Its log still holds it,
-    until the log is written back and cut.
+    What is deleted is overwritten in the database at once (`secure_delete`). Copies of its keys and
+    its log still hold it, until the file is rewritten and the log is cut.
     """
 
     def __init__(self, queue: SqliteQueue, clock: Clock) -> None:
@@ -26,4 +26,4 @@ class SqliteResidualData:
             await self._clock.sleep(QUIET_S)
             if not await self._queue.delete_about(uid):
                 break
-        await self._queue.database.truncate_log()
+        await self._queue.database.remove_deleted_data()

@@ -5,6 +5,7 @@ import sqlite3
 from collections.abc import Iterator, Mapping
 from contextlib import closing
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
@@ -13,7 +14,7 @@ from shared.adapters.embedded.sqlite_database import SqliteDatabase
 from shared.adapters.embedded.sqlite_documents import SqliteDocuments
 from shared.adapters.embedded.sqlite_queue import SqliteQueue, SqliteTriggers
 from shared.adapters.embedded.sqlite_residual_data import SqliteResidualData
-from shared.domain.documents import Set
+from shared.domain.documents import Delete, Set
 from shared.domain.ids import UserId
 from tests.fakes import AutoAdvanceClock, FixedClock
 from tests.fixtures.storage import INDEXES, open_database
@@ -59,6 +60,24 @@ async def test_nothing_is_left_in_any_file_s6(database, folder):
 
     assert find_traces(folder, ZAPHOD, "heliotrope") == []
     assert (folder / "keepsake.db-wal").stat().st_size == 0
+
+
+async def test_nothing_is_left_where_trees_were_balanced_s6(database, folder):
+    """SQLite overwrites deleted rows, but not copies of keys that balancing a tree leaves behind."""
+    queue, random = SqliteQueue(database, FixedClock()), Random(0)
+    documents = SqliteDocuments(database, INDEXES)
+    paths: list[str] = []
+    for n in range(300):
+        owner = random.choice([ZAPHOD, ZAPHOD, ZAPHOD, "arthur", "zz-ford"])
+        paths.append(f"users/{owner}/runs/{random.getrandbits(120):030x}/batches/{n:08}")
+        await documents.write(Set(paths[-1], {"events": "heliotrope " * random.randrange(40)}))
+        if random.random() < 0.3:
+            await documents.write(Delete(paths.pop(random.randrange(len(paths)))))
+    await documents.delete_tree(f"users/{ZAPHOD}")
+
+    await SqliteResidualData(queue, AutoAdvanceClock()).erase(ZAPHOD)
+
+    assert find_traces(folder, ZAPHOD) == []
 
 
 async def test_a_reader_of_another_process_delays_it_only_s6(database, folder):
