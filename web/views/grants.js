@@ -25,7 +25,7 @@ export function startGrants({ api }) {
     return el("section", { "aria-label": name },
       el("h4", {}, name),
       el("p", { class: "meta" }, describeSource(source, maker)),
-      el("p", { class: "meta" }, `Told ${NUMBER.format(Math.ceil(bits_today))} of ${NUMBER.format(bits_limit)} bits today without a question.`),
+      el("p", { class: "meta" }, `Its maker was told ${NUMBER.format(Math.ceil(bits_today))} of ${NUMBER.format(bits_limit)} bits today without a question.`),
       el("ul", { class: "rows" }, ...grants.map(row)));
   }
 

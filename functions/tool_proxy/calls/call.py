@@ -73,7 +73,9 @@ def _require_tool(app: App, name: str, pin: str) -> ChatTool:
     for tool in app.chat_tools:
         if tool.name == name:
             if compute_pin(app, tool) != pin:
-                raise ToolRefused(f"{name!r} has just been changed by its maker: ask again.")
+                raise ToolRefused(
+                    f"{name!r} has just been changed by its maker: ask again in a minute."
+                )
             return tool
     raise ToolRefused(f"The app {app.name!r} has no tool {name!r}.")
 
