@@ -35,7 +35,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _is_confirmed(uid: str) -> bool:
-    return input(f"Type {uid} to erase everything of {uid}: ") == uid
+    try:
+        return input(f"Type {uid} to erase everything of {uid}: ") == uid
+    except (EOFError, KeyboardInterrupt):
+        print()
+        return False
 
 
 def _build_parser() -> argparse.ArgumentParser:

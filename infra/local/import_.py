@@ -96,12 +96,9 @@ async def _import(options: argparse.Namespace, paths: Sequence[Path]) -> int:
         await _send_all(client, paths, progress)
         _print_summary(progress)
         if options.wait:
-            failed = await _wait_for_processing(client, progress.ids)
-            progress.failures += [f"{name}: processing failed" for name in failed]
-            duration_s = time.perf_counter() - start_s
-            print(
-                f"keepsake: completed in {duration_s:.1f} s, {len(progress.ids) / duration_s:.0f} a second"
-            )
+            failed_ids = await _wait_for_processing(client, progress.ids)
+            progress.failures += failed_ids
+            _print_processing(failed_ids, len(progress.ids), time.perf_counter() - start_s)
     return 1 if progress.failures or not paths else 0
 
 
@@ -180,6 +177,15 @@ def _print_summary(progress: Progress) -> None:
         f"keepsake: {len(progress.ids)} conversations of {progress.total} files are there, "
         f"{len(progress.failures)} files not imported",
         flush=True,
+    )
+
+
+def _print_processing(failed_ids: Sequence[str], count: int, duration_s: float) -> None:
+    for name in failed_ids:
+        print(f"keepsake: processing failed: {name}", file=sys.stderr)
+    print(
+        f"keepsake: {count - len(failed_ids)} completed, {len(failed_ids)} failed in "
+        f"{duration_s:.1f} s, {count / duration_s:.0f} a second"
     )
 
 
