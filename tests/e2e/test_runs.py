@@ -37,6 +37,7 @@ HANGING_MANIFEST = {
             "method": "POST",
             "parameters": {"properties": {}, "required": []},
             "auth_required": False,
+            "read_only": True,
             "status_message": "Hanging",
         }
     ]

@@ -409,8 +409,10 @@ async def test_a_flood_of_refused_questions_is_answered_and_not_stored_without_e
 
 async def test_a_waiting_confirmation_holds_no_slot_s5(world: ChatFixture) -> None:
     async with run_until_confirmation(world, script_answer("Sent.")) as (run, _):
-        await world.advance_when_idle()
         waiting = await run.deps.stores.turn_slots.list_all(ADA)
+        while any(waiting):  # it is freed by a read and a write after the question is stored
+            await world.advance_when_idle()
+            waiting = await run.deps.stores.turn_slots.list_all(ADA)
         await run.decide(approved=True)
         await run.run_to_end()
 
