@@ -1,17 +1,30 @@
-"""Action item: something the owner wants done."""
+"""Action item: something to do, and whose it is."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
-from typing import Self
+from typing import Any, Literal, Self
 
 from shared.domain.ids import ActionItemId, ConversationId
 from shared.domain.value import value
 from shared.domain.words import build_wording
 
+CONTENT_FIELDS = frozenset({"description", "completed", "due_at", "owner", "owner_name"})
+"""What a task says; all else is where it stands: in a list, or on a phone."""
+MAX_INDENT_LEVEL = 3
+TaskOwner = Literal["me", "other", "unknown"]
+"""Who has to do it: the user, somebody else, or nobody knows whether it is the user."""
+
 
 @value
 class ActionItem:
-    """All times in UTC. `wording` is set when it is written: tasks in the same words share it."""
+    """All times in UTC. `wording` is set when it is written: tasks in the same words share it.
+
+    `exported` tasks stand in a reminder app of the owner's phone as well, named by `export_platform`;
+    `apple_reminder_id` is the reminder there. `sort_order` and `indent_level` (0 to 3) are the
+    owner's order of the list. `updated_at` is when its content changed. `owner` is whose task it is,
+    and `owner_name` their name if it is somebody else's and known.
+    """
 
     id: ActionItemId
     description: str
@@ -23,6 +36,42 @@ class ActionItem:
     conversation_id: ConversationId | None = None
     edited: bool = False
     wording: str = ""
+    exported: bool = False
+    export_date: datetime | None = None
+    export_platform: str | None = None
+    apple_reminder_id: str | None = None
+    sort_order: int = 0
+    indent_level: int = 0
+    owner: TaskOwner = "me"
+    owner_name: str | None = None
+
+    def change(self, changes: Mapping[str, Any], now: datetime) -> Self:
+        """Return it with fields changed by its owner.
+
+        Completing a task sets `completed_at` and reopening clears it; doing either twice keeps the time.
+        """
+        changed = replace(self, **changes)
+        if not changes.keys() & CONTENT_FIELDS:
+            return changed
+        completed_at = self.completed_at if self.completed else now
+        return replace(
+            changed,
+            completed_at=completed_at if changed.completed else None,
+            updated_at=now,
+            edited=True,
+        )
+
+    def with_place_of(self, stored: Self) -> Self:
+        """Return it where another version of it stands: in the owner's order, and on their phone."""
+        names = (
+            "exported",
+            "export_date",
+            "export_platform",
+            "apple_reminder_id",
+            "sort_order",
+            "indent_level",
+        )
+        return replace(self, **{name: getattr(stored, name) for name in names})
 
     def with_wording(self) -> Self:
         """Return it as it is stored: findable by its words."""

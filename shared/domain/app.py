@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 from shared.domain.ids import AppId, UserId
 from shared.domain.provenance import Source
 from shared.domain.value import value
+from shared.domain.webhook import APP_TRIGGERS, AppTrigger
 
 Method = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
 Permission = Literal[
@@ -21,9 +22,11 @@ Permission = Literal[
 ]
 """What an app may do with a user's library by itself."""
 CallKind = Literal["tool", "webhook", "mcp"]
-NEW_CONVERSATION_TRIGGER = "memory_creation"
-"""The wire's name for a processed conversation; the old product called conversations memories."""
 INTEGRATION_CAPABILITY = "external_integration"
+SUMMARY_CAPABILITY = "memories"
+"""The wire's name for apps that write a summary of a conversation, by their `memory_prompt`."""
+POPULAR_INSTALLS = 2
+"""As many users make an app a popular one."""
 _PERMISSION_ALIASES = {"create_memories": "create_facts"}
 
 
@@ -68,10 +71,16 @@ class ExternalIntegration:
     chat_messages_notify: bool = False
 
     @property
+    def triggers(self) -> frozenset[AppTrigger]:
+        """Return what its webhook is called for; the wire's text may name several, with commas."""
+        names = {name.strip() for name in (self.triggers_on or "").split(",")}
+        return frozenset(trigger for trigger in APP_TRIGGERS if trigger in names)
+
+    @property
     def permissions(self) -> frozenset[Permission]:
         """Return the declared permissions: its actions, and receiving new conversations."""
         action_names = {action.get("action", "") for action in self.actions}
-        if self.triggers_on == NEW_CONVERSATION_TRIGGER and self.webhook_url:
+        if self.triggers and self.webhook_url:
             action_names.add("hear_conversations")
         permission_names = {_PERMISSION_ALIASES.get(name, name) for name in action_names}
         return frozenset(
@@ -96,22 +105,47 @@ class Deactivation:
 
 
 @value
+class Rating:
+    """The scores of all reviews of an app; `points` is their sum in hundredths."""
+
+    count: int = 0
+    points: int = 0
+
+    @property
+    def average(self) -> float:
+        """From 0.0, also without a review, to 5.0."""
+        return round(self.points / 100 / self.count, 2) if self.count else 0.0
+
+
+@value
 class App:
     """A registered app.
 
     `signing_secret` signs every call we make to it; it is stored wrapped. `user_key` is the secret from which
     the ids are made by which it knows its users; apps of before have none, and know their accounts.
     `checked_at` is when its manifest was last read without an error; failures before then do not
-    count.
+    count. `author` is the name of its developer. `chat_prompt` shapes its own chat, `memory_prompt` the
+    summaries that it writes. `proactive_scopes` is what it would be told to write notifications.
+    `logo` is the hash of its stored picture. `installs` is how many users have it installed.
     """
 
     id: AppId
     owner: UserId
     name: str
     created_at: datetime
+    updated_at: datetime | None = None
+    author: str = ""
     description: str = ""
+    category: str = "other"
     capabilities: tuple[str, ...] = ()
     private: bool = True
+    source_code_url: str | None = None
+    logo: str = ""
+    chat_prompt: str | None = None
+    memory_prompt: str | None = None
+    proactive_scopes: tuple[str, ...] = ()
+    installs: int = 0
+    rating: Rating = field(default_factory=Rating)
     external_integration: ExternalIntegration = field(default_factory=ExternalIntegration)
     chat_tools: tuple[ChatTool, ...] = ()
     refused_tools: tuple[str, ...] = ()
@@ -139,6 +173,16 @@ class App:
         return has_pages or any(tool.auth_required for tool in self.chat_tools)
 
     @property
+    def is_popular(self) -> bool:
+        return self.installs >= POPULAR_INSTALLS
+
+    @property
+    def writes_summaries(self) -> bool:
+        """Tell whether it writes summaries of conversations, by its template."""
+        is_summary_app = SUMMARY_CAPABILITY in self.capabilities and self.switched_off is None
+        return is_summary_app and bool(self.memory_prompt)
+
+    @property
     def is_integration(self) -> bool:
         """Tell whether it may have a server: tools, a webhook, and keys to post with."""
         return INTEGRATION_CAPABILITY in self.capabilities
@@ -158,6 +202,31 @@ class App:
     def is_visible_to(self, uid: UserId) -> bool:
         """Tell whether this user may see, install and use the app."""
         return not self.private or self.owner == uid
+
+
+@value
+class AppLogo:
+    """A picture of an app as it is served: WebP, at most 512 pixels wide and high."""
+
+    hash: str
+    content: bytes
+
+
+@value
+class AppReview:
+    """A user's review of an app; `points` is its score in hundredths, 0 to 500.
+
+    `id` stands for its author: nobody can tell from it whose account it is.
+    """
+
+    id: str
+    points: int
+    text: str
+    username: str
+    created_at: datetime
+    updated_at: datetime | None = None
+    response: str | None = None
+    responded_at: datetime | None = None
 
 
 @value

@@ -5,10 +5,25 @@ from dataclasses import field
 from datetime import datetime
 from typing import Any, Literal
 
-from shared.domain.ids import AppId, ConversationId, MessageId, SessionId
+from shared.domain.chart import Chart
+from shared.domain.ids import (
+    AgentId,
+    AppId,
+    BranchId,
+    ConversationId,
+    FileId,
+    FocusModeId,
+    MessageId,
+    SessionId,
+)
+from shared.domain.steps import Step
 from shared.domain.value import value
 
 MAIN_SESSION = SessionId("main")
+QUESTION_KEY = "question"
+"""In the metadata of an answer: the confirmation that the owner's next message decides."""
+ROOT = BranchId("")
+"""The branch of a chat's first messages, and of all of them until there are versions."""
 
 Position = tuple[datetime, MessageId]
 """The position of a message in its session: its time, then its id."""
@@ -25,12 +40,28 @@ class Card:
 
 
 @value
+class FileCard:
+    """A file that came with a message, as it was called then; it may be deleted since."""
+
+    id: FileId
+    created_at: datetime
+    name: str
+    media_type: str
+    thumbnail: str | None = None
+
+
+@value
 class Message:
     """One message.
 
     `text` of an answer has no citation markers; `cards` are what it cites, in order. `marked_text`
     keeps the `[n]` markers for clients that link them; n is the position in `memories_id`, from 1.
-    `diagnostics` are names, counts and times of the turn.
+    `steps` are the reasoning and the tool calls of an answer, for its owner alone.
+    `voices` are the models that answered at once, empty for one alone, and `voice` is the number of the
+    one whose answer this is; those of the others are its alternatives.
+    `diagnostics` are names, counts and times of the turn. `branch` is the part of the chat to which
+    it belongs; a notification of an app belongs to all of them. One that `is_imported` came with a file:
+    whoever it names as its sender, it counts as nobody's words.
     """
 
     id: MessageId
@@ -38,13 +69,19 @@ class Message:
     text: str
     sender: Literal["human", "ai"]
     created_at: datetime
+    branch: BranchId = ROOT
     app_id: AppId | None = None
     type: Literal["text", "day_summary"] = "text"
     from_integration: bool = False
+    is_imported: bool = False
     memories_id: tuple[ConversationId, ...] = ()
     cards: tuple[Card, ...] = ()
     marked_text: str | None = None
-    files_id: tuple[str, ...] = ()
+    files: tuple[FileCard, ...] = ()
+    steps: tuple[Step, ...] = ()
+    chart: Chart | None = None
+    voices: tuple[str, ...] = ()
+    voice: int = 0
     reported: bool = False
     report_reason: str | None = None
     rating: Literal[1, -1] | None = None
@@ -56,6 +93,29 @@ class Message:
     def position(self) -> Position:
         return self.created_at, self.id
 
+    @property
+    def is_owners(self) -> bool:
+        """Tell whether the owner wrote it here."""
+        return self.sender == "human" and not self.is_imported
+
+
+@value
+class Fork:
+    """The beginning of a branch: another version of one message of its `parent`.
+
+    The branch follows what the parent has before `question`, and the question too where its answer
+    is asked again. `head` is the first message of the branch. All versions of one message have the
+    same `parent` and `original`; at most one of them `is_shown`, else the original is.
+    """
+
+    id: BranchId
+    parent: BranchId
+    question: Position
+    keeps_question: bool
+    original: MessageId
+    head: MessageId
+    is_shown: bool = True
+
 
 @value
 class Session:
@@ -63,8 +123,10 @@ class Session:
 
     There is one main session for each app, whose id is the app's, or `main`. `updated_at` is the
     time of its last message, `preview` the beginning of that message. `title` is empty until the
-    user or the first answer sets one. `summary` covers the messages up to `summarised_until`, which
-    stay stored; None without a summary.
+    user or the first answer sets one. `summary` covers the messages up to `summarised_until` in
+    `summarised_branch`, which stay stored; None without a summary. `forks` are its versions, oldest
+    first. `share_token` is the secret of the link by which anyone may read it. `focus` is the focus
+    mode that is active, `agent_id` the custom agent that answers, unless it was deleted.
     """
 
     id: SessionId
@@ -77,6 +139,11 @@ class Session:
     preview: str = ""
     summary: str = ""
     summarised_until: Position | None = None
+    summarised_branch: BranchId = ROOT
+    forks: tuple[Fork, ...] = ()
+    share_token: str | None = None
+    focus: FocusModeId | None = None
+    agent_id: AgentId | None = None
 
     @property
     def is_main(self) -> bool:

@@ -5,11 +5,14 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 from shared.domain.errors import Unavailable
+from shared.domain.failure import Failure
 from shared.domain.ids import MemoryId
 from shared.domain.value import value
 
-LEASE_TTL = timedelta(seconds=120)
-"""Longer than an attempt is silent: a model call and its retry."""
+LEASE_TTL = timedelta(seconds=10)
+"""How soon an attempt that died is replaced."""
+LEASE_EXTENSION_INTERVAL = LEASE_TTL / 3
+"""How often a living attempt extends its leases: two extensions may fail."""
 MAX_ATTEMPT_LIFETIME = timedelta(minutes=10)
 """Longer than any attempt runs: the platform ends a request after 540 seconds."""
 
@@ -29,7 +32,8 @@ class Claim:
 
     `attempt` is the fencing token: a new one each time. `said` is the content hash in the message
     that led to the attempt, empty for a deletion: a redelivery is recognised by it. The index holds at
-    most `chunk_count` chunks and the memories `memory_ids`.
+    most `chunk_count` chunks and the memories `memory_ids`. `outage` is why the last attempt ended
+    early.
     """
 
     attempt: str
@@ -39,6 +43,7 @@ class Claim:
     chunk_count: int = 0
     memory_ids: tuple[MemoryId, ...] = ()
     writing: tuple[WriteLease, ...] = ()
+    outage: Failure | None = None
 
 
 def has_no_writer(claim: Claim | None, message_hash: str) -> bool:
@@ -56,13 +61,21 @@ def acquire(
     if previous is None:
         return new_claim
     if previous.content_hash == content_hash and previous.lease_until > now:
-        raise Unavailable("Another attempt is processing this conversation")
-    if any(lease.said == message_hash and lease.until > now for lease in previous.writing):
-        raise Unavailable("Another attempt may still write to the index")
+        raise Unavailable(
+            "Another attempt is processing this conversation",
+            retry_after_s=(previous.lease_until - now).total_seconds(),
+        )
+    ends = [lease.until for lease in previous.writing if lease.said == message_hash]
+    if ends and max(ends) > now:
+        raise Unavailable(
+            "Another attempt may still write to the index",
+            retry_after_s=(max(ends) - now).total_seconds(),
+        )
     return replace(
         new_claim,
         chunk_count=previous.chunk_count,
         memory_ids=previous.memory_ids,
+        outage=previous.outage,
         writing=tuple(
             lease for lease in previous.writing if lease.until + MAX_ATTEMPT_LIFETIME > now
         ),
@@ -83,22 +96,38 @@ def add_write_lease(
     )
 
 
+def extend(claim: Claim, attempt: str, now: datetime) -> Claim:
+    """Extend the leases that an attempt holds; what ended or was taken over stays as it is."""
+    until = now + LEASE_TTL
+    is_held = claim.attempt == attempt and claim.lease_until > now
+    return replace(
+        claim,
+        lease_until=until if is_held else claim.lease_until,
+        writing=tuple(
+            replace(lease, until=until) if lease.attempt == attempt and lease.until > now else lease
+            for lease in claim.writing
+        ),
+    )
+
+
 def finish(claim: Claim, attempt: str, now: datetime) -> Claim:
     """End an attempt whose rows are in place; the write leases of others stay."""
     return replace(
         claim,
         lease_until=now,
+        outage=None,
         writing=tuple(lease for lease in claim.writing if lease.attempt != attempt),
     )
 
 
-def release(stored: Claim | None, own_claim: Claim, now: datetime) -> Claim:
+def release(stored: Claim | None, own_claim: Claim, now: datetime, outage: Failure | None) -> Claim:
     """End an attempt that may have left rows behind; the redelivery of its message corrects them."""
     claim = stored or own_claim
     own_lease = WriteLease(attempt=own_claim.attempt, said=own_claim.said, until=now)
     return replace(
         claim,
         lease_until=now if claim.attempt == own_claim.attempt else claim.lease_until,
+        outage=outage,
         writing=(
             *(lease for lease in claim.writing if lease.attempt != own_claim.attempt),
             own_lease,

@@ -5,7 +5,7 @@ from typing import Generic, Literal, TypeVar
 
 from shared.domain.value import value
 
-Service = Literal["google_calendar", "gmail", "whoop", "notion", "x", "github", "perplexity"]
+Service = Literal["google_calendar", "gmail", "whoop", "notion", "x", "github", "perplexity", "web"]
 Health = Literal["connected", "expired"]
 T = TypeVar("T")
 

@@ -17,6 +17,7 @@ KeepsakeError
 ├── ToolRefused              the model can fix its call: unknown tool, bad arguments
 ├── ToolFailed               the call was right and did not work: the model adapts its answer
 ├── Unavailable              a passing failure: retry
+│   ├── ModelUnreachable     no connection to the model's server
 │   ├── TimedOut             no answer in time; the request may have had its effect
 │   └── Unreadable           the answer is not of a type that was asked for
 ├── CannotUnwrap             the wrapped secret is damaged, or was wrapped for something else
@@ -27,6 +28,8 @@ KeepsakeError
 """
 
 from datetime import datetime
+
+from shared.domain.failure import FailureReason
 
 
 class KeepsakeError(Exception):
@@ -140,12 +143,20 @@ class Unreadable(Unavailable):
     """The answer is of another type than requested, or cannot be unpacked."""
 
 
+class ModelUnreachable(Unavailable):
+    """No connection to the server of a model: it is not running, or its address is wrong."""
+
+
 class CannotUnwrap(KeepsakeError):
     """The secret is damaged, or was wrapped by another key or for something else."""
 
 
 class ModelFailed(KeepsakeError):
     """The model refused, or its answer cannot be used."""
+
+    def __init__(self, message: str = "", *, reason: FailureReason = "malformed_answer") -> None:
+        super().__init__(message)
+        self.reason = reason
 
 
 class PreconditionFailed(KeepsakeError):

@@ -8,11 +8,19 @@ ConversationId = NewType("ConversationId", str)
 MemoryId = NewType("MemoryId", str)
 PersonId = NewType("PersonId", str)
 ActionItemId = NewType("ActionItemId", str)
+GoalId = NewType("GoalId", str)
 MessageId = NewType("MessageId", str)
 SessionId = NewType("SessionId", str)
 RunId = NewType("RunId", str)
 """A run's id is the id of the AI message it writes."""
+BranchId = NewType("BranchId", str)
+"""A branch's id is the id of the run that begins it."""
 AppId = NewType("AppId", str)
+FileId = NewType("FileId", str)
+"""A file has the id of the upload that it was."""
+FolderId = NewType("FolderId", str)
+FocusModeId = NewType("FocusModeId", str)
+AgentId = NewType("AgentId", str)
 
 _ID = re.compile(r"(?!__.*__$)[A-Za-z0-9_-]{1,64}")
 

@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import Literal, Self
 
 from shared.domain.ids import AppId, ConversationId, MemoryId
+from shared.domain.owner_words import address_owner
 from shared.domain.value import value
 from shared.domain.words import build_wording
 
@@ -19,7 +20,8 @@ class Memory:
     took its place: from then on it is stored, but not retrieved. `seen_in` lists the later
     conversations that repeat it. `app_id` names the app that wrote it: not a statement of the owner.
     Two lookup fields are set when it is written: facts in the same words share their `wording`, facts
-    that contradict each other their `aspect` (shared/library/exclusive_facts.py).
+    that contradict each other their `aspect` (shared/library/exclusive_facts.py). `tags` are words of
+    the program that wrote it.
     """
 
     id: MemoryId
@@ -40,6 +42,7 @@ class Memory:
     app_id: AppId | None = None
     wording: str = ""
     aspect: str | None = None
+    tags: tuple[str, ...] = ()
 
     def with_wording(self) -> Self:
         """Return it as it is stored: findable by its words."""
@@ -50,6 +53,11 @@ class Memory:
         """Whether the user wrote, changed or confirmed it: processing does not touch it then."""
         is_user_edited = self.manually_added or self.edited or self.reviewed
         return is_user_edited or self.category == "manual"
+
+    @property
+    def said_to_owner(self) -> str:
+        """What it says, addressed to its owner; models and programs read `content`."""
+        return address_owner(self.content)
 
     @property
     def is_current(self) -> bool:

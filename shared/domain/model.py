@@ -10,6 +10,18 @@ from shared.domain.value import positional_value, value
 ModelRole = Literal["fast", "standard", "agent", "persona", "persona_premium"]
 
 
+SAFE_WINDOW_TOKENS = 32_000
+"""Window of a model that nothing is known about."""
+
+
+@value
+class ModelFacts:
+    """What a model can be given: `window_tokens` in all, its answer included, and perhaps images."""
+
+    window_tokens: int = SAFE_WINDOW_TOKENS
+    takes_images: bool = False
+
+
 @value
 class ToolCall:
     """A call the model asked for; `arguments` is JSON text exactly as it came, perhaps broken."""

@@ -10,6 +10,8 @@ from shared.domain.value import value
 
 NotificationId = NewType("NotificationId", str)
 DigestId = NewType("DigestId", str)
+APP_POST = "plugin"
+"""The wire's type of a notification that an app posted."""
 State = Literal["accepted", "held", "sent", "failed", "read"]
 
 
@@ -38,7 +40,8 @@ class Notification:
     """One notification; its id is that of its chat message, where there is one.
 
     `body` is not shortened. `data` goes along with a push, all strings. It is in the inbox from
-    `delivered_at` on. `held_until` is the end of the quiet hours that defer its push.
+    `delivered_at` on. `held_until` is the end of the quiet hours that defer its push. One without a
+    title is data for the mobile app, and shown to nobody.
     """
 
     id: NotificationId
@@ -51,6 +54,15 @@ class Notification:
     held_until: datetime | None = None
     read_at: datetime | None = None
     delivery: Delivery = field(default_factory=Delivery)
+
+    @property
+    def is_app_post(self) -> bool:
+        """Tell whether an app wrote it; the others are ours."""
+        return self.data.get("notification_type") == APP_POST
+
+    @property
+    def is_data(self) -> bool:
+        return not self.title
 
     @property
     def read(self) -> bool:

@@ -1,27 +1,58 @@
 """Profile of a user: name, time zone, language, preferences and devices."""
 
 from dataclasses import field
-from datetime import datetime
+from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
 
+from shared.domain.attachments import Geolocation
+from shared.domain.daily_summary import DailySummarySettings
+from shared.domain.focus_mode import FocusMode, FocusModes
+from shared.domain.ids import AppId, FocusModeId
 from shared.domain.notification_preferences import Preferences
 from shared.domain.value import value
+
+MAX_PROMPT_CHARS = 4_000
+MAX_REMINDER_CHARS = 1_000
+PLACE_VALIDITY = timedelta(minutes=30)
+"""For so long a phone is taken to be where it was."""
 
 
 @value
 class Profile:
-    """`time_zone` is an IANA name; every date the owner sees follows it. `language` is ISO 639-1.
+    """`time_zone` is an IANA name; every date the owner sees follows it.
 
-    `notifications` is what they want to hear of apps. Transcripts that are older than `retention_days`
-    lose their text; 0 keeps them.
+    `language` is the one the owner chose, ISO 639-1; None until they do. `notifications` is what they
+    want to hear of apps. Transcripts that are older than `retention_days` lose their text; 0 keeps
+    them. `summary_app` is the app that writes their summaries, if they chose one.
+    `place` is where the owner was last, with its time; the tools of apps are told it only if the owner
+    allows that: `is_place_shared`. `acquisition_source` is how they came to us, in their words.
+    With `keeps_audio`, the sound of a recording is kept beside its conversation.
+    `own_names` are the names by which transcripts call them, as of `own_names_set_at`.
+    `chat_prompt` is how the assistant shall answer, in their words, and `chat_reminder` what every model
+    call ends with. A turn is told some of their `interests`, and their `learning_style`. A chat may have
+    one of the `focus_modes`.
     """
 
     name: str = ""
     time_zone: str = "UTC"
-    language: str = "en"
+    language: str | None = None
     notifications: Preferences = field(default_factory=Preferences)
     retention_days: int = 0
     retention_set_at: datetime | None = None
+    daily_summary: DailySummarySettings = field(default_factory=DailySummarySettings)
+    summary_app: AppId | None = None
+    place: Geolocation | None = None
+    is_place_shared: bool = False
+    is_onboarded: bool = False
+    acquisition_source: str | None = None
+    keeps_audio: bool = False
+    own_names: tuple[str, ...] = ()
+    own_names_set_at: datetime | None = None
+    chat_prompt: str = ""
+    chat_reminder: str = ""
+    interests: tuple[str, ...] = ()
+    learning_style: str = ""
+    focus_modes: FocusModes = ()
 
     @property
     def zone(self) -> ZoneInfo:
@@ -30,6 +61,21 @@ class Profile:
             return ZoneInfo(self.time_zone)
         except (KeyError, ValueError, OSError):
             return ZoneInfo("UTC")
+
+    def find_focus_mode(self, mode_id: FocusModeId | None) -> FocusMode | None:
+        """Return a saved mode; None for one that was deleted."""
+        return next((mode for mode in self.focus_modes if mode.id == mode_id), None)
+
+    def find_place(self, start: datetime, end: datetime) -> Geolocation | None:
+        """Return where the owner was between two instants, or shortly before or after."""
+        if self.place is None or self.place.time is None:
+            return None
+        is_near = start - PLACE_VALIDITY <= self.place.time <= end + PLACE_VALIDITY
+        return self.place if is_near else None
+
+    def find_shared_place(self, now: datetime) -> Geolocation | None:
+        """Return where the owner is, if apps may know and it was measured lately."""
+        return self.find_place(now, now) if self.is_place_shared else None
 
 
 @value

@@ -6,7 +6,9 @@ from typing import Literal, get_args
 
 from shared.domain.errors import QuotaExceeded
 
-DailyQuota = Literal["turns", "tokens", "ingested_bytes", "outbound_calls", "followers"]
+DailyQuota = Literal[
+    "turns", "tokens", "ingested_bytes", "sound_bytes", "outbound_calls", "followers"
+]
 """`tokens` are those of the models that answer; `followers` are connections that follow an answer."""
 QuotaName = DailyQuota | Literal["stored_bytes", "quota_answers"]
 """`quota_answers` are refusals that are stored in a chat: they cost writes as well."""
@@ -16,6 +18,7 @@ EMBEDDED_LIMITS: Mapping[QuotaName, int] = {
     "turns": 20_000,
     "tokens": 2_000_000_000,
     "ingested_bytes": 2_147_483_648,
+    "sound_bytes": 21_474_836_480,
     "outbound_calls": 50_000,
     "followers": 50_000,
     "stored_bytes": 107_374_182_400,
@@ -24,6 +27,7 @@ CLOUD_LIMITS: Mapping[QuotaName, int] = {
     "turns": 500,
     "tokens": 10_000_000,
     "ingested_bytes": 209_715_200,
+    "sound_bytes": 1_073_741_824,
     "outbound_calls": 1_000,
     "followers": 2_000,
     "stored_bytes": 5_368_709_120,
@@ -37,6 +41,7 @@ _NOUNS: Mapping[QuotaName, str] = {
     "turns": "questions",
     "tokens": "tokens of the language model",
     "ingested_bytes": "bytes of new recordings",
+    "sound_bytes": "bytes of sound to be transcribed",
     "outbound_calls": "calls to apps and services",
     "followers": "connections that follow answers",
 }

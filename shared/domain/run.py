@@ -8,9 +8,10 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Literal
 
-from shared.domain.chat import Card, Message
+from shared.domain.chart import Chart
+from shared.domain.chat import ROOT, Card, Message
 from shared.domain.confirmation import Confirmation, Decision
-from shared.domain.ids import AppId, MessageId, RunId, SessionId
+from shared.domain.ids import AppId, BranchId, MessageId, RunId, SessionId
 from shared.domain.library_change import LibraryChange
 from shared.domain.provenance import Source
 from shared.domain.value import positional_value, value
@@ -64,6 +65,8 @@ class ToolStarted:
 class ToolEnded:
     """A tool call ended; every ToolStarted has one. `output` is capped, for display only.
 
+    `skipped` tells that the call was not made, because the owner did not allow it.
+
     `source` is the source of the text it brought into the turn; None: only our own. `connect_url`
     is where the user can connect the account that was missing.
     """
@@ -71,6 +74,7 @@ class ToolEnded:
     call_id: str
     output: str
     failed: bool = False
+    skipped: bool = False
     source: Source | None = None
     connect_url: str | None = None
 
@@ -97,6 +101,13 @@ class LibraryChanged:
     change: LibraryChange
 
 
+@positional_value
+class ChartShown:
+    """A chart of the answer, which shows the last one."""
+
+    chart: Chart
+
+
 @value
 class CitationShown:
     """The next piece cites a conversation for the first time, as `number`, from 1."""
@@ -113,7 +124,21 @@ class RunEnded:
     outcome: Outcome
 
 
-RunEvent = (
+@positional_value
+class VoicesStarted:
+    """Several models answer at once: the model of each voice, in order. The first event of such a run."""
+
+    models: tuple[str, ...]
+
+
+@positional_value
+class VoiceEnded:
+    """The end of one voice of several; the run goes on until all have ended."""
+
+    outcome: Outcome
+
+
+PlainEvent = (
     Stage
     | Status
     | ReasoningText
@@ -123,9 +148,23 @@ RunEvent = (
     | ConfirmationRequested
     | ConfirmationResolved
     | LibraryChanged
+    | ChartShown
     | CitationShown
+    | VoicesStarted
+    | VoiceEnded
     | RunEnded
 )
+
+
+@positional_value
+class VoiceEvent:
+    """An event of a voice other than the first, by its number, from 1; never the end of the run."""
+
+    voice: int
+    event: PlainEvent
+
+
+RunEvent = PlainEvent | VoiceEvent
 
 
 @positional_value
@@ -160,6 +199,9 @@ RUN_TTL = timedelta(hours=24)
 class Run:
     """A run as it is stored; `outcome` and `last_seq`, the end's number, come with its end.
 
+    `branch` is where its answer belongs, whatever the chat shows by then. `model` answers, `voices` are
+    all models where several answer at once, else empty.
+
     Its process holds the lease; after the lease, any reader of the run closes it. `fingerprint` is
     a hash of the question, `version` changes with every write.
     """
@@ -171,6 +213,8 @@ class Run:
     created_at: datetime
     lease_until: datetime
     model: str
+    voices: tuple[str, ...] = ()
+    branch: BranchId = ROOT
     app_id: AppId | None = None
     fingerprint: str = ""
     stop_requested: bool = False

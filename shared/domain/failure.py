@@ -1,0 +1,28 @@
+"""Failure of processing: why a conversation has no summary, and whether trying again can help."""
+
+from typing import Literal
+
+from shared.domain.value import value
+
+FailureReason = Literal[
+    "refused_key",
+    "unknown_model",
+    "no_quota",
+    "no_connection",
+    "malformed_answer",
+    "too_long",
+    "other",
+]
+
+
+@value
+class Failure:
+    """`detail` is a plain sentence for the user, without private content."""
+
+    reason: FailureReason
+    detail: str
+
+    @property
+    def can_retry(self) -> bool:
+        """Whether the same conversation may succeed later; one that is too long never does."""
+        return self.reason != "too_long"

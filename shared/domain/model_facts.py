@@ -1,0 +1,21 @@
+"""Facts about models, by the beginning of their names; an unknown one gets safe values."""
+
+from collections.abc import Mapping
+
+from shared.domain.model import ModelFacts
+
+_FACTS_BY_PREFIX: Mapping[str, ModelFacts] = {
+    "gpt-4.1": ModelFacts(window_tokens=1_047_576, takes_images=True),
+    "gpt-4o": ModelFacts(window_tokens=128_000, takes_images=True),
+    "gpt-5": ModelFacts(window_tokens=272_000, takes_images=True),
+    "google/gemini-": ModelFacts(window_tokens=1_000_000, takes_images=True),
+    "anthropic/claude-": ModelFacts(window_tokens=200_000, takes_images=True),
+}
+"""As their makers state them; of gpt-5 what it reads, because it answers beside that."""
+
+
+def find_model_facts(name: str) -> ModelFacts:
+    """Return the facts of a model, such as `gpt-4.1-mini`."""
+    prefixes = (prefix for prefix in _FACTS_BY_PREFIX if name.startswith(prefix))
+    prefix = next(prefixes, None)
+    return ModelFacts() if prefix is None else _FACTS_BY_PREFIX[prefix]

@@ -1,0 +1,48 @@
+"""Model failures in words for people: the cause, and where it can be changed."""
+
+from collections.abc import Mapping
+from typing import Literal
+
+from shared.domain.failure import FailureReason
+
+ModelPlace = Literal["console", "environment", "service"]
+"""Where the model is set: in the console, in the server's environment, or by whoever runs the service."""
+
+_CAUSES: Mapping[FailureReason, str] = {
+    "refused_key": "The provider of the language model refused the key.",
+    "unknown_model": "The provider of the language model does not know the model that is set.",
+    "no_quota": "The account at the provider of the language model has no quota left.",
+    "no_connection": "There is no connection to the language model.",
+    "malformed_answer": "The language model gave no usable answer.",
+    "too_long": "This is more text than the language model takes at once.",
+    "other": "The language model gave no usable answer.",
+}
+_ADVICE: Mapping[ModelPlace, Mapping[FailureReason, str]] = {
+    "console": {
+        "refused_key": "Enter another in Settings → Model.",
+        "unknown_model": "Choose another in Settings → Model.",
+        "no_quota": "Add to it at the provider, or choose another model in Settings → Model.",
+        "no_connection": "Check that its server runs, and its address in Settings → Model.",
+    },
+    "environment": {
+        "refused_key": "It is OPENAI_API_KEY in the environment of the server: change it there, and "
+        "start the server again.",
+        "unknown_model": "Its names are MODEL_AGENT, MODEL_STANDARD and MODEL_FAST in the "
+        "environment of the server: change them there, and start the server again.",
+        "no_quota": "Add to it at the provider, or set another OPENAI_API_KEY in the environment of "
+        "the server.",
+        "no_connection": "Check that its server runs, and OPENAI_BASE_URL in the environment of the "
+        "server.",
+    },
+    "service": {
+        "refused_key": "Only those who run this server can change it.",
+        "unknown_model": "Only those who run this server can change it.",
+        "no_quota": "Only those who run this server can add to it.",
+        "no_connection": "Those who run this server can see why in its log.",
+    },
+}
+
+
+def describe_model_failure(reason: FailureReason, place: ModelPlace) -> str:
+    """Return the cause, and what can be done about it at `place`, in one or two sentences."""
+    return " ".join(filter(None, [_CAUSES[reason], _ADVICE[place].get(reason)]))
