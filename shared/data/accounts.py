@@ -3,6 +3,8 @@
 from collections.abc import AsyncIterator
 from datetime import datetime
 
+from shared.data.app_reviews import AppReviews
+from shared.data.apps import InstalledApps
 from shared.domain.documents import Document, Query, Where
 from shared.domain.ids import UserId
 from shared.ports import Documents
@@ -13,11 +15,20 @@ _TIME_FIELD_BY_COLLECTION = {
     "memories": "created_at",
     "action_items": "created_at",
     "people": "created_at",
+    "folders": "updated_at",
+    "task_integrations": "updated_at",
+    "goals": "created_at",
     "messages": "created_at",
     "chat_sessions": "created_at",
+    "agents": "created_at",
     "installed_apps": "installed_at",
+    "app_reviews": "created_at",
     "connections": "connected_at",
     "devices": "updated_at",
+    "uploads": "created_at",
+    "imports": "created_at",
+    "recordings": "created_at",
+    "files": "created_at",
 }
 """Collections that show an account in use, by the field with the time of a document."""
 
@@ -64,11 +75,27 @@ class Accounts:
 
     async def delete(self, uid: UserId) -> int:
         """Delete every document of the user's or about them; idempotent."""
+        await InstalledApps(self._documents).remove_all(uid)
+        review_count = await AppReviews(self._documents).remove_all(uid)
         owned_apps = Query(collection="apps", where=(Where("owner", "==", uid),), fields=("owner",))
         apps = await self._documents.query(owned_apps)
-        documents = [*apps, *await self._list_dead_letters(uid)]
+        documents = [
+            *apps,
+            *await self._list_shares(uid),
+            *await self._list_dead_letters(uid),
+        ]
         counts = [await self._documents.delete_tree(document.path) for document in documents]
-        return sum(counts) + await self._documents.delete_tree(f"users/{uid}")
+        tree_count = await self._documents.delete_tree(f"users/{uid}")
+        return review_count + sum(counts) + tree_count
+
+    async def _list_shares(self, uid: UserId) -> list[Document]:
+        """List the links by which others read something of the user's."""
+        is_theirs = (Where("uid", "==", uid),)
+        queries = [
+            Query(collection=name, where=is_theirs, fields=("uid",))
+            for name in ("shared_conversations", "shared_chats", "shared_agents", "task_shares")
+        ]
+        return [share for query in queries for share in await self._documents.query(query)]
 
     async def _list_dead_letters(self, uid: UserId) -> list[Document]:
         """List those whose message named the user, and those of triggers at the user's documents."""

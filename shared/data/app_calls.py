@@ -6,20 +6,23 @@ from datetime import datetime, timedelta
 
 from shared.data.apps import app_path, installed_path, load_app, load_installed_apps
 from shared.data.call_log import build_log_entry
+from shared.data.codec import load
 from shared.domain.app import App, AppCall, InstalledApp
 from shared.domain.connection import Service
 from shared.domain.documents import Create, Document, Increment, Update, Write
 from shared.domain.errors import PreconditionFailed
 from shared.domain.ids import AppId, UserId
+from shared.domain.profile import Profile
 from shared.domain.value import value
 from shared.ports import Documents
 
 
 @value
 class AppCallContext:
-    """An app, its installation by the user, and the user's calls this hour by app and service."""
+    """An app, its installation by the user, the user's profile, and their calls this hour by callee."""
 
     app: App | None
+    profile: Profile
     installation: InstalledApp | None
     calls_this_hour: Mapping[str, int]
 
@@ -32,10 +35,11 @@ class AppCalls:
 
     async def load_context(self, uid: UserId, app_id: AppId, hour: datetime) -> AppCallContext:
         """Load what decides whether a call may be made in the hour that begins at `hour`."""
-        paths = [app_path(app_id), installed_path(uid), _document_path(uid, hour)]
-        app, installed_apps, counts = await self._documents.get_many(paths)
+        paths = [app_path(app_id), installed_path(uid), _document_path(uid, hour), f"users/{uid}"]
+        app, installed_apps, counts, profile = await self._documents.get_many(paths)
         return AppCallContext(
             app=load_app(app) if app else None,
+            profile=load(Profile, profile) if profile else Profile(),
             installation=next(
                 (entry for entry in load_installed_apps(installed_apps) if entry.app_id == app_id),
                 None,

@@ -3,16 +3,28 @@
 import hashlib
 import hmac
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
+from shared.data.app_logos import build_logo_writes
 from shared.data.codec import MalformedDocument, dump, load, load_all
 from shared.data.paging import Page, build_page, parse_cursor
-from shared.domain.app import INTEGRATION_CAPABILITY, ApiKey, App, InstalledApp
-from shared.domain.documents import Create, Delete, Document, Order, Query, Set, Where
-from shared.domain.errors import Conflict, NotFound
+from shared.domain.app import INTEGRATION_CAPABILITY, ApiKey, App, AppLogo, InstalledApp
+from shared.domain.documents import (
+    Create,
+    Delete,
+    Document,
+    Increment,
+    Order,
+    Query,
+    Set,
+    Update,
+    Where,
+)
+from shared.domain.errors import Conflict, NotFound, PreconditionFailed
 from shared.domain.ids import AppId, UserId
 from shared.ports import Documents, Transaction
 
@@ -70,11 +82,18 @@ class Apps:
                 apps.append(load_app(document))
         return apps
 
-    async def create(self, app: App) -> None:
-        await self._documents.write(Create(app_path(app.id), _build_app_fields(app)))
+    async def create(self, app: App, logo: AppLogo | None = None) -> None:
+        await self._documents.write(
+            Create(app_path(app.id), build_app_fields(app)), *build_logo_writes(None, app, logo)
+        )
 
-    async def update_app(self, app_id: AppId, change: Callable[[App], App]) -> App:
-        """Apply `change` in a transaction, so that no concurrent change is lost. Raises NotFound."""
+    async def update_app(
+        self, app_id: AppId, change: Callable[[App], App], *, logo: AppLogo | None = None
+    ) -> App:
+        """Apply `change` in a transaction, so that no concurrent change is lost. Raises NotFound.
+
+        `logo` is stored with it, and the picture before is deleted.
+        """
         path = app_path(app_id)
 
         async def work(transaction: Transaction) -> App:
@@ -84,7 +103,9 @@ class Apps:
             before = load_app(document)
             app = change(before)
             if app != before:  # concurrent calls may make the same change
-                transaction.write(Set(path, _build_app_fields(app)))
+                transaction.write(
+                    Set(path, build_app_fields(app)), *build_logo_writes(before, app, logo)
+                )
             return app
 
         return await self._documents.transaction(work)
@@ -135,32 +156,64 @@ class InstalledApps:
     async def add(
         self, uid: UserId, installed_app: InstalledApp, *, limit: int = MAX_INSTALLED
     ) -> None:
-        """Add or replace an installation. Raises Conflict if `limit` others are installed."""
+        """Add or replace an installation, and count a new one.
 
-        async def work(transaction: Transaction) -> None:
-            others = load_installed_apps(
-                await transaction.get(installed_path(uid)), excluded_id=installed_app.app_id
-            )
+        Raises Conflict if `limit` others are installed.
+        """
+
+        async def work(transaction: Transaction, *, is_counted: bool) -> None:
+            document = await transaction.get(installed_path(uid))
+            others = load_installed_apps(document, excluded_id=installed_app.app_id)
             if len(others) >= limit:
                 raise Conflict(f"You may install {limit} apps; remove one first.")
             transaction.write(
                 Set(installed_path(uid), _build_installed_fields([*others, installed_app]))
             )
+            if is_counted and len(others) == len(load_installed_apps(document)):
+                transaction.write(_build_count(installed_app.app_id, 1))
 
-        await self._documents.transaction(work)
+        await self._commit(work)
 
     async def remove(self, uid: UserId, app_id: AppId) -> None:
-        async def work(transaction: Transaction) -> None:
-            others = load_installed_apps(
-                await transaction.get(installed_path(uid)), excluded_id=app_id
-            )
+        async def work(transaction: Transaction, *, is_counted: bool) -> None:
+            document = await transaction.get(installed_path(uid))
+            others = load_installed_apps(document, excluded_id=app_id)
             transaction.write(
                 Set(installed_path(uid), _build_installed_fields(others))
                 if others
                 else Delete(installed_path(uid))
             )
+            if is_counted and len(others) < len(load_installed_apps(document)):
+                transaction.write(_build_count(app_id, -1))
 
-        await self._documents.transaction(work)
+        await self._commit(work)
+
+    async def remove_all(self, uid: UserId) -> None:
+        """Uninstall everything, for an account that is erased; idempotent."""
+        ids = [installed_app.app_id for installed_app in await self.list_all(uid)]
+        apps = await self._documents.get_many([app_path(app_id) for app_id in ids])
+        existing_ids = {app.id for app in apps if app}
+
+        async def work(transaction: Transaction, *, is_counted: bool) -> None:
+            installed_apps = load_installed_apps(await transaction.get(installed_path(uid)))
+            transaction.write(Delete(installed_path(uid)))
+            if is_counted:
+                counted_ids = {entry.app_id for entry in installed_apps} & existing_ids
+                transaction.write(*(_build_count(app_id, -1) for app_id in sorted(counted_ids)))
+
+        await self._commit(work)
+
+    async def _commit(self, work: Callable[..., Awaitable[None]]) -> None:
+        """Store an installation and count it on its app, unless the app was deleted."""
+        try:
+            await self._documents.transaction(partial(work, is_counted=True))
+        except PreconditionFailed:
+            await self._documents.transaction(partial(work, is_counted=False))
+
+
+def _build_count(app_id: AppId, change: int) -> Update:
+    """Count without reading, so that users who install one app at once do not wait for each other."""
+    return Update(app_path(app_id), {"installs": Increment(change)})
 
 
 def _contains_key(key_hashes: Sequence[str], secret: str) -> bool:
@@ -220,7 +273,7 @@ def _build_installed_fields(installed_apps: Sequence[InstalledApp]) -> dict[str,
     }
 
 
-def _build_app_fields(app: App) -> dict[str, Any]:
+def build_app_fields(app: App) -> dict[str, Any]:
     """Store schemas as text: Firestore accepts no nested lists and few levels of maps."""
     fields = dump(app)
     tools = [{**t, "parameters": json.dumps(t["parameters"])} for t in fields["chat_tools"]]

@@ -39,12 +39,13 @@ def _to_plain(value: Any) -> Any:
 
 def load(kind: type[T], document: Document) -> T:
     """Return the domain value of a document; its path names its id. Raises MalformedDocument."""
-    if not all(map(is_bounded, document.fields.values())):
+    fields = {**document.fields, "id": document.id}
+    if not all(map(is_bounded, fields.values())):
         raise MalformedDocument(
             f"{kind.__name__} at {document.path!r}: more than {MAX_ITEMS} items"
         )
     try:
-        value: T = type_adapter(kind).validate_python({**document.fields, "id": document.id})
+        value: T = type_adapter(kind).validate_python(fields)
     except ValidationError as error:
         errors = error.errors(include_url=False, include_input=False)[:MAX_SHOWN_ERRORS]
         locations = ", ".join(".".join(map(str, e["loc"])) for e in errors)

@@ -4,14 +4,24 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
+from itertools import islice
 from typing import Any
 
 from anyio import to_thread
 
-from shared.data.codec import dump, load, load_all
+from shared.data.codec import dump, load_all
+from shared.data.conversation_keys import ConversationKeys
 from shared.data.paging import Page, build_page, parse_cursor
-from shared.data.transcripts import Part, part_fields, part_path, read_part, split_transcript
-from shared.domain.conversation import Conversation, Speaker, apply_edits, transcript_hash
+from shared.data.photos import list_photo_paths, merge_photos, split_photos
+from shared.data.transcripts import (
+    Part,
+    dump_conversation,
+    part_fields,
+    part_path,
+    read_part,
+    split_transcript,
+)
+from shared.domain.conversation import Conversation, apply_edits, transcript_hash
 from shared.domain.documents import (
     Create,
     Delete,
@@ -23,18 +33,24 @@ from shared.domain.documents import (
     Set,
     Update,
     Where,
+    Write,
 )
 from shared.domain.errors import AlreadyExists, Conflict, NotFound, Unavailable
-from shared.domain.ids import ConversationId, UserId, is_id
+from shared.domain.ids import AppId, ConversationId, UserId, is_id
 from shared.ports import Documents, Transaction
 
 _EARLIEST = datetime(1900, 1, 1, tzinfo=UTC)
+_MAX_READ = 50
+"""Documents of up to 1 MiB that are read in one round."""
 _NEWEST_FIRST = (Order("created_at", "desc"),)
 _WITHOUT_TRANSCRIPT = (
-    "created_at", "started_at", "finished_at", "source", "language", "parts", "status",
-    "discarded", "structured", "topics", "processed_hash", "chunk_count", "failure", "edits",
-    "speakers", "person_ids", "starred", "app_id", "text_bytes",
-    "transcript_deleted_at", "deleted_hash",
+    "created_at", "started_at", "finished_at", "source", "language", "parts", "geolocation",
+    "external_data", "status", "discarded", "structured", "topics", "processed_hash", "chunk_count",
+    "failure", "failure_reason", "edits", "speakers", "assignments", "person_ids", "starred", "app_id", "text_bytes",
+    "transcript_deleted_at", "deleted_hash", "restored_hash", "folder_id", "visibility", "share_token",
+    "merged_into", "merged_from", "unmerged_from", "apps_results", "suggested_summarization_apps",
+    "summary_app", "listed_at", "photo_count", "photo_bytes",
+    "processed_at", "kept_at",
 )  # fmt: skip
 
 
@@ -54,16 +70,39 @@ class Conversations:
 
     async def get(self, uid: UserId, conversation_id: ConversationId) -> Conversation:
         """Return it whole. Raises NotFound, and IncompleteTranscript while a part is missing."""
-        return await self.load_transcript(uid, await self._load(uid, conversation_id))
+        conversation = await self.get_stored(uid, conversation_id)
+        [with_photos] = await self.load_photos(uid, [conversation])
+        return await self.load_transcript(uid, with_photos)
 
-    async def _load(self, uid: UserId, conversation_id: ConversationId) -> Conversation:
+    async def check_exists(self, uid: UserId, conversation_id: ConversationId) -> None:
+        """Raises NotFound."""
+        await self.get_stored(uid, conversation_id)
+
+    async def list_known(self, uid: UserId, ids: Sequence[str]) -> set[str]:
+        """Return those of the ids that are taken."""
+        known: set[str] = set()
+        for n in range(0, len(ids), _MAX_READ):
+            paths = [
+                conversation_path(uid, ConversationId(name)) for name in ids[n : n + _MAX_READ]
+            ]
+            known |= {d.id for d in await self._documents.get_many(paths) if d is not None}
+        return known
+
+    async def get_stored(self, uid: UserId, conversation_id: ConversationId) -> Conversation:
+        """Return it without its parts and photos. Raises NotFound."""
         document = None
         if is_id(conversation_id):
             document = await self._documents.get(conversation_path(uid, conversation_id))
-        conversations = load_all(Conversation, [document])
-        if not conversations:
-            raise NotFound("Conversation not found")
-        return conversations[0]
+        for conversation in load_shown([document]):
+            return conversation
+        raise NotFound("Conversation not found")
+
+    async def find_many(
+        self, uid: UserId, conversation_ids: Sequence[ConversationId]
+    ) -> list[Conversation]:
+        """Return those that are stored, merged ones too, without parts and photos."""
+        paths = [conversation_path(uid, conversation_id) for conversation_id in conversation_ids]
+        return load_all(Conversation, await self._documents.get_many(paths))
 
     async def load_transcript(self, uid: UserId, conversation: Conversation) -> Conversation:
         """Read the parts. Raises IncompleteTranscript while one of them is missing."""
@@ -85,6 +124,18 @@ class Conversations:
         merge = partial(_merge_all, conversations, documents)
         return await to_thread.run_sync(merge) if paths else merge()
 
+    async def load_photos(
+        self, uid: UserId, conversations: Sequence[Conversation]
+    ) -> list[Conversation]:
+        """Read the photos of all in one round."""
+        paths = [
+            path
+            for c in conversations
+            for path in list_photo_paths(conversation_path(uid, c.id), c)
+        ]
+        documents = iter(await self._documents.get_many(paths) if paths else ())
+        return [merge_photos(c, [*islice(documents, c.photo_count)]) for c in conversations]
+
     async def add(self, uid: UserId, conversation: Conversation) -> Conversation:
         """Store it once: the same content under the same id returns what is stored.
 
@@ -92,14 +143,16 @@ class Conversations:
         """
         return (await self.add_once(uid, conversation))[0]
 
-    async def add_once(self, uid: UserId, conversation: Conversation) -> tuple[Conversation, bool]:
-        """Do as add(), and tell whether it was new."""
+    async def add_once(
+        self, uid: UserId, conversation: Conversation, *, also: Sequence[Write] = ()
+    ) -> tuple[Conversation, bool]:
+        """Do as add(), and tell whether it was new; the writes `also` are made with a new one."""
         path = conversation_path(uid, conversation.id)
-        build = partial(_build_part_writes, path, conversation)
+        build = partial(split_conversation, path, conversation)
         is_long = len(conversation.transcript_segments) > MAX_SEGMENTS_ON_THE_LOOP
         new, part_writes = await to_thread.run_sync(build) if is_long else build()
         try:
-            await self._documents.write(Create(path, dump(new)), *part_writes)
+            await self._documents.write(Create(path, dump_conversation(new)), *part_writes, *also)
         except AlreadyExists:
             return await self._require_same(path, new), False
         return new, True
@@ -129,7 +182,7 @@ class Conversations:
             fields=_WITHOUT_TRANSCRIPT,
         )
         documents = await self._documents.query(query)
-        return build_page(load_all(Conversation, documents), documents, query)
+        return build_page(load_shown(documents), documents, query)
 
     async def list_between(
         self,
@@ -151,7 +204,7 @@ class Conversations:
             limit=limit,
             fields=None if with_segments else _WITHOUT_TRANSCRIPT,
         )
-        conversations = load_all(Conversation, await self._documents.query(query))
+        conversations = load_shown(await self._documents.query(query))
         if not with_segments:
             return conversations
         whole = await self.load_transcripts(uid, conversations)
@@ -166,26 +219,43 @@ class Conversations:
 
         await self._change(uid, conversation_id, build_changes)
 
-    async def star(self, uid: UserId, conversation_id: ConversationId, *, starred: bool) -> None:
-        """Raises NotFound."""
-        await self._change(uid, conversation_id, lambda _: {"starred": starred})
-
-    async def assign_speaker(
-        self, uid: UserId, conversation_id: ConversationId, label: str, speaker: Speaker | None
+    async def discard(
+        self, uid: UserId, conversation_id: ConversationId, *, discarded: bool, now: datetime
     ) -> None:
-        """Assign a speaker to a label; None removes the assignment. Raises NotFound."""
+        """Count it no longer as a conversation, or again; reprocessing keeps to it. Raises NotFound."""
 
         def build_changes(stored: Conversation) -> Fields:
-            others = {name: who for name, who in stored.speakers.items() if name != label}
-            speakers = {**others, label: speaker} if speaker else others
-            people = sorted({who.person_id for who in speakers.values() if who.person_id})
-            return {"speakers": {n: dump(who) for n, who in speakers.items()}, "person_ids": people}
+            edits = replace(stored.edits, discarded=discarded)
+            return {"edits": dump(edits), "discarded": discarded, "listed_at": now}
 
         await self._change(uid, conversation_id, build_changes)
 
-    async def reopen(self, uid: UserId, conversation_id: ConversationId) -> None:
-        """Delete the models' answers about it, so that it is processed anew. Raises NotFound."""
-        await self._change(uid, conversation_id, lambda _: {"processed_hash": None})
+    async def star(
+        self, uid: UserId, conversation_id: ConversationId, *, starred: bool, now: datetime
+    ) -> None:
+        """Raises NotFound."""
+        changes = {"starred": starred, "listed_at": now}
+        await self._change(uid, conversation_id, lambda _: changes)
+
+    async def choose_summary_app(
+        self, uid: UserId, conversation_id: ConversationId, app_id: AppId
+    ) -> None:
+        """Let this app write its summary whenever it is processed. Raises NotFound."""
+        await self._change(uid, conversation_id, lambda _: {"summary_app": app_id})
+
+    async def reopen(
+        self, uid: UserId, conversation_id: ConversationId, *, language: str | None = None
+    ) -> None:
+        """Delete the models' answers about it, so that it is processed anew. Raises NotFound.
+
+        With `language`, its transcript counts as being in that language from now on.
+        """
+        spoken = {"language": language} if language else {}
+        await self._change(
+            uid,
+            conversation_id,
+            lambda _: {"processed_hash": None, "restored_hash": None, **spoken},
+        )
         answers = f"{conversation_path(uid, conversation_id)}/answers"
         stored_answers = await self._documents.query(
             Query(collection=answers, fields=("said_hash",))
@@ -198,36 +268,55 @@ class Conversations:
         conversation_id: ConversationId,
         build_changes: Callable[[Conversation], Fields],
     ) -> None:
-        path = conversation_path(uid, (await self._load(uid, conversation_id)).id)
+        path = conversation_path(uid, (await self.get_stored(uid, conversation_id)).id)
 
         async def work(tx: Transaction) -> None:
-            document = await tx.get(path)
-            if document is None:
-                raise NotFound("Conversation not found")
-            tx.write(Update(path, build_changes(load(Conversation, document))))
+            for stored in load_shown([await tx.get(path)]):
+                tx.write(Update(path, build_changes(stored)))
+                return
+            raise NotFound("Conversation not found")
 
         await self._documents.transaction(work)
 
     async def delete(self, uid: UserId, conversation_id: ConversationId) -> int:
-        """Delete it with its parts and the model's answers; return its text bytes. Raises NotFound."""
+        """Delete it with its link, its parts and the models' answers; return its bytes. Raises NotFound."""
         if not is_id(conversation_id):
             raise NotFound("Conversation not found")
         path = conversation_path(uid, conversation_id)
-        document = await self._documents.get(path)
-        if not await self._documents.delete_tree(path):
+
+        async def work(tx: Transaction) -> Document | None:
+            document = await tx.get(path)
+            conversations = load_all(Conversation, [document])
+            if any(stored.merged_into for stored in conversations):
+                raise NotFound("Conversation not found")
+            tokens = [stored.share_token for stored in conversations if stored.share_token]
+            deleted_paths = [*map(shared_path, tokens), *([path] if document else [])]
+            tx.write(*map(Delete, deleted_paths))
+            return document
+
+        # Of two deletions at once, only the one that finds the document may give its bytes back.
+        deleted = await self._documents.transaction(work)
+        if not await self._documents.delete_tree(path) and deleted is None:
             raise NotFound("Conversation not found")
-        return sum(stored.text_bytes for stored in load_all(Conversation, [document]))
+        await ConversationKeys(self._documents).forget(uid, [conversation_id])
+        conversations = load_all(Conversation, [deleted])
+        return sum(stored.text_bytes + stored.photo_bytes for stored in conversations)
 
     async def _require_same(self, path: str, new: Conversation) -> Conversation:
         document = await self._documents.get(path)
         if document is None:
             raise Unavailable("The conversation was deleted meanwhile")
         for stored in load_all(Conversation, [document]):
-            if transcript_hash(replace(stored, speakers={})) == transcript_hash(
+            if transcript_hash(replace(stored, speakers={}, assignments=())) == transcript_hash(
                 replace(new, speakers={})
             ):
                 return stored
         raise Conflict("Another conversation is stored under this id")
+
+
+def load_shown(documents: Sequence[Document | None]) -> list[Conversation]:
+    """Load those that were not merged into another."""
+    return [c for c in load_all(Conversation, documents) if c.merged_into is None]
 
 
 def tombstone_path(conversation_path: str, derived_id: str) -> str:
@@ -235,14 +324,21 @@ def tombstone_path(conversation_path: str, derived_id: str) -> str:
     return f"{conversation_path}/forgotten/{derived_id}"
 
 
+def shared_path(token: str) -> str:
+    """Return the path of the link with this token."""
+    return f"shared_conversations/{token}"
+
+
 def conversation_path(uid: UserId, conversation_id: ConversationId) -> str:
     return f"users/{uid}/conversations/{conversation_id}"
 
 
-def _build_part_writes(path: str, conversation: Conversation) -> tuple[Conversation, list[Set]]:
-    """Return a conversation as it is stored at the path, and the writes of its parts."""
-    new, parts = split_transcript(conversation)
-    return new, [Set(part_path(path, n), part_fields(part)) for n, part in enumerate(parts)]
+def split_conversation(path: str, conversation: Conversation) -> tuple[Conversation, list[Set]]:
+    """Return a conversation as it is stored at the path, and the writes of its parts and photos."""
+    new, photo_writes = split_photos(path, conversation)
+    new, parts = split_transcript(new)
+    part_writes = [Set(part_path(path, n), part_fields(part)) for n, part in enumerate(parts)]
+    return new, [*part_writes, *photo_writes]
 
 
 def _merge_all(

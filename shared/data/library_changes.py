@@ -6,17 +6,25 @@ from typing import Any
 
 from shared.data.action_items import action_item_path
 from shared.data.codec import dump, load, type_adapter
+from shared.data.conversations import conversation_path
+from shared.data.item_copies import follow_changes
+from shared.data.memories import memory_path
 from shared.data.messages import message_path
 from shared.domain.action_item import ActionItem
 from shared.domain.chat import Message
-from shared.domain.documents import Delete, Set, Update, Write
+from shared.domain.daily_summary import DailySummarySettings
+from shared.domain.documents import Delete, Document, Set, Update, Write
 from shared.domain.errors import Conflict, NotFound
 from shared.domain.ids import MessageId, UserId
 from shared.domain.library_change import LibraryChange
+from shared.domain.memory import Memory
+from shared.domain.profile import Profile
 from shared.ports import Documents, Transaction
 
 METADATA_FIELD = "changes"
 CHANGED_SINCE = "This task was changed or deleted since, so it stays as it is."
+MEMORY_CHANGED_SINCE = "This memory was changed since, so it stays as it is."
+SETTINGS_CHANGED_SINCE = "These settings were changed since, so they stay as they are."
 
 
 class LibraryChanges:
@@ -26,9 +34,9 @@ class LibraryChanges:
         self._documents = documents
 
     async def undo(self, uid: UserId, message_id: MessageId, change_id: str) -> LibraryChange:
-        """Restore the task as it was before a change; a change that was undone stays undone.
+        """Restore what was there before a change; a change that was undone stays undone.
 
-        Raises NotFound, and Conflict where the task was changed or deleted since.
+        Raises NotFound, and Conflict where it was changed or deleted since.
         """
         path = message_path(uid, message_id)
 
@@ -40,10 +48,7 @@ class LibraryChanges:
             change = _find_change(changes, change_id)
             if change.is_undone:
                 return change
-            item_path = action_item_path(uid, change.after.id)
-            item_document = await tx.get(item_path)
-            item = load(ActionItem, item_document) if item_document else None
-            tx.write(*_build_restore_writes(item_path, item, change))
+            tx.write(*await _restore(tx, uid, change))
             undone = replace(change, is_undone=True)
             new_changes = [undone if other.id == change_id else other for other in changes]
             tx.write(Update(path, {f"metadata.{METADATA_FIELD}": dump_changes(new_changes)}))
@@ -69,12 +74,60 @@ def _find_change(changes: Sequence[LibraryChange], change_id: str) -> LibraryCha
     raise NotFound("Change not found")
 
 
-def _build_restore_writes(
-    path: str, item: ActionItem | None, change: LibraryChange
+async def _restore(tx: Transaction, uid: UserId, change: LibraryChange) -> Sequence[Write]:
+    """Return the writes that restore what was there before a change. Raises Conflict."""
+    before, after = change.before, change.after
+    if isinstance(after, ActionItem):
+        assert before is None or isinstance(before, ActionItem)
+        return await _restore_task(tx, uid, before, after)
+    if isinstance(after, Memory):
+        return await _remove_memory(tx, uid, after)
+    assert isinstance(before, DailySummarySettings)
+    return await _restore_settings(tx, uid, before, after)
+
+
+async def _restore_task(
+    tx: Transaction, uid: UserId, before: ActionItem | None, after: ActionItem
 ) -> Sequence[Write]:
-    """Return the write that restores a task. Raises Conflict where it is not as the change left it."""
-    if item == change.before:
-        return ()
-    if item != change.after:
+    """Restore a task, and what its conversation shows of it; Conflict where it was changed since."""
+    path = action_item_path(uid, after.id)
+    document = await tx.get(path)
+    item = load(ActionItem, document) if document else None
+    conversation = await _load_conversation(tx, uid, after)
+    copies = follow_changes(conversation, [before or after])
+    if item == before:
+        return copies
+    if item != after:
         raise Conflict(CHANGED_SINCE)
-    return (Set(path, dump(change.before)) if change.before else Delete(path),)
+    return (Set(path, dump(before)) if before else Delete(path), *copies)
+
+
+async def _load_conversation(tx: Transaction, uid: UserId, item: ActionItem) -> Document | None:
+    """Return the conversation that shows the item; a task that a chat wrote has none."""
+    if item.conversation_id is None:
+        return None
+    return await tx.get(conversation_path(uid, item.conversation_id))
+
+
+async def _remove_memory(tx: Transaction, uid: UserId, written: Memory) -> Sequence[Write]:
+    """Remove a memory that an answer wrote; Conflict where it was changed since."""
+    path = memory_path(uid, written.id)
+    document = await tx.get(path)
+    if document is None:
+        return ()
+    if load(Memory, document) != written:
+        raise Conflict(MEMORY_CHANGED_SINCE)
+    return (Delete(path),)
+
+
+async def _restore_settings(
+    tx: Transaction, uid: UserId, before: DailySummarySettings, after: DailySummarySettings
+) -> Sequence[Write]:
+    """Restore when daily summaries are made; Conflict where that was changed since."""
+    document = await tx.get(f"users/{uid}")
+    current = load(Profile, document).daily_summary if document else before
+    if current == before:
+        return ()
+    if current != after:
+        raise Conflict(SETTINGS_CHANGED_SINCE)
+    return (Update(f"users/{uid}", {"daily_summary": dump(before)}),)

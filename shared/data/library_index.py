@@ -114,7 +114,7 @@ def _build_conversation_rows(
 def build_summary_text(structured: Structured) -> str:
     """Write what a conversation was about: title, overview, action items and events."""
     lines = [structured.title, structured.overview]
-    lines += [item.description for item in structured.action_items]
+    lines += [f"{i.owner_name or ''} {i.description}".strip() for i in structured.action_items]
     lines += [f"{event.title} {event.description}" for event in structured.events]
     return "\n".join(lines)
 

@@ -6,10 +6,11 @@ from dataclasses import replace
 from shared.data.codec import load_all
 from shared.data.derived import DerivedRecords
 from shared.domain.documents import Query, Set, Where, Write
-from shared.domain.ids import MemoryId, UserId
+from shared.domain.ids import ConversationId, MemoryId, UserId
 from shared.domain.memory import Memory
 from shared.domain.words import build_wording
 
+_MAX_REPEATED = 200
 IS_CURRENT = Where("valid_to", "==", None)
 
 
@@ -25,6 +26,13 @@ class Memories(DerivedRecords[Memory]):
         documents = await self._documents.query(super()._build_newest_query(uid, limit))
         return load_all(Memory, documents)
 
+    async def list_in_categories(
+        self, uid: UserId, categories: Sequence[str], *, limit: int, offset: int = 0
+    ) -> list[Memory]:
+        """Do as list_newest(), for memories of these categories alone."""
+        is_listed = Where("category", "in", list(categories))
+        return await self.list_newest(uid, limit=limit, offset=offset, where=(is_listed,))
+
     async def get_many(self, uid: UserId, ids: Sequence[MemoryId]) -> dict[MemoryId, Memory]:
         """Return those that exist, by their ids."""
         documents = await self._documents.get_many([memory_path(uid, name) for name in ids])
@@ -33,6 +41,12 @@ class Memories(DerivedRecords[Memory]):
     async def list_superseded_by(self, uid: UserId, ids: Sequence[MemoryId]) -> list[Memory]:
         """Return the memories that these superseded, at most 100 for 30 ids."""
         return await self.list_by_values(uid, "superseded_by", ids)
+
+    async def list_repeated_in(self, uid: UserId, conversation_id: ConversationId) -> list[Memory]:
+        """Return the memories of other conversations that this one repeats, at most 200."""
+        mentions = Where("seen_in", "array_contains", conversation_id)
+        query = Query(collection=f"users/{uid}/memories", where=(mentions,), limit=_MAX_REPEATED)
+        return load_all(Memory, await self._documents.query(query))
 
     async def has_tombstone(self, uid: UserId, memory_id: MemoryId) -> bool:
         """Tell whether the owner deleted the memory that an app wrote under this id."""

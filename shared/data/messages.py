@@ -1,24 +1,30 @@
 """Chat messages: stored by id, each counted in its session."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from shared.data.codec import dump, load, load_all
-from shared.data.sessions import session_path
-from shared.domain.chat import Message, Position, Session, build_session
+from shared.data.paging import Page, build_page, parse_cursor
+from shared.data.sessions import load_stored_session, session_path
+from shared.domain.branches import Path, add_fork
+from shared.domain.chat import Fork, Message, Position, Session, build_session
 from shared.domain.documents import (
     Create,
     Delete,
+    Document,
     Increment,
     Order,
     Query,
+    Set,
     Update,
     Where,
     Write,
+    build_cursor,
 )
 from shared.domain.errors import AlreadyExists, NotFound, PreconditionFailed
 from shared.domain.ids import MessageId, SessionId, UserId, is_id
-from shared.ports import Documents
+from shared.ports import Documents, Transaction
 
 MAX_PREVIEW_CHARS = 120
 
@@ -37,22 +43,64 @@ class Messages:
         return load(Message, document)
 
     async def list_newest(
-        self, uid: UserId, session_id: SessionId, *, limit: int, before: Position | None = None
+        self,
+        uid: UserId,
+        session_id: SessionId,
+        *,
+        limit: int,
+        before: Position | None = None,
+        path: Path | None = None,
     ) -> list[Message]:
-        """Return a session's newest messages, newest first; only those older than `before`."""
-        return await self._list_messages(
-            uid, session_id, Order("created_at", "desc"), limit, before
-        )
+        """Return a session's newest messages, newest first; only those older than `before`.
+
+        With a path, only those on it; else those of all branches.
+        """
+        order = Order("created_at", "desc")
+        return await self._list_messages(uid, session_id, order, limit, before, path)
 
     async def list_after(
-        self, uid: UserId, session_id: SessionId, after: Position | None, *, limit: int
+        self,
+        uid: UserId,
+        session_id: SessionId,
+        after: Position | None,
+        *,
+        limit: int,
+        path: Path | None = None,
     ) -> list[Message]:
-        """Return a session's messages after a position, or all of them; oldest first."""
-        return await self._list_messages(uid, session_id, Order("created_at"), limit, after)
+        """Return a session's messages after a position, or all of them; oldest first.
+
+        With a path, only those on it; else those of all branches.
+        """
+        order = Order("created_at")
+        return await self._list_messages(uid, session_id, order, limit, after, path)
+
+    async def list_page(
+        self, uid: UserId, *, limit: int, after: str | None = None
+    ) -> Page[Message]:
+        """Return the texts of all sessions from the cursor `after` on, the newest first.
+
+        Of each message only what names it, and its text. Raises Invalid.
+        """
+        query = Query(
+            collection=f"users/{uid}/messages",
+            order_by=(Order("created_at", "desc"),),
+            limit=limit,
+            start_after=parse_cursor(after),
+            fields=("session_id", "text", "sender", "created_at"),
+        )
+        documents = await self._documents.query(query)
+        return build_page(load_all(Message, documents), documents, query)
 
     async def _list_messages(
-        self, uid: UserId, session_id: SessionId, order: Order, limit: int, after: Position | None
+        self,
+        uid: UserId,
+        session_id: SessionId,
+        order: Order,
+        limit: int,
+        after: Position | None,
+        path: Path | None,
     ) -> list[Message]:
+        """Read page after page until enough messages are on the path."""
         query = Query(
             collection=f"users/{uid}/messages",
             where=(Where("session_id", "==", session_id),),
@@ -60,7 +108,16 @@ class Messages:
             limit=limit,
             start_after=after,
         )
-        return load_all(Message, await self._documents.query(query))
+        documents = await self._documents.query(query)
+        messages = load_all(Message, documents)
+        if path is None:
+            return messages
+        found = list(filter(path.includes, messages))
+        while len(found) < limit and len(documents) == limit:
+            query = replace(query, start_after=build_cursor(documents[-1], query))
+            documents = await self._documents.query(query)
+            found += filter(path.includes, load_all(Message, documents))
+        return found[:limit]
 
     async def add(
         self, uid: UserId, session: Session, *messages: Message, also: Sequence[Write] = ()
@@ -80,6 +137,48 @@ class Messages:
                 raise
             await self._create_session(uid, session)
             await self._documents.write(*writes)
+
+    async def restore(self, uid: UserId, message: Message) -> None:
+        """Store a message of an export, and count it; one that is stored under its id stays as it is."""
+        paths = [message_path(uid, message.id), session_path(uid, message.session_id)]
+
+        async def work(tx: Transaction) -> None:
+            known, document = await tx.get_many(paths)
+            if known is not None:
+                return
+            session = load(Session, document) if document else _build_lost_session(message)
+            is_newest = message.created_at >= session.updated_at
+            counted = replace(
+                session,
+                message_count=session.message_count + 1,
+                updated_at=max(session.updated_at, message.created_at),
+                preview=build_preview(message) if is_newest else session.preview,
+            )
+            tx.write(Set(paths[0], dump(message)), Set(paths[1], dump(counted)))
+
+        await self._documents.transaction(work)
+
+    async def add_version(
+        self,
+        uid: UserId,
+        session_id: SessionId,
+        fork: Fork,
+        *messages: Message,
+        also: Sequence[Write] = (),
+    ) -> None:
+        """Begin a branch with its first messages, if any, and show it, as `add` stores messages.
+
+        Raises AlreadyExists as `add` does, and PreconditionFailed when the session was deleted.
+        """
+
+        async def work(tx: Transaction) -> None:
+            session = await load_stored_session(tx, uid, session_id)
+            forks = dump(replace(session, forks=add_fork(session.forks, fork)))["forks"]
+            tx.write(Update(session_path(uid, session_id), {"forks": forks}))
+            for write in (*also, *build_message_writes(uid, session_id, messages)):
+                tx.write(write)
+
+        await self._documents.transaction(work)
 
     async def _create_session(self, uid: UserId, session: Session) -> None:
         """Create a session anew: where it was cleared meanwhile, nothing derived is left."""
@@ -101,25 +200,46 @@ class Messages:
         query = Query(
             collection=f"users/{uid}/messages",
             where=(Where("session_id", "==", session_id),),
-            limit=450,
-            fields=("session_id",),
+            limit=100,
+            fields=("session_id", "voices"),
         )
         while batch := await self._documents.query(query):
-            await self._documents.write(*(Delete(document.path) for document in batch))
+            await self._documents.write(
+                *(each for found in batch for each in _build_deletes(found))
+            )
         await self._documents.write(Delete(session_path(uid, session_id)))
+
+
+def _build_deletes(document: Document) -> Iterator[Write]:
+    """Yield the deletes of a message and of the answers that were given beside it."""
+    for voice in range(len(document.fields.get("voices") or ())):
+        yield Delete(f"{document.path}/alternatives/{voice}")
+    yield Delete(document.path)
 
 
 def build_message_writes(
     uid: UserId, session_id: SessionId, messages: Sequence[Message]
 ) -> list[Write]:
     """Return the writes that store new messages and count them; the session must exist."""
+    if not messages:
+        return []
     creates = [Create(message_path(uid, m.id), dump(m)) for m in messages]
     session_changes = {
         "message_count": Increment(len(messages)),
         "updated_at": messages[-1].created_at,
-        "preview": " ".join(messages[-1].text.split())[:MAX_PREVIEW_CHARS],
+        "preview": build_preview(messages[-1]),
     }
     return [*creates, Update(session_path(uid, session_id), session_changes)]
+
+
+def build_preview(message: Message) -> str:
+    """Return the beginning of a message, in one line."""
+    return " ".join(message.text.split())[:MAX_PREVIEW_CHARS]
+
+
+def _build_lost_session(message: Message) -> Session:
+    """Build the chat of a message whose own one is not there."""
+    return build_session(message.session_id, app_id=message.app_id, now=message.created_at)
 
 
 def message_path(uid: UserId, message_id: MessageId) -> str:

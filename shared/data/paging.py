@@ -26,8 +26,14 @@ def build_page(items: Sequence[T], documents: Sequence[Document], query: Query) 
     """Build a page of a query ordered by time; a full page may be followed by another."""
     is_full = query.limit is not None and len(documents) == query.limit
     return Page(
-        items=items, next=_build_cursor(build_cursor(documents[-1], query)) if is_full else None
+        items=items, next=format_cursor(build_cursor(documents[-1], query)) if is_full else None
     )
+
+
+def format_cursor(position: tuple[Any, ...]) -> str:
+    """Write the cursor of a position: a time and a document's id."""
+    at, name = position
+    return base64.urlsafe_b64encode(json.dumps([at.isoformat(), name]).encode()).decode()
 
 
 def parse_cursor(cursor_text: str | None) -> tuple[Any, ...] | None:
@@ -38,16 +44,11 @@ def parse_cursor(cursor_text: str | None) -> tuple[Any, ...] | None:
         at, name = json.loads(base64.b64decode(cursor_text, altchars=b"-_", validate=True))
         boundary = datetime.fromisoformat(at), name
     except (ValueError, TypeError, RecursionError) as error:
-        raise Invalid("cursor: not a cursor of this list") from error
+        raise Invalid("The cursor is not one of this list; begin without one.") from error
     if boundary[0].utcoffset() != timedelta(0) or not _is_name(name):
-        raise Invalid("cursor: not a cursor of this list")
+        raise Invalid("The cursor is not one of this list; begin without one.")
     return boundary
 
 
 def _is_name(name: object) -> bool:
     return isinstance(name, str) and is_id(name)
-
-
-def _build_cursor(position: tuple[Any, ...]) -> str:
-    at, name = position
-    return base64.urlsafe_b64encode(json.dumps([at.isoformat(), name]).encode()).decode()

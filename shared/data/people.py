@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Any
 
 from shared.data.codec import load_all
 from shared.data.records import Records
@@ -48,7 +49,7 @@ class People(Records[Person]):
             collection=f"users/{uid}/conversations",
             where=(Where("person_ids", "array_contains", person_id),),
             limit=_BATCH_SIZE,
-            fields=("speakers", "person_ids"),
+            fields=("speakers", "assignments", "person_ids"),
         )
         while documents := await self._documents.query(query):
             try:
@@ -61,18 +62,21 @@ class People(Records[Person]):
 
 
 def _build_renamed_speakers(document: Document, person: Person) -> Fields:
-    speakers = document.fields["speakers"].items()
-    renamed_speakers = {
-        label: {**who, "name": person.name} if who["person_id"] == person.id else who
-        for label, who in speakers
+    def rename(who: dict[str, Any]) -> dict[str, Any]:
+        return {**who, "name": person.name} if who["person_id"] == person.id else who
+
+    assignments = document.fields.get("assignments", ())
+    return {
+        "speakers": {label: rename(who) for label, who in document.fields["speakers"].items()},
+        "assignments": [{**each, "speaker": rename(each["speaker"])} for each in assignments],
     }
-    return {"speakers": renamed_speakers}
 
 
 def _build_remaining_speakers(document: Document, person_id: PersonId) -> Fields:
     speakers = document.fields["speakers"].items()
-    remaining_speakers = {label: who for label, who in speakers if who["person_id"] != person_id}
-    remaining_ids = [
-        other_id for other_id in document.fields["person_ids"] if other_id != person_id
-    ]
-    return {"speakers": remaining_speakers, "person_ids": remaining_ids}
+    assignments = document.fields.get("assignments", ())
+    return {
+        "speakers": {label: who for label, who in speakers if who["person_id"] != person_id},
+        "assignments": [a for a in assignments if a["speaker"]["person_id"] != person_id],
+        "person_ids": [other for other in document.fields["person_ids"] if other != person_id],
+    }

@@ -1,13 +1,18 @@
 """Profile and devices of a user."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime
 from typing import Any
 
 from shared.data.codec import dump, load, load_all
+from shared.domain.daily_summary import DailySummarySettings
 from shared.domain.documents import Delete, Query, Set
-from shared.domain.ids import UserId
+from shared.domain.errors import Invalid
+from shared.domain.focus_mode import FocusModes, FocusModesChange
+from shared.domain.ids import AppId, UserId
 from shared.domain.notification_preferences import Preferences
+from shared.domain.own_names import MAX_OWN_NAMES, deduplicate_names
 from shared.domain.profile import Device, Profile
 from shared.ports import Documents, Transaction
 
@@ -26,6 +31,45 @@ class Profiles:
         """Change fields and return the whole; concurrent changes are both kept."""
         return await self._change(uid, lambda profile: replace(profile, **changes))
 
+    async def forget_summary_app(self, uid: UserId, app_id: AppId) -> None:
+        """Let this app write no summaries any more; another that was chosen meanwhile stays."""
+
+        def change(profile: Profile) -> Profile:
+            is_chosen = profile.summary_app == app_id
+            return replace(profile, summary_app=None) if is_chosen else profile
+
+        await self._change(uid, change)
+
+    async def add_own_name(self, uid: UserId, name: str, *, now: datetime) -> Profile:
+        """Add a name by which transcripts call the owner, once. Raises Invalid beyond the limit."""
+
+        def change(profile: Profile) -> Profile:
+            names = deduplicate_names([*profile.own_names, name])
+            if len(names) > MAX_OWN_NAMES:
+                raise Invalid(f"At most {MAX_OWN_NAMES} names can be yours; remove one first.")
+            return replace(profile, own_names=names, own_names_set_at=now)
+
+        return await self._change(uid, change)
+
+    async def change_focus_modes(self, uid: UserId, change: FocusModesChange) -> FocusModes:
+        """Change the saved focus modes and return them. Raises what `change` raises."""
+        changed = await self._change(
+            uid, lambda profile: replace(profile, focus_modes=change(profile.focus_modes))
+        )
+        return changed.focus_modes
+
+    async def fill(self, uid: UserId, settings: Mapping[str, Any], *, now: datetime) -> Profile:
+        """Take those settings that the user has not chosen; return the whole."""
+        usual = Profile()
+
+        def change(profile: Profile) -> Profile:
+            new = {n: v for n, v in settings.items() if getattr(profile, n) == getattr(usual, n)}
+            if "own_names" in new:
+                new["own_names_set_at"] = now
+            return replace(profile, **new)
+
+        return await self._change(uid, change)
+
     async def change_preferences(self, uid: UserId, **changes: Any) -> Preferences:
         """Change preferences and return the whole; concurrent changes are both kept."""
         changed = await self._change(
@@ -35,6 +79,19 @@ class Profiles:
             ),
         )
         return changed.notifications
+
+    async def change_daily_summary(
+        self, uid: UserId, **changes: Any
+    ) -> tuple[DailySummarySettings, Profile]:
+        """Change when daily summaries are due; return the settings before, and the whole profile."""
+        before: list[DailySummarySettings] = []
+
+        def change(profile: Profile) -> Profile:
+            before[:] = [profile.daily_summary]
+            return replace(profile, daily_summary=replace(profile.daily_summary, **changes))
+
+        changed = await self._change(uid, change)
+        return before[0], changed
 
     async def _change(self, uid: UserId, change: Callable[[Profile], Profile]) -> Profile:
         path = f"users/{uid}"
@@ -49,8 +106,12 @@ class Profiles:
         return await self._documents.transaction(work)
 
 
+MAX_DEVICES = 50
+"""Beyond these, the device that registered longest ago is forgotten."""
+
+
 class Devices:
-    """Devices that receive a user's pushes."""
+    """Devices that receive a user's pushes, at most MAX_DEVICES."""
 
     def __init__(self, documents: Documents) -> None:
         self._documents = documents
@@ -60,7 +121,11 @@ class Devices:
         return load_all(Device, await self._documents.query(query))
 
     async def save(self, uid: UserId, device: Device) -> None:
+        """Store a device, and forget the oldest ones beyond the limit."""
         await self._documents.write(Set(f"users/{uid}/devices/{device.id}", dump(device)))
+        devices = sorted(await self.list_all(uid), key=lambda stored: stored.updated_at)
+        for oldest in devices[:-MAX_DEVICES]:
+            await self.remove(uid, oldest.id)
 
     async def remove(self, uid: UserId, device_id: str) -> None:
         await self._documents.write(Delete(f"users/{uid}/devices/{device_id}"))

@@ -1,15 +1,18 @@
 """Quotas of users: what each used today and stores in all, counted before the work it pays for."""
 
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
+from typing import get_args
 
 import anyio
 
 from shared.domain.documents import Create, Document, Increment, Set, Update
 from shared.domain.errors import PreconditionFailed, Unavailable
 from shared.domain.ids import UserId
+from shared.domain.model import ModelRole
+from shared.domain.model_usage import FIELDS, DayUsage, ModelUsage, RoleUsage
 from shared.domain.quota import DAILY_QUOTAS, MAX_QUOTA_ANSWERS, QuotaName, build_refusal
 from shared.ports import Documents
 
@@ -31,11 +34,13 @@ class _Counter:
     reserved: int = 0
     last_size: int = 0
     refilled_at: datetime | None = None
-    unrecorded: int = 0
+    unrecorded: Counter[str] = field(default_factory=Counter)
 
 
 class Quotas:
     """One document a user and day, `users/{uid}/usage/{day}`, with a number for each quota.
+
+    Beside them stands what language models used, four numbers a role.
 
     The bytes that a user stores stand in `users/{uid}/usage/stored`.
 
@@ -68,12 +73,24 @@ class Quotas:
 
     async def record(self, uid: UserId, quota: QuotaName, amount: int, *, now: datetime) -> None:
         """Count what was used, beyond the limit as well; concurrent records share one write."""
-        counter = self._get_counter(uid, quota, now)
-        counter.unrecorded += amount
-        async with counter.lock:
-            pending, counter.unrecorded = counter.unrecorded, 0
-            if pending:
-                await self._add(uid, quota, pending, now)
+        await self._record(uid, quota, {quota: amount}, now)
+
+    async def record_models(
+        self, uid: UserId, used: ModelUsage, *, tokens: int = 0, now: datetime
+    ) -> None:
+        """Count what models used; `tokens` of it belong to the quota of that name."""
+        numbers = {
+            _name_field(role, each.name): getattr(usage, each.name)
+            for role, usage in used.items()
+            for each in FIELDS
+        }
+        await self._record(uid, "tokens", {"tokens": tokens, **numbers}, now)
+
+    async def list_days(self, uid: UserId, now: datetime, *, days: int) -> list[DayUsage]:
+        """Return the last days, the newest first, those of which something is known."""
+        dates = [_find_day(now) - timedelta(n) for n in range(days)]
+        documents = await self._documents.get_many([_day_path(uid, day) for day in dates])
+        return [_load_day(day, doc) for day, doc in zip(dates, documents, strict=True) if doc]
 
     async def load_usage(self, uid: UserId, now: datetime) -> Mapping[QuotaName, int]:
         """Return what was used on the day of `now`, and what is stored, by quota."""
@@ -85,6 +102,17 @@ class Quotas:
     async def set_stored_bytes(self, uid: UserId, amount: int) -> None:
         """Correct the count of what is stored, after everything was counted anew."""
         await self._documents.write(Set(f"users/{uid}/usage/stored", {"stored_bytes": amount}))
+
+    async def _record(
+        self, uid: UserId, quota: QuotaName, numbers: Mapping[str, int], now: datetime
+    ) -> None:
+        counter = self._get_counter(uid, quota, now)
+        counter.unrecorded.update(numbers)
+        async with counter.lock:
+            pending, counter.unrecorded = counter.unrecorded, Counter()
+            changes = {name: amount for name, amount in pending.items() if amount}
+            if changes:
+                await self._add(uid, quota, changes, now)
 
     def _get_counter(self, uid: UserId, quota: QuotaName, now: datetime) -> _Counter:
         key = (uid, quota, _find_day(now))
@@ -109,7 +137,7 @@ class Quotas:
             write = (
                 Update(path, {quota: used + size}, version=document.version)
                 if document
-                else Create(path, _build_fields(quota, size, now))
+                else Create(path, _build_fields(quota, {quota: size}, now))
             )
             try:
                 await self._documents.write(write)
@@ -136,18 +164,19 @@ class Quotas:
             raise build_refusal(quota, limit, now)
         return limit - used
 
-    async def _add(self, uid: UserId, quota: QuotaName, amount: int, now: datetime) -> None:
+    async def _add(
+        self, uid: UserId, quota: QuotaName, numbers: Mapping[str, int], now: datetime
+    ) -> None:
         path = _document_path(uid, quota, now)
+        update = Update(path, {name: Increment(amount) for name, amount in numbers.items()})
         try:
-            await self._documents.write(Update(path, {quota: Increment(amount)}))
+            await self._documents.write(update)
         except PreconditionFailed:
-            await self._create(path, quota, amount, now)
-
-    async def _create(self, path: str, quota: QuotaName, amount: int, now: datetime) -> None:
-        try:
-            await self._documents.write(Create(path, _build_fields(quota, max(amount, 0), now)))
-        except PreconditionFailed:  # another process was the day's first
-            await self._documents.write(Update(path, {quota: Increment(amount)}))
+            first = {name: max(amount, 0) for name, amount in numbers.items()}
+            try:
+                await self._documents.write(Create(path, _build_fields(quota, first, now)))
+            except PreconditionFailed:  # another process was the day's first
+                await self._documents.write(update)
 
 
 def _choose_size(quota: QuotaName, counter: _Counter, free: int | None, now: datetime) -> int:
@@ -167,15 +196,38 @@ def _read_used(document: Document | None, quota: QuotaName) -> int:
     return int(document.fields.get(quota, 0)) if document else 0
 
 
-def _build_fields(quota: QuotaName, used: int, now: datetime) -> dict[str, object]:
-    return (
-        {quota: used} if quota == "stored_bytes" else {quota: used, "expires_at": now + USAGE_TTL}
+def _build_fields(quota: QuotaName, numbers: Mapping[str, int], now: datetime) -> dict[str, object]:
+    ends = {} if quota == "stored_bytes" else {"expires_at": now + USAGE_TTL}
+    return {**numbers, **ends}
+
+
+def _name_field(role: ModelRole, figure: str) -> str:
+    return f"{role}_{figure}"
+
+
+def _load_day(day: date, document: Document) -> DayUsage:
+    models = {role: _load_role(role, document) for role in get_args(ModelRole)}
+    return DayUsage(
+        day=day,
+        turns=_read_used(document, "turns"),
+        models={role: usage for role, usage in models.items() if usage.calls},
+    )
+
+
+def _load_role(role: ModelRole, document: Document) -> RoleUsage:
+    return RoleUsage(
+        **{each.name: document.fields.get(_name_field(role, each.name), 0) for each in FIELDS}
     )
 
 
 def _document_path(uid: UserId, quota: QuotaName, now: datetime) -> str:
-    name = "stored" if quota == "stored_bytes" else _find_day(now).isoformat()
-    return f"users/{uid}/usage/{name}"
+    if quota == "stored_bytes":
+        return f"users/{uid}/usage/stored"
+    return _day_path(uid, _find_day(now))
+
+
+def _day_path(uid: UserId, day: date) -> str:
+    return f"users/{uid}/usage/{day.isoformat()}"
 
 
 def _find_day(now: datetime) -> date:

@@ -7,7 +7,17 @@ from typing import Any, Generic, Protocol, TypeVar
 
 from shared.data.codec import dump, load, load_all
 from shared.data.paging import Page, build_page, parse_cursor
-from shared.domain.documents import Create, Delete, Document, Order, Query, Set, Where
+from shared.domain.documents import (
+    Create,
+    Delete,
+    Document,
+    Order,
+    Query,
+    Set,
+    Where,
+    Write,
+    build_cursor,
+)
 from shared.domain.errors import AlreadyExists, Conflict, NotFound
 from shared.domain.ids import UserId, is_id
 from shared.ports import Documents, Transaction
@@ -44,16 +54,43 @@ class Records(Generic[R]):
             raise NotFound(f"{self.noun} not found")
         return load(self.kind, document)
 
-    async def list_newest(self, uid: UserId, *, limit: int, offset: int = 0) -> list[R]:
-        """List newest first. Skipped ones are read too: callers bound the offset."""
-        documents = await self._documents.query(self._build_newest_query(uid, offset + limit))
-        return load_all(self.kind, documents[offset:])
+    async def list_newest(
+        self, uid: UserId, *, limit: int, offset: int = 0, where: Sequence[Where] = ()
+    ) -> list[R]:
+        """List newest first. Skipped ones are read too, but not their content: bound the offset."""
+        query = self._build_filtered_query(uid, limit, where)
+        if offset:
+            skipped_query = replace(query, limit=offset, fields=("created_at",))
+            skipped = await self._documents.query(skipped_query)
+            if len(skipped) < offset:
+                return []
+            query = replace(query, start_after=build_cursor(skipped[-1], query))
+        return load_all(self.kind, await self._documents.query(query))
 
-    async def list_page(self, uid: UserId, *, limit: int, after: str | None = None) -> Page[R]:
+    async def list_page(
+        self, uid: UserId, *, limit: int, after: str | None = None, where: Sequence[Where] = ()
+    ) -> Page[R]:
         """List newest first. Raises Invalid for a cursor we did not give."""
-        query = replace(self._build_newest_query(uid, limit), start_after=parse_cursor(after))
-        documents = await self._documents.query(query)
-        return build_page(load_all(self.kind, documents), documents, query)
+        query = self._build_filtered_query(uid, limit, where)
+        query = replace(query, start_after=parse_cursor(after))
+        documents = await self._documents.query(replace(query, limit=limit + 1))
+        items = load_all(self.kind, documents[:limit])
+        is_last = len(documents) <= limit
+        return (
+            Page(items=items, next=None) if is_last else build_page(items, documents[:limit], query)
+        )
+
+    async def list_created_between(
+        self, uid: UserId, start: datetime, end: datetime, *, limit: int
+    ) -> list[R]:
+        """List what was created from `start` on and before `end`, oldest first."""
+        query = Query(
+            collection=f"users/{uid}/{self.collection}",
+            where=(Where("created_at", ">=", start), Where("created_at", "<", end)),
+            order_by=(Order("created_at"),),
+            limit=limit,
+        )
+        return load_all(self.kind, await self._documents.query(query))
 
     async def add(self, uid: UserId, record: R) -> R:
         """Store it, once: what is stored already under its id is returned. Raises Conflict.
@@ -86,10 +123,17 @@ class Records(Generic[R]):
                 raise NotFound(f"{self.noun} not found")
             record = load(self.kind, document)
             changed = self.prepare(replace(record, **changes))  # type: ignore[type-var]
+            tx.write(*await self.build_follow_ups(tx, uid, record, changed))
             tx.write(Set(path, dump(changed)))
             return record, changed
 
         return await self._documents.transaction(work)
+
+    async def build_follow_ups(
+        self, tx: Transaction, uid: UserId, before: R, after: R
+    ) -> Sequence[Write]:
+        """Return what a change of a record changes elsewhere; read by this transaction."""
+        return ()
 
     async def remove(self, uid: UserId, name: str) -> None:
         await self._documents.write(Delete(self._build_valid_path(uid, name)))
@@ -124,6 +168,10 @@ class Records(Generic[R]):
         if not is_id(name):
             raise NotFound(f"{self.noun} not found")
         return self.document_path(uid, name)
+
+    def _build_filtered_query(self, uid: UserId, limit: int, where: Sequence[Where]) -> Query:
+        query = self._build_newest_query(uid, limit)
+        return replace(query, where=(*query.where, *where))
 
     def _build_newest_query(self, uid: UserId, limit: int) -> Query:
         order = (Order("created_at", "desc"),)

@@ -9,7 +9,7 @@ from pydantic_core import from_json, to_json
 
 from shared.data.codec import dump, load, type_adapter
 from shared.data.messages import Messages, build_message_writes
-from shared.domain.chat import Message, Session
+from shared.domain.chat import Fork, Message, Session
 from shared.domain.documents import Create, Document, Query, Update, Where, Write
 from shared.domain.errors import NotFound, PreconditionFailed
 from shared.domain.ids import MessageId, RunId, SessionId, UserId, is_id
@@ -17,11 +17,13 @@ from shared.domain.run import (
     JOURNAL_TTL,
     AnswerText,
     Batch,
+    ChartShown,
     CitationShown,
     ConfirmationRequested,
     ConfirmationResolved,
     LibraryChanged,
     Outcome,
+    PlainEvent,
     ReasoningText,
     Run,
     RunEnded,
@@ -30,10 +32,13 @@ from shared.domain.run import (
     Status,
     ToolEnded,
     ToolStarted,
+    VoiceEnded,
+    VoiceEvent,
+    VoicesStarted,
 )
 from shared.ports import Documents
 
-_EVENT_CLASSES: Mapping[str, type[RunEvent]] = {
+_EVENT_CLASSES: Mapping[str, type[PlainEvent]] = {
     "Stage": Stage,
     "Status": Status,
     "Reasoned": ReasoningText,
@@ -43,14 +48,20 @@ _EVENT_CLASSES: Mapping[str, type[RunEvent]] = {
     "ConfirmationAsked": ConfirmationRequested,
     "ConfirmationSettled": ConfirmationResolved,
     "LibraryChanged": LibraryChanged,
+    "ChartShown": ChartShown,
     "CitationShown": CitationShown,
+    "VoicesStarted": VoicesStarted,
+    "VoiceEnded": VoiceEnded,
     "Ended": RunEnded,
 }
 """Event classes by the code in stored journals: a class may be renamed, its code may not."""
 
-_EVENT_CODES: Mapping[type[RunEvent], str] = {
+_EVENT_CODES: Mapping[type[PlainEvent], str] = {
     event_class: code for code, event_class in _EVENT_CLASSES.items()
 }
+
+_VOICE = "Voice"
+"""The code of another voice's event, which holds the code and the fields of that event."""
 
 
 class Runs:
@@ -60,12 +71,26 @@ class Runs:
         self._documents = documents
         self._messages = Messages(documents)
 
-    async def begin(self, uid: UserId, run: Run, session: Session, question: Message) -> None:
-        """Store a question and the run that answers it. Raises AlreadyExists."""
+    async def begin(
+        self,
+        uid: UserId,
+        run: Run,
+        session: Session,
+        question: Message,
+        fork: Fork | None = None,
+    ) -> None:
+        """Store a question and the run that answers it; with `fork`, in a branch of its own.
+
+        A question that is asked again is stored already. Raises AlreadyExists.
+        """
         fields = {**dump(run), "expires_at": run.expires_at}
         del fields["version"]
         create = Create(_document_path(uid, run.id), fields)
-        await self._messages.add(uid, session, question, also=[create])
+        if fork is None:
+            await self._messages.add(uid, session, question, also=[create])
+        else:
+            questions = [] if fork.keeps_question else [question]
+            await self._messages.add_version(uid, session.id, fork, *questions, also=[create])
 
     async def get(self, uid: UserId, run_id: RunId, now: datetime) -> Run | None:
         """Return a run that has not expired at `now`."""
@@ -193,9 +218,18 @@ def _to_batch(document: Document) -> Batch:
 
 
 def _encode_event(event: RunEvent) -> tuple[str, Any]:
+    if isinstance(event, VoiceEvent):
+        return _VOICE, [event.voice, _encode_event(event.event)]
     return _EVENT_CODES[type(event)], type_adapter(type(event)).dump_python(event)
 
 
 def _decode_event(kind: str, fields: Any) -> RunEvent:
-    event: RunEvent = type_adapter(_EVENT_CLASSES[kind]).validate_python(fields)
+    if kind != _VOICE:
+        return _decode_plain(kind, fields)
+    voice, encoded_event = fields
+    return VoiceEvent(voice, _decode_plain(*encoded_event))
+
+
+def _decode_plain(kind: str, fields: Any) -> PlainEvent:
+    event: PlainEvent = type_adapter(_EVENT_CLASSES[kind]).validate_python(fields)
     return event

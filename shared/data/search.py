@@ -2,7 +2,7 @@
 
 import asyncio
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
@@ -10,6 +10,7 @@ from functools import partial
 from shared import telemetry
 from shared.data.codec import load_all
 from shared.data.conversation_cache import CachedConversation, ConversationCache
+from shared.data.conversation_lists import MAX_TEXT_BYTES
 from shared.data.conversations import Conversations, conversation_path
 from shared.data.dense_vectors import DenseVectors
 from shared.data.library_index import SEARCHED_INDEX_VERSIONS, memory_hash, name_key
@@ -27,6 +28,8 @@ from shared.retrieval.query import ParsedQuery, parse_query, rescore
 MAX_ROWS_PER_QUERY = 200
 """Rows of one query: with terms and metadata, they fit into Pinecone's answer of at most 4 MB."""
 MAX_QUERIES = 3
+MAX_RANKED = 50
+"""Conversations that are looked for before a ranking is cut into pages."""
 OVERFETCH = 10
 """Further candidates, read where some of the best were deleted or edited since."""
 MAX_PASSAGES = 3
@@ -69,10 +72,14 @@ class FoundConversation:
 
 @value
 class SearchResult:
-    """Conversations, best first; with `fallback_without_filters`, of any people and topics."""
+    """Conversations, best first; with `fallback_without_filters`, of any people and topics.
+
+    `total` is how many there are on all pages, where pages are asked for.
+    """
 
     conversations: list[FoundConversation]
     fallback_without_filters: bool = False
+    total: int = 0
 
 
 class Search:
@@ -99,18 +106,51 @@ class Search:
         limit: int,
     ) -> list[FoundConversation]:
         """Return the conversations that pass the filters, best first, each once."""
+        rows = await self._rank(uid, query, filters, limit)
+        return await self._complete(uid, await self._load_with_overfetch(uid, rows, limit), limit)
+
+    async def search_page(
+        self, uid: UserId, query: str, *, filters: Filters, offset: int, limit: int
+    ) -> SearchResult:
+        """Return the hits at an offset, best first, with how many there are; fall back as below.
+
+        All pages come from one ranking. Those who are deleted or changed since leave a gap.
+        Beyond MAX_TEXT_BYTES they come without transcript, photos and turns.
+        """
+        rows = await self._rank(uid, query, filters, MAX_RANKED)
+        falls_back = not rows and bool(filters.people or filters.topics)
+        if falls_back:
+            telemetry.add_fields(fallback_without_filters=True)
+            others = replace(filters, people=(), topics=())
+            rows = await self._rank(uid, query, others, MAX_RANKED)
+        candidates = await self._load_current(uid, rows, list(rows)[offset : offset + limit])
+        return SearchResult(
+            conversations=await self._complete(uid, [*_bound_texts(candidates)], limit),
+            fallback_without_filters=falls_back,
+            total=len(rows),
+        )
+
+    async def _rank(
+        self, uid: UserId, query: str, filters: Filters, limit: int
+    ) -> Mapping[ConversationId, list[Hit]]:
+        """Return the rows of at least `limit` conversations if there are so many, best first."""
         where: Filter = {"kind": {"$in": ["summary", "chunk"]}, **_build_filter(filters)}
         by_words, by_vector = await asyncio.gather(
             self._search_by_words(uid, parse_query(query), limit, where),
             self._dense_vectors.query_nearest(uid, query, limit=MAX_ROWS_PER_QUERY, where=where),
         )
-        rows = _group_by_conversation(fuse_scores(by_words, by_vector))
-        candidates = await self._load_with_overfetch(uid, rows, limit)
+        return _group_by_conversation(fuse_scores(by_words, by_vector))
+
+    async def _complete(
+        self, uid: UserId, candidates: Sequence[tuple[Conversation, list[Hit]]], limit: int
+    ) -> list[FoundConversation]:
         best = sorted(candidates, key=lambda candidate: -candidate[1][0].score)[:limit]
         whole = await self._conversations.load_transcripts(uid, [stored for stored, _ in best])
         return [
             FoundConversation(
-                conversation=conversation, score=rows[0].score, turns=_score_turns(rows)
+                conversation=conversation,
+                score=rows[0].score,
+                turns=_score_turns(rows) if conversation.transcript_segments else {},
             )
             for conversation, (_, rows) in zip(whole, best, strict=True)
             if conversation  # of others a part was changed or deleted meanwhile
@@ -200,6 +240,16 @@ class Search:
             if not entry.conversation.discarded
             and (current_rows := _select_current_rows(entry, rows[entry.conversation.id]))
         ]
+
+
+def _bound_texts(
+    candidates: Iterable[tuple[Conversation, list[Hit]]],
+) -> Iterator[tuple[Conversation, list[Hit]]]:
+    """Leave out the texts for which an answer has no room, before they are read."""
+    free_bytes = MAX_TEXT_BYTES
+    for conversation, rows in candidates:
+        free_bytes -= conversation.count_bytes()
+        yield conversation if free_bytes >= 0 else conversation.without_texts(), rows
 
 
 def _is_up_to_date(memory: Memory, indexed_hash: object) -> bool:

@@ -1,14 +1,15 @@
 """Chat sessions: each a document that counts its messages and holds what is derived from them."""
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
 from shared.data.codec import dump, load, load_all
 from shared.data.paging import Page, build_page, parse_cursor
-from shared.domain.chat import Message, Session
-from shared.domain.documents import Create, Order, Query, Update, Where
+from shared.domain.chat import Fork, Message, Session
+from shared.domain.documents import Create, Order, Query, Set, Update, Where
 from shared.domain.errors import NotFound, PreconditionFailed
-from shared.domain.ids import AppId, SessionId, UserId, is_id
+from shared.domain.ids import AppId, FocusModeId, SessionId, UserId, is_id
 from shared.ports import Documents, Transaction
 
 
@@ -21,6 +22,11 @@ class Sessions:
     async def get(self, uid: UserId, session_id: SessionId) -> Session | None:
         document = await self._documents.get(session_path(uid, session_id))
         return load(Session, document) if document else None
+
+    async def get_many(self, uid: UserId, session_ids: Sequence[SessionId]) -> list[Session]:
+        """Return the sessions that exist."""
+        paths = [session_path(uid, session_id) for session_id in session_ids]
+        return load_all(Session, await self._documents.get_many(paths))
 
     async def list_page(
         self,
@@ -49,10 +55,69 @@ class Sessions:
     async def add(self, uid: UserId, session: Session) -> None:
         await self._documents.write(Create(session_path(uid, session.id), dump(session)))
 
+    async def restore(self, uid: UserId, session: Session) -> None:
+        """Store a chat without its messages; one that is stored gets the versions that it lacks."""
+        path = session_path(uid, session.id)
+
+        async def work(tx: Transaction) -> None:
+            document = await tx.get(path)
+            if document is None:
+                tx.write(Set(path, dump(session)))
+                return
+            stored = load(Session, document)
+            known = {fork.id for fork in stored.forks}
+            new = [fork for fork in session.forks if fork.id not in known]
+            if new:
+                tx.write(
+                    Update(
+                        path, {"forks": dump(replace(stored, forks=(*stored.forks, *new)))["forks"]}
+                    )
+                )
+
+        await self._documents.transaction(work)
+
     async def change(self, uid: UserId, session_id: SessionId, **changes: Any) -> None:
         """Change fields. Raises NotFound."""
         try:
             await self._documents.write(Update(session_path(uid, session_id), changes))
+        except PreconditionFailed as error:
+            raise NotFound("Chat session not found") from error
+
+    async def set_focus(self, uid: UserId, session: Session, focus: FocusModeId | None) -> Session:
+        """Set the focus mode of a chat and return the whole; a main chat may begin with it.
+
+        Raises NotFound where any other was deleted.
+        """
+        path = session_path(uid, session.id)
+
+        async def work(tx: Transaction) -> Session:
+            document = await tx.get(path)
+            if document is None and not session.is_main:
+                raise NotFound("Chat session not found")
+            stored = load(Session, document) if document else session
+            changed = replace(stored, focus=focus)
+            tx.write(Update(path, {"focus": focus}) if document else Set(path, dump(changed)))
+            return changed
+
+        return await self._documents.transaction(work)
+
+    async def change_forks(
+        self,
+        uid: UserId,
+        session_id: SessionId,
+        change: Callable[[tuple[Fork, ...]], tuple[Fork, ...]],
+    ) -> Session:
+        """Change which versions are shown, and return the whole. Raises NotFound."""
+
+        async def work(tx: Transaction) -> Session:
+            session = await load_stored_session(tx, uid, session_id)
+            changed = replace(session, forks=change(session.forks))
+            if changed != session:
+                tx.write(Update(session_path(uid, session_id), {"forks": dump(changed)["forks"]}))
+            return changed
+
+        try:
+            return await self._documents.transaction(work)
         except PreconditionFailed as error:
             raise NotFound("Chat session not found") from error
 
@@ -79,6 +144,14 @@ class Sessions:
             return changed
 
         return await self._documents.transaction(work)
+
+
+async def load_stored_session(tx: Transaction, uid: UserId, session_id: SessionId) -> Session:
+    """Read a session in a transaction. Raises PreconditionFailed where it was deleted."""
+    document = await tx.get(session_path(uid, session_id))
+    if document is None:
+        raise PreconditionFailed("The chat was deleted")
+    return load(Session, document)
 
 
 def session_path(uid: UserId, session_id: SessionId) -> str:

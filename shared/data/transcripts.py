@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from shared.data.codec import is_bounded, type_adapter
+from shared.data.codec import dump, is_bounded, type_adapter
 from shared.domain.conversation import Conversation, Segment
 from shared.domain.documents import Document
 from shared.domain.sizes import split_by_size
@@ -24,6 +24,13 @@ def split_transcript(conversation: Conversation) -> tuple[Conversation, list[Par
         return conversation, []
     hashes = tuple(hash_part(part) for part in parts)
     return replace(conversation, transcript_segments=(), parts=hashes), parts
+
+
+def dump_conversation(conversation: Conversation) -> dict[str, Any]:
+    """Return the fields of a conversation, its segments as parts hold them."""
+    segments = [segment.to_fields() for segment in conversation.transcript_segments]
+    fields = dump(replace(conversation, transcript_segments=()))
+    return {**fields, "transcript_segments": segments}
 
 
 def part_path(conversation_path: str, number: int) -> str:

@@ -201,6 +201,6 @@ async def test_the_context_of_an_app_call_is_read_in_one_round_t9(documents: Doc
 
     context = await AppCalls(counting_documents).load_context(ANN, NOTES, NOON)
 
-    assert (context.app, context.calls_this_hour) == (app, {})
+    assert (context.app, context.calls_this_hour) == (replace(app, installs=1), {})
     assert context.installation is not None
-    assert (counting_documents.rounds, counting_documents.documents) == (1, 3)
+    assert (counting_documents.rounds, counting_documents.documents) == (1, 4)

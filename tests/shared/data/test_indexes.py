@@ -6,7 +6,7 @@ from pathlib import Path
 from shared.adapters.embedded.sqlite_database import SqliteDatabase
 from shared.adapters.embedded.sqlite_documents import SqliteDocuments
 from shared.adapters.firestore_indexes import FirestoreIndexes
-from shared.data.action_items import ActionItems
+from shared.data.action_items import ActionItemFilter, ActionItems
 from shared.data.apps import Apps
 from shared.data.call_log import CallLog
 from shared.data.conversations import Conversations
@@ -27,6 +27,7 @@ async def test_the_listed_indexes_serve_every_query_and_each_is_used(database: S
 
     await Messages(documents).list_newest(ANN, SessionId("main"), limit=20)
     await Messages(documents).list_after(ANN, SessionId("main"), None, limit=20)
+    await Messages(documents).list_page(ANN, limit=20)
     await Messages(documents).clear(ANN, SessionId("main"))
     await Sessions(documents).list_page(ANN, limit=20)
     await Sessions(documents).list_page(ANN, limit=20, app_id=AppId("chess"))
@@ -35,9 +36,21 @@ async def test_the_listed_indexes_serve_every_query_and_each_is_used(database: S
     await Conversations(documents).list_page(ANN, limit=20)
     await Conversations(documents).list_between(ANN, start=NOON, end=NOON, limit=20)
     await Memories(documents).list_newest(ANN, limit=20)
+    await Memories(documents).list_in_categories(ANN, ["system", "manual"], limit=20)
     await Memories(documents).list_for_conversation(ANN, ConversationId("c1"))
     await ActionItems(documents).list_newest(ANN, limit=20)
     await ActionItems(documents).list_for_conversation(ANN, ConversationId("c1"))
+    for start in (None, NOON):
+        for conversation_id in (None, ConversationId("c1")):
+            shown = ActionItemFilter(
+                completed=True, conversation_id=conversation_id, start=start, end=NOON
+            )
+            where = shown.to_where()
+            await ActionItems(documents).list_newest(ANN, limit=20, offset=20, where=where)
+    in_conversation = ActionItemFilter(conversation_id=ConversationId("c1"))
+    await ActionItems(documents).list_page(ANN, limit=20, where=in_conversation.to_where())
+    await ActionItems(documents).list_open(ANN, limit=20)
+    await ActionItems(documents).list_completed_exports(ANN, limit=20)
     await Inbox(documents).list_delivered(ANN, limit=20)
     await Apps(documents).list_public()
     await CallLog(documents).list_newest(AppId("chess"), since=NOON, limit=20)

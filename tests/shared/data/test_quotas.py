@@ -11,6 +11,7 @@ from shared.adapters.embedded.sqlite_documents import SqliteDocuments
 from shared.data.quotas import Quotas
 from shared.domain.errors import QuotaExceeded
 from shared.domain.ids import UserId
+from shared.domain.model_usage import RoleUsage
 from shared.ports import Documents
 from tests.fixtures.storage import INDEXES, MemoryDatabase
 
@@ -110,3 +111,32 @@ async def test_concurrent_records_are_all_counted_s5(documents: Documents, count
     await asyncio.gather(*(quotas.record(ADA, "tokens", 3, now=NOON) for _ in range(count)))
 
     assert (await quotas.load_usage(ADA, NOON))["tokens"] == 3 * count
+
+
+async def test_what_models_used_is_counted_by_day_and_role_p25(any_documents: Documents) -> None:
+    quotas, other = Quotas(any_documents, {}), Quotas(any_documents, {})
+    answer = RoleUsage(calls=2, input_tokens=900, cached_tokens=500, output_tokens=30)
+    title = RoleUsage(calls=1, input_tokens=80, output_tokens=5)
+    tomorrow = NOON + timedelta(days=1)
+
+    await quotas.take(ADA, "turns", now=NOON)
+    for _ in range(3):
+        await quotas.record_models(ADA, {"agent": answer}, tokens=930, now=NOON)
+    await asyncio.gather(*(other.record_models(ADA, {"fast": title}, now=NOON) for _ in range(4)))
+    await other.record_models(ADA, {"fast": title}, now=tomorrow)
+
+    days = await quotas.list_days(ADA, tomorrow, days=3)
+    assert [(usage.day.day, usage.turns, dict(usage.models)) for usage in days] == [
+        (3, 0, {"fast": title}),
+        (
+            2,
+            1,
+            {
+                "fast": RoleUsage(calls=4, input_tokens=320, output_tokens=20),
+                "agent": RoleUsage(
+                    calls=6, input_tokens=2_700, cached_tokens=1_500, output_tokens=90
+                ),
+            },
+        ),
+    ]
+    assert (await quotas.load_usage(ADA, NOON))["tokens"] == 3 * 930

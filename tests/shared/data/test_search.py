@@ -15,6 +15,7 @@ from shared import telemetry
 from shared.adapters.embedded.sqlite_documents import SqliteDocuments
 from shared.adapters.embedded.sqlite_vectors import SqliteVectors
 from shared.data.codec import dump
+from shared.data.conversation_lists import MAX_TEXT_BYTES
 from shared.data.conversations import Conversations, conversation_path
 from shared.data.library_index import SEARCHED_INDEX_VERSIONS, LibraryIndex
 from shared.data.memories import memory_path
@@ -381,3 +382,21 @@ async def test_a_transcript_turn_outranks_a_summary(library: SearchFixture):
     )
 
     assert await library.search_ids(ANN, "heron") == ["said", "told"]
+
+
+async def test_a_page_of_hits_holds_no_more_text_than_an_answer_has_room_for(
+    library: SearchFixture,
+):
+    texts = ["The harbour is closed.", *["word " * 19_000] * 40]
+    for name in ("first", "second", "third"):
+        long_talk = talk(name, *texts)
+        sized_talk = replace(long_talk, text_bytes=long_talk.count_text_bytes())
+        await library.store(ANN, sized_talk)
+
+    result = await library.search.search_page(ANN, "harbour", filters=Filters(), offset=0, limit=9)
+
+    sizes = [hit.conversation.count_text_bytes() for hit in result.conversations]
+    assert len(sizes) == 3
+    assert sum(sizes) <= MAX_TEXT_BYTES
+    assert [bool(hit.passages) for hit in result.conversations] == [size > 0 for size in sizes]
+    assert sizes[0] > 0

@@ -7,9 +7,11 @@ import pytest
 
 from shared.data.messages import Messages
 from shared.data.sessions import Sessions
-from shared.domain.chat import MAIN_SESSION, Message, Session, build_session
-from shared.domain.errors import NotFound
-from shared.domain.ids import AppId, MessageId, SessionId, UserId
+from shared.domain.branches import build_shown_path, show_position
+from shared.domain.chat import MAIN_SESSION, ROOT, Fork, Message, Session, build_session
+from shared.domain.documents import Create
+from shared.domain.errors import AlreadyExists, NotFound, PreconditionFailed
+from shared.domain.ids import AppId, BranchId, MessageId, SessionId, UserId
 from shared.ports import Documents
 
 ANN = UserId("ann")
@@ -26,6 +28,16 @@ def message(n: int) -> Message:
         sender="ai" if n % 2 else "human",
         created_at=NOON + timedelta(seconds=n // 2),
     )
+
+
+FORK = Fork(
+    id=BranchId("r2"),
+    parent=ROOT,
+    question=message(0).position,
+    keeps_question=True,
+    original=MessageId("m1"),
+    head=MessageId("r2"),
+)
 
 
 def chat(name: str, minute: int, *, app: str | None = None, starred: bool = False) -> Session:
@@ -140,3 +152,36 @@ async def test_changing_an_unknown_chat_raises_not_found(
 ) -> None:
     with pytest.raises(NotFound, match="Chat session not found"):
         await Sessions(any_documents).change(ANN, SessionId(name), title="Mine")
+
+
+async def test_a_version_is_stored_once_and_shown(any_documents: Documents) -> None:
+    messages, sessions = Messages(any_documents), Sessions(any_documents)
+    await messages.add(ANN, MAIN, message(0), message(1))
+    also = Create("users/ann/runs/r2", {"writer": "w"})
+    await messages.add_version(ANN, MAIN_SESSION, FORK, also=[also])
+    with pytest.raises(AlreadyExists):
+        await messages.add_version(ANN, MAIN_SESSION, FORK, also=[also])
+    await messages.add(ANN, MAIN, replace(message(2), branch=FORK.id))
+
+    session = await sessions.get(ANN, MAIN_SESSION)
+    assert session is not None
+    assert session.forks == (FORK,)
+    path = build_shown_path(session.forks)
+    shown = await messages.list_newest(ANN, MAIN_SESSION, limit=2, path=path)
+    assert [m.id for m in shown] == ["m2", "m0"]
+    back = await sessions.change_forks(
+        ANN, MAIN_SESSION, lambda forks: show_position(forks, ROOT, message(1).position)
+    )
+    after = await messages.list_after(
+        ANN, MAIN_SESSION, None, limit=2, path=build_shown_path(back.forks)
+    )
+    assert [m.id for m in after] == ["m0", "m1"]
+
+
+async def test_a_deleted_chat_gets_no_versions(any_documents: Documents) -> None:
+    messages, sessions = Messages(any_documents), Sessions(any_documents)
+
+    with pytest.raises(PreconditionFailed):
+        await messages.add_version(ANN, MAIN_SESSION, FORK)
+    with pytest.raises(NotFound):
+        await sessions.change_forks(ANN, MAIN_SESSION, lambda forks: forks)

@@ -1,0 +1,92 @@
+"""Transcript edits: what the owner changes in the words of a conversation, and in who spoke them."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from anyio import to_thread
+
+from shared.data.codec import dump, load
+from shared.data.conversations import MAX_SEGMENTS_ON_THE_LOOP, conversation_path
+from shared.data.transcripts import Part, part_fields, part_path, split_transcript
+from shared.domain.conversation import Conversation
+from shared.domain.documents import Delete, Document, Set, Update, Write
+from shared.domain.errors import Conflict, NotFound
+from shared.domain.ids import UserId
+from shared.ports import Documents, Transaction
+
+CHANGED_MEANWHILE = "The transcript changed meanwhile. Please try again."
+
+
+class TranscriptEdits:
+    """Changes of conversations that are loaded whole; each is a transaction that checks the words.
+
+    A change of words or speakers changes the content hash, so the conversation is processed again.
+    """
+
+    def __init__(self, documents: Documents) -> None:
+        self._documents = documents
+
+    async def assign(
+        self, uid: UserId, whole: Conversation, assign: Callable[[Conversation], Conversation]
+    ) -> Conversation:
+        """Store what `assign` changes about the speakers, and return it. Raises NotFound, Conflict."""
+        path = conversation_path(uid, whole.id)
+
+        async def work(tx: Transaction) -> Conversation:
+            stored = _load_unchanged(await tx.get(path), whole)
+            assigned = assign(replace(stored, transcript_segments=whole.transcript_segments))
+            fields = dump(replace(assigned, transcript_segments=()))
+            changes = {name: fields[name] for name in ("speakers", "assignments", "person_ids")}
+            tx.write(Update(path, changes))
+            return assigned
+
+        return await self._documents.transaction(work)
+
+    async def replace_text(self, uid: UserId, before: Conversation, after: Conversation) -> None:
+        """Store other words of the same segments. Raises NotFound, and Conflict.
+
+        Only the parts that changed are written.
+        """
+        path = conversation_path(uid, before.id)
+        is_long = len(after.transcript_segments) > MAX_SEGMENTS_ON_THE_LOOP
+        joined = replace(after, parts=())
+        split = await to_thread.run_sync(split_transcript, joined) if is_long else None
+        new, parts = split or split_transcript(joined)
+        writes = _build_part_writes(path, before, new, parts)
+        fields = dump(new)
+        changes = {name: fields[name] for name in ("transcript_segments", "parts")}
+        changes["text_bytes"] = after.count_text_bytes()
+
+        async def work(tx: Transaction) -> None:
+            _load_unchanged(await tx.get(path), before)
+            tx.write(Update(path, changes), *writes)
+
+        await self._documents.transaction(work)
+
+
+def _load_unchanged(document: Document | None, whole: Conversation) -> Conversation:
+    """Return what is stored. Raises NotFound, and Conflict where the words are others by now."""
+    if document is None:
+        raise NotFound("Conversation not found")
+    stored = load(Conversation, document)
+    if stored.merged_into is not None:
+        raise NotFound("Conversation not found")
+    is_inline = not stored.parts
+    if stored.parts != whole.parts:
+        raise Conflict(CHANGED_MEANWHILE)
+    if is_inline and stored.transcript_segments != whole.transcript_segments:
+        raise Conflict(CHANGED_MEANWHILE)
+    return stored
+
+
+def _build_part_writes(
+    path: str, before: Conversation, new: Conversation, parts: list[Part]
+) -> list[Write]:
+    """Return the writes of parts that are new or changed, and the deletions of those that are over."""
+    old_hashes = dict(enumerate(before.parts))
+    changed = [n for n, part_hash in enumerate(new.parts) if old_hashes.get(n) != part_hash]
+    surplus = range(len(new.parts), len(before.parts))
+    return [
+        *(Set(part_path(path, n), part_fields(parts[n])) for n in changed),
+        *(Delete(part_path(path, n)) for n in surplus),
+    ]

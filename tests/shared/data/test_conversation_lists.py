@@ -1,0 +1,262 @@
+"""Conversation lists: by filter and offset, from key documents that readers keep."""
+
+import asyncio
+from contextlib import closing
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from shared.adapters.embedded.sqlite_documents import SqliteDocuments
+from shared.data.codec import dump
+from shared.data.conversation_keys import OVERLAP, ConversationKeys
+from shared.data.conversation_lists import BATCH_SIZE, ConversationFilter, ConversationLists
+from shared.data.conversations import Conversations, conversation_path
+from shared.domain.conversation import Conversation, Segment
+from shared.domain.documents import Delete, Set, Update
+from shared.domain.errors import Invalid
+from shared.domain.ids import ConversationId, FolderId, UserId
+from shared.ports import Documents
+from tests.fakes import CountingDocuments
+from tests.fixtures.storage import INDEXES, MemoryDatabase
+
+ALICE = UserId("alice")
+START = datetime(2026, 3, 2, 9, tzinfo=UTC)
+NOW = START + timedelta(days=30)
+EVERYTHING = ConversationFilter(include_discarded=True)
+
+
+def build(n: int, **fields: Any) -> Conversation:
+    """Build the n-th conversation; a later one has a higher number."""
+    at = START + timedelta(hours=n)
+    return Conversation(
+        id=ConversationId(f"c{n:03}"),
+        created_at=at,
+        started_at=at,
+        finished_at=at,
+        transcript_segments=(Segment(text=f"Words {n}"),),
+        **{"status": "completed", "listed_at": NOW, **fields},
+    )
+
+
+async def store(documents: Documents, *conversations: Conversation) -> None:
+    for conversation in conversations:
+        path = conversation_path(ALICE, conversation.id)
+        await documents.write(Set(path, dump(conversation)))
+
+
+async def list_ids(
+    documents: Documents,
+    wanted: ConversationFilter = EVERYTHING,
+    *,
+    now: datetime = NOW,
+    limit: int = 1_000,
+    **page: Any,
+) -> list[str]:
+    lists = ConversationLists(documents)
+    found = await lists.list_page(ALICE, wanted, limit=limit, now=now, **page)
+    return [conversation.id for conversation in found.items]
+
+
+async def test_conversations_come_newest_first_from_any_offset(any_documents):
+    await store(any_documents, *map(build, (2, 0, 3, 1)))
+
+    assert await list_ids(any_documents) == ["c003", "c002", "c001", "c000"]
+    assert await list_ids(any_documents, offset=1, limit=2) == ["c002", "c001"]
+    assert await list_ids(any_documents, offset=4) == []
+
+
+@pytest.mark.parametrize(
+    ("wanted", "ids"),
+    [
+        (ConversationFilter(), ["c005", "c002", "c000"]),
+        (ConversationFilter(statuses=("failed",)), ["c003"]),
+        (ConversationFilter(statuses=("in_progress", "unheard of")), []),
+        (ConversationFilter(include_discarded=True), ["c005", "c004", "c002", "c000"]),
+        (ConversationFilter(starred=True), ["c002"]),
+        (ConversationFilter(folder_ids={FolderId("work")}), ["c000"]),
+        (ConversationFilter(folder_ids={FolderId("nowhere")}), []),
+        (
+            ConversationFilter(start=START, end=START + timedelta(hours=2)),
+            ["c002", "c000"],
+        ),
+    ],
+)
+async def test_a_list_is_filtered(documents, wanted, ids):
+    await store(
+        documents,
+        build(0, folder_id="work"),
+        build(2, starred=True),
+        build(3, status="failed"),
+        build(4, discarded=True),
+        build(5, status="processing"),
+    )
+
+    assert await list_ids(documents, wanted) == ids
+
+
+async def test_a_cursor_leads_to_what_follows_whatever_is_new(documents):
+    await store(documents, *map(build, range(4)))
+    lists = ConversationLists(documents)
+    first = await lists.list_page(ALICE, EVERYTHING, limit=2, now=NOW)
+    await store(documents, build(9))
+
+    second = await lists.list_page(ALICE, EVERYTHING, limit=2, now=NOW, after=first.next)
+
+    assert [conversation.id for conversation in second.items] == ["c001", "c000"]
+    assert second.next is None
+    with pytest.raises(Invalid):
+        await list_ids(documents, after="not one")
+
+
+async def test_what_changes_is_listed_anew(any_documents):
+    await store(any_documents, *map(build, range(3)))
+    await list_ids(any_documents)
+    later = NOW + timedelta(hours=1)
+
+    await store(any_documents, build(1, discarded=True, listed_at=later), build(3, listed_at=later))
+    await Conversations(any_documents).star(ALICE, ConversationId("c000"), starred=True, now=later)
+
+    assert await list_ids(any_documents, ConversationFilter(), now=later) == [
+        "c003",
+        "c002",
+        "c000",
+    ]
+    starred = ConversationFilter(starred=True)
+    assert await list_ids(any_documents, starred, now=later) == ["c000"]
+
+
+async def test_a_write_that_is_stored_late_is_listed_all_the_same(documents):
+    await store(documents, build(0))
+    await list_ids(documents)
+
+    await store(documents, build(1, listed_at=NOW - OVERLAP / 2))
+
+    assert await list_ids(documents) == ["c001", "c000"]
+
+
+async def test_a_deleted_conversation_leaves_no_gap(any_documents):
+    await store(any_documents, *map(build, range(4)))
+    await list_ids(any_documents)
+
+    await Conversations(any_documents).delete(ALICE, ConversationId("c003"))
+    await any_documents.write(Delete(conversation_path(ALICE, ConversationId("c002"))))
+
+    assert await list_ids(any_documents, limit=2) == ["c001", "c000"]
+    assert await list_ids(any_documents, offset=1) == ["c000"]
+
+
+@pytest.mark.parametrize("damage", [{"created_at": "soon"}, {"started_at": None}, {"status": 7}])
+async def test_a_malformed_conversation_hides_no_other(documents, damage):
+    await store(documents, *map(build, range(3)))
+    path = conversation_path(ALICE, ConversationId("c001"))
+    await documents.write(Update(path, damage))
+
+    assert await list_ids(documents, limit=2) == ["c002", "c000"]
+    assert await list_ids(documents, offset=1) == ["c000"]
+
+
+async def test_a_merged_conversation_is_listed_no_more_until_it_is_back(documents):
+    await store(documents, *map(build, range(2)))
+    await list_ids(documents)
+
+    await store(documents, replace(build(0), merged_into=ConversationId("c001")))
+    assert await list_ids(documents) == ["c001"]
+
+    await store(documents, build(0))
+    assert await list_ids(documents) == ["c001", "c000"]
+
+
+async def test_a_page_reads_the_keys_the_changes_and_itself(documents):
+    await store(documents, *map(build, range(2 * BATCH_SIZE)))
+    await list_ids(documents)
+    later = NOW + 2 * OVERLAP
+    await list_ids(documents, now=later)  # takes in what was stamped just before the first page
+    counting = CountingDocuments(documents)
+
+    for offset in (0, BATCH_SIZE):
+        counting.documents = counting.rounds = 0
+        await list_ids(counting, offset=offset, limit=BATCH_SIZE, now=later)
+        assert (counting.documents, counting.rounds) == (1 + 1 + BATCH_SIZE, 3)
+
+
+async def test_more_keys_than_a_document_holds_fill_several(any_documents):
+    keys = ConversationKeys(any_documents, max_keys=3)
+    await store(any_documents, *map(build, range(7)))
+    await keys.load(ALICE, now=NOW)
+
+    await store(any_documents, build(1, starred=True), build(7))
+
+    loaded_keys = await keys.load(ALICE, now=NOW)
+    assert [key.id for key in loaded_keys] == [f"c{n:03}" for n in reversed(range(8))]
+    assert [key.id for key in loaded_keys if key.starred] == ["c001"]
+    assert await any_documents.get("users/alice/conversation_keys/2") is not None
+
+
+async def test_nobody_without_conversations_gets_a_key_document(documents):
+    assert await list_ids(documents) == []
+
+    assert await documents.get("users/alice/conversation_keys/0") is None
+
+
+class Library:
+    """Conversations that change one minute after another, and what a list of them must show."""
+
+    def __init__(self, documents: Documents) -> None:
+        self.documents = documents
+        self.expected: dict[int, Conversation] = {}
+        self.now = NOW
+
+    async def apply(self, change: str, n: int) -> None:
+        self.now += timedelta(minutes=1)
+        match change:
+            case "put":
+                await self._put(n, build(n, listed_at=self.now))
+            case "discard" if n in self.expected:
+                known = self.expected[n]
+                await self._put(n, replace(known, discarded=True, listed_at=self.now))
+            case "star" if n in self.expected:
+                known = self.expected[n]
+                await self._put(n, replace(known, starred=True, listed_at=self.now))
+            case "delete" if n in self.expected:
+                await Conversations(self.documents).delete(ALICE, self.expected.pop(n).id)
+            case "lose" if n in self.expected:
+                path = conversation_path(ALICE, self.expected.pop(n).id)
+                await self.documents.write(Delete(path))
+            case "list":
+                await ConversationKeys(self.documents).load(ALICE, now=self.now)
+
+    async def _put(self, n: int, conversation: Conversation) -> None:
+        self.expected[n] = conversation
+        await store(self.documents, conversation)
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from(["put", "discard", "star", "delete", "lose", "list"]),
+            st.integers(0, 5),
+        ),
+        max_size=20,
+    )
+)
+@settings(max_examples=60, deadline=None)
+def test_every_list_agrees_with_what_is_stored(changes: list[tuple[str, int]]):
+    async def play() -> None:
+        with closing(MemoryDatabase()) as database:
+            library = Library(SqliteDocuments(database, INDEXES))
+            for change in changes:
+                await library.apply(*change)
+
+            shown = [c.id for c in library.expected.values() if not c.discarded]
+            ids = await list_ids(library.documents, ConversationFilter(), now=library.now)
+            assert ids == sorted(shown, reverse=True)
+            everything = await list_ids(library.documents, now=library.now)
+            assert everything == sorted((c.id for c in library.expected.values()), reverse=True)
+            keys = await ConversationKeys(library.documents).load(ALICE, now=library.now)
+            assert [key.id for key in keys] == everything
+
+    asyncio.run(play())

@@ -1,0 +1,21 @@
+"""Devices of a user: bounded, and the oldest is forgotten first."""
+
+from datetime import UTC, datetime, timedelta
+
+from shared.data.profiles import MAX_DEVICES, Devices
+from shared.domain.ids import UserId
+from shared.domain.profile import Device
+from shared.ports import Documents
+
+START = datetime(2026, 3, 2, tzinfo=UTC)
+
+
+async def test_the_device_that_registered_longest_ago_gives_way_u7(documents: Documents) -> None:
+    devices = Devices(documents)
+    for number in range(MAX_DEVICES + 2):
+        at = START + timedelta(minutes=number)
+        device = Device(id=f"web_{number}", fcm_token=f"t{number}", time_zone="UTC", updated_at=at)
+        await devices.save(UserId("alice"), device)
+
+    ids = {device.id for device in await devices.list_all(UserId("alice"))}
+    assert ids == {f"web_{number}" for number in range(2, MAX_DEVICES + 2)}
