@@ -21,8 +21,17 @@ if TYPE_CHECKING:
     from shared.domain.account import TokenCheck, VerifiedToken
     from shared.domain.documents import Document, Query, Write
     from shared.domain.ids import UserId
-    from shared.domain.model import ModelEvent, ModelMessage, ModelRole, Prompt, ToolSpec
+    from shared.domain.model import (
+        ModelEvent,
+        ModelFacts,
+        ModelMessage,
+        ModelRole,
+        Prompt,
+        ToolSpec,
+    )
+    from shared.domain.speech import Transcription, Voice
     from shared.domain.vectors import Filter, Hit, Row, SparseVector
+    from shared.domain.voice_session import RealtimeSecret, RealtimeSetup
 
 T = TypeVar("T")
 
@@ -68,6 +77,29 @@ class Documents(Protocol):
         """Delete the document at `path` and everything below it; returns how many there were."""
 
 
+class Blobs(Protocol):
+    """Files of users, under paths such as `users/alice/uploads/u1/0-x9`.
+
+    A path has parts of letters, digits, `-`, `_` and dots that do not lead; any other raises Invalid.
+    All raise Unavailable.
+    """
+
+    async def write(self, path: str, content: bytes, *, media_type: str) -> None:
+        """Store a whole file of at most 8 MiB in the place of one that may be there.
+
+        Nobody reads a part of it. Raises Invalid for a larger one.
+        """
+
+    async def read(self, path: str) -> bytes:
+        """Raises NotFound."""
+
+    async def delete(self, paths: Sequence[str]) -> None:
+        """Delete files; a missing one is no error."""
+
+    async def delete_tree(self, prefix: str) -> None:
+        """Delete every file below `prefix`, a path such as `users/alice`."""
+
+
 class Vectors(Protocol):
     """The vector index. A namespace is one user; a query never returns rows of others."""
 
@@ -104,6 +136,9 @@ class ChatModel(Protocol):
     def name(self, role: ModelRole) -> str:
         """Name the model behind a role, as diagnostics show it."""
 
+    def describe(self, role: ModelRole) -> ModelFacts:
+        """Return what every model that may answer for a role can be given."""
+
     def stream(
         self,
         role: ModelRole,
@@ -131,6 +166,41 @@ class Embedder(Protocol):
 
     async def embed(self, texts: Sequence[str]) -> list[Sequence[float]]:
         """Return one vector a text, in their order. Raises Unavailable or ModelFailed."""
+
+
+class Transcriber(Protocol):
+    """Turns speech into text."""
+
+    @property
+    def name(self) -> str:
+        """Name the model."""
+
+    @property
+    def is_ready(self) -> bool:
+        """Tell whether one is set up; without, transcribe() raises ModelFailed."""
+
+    async def transcribe(
+        self, sound: bytes, *, language: str | None = None, voices: Sequence[Voice] = ()
+    ) -> Transcription:
+        """Write down what is said in a WAV of at most 24 MB; times count from its beginning.
+
+        A model that tells speakers apart gives those of `voices`, of which it may take the first four,
+        their names. Raises Unavailable and ModelFailed.
+        """
+
+
+class Realtime(Protocol):
+    """Lets a user speak with a model that runs at its provider."""
+
+    @property
+    def is_ready(self) -> bool:
+        """Tell whether one is set up; without, create_secret() raises ModelFailed."""
+
+    async def create_secret(self, uid: UserId, setup: RealtimeSetup) -> RealtimeSecret:
+        """Return a secret that opens one user's session for a moment, and never a key of ours.
+
+        Raises Unavailable and ModelFailed, whose text is for people.
+        """
 
 
 class Events(Protocol):
@@ -194,8 +264,8 @@ class EgressRequest:
     """A call to a third party. `timeout_s` bounds the whole call, `max_bytes` the answer.
 
     `accepts` names the media types that a 2xx answer may have, such as application/json or text/*;
-    without any, all are accepted, and so is an answer without a type. Without `is_body_needed` the
-    body is not read, and is empty.
+    without any, all are accepted, and so is an answer without a type. Without `is_body_needed`
+    the body is empty where it cannot be read in time and within the limits: the status counts.
     """
 
     method: str
@@ -269,7 +339,10 @@ class ToolBox(Protocol):
 
 @value
 class PushMessage:
-    """A push notification. `tag` is the same on every attempt, so that a device shows one."""
+    """A push notification. `tag` is the same on every attempt, so that a device shows one.
+
+    One without a title is data for the app, and no device shows it.
+    """
 
     title: str
     body: str

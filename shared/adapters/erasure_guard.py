@@ -13,7 +13,7 @@ from shared.domain.documents import Delete, Document, Query, Write
 from shared.domain.errors import AccountErased, NotAuthenticated
 from shared.domain.ids import UserId
 from shared.domain.vectors import Filter, Hit, Row, SparseVector
-from shared.ports import Clock, Documents, Events, Identity, Tasks, Transaction, Vectors
+from shared.ports import Blobs, Clock, Documents, Events, Identity, Tasks, Transaction, Vectors
 
 T = TypeVar("T")
 FindErasure = Callable[[UserId], Awaitable[Erasure | None]]
@@ -153,6 +153,27 @@ class FencedVectors:
 
     async def delete_namespace(self, namespace: str) -> None:
         await self._vectors.delete_namespace(namespace)
+
+
+class FencedBlobs:
+    """Blobs that work from before an erasure cannot write."""
+
+    def __init__(self, blobs: Blobs, fence: ErasureFence) -> None:
+        self._blobs = blobs
+        self._fence = fence
+
+    async def write(self, path: str, content: bytes, *, media_type: str) -> None:
+        await self._fence.check(path.split("/", 2)[1] if path.startswith("users/") else "")
+        await self._blobs.write(path, content, media_type=media_type)
+
+    async def read(self, path: str) -> bytes:
+        return await self._blobs.read(path)
+
+    async def delete(self, paths: Sequence[str]) -> None:
+        await self._blobs.delete(paths)
+
+    async def delete_tree(self, prefix: str) -> None:
+        await self._blobs.delete_tree(prefix)
 
 
 class FencedEvents:

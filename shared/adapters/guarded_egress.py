@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 Resolver = Callable[[str, int], Awaitable[list[str]]]
 _MAX_ADDRESSES = 4
 _CONNECT_TIMEOUT_S = 10.0
+_STATUS_MARGIN_S = 1.0
+"""An answer whose body nobody needs is returned so long before the end of its time."""
 _LOOKUP_LIMITER = anyio.CapacityLimiter(64)
 """Threads for name resolution: slow names delay no other work in threads."""
 
@@ -137,7 +139,7 @@ class GuardedEgress:
                     content_type=response.headers.get("content-type", ""),
                     body=await _read_body(response, request.max_bytes)
                     if request.is_body_needed
-                    else b"",
+                    else await _read_optional_body(response, request.max_bytes),
                     headers=dict(response.headers),
                 )
             finally:
@@ -181,6 +183,16 @@ async def _read_body(response: "httpx.Response", max_bytes: int) -> bytes:
         if len(body) > max_bytes:
             raise TooLarge(f"The answer is over {max_bytes} bytes.")
     return _decompress(bytes(body), response.headers.get("content-encoding", ""), max_bytes)
+
+
+async def _read_optional_body(response: "httpx.Response", max_bytes: int) -> bytes:
+    """Read the body, or return an empty one where that fails or takes too long."""
+    import httpx
+
+    deadline = anyio.current_effective_deadline() - _STATUS_MARGIN_S
+    with suppress(httpx.HTTPError, TooLarge, Unreadable), anyio.CancelScope(deadline=deadline):
+        return await _read_body(response, max_bytes)
+    return b""
 
 
 def _decompress(body: bytes, encoding: str, max_bytes: int) -> bytes:

@@ -6,7 +6,14 @@ from typing import TypeVar
 
 from shared import telemetry
 from shared.domain.errors import ModelFailed, Unavailable
-from shared.domain.model import ModelEvent, ModelMessage, ModelRole, Prompt, ToolSpec
+from shared.domain.model import (
+    ModelEvent,
+    ModelFacts,
+    ModelMessage,
+    ModelRole,
+    Prompt,
+    ToolSpec,
+)
 from shared.domain.value import value
 from shared.ports import ChatModel, Clock
 from shared.resilience.circuit_breaker import CircuitBreaker
@@ -38,6 +45,7 @@ class ResilientModel:
     def __init__(self, models: Mapping[ModelRole, Sequence[ChatModel]], clock: Clock) -> None:
         """`models` has at least one for each role, in the order of use."""
         self._clock = clock
+        self._failure_kinds: dict[ModelRole, type[Unavailable]] = {}
         self._models_by_role = {
             role: [
                 _GuardedModel(
@@ -51,6 +59,14 @@ class ResilientModel:
     def name(self, role: ModelRole) -> str:
         """Name the first model; ModelCallFinished names the one that answered."""
         return self._models_by_role[role][0].name
+
+    def describe(self, role: ModelRole) -> ModelFacts:
+        """Return what the first model and its fallback can both be given."""
+        facts = [candidate.model.describe(role) for candidate in self._models_by_role[role]]
+        return ModelFacts(
+            window_tokens=min(each.window_tokens for each in facts),
+            takes_images=all(each.takes_images for each in facts),
+        )
 
     @asynccontextmanager
     async def stream(
@@ -75,7 +91,8 @@ class ResilientModel:
     async def _stream_first_available(
         self, role: ModelRole, ask: Attempt[T]
     ) -> AsyncGenerator[T, None]:
-        failure = Unavailable(f"the {role} models have failed just now and are left alone")
+        kind = self._failure_kinds.get(role, Unavailable)
+        failure = kind(f"the {role} models have failed just now and are left alone")
         failed_model = None
         attempts = [model for model in self._models_by_role[role] for _ in range(MAX_ATTEMPTS)]
         for candidate in attempts:
@@ -95,6 +112,7 @@ class ResilientModel:
                 failure, failed_model = error, candidate
             else:
                 return
+        self._failure_kinds[role] = type(failure)
         raise failure
 
     async def _prepare_attempt(
@@ -128,7 +146,8 @@ class ResilientModel:
             candidate.breaker.record_failure(self._clock.now())
             telemetry.warning("model_unavailable", model=candidate.name, reason=str(failure))
             raise
-        except ModelFailed:
+        except ModelFailed as failure:
+            telemetry.warning("model_failed", model=candidate.name, reason=failure.reason)
             candidate.breaker.record_success()  # it is at work: what it was asked is at fault
             raise
         candidate.breaker.record_success()

@@ -24,6 +24,7 @@ break destroy damage|relax unwind|country nation|angry upset mad|quick fast|dinn
 flat apartment|mobile phone|bike bicycle|laptop computer|pupil student|boss manager
 """
 _CATEGORY_MEMBERS = """
+live: move
 pet: dog cat puppy kitten hamster rabbit parrot turtle fish
 animal: dog cat horse bird puppy kitten
 child: son daughter baby boy girl

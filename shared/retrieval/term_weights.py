@@ -22,7 +22,8 @@ being have has had having do does did doing done can could might must shall shou
 dont doesnt didnt isnt arent wasnt werent hasnt havent hadnt wont wouldnt couldnt shouldnt cant
 im youre hes shes theyre ive youve weve theyve id youd theyd ill youll theyll thats theres whats lets
 yeah yes oh ok okay um uh hmm huh
-
+"""
+_OTHER_FUNCTION_WORDS = """
 der das dem des ein eine einen einem einer und oder aber ich du er sie es wir ihr mich mir
 dich dir uns ist sind waren bist habe haben hatte wird werden wurde nicht auch mit von zu
 im auf für wie wo wer wann warum dass wenn als noch schon nur
@@ -87,7 +88,14 @@ def _build_weights() -> Mapping[str, float]:
         for band, words in (
             (FREQUENT_WEIGHT, _FREQUENT_WORDS),
             (EVERYDAY_WEIGHT, _EVERYDAY_WORDS),
+            (FUNCTION_WEIGHT, _OTHER_FUNCTION_WORDS),
             (FUNCTION_WEIGHT, _FUNCTION_WORDS),
         )
         for term in tokenize(words)
     }
+
+
+@cache
+def list_english_terms() -> frozenset[str]:
+    """Return the function words of English, as terms."""
+    return frozenset(tokenize(_FUNCTION_WORDS))

@@ -15,7 +15,11 @@ _UNSPACED = (
 )
 _INDIC_MARKS = "\u0900-\u0963\u0966-\u0dff"
 _TOKEN = re.compile(rf"([{_UNSPACED}]+)|((?:[^\W_{_UNSPACED}]|[{_INDIC_MARKS}]|'(?=\w))+)")
-_ACCENTS = re.compile("[\u0300-\u036f\u0591-\u05bd\u064b-\u065f]")  # vowel points too
+_ACCENT_RANGES = "\u0300-\u036f\u0591-\u05bd\u064b-\u065f"  # vowel points too
+_ACCENTS = re.compile(f"[{_ACCENT_RANGES}]")
+_WRITTEN = re.compile(
+    rf"([{_UNSPACED}]+)|((?:[^\W_{_UNSPACED}]|[{_INDIC_MARKS}{_ACCENT_RANGES}]|['’‘ʼ`](?=\w))+)"
+)
 _APOSTROPHES = str.maketrans("’‘ʼ`", "''''")
 
 
@@ -25,6 +29,12 @@ def tokenize(text: str) -> list[str]:
     Scripts written without spaces give each character and each pair of neighbours.
     """
     return [term for match in _TOKEN.finditer(fold(text)) for term in _split_token(*match.groups())]
+
+
+def find_words(text: str) -> Iterator[tuple[int, int, bool]]:
+    """Yield where each word of a text stands as it is written: start, end, and whether its script has spaces."""
+    for match in _WRITTEN.finditer(text):
+        yield match.start(), match.end(), match[1] is None
 
 
 def fold(text: str) -> str:

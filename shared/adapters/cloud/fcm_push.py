@@ -71,17 +71,41 @@ def _to_fcm_message(token: str, message: PushMessage) -> Any:
     from firebase_admin import messaging
 
     fcm_message = messaging.Message(
-        notification=messaging.Notification(title=message.title, body=message.body),
         data=dict(message.data),
-        android=messaging.AndroidConfig(
-            collapse_key=message.tag, notification=messaging.AndroidNotification(tag=message.tag)
-        ),
-        apns=messaging.APNSConfig(headers={"apns-collapse-id": message.tag}),
         webpush=messaging.WebpushConfig(headers={"Topic": message.tag}),
+        **(_build_shown(message) if message.title else _build_data(message)),
     )
     # The constructor deprecates tokens in favour of installation ids, which devices do not send us.
     fcm_message.token = token
     return fcm_message
+
+
+def _build_shown(message: PushMessage) -> dict[str, Any]:
+    from firebase_admin import messaging
+
+    return {
+        "notification": messaging.Notification(title=message.title, body=message.body),
+        "android": messaging.AndroidConfig(
+            collapse_key=message.tag, notification=messaging.AndroidNotification(tag=message.tag)
+        ),
+        "apns": messaging.APNSConfig(headers={"apns-collapse-id": message.tag}),
+    }
+
+
+def _build_data(message: PushMessage) -> dict[str, Any]:
+    """Wake the app alone; phones deliver such messages at low priority on iOS, as Apple demands."""
+    from firebase_admin import messaging
+
+    aps = messaging.Aps(content_available=True)
+    headers = {
+        "apns-collapse-id": message.tag,
+        "apns-priority": "5",
+        "apns-push-type": "background",
+    }
+    return {
+        "android": messaging.AndroidConfig(collapse_key=message.tag, priority="high"),
+        "apns": messaging.APNSConfig(headers=headers, payload=messaging.APNSPayload(aps=aps)),
+    }
 
 
 def _classify_error(error: Any) -> Literal["sent", "dead", "later", "refused"]:

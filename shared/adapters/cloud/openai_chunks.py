@@ -11,6 +11,7 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from shared.domain.errors import ModelFailed, Unavailable
+from shared.domain.failure import FailureReason
 from shared.domain.model import (
     ModelCallFinished,
     ModelEvent,
@@ -22,6 +23,19 @@ from shared.domain.model import (
 )
 
 _RETRYABLE_STATUSES = (408, 409, 429)
+_REASON_BY_CODE: Mapping[str | None, FailureReason] = {
+    "invalid_api_key": "refused_key",
+    "model_not_found": "unknown_model",
+    "insufficient_quota": "no_quota",
+    "context_length_exceeded": "too_long",
+}
+_REASON_BY_STATUS: Mapping[int, FailureReason] = {
+    401: "refused_key",
+    402: "no_quota",
+    403: "refused_key",
+    404: "unknown_model",
+    413: "too_long",
+}
 
 
 @dataclass(slots=True)
@@ -187,9 +201,11 @@ def build_error(
     The provider's text is left out, as it may quote the prompt.
     """
     reason = f"the model provider answered {status}" + (f" ({code})" if code else "")
+    if code in _REASON_BY_CODE:
+        return ModelFailed(reason, reason=_REASON_BY_CODE[code])
     if status in _RETRYABLE_STATUSES or status >= 500:
         return Unavailable(reason, retry_after_s=retry_after_s)
-    return ModelFailed(reason)
+    return ModelFailed(reason, reason=_REASON_BY_STATUS.get(status, "other"))
 
 
 def parse_retry_after_s(headers: Mapping[str, str]) -> float | None:
@@ -202,9 +218,15 @@ def _parse_stream_error(error: Any) -> Unavailable | ModelFailed:
     """Build the error that a provider reports inside a stream."""
     facts = error if isinstance(error, dict) else {}
     if facts.get("type") == "invalid_request_error":
-        return build_error(400)
+        return build_error(400, _read_code(facts))
     code = facts.get("code")
-    return build_error(code if isinstance(code, int) else 500)
+    return build_error(code if isinstance(code, int) else 500, _read_code(facts))
+
+
+def _read_code(facts: Mapping[str, Any]) -> str | None:
+    """Return a code that we know; any other text may quote the prompt."""
+    code = facts.get("code")
+    return code if isinstance(code, str) and code in _REASON_BY_CODE else None
 
 
 def _parse_chunk(payload: bytes) -> _Chunk:
@@ -212,7 +234,8 @@ def _parse_chunk(payload: bytes) -> _Chunk:
         return _CHUNK_ADAPTER.validate_json(payload)
     except ValidationError as error:
         problem = f"{error.error_count()} errors"
-        raise ModelFailed(f"the model's stream is not valid JSON: {problem}") from None
+        message = f"the model's stream is not valid JSON: {problem}"
+        raise ModelFailed(message, reason="malformed_answer") from None
 
 
 def _to_usage(usage: _Usage) -> Usage:

@@ -1,7 +1,9 @@
 """ChatModel on OpenAI Chat Completions, at any compatible base URL."""
 
+import re
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager, contextmanager, suppress
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, TypeVar
 
@@ -14,23 +16,29 @@ from shared import telemetry
 from shared.adapters.cloud import openai_requests
 from shared.adapters.cloud.openai_chunks import ChunkReader, build_error, parse_retry_after_s
 from shared.data.codec import type_adapter
-from shared.domain.errors import ModelFailed, Unavailable
+from shared.domain.errors import ModelFailed, ModelUnreachable, Unavailable
 from shared.domain.model import (
     AssistantTurn,
     ModelCallFinished,
     ModelEvent,
+    ModelFacts,
     ModelMessage,
     ModelRole,
     Prompt,
     TextDelta,
     ToolSpec,
 )
+from shared.domain.model_facts import find_model_facts
+from shared.model_meter import record_model_call
 
 T = TypeVar("T")
 
 _TIMEOUT = httpx2.Timeout(60.0, connect=5.0)
 """60 s between two chunks; the caller bounds the whole turn."""
 _DRAIN_TIMEOUT_S = 0.1
+_CONNECT_ERRORS = (httpx2.ConnectError, httpx2.ConnectTimeout)
+_CONTEXT_EXCEEDED = re.compile(r"(?:exceed|maximum)\W+(?:\w+\W+){0,5}context", re.IGNORECASE)
+"""Compatible servers have no common code for it."""
 _MAX_STRUCTURED_CHARS = 200_000
 """Many times what our schemas need: a model in a loop does not stop by itself."""
 
@@ -41,14 +49,29 @@ class OpenaiModel:
     The client is built on first use, in the loop that uses it.
     """
 
-    def __init__(self, *, api_key: str | None, base_url: str, models: Mapping[str, str]) -> None:
-        """Without a key, every call raises ModelFailed, because some roles are optional."""
+    def __init__(
+        self,
+        *,
+        api_key: str | None,
+        base_url: str,
+        models: Mapping[str, str],
+        windows: Mapping[str, int] | None = None,
+    ) -> None:
+        """Without a key, every call raises ModelFailed, because some roles are optional.
+
+        `windows` are tokens by role, for models whose name does not tell.
+        """
         self._api_key = api_key
         self._base_url = base_url
         self._models = models
+        self._windows = windows or {}
 
     def name(self, role: ModelRole) -> str:
         return self._models[role]
+
+    def describe(self, role: ModelRole) -> ModelFacts:
+        facts = find_model_facts(self.name(role))
+        return replace(facts, window_tokens=self._windows.get(role, facts.window_tokens))
 
     @asynccontextmanager
     async def stream(
@@ -64,6 +87,7 @@ class OpenaiModel:
         async with aclosing(self._stream_events(role, messages, options)) as events:
             text, finish_event = await _collect(events)
         usage = finish_event.usage
+        record_model_call(role, usage)
         telemetry.add_fields(model=finish_event.model)
         telemetry.count(
             input_tokens=usage.input_tokens,
@@ -78,7 +102,8 @@ class OpenaiModel:
             output_tokens=usage.output_tokens,
         )
         if finish_event.reason == "length":
-            raise ModelFailed(f"the answer to {prompt.name!r} was cut off")
+            message = f"the answer to {prompt.name!r} was cut off"
+            raise ModelFailed(message, reason="malformed_answer")
         return _parse_answer(text, prompt, schema)
 
     async def aclose(self) -> None:
@@ -111,7 +136,8 @@ class OpenaiModel:
     @cached_property
     def _client(self) -> AsyncOpenAI:
         if not self._api_key:
-            raise ModelFailed(f"there is no API key for {self._base_url}")
+            message = f"there is no API key for {self._base_url}"
+            raise ModelFailed(message, reason="refused_key")
         return AsyncOpenAI(
             api_key=self._api_key, base_url=self._base_url, timeout=_TIMEOUT, max_retries=0
         )
@@ -124,9 +150,12 @@ def _translate_errors() -> Iterator[None]:
         yield
     except APIStatusError as error:
         wait_s = parse_retry_after_s(error.response.headers)
-        raise build_error(error.status_code, error.code, retry_after_s=wait_s) from None
+        code = "context_length_exceeded" if _CONTEXT_EXCEEDED.search(error.message) else error.code
+        raise build_error(error.status_code, code, retry_after_s=wait_s) from None
     except (APIConnectionError, httpx2.TransportError) as error:
-        raise Unavailable(f"no connection to the model: {type(error).__name__}") from None
+        is_unreachable = isinstance(error.__cause__ or error, _CONNECT_ERRORS)
+        kind = ModelUnreachable if is_unreachable else Unavailable
+        raise kind(f"no connection to the model: {type(error).__name__}") from None
 
 
 async def _drain(chunks: AsyncIterator[bytes]) -> None:
@@ -145,7 +174,7 @@ async def _collect(events: AsyncIterator[ModelEvent]) -> tuple[str, ModelCallFin
                 text.append(piece)
                 remaining_chars -= len(piece)
                 if remaining_chars < 0:
-                    raise ModelFailed("the answer did not end")
+                    raise ModelFailed("the answer did not end", reason="malformed_answer")
             case ModelCallFinished():
                 finish_event = event
     return "".join(text), finish_event
@@ -156,9 +185,8 @@ def _parse_answer(text: str, prompt: Prompt, schema: type[T]) -> T:
         value: T = type_adapter(schema).validate_json(text)
     except ValidationError as error:
         problem = f"{error.error_count()} errors"
-        raise ModelFailed(
-            f"the answer to {prompt.name!r} does not fit its schema: {problem}"
-        ) from None
+        message = f"the answer to {prompt.name!r} does not fit its schema: {problem}"
+        raise ModelFailed(message, reason="malformed_answer") from None
     return value
 
 

@@ -1,4 +1,4 @@
-"""Identity of the embedded world: development tokens, signed by a secret of the data directory."""
+"""Identity of the embedded world: tokens signed by a secret of the data directory."""
 
 import secrets
 from datetime import UTC, datetime
@@ -7,6 +7,7 @@ from pathlib import Path
 from itsdangerous import BadData, URLSafeTimedSerializer
 
 from shared.adapters.embedded.data_folder import read_or_create
+from shared.adapters.embedded.password_file import PasswordFile
 from shared.domain.account import TokenCheck, VerifiedToken
 from shared.domain.errors import Invalid, NotAuthenticated
 from shared.domain.ids import UserId, is_id
@@ -23,18 +24,22 @@ def read_secret(data_dir: Path, name: str = "secret") -> bytes:
 class LocalIdentity:
     """Users of the embedded world, named by the process that serves it."""
 
-    def __init__(self, secret: bytes) -> None:
+    def __init__(self, secret: bytes, passwords: PasswordFile | None = None) -> None:
         self._serializer = URLSafeTimedSerializer(secret, salt="user")
+        self._passwords = passwords
 
     def issue(self, uid: str) -> str:
         """Issue a token for a user. Raises Invalid for an id that cannot be part of a path."""
         if not is_id(uid):
-            raise Invalid("uid: use 1 to 64 letters, digits, _ or -")
+            raise Invalid("The name must be 1 to 64 letters, digits, hyphens or underscores.")
         return str(self._serializer.dumps(uid))
 
     async def verify(self, token: str, *, check: TokenCheck = "standard") -> VerifiedToken:
-        """A development token has no session that could be revoked."""
+        """A token holds until the password of its account is changed or taken away."""
         uid, issued_at = _decode_token(self._serializer, token, max_age_s=USER_TOKEN_MAX_AGE_S)
+        changed_at = self._passwords.find_change(UserId(uid)) if self._passwords else None
+        if changed_at and issued_at < changed_at:
+            raise NotAuthenticated(INVALID_TOKEN)
         return VerifiedToken(uid=UserId(uid), issued_at=issued_at)
 
 

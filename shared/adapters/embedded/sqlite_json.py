@@ -9,7 +9,7 @@ from typing import Any
 
 from pydantic_core import from_json
 
-_NESTED_TYPES = (dict, list)
+_NESTED_TYPES = frozenset({dict, list})
 
 
 def dumps(value: Any) -> str:
@@ -56,14 +56,17 @@ def _to_tagged(value: Any) -> Any:
 
 
 def _from_tagged(value: Any) -> Any:
-    """Restore tagged values; plain ones, which most are, are skipped."""
-    if isinstance(value, dict):
-        return {n: _from_tagged(i) if isinstance(i, _NESTED_TYPES) else i for n, i in value.items()}
-    if not isinstance(value, list):
+    """Restore tagged values, in place in maps; plain ones, which most are, are skipped."""
+    if type(value) is dict:
+        nested = [name for name, item in value.items() if type(item) in _NESTED_TYPES]
+        for name in nested:
+            value[name] = _from_tagged(value[name])
         return value
-    tag, *items = value
+    if type(value) is not list:
+        return value
+    tag = value[0]
     if tag == "time":
-        return datetime.fromisoformat(items[0])
+        return datetime.fromisoformat(value[1])
     if tag == "bytes":
-        return base64.b64decode(items[0])
-    return [_from_tagged(item) if isinstance(item, _NESTED_TYPES) else item for item in items]
+        return base64.b64decode(value[1])
+    return [_from_tagged(item) if type(item) in _NESTED_TYPES else item for item in value[1:]]

@@ -106,13 +106,19 @@ class SqliteQueue:
 
         return await self.database.write(work)
 
+    async def count_unfinished(self, limit: int) -> int:
+        """Count the jobs that are due or claimed, up to `limit`."""
+        sql = "SELECT 1 FROM jobs WHERE ended IS NULL AND due <= ? LIMIT ?"
+        values = (self._now() + LEASE_S, limit)
+        return len(await self.database.read(lambda c: c.execute(sql, values).fetchall()))
+
     async def ack(self, job: Job) -> None:
         """Complete a job."""
         now = self._now()
         await self.database.write(lambda connection: _end(connection, job, now))
 
-    async def retry(self, job: Job, reason: str) -> None:
-        """Reschedule a job after 1, 2, 4 … 60 s.
+    async def retry(self, job: Job, reason: str, *, wait_s: float = 0.0) -> None:
+        """Reschedule a job after 1, 2, 4 … 60 s, and not before `wait_s` have passed.
 
         After its last attempt it becomes a dead letter.
         """
@@ -122,7 +128,7 @@ class SqliteQueue:
                 lambda connection: self._send_to_dead_letters(connection, job, reason, now)
             )
         else:
-            await self._reschedule(job, now + compute_backoff_s(job.attempt))
+            await self._reschedule(job, now + max(wait_s, compute_backoff_s(job.attempt)))
 
     async def extend(self, job: Job) -> None:
         """Extend the lease of a job."""

@@ -89,6 +89,28 @@ async def test_every_device_shows_one_notification_a_tag_t16(fcm: FakeFcm, push:
     ]
 
 
+async def test_data_wakes_the_app_and_is_shown_by_no_device(fcm: FakeFcm, push: FcmPush) -> None:
+    message = PushMessage(title="", body="", data={"type": "merge_completed"}, tag="t1")
+
+    assert (await push.send(ALICE, ["phone"], message)).sent_tokens == ("phone",)
+    assert fcm.messages == [
+        {
+            "token": "phone",
+            "data": {"type": "merge_completed"},
+            "android": {"collapse_key": "t1", "priority": "high"},
+            "apns": {
+                "headers": {
+                    "apns-collapse-id": "t1",
+                    "apns-priority": "5",
+                    "apns-push-type": "background",
+                },
+                "payload": {"aps": {"content-available": 1}},
+            },
+            "webpush": {"headers": {"Topic": "t1"}},
+        }
+    ]
+
+
 async def test_a_user_without_devices_is_sent_nothing(fcm: FakeFcm, push: FcmPush) -> None:
     assert await push.send(ALICE, [], MESSAGE) == PushOutcome()
     assert fcm.messages == []

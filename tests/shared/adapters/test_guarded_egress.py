@@ -2,7 +2,7 @@
 
 import gzip
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import anyio
 import httpx
@@ -152,6 +152,21 @@ async def test_a_gzip_answer_is_decompressed(egress, server):
 async def test_an_answer_that_cannot_be_unpacked_is_refused(egress, server, path):
     with pytest.raises(Unavailable):
         await egress.send(build_get(f"{server}/{path}"))
+
+
+@pytest.mark.parametrize("path", ["flood", "bomb", "broken", "exotic", "trickle"])
+async def test_only_the_status_counts_where_nobody_needs_the_body(egress, server, path):
+    request = build_get(f"{server}/{path}", timeout_s=1.3)
+
+    response = await egress.send(replace(request, is_body_needed=False))
+
+    assert (response.status, response.body) == (200, b"")
+
+
+async def test_a_body_that_nobody_needs_is_read_where_that_is_easy(egress, server):
+    response = await egress.send(replace(build_get(f"{server}/packed"), is_body_needed=False))
+
+    assert response.body == b"unpacked"
 
 
 async def test_cookies_are_not_stored(egress, server):

@@ -12,7 +12,7 @@ from pydantic import BaseModel, Field
 from shared import telemetry
 from shared.adapters.cloud.openai_chunks import ChunkReader
 from shared.adapters.cloud.openai_model import OpenaiModel
-from shared.domain.errors import ModelFailed, Unavailable
+from shared.domain.errors import ModelFailed, ModelUnreachable, Unavailable
 from shared.domain.model import (
     AssistantTurn,
     ModelCallFinished,
@@ -31,6 +31,7 @@ from shared.domain.model import (
     UserText,
 )
 from shared.domain.provenance import Source
+from shared.model_meter import measure_models
 from tests.servers.openai import Script, ScriptedCall, ScriptedOpenai, scripted_openai
 
 MODELS = {"agent": "big", "fast": "small", "persona": "vendor/persona"}
@@ -260,6 +261,37 @@ async def test_a_permanent_failure_fails_at_once(server, model, fault):
     assert len(server.requests) == 1
 
 
+@pytest.mark.parametrize(
+    ("fault", "reason"),
+    [
+        (Script(status=401), "refused_key"),
+        (Script(status=403), "refused_key"),
+        (Script(status=403, error_code="model_not_found"), "unknown_model"),
+        (Script(status=404), "unknown_model"),
+        (Script(status=402), "no_quota"),
+        (Script(status=429, error_code="insufficient_quota"), "no_quota"),
+        (Script(status=400, error_code="context_length_exceeded"), "too_long"),
+        (Script(status=413), "too_long"),
+        (Script(status=400), "other"),
+        (Script(text="half", malformed=True), "malformed_answer"),
+    ],
+)
+async def test_a_failure_says_its_cause_u5(server, model, fault, reason):
+    server.play(fault)
+
+    with pytest.raises(ModelFailed) as raised:
+        await _collect_events(model)
+
+    assert raised.value.reason == reason
+
+
+async def test_a_rate_limit_passes_by_itself_u5(server, model):
+    server.play(Script(status=429, error_code="rate_limit_exceeded"))
+
+    with pytest.raises(Unavailable):
+        await _collect_events(model)
+
+
 async def test_the_providers_text_stays_out_of_our_error(server, model):
     server.play(Script(status=400, error_code="context_length_exceeded"))
 
@@ -283,7 +315,7 @@ async def test_a_closed_port_is_unavailable():
         port = listener.getsockname()[1]
     model = _build_model(f"http://127.0.0.1:{port}/v1")
 
-    with pytest.raises(Unavailable):
+    with pytest.raises(ModelUnreachable):
         await _collect_events(model)
 
     await model.aclose()
@@ -344,6 +376,19 @@ async def test_the_tokens_of_a_structured_answer_are_counted_in_the_request_log_
 
     assert log_fields["input_tokens"] > 0
     assert log_fields["output_tokens"] > 0
+
+
+async def test_the_calls_of_a_piece_of_work_are_measured_by_role_p25(server, model):
+    server.play(*[Script(schema="items", text='{"items": []}')] * 3)
+
+    await model.complete_structured("fast", PROMPT, Items)
+    with measure_models() as used:
+        await model.complete_structured("fast", PROMPT, Items)
+        await model.complete_structured("fast", PROMPT, Items)
+
+    assert used.keys() == {"fast"}
+    assert used["fast"].calls == 2
+    assert min(used["fast"].input_tokens, used["fast"].output_tokens) > 0
 
 
 @pytest.mark.parametrize(

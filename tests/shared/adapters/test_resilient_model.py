@@ -12,7 +12,7 @@ from shared import telemetry
 from shared.adapters.cloud.openai_model import OpenaiModel
 from shared.adapters.resilient_model import ResilientModel
 from shared.domain.errors import ModelFailed, Unavailable
-from shared.domain.model import ModelMessage, Prompt, TextDelta, UserText
+from shared.domain.model import ModelFacts, ModelMessage, Prompt, TextDelta, UserText
 from shared.resilience.circuit_breaker import FAILURE_THRESHOLD, OPEN_FOR
 from tests.fakes import AutoAdvanceClock
 from tests.servers.openai import Script, ScriptedOpenai, scripted_openai
@@ -223,3 +223,18 @@ async def test_refusals_do_not_open_the_breaker_c57(models):
 
 async def test_the_name_is_that_of_the_first_model(models):
     assert models.with_fallback.name("agent") == "model-1"
+
+
+def test_a_role_is_given_what_its_fallback_takes_too_x8():
+    first, second = (
+        OpenaiModel(api_key="key", base_url="http://a", models={"agent": name}, windows=windows)
+        for name, windows in (("gpt-4.1", {}), ("gpt-4o", {"agent": 64_000}))
+    )
+    model = ResilientModel({"agent": [first, second]}, AutoAdvanceClock())
+    unknown = OpenaiModel(api_key="key", base_url="http://a", models={"agent": "llama3"})
+
+    assert model.describe("agent") == ModelFacts(window_tokens=64_000, takes_images=True)
+    assert (
+        ResilientModel({"agent": [first, unknown]}, AutoAdvanceClock()).describe("agent")
+        == ModelFacts()
+    )

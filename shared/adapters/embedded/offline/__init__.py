@@ -7,15 +7,21 @@ finds, but extracts no facts, tasks or dates. EXTRACTORS answers the prompts tha
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from shared.adapters.embedded.offline import chat_texts
+from shared.adapters.embedded.offline import chat_texts, goals
 from shared.adapters.embedded.offline.discard import discard
 from shared.adapters.embedded.offline.memories import extract_memories
+from shared.adapters.embedded.offline.recaps import extract_recap
 from shared.adapters.embedded.offline.structure import extract_structure
+from shared.adapters.embedded.offline.templates import apply_template
 
 EXTRACTORS: Mapping[str, Callable[[Mapping[str, Any]], dict[str, Any]]] = {
     "process_conversation/discard": discard,
     "process_conversation/structure": extract_structure,
     "process_conversation/memories": extract_memories,
+    "process_conversation/goal_suggestion": goals.suggest_goal,
+    "process_conversation/goal_advice": goals.advise,
+    "process_conversation/daily_summary": extract_recap,
+    "process_conversation/template": apply_template,
     "chat/title": chat_texts.extract_title,
     "chat/summary": chat_texts.extract_summary,
 }

@@ -3,17 +3,26 @@
 import json
 import re
 from collections.abc import Iterator, Sequence
+from datetime import tzinfo
 from itertools import islice
 from typing import Any
 
-from shared.adapters.embedded.offline.planner import LIBRARY_TOOLS, extract_content_terms
-from shared.domain.value import value
-from shared.retrieval.term_weights import get_term_weight
+from shared.adapters.embedded.offline.planner import (
+    LIBRARY_TOOLS,
+    find_person,
+    find_task_owner,
+    find_task_person,
+    is_english,
+)
+from shared.adapters.embedded.offline.quotes import Quote, quote_passages, select_closest
+from shared.adapters.embedded.offline.task_lines import TASK_TOOLS, format_tasks
+from shared.domain.owner_words import address_owner
 
 GREETING = (
     "Hello! I am Keepsake's offline model: I do not write answers of my own, I quote your "
     "conversations and memories, and I understand English only. Ask me what somebody said, what you "
-    "planned, or what happened yesterday."
+    "have to do, what happened last week, or what I know about you. I write down tasks and memories, "
+    "too: “Remind me to call Ann tomorrow.” “Remember that I like green tea.”"
 )
 CANNOT_ANSWER_GENERAL = (
     "I am Keepsake's offline model: I quote your conversations and memories, and know nothing of the "
@@ -27,41 +36,70 @@ SEARCH_DOWN = (
     "I could not search everything just now, so something about that may be missing. Please try "
     "again in a minute."
 )
+WELCOME = "You're welcome! Ask me again whenever you like."
+GOODBYE = "Goodbye! What you told me is kept for next time."
+ENGLISH_ONLY = (
+    "I am an offline model and answer in English only. I search your library for the words of your "
+    "question, and cannot understand it. A language model can, once one is set up in the settings."
+)
+MANUAL_IS_SILENT = "Keepsake's manual says nothing about that."
+OTHERS_TASKS = "Promised by others, or asked of them:"
 CONSENT_NEEDED = "I did not do that: it needs your consent."
 _CONSENT_PREFIX = "Error: The owner "
 """Begins the reasons why the owner's consent is missing; their words are for models."""
-_MAX_QUOTES = 3
+_PAGE = "From the page "
+"""Begins each passage of the manual."""
+_WHO = re.compile(
+    r"(with )?who(m)? (did|have|was|were|talked|spoke|said|mentioned|told)\b", re.IGNORECASE
+)
+_OWNER_NAMES = frozenset({"", "me", "you", "user"})
 _MAX_OVERVIEWS = 10
-_SENTENCE_END = re.compile(r"(?<=[.!?…])\s+|(?<=[。！？])")
-_UNNAMED_SPEAKER = re.compile(r"(SPEAKER|Speaker)[_ ]?\d*")
 
 
-@value
-class Quote:
-    """A sentence with its speaker; `document` is the number it is cited by."""
+def answer(question: str, results: Sequence[tuple[str, str]], *, zone: tzinfo | None = None) -> str:
+    """Answer from `(tool name, text)` pairs: the apps' texts and the sentences closest to the question.
 
-    text: str
-    speaker: str = ""
-    document: int | None = None
-
-    def __str__(self) -> str:
-        quotation = f"{self.speaker}: “{self.text}”" if self.speaker else f"“{self.text}”"
-        return f"{quotation}[{self.document}]" if self.document else quotation
-
-
-def answer(question: str, results: Sequence[tuple[str, str]]) -> str:
-    """Answer from `(tool name, text)` pairs: the apps' texts and the sentences closest to the question."""
-    app_parts = [_format_app_text(text) for name, text in results if name not in LIBRARY_TOOLS]
+    Days are those of `zone`, the owner's.
+    """
+    app_parts = [
+        _format_result(question, name, text, zone)
+        for name, text in results
+        if name not in LIBRARY_TOOLS
+    ]
     tool_results = [_parse_result(text) for name, text in results if name in LIBRARY_TOOLS]
     is_search_down = any(
         name in LIBRARY_TOOLS and text.startswith("Error: ") for name, text in results
     )
     parts = [
-        *app_parts,
+        *([] if is_english(question) else [ENGLISH_ONLY]),
+        *filter(None, app_parts),
         *_format_quotes(question, tool_results),
         *([SEARCH_DOWN] if is_search_down else []),
     ]
-    return "\n\n".join(parts) or NOTHING_FOUND
+    has_answer = any(part != ENGLISH_ONLY for part in parts)
+    return "\n\n".join(parts if has_answer else [*parts, NOTHING_FOUND])
+
+
+def _format_result(question: str, name: str, text: str, zone: tzinfo | None) -> str:
+    if name in TASK_TOOLS:
+        return _format_task_list(question, text, zone)
+    return _format_manual(text) if name == "get_product_info" else _format_app_text(text)
+
+
+def _format_manual(text: str) -> str:
+    """Return the passage that fits best; a model reads some more."""
+    if not text.startswith(_PAGE):
+        return MANUAL_IS_SILENT
+    return text.split(f"\n\n{_PAGE}", 1)[0]
+
+
+def _format_task_list(question: str, text: str, zone: tzinfo | None) -> str:
+    """Write a list of tasks for people; empty where others have none, because quotes follow."""
+    tasks = format_tasks(text, zone, person=find_task_person(question))
+    if not find_task_owner(question):
+        return tasks
+    lines = tasks.partition("\n\n")[2]
+    return f"{OTHERS_TASKS}\n\n{lines}" if lines else ""
 
 
 def _format_app_text(text: str) -> str:
@@ -84,14 +122,40 @@ def _format_quotes(question: str, tool_results: Sequence[dict[str, Any]]) -> lis
         [result for part in tool_results for result in part.get("results", [])]
     )
     memories = [memory for part in tool_results for memory in part.get("memories", [])]
-    quotes = [
-        str(quote)
-        for quote in _select_closest(
-            question, [*_quote_passages(documents), *_quote_memories(memories)]
-        )
-    ]
-    lines = quotes or list(islice(map(_format_overview, documents), _MAX_OVERVIEWS))
-    return ["Here is what I found:", "\n".join(f"- {line}" for line in lines)] if lines else []
+    all_quotes = [*quote_passages(documents), *_quote_memories(memories)]
+    quotes = select_closest(question, all_quotes)
+    if (person := find_person(question)) and documents:
+        heading = _describe_person(person, documents)
+    elif _WHO.match(question.strip()):
+        heading = _name_speakers(quotes, all_quotes)
+    else:
+        heading = "Here is what I found:"
+    lines = (
+        list(map(str, quotes))
+        or list(islice(map(_format_overview, documents), _MAX_OVERVIEWS))
+        or [str(quote) for quote in _quote_memories(memories)]
+    )
+    return [heading, "\n".join(f"- {line}" for line in lines)] if lines else []
+
+
+def _name_speakers(quotes: Sequence[Quote], all_quotes: Sequence[Quote]) -> str:
+    """Name those who speak in the conversations of the closest sentences, other than the owner."""
+    documents = {quote.document for quote in quotes}
+    names = dict.fromkeys(
+        quote.speaker
+        for quote in all_quotes
+        if quote.document in documents and quote.speaker.casefold() not in _OWNER_NAMES
+    )
+    named = [name for name in names if name]
+    return f"That was with {', '.join(named)}:" if named else "Here is what I found:"
+
+
+def _describe_person(name: str, documents: Sequence[dict[str, Any]]) -> str:
+    """Say in which conversations somebody occurs, and quote below what is closest."""
+    titles = [f"“{d['title']}”[{d['document']}]" for d in documents if d.get("title")]
+    if not titles:
+        return "Here is what I found:"
+    return f"I know {name} from these conversations: {', '.join(titles)}. What was said:"
 
 
 def _deduplicate(results: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -103,44 +167,9 @@ def _deduplicate(results: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     return list(by_document.values())
 
 
-def _quote_passages(documents: Sequence[dict[str, Any]]) -> Iterator[Quote]:
-    for result in documents:
-        for passage in result.get("passages", []):
-            for line in passage.splitlines():
-                yield from _split_line(line, result["document"])
-
-
-def _split_line(line: str, document: int) -> Iterator[Quote]:
-    speaker, colon, speech = line.partition(": ")
-    if not colon:
-        speaker, speech = "", line
-    speaker_name = "" if _UNNAMED_SPEAKER.fullmatch(speaker) else speaker
-    for text in filter(None, map(str.strip, _SENTENCE_END.split(speech))):
-        yield Quote(text=text, speaker=speaker_name, document=document)
-
-
 def _quote_memories(memories: Sequence[dict[str, Any]]) -> Iterator[Quote]:
     for memory in memories:
-        yield Quote(text=memory["text"], document=memory.get("document"))
-
-
-def _select_closest(question: str, quotes: Sequence[Quote]) -> list[Quote]:
-    """Return the closest sentences, best first; ties keep the order of the search.
-
-    A reply inherits the score of the question before it: "Yes, walnuts" shares no word with it.
-    """
-    question_terms = extract_content_terms(question)
-    scores: dict[Quote, float] = {}
-    inherited_score = 0.0
-    for quote in quotes:
-        own_score = float(
-            sum(map(get_term_weight, question_terms & extract_content_terms(quote.text)))
-        )
-        scores[quote] = max(own_score, inherited_score, scores.get(quote, 0.0))
-        inherited_score = own_score if quote.text.endswith(("?", "？")) else 0.0
-    close_quotes = [quote for quote, score in scores.items() if score]
-    top_quotes = sorted(close_quotes, key=lambda quote: -scores[quote])[:_MAX_QUOTES]
-    return [quote for quote in top_quotes if scores[quote] * 2 >= scores[top_quotes[0]]]
+        yield Quote(text=address_owner(memory["text"]), document=memory.get("document"))
 
 
 def _format_overview(result: dict[str, Any]) -> str:

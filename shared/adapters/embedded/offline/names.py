@@ -6,7 +6,9 @@ from collections.abc import Iterable, Sequence
 from shared.adapters.embedded.offline.calendar import MONTHS, WEEKDAYS
 from shared.adapters.embedded.offline.speech import STOP_WORDS, Sentence, split_words
 
-_NAME = re.compile(r"(?:[^\W\d_a-z][\w'’&-]*)(?:\s+[^\W\d_a-z][\w'’&-]*)*")
+_WORD_TEXT = r"(?:[^\W\d_a-z](?:[b-df-hj-np-tv-xz]{0,3}\.(?=\s))|[^\W\d_a-z][\w'’&-]*)"
+"""A word with a capital letter; an initial or a title without a vowel keeps its full stop ("Mr.")."""
+_NAME = re.compile(rf"{_WORD_TEXT}(?:\s+{_WORD_TEXT})*")
 _BEFORE_PLACES = {"in", "at", "to", "from", "of", "the", "near", "via", "using", "by", "on"}
 _NO_NAMES = STOP_WORDS.union(WEEKDAYS, MONTHS)
 

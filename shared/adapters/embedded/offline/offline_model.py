@@ -14,13 +14,20 @@ from pydantic import ValidationError
 
 from shared.adapters.embedded.offline import answers
 from shared.adapters.embedded.offline.general import is_general
-from shared.adapters.embedded.offline.planner import PlannedCall, is_small_talk, plan
+from shared.adapters.embedded.offline.planner import (
+    PlannedCall,
+    is_goodbye,
+    is_small_talk,
+    is_thanks,
+    plan,
+)
 from shared.data.codec import type_adapter
 from shared.domain.errors import ModelFailed
 from shared.domain.model import (
     AssistantTurn,
     ModelCallFinished,
     ModelEvent,
+    ModelFacts,
     ModelMessage,
     ModelRole,
     Prompt,
@@ -29,12 +36,16 @@ from shared.domain.model import (
     ToolCallRequested,
     ToolResult,
     ToolSpec,
+    Usage,
     UserText,
 )
+from shared.model_meter import record_model_call
 
 T = TypeVar("T")
 
 MODEL_NAME = "offline-extractive"
+WINDOW_TOKENS = 500_000
+"""It reads the question and the results of its tools alone, and quotes from any number of them."""
 _CURRENT_TIME = re.compile(r"^Current time: (\S+) \(([^)]+)\)", re.MULTILINE)
 _WORD_PATTERN = re.compile(r"\s*\S+|\s+")
 _one_thread = CapacityLimiter(1)
@@ -46,6 +57,9 @@ class OfflineModel:
 
     def name(self, role: ModelRole) -> str:
         return MODEL_NAME
+
+    def describe(self, role: ModelRole) -> ModelFacts:
+        return ModelFacts(window_tokens=WINDOW_TOKENS)
 
     @asynccontextmanager
     async def stream(
@@ -68,6 +82,7 @@ class OfflineModel:
             )
         except ValidationError as error:
             raise ModelFailed(f"the extract for {prompt.name!r} does not fit") from error
+        record_model_call(role, Usage())
         return value
 
 
@@ -80,11 +95,16 @@ async def _stream_events(
 
 def _reply(messages: Sequence[ModelMessage], tools: Sequence[ToolSpec]) -> Iterator[ModelEvent]:
     """Ask for tools first, answer when their results are there."""
-    position = max(n for n, message in enumerate(messages) if isinstance(message, UserText))
+    position = _find_question(messages)
     context, question = _split_context(messages[position])
     results = _pair_results(messages[position + 1 :])
     if results:
-        yield from _stream_text(answers.answer(question, results))
+        now = _parse_current_time(context)
+        yield from _stream_text(answers.answer(question, results, zone=now.tzinfo if now else None))
+    elif is_thanks(question):
+        yield from _stream_text(answers.WELCOME)
+    elif is_goodbye(question):
+        yield from _stream_text(answers.GOODBYE)
     elif is_small_talk(question):
         yield from _stream_text(answers.GREETING)
     elif requests := plan(question, _parse_current_time(context), tools):
@@ -93,6 +113,15 @@ def _reply(messages: Sequence[ModelMessage], tools: Sequence[ToolSpec]) -> Itera
         yield from _stream_text(answers.CANNOT_ANSWER_GENERAL)
     else:
         yield from _stream_text(answers.NOTHING_FOUND)
+
+
+def _find_question(messages: Sequence[ModelMessage]) -> int:
+    """Return the position of the latest message of the owner; a reminder may follow it."""
+    return max(
+        n
+        for n, message in enumerate(messages)
+        if isinstance(message, UserText) and not message.text.startswith("<reminder>")
+    )
 
 
 def _split_context(message: ModelMessage) -> tuple[str, str]:

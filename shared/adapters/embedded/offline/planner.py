@@ -1,17 +1,23 @@
 """Planner of the offline model: the tool calls that a question leads to, with their dates; pure.
 
-The dates it reads are today, yesterday and last week.
+A question asks for tasks, for what is known of its owner, for a stretch of time, or for a topic.
 """
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import datetime, time, timedelta
+from datetime import datetime
 from typing import Any
 
 from shared.adapters.embedded.offline.calendar import parse_moment
 from shared.adapters.embedded.offline.general import is_general
+from shared.adapters.embedded.offline.spans import Span, find_coming_span, find_past_span
 from shared.domain.model import ToolSpec
-from shared.retrieval.term_weights import EVERYDAY_WEIGHT, FUNCTION_WEIGHT, get_term_weight
+from shared.retrieval.term_weights import (
+    EVERYDAY_WEIGHT,
+    FUNCTION_WEIGHT,
+    get_term_weight,
+    list_english_terms,
+)
 from shared.retrieval.terms import tokenize
 
 PlannedCall = tuple[str, Mapping[str, Any]]
@@ -20,6 +26,36 @@ LIBRARY_TOOLS = frozenset(
     {"search_conversations", "get_conversations", "search_memories", "get_memories"}
 )
 _TASK_TOOLS = frozenset({"get_action_items", "create_action_item", "update_action_item"})
+_SETTING_TOOLS = frozenset({"remember", "manage_daily_summary"})
+_MANUAL_TOOLS = frozenset({"get_product_info", "read_web_page"})
+_REMEMBER = re.compile(
+    r"(?:please |can you |could you )?(?:remember|keep in mind|note|write down|don['’]t forget)"
+    r"(?: that|:| down(?: that)?)? (?!to\b|when\b|how\b|what\b|who\b)(.+?)[.!]?",
+    re.IGNORECASE | re.DOTALL,
+)
+_DONE_TASKS = re.compile(
+    r"\b(done|finished|completed)\b.*\b(tasks|to-?dos?|action items)\b"
+    r"|\b(tasks|to-?dos?|action items)\b.*\b(done|finish(ed)?|completed?)\b",
+    re.IGNORECASE,
+)
+_PERSON = re.compile(
+    r"(?i:who(?:['’]s| is| was)|tell me (?:more |something )?about|what do you know about) "
+    r"((?:[A-Z][a-z]*\.? )?[A-Z]\w+)\W*",
+)
+_TASKS_OF_PERSON = re.compile(
+    r"\b(?:do|tasks|to-?dos?|open|due|left) (?:for|with|about|from) (?!Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)([A-Z]\w+)"
+)
+_PROMISES_OF_PERSON = re.compile(
+    r"\b(?i:what (?:else )?(?:did|does|has|had|must|should|will)) (?P<name>[A-Z]\w+(?: [A-Z]\w+)?) (?i:still )?"
+    r"(?i:promised?\b|owes?\b|(?:have|need|ha[ds]|(?:agree|offer)(?:ed)?|promised?) to (?:do|bring|send|give)\b|do for me\b)"
+)
+_WAITING = re.compile(
+    r"\bwaiting (?:for|on)\b(?! \w+ing)|\bwhat (?:did|have|do) (?:others|people|they|everyone) (?:promised?|owe)\b"
+    r"|\bwho (?:owes|promised) me\b",
+    re.IGNORECASE,
+)
+_THANKS = re.compile(r"\s*(many )?(thanks|thank you|thx|cheers)\b[^?]{0,60}", re.IGNORECASE)
+_GOODBYE = re.compile(r"\s*(good ?bye|bye( bye)?|see you|good night)\b[^?]{0,40}", re.IGNORECASE)
 _NEW_TASK = re.compile(
     r"(?:please )?(?:remind me to|(?:add|create|make) a (?:task|to-?do)(?: to|:)?) (.+?)[.!]?",
     re.IGNORECASE | re.DOTALL,
@@ -29,19 +65,78 @@ _OBJECT_PHRASE = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 """The object of a request: "please add oat milk to my list"."""
-_OPEN_TASKS = re.compile(r"\b(to-?dos?|to-do list|tasks|action items)\b", re.IGNORECASE)
+_OPEN_TASKS = re.compile(
+    r"""\b(to-?dos?|to-do\ list|tasks|action\ items)\b
+    | \bwhat\ (do|must|should|did)\ i\ (still\ )?((have|need|promise|want)\ to\ )?do\b(?!\ (with|about|for))
+    | \b(what|anything)\ ?('s|\ is|\ are)?\ (still\ )?(open|due|pending|left\ to\ do)\b
+    | \bdo\ i\ have\ (anything|something|to\ do\ anything)\ (to\ do|due|open)\b
+    """,
+    re.IGNORECASE | re.VERBOSE,
+)
+_ABOUT_OWNER = re.compile(
+    r"\b(know|learn(ed|t)?|remember(ed)?|stored?|noted?)\ (\w+ )?(about|of)\ me\b|\bwho\ am\ i\b|\bmy\ memories\b",
+    re.IGNORECASE | re.VERBOSE,
+)
+_LATEST = re.compile(
+    r"\b(my|the) (last|latest|most recent|newest) (conversation|meeting|talk|call|recording)\b",
+    re.IGNORECASE,
+)
+_SUMMARY = re.compile(
+    r"\b(summar(y|i[sz]e)|recap|overview|what happened|what (was|went) on|sum up)\b", re.IGNORECASE
+)
+_WHAT_I_DID = re.compile(r"\bwhat (have|did) i (still )?(do|done)\b", re.IGNORECASE)
+_PRODUCT = re.compile(r"\bkeepsake\b", re.IGNORECASE)
+_TALK = re.compile(
+    r"\b(said?|say|told|talk(ed)?|spoken?|mention(ed)?|decided|promised|yesterday|last)\b",
+    re.IGNORECASE,
+)
 _GREETING = re.compile(
     r"(hi|hello|hey|good (morning|afternoon|evening|night)|thanks?( you)?|bye|help)\b[^?]{0,20}\W*",
     re.IGNORECASE,
 )
 _PERSONAL_PRONOUN = re.compile(r"\b(i|me|my|mine|we|us|our)\b", re.IGNORECASE)
-_PAST_DAYS = re.compile(r"\b(today|yesterday|last week)\b", re.IGNORECASE)
+LISTED_MEMORIES = 20
 _MIN_SHARED_TERMS = 2
 
 
 def extract_content_terms(text: str) -> set[str]:
     """Return the terms with meaning."""
     return {term for term in tokenize(text) if get_term_weight(term) > FUNCTION_WEIGHT}
+
+
+def is_thanks(question: str) -> bool:
+    return _THANKS.fullmatch(question) is not None
+
+
+def is_goodbye(question: str) -> bool:
+    return _GOODBYE.fullmatch(question) is not None
+
+
+def find_person(question: str) -> str | None:
+    """Return the name of a question that asks who somebody is."""
+    match = _PERSON.fullmatch(question.strip())
+    return match[1] if match else None
+
+
+def find_task_person(question: str) -> str | None:
+    """Return the name of a question that asks for the tasks which concern somebody."""
+    match = _TASKS_OF_PERSON.search(question)
+    return match[1] if match else None
+
+
+def find_task_owner(question: str) -> Mapping[str, str]:
+    """Return whose tasks a question asks for, as the task tool takes it; empty for the owner's own."""
+    if match := _PROMISES_OF_PERSON.search(question):
+        return {"owner_name": match["name"]}
+    return {"owner": "other"} if _WAITING.search(question) else {}
+
+
+def is_english(question: str) -> bool:
+    """Tell English from other languages by the words that every sentence needs."""
+    words = set(tokenize(question))
+    english = words & list_english_terms()
+    foreign = {w for w in words - english if get_term_weight(w) == FUNCTION_WEIGHT}
+    return len(foreign) <= len(english) and (question.isascii() or len(english) != 1)
 
 
 def is_small_talk(question: str) -> bool:
@@ -53,7 +148,7 @@ def is_small_talk(question: str) -> bool:
 
 
 def plan(question: str, now: datetime | None, tools: Sequence[ToolSpec]) -> list[PlannedCall]:
-    """Call the apps whose description fits the question best, or else the owner's tasks or library.
+    """Call the apps whose description fits the question best, or else the manual, tasks or library.
 
     A general question calls no library tool.
     """
@@ -61,7 +156,11 @@ def plan(question: str, now: datetime | None, tools: Sequence[ToolSpec]) -> list
         (tool.name, _build_arguments(tool, question)) for tool in _select_best(tools, question)
     ]
     offered_names = {tool.name for tool in tools}
-    own_calls = [*_plan_task_calls(question, now)] or [*_plan_library_calls(question, now)]
+    own_calls = (
+        [*_plan_task_calls(question, now)]
+        or [call for call in _plan_manual_calls(question) if call[0] in offered_names]
+        or [*_plan_library_calls(question, now)]
+    )
     return app_calls or [call for call in own_calls if call[0] in offered_names]
 
 
@@ -73,7 +172,10 @@ def _select_best(tools: Sequence[ToolSpec], question: str) -> Iterator[ToolSpec]
 
 
 def _is_app_tool(tool: ToolSpec) -> bool:
-    return tool.name not in LIBRARY_TOOLS | _TASK_TOOLS and _is_simple(tool)
+    return (
+        tool.name not in LIBRARY_TOOLS | _TASK_TOOLS | _SETTING_TOOLS | _MANUAL_TOOLS
+        and _is_simple(tool)
+    )
 
 
 def _measure_fit(tool: ToolSpec, question: str) -> tuple[int, bool]:
@@ -102,8 +204,18 @@ def _build_arguments(tool: ToolSpec, question: str) -> Mapping[str, Any]:
 def _plan_task_calls(question: str, now: datetime | None) -> Iterator[PlannedCall]:
     if match := _NEW_TASK.fullmatch(question.strip()):
         yield "create_action_item", {"description": match[1], **_parse_due(match[1], now)}
-    elif _OPEN_TASKS.search(question):
+    elif match := _REMEMBER.fullmatch(question.strip()):
+        yield "remember", {"fact": match[1]}
+    elif _DONE_TASKS.search(question):
+        yield "get_action_items", {"completed": True}
+    elif find_task_person(question):
         yield "get_action_items", {"completed": False}
+    elif others := find_task_owner(question):
+        yield "get_action_items", others
+        yield "search_conversations", {"query": question[:1_000]}
+    elif _OPEN_TASKS.search(question) and not _WHAT_I_DID.search(question):
+        span = find_coming_span(question, now) if now else None
+        yield "get_action_items", {"completed": False, **_build_due_range(span)}
 
 
 def _parse_due(text: str, now: datetime | None) -> Mapping[str, str]:
@@ -111,27 +223,41 @@ def _parse_due(text: str, now: datetime | None) -> Mapping[str, str]:
     return {"due_at": due.at.isoformat()} if due else {}
 
 
+def _build_due_range(span: Span | None) -> Mapping[str, str]:
+    if span is None:
+        return {}
+    return {"due_start_date": span.start.isoformat(), "due_end_date": span.end.isoformat()}
+
+
+def _plan_manual_calls(question: str) -> Iterator[PlannedCall]:
+    """Look up what asks about Keepsake itself, and not what somebody said of it."""
+    if _PRODUCT.search(question) and not _TALK.search(question):
+        yield "get_product_info", {"query": question[:500]}
+
+
 def _plan_library_calls(question: str, now: datetime | None) -> Iterator[PlannedCall]:
     if is_general(question):
         return
-    match = _PAST_DAYS.search(question) if now else None
-    dates = _build_date_range(match[1], now) if match and now else {}
-    topic = _PAST_DAYS.sub(" ", question, count=1)
-    if dates:
+    span = find_past_span(question, now) if now else None
+    if name := find_person(question):
+        yield "search_conversations", {"query": name, "people": [name], "limit": 5}
+        yield "search_memories", {"query": name}
+    elif _ABOUT_OWNER.search(question):
+        yield "get_memories", {"limit": LISTED_MEMORIES}
+    elif span is None and _LATEST.search(question):
+        yield "get_conversations", {"limit": 1}
+    else:
+        yield from _plan_search(question, span)
+
+
+def _plan_search(question: str, span: Span | None) -> Iterator[PlannedCall]:
+    """List a stretch of time, search a topic, or both where a question names both."""
+    dates = {"start_date": span.start.isoformat(), "end_date": span.end.isoformat()} if span else {}
+    topic = question.replace(span.phrase, " ", 1) if span else question
+    has_topic = any(get_term_weight(term) > EVERYDAY_WEIGHT for term in tokenize(topic))
+    is_summary = bool(span and _SUMMARY.search(question))
+    if span:
         yield "get_conversations", {**dates, "limit": 10}
-    if not dates or any(get_term_weight(term) > EVERYDAY_WEIGHT for term in tokenize(topic)):
+    if not is_summary and (span is None or has_topic):
         yield "search_conversations", {"query": question[:1_000], **dates}
         yield "search_memories", {"query": question[:1_000]}
-
-
-def _build_date_range(phrase: str, now: datetime) -> Mapping[str, str]:
-    """Return whole days on the owner's clock; a week begins on Monday."""
-    monday = now.date() - timedelta(now.weekday())
-    first, days = {
-        "today": (now.date(), 1),
-        "yesterday": (now.date() - timedelta(1), 1),
-    }.get(phrase.lower(), (monday - timedelta(7), 7))
-    start, end = (
-        datetime.combine(day, time(), now.tzinfo) for day in (first, first + timedelta(days))
-    )
-    return {"start_date": start.isoformat(), "end_date": end.isoformat()}

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from shared.domain.value import value
@@ -10,6 +10,11 @@ from shared.domain.value import value
 _MAX_SENTENCE_CHARS = 1_000
 """The rules compare the parts of a sentence with one another."""
 _END = re.compile(r"(?<=[.!?…。！？])\s+|(?<=[。！？])|\n+")
+_MAX_ABBREVIATION_CHARS = 6
+_ABBREVIATION = re.compile(
+    r"(?:^|[\s(])(?![HhMm]+\.)(?:[^\W\d_aeiouyAEIOUI][b-df-hj-np-tv-xz]{0,3}|[AEOU])\.$"
+)
+"""How a piece ends that goes on behind its full stop: a capital letter alone, or one without a vowel ("Mr.")."""
 _PIECE = re.compile(
     rf"\S(?:.{{0,{_MAX_SENTENCE_CHARS - 1}}}(?!\S)|.{{0,{_MAX_SENTENCE_CHARS - 1}}})"
 )
@@ -34,17 +39,20 @@ STOP_WORDS = frozenset(_STOP_WORD_TEXT.split())
 
 @value
 class Sentence:
-    """One sentence, verbatim, and its segment."""
+    """One sentence, verbatim, with its segment and who speaks it."""
 
     text: str
     segment: int
     is_user: bool
+    speaker: str
 
 
 def collect_sentences(data: Mapping[str, Any]) -> list[Sentence]:
     """Cut a prompt's transcript into sentences."""
     return [
-        Sentence(text=text, segment=line["segment"], is_user=line["is_user"])
+        Sentence(
+            text=text, segment=line["segment"], is_user=line["is_user"], speaker=line["speaker"]
+        )
         for line in data["transcript"]
         for text in split_sentences(line["text"])
     ]
@@ -52,12 +60,21 @@ def collect_sentences(data: Mapping[str, Any]) -> list[Sentence]:
 
 def split_sentences(text: str) -> list[str]:
     """Split at punctuation and line ends, and what is longer than any sentence between words."""
-    return [piece.strip() for sentence in _END.split(text) for piece in _PIECE.findall(sentence)]
+    return [
+        piece.strip() for sentence in _split_at_ends(text) for piece in _PIECE.findall(sentence)
+    ]
 
 
-def select_user_sentences(all_sentences: Sequence[Sentence]) -> Sequence[Sentence]:
-    """Return the owner's sentences; all of them if no speaker is marked as the owner."""
-    return [sentence for sentence in all_sentences if sentence.is_user] or all_sentences
+def _split_at_ends(text: str) -> Iterator[str]:
+    """Yield what stands between the ends of sentences; the full stop of "Mr." is none."""
+    start = 0
+    for end in _END.finditer(text):
+        tail = text[max(start, end.start() - _MAX_ABBREVIATION_CHARS) : end.start()]
+        if end[0].isspace() and "\n" not in end[0] and _ABBREVIATION.search(tail):
+            continue
+        yield text[start : end.start()]
+        start = end.end()
+    yield text[start:]
 
 
 def split_words(text: str) -> list[str]:

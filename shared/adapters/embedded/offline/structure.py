@@ -1,8 +1,7 @@
 """Structure without a model: title, overview, category, names, tasks and events of a transcript."""
 
-import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from shared.adapters.embedded.offline.calendar import parse_moment, parse_start
@@ -13,13 +12,12 @@ from shared.adapters.embedded.offline.speech import (
     select_central,
 )
 from shared.adapters.embedded.offline.tasks import extract_action_items, extract_events
+from shared.adapters.embedded.offline.titles import build_title
 
-_MAX_TITLE_WORDS = 8
-_MIN_STATEMENT_WORDS = 3
-_MAX_TITLE_CHARS = 80
-_CLAUSE = re.compile(r"(?<=\w{2})[,;:](?= )| [–—] ")
 _MAX_OVERVIEW_SENTENCES = 3
 _MAX_TOPICS = 8
+_MANY_WORDS = 25
+"""Among so many words with meaning, a single one ("of course") says nothing about the category."""
 
 _CATEGORIES: Mapping[str, tuple[str, str]] = {
     "health": ("🩺", "doctor dentist hospital medicine pain sleep diet allergic symptom therapy pharmacy blood vaccine"),
@@ -57,7 +55,9 @@ def extract_structure(data: Mapping[str, Any]) -> dict[str, Any]:
         when.at.date().isoformat() for s in all_sentences if (when := parse_moment(s.text, now))
     ]
     return {
-        "title": _build_title(texts, word_counts),
+        "title": build_title(
+            texts, word_counts, speakers=[line.get("speaker", "") for line in data["transcript"]]
+        ),
         "overview": " ".join(select_central(texts, word_counts, _MAX_OVERVIEW_SENTENCES)),
         "emoji": emoji,
         "category": category,
@@ -70,23 +70,14 @@ def extract_structure(data: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _build_title(texts: Sequence[str], word_counts: Counter[str]) -> str:
-    """Quote the beginning of the first central statement."""
-    statements = [
-        t for t in texts if t[-1:] not in "?？" and len(t.split()) >= _MIN_STATEMENT_WORDS
-    ]
-    first = next(
-        iter(select_central(statements or texts, word_counts, _MAX_OVERVIEW_SENTENCES)), ""
-    )
-    clause = _CLAUSE.split(first, maxsplit=1)[0].split()
-    short = " ".join(clause[:_MAX_TITLE_WORDS])[:_MAX_TITLE_CHARS].rstrip(".!…,;:。！")
-    return f"{short[:1].upper()}{short[1:]}{'…' if len(clause) > _MAX_TITLE_WORDS else ''}"
-
-
 def _choose_category(word_counts: Counter[str]) -> tuple[str, str]:
+    """Return the category whose words are said most; its icon only where no other comes as close."""
     score = {
         (name, emoji): sum(word_counts[word] for word in keys.split())
         for name, (emoji, keys) in _CATEGORIES.items()
     }
-    best = max(score, key=lambda key: score[key])
-    return best if score[best] else _DEFAULT_CATEGORY
+    best, second = sorted(score, key=lambda key: -score[key])[:2]
+    needed = 1 if word_counts.total() < _MANY_WORDS else 2
+    if score[best] < needed:
+        return _DEFAULT_CATEGORY
+    return best if score[best] > score[second] else (best[0], _DEFAULT_CATEGORY[1])

@@ -5,42 +5,70 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 
 from shared.adapters.embedded.offline.calendar import parse_moment
-from shared.adapters.embedded.offline.speech import Sentence, select_user_sentences
+from shared.adapters.embedded.offline.cast import Cast, build_cast, find_vocative, restate
+from shared.adapters.embedded.offline.speech import Sentence, is_meaningful, split_words
+from shared.domain.value import positional_value
 
-_PROMISE = re.compile(
-    r"\b(?:i(?:'|’)ll|i will|i need to|i have to|i've got to|i gotta|i must|i should"
-    r"|we need to|we have to|we should|let me|remind me to|remember to|don(?:'|’)t forget to)\s+(.+)",
-    re.IGNORECASE,
+_COMMITMENT_TEXT = r"i(?:'|’)ll|i will|i promise to"
+_NEED_TEXT = (
+    r"i need to|i have to|i(?:'|’)ve got to|i gotta|i must|i should|we need to|we have to|we should"
+    r"|let me|remind me to|remember to|don(?:'|’)t forget to"
 )
+_COMMITMENT = re.compile(rf"\b(?:{_COMMITMENT_TEXT})\s+(.+)", re.IGNORECASE)
+_PROMISE = re.compile(rf"\b(?:{_COMMITMENT_TEXT}|{_NEED_TEXT})\s+(.+)", re.IGNORECASE)
 _REQUEST = re.compile(
     r"\b(?:(?:can|could|would|will) you(?: please)?|please|you need to|you have to"
     r"|don(?:'|’)t forget to|make sure (?:to|you)|remember to)\s+(.+)",
     re.IGNORECASE,
 )
+_ANNOUNCEMENT = re.compile(r"(?P<name>[^\W\d_]+(?: [^\W\d_]+)?)(?:(?:'|’)ll| will)\s+(?P<task>.+)")
+"""Somebody speaks of what another will do; only a speaker of the transcript counts."""
+_CHECKBOX = re.compile(r"(?:(?:[-*+]|\d+[.)])\s*)?\[(?P<mark>[ xX]?)\]\s+(?P<task>.+)")
 _MEETING = re.compile(
     r"\b(?:meet(?:ing)?|appointment|dinner|lunch|breakfast|call|interview|flight|train|party|"
     r"lesson|class|concert|wedding|birthday|demo|review|workshop|game|match)\b",
     re.IGNORECASE,
 )
 _CLAUSE_END = re.compile(
-    r"[.!?;]|,? (?:because|but|so that|if that|okay|right)\b|, (?:so|then)\b", re.IGNORECASE
+    r"[!?;]|,? (?:because|but|so that|if that|okay|right)\b|, (?:so|then)\b", re.IGNORECASE
 )
+_REFUSAL = re.compile(r"(?:no|sorry)\b|.*\b(?:can(?:'|’)t|cannot|won(?:'|’)t)\b", re.IGNORECASE)
 _NON_TASK_VERB_TEXT = (
-    "not never be see think guess say admit tell go have know let explain show assume just"
+    "not never be see hear feel think believe understand want like hate guess say admit tell go have"
+    " know remember let explain show assume just"
 )
 _NON_TASK_VERBS = frozenset(_NON_TASK_VERB_TEXT.split())
+"""Verbs of states, of the senses and of speech: they say or ask how things are, not what to do."""
+_MAX_OPENING_WORDS = 2
+_MIN_TASK_WORDS = 2
 _MAX_TASK_WORDS = 15
+_MAX_PAIR = 2
+"""Of so many speakers, each speaks to the other."""
+
+
+@positional_value
+class Task:
+    """What is to be done, and the label or name of who has to do it."""
+
+    description: str
+    doer: str
 
 
 def extract_action_items(
     sentences: Sequence[Sentence], now: datetime
 ) -> Iterator[dict[str, str | None]]:
-    """Yield tasks in the owner's words, without "I'll", due on the day that was named."""
-    user_sentences = frozenset(select_user_sentences(sentences))
-    for sentence in sentences:
-        if task := _parse_task(sentence, is_user=sentence in user_sentences):
+    """Yield tasks in the owner's words, without "I'll", due on the day that was named, with whose they are."""
+    cast = build_cast(sentences)
+    for place, sentence in enumerate(sentences):
+        following = sentences[place + 1] if place + 1 < len(sentences) else None
+        task = _find_task(sentence, following, cast, cast.find_listener(place, sentence.speaker))
+        if task:
             due = parse_moment(sentence.text, now)
-            yield {"description": task, "due_at": due.at.isoformat() if due else None}
+            yield {
+                "description": task.description,
+                "due_at": due.at.isoformat() if due else None,
+                **cast.describe_owner(task.doer),
+            }
 
 
 def extract_events(sentences: Sequence[Sentence], now: datetime) -> Iterator[dict[str, str | int]]:
@@ -62,13 +90,82 @@ def _is_meeting(text: str) -> bool:
     )
 
 
-def _parse_task(sentence: Sentence, *, is_user: bool) -> str | None:
-    pattern = _PROMISE if is_user else _REQUEST
-    match = pattern.search(sentence.text)
-    if not match:
+def _find_task(
+    sentence: Sentence, following: Sentence | None, cast: Cast, listener: str | None
+) -> Task | None:
+    if box := _CHECKBOX.match(sentence.text):
+        is_open = not box["mark"].strip()
+        return Task(_shorten(box["task"]), sentence.speaker) if is_open else None
+    is_own = sentence.speaker in cast.own
+    promise = (_PROMISE if is_own else _COMMITMENT).search(sentence.text)
+    if promise and _is_stated(sentence.text, promise):
+        return _find_promise(sentence, promise, cast, listener)
+    if request := _REQUEST.search(sentence.text):
+        return _find_request(sentence, request, following, cast, listener)
+    return _find_announcement(sentence, cast, listener)
+
+
+def _find_promise(
+    sentence: Sentence, promise: re.Match[str], cast: Cast, listener: str | None
+) -> Task | None:
+    """Return what a speaker promises to whoever they call by name, or to the only other speaker."""
+    called = find_vocative(sentence.text[: promise.start()], promise[1])
+    other = listener if len(cast.labels) <= _MAX_PAIR else None
+    hearer = cast.find_speaker(called) if called else other
+    words = _drop_vocative(promise[1], called)
+    return _build_task(words, cast, sentence.speaker, listener=hearer, doer=sentence.speaker)
+
+
+def _find_request(
+    sentence: Sentence,
+    request: re.Match[str],
+    following: Sentence | None,
+    cast: Cast,
+    listener: str | None,
+) -> Task | None:
+    """Return what somebody is asked for and does not refuse at once."""
+    called = find_vocative(sentence.text[: request.start()], request[1])
+    doer = cast.find_speaker(called) if called else listener
+    is_refused = following and following.speaker == doer and _REFUSAL.match(following.text)
+    if doer is None or is_refused:
         return None
-    task = _CLAUSE_END.split(match[1])[0].split()
-    if len(task) < 2 or task[0].lower() in _NON_TASK_VERBS:
+    words = _drop_vocative(request[1], called)
+    return _build_task(words, cast, sentence.speaker, listener=doer, doer=doer)
+
+
+def _find_announcement(sentence: Sentence, cast: Cast, listener: str | None) -> Task | None:
+    announced = _ANNOUNCEMENT.match(sentence.text)
+    doer = cast.find_speaker(announced["name"]) if announced else None
+    if announced is None or doer not in cast.labels:
         return None
-    text = " ".join(task[:_MAX_TASK_WORDS]).rstrip(",")
-    return text[0].upper() + text[1:]
+    return _build_task(announced["task"], cast, sentence.speaker, listener=listener, doer=doer)
+
+
+def _is_stated(text: str, promise: re.Match[str]) -> bool:
+    """Tell a promise from a question about one; "I'll do it, okay?" begins with it."""
+    is_question = text.rstrip().endswith(("?", "？"))
+    return not is_question or len(split_words(text[: promise.start()])) < _MAX_OPENING_WORDS
+
+
+def _drop_vocative(words: str, called: str | None) -> str:
+    """Leave out the name of who is called at the end: "send it, Mara"."""
+    head, comma, tail = words.rpartition(",")
+    return head if comma and called and called in tail else words
+
+
+def _build_task(
+    words: str, cast: Cast, speaker: str, *, listener: str | None, doer: str
+) -> Task | None:
+    task = _CLAUSE_END.split(words)[0].split()
+    head = task[0].lower() if task else ""
+    if len(task) < _MIN_TASK_WORDS or head in _NON_TASK_VERBS or head.endswith(("n't", "n’t")):
+        return None
+    if not any(map(is_meaningful, split_words(" ".join(task)))):
+        return None
+    text = restate(" ".join(task), cast, speaker=speaker, listener=listener, doer=doer)
+    return Task(_shorten(text), doer)
+
+
+def _shorten(text: str) -> str:
+    short = " ".join(text.split()[:_MAX_TASK_WORDS]).rstrip(" .,:;!?–-")
+    return short[:1].upper() + short[1:]

@@ -1,6 +1,8 @@
 """Answers of the offline model: quotations and citations."""
 
 import json
+from datetime import UTC
+from zoneinfo import ZoneInfo
 
 from shared.adapters.embedded.offline.answers import (
     CONSENT_NEEDED,
@@ -104,4 +106,56 @@ def test_the_reply_to_a_close_question_is_quoted_with_it():
 
     assert text.endswith(
         "- Nora: “Is Theo still allergic to walnuts?”[1]\n- Me: “Yes, and pecans.”[1]"
+    )
+
+
+TASKS = (
+    "- Book the cabin (open, due 2026-03-06T01:00+00:00, id a1)\n"
+    "- Send it (to Ines) (done, due 2026-03-05T17:00+00:00, id b2)\n"
+    "- Buy a kettle (open, id c3)"
+)
+
+
+def test_tasks_are_told_in_words_and_in_the_owners_days():
+    zone = ZoneInfo("America/Los_Angeles")
+
+    assert answer("What do I have to do?", [("get_action_items", TASKS)], zone=zone) == (
+        "You have 3 tasks:\n\n- Book the cabin, Thursday 5 March at 17:00\n"
+        "- Send it (to Ines), Thursday 5 March at 09:00 (done)\n- Buy a kettle"
+    )
+
+
+def test_a_new_task_is_told_without_its_id():
+    created = "Created:\n- Call Ann (open, due 2026-03-05T18:00+00:00, id a1)"
+
+    text = answer("Remind me to call Ann tomorrow", [("create_action_item", created)], zone=UTC)
+
+    assert text == "Created:\n\n- Call Ann, Thursday 5 March"
+
+
+def test_no_tasks_are_told_in_words():
+    nothing = ("get_action_items", "There are no such tasks.")
+
+    assert answer("What is due?", [nothing]) == "You have no such tasks."
+
+
+def test_who_is_answered_with_the_others_names_first():
+    text = answer("Who did I talk to about tulips?", [_build_search_result(GARDEN)])
+
+    assert text.startswith("That was with Anna, Ben:\n\n- Anna: “The tulips go in on Friday.”[1]")
+
+
+def test_memories_are_listed_where_the_question_names_no_topic():
+    memories = json.dumps({"memories": [{"text": "Allergic to peanuts"}, {"text": "Has a dog"}]})
+
+    text = answer("What do you know about me?", [("get_memories", memories)])
+
+    assert "- “Allergic to peanuts”\n- “Has a dog”" in text
+
+
+def test_the_owner_is_addressed():
+    talk = {"document": 1, "passages": ["User: I promised to bring the tent."]}
+
+    assert "- You: “I promised to bring the tent.”[1]" in answer(
+        "What did I promise?", [_build_search_result(talk)]
     )

@@ -17,6 +17,17 @@ LIBRARY_TOOLS = [
 ]
 
 
+MANUAL_TOOL = ToolSpec(
+    name="get_product_info",
+    description="Look up in the manual how imports and models work",
+    parameters={
+        "type": "object",
+        "properties": {"query": {"type": "string"}},
+        "required": ["query"],
+    },
+)
+
+
 def _build_app_tool(**schema: object) -> ToolSpec:
     return ToolSpec(
         name="weather_forecast_a1b2c3",
@@ -137,10 +148,59 @@ TASK_TOOLS = [
         ),
         ("What are my to-dos?", ("get_action_items", {"completed": False})),
         ("Which tasks are open?", ("get_action_items", {"completed": False})),
+        ("What do I have to do?", ("get_action_items", {"completed": False})),
+        ("what's still open?", ("get_action_items", {"completed": False})),
+        (
+            "What is due on Friday?",
+            (
+                "get_action_items",
+                {
+                    "completed": False,
+                    "due_start_date": "2026-03-06T00:00:00+01:00",
+                    "due_end_date": "2026-03-07T00:00:00+01:00",
+                },
+            ),
+        ),
+        (
+            "What do I have to do this week?",
+            (
+                "get_action_items",
+                {
+                    "completed": False,
+                    "due_start_date": "2026-03-02T00:00:00+01:00",
+                    "due_end_date": "2026-03-09T00:00:00+01:00",
+                },
+            ),
+        ),
     ],
 )
 def test_tasks_are_created_and_listed_p5(question, expected_call):
     assert plan(question, NOW, [*LIBRARY_TOOLS, *TASK_TOOLS]) == [expected_call]
+
+
+@pytest.mark.parametrize("question", ["What did I do?", "What should I do about the roof?"])
+def test_a_question_about_deeds_lists_no_tasks_p5(question):
+    calls = plan(question, NOW, [*LIBRARY_TOOLS, *TASK_TOOLS])
+
+    assert "get_action_items" not in [name for name, _ in calls]
+
+
+def test_what_is_known_about_the_owner_is_listed():
+    tools = [ToolSpec(name="get_memories", description="", parameters={})]
+
+    assert plan("What do you know about me?", NOW, tools) == [("get_memories", {"limit": 20})]
+
+
+def test_the_last_conversation_is_the_newest_one():
+    calls = plan("What was my last conversation about?", NOW, LIBRARY_TOOLS)
+
+    assert calls == [("get_conversations", {"limit": 1})]
+
+
+def test_a_summary_of_a_stretch_of_time_lists_it():
+    calls = plan("Summarize my meetings last week", NOW, LIBRARY_TOOLS)
+
+    assert [name for name, _ in calls] == ["get_conversations"]
 
 
 def test_a_question_about_a_reminder_creates_no_task_p5():
@@ -177,3 +237,46 @@ LIST_TOOLS = [
 )
 def test_the_best_fitting_tool_of_an_app_is_called_p9(question, expected_call):
     assert plan(question, NOW, [*LIBRARY_TOOLS, *LIST_TOOLS]) == [expected_call]
+
+
+@pytest.mark.parametrize(
+    ("question", "arguments"),
+    [
+        ("What did Mara promise?", {"owner_name": "Mara"}),
+        ("what has Mara Vogt promised to send?", {"owner_name": "Mara Vogt"}),
+        ("What does Tom owe me?", {"owner_name": "Tom"}),
+        ("What does Tom still have to do?", {"owner_name": "Tom"}),
+        ("What am I waiting for?", {"owner": "other"}),
+        ("What did others promise?", {"owner": "other"}),
+        ("What did Mara say?", None),
+        ("What did I promise to do?", {"completed": False}),
+    ],
+)
+def test_a_question_for_promises_lists_the_tasks_of_who_made_them(question, arguments):
+    tools = [ToolSpec(name="get_action_items", description="", parameters={}), *LIBRARY_TOOLS]
+
+    calls = dict(plan(question, NOW, tools))
+
+    assert calls.get("get_action_items") == arguments
+
+
+@pytest.mark.parametrize(
+    ("question", "is_looked_up"),
+    [
+        ("How do I import WhatsApp chats into Keepsake?", True),
+        ("What does keepsake send to a model?", True),
+        ("What did Anna say about Keepsake?", False),
+        ("How do imports and models work?", False),
+    ],
+)
+def test_a_question_about_the_product_is_looked_up_in_its_manual_p8(question, is_looked_up):
+    calls = plan(question, NOW, [*LIBRARY_TOOLS, MANUAL_TOOL])
+
+    assert (calls == [("get_product_info", {"query": question})]) is is_looked_up
+    assert all(name in {tool.name for tool in LIBRARY_TOOLS} for name, _ in calls) or is_looked_up
+
+
+def test_without_the_manual_the_library_is_searched_p8():
+    calls = dict(plan("Who works on Keepsake?", NOW, LIBRARY_TOOLS))
+
+    assert "search_conversations" in calls

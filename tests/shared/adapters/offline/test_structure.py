@@ -61,6 +61,14 @@ def test_every_transcript_gives_valid_outputs(texts):
     ("lines", "title"),
     [
         (
+            ["So, the kitchen tiles arrived, but two boxes are broken."],
+            "The kitchen tiles arrived",
+        ),
+        (
+            ["Yeah, okay. Well, you know, the board wants the report."],
+            "The board wants the report",
+        ),
+        (
             ["The NASA visit is moved.", "Is the visit of NASA in Houston?"],
             "The NASA visit is moved",
         ),
@@ -103,6 +111,18 @@ def test_a_category_follows_its_words(spoken, category):
     assert STRUCTURE(build_data(spoken))["category"] == category
 
 
+def test_an_icon_is_neutral_where_two_categories_are_as_likely():
+    talk = extract_icon("The doctor asked about the hospital.")
+    mixed = extract_icon("The doctor and the teacher met.")
+
+    assert (talk, mixed) == ("🩺", "🧠")
+
+
+def extract_icon(text: str) -> str:
+    icon: str = STRUCTURE(build_data(text))["emoji"]
+    return icon
+
+
 @pytest.mark.parametrize(
     ("spoken", "task", "due"),
     [
@@ -120,7 +140,8 @@ def test_a_category_follows_its_words(spoken, category):
 def test_a_promise_or_request_becomes_a_task_with_its_due_date(spoken, task, due):
     action_items = STRUCTURE(build_data("Hm.", spoken))["action_items"]
 
-    assert action_items == [{"description": task.rstrip("?"), "due_at": due}]
+    owner = {"owner": "me", "owner_name": None}
+    assert action_items == [{"description": task.rstrip("?"), "due_at": due, **owner}]
 
 
 @pytest.mark.parametrize(
@@ -130,7 +151,7 @@ def test_a_promise_or_request_becomes_a_task_with_its_due_date(spoken, task, due
         "I will not call him.",
         "I'll see.",
         "She called the dentist.",
-        by_other_speaker("I'll call my own mother."),
+        by_other_speaker("I need to call my own mother."),
     ],
 )
 def test_a_sentence_without_a_promise_by_the_user_is_no_task(spoken):
@@ -179,3 +200,10 @@ def test_people_and_entities_are_distinguished_by_context():
 )
 def test_only_recordings_without_content_are_discarded_p27(spoken, discard):
     assert DISCARD(build_data(spoken)) == {"discard": discard}
+
+
+def test_a_title_before_a_name_and_initials_belong_to_it():
+    structure = STRUCTURE(build_data("We met Mr. Popescu and J. K. Rowling near St. Moritz."))
+
+    assert structure["people"] == ["Mr. Popescu", "J. K. Rowling"]
+    assert structure["entities"] == ["St. Moritz"]

@@ -1,0 +1,113 @@
+"""Cast of a transcript: who speaks, who of them is the owner, and who is spoken to."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+
+from shared.adapters.embedded.offline.calendar import MONTHS, WEEKDAYS
+from shared.adapters.embedded.offline.speech import STOP_WORDS, Sentence, split_words
+from shared.domain.speaker_labels import is_name
+from shared.domain.value import value
+
+_MAX_NAME_WORDS = 2
+_NO_NAMES = STOP_WORDS.union(WEEKDAYS, MONTHS)
+_POSSESSIVES = {"me": "my", "them": "their"}
+
+
+@value
+class Cast:
+    """The speakers of a transcript in the order of their first words; `own` are the owner's labels.
+
+    `answering` gives for each sentence, by its place, who speaks next, else who spoke before.
+    """
+
+    labels: tuple[str, ...]
+    own: frozenset[str]
+    answering: tuple[str | None, ...]
+
+    def describe_owner(self, label: str | None) -> dict[str, str | None]:
+        """Return whose the task of a speaker is, as answers tell it."""
+        if label in self.own:
+            return {"owner": "me", "owner_name": None}
+        if label is not None and is_name(label):
+            return {"owner": "other", "owner_name": label}
+        return {"owner": "other" if self.own else "unknown", "owner_name": None}
+
+    def find_speaker(self, name: str) -> str:
+        """Return the speaker of a name, whole or the first part of it; else the name as it is."""
+        key = name.casefold()
+        matches = (n for n in self.labels if key in (n.casefold(), n.casefold().split(" ")[0]))
+        return next(matches, name)
+
+    def find_listener(self, place: int, speaker: str) -> str | None:
+        """Return who a sentence is spoken to: the only other speaker, else whoever answers."""
+        others = [label for label in self.labels if label != speaker]
+        return others[0] if len(others) == 1 else self.answering[place]
+
+
+def build_cast(sentences: Sequence[Sentence]) -> Cast:
+    """Read who speaks. Somebody who speaks alone and without a name is the owner: it is a note."""
+    labels = tuple(dict.fromkeys(sentence.speaker for sentence in sentences))
+    own = frozenset(sentence.speaker for sentence in sentences if sentence.is_user)
+    is_note = len(labels) == 1 and not is_name(labels[0])
+    earlier = _find_neighbours(sentences)
+    later = _find_neighbours(sentences[::-1])[::-1]
+    answering = tuple(after or before for after, before in zip(later, earlier, strict=True))
+    return Cast(labels=labels, own=own or frozenset(labels if is_note else ()), answering=answering)
+
+
+def _find_neighbours(sentences: Sequence[Sentence]) -> list[str | None]:
+    """Return for each sentence who else spoke last before it."""
+    neighbours: list[str | None] = []
+    other: str | None = None
+    current: str | None = None
+    for sentence in sentences:
+        if sentence.speaker != current:
+            other, current = current, sentence.speaker
+        neighbours.append(other)
+    return neighbours
+
+
+def find_vocative(before: str, after: str) -> str | None:
+    """Return the name by which somebody is called, right before a request or at the end of it."""
+    parts = [
+        before.rstrip(" ,").rpartition(",")[2],
+        after.rpartition(",")[2] if "," in after else "",
+    ]
+    return next(filter(None, map(_parse_name, parts)), None)
+
+
+def _parse_name(text: str) -> str | None:
+    """Return one or two words with a capital letter that stand alone, but for words like "hey"."""
+    words = [word for word in split_words(text) if word.lower().replace("’", "'") not in _NO_NAMES]
+    is_called = 0 < len(words) <= _MAX_NAME_WORDS and all(word[0].isupper() for word in words)
+    return " ".join(words) if is_called else None
+
+
+def restate(text: str, cast: Cast, *, speaker: str, listener: str | None, doer: str | None) -> str:
+    """Put the words of a speaker into the owner's mouth: "you" and "me" become who was meant."""
+    speaker_name = _name(cast, speaker, doer)
+    listener_name = _name(cast, listener, doer)
+    words = {
+        **_list_forms("me", "my", speaker_name),
+        **_list_forms("you", "your", listener_name),
+    }
+    return _replace_words(text, words)
+
+
+def _name(cast: Cast, label: str | None, doer: str | None) -> str:
+    if label in cast.own:
+        return "me"
+    return label if label and label != doer and is_name(label) else "them"
+
+
+def _list_forms(pronoun: str, possessive: str, name: str) -> Mapping[str, str]:
+    return {pronoun: name, possessive: _POSSESSIVES.get(name, f"{name}'s")}
+
+
+def _replace_words(text: str, words: Mapping[str, str]) -> str:
+    pattern = _build_pattern(words)
+    return pattern.sub(lambda match: words[match[0].lower()], text)
+
+
+def _build_pattern(words: Iterable[str]) -> re.Pattern[str]:
+    return re.compile(rf"(?<![\w'’])(?:{'|'.join(words)})(?![\w'’])", re.IGNORECASE)

@@ -1,0 +1,186 @@
+"""Quotes of the offline model: the sentences of search results that come closest to a question; pure.
+
+A sentence is worth the words that it shares with the question, rare ones more, and what kind of answer
+it gives: "when" asks for a time, "how much" for a number. A question that was answered counts with
+its reply.
+"""
+
+import math
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from shared.adapters.embedded.offline.planner import extract_content_terms
+from shared.domain.value import value
+from shared.retrieval.synonyms import list_synonyms
+from shared.retrieval.term_weights import get_term_weight
+from shared.retrieval.terms import tokenize
+
+MAX_QUOTES = 3
+_SYNONYM_SHARE = 0.5
+_CONTEXT_SHARE = 0.25
+_ANSWER_CONTEXT_SHARE = 0.6
+_SAME_TURN_SHARE = 0.8
+_FOCUS = 2.0
+_KIND_BONUS = 4.0
+_OWNER_BONUS = 2.0
+_PROMISE_BONUS = 8.0
+_SENTENCE_END = re.compile(r"(?<=[.!?…])(?<!\b(?:Dr|Mr|Ms|St)\.)(?<!\bMrs\.)\s+|(?<=[。！？])")
+_UNNAMED_SPEAKER = re.compile(r"(SPEAKER|Speaker)[_ ]?\d*")
+_NUMBER = r"\d|\b(one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\w+teen|(twen|thir|for|fif|six|seven|eigh|nine)ty|hundred|thousand)\b"
+_TIME = (
+    rf"\bin (an?|{_NUMBER}|\w+) (minute|hour|day|week|month|year)s?\b|\bat ({_NUMBER})|\bo'clock\b|\b(mon|tues|wednes|thurs|fri|satur|sun)day"
+    r"|\b(tomorrow|tonight|today|noon|midnight|next \w+|january|february|march|april|june|july|august|september|october|november|december)\b|\b(19|20)\d\d\b"
+)
+_MONEY = (
+    rf"[$€£¥]\s?\d|({_NUMBER})\S*\s+(pounds?|euros?|dollars?|francs?|yen|cents?|pence|percent)\b"
+)
+_DURATION = (
+    rf"(?<!\bin )(\ban? |({_NUMBER})\S*\s+)(second|minute|hour|day|night|week|month|year)s?\b"
+)
+_PROMISE = re.compile(r"\bI(['’]ll| will| can| promise)\b")
+_KINDS: tuple[tuple[re.Pattern[str], re.Pattern[str]], ...] = (
+    (re.compile(r"how (much|expensive)\b.*\b(cost|pay|is|are|for)\b|.*\b(price|costs?|expensive)\b", re.IGNORECASE), re.compile(_MONEY, re.IGNORECASE)),
+    (re.compile(r"how long\b", re.IGNORECASE), re.compile(_DURATION, re.IGNORECASE)),
+    (re.compile(r"how (much|many|expensive|long|old|big|far|tall)\b|.*\b(price|cost)\b", re.IGNORECASE), re.compile(_NUMBER, re.IGNORECASE)),
+    (re.compile(r"when\b|what (time|day|date)\b", re.IGNORECASE), re.compile(_TIME, re.IGNORECASE)),
+    (re.compile(r"where\b", re.IGNORECASE), re.compile(r"\b(in|at|on|to|near|behind|under|by) (?-i:[A-Z]|the\b|an?\b)", re.IGNORECASE)),
+)  # fmt: skip
+"""How a question begins, and what a sentence that answers it contains."""
+_ASKS_OWNER = re.compile(r"\b(do|did|am|have|can|should) i\b|\bmy\b", re.IGNORECASE)
+_ASKS_THING = re.compile(
+    r"(?:what|where)(?:['’]s| is| are| was| were) (?:the|my|our) (\w+)", re.IGNORECASE
+)
+_OWN_FACT = re.compile(r"Your? ")
+_ASKS_PROMISE = re.compile(r"\b(promise|agree to|offer|say \w+ (would|will))", re.IGNORECASE)
+
+
+@value
+class Quote:
+    """A sentence with its speaker; `document` is the number it is cited by."""
+
+    text: str
+    speaker: str = ""
+    document: int | None = None
+
+    def __str__(self) -> str:
+        quotation = f"{self.speaker}: “{self.text}”" if self.speaker else f"“{self.text}”"
+        return f"{quotation}[{self.document}]" if self.document else quotation
+
+    @property
+    def is_question(self) -> bool:
+        return self.text.endswith(("?", "？"))
+
+
+def quote_passages(documents: Sequence[dict[str, Any]]) -> Iterator[Quote]:
+    for result in documents:
+        for passage in result.get("passages", []):
+            for line in passage.splitlines():
+                yield from _split_line(line, result["document"])
+
+
+def _split_line(line: str, document: int) -> Iterator[Quote]:
+    speaker, colon, speech = line.partition(": ")
+    if not colon:
+        speaker, speech = "", line
+    speaker_name = "" if _UNNAMED_SPEAKER.fullmatch(speaker) else speaker
+    speaker_name = "You" if speaker_name == "User" else speaker_name
+    for text in filter(None, map(str.strip, _SENTENCE_END.split(speech))):
+        yield Quote(text=text, speaker=speaker_name, document=document)
+
+
+def select_closest(question: str, quotes: Sequence[Quote]) -> list[Quote]:
+    """Return the closest sentences, best first; ties keep the order of the search."""
+    scores = _score_all(question, quotes)
+    close_quotes = [quote for quote, score in scores.items() if score]
+    top_quotes = sorted(close_quotes, key=lambda quote: -scores[quote])[:MAX_QUOTES]
+    return [quote for quote in top_quotes if scores[quote] * 2 >= scores[top_quotes[0]]]
+
+
+def _score_all(question: str, quotes: Sequence[Quote]) -> dict[Quote, float]:
+    """Score each sentence; a reply inherits the score of the question before it."""
+    term_sets = [_list_terms(quote) for quote in quotes]
+    weights = _weigh_terms(question, term_sets)
+    said: dict[int | None, set[str]] = {}
+    for quote, terms in zip(quotes, term_sets, strict=True):
+        said.setdefault(quote.document, set()).update(terms)
+    totals = {
+        document: _sum_weights(weights, words) if document else 0.0
+        for document, words in said.items()
+    }
+    scores: dict[Quote, float] = {}
+    inherited_score = score_before = 0.0
+    before: Quote | None = None
+    for quote, terms in zip(quotes, term_sets, strict=True):
+        own_score = _sum_weights(weights, terms)
+        score = max(own_score if extract_content_terms(quote.text) else 0.0, inherited_score)
+        if before and _continues(before, quote) and _gives_kind(question, quote):
+            score = max(score, _SAME_TURN_SHARE * score_before)
+        before, score_before = quote, own_score
+        inherited_score = own_score if quote.is_question else 0.0
+        if score or (totals[quote.document] and _is_promise_asked_for(question, quote)):
+            share = _ANSWER_CONTEXT_SHARE if _gives_kind(question, quote) else _CONTEXT_SHARE
+            score += share * totals[quote.document] + _find_bonus(question, quote)
+        scores[quote] = max(score, scores.get(quote, 0.0))
+    return scores
+
+
+def _continues(before: Quote, quote: Quote) -> bool:
+    """Tell whether a sentence goes on with the one before: "The discs are rusty. Both, 90 pounds."."""
+    return (before.speaker, before.document) == (quote.speaker, quote.document)
+
+
+def _gives_kind(question: str, quote: Quote) -> bool:
+    """Tell whether a sentence gives the kind of answer that is asked for: an amount, a time, a place."""
+    text = question.strip()
+    kind = next((answer for asked, answer in _KINDS if asked.match(text)), None)
+    return bool(kind and kind.search(quote.text) and not quote.is_question)
+
+
+def _list_terms(quote: Quote) -> set[str]:
+    return extract_content_terms(quote.text) | set(tokenize(quote.speaker))
+
+
+def _weigh_terms(question: str, term_sets: Sequence[set[str]]) -> dict[str, float]:
+    """Weigh the terms that answer a question: the rarer among the sentences, the more."""
+    asked = extract_content_terms(_ASKS_PROMISE.sub(" ", question))
+    asked = asked or extract_content_terms(question)
+    focus = _find_focus(question)
+    weights: dict[str, float] = {}
+    for term in asked:
+        for other in (term, *list_synonyms(term)):
+            share = (1.0 if other == term else _SYNONYM_SHARE) * (_FOCUS if term in focus else 1.0)
+            matching = sum(other in terms for terms in term_sets)
+            rarity = math.log((len(term_sets) + 1) / (matching + 1))
+            weights[other] = max(
+                weights.get(other, 0.0), share * (get_term_weight(term) + rarity / 2)
+            )
+    return weights
+
+
+def _find_focus(question: str) -> set[str]:
+    """Return the terms of what is asked for: "address" in "What is the address of the flat?"."""
+    match = _ASKS_THING.match(question.strip())
+    return extract_content_terms(match[1]) if match else set()
+
+
+def _sum_weights(weights: dict[str, float], terms: set[str]) -> float:
+    return sum(weight for term, weight in weights.items() if term in terms)
+
+
+def _find_bonus(question: str, quote: Quote) -> float:
+    """Prefer the kind of answer that is asked for, in words about whom it is asked."""
+    text = question.strip()
+    bonus = _KIND_BONUS if _gives_kind(text, quote) else 0.0
+    if _ASKS_OWNER.search(text) and (quote.speaker == "You" or _OWN_FACT.match(quote.text)):
+        bonus += _OWNER_BONUS
+    return bonus + (_PROMISE_BONUS if _is_promise_asked_for(text, quote) else 0.0)
+
+
+def _is_promise_asked_for(question: str, quote: Quote) -> bool:
+    """Tell whether a sentence promises something, and its speaker is who the question is about."""
+    if not (_ASKS_PROMISE.search(question) and _PROMISE.search(quote.text)):
+        return False
+    if _ASKS_OWNER.search(question):
+        return quote.speaker == "You"
+    return not extract_content_terms(quote.speaker).isdisjoint(extract_content_terms(question))

@@ -1,0 +1,143 @@
+"""Titles without a model: the things a conversation speaks of most, or its first telling clause."""
+
+import math
+import re
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
+
+from shared.adapters.embedded.offline.speech import is_meaningful, select_central, split_words
+from shared.retrieval.term_weights import EVERYDAY_WEIGHT, get_term_weight
+from shared.retrieval.terms import tokenize
+
+_MAX_WORDS = 8
+_MAX_CHARS = 80
+_MIN_STATEMENT_WORDS = 3
+_MIN_TELLING_WORDS = 2
+_MAX_CENTRAL = 3
+_MAX_THINGS = 3
+_MAX_THING_WORDS = 3
+_MIN_MENTIONS = 2
+_MANY_SENTENCES = 8
+"""A talk of fewer sentences is told by one of them."""
+_DETERMINERS = frozenset(
+    [
+        "the",
+        "a",
+        "an",
+        "my",
+        "your",
+        "our",
+        "his",
+        "her",
+        "their",
+        "its",
+        "this",
+        "that",
+        "these",
+        "those",
+        "of",
+        "for",
+        "about",
+        "no",
+    ]
+)
+_NUMBER = re.compile(
+    r"(\d.*|\w+teen|(twen|thir|for|fif|six|seven|eigh|nine)ty(-\w+)?|hundred|thousand)",
+    re.IGNORECASE,
+)
+_CLAUSE = re.compile(r"(?<=\w{2})[,;:](?= )| [–—] ")
+_OPENING = re.compile(
+    r"(?:(?:so|okay|ok|yeah|yes|yep|no|well|right|and|but|oh|um|uh|now|then|hi|hello|hey|thanks|anyway"
+    r"|actually|you know|i mean|i think|good (?:morning|afternoon|evening))\b[\s,.!–—-]*)+",
+    re.IGNORECASE,
+)
+
+
+def build_title(
+    texts: Sequence[str], word_counts: Counter[str], *, speakers: Collection[str] = ()
+) -> str:
+    """Name the things that are mentioned most; where nothing is repeated, quote a clause."""
+    names = {word.lower() for speaker in speakers for word in split_words(speaker)}
+    things = _choose_things(texts, names) if len(texts) >= _MANY_SENTENCES else []
+    if sum(len(thing.split()) for thing in things) >= _MIN_TELLING_WORDS:
+        return _shorten(_join(things))
+    return _shorten(_quote_clause(texts, word_counts))
+
+
+def _join(things: Sequence[str]) -> str:
+    *first, last = things
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+def _choose_things(texts: Sequence[str], names: Collection[str]) -> list[str]:
+    """Return up to three things that are mentioned more than once and share no word, best first."""
+    mentions = [thing for text in texts for thing in _find_things(text, names)]
+    spoken = Counter(term for text in texts for term in tokenize(text))
+    by_terms: dict[tuple[str, ...], str] = {}
+    for thing in mentions:
+        by_terms.setdefault(tuple(tokenize(thing)), thing)
+    scores = {terms: _score_thing(terms, spoken) for terms in by_terms}
+    chosen: list[tuple[str, ...]] = []
+    for terms in sorted(scores, key=lambda terms: -scores[terms]):
+        taken = {term for other in chosen for term in other}
+        if len(chosen) < _MAX_THINGS and scores[terms] and taken.isdisjoint(terms):
+            chosen.append(terms)
+    return [by_terms[terms] for terms in chosen]
+
+
+def _score_thing(terms: Sequence[str], spoken: Counter[str]) -> float:
+    """Score by how often its rarest word is said; a word more helps where it is repeated as well."""
+    counts = [spoken[term] for term in terms]
+    if not counts or min(counts) < _MIN_MENTIONS:
+        return 0.0
+    return sum(get_term_weight(term) * spoken[term] for term in terms) / math.sqrt(len(terms))
+
+
+def _find_things(text: str, names: Collection[str]) -> Iterator[str]:
+    """Yield what follows a determiner, up to a pause or a word without meaning, at any length."""
+    for clause in re.split(r"[^\w\s'’-]+", text):
+        words = clause.split()
+        for n, word in enumerate(words[:-1]):
+            if word.lower() in _DETERMINERS:
+                phrase = _take_telling(words[n + 1 : n + 1 + _MAX_THING_WORDS], names)
+                for size in range(1, len(phrase) + 1):
+                    yield re.sub(r"['’]s$", "", " ".join(phrase[:size]))
+
+
+def _take_telling(words: Sequence[str], names: Collection[str]) -> list[str]:
+    taken: list[str] = []
+    for word in words:
+        bare = re.sub(r"['’]s$", "", word)
+        terms = tokenize(bare)
+        is_telling = is_meaningful(bare) and terms and get_term_weight(terms[0]) > EVERYDAY_WEIGHT
+        if not is_telling or bare.lower() in names or _NUMBER.fullmatch(bare):
+            break
+        taken.append(word)
+    return taken
+
+
+def _quote_clause(texts: Sequence[str], word_counts: Counter[str]) -> str:
+    """Quote the beginning of the first central statement."""
+    statements = [
+        t for t in texts if t[-1:] not in "?？" and len(t.split()) >= _MIN_STATEMENT_WORDS
+    ]
+    central = select_central(statements or texts, word_counts, _MAX_CENTRAL)
+    return _choose_clause(next(iter(central), ""))
+
+
+def _choose_clause(statement: str) -> str:
+    """Return the first clause that says something, without words that only open a sentence."""
+    clauses = [_strip_opening(clause.strip()) for clause in _CLAUSE.split(statement)]
+    telling = (c for c in clauses if sum(map(is_meaningful, split_words(c))) >= _MIN_TELLING_WORDS)
+    return next(telling, _strip_opening(statement)) or statement
+
+
+def _strip_opening(text: str) -> str:
+    match = _OPENING.match(text)
+    return text[match.end() :] if match else text
+
+
+def _shorten(text: str) -> str:
+    words = text.split()
+    short = " ".join(words[:_MAX_WORDS])[:_MAX_CHARS].rstrip(".!…,;:。！")
+    return f"{short[:1].upper()}{short[1:]}{'…' if len(words) > _MAX_WORDS else ''}"

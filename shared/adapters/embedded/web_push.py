@@ -1,0 +1,161 @@
+"""Web Push of the embedded world: notifications of browsers that subscribed, encrypted for each of them.
+
+A browser registers as a device whose token is its PushSubscription as JSON. The push service that it
+names is a foreign address, so it is asked through the guarded egress.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+import anyio
+
+from shared import telemetry
+from shared.adapters.embedded.data_folder import read_or_create
+from shared.domain.errors import KeepsakeError, Unavailable
+from shared.domain.ids import UserId
+from shared.ports import Egress, EgressRequest, Push, PushMessage, PushOutcome
+
+KEY_FILE = "push_key"
+TTL_S = 24 * 3600
+"""For so long a push service keeps what it cannot deliver."""
+TIMEOUT_S = 10.0
+GONE = (404, 410)
+MAX_AT_ONCE = 8
+
+Outcome = Literal["sent", "dead", "later", "refused"]
+
+
+class WebPush:
+    """Sends to subscribed browsers; other tokens are left to `other`."""
+
+    def __init__(self, egress: Egress, *, data_dir: Path, contact: str, other: Push) -> None:
+        self._egress = egress
+        self._data_dir = data_dir
+        self._contact = contact
+        self._other = other
+
+    async def send(self, uid: UserId, tokens: Sequence[str], message: PushMessage) -> PushOutcome:
+        subscriptions = [token for token in tokens if token.startswith("{")]
+        rest = [token for token in tokens if token not in subscriptions]
+        outcome = await self._other.send(uid, rest, message)
+        if not subscriptions:
+            return outcome
+        outcomes = await self._send_to_all(subscriptions, message)
+        telemetry.info("web_push", uid=telemetry.hash_id(uid), tag=message.tag)
+        return PushOutcome(
+            sent_tokens=(*outcome.sent_tokens, *_select(outcomes, "sent")),
+            dead_tokens=(*outcome.dead_tokens, *_select(outcomes, "dead")),
+            retryable_tokens=(*outcome.retryable_tokens, *_select(outcomes, "later")),
+            refusal_reasons={
+                **outcome.refusal_reasons,
+                **dict.fromkeys(_select(outcomes, "refused"), "WebPushRefused"),
+            },
+        )
+
+    async def _send_to_all(
+        self, tokens: Sequence[str], message: PushMessage
+    ) -> Mapping[str, Outcome]:
+        outcomes: dict[str, Outcome] = {}
+        limiter = anyio.CapacityLimiter(MAX_AT_ONCE)
+
+        async def send(token: str) -> None:
+            async with limiter:
+                outcomes[token] = await self._send_one(token, message)
+
+        async with anyio.create_task_group() as group:
+            for token in tokens:
+                group.start_soon(send, token)
+        return outcomes
+
+    async def _send_one(self, token: str, message: PushMessage) -> Outcome:
+        """A subscription that is malformed or leads to an address of ours is dead."""
+        if not message.title:
+            return "sent"  # data for the mobile app; a browser must show what it gets
+        try:
+            request = self._build_request(token, message)
+        except ValueError:
+            return "dead"
+        try:
+            response = await self._egress.send(request)
+        except Unavailable:
+            return "later"
+        except KeepsakeError:
+            return "dead"
+        return _classify_status(response.status)
+
+    def _build_request(self, token: str, message: PushMessage) -> EgressRequest:
+        """Encrypt the message for a browser (RFC 8291), signed by our key. Raises ValueError."""
+        from webpush import WebPush as Encryption
+        from webpush.types import WebPushSubscription
+
+        subscription = WebPushSubscription.model_validate_json(token)
+        private_key, public_key = open_push_keys(self._data_dir)
+        encryption = Encryption(private_key, public_key, subscriber=self._contact, ttl=TTL_S)
+        encrypted = encryption.get(_build_payload(message), subscription)
+        return EgressRequest(
+            method="POST",
+            url=str(subscription.endpoint),
+            headers={
+                **{name: str(value) for name, value in encrypted.headers.items()},
+                "content-type": "application/octet-stream",
+                "topic": message.tag,
+            },
+            body=encrypted.encrypted,
+            timeout_s=TIMEOUT_S,
+            is_body_needed=False,
+        )
+
+
+def open_push_keys(data_dir: Path) -> tuple[bytes, bytes]:
+    """Return the private and the public key, PEM; the first call makes them, in a private file."""
+    from cryptography.hazmat.primitives.serialization import (
+        Encoding,
+        PublicFormat,
+        load_pem_private_key,
+    )
+
+    private_pem = read_or_create(data_dir / KEY_FILE, _generate_private_key)
+    public_key = load_pem_private_key(private_pem, password=None).public_key()
+    public_pem = public_key.public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
+    return private_pem, public_pem
+
+
+def read_application_server_key(data_dir: Path) -> str:
+    """Return the public key as a browser's PushManager takes it: base64url."""
+    from webpush.vapid import VAPID
+
+    private_pem, public_pem = open_push_keys(data_dir)
+    vapid = VAPID(private_pem, public_pem)
+    key: str = VAPID.get_application_server_key(vapid.public_key)
+    return key
+
+
+def _generate_private_key() -> bytes:
+    from cryptography.hazmat.primitives.asymmetric import ec
+    from cryptography.hazmat.primitives.serialization import (
+        Encoding,
+        NoEncryption,
+        PrivateFormat,
+    )
+
+    key = ec.generate_private_key(ec.SECP256R1())
+    return key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+
+
+def _build_payload(message: PushMessage) -> bytes:
+    shown: dict[str, Any] = {"title": message.title, "body": message.body, "tag": message.tag}
+    return json.dumps(shown, ensure_ascii=False).encode()
+
+
+def _classify_status(status: int) -> Outcome:
+    if 200 <= status < 300:
+        return "sent"
+    if status in GONE:
+        return "dead"
+    return "later" if status == 429 or status >= 500 else "refused"
+
+
+def _select(outcomes: Mapping[str, Outcome], wanted: Outcome) -> tuple[str, ...]:
+    return tuple(token for token, outcome in outcomes.items() if outcome == wanted)

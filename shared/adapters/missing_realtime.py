@@ -1,0 +1,14 @@
+"""Realtime voice where no key is set: it says so."""
+
+from shared.domain.errors import ModelFailed
+from shared.domain.ids import UserId
+from shared.domain.voice_session import RealtimeSecret, RealtimeSetup
+
+NOT_SET_UP = "Nothing is set up to speak with. Choose OpenAI as the model in the console, or set OPENAI_API_KEY."
+
+
+class MissingRealtime:
+    is_ready = False
+
+    async def create_secret(self, uid: UserId, setup: RealtimeSetup) -> RealtimeSecret:
+        raise ModelFailed(NOT_SET_UP, reason="refused_key")

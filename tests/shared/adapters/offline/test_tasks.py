@@ -1,0 +1,94 @@
+"""Tasks of the offline model: whose they are, by who speaks to whom."""
+
+from typing import Any
+
+import pytest
+
+from shared.adapters.embedded.offline import EXTRACTORS
+
+Line = tuple[str, str]
+OWNER = "Tom"
+
+
+def list_tasks(
+    lines: list[Line], *, owner: str | None = OWNER
+) -> list[tuple[str, str | None, str]]:
+    data: dict[str, Any] = {
+        "transcript": [
+            {"segment": n, "speaker": speaker, "is_user": speaker == owner, "text": text}
+            for n, (speaker, text) in enumerate(lines)
+        ],
+        "started_at": "2026-03-02T09:00:00+00:00",
+        "time_zone": "Europe/Berlin",
+        "language": "en",
+    }
+    items = EXTRACTORS["process_conversation/structure"](data)["action_items"]
+    return [(item["owner"], item["owner_name"], item["description"]) for item in items]
+
+
+@pytest.mark.parametrize(
+    ("lines", "tasks"),
+    [
+        ([("Ann", "I will bring the ladder."), (OWNER, "Great.")], [("other", "Ann", "Bring the ladder")]),
+        ([("Ann", "Mara, can you send the contract?"), ("Mara Vogt", "Sure."), (OWNER, "Fine.")], [("other", "Mara Vogt", "Send the contract")]),
+        ([("Ann", "Could you send the contract, Mara?"), (OWNER, "Fine.")], [("other", "Mara", "Send the contract")]),
+        ([(OWNER, "Hey Ann can you book the room?"), ("Ann", "Yes.")], [("other", "Ann", "Book the room")]),
+        ([("Ann", "Tom, can you book the room?"), ("Mara", "Good.")], [("other", "Tom", "Book the room")]),
+        ([("Ann", "Can you book the room?"), (OWNER, "Yes."), ("Mara", "Good.")], [("me", None, "Book the room")]),
+        ([("Ann", "Can you book the room?"), ("Mara", "Yes."), (OWNER, "Good.")], [("other", "Mara", "Book the room")]),
+        ([("Ann", "Can you book the room?"), (OWNER, "No, sorry.")], []),
+        ([("Ann", "Mara will send the invoice."), ("Mara", "Right."), (OWNER, "Good.")], [("other", "Mara", "Send the invoice")]),
+        ([("Ann", "Dinner will start at eight."), (OWNER, "Good.")], []),
+        ([("SPEAKER_01", "I'll bring bread."), (OWNER, "Good.")], [("other", None, "Bring bread")]),
+    ],
+)  # fmt: skip
+def test_a_task_belongs_to_who_promised_it_or_was_asked(lines, tasks) -> None:
+    assert list_tasks(lines) == tasks
+
+
+@pytest.mark.parametrize(
+    ("lines", "tasks"),
+    [
+        ([("Ann", "I will bring the ladder.")], [("other", "Ann", "Bring the ladder")]),
+        ([("SPEAKER_00", "I'll bring wine."), ("SPEAKER_01", "I'll bring bread.")], [("unknown", None, "Bring wine"), ("unknown", None, "Bring bread")]),
+        ([("SPEAKER_00", "I need to renew the passport.")], [("me", None, "Renew the passport")]),
+        ([("SPEAKER_00", "- [ ] Call the plumber\n- [x] I'll pay the rent\n2. [ ] ask Dr. No about it.")], [("me", None, "Call the plumber"), ("me", None, "Ask Dr. No about it")]),
+        ([("Ann", "- [ ] Call the plumber"), ("Tom", "Fine.")], [("other", "Ann", "Call the plumber")]),
+    ],
+)  # fmt: skip
+def test_where_nobody_is_the_owner_only_a_note_has_tasks_of_theirs(lines, tasks) -> None:
+    assert list_tasks(lines, owner=None) == tasks
+
+
+@pytest.mark.parametrize(
+    ("lines", "description"),
+    [
+        ([("Ann", "I'm late."), (OWNER, "I'll pick you up at six.")], "Pick Ann up at six"),
+        ([("SPEAKER_01", "I'm late."), (OWNER, "I'll pick you up at six.")], "Pick them up at six"),
+        ([("Ann", "Can you send me your notes and call my mother?")], "Send Ann my notes and call Ann's mother"),
+        ([("Ann", "I'll send you my notes."), (OWNER, "Thanks.")], "Send me their notes"),
+        ([(OWNER, "Ann, I'll send you the plan."), ("Mara", "Me too?"), ("Ann", "Yes.")], "Send Ann the plan"),
+        ([(OWNER, "I'll call Mr. Popescu, the landlord, about 3.5 rooms.")], "Call Mr. Popescu, the landlord, about 3.5 rooms"),
+        ([(OWNER, "I'll ask Dr. J. Klein to sign it, okay?")], "Ask Dr. J. Klein to sign it"),
+    ],
+)  # fmt: skip
+def test_a_task_says_who_is_meant_and_keeps_names_whole(lines, description) -> None:
+    everybody = [*lines, (OWNER, "Hm.")]
+
+    assert [task for _, _, task in list_tasks(everybody)] == [description]
+
+
+@pytest.mark.parametrize(
+    "spoken",
+    [
+        "Can you hear me?",
+        "Can you hear me okay now?",
+        "Would you believe it?",
+        "Could you do that?",
+        "Do you think I should call him?",
+        "Please don't wait for me.",
+    ],
+)
+@pytest.mark.parametrize("speaker", ["Ann", OWNER])
+def test_a_question_about_how_things_are_is_no_task(speaker, spoken) -> None:
+    assert list_tasks([(speaker, spoken), ("Ann", "Well."), (OWNER, "Well.")]) == []

@@ -1,0 +1,72 @@
+"""Titles of the offline model: what is said most, never a greeting or a filler (P26)."""
+
+from datetime import UTC, datetime
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from functions.process_conversation.library.sample_library import build_month
+from shared.adapters.embedded.offline.speech import is_meaningful, split_sentences, split_words
+from shared.adapters.embedded.offline.structure import extract_structure
+
+NOW = datetime(2026, 3, 4, 12, tzinfo=UTC)
+MONTH = list(build_month(NOW, ZoneInfo("UTC")))
+OPENERS = ("So", "Okay", "Yeah", "Hello", "Um", "Well")
+
+
+def title_of(*lines: str) -> str:
+    transcript = [
+        {
+            "segment": n,
+            "speaker": line.partition(": ")[0],
+            "is_user": n == 0,
+            "text": line.partition(": ")[2],
+        }
+        for n, line in enumerate(lines)
+    ]
+    data = {"started_at": NOW.isoformat(), "time_zone": "UTC", "transcript": transcript}
+    title: str = extract_structure(data)["title"]
+    return title
+
+
+@pytest.mark.parametrize("conversation", MONTH, ids=lambda c: str(c.id))
+def test_a_title_of_the_sample_library_has_two_telling_words_from_the_talk(conversation):
+    lines = [f"{s.speaker}: {s.text}" for s in conversation.transcript_segments]
+
+    title = title_of(*lines)
+
+    said = {w.lower() for s in conversation.transcript_segments for w in split_words(s.text)}
+    telling = [word for word in split_words(title) if is_meaningful(word)]
+    assert len(telling) >= 2
+    assert not title.startswith(OPENERS)
+    assert {w.lower() for w in telling} <= said | {w.removesuffix("'s") for w in said}
+
+
+@pytest.mark.parametrize("opener", OPENERS)
+def test_a_greeting_or_filler_never_leads(opener):
+    title = title_of(f"Ann: {opener}, the printer on the second floor is broken again.")
+
+    assert title.startswith("The printer on the second floor")
+
+
+def test_what_is_said_most_wins_over_what_is_said_first():
+    talk = (
+        "Ann: Hello Ben, did you sleep well after the long flight?",
+        "Ben: Yes, thanks. Let us look at the parking garage.",
+        "Ann: The parking garage needs a new roof before winter.",
+        "Ben: A new roof costs more than the parking garage earns.",
+        "Ann: The roof can be paid by the solar panels.",
+        "Ben: Then the solar panels come first. I like it.",
+    )
+
+    title = title_of(*talk)
+
+    assert "arking garage" in title
+    assert "olar panels" in title or "oof" in title
+
+
+def test_no_word_loses_letters():
+    title = title_of("Ann: Mum wants a weekend by the sea with her hand luggage.")
+
+    assert title == "Mum wants a weekend by the sea with…"
+    assert split_sentences(title)
