@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
+from functions.chat.context.context import Context
 from functions.chat.deps import Limits
 from functions.chat.tools.parsed_call import ParsedCall
 from functions.chat.tools.toolkit import Tool, Toolkit
@@ -22,7 +23,7 @@ from shared.domain.confirmation import (
     Decision,
 )
 from shared.domain.ids import RunId
-from shared.domain.model import ModelCallFinished, ToolCall, ToolCallRequested, UserText
+from shared.domain.model import ModelCallFinished, ToolCall, ToolCallRequested
 from tests.fakes import ScriptedModel, admit_all, script_answer
 
 Step = tuple[str, Mapping[str, Any]]
@@ -117,7 +118,7 @@ async def run_turn(
         output_gate=OutputGate(),
         limits=limits,
     )
-    async with aclosing(agent.run([UserText(text=message)])) as events:
+    async with aclosing(agent.run(Context(question=message))) as events:
         async for _ in events:
             pass
     return [owner.reasons.get(_name_call(position)) for position in range(len(steps))]
