@@ -4,10 +4,12 @@ import os
 import re
 from collections.abc import Mapping
 from dataclasses import field
+from ipaddress import ip_network
 from pathlib import Path
 from typing import Literal, get_args
 
 from shared.domain.connection import OauthClient
+from shared.domain.ids import is_id
 from shared.domain.quota import CLOUD_LIMITS, EMBEDDED_LIMITS, QuotaName
 from shared.domain.value import value
 
@@ -24,13 +26,23 @@ DEFAULT_MODELS: Mapping[str, str] = {
 }
 """Model names by role. MODEL_<ROLE> overrides one; persona roles use OPENROUTER_BASE_URL."""
 
+_WINDOW_ROLES = {
+    f"MODEL_{role.upper()}_WINDOW": role for role in DEFAULT_MODELS if role != "embeddings"
+}
+"""Variables of the tokens that the models of a role take, its fallback included."""
+
 _FALLBACK_ROLES = sorted(DEFAULT_MODELS.keys() - {"embeddings"})
 """No fallback for embeddings: vectors of two models cannot be compared."""
 
+DEFAULT_TRANSCRIPTION_MODEL = "gpt-4o-transcribe-diarize"
+"""It tells speakers apart."""
+DEFAULT_REALTIME_MODEL = "gpt-realtime-2.1"
 DEFAULT_OPENAI_URL = "https://api.openai.com/v1"
 DEFAULT_OPENROUTER_URL = "https://openrouter.ai/api/v1"
 DEFAULT_TOOL_PROXY_URL = "http://127.0.0.1:8081"
 MIN_KEY_CHARS = 32
+MIN_WINDOW_TOKENS = 8_000
+"""With less there is no room for our rules, the tools and an answer."""
 _PROVIDERS = ("GOOGLE", "WHOOP", "NOTION", "X", "GITHUB", "PERPLEXITY")
 """OAuth providers, and services called with our own API key."""
 _EMBEDDERS: Mapping[str, EmbedderKind] = {"openai": "openai", "local": "local"}
@@ -54,10 +66,17 @@ class Settings:
     port: int = 8080
     allow_remote: bool = False
     local_key: str | None = None
-    local_password: str | None = None
+    password: str | None = None
+    password_file: Path | None = None
+    user: str = "me"
+    trusted_proxies: tuple[str, ...] = ()
     project: str = "keepsake-local"
     openai_api_key: str | None = None
     openai_base_url: str = DEFAULT_OPENAI_URL
+    transcription_model: str = DEFAULT_TRANSCRIPTION_MODEL
+    transcription_base_url: str | None = None
+    transcription_api_key: str | None = None
+    realtime_model: str = DEFAULT_REALTIME_MODEL
     openrouter_api_key: str | None = None
     openrouter_base_url: str = DEFAULT_OPENROUTER_URL
     pinecone_api_key: str | None = None
@@ -65,6 +84,7 @@ class Settings:
     pinecone_dense_host: str | None = None
     embedder: EmbedderKind | None = None
     models: Mapping[str, str] = field(default_factory=lambda: DEFAULT_MODELS)
+    model_windows: Mapping[str, int] = field(default_factory=dict)
     fallback_models: Mapping[str, str] = field(default_factory=dict)
     fallback_base_url: str | None = None
     fallback_api_key: str | None = None
@@ -78,6 +98,7 @@ class Settings:
     disconnect_keys: tuple[str, ...] = ()
     function_urls: Mapping[str, str] = field(default_factory=dict)
     cors_origins: tuple[str, ...] = ()
+    blobs_bucket: str | None = None
     kms_key: str | None = None
     signing_kms_key: str | None = None
     pseudonym_key: str | None = None
@@ -102,10 +123,17 @@ class Settings:
             port=port,
             allow_remote=env.get("ALLOW_REMOTE") == "1",
             local_key=env.get("LOCAL_KEY") or None,
-            local_password=env.get("LOCAL_PASSWORD") or None,
+            password=env.get("KEEPSAKE_PASSWORD") or None,
+            password_file=Path(env["PASSWORD_FILE"]) if env.get("PASSWORD_FILE") else None,
+            user=env.get("KEEPSAKE_USER") or "me",
+            trusted_proxies=_parse_list(env.get("TRUSTED_PROXIES", "")),
             project=env.get("GOOGLE_CLOUD_PROJECT", "keepsake-local"),
             openai_api_key=env.get("OPENAI_API_KEY") or None,
             openai_base_url=env.get("OPENAI_BASE_URL", DEFAULT_OPENAI_URL),
+            transcription_model=env.get("TRANSCRIPTION_MODEL") or DEFAULT_TRANSCRIPTION_MODEL,
+            transcription_base_url=env.get("TRANSCRIPTION_BASE_URL") or None,
+            transcription_api_key=env.get("TRANSCRIPTION_API_KEY") or None,
+            realtime_model=env.get("REALTIME_MODEL") or DEFAULT_REALTIME_MODEL,
             openrouter_api_key=env.get("OPENROUTER_API_KEY") or None,
             openrouter_base_url=env.get("OPENROUTER_BASE_URL", DEFAULT_OPENROUTER_URL),
             pinecone_api_key=env.get("PINECONE_API_KEY") or None,
@@ -115,6 +143,9 @@ class Settings:
             models={
                 role: env.get(f"MODEL_{role.upper()}", name)
                 for role, name in DEFAULT_MODELS.items()
+            },
+            model_windows={
+                role: int(env[name]) for name, role in _WINDOW_ROLES.items() if env.get(name)
             },
             fallback_models=_parse_pairs(env.get("FALLBACK_MODELS", "")),
             fallback_base_url=env.get("FALLBACK_BASE_URL") or None,
@@ -129,6 +160,7 @@ class Settings:
             disconnect_keys=_parse_list(env.get("DISCONNECT_KEYS", "")),
             function_urls=_parse_pairs(env.get("FUNCTION_URLS", "")),
             cors_origins=_parse_list(env.get("CORS_ORIGINS", "")),
+            blobs_bucket=env.get("BLOBS_BUCKET") or None,
             kms_key=env.get("KMS_KEY") or None,
             signing_kms_key=env.get("SIGNING_KMS_KEY") or None,
             pseudonym_key=env.get("PSEUDONYM_KEY") or None,
@@ -231,17 +263,31 @@ def _find_errors(env: Mapping[str, str]) -> list[str]:
 
 
 def _find_sign_in_errors(env: Mapping[str, str]) -> list[str]:
-    errors = [
-        f"{name}: use ASCII letters, digits and signs, without spaces: it is sent in a header"
-        for name in ("LOCAL_KEY", "LOCAL_PASSWORD")
-        if not re.fullmatch(r"[!-~]*", env.get(name, ""))
-    ]
-    if env.get("ALLOW_REMOTE") == "1" and not env.get("LOCAL_PASSWORD"):
+    errors = []
+    if not re.fullmatch(r"[!-~]*", env.get("LOCAL_KEY", "")):
         errors.append(
-            "LOCAL_PASSWORD is missing: with ALLOW_REMOTE=1 others reach this server, and sign in "
-            "with it"
+            "LOCAL_KEY: use ASCII letters, digits and signs, without spaces: it is sent in a header"
         )
+    if env.get("KEEPSAKE_PASSWORD") and env.get("PASSWORD_FILE"):
+        errors.append("PASSWORD_FILE: KEEPSAKE_PASSWORD is set too: unset one of them")
+    if not is_id(env.get("KEEPSAKE_USER") or "me"):
+        errors.append(
+            f"KEEPSAKE_USER={env['KEEPSAKE_USER']!r}: use 1 to 64 letters, digits, _ or -"
+        )
+    errors += [
+        f"TRUSTED_PROXIES: {proxy!r} is no address or network such as 127.0.0.1 or 172.16.0.0/12"
+        for proxy in _parse_list(env.get("TRUSTED_PROXIES", ""))
+        if not _is_network(proxy)
+    ]
     return errors
+
+
+def _is_network(text: str) -> bool:
+    try:
+        ip_network(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _find_model_errors(env: Mapping[str, str]) -> list[str]:
@@ -249,7 +295,12 @@ def _find_model_errors(env: Mapping[str, str]) -> list[str]:
     errors = [
         f"{name}: unknown model role; known are {', '.join(sorted(roles))}"
         for name in env
-        if name.startswith("MODEL_") and name not in roles
+        if name.startswith("MODEL_") and name not in roles and name not in _WINDOW_ROLES
+    ]
+    errors += [
+        f"{name}={env[name]!r}: want a number of tokens, at least {MIN_WINDOW_TOKENS}"
+        for name in _WINDOW_ROLES
+        if env.get(name) and not _is_window(env[name])
     ]
     errors += [
         f"FALLBACK_MODELS: unknown model role {role!r}; known are {', '.join(_FALLBACK_ROLES)}"
@@ -259,6 +310,10 @@ def _find_model_errors(env: Mapping[str, str]) -> list[str]:
     if env.get("FALLBACK_BASE_URL") and not env.get("FALLBACK_API_KEY"):
         errors.append("FALLBACK_API_KEY is missing: FALLBACK_BASE_URL is sent no other key")
     return errors
+
+
+def _is_window(text: str) -> bool:
+    return text.isdecimal() and int(text) >= MIN_WINDOW_TOKENS
 
 
 def _find_account_errors(env: Mapping[str, str]) -> list[str]:

@@ -208,12 +208,15 @@ class JsonFormatter(logging.Formatter):
         return json.dumps(line, ensure_ascii=False, default=str)
 
 
-def configure(project: str | None = None) -> None:
-    """Send the log to stdout as JSON, once per process; `project` is the cloud project, if any."""
+def configure(project: str | None = None, *, formatter: logging.Formatter | None = None) -> None:
+    """Send the log to stdout, once per process: as JSON, if no other formatter is given.
+
+    `project` is the cloud project, if any.
+    """
     if _log.handlers:
         return
     handler = logging.StreamHandler(sys.stdout)
-    handler.setFormatter(JsonFormatter(project))
+    handler.setFormatter(formatter or JsonFormatter(project))
     _log.addHandler(handler)
     _log.setLevel(logging.INFO)
     _log.propagate = False

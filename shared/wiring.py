@@ -12,10 +12,12 @@ from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
+from urllib.parse import urlsplit
 
 from shared import ports, telemetry
 from shared.adapters.erasure_guard import (
     ErasureFence,
+    FencedBlobs,
     FencedDocuments,
     FencedEvents,
     FencedTasks,
@@ -30,6 +32,7 @@ from shared.settings import Settings, SettingsError
 
 if TYPE_CHECKING:
     from shared.adapters.cloud.openai_model import OpenaiModel
+    from shared.adapters.embedded.model_file import ModelSetup
     from shared.adapters.embedded.sqlite_database import SqliteDatabase
     from shared.adapters.embedded.sqlite_queue import SqliteQueue
     from shared.data.erasures import ErasureCache, Erasures
@@ -37,6 +40,7 @@ if TYPE_CHECKING:
     from shared.domain.account import Erasure
     from shared.domain.ids import UserId
     from shared.domain.model import ModelRole
+    from shared.domain.model_failure import ModelPlace
     from shared.security.delegations import Delegations
 
 ROOT = Path(__file__).parents[1]
@@ -45,6 +49,11 @@ ROOT = Path(__file__).parents[1]
 @cache
 def settings() -> Settings:
     return Settings.from_env()
+
+
+def public_url() -> str:
+    """Return the address under which users reach us, without a slash at its end."""
+    return settings().public_url
 
 
 def cors_origins() -> tuple[str, ...]:
@@ -227,6 +236,21 @@ def residual_data() -> ports.ResidualData:
 
 
 @cache
+def blobs() -> ports.Blobs:
+    return FencedBlobs(_build_blobs(), _fence())
+
+
+def _build_blobs() -> ports.Blobs:
+    if settings().world == "cloud":
+        from shared.adapters.cloud.gcs_blobs import GcsBlobs
+
+        return GcsBlobs(_require("BLOBS_BUCKET", settings().blobs_bucket))
+    from shared.adapters.embedded.disk_blobs import DiskBlobs
+
+    return DiskBlobs(settings().data_dir / "blobs")
+
+
+@cache
 def vectors() -> ports.Vectors:
     return FencedVectors(_build_vectors(), _fence())
 
@@ -265,11 +289,12 @@ def embedder() -> ports.Embedder | None:
 
 @cache
 def model() -> ports.ChatModel:
-    """Build the model: with a key OpenAI's, with fallbacks; without one, the offline model if embedded."""
+    """Build the model: with a key OpenAI's, with fallbacks; without one, if embedded, the console's."""
     if settings().openai_api_key is None and settings().world == "embedded":
-        from shared.adapters.embedded.offline.offline_model import OfflineModel
+        from shared.adapters.embedded.configured_model import ConfiguredModel
+        from shared.adapters.embedded.model_file import ModelFile
 
-        return OfflineModel()
+        return ConfiguredModel(ModelFile(settings().data_dir), _build_chosen_model)
     from shared.adapters.resilient_model import ResilientModel
 
     primaries, fallbacks = _build_models(settings().models), _build_fallbacks()
@@ -278,6 +303,29 @@ def model() -> ports.ChatModel:
         for role, model in primaries.items()
     }
     return ResilientModel(models_by_role, clock())
+
+
+def _build_chosen_model(setup: "ModelSetup | None") -> ports.ChatModel:
+    """Build the model that was chosen in the console; without a choice, the offline model."""
+    if setup is None:
+        from shared.adapters.embedded.offline.offline_model import OfflineModel
+
+        return OfflineModel()
+    from shared.adapters.cloud.openai_model import OpenaiModel
+    from shared.adapters.resilient_model import ResilientModel
+    from shared.domain.model import ModelRole
+
+    roles = get_args(ModelRole)
+    names = {role: setup.small_model if role == "fast" else setup.model for role in roles}
+    openai = OpenaiModel(api_key=setup.api_key, base_url=setup.base_url, models=names)
+    return ResilientModel({role: [openai] for role in roles}, clock())
+
+
+def model_place() -> "ModelPlace":
+    """Say where the model is set, for those who ask it."""
+    if settings().world == "cloud" or settings().allow_remote:
+        return "service"
+    return "environment" if settings().openai_api_key else "console"
 
 
 def _build_models(models: Mapping[str, str]) -> dict["ModelRole", "OpenaiModel"]:
@@ -289,11 +337,13 @@ def _build_models(models: Mapping[str, str]) -> dict["ModelRole", "OpenaiModel"]
         api_key=_require("OPENAI_API_KEY", settings().openai_api_key),
         base_url=settings().openai_base_url,
         models=models,
+        windows=settings().model_windows,
     )
     openrouter = OpenaiModel(
         api_key=settings().openrouter_api_key,
         base_url=settings().openrouter_base_url,
         models=models,
+        windows=settings().model_windows,
     )
     return {
         role: openrouter if role.startswith("persona") else openai
@@ -311,8 +361,78 @@ def _build_fallbacks() -> dict["ModelRole", "OpenaiModel"]:
     url = settings().fallback_base_url
     if url is None:
         return models_by_role
-    fallback_model = OpenaiModel(api_key=settings().fallback_api_key, base_url=url, models=models)
+    fallback_model = OpenaiModel(
+        api_key=settings().fallback_api_key,
+        base_url=url,
+        models=models,
+        windows=settings().model_windows,
+    )
     return dict.fromkeys(models_by_role, fallback_model)
+
+
+@cache
+def transcriber() -> ports.Transcriber:
+    """Build what turns speech into text, if a key or a server of one's own is set.
+
+    A server at TRANSCRIPTION_BASE_URL is sent no key but TRANSCRIPTION_API_KEY.
+    """
+    url, key = settings().transcription_base_url, settings().transcription_api_key
+    if url or key:
+        return _build_transcriber(key, url or settings().openai_base_url)
+    if settings().openai_api_key:
+        return _build_transcriber(settings().openai_api_key, settings().openai_base_url)
+    if settings().world == "cloud":
+        from shared.adapters.missing_transcriber import MissingTranscriber
+
+        return MissingTranscriber()
+    from shared.adapters.embedded.configured_transcriber import ConfiguredTranscriber
+    from shared.adapters.embedded.model_file import ModelFile
+
+    return ConfiguredTranscriber(ModelFile(settings().data_dir), _build_chosen_transcriber)
+
+
+def _build_chosen_transcriber(setup: "ModelSetup | None") -> ports.Transcriber:
+    """Build OpenAI's where the console has its key; other servers may not turn speech into text."""
+    if setup is None or setup.kind != "openai":
+        from shared.adapters.missing_transcriber import MissingTranscriber
+
+        return MissingTranscriber()
+    return _build_transcriber(setup.api_key, setup.base_url)
+
+
+def _build_transcriber(api_key: str | None, base_url: str) -> ports.Transcriber:
+    from shared.adapters.cloud.openai_transcriber import OpenaiTranscriber
+
+    model = settings().transcription_model
+    return OpenaiTranscriber(api_key=api_key or "none", base_url=base_url, model=model)
+
+
+def realtime() -> ports.Realtime:
+    """Build what lets users speak with a model: OpenAI, whose key the settings or the console have."""
+    from shared.adapters.missing_realtime import MissingRealtime
+
+    if key := settings().openai_api_key:
+        return _build_realtime(key, settings().openai_base_url)
+    if settings().world == "cloud":
+        return MissingRealtime()
+    from shared.adapters.embedded.model_file import ModelFile
+
+    setup = ModelFile(settings().data_dir).load()
+    if setup is None or setup.kind != "openai":
+        return MissingRealtime()
+    return _build_realtime(setup.api_key, setup.base_url)
+
+
+def _build_realtime(api_key: str, base_url: str) -> ports.Realtime:
+    from shared.adapters.cloud.openai_realtime import OpenaiRealtime
+    from shared.security.pseudonyms import Pseudonyms
+
+    return OpenaiRealtime(
+        api_key=api_key,
+        base_url=base_url,
+        model=settings().realtime_model,
+        hash_user=Pseudonyms(_read_pseudonym_key()).hash,
+    )
 
 
 @cache
@@ -357,8 +477,15 @@ def push() -> ports.Push:
 
         return FcmPush(project=settings().project)
     from shared.adapters.embedded.inbox_push import InboxPush
+    from shared.adapters.embedded.web_push import WebPush
 
-    return InboxPush()
+    host = urlsplit(settings().public_url).hostname or ""
+    return WebPush(
+        egress(),
+        data_dir=settings().data_dir,
+        contact=f"keepsake@{host if '.' in host else 'example.org'}",
+        other=InboxPush(),
+    )
 
 
 @cache
@@ -372,8 +499,10 @@ def _build_identity() -> ports.Identity:
 
         return FirebaseIdentity(project=settings().project)
     from shared.adapters.embedded.local_identity import LocalIdentity, read_secret
+    from shared.adapters.embedded.password_file import PasswordFile
 
-    return LocalIdentity(read_secret(settings().data_dir))
+    data_dir = settings().data_dir
+    return LocalIdentity(read_secret(data_dir), PasswordFile(data_dir))
 
 
 @cache

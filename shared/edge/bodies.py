@@ -7,7 +7,7 @@ takes a hundred times its size in memory.
 
 import re
 from collections.abc import Mapping
-from typing import Any, get_origin
+from typing import Any, Literal, get_origin
 
 from pydantic import ValidationError
 from starlette.datastructures import QueryParams
@@ -18,6 +18,7 @@ from shared.data.codec import type_adapter
 from shared.edge.problems import RequestRejected, build_problem
 from shared.edge.routes import Route
 from shared.edge.schemas import Wire
+from shared.edge.validation_sentences import build_sentence
 
 MAX_SHOWN_ERRORS = 20
 MAX_JSON_VALUES = 250_000
@@ -38,8 +39,11 @@ async def read_body(row: Route[Any], request: Request) -> Any:
     if row.body is not bytes:
         _check_media_type(request)
     body = await _receive(request, row.max_bytes)
-    if row.body is bytes:
-        return bytes(body)
+    return bytes(body) if row.body is bytes else parse_json(row, request, body)
+
+
+def parse_json(row: Route[Any], request: Request, body: bytes | bytearray) -> Any:
+    """Parse JSON text as the type of the route. Raises RequestRejected."""
     if _has_more_values(body, MAX_JSON_VALUES):
         raise RequestRejected(
             build_problem(413, f"The request body has over {MAX_JSON_VALUES} values.")
@@ -47,9 +51,14 @@ async def read_body(row: Route[Any], request: Request) -> Any:
     try:
         if row.is_query_accepted:
             return _validate_fields(row, request, type_adapter(dict[str, Any]).validate_json(body))
-        return type_adapter(row.body).validate_json(body)
+        return type_adapter(row.body).validate_json(body, extra=_choose_extra(row))
     except ValidationError as error:
         raise RequestRejected(build_validation_problem(error)) from error
+
+
+def _choose_extra(row: Route[Any]) -> Literal["forbid"] | None:
+    """Return how fields that the body does not know are read; None leaves it to the body's type."""
+    return "forbid" if row.refuses_unknown_fields else None
 
 
 def _has_content(request: Request) -> bool:
@@ -58,9 +67,17 @@ def _has_content(request: Request) -> bool:
 
 
 def _validate_fields(row: Route[Any], request: Request, fields: Mapping[str, Any]) -> Any:
-    """Validate a body's fields together with those of the query that it lacks."""
+    """Validate a body's fields together with those of the query that it lacks.
+
+    A query may hold more than the body knows: released apps add parameters.
+    """
+    known = {
+        name: value
+        for name, value in read_query(row.body, request.query_params).items()
+        if name in row.body.model_fields
+    }
     try:
-        return row.body.model_validate({**read_query(row.body, request.query_params), **fields})
+        return row.body.model_validate({**known, **fields}, extra=_choose_extra(row))
     except ValidationError as error:
         raise RequestRejected(build_validation_problem(error)) from error
 
@@ -97,7 +114,7 @@ def _check_size(size_bytes: int, max_bytes: int) -> None:
         raise RequestRejected(build_problem(413, f"The request body is over {max_bytes} bytes."))
 
 
-def _has_more_values(body: bytearray, limit: int) -> bool:
+def _has_more_values(body: bytes | bytearray, limit: int) -> bool:
     """Tell whether a JSON text has more values than this, without parsing it.
 
     Values follow a comma or an opening bracket. Strings are left out only where counting their
@@ -114,12 +131,16 @@ def _count_values(body: bytes | bytearray) -> int:
 
 
 def build_validation_problem(error: ValidationError, status: int = 422) -> Response:
-    """Say what is wrong and where, without repeating what was sent."""
-    errors = error.errors(include_url=False, include_context=False, include_input=False)
+    """Say what is wrong and where, without repeating what was sent.
+
+    `errors` lists more of it, each with the field as programs know it.
+    """
+    errors = error.errors(include_url=False)
     if errors[0]["type"] == "json_invalid":
-        return build_problem(400, f"The body is not valid JSON: {errors[0]['msg']}")
+        return build_problem(400, f"The body is not valid JSON: {errors[0]['ctx']['error']}.")
     details = [
-        {"loc": ".".join(map(str, e["loc"])), "msg": e["msg"]} for e in errors[:MAX_SHOWN_ERRORS]
+        {"loc": ".".join(map(str, e["loc"])), "msg": build_sentence(e)}
+        for e in errors[:MAX_SHOWN_ERRORS]
     ]
-    first = f"{details[0]['loc']}: {details[0]['msg']}" if details[0]["loc"] else details[0]["msg"]
-    return build_problem(413 if errors[0]["type"] == "too_long" else status, first, errors=details)
+    is_too_large = errors[0]["type"] == "too_long"
+    return build_problem(413 if is_too_large else status, details[0]["msg"], errors=details)

@@ -1,4 +1,4 @@
-"""Frame protocol of released apps, byte for byte: `think:`, `data:` and `done:` frames.
+"""Frame protocol of released apps, byte for byte: `message:`, `think:`, `data:` and `done:` frames.
 
 Their parser reads each network chunk separately: it joins a frame of 1,024 characters or more with
 the next one, and ends the turn at a frame of an unknown kind. So one frame is one send, every frame
@@ -8,6 +8,7 @@ but `done` has at most 1,000 bytes, and `done` comes last and alone.
 import base64
 from collections.abc import AsyncGenerator, Callable, Iterator
 from contextlib import aclosing
+from dataclasses import replace
 
 from shared.domain.chat import Message
 from shared.domain.confirmation import Confirmation
@@ -17,6 +18,8 @@ from shared.domain.run import AnswerText, ConfirmationRequested, RunEnded, RunEv
 MAX_FRAME_BYTES = 1_000
 HEARTBEAT = b"data: \n\n"
 """An empty piece of the answer: the only frame for which every released app shows nothing."""
+MAX_CHARACTER_BYTES = 6
+"""Of a character as JSON, such as \\u0001; in UTF-8 it has four at most."""
 _ESCAPED_NEWLINE = "__CRLF__"
 _APP_MARKER = "|app_id:"
 
@@ -36,6 +39,21 @@ def encode_text(text: str) -> Iterator[bytes]:
     max_bytes = MAX_FRAME_BYTES - len("data: \n\n")
     for piece in _split_by_size(text, max_bytes):
         yield f"data: {piece}\n\n".encode()
+
+
+def encode_question(question: Message, encode_message: Callable[[Message], bytes]) -> bytes:
+    """Encode what the owner said, which apps do not know where it came as sound.
+
+    A text that does not fit into one frame is cut; the list of messages has all of it.
+    """
+    max_bytes = (MAX_FRAME_BYTES - len("message: \n\n")) // 4 * 3
+    message_json, kept = encode_message(question), question.text[:max_bytes]
+    excess = len(message_json) - max_bytes
+    while excess > 0 and kept:
+        message_json = encode_message(replace(question, text=f"{kept.rstrip()}…"))
+        excess = len(message_json) - max_bytes
+        kept = kept[: -max(1, excess // MAX_CHARACTER_BYTES)]
+    return b"message: " + base64.b64encode(message_json) + b"\n\n"
 
 
 def encode_done(message_json: bytes) -> bytes:

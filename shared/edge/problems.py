@@ -5,6 +5,7 @@
 
 from collections.abc import Mapping
 from http import HTTPStatus
+from math import ceil
 from typing import Any
 
 from starlette.responses import JSONResponse, Response
@@ -90,7 +91,7 @@ def to_problem(error: KeepsakeError) -> JSONResponse:
         headers |= _build_quota_headers(error)
         extensions |= {"type": QUOTA_EXCEEDED, "violated-policies": [error.policy]}
     if isinstance(error, Unavailable):
-        headers["Retry-After"] = "1"
+        headers["Retry-After"] = str(ceil(error.retry_after_s or 1))
     if isinstance(error, NotAuthenticated):
         headers["WWW-Authenticate"] = "Bearer"
     if isinstance(error, ToolFailed) and error.connect_url:

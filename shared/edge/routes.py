@@ -27,9 +27,33 @@ BodyT_co = TypeVar("BodyT_co", default=None, covariant=True)
 QueryT_co = TypeVar("QueryT_co", default=None, covariant=True)
 CallerT_co = TypeVar("CallerT_co", default=None, covariant=True)
 DepsT_contra = TypeVar("DepsT_contra", contravariant=True)
-Method = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
+Method = Literal["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
 Access = Literal["user", "service", "anyone"]
 DEFAULT_MAX_BYTES = 16_384
+
+
+@value
+class Form:
+    """The fields of a multipart form that a route accepts beside JSON.
+
+    `json_field` is the body as JSON text, which may be missing where there are files and it
+    `is_json_optional`; without a `json_field`, the texts of the form are the fields of the body.
+    `file_field` is at most `max_files` files of together `max_file_bytes`.
+    """
+
+    json_field: str | None
+    file_field: str
+    max_file_bytes: int
+    max_files: int = 1
+    is_json_optional: bool = False
+
+
+@value
+class UploadedFile:
+    """A file of a form, with the name that its sender gave it."""
+
+    name: str
+    content: bytes
 
 
 @value
@@ -38,7 +62,8 @@ class Call(Generic[BodyT_co, QueryT_co, CallerT_co]):
 
     `uid` is empty unless the route's access is `user`. `request_line` is method and path, as
     `POST /v1/inbox/n1/read`. `Call` alone has neither body nor query; `Call[bytes]` has its body as
-    it was sent, whatever its content type. `caller` is what the route's `authorize` returned.
+    it was sent, whatever its content type. `caller` is what the route's `authorize` returned. `files`
+    came with the body of a route that has a `form`; `file` is the first of them.
     """
 
     request_line: str
@@ -48,6 +73,11 @@ class Call(Generic[BodyT_co, QueryT_co, CallerT_co]):
     query: QueryT_co
     headers: Headers
     caller: CallerT_co
+    files: Sequence[UploadedFile] = ()
+
+    @property
+    def file(self) -> UploadedFile | None:
+        return self.files[0] if self.files else None
 
 
 Handler: TypeAlias = Callable[[DepsT_contra, Call[Any, Any, Any]], Awaitable[Any]]
@@ -64,7 +94,10 @@ class Route(Generic[DepsT_contra]):
     reads, by alias. `other_statuses` are its other good statuses. `errors` are the statuses of its
     refusals; those that body, query and access imply need not be listed. `max_bytes` is the size of
     the largest body that has a use. With `is_query_accepted`, fields that the body lacks are read
-    from the query, as released apps send them.
+    from the query, as released apps send them. With a `form`, the body may come as a field of a
+    multipart form too; `max_bytes` is then the size of that field. A change (PATCH, PUT) refuses
+    fields that its body does not know, by name, so that no edit is lost in silence; one whose
+    senders know more than is kept here `ignores_unknown_fields`.
     """
 
     method: Method
@@ -85,6 +118,12 @@ class Route(Generic[DepsT_contra]):
     max_bytes: int = DEFAULT_MAX_BYTES
     cancels_on_disconnect: bool = False
     is_query_accepted: bool = False
+    form: Form | None = None
+    ignores_unknown_fields: bool = False
+
+    @property
+    def refuses_unknown_fields(self) -> bool:
+        return self.method in ("PATCH", "PUT") and not self.ignores_unknown_fields
 
     def at(self, path: str) -> "Route[DepsT_contra]":
         """Return the same route at another path, for released apps that call it there."""
@@ -105,6 +144,8 @@ class RouteOptions(TypedDict, total=False):
     max_bytes: int
     cancels_on_disconnect: bool
     is_query_accepted: bool
+    form: Form
+    ignores_unknown_fields: bool
 
 
 def route(
@@ -142,11 +183,14 @@ def _to_optional(kind: Any) -> Any:
 
 
 def _parse_return_type(annotation: Any) -> Any:
-    """Return the type of the answer's body: what is returned beside None and a Response."""
+    """Return the type of the answer's body: what is returned beside a Response; None for no body.
+
+    With `X | None`, the body may be null.
+    """
     is_union = isinstance(annotation, UnionType)
     kinds = get_args(annotation) if is_union else (annotation,)
-    body_types = [kind for kind in kinds if kind is not None and not _is_response(kind)]
-    return reduce(or_, body_types) if body_types else None
+    body_types = [kind for kind in kinds if not _is_response(kind)]
+    return _to_optional(reduce(or_, body_types)) if body_types else None
 
 
 def _is_response(kind: Any) -> bool:

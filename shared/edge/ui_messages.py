@@ -2,45 +2,33 @@
 
 One group of lines is one chunk. The last group of an event carries the event's seq as `id:`; a
 client that reconnects names the last seq it has and gets exactly the bytes that it missed.
+
+The chunk that begins a part says in its `providerMetadata` where the part belongs; later chunks of the
+part refer to it by its id.
+
+Where several models answer at once, the chunks of the first one are the stream; those of each other one
+are a stream of its own, whose chunks come one by one as `data` of transient `data-voice` parts.
 """
 
-from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
+from collections.abc import AsyncGenerator, Iterator
 from contextlib import aclosing
-from typing import Any
 
-from pydantic_core import from_json, to_json
+from pydantic_core import to_json
 
-from shared.domain.chat import Message
-from shared.domain.confirmation import Confirmation
-from shared.domain.library_change import LibraryChange
 from shared.domain.run import (
-    AnswerText,
-    CitationShown,
-    ConfirmationRequested,
-    ConfirmationResolved,
-    LibraryChanged,
     Outcome,
-    ReasoningText,
+    PlainEvent,
     RunEnded,
     RunEvent,
     SequencedEvent,
-    Stage,
-    Status,
-    ToolEnded,
-    ToolStarted,
+    VoiceEnded,
+    VoicesStarted,
 )
+from shared.domain.voices import get_voice, untag_event
+from shared.edge.ui_chunks import Chunk, ChunkBuilder, MessageEncoder, wrap_chunk
 
 HEADERS = {"x-vercel-ai-ui-message-stream": "v1"}
 HEARTBEAT = b": ping\n\n"
-
-_TOOL_ABANDONED = "The answer ended before this tool did."
-_ERROR_TEXTS: Mapping[Outcome, str] = {
-    "failed": "The answer failed.",
-    "interrupted": "The answer was interrupted.",
-}
-
-Chunk = dict[str, Any]
-MessageEncoder = Callable[[Message], bytes]
 
 
 async def encode(
@@ -54,7 +42,7 @@ async def encode(
 
     Every item is one event, to be sent separately. A merged piece of text may not span `after_seq`.
     """
-    builder = _ChunkBuilder(run_id, encode_message)
+    builder = _StreamBuilder(run_id, encode_message)
     async with aclosing(events):
         async for numbered in events:
             frame = _encode_event(numbered, builder)
@@ -62,186 +50,45 @@ async def encode(
                 yield frame
 
 
-def _encode_event(numbered: SequencedEvent, builder: "_ChunkBuilder") -> bytes:
+def _encode_event(numbered: SequencedEvent, builder: "_StreamBuilder") -> bytes:
     groups = [to_json(chunk, inf_nan_mode="null") for chunk in builder.build_chunks(numbered.event)]
     if isinstance(numbered.event, RunEnded):
         groups.append(b"[DONE]")
     return b"data: " + b"\n\ndata: ".join(groups) + b"\nid: %d\n\n" % numbered.seq
 
 
-class _ChunkBuilder:
-    """Builds the chunks of a run, event by event."""
+class _StreamBuilder:
+    """Builds the chunks of a run, event by event, for all of its voices."""
 
     def __init__(self, run_id: str, encode_message: MessageEncoder) -> None:
         self._run_id = run_id
         self._encode_message = encode_message
-        self._has_started = False
-        self._is_in_step = False
-        self._open_part: str | None = None
-        self._part_count = 0
-        self._running_calls: dict[str, None] = {}
-        self._pending_confirmations: dict[str, Confirmation] = {}
+        self._voices = {0: ChunkBuilder(run_id, encode_message)}
 
     def build_chunks(self, event: RunEvent) -> Iterator[Chunk]:
-        if not self._has_started:
-            self._has_started = True
-            yield {"type": "start", "messageId": self._run_id}
-        match event:
-            case AnswerText(text):
-                yield from self._add_text("text", text)
-            case ReasoningText(text):
-                yield from self._add_text("reasoning", text)
-            case RunEnded():
-                yield from self._end_run(event)
-            case ConfirmationRequested(confirmation) if confirmation.channel == "reply":
-                pass  # the answer ends with the question as text
-            case ConfirmationRequested(confirmation):
-                yield from self._close_part()
-                self._pending_confirmations[confirmation.id] = confirmation
-                yield _build_confirmation_chunk(confirmation, "asked")
-            case ConfirmationResolved(id=confirmation_id, decision=decision):
-                yield _build_confirmation_chunk(
-                    self._pending_confirmations.pop(confirmation_id), decision
-                )
-            case _:
-                yield from self._add_progress(event)
+        if isinstance(event, RunEnded):
+            yield from self._end_voices(event.outcome)
+        voice = get_voice(event)
+        builder = self._voices.get(voice)
+        if builder is None:
+            builder = self._voices[voice] = ChunkBuilder(self._run_id, self._encode_message, voice)
+        for chunk in _build_chunks(builder, untag_event(event)):
+            yield wrap_chunk(chunk, voice) if voice else chunk
 
-    def _add_text(self, kind: str, text: str) -> Iterator[Chunk]:
-        """Add to the open part if it is of this kind, else open a new one."""
-        if self._open_part is None or not self._open_part.startswith(kind):
-            yield from self._close_part()
-            self._part_count += 1
-            self._open_part = f"{kind}-{self._part_count}"
-            yield {"type": f"{kind}-start", "id": self._open_part}
-        yield {"type": f"{kind}-delta", "id": self._open_part, "delta": text}
-
-    def _close_part(self) -> Iterator[Chunk]:
-        if self._open_part is not None:
-            kind, _, _ = self._open_part.partition("-")
-            yield {"type": f"{kind}-end", "id": self._open_part}
-            self._open_part = None
-
-    def _add_progress(
-        self, event: Stage | Status | ToolStarted | ToolEnded | LibraryChanged | CitationShown
-    ) -> Iterator[Chunk]:
-        match event:
-            case Stage("thinking"):
-                yield from self._end_step()
-                self._is_in_step = True
-                yield {"type": "start-step"}
-            case ToolStarted(call_id=call_id):
-                yield from self._close_part()
-                self._running_calls[call_id] = None
-            case ToolEnded(call_id=call_id):
-                self._running_calls.pop(call_id, None)
-        yield _to_chunk(event)
-        if isinstance(event, ToolEnded) and event.connect_url:
-            yield _build_connect_chunk(event, event.connect_url)
-
-    def _end_step(self) -> Iterator[Chunk]:
-        """End the step: one model call with its tools."""
-        yield from self._close_part()
-        if self._is_in_step:
-            self._is_in_step = False
-            yield {"type": "finish-step"}
-
-    def _end_run(self, event: RunEnded) -> Iterator[Chunk]:
-        yield from self._close_part()
-        for call_id in self._running_calls:
-            yield _to_chunk(ToolEnded(call_id=call_id, output=_TOOL_ABANDONED, failed=True))
-        for confirmation in self._pending_confirmations.values():
-            yield _build_confirmation_chunk(confirmation, "expired")
-        yield from self._end_step()
-        message = from_json(self._encode_message(event.message))
-        yield {"type": "data-message", "id": event.message.id, "data": message}
-        yield _build_terminal_chunk(event.outcome)
+    def _end_voices(self, outcome: Outcome) -> Iterator[Chunk]:
+        """End the other voices that have not ended by themselves."""
+        for voice, builder in self._voices.items():
+            if voice and not builder.has_ended:
+                for chunk in builder.end_voice(outcome):
+                    yield wrap_chunk(chunk, voice)
 
 
-def _to_chunk(
-    event: Stage | Status | ToolStarted | ToolEnded | LibraryChanged | CitationShown,
-) -> Chunk:
+def _build_chunks(builder: ChunkBuilder, event: PlainEvent) -> Iterator[Chunk]:
     match event:
-        case Stage(name):
-            return {"type": "data-stage", "data": {"name": name}, "transient": True}
-        case Status(text, app_id):
-            data = {"text": text, "app_id": app_id}
-            return {"type": "data-status", "data": data, "transient": True}
-        case ToolStarted():
-            return _build_tool_chunk("input-available", event.call_id) | {
-                "toolName": event.tool,
-                "input": _parse_input(event.arguments),
-            }
-        case ToolEnded():
-            return _build_tool_end_chunk(event)
-        case LibraryChanged(change):
-            return _build_change_chunk(change)
-        case CitationShown(number=number, card=card):
-            metadata = {"number": number, "created_at": card.created_at, "emoji": card.emoji}
-            return {
-                "type": "source-document",
-                "sourceId": card.id,
-                "mediaType": "text/plain",
-                "title": card.title,
-                "providerMetadata": {"keepsake": metadata},
-            }
-
-
-def _build_tool_end_chunk(event: ToolEnded) -> Chunk:
-    if event.failed:
-        return _build_tool_chunk("output-error", event.call_id) | {"errorText": event.output}
-    return _build_tool_chunk("output-available", event.call_id) | {"output": event.output}
-
-
-def _build_connect_chunk(event: ToolEnded, url: str) -> Chunk:
-    name = event.source.name if event.source else None
-    return {"type": "data-connect", "id": event.call_id, "data": {"url": url, "name": name}}
-
-
-def _build_confirmation_chunk(confirmation: Confirmation, state: str) -> Chunk:
-    """Build the part of a confirmation; it is sent again, under the same id, when it is resolved."""
-    data = {
-        "id": confirmation.id,
-        "call_id": confirmation.call_id,
-        "tool": confirmation.tool,
-        "source": {
-            "kind": confirmation.source.kind,
-            "id": confirmation.source.id,
-            "name": confirmation.source.name,
-        },
-        "arguments": _parse_input(confirmation.arguments),
-        "maker": confirmation.maker,
-        "reason": confirmation.reason,
-        "allows_always": confirmation.allows_always,
-        "expires_at": confirmation.expires_at,
-        "state": state,
-    }
-    return {"type": "data-confirmation", "id": confirmation.id, "data": data}
-
-
-def _build_change_chunk(change: LibraryChange) -> Chunk:
-    data = {"id": change.id, "text": change.text, "state": "done"}
-    return {"type": "data-change", "id": change.id, "data": data}
-
-
-def _build_tool_chunk(state: str, call_id: str) -> Chunk:
-    """Build a chunk of a tool that the client does not know and that we run."""
-    flags = {"dynamic": True, "providerExecuted": True}
-    return {"type": f"tool-{state}", "toolCallId": call_id} | flags
-
-
-def _parse_input(arguments: str) -> Any:
-    """Parse the model's JSON; text that is not JSON stays as it is."""
-    try:
-        return from_json(arguments, allow_inf_nan=False)
-    except ValueError:
-        return arguments
-
-
-def _build_terminal_chunk(outcome: Outcome) -> Chunk:
-    match outcome:
-        case "completed" | "limited":
-            return {"type": "finish", "messageMetadata": {"outcome": outcome}}
-        case "stopped":
-            return {"type": "abort", "reason": "user_cancelled"}
-        case "failed" | "interrupted":
-            return {"type": "error", "errorText": _ERROR_TEXTS[outcome]}
+        case VoicesStarted(models):
+            yield from builder.start()
+            yield {"type": "data-voices", "data": {"models": models}, "transient": True}
+        case VoiceEnded(outcome):
+            yield from builder.end_voice(outcome)
+        case _:
+            yield from builder.build_chunks(event)

@@ -17,6 +17,7 @@ INTEGRATIONS: tuple[Service, ...] = (
     "x",
     "github",
     "perplexity",
+    "web",
 )
 """In the order of the model's tools: append only."""
 

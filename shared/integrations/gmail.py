@@ -4,8 +4,6 @@ import asyncio
 import binascii
 from base64 import urlsafe_b64decode
 from collections.abc import Iterator
-from contextlib import suppress
-from html.parser import HTMLParser
 from typing import Annotated
 from urllib.parse import quote
 
@@ -14,6 +12,7 @@ from pydantic import Field
 from shared.arguments import Arguments
 from shared.domain.sizes import truncate
 from shared.integrations.google import ACCOUNT_URL, GOOGLE
+from shared.integrations.html_text import extract_text
 from shared.integrations.service import (
     Account,
     ConnectionSpec,
@@ -32,7 +31,6 @@ MESSAGES = "https://gmail.googleapis.com/gmail/v1/users/me/messages"
 MAX_BODY_CHARS = 12_000
 _MAX_HTML_CHARS = 200_000
 """Parsing more would delay other calls."""
-_INVISIBLE_TAGS = ("script", "style", "head", "title")
 
 
 class GetGmailMessages(Arguments):
@@ -127,7 +125,9 @@ def extract_body(part: _Part) -> str:
     if plain:
         return "\n".join(_decode_body(leaf) for leaf in plain)
     html = [leaf for leaf in _iterate_leaves(part) if leaf.mimeType == "text/html"]
-    return "\n".join(_TextExtractor.extract(_decode_body(leaf)) for leaf in html)
+    return "\n".join(
+        extract_text(_decode_body(leaf)[:_MAX_HTML_CHARS].encode()).text for leaf in html
+    )
 
 
 def _iterate_leaves(part: _Part) -> Iterator[_Part]:
@@ -142,37 +142,6 @@ def _decode_body(part: _Part) -> str:
         return urlsafe_b64decode(part.body.data + "==").decode(errors="replace")
     except (binascii.Error, ValueError):
         return ""
-
-
-class _TextExtractor(HTMLParser):
-    """The visible text of an HTML page."""
-
-    def __init__(self) -> None:
-        super().__init__(convert_charrefs=True)
-        self._hidden = 0
-        self._words: list[str] = []
-
-    @classmethod
-    def extract(cls, html: str) -> str:
-        parser = cls()
-        with suppress(AssertionError):  # raised for some malformed markup; keep what was parsed
-            parser.feed(html[:_MAX_HTML_CHARS])
-        lines = "".join(parser._words).splitlines()
-        return "\n".join(
-            line for line in (" ".join(raw_line.split()) for raw_line in lines) if line
-        )
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self._hidden += tag in _INVISIBLE_TAGS
-        if tag in ("br", "p", "div", "tr", "li"):
-            self._words.append("\n")
-
-    def handle_endtag(self, tag: str) -> None:
-        self._hidden -= tag in _INVISIBLE_TAGS and self._hidden > 0
-
-    def handle_data(self, data: str) -> None:
-        if not self._hidden:
-            self._words.append(data)
 
 
 def _format_entry(number: int, mail: _Message) -> str:

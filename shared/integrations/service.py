@@ -4,7 +4,7 @@ Tools return text for a model: at most MAX_TEXT_CHARS characters, without invisi
 """
 
 from base64 import b64encode
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import field
 from datetime import datetime
 from typing import Any, Literal, Protocol, TypeVar
@@ -17,7 +17,7 @@ from shared.arguments import Arguments
 from shared.domain.connection import OauthClient, Service, Tokens
 from shared.domain.errors import KeepsakeError
 from shared.domain.value import positional_value, value
-from shared.ports import EgressRequest
+from shared.ports import EgressRequest, EgressResponse
 from shared.security.tool_class import ToolClass
 from shared.security.visible_text import strip_invisible
 
@@ -69,13 +69,20 @@ class Account(Protocol):
     ) -> ServiceResponseT:
         """Raises ToolFailed, ServiceItemNotFound, ServiceItemExists."""
 
+    async def fetch(self, url: str, *, accepts: Sequence[str], max_bytes: int) -> EgressResponse:
+        """Get an address that others chose, with no token; a redirect is returned, not followed.
+
+        Raises ToolFailed with the reason.
+        """
+
 
 @positional_value
 class ServiceTool:
     """A tool of a service. `run` takes validated arguments and returns text for the model.
 
     `status` is shown while it runs. A call that gives one of `sensitive_arguments` is sensitive
-    whatever `tool_class` says: it reaches other people.
+    whatever `tool_class` says: it reaches other people. One that is not `is_grantable` is never allowed
+    for always, because nobody knows in advance whom its calls reach.
     """
 
     name: str
@@ -84,6 +91,7 @@ class ServiceTool:
     run: Callable[[Account, Any], Awaitable[str]]
     tool_class: ToolClass = "read"
     sensitive_arguments: tuple[str, ...] = ()
+    is_grantable: bool = True
 
 
 @value

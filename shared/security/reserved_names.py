@@ -18,6 +18,12 @@ OUR_NAMES = (
     "get_action_items",
     "create_action_item",
     "update_action_item",
+    "manage_daily_summary",
+    "get_health_data",
+    "read_file",
+    "search_files",
+    "create_chart",
+    "get_product_info",
     "find_app_tools",
 )
 """The product, under its new and its old name, and the tools of the chat."""

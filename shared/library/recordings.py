@@ -1,0 +1,141 @@
+"""Recordings from an upload to their end: handed to transcription, and forgotten with their sound."""
+
+from datetime import datetime
+from typing import Protocol
+
+from shared import telemetry
+from shared.data.uploads import upload_path
+from shared.domain.errors import Conflict, Invalid
+from shared.domain.ids import ConversationId, UserId
+from shared.domain.recording import Recording
+from shared.domain.upload import Upload
+from shared.domain.value import value
+from shared.library.uploads import UploadDeps, UploadRemovalDeps, get_complete
+from shared.ports import Tasks, Transcriber
+
+TRANSCRIBE_TARGET = "transcribe_audio"
+NO_TRANSCRIBER = (
+    "Nothing is set up that turns speech into text, so the sound was not kept. Choose OpenAI as the "
+    "model in the console, or set OPENAI_API_KEY, or TRANSCRIPTION_BASE_URL for a server of your own, "
+    "and send it once more."
+)
+
+NO_SOUND = "This is no sound file. Send MP3, M4A, WAV, FLAC, OGG, WebM or a film with sound."
+_HEAD_BYTES = 8_192
+
+
+class RecordingDeps(UploadDeps, Protocol):
+    """What handing a recording to transcription needs."""
+
+    @property
+    def transcriber(self) -> Transcriber: ...
+
+
+@value
+class RecordingNotes:
+    """What the sender of a recording knows of it; times in UTC, `language` as ISO 639-1.
+
+    `changed_at` is when its file was last changed, which counts where the sound tells no time itself.
+    """
+
+    started_at: datetime | None = None
+    changed_at: datetime | None = None
+    language: str | None = None
+    is_own_voice: bool = False
+
+
+def require_transcriber(deps: RecordingDeps) -> None:
+    """Raises Conflict, which says what to set, where nothing turns speech into text."""
+    if not deps.transcriber.is_ready:
+        raise Conflict(NO_TRANSCRIBER)
+
+
+async def start_recording(
+    deps: RecordingDeps, uid: UserId, upload_id: str, notes: RecordingNotes
+) -> Recording:
+    """Make a complete upload a recording that is transcribed behind this call; a repeat returns it.
+
+    It becomes the conversation of the same id. Ask require_transcriber() before anything is stored.
+    Raises Conflict, NotFound, Gone, Invalid for what is no sound, and QuotaExceeded.
+    """
+    require_transcriber(deps)
+    now = deps.clock.now()
+    stored = await deps.stores.recordings.find(uid, upload_id)
+    media_type = stored.media_type if stored else await _admit(deps, uid, upload_id)
+
+    def build(upload: Upload) -> Recording:
+        return Recording(
+            id=ConversationId(upload.id),
+            created_at=now,
+            size=upload.length,
+            name=upload.name,
+            media_type=media_type,
+            parts=upload.parts,
+            started_at=notes.started_at,
+            changed_at=notes.changed_at,
+            language=notes.language,
+            is_own_voice=notes.is_own_voice,
+        )
+
+    recording = await deps.stores.recordings.add_upload(uid, upload_id, build, now=now)
+    await schedule_transcription(deps.tasks, uid, recording.id, deps.new_id())
+    return recording
+
+
+async def _admit(deps: RecordingDeps, uid: UserId, upload_id: str) -> str:
+    """Count new sound towards the quota of a day; return its media type."""
+    upload = await get_complete(deps, uid, upload_id)
+    media_type = read_sound_type(await deps.blobs.read(upload.parts[0].path))
+    await deps.quotas.take(uid, "sound_bytes", upload.length, now=deps.clock.now())
+    return media_type
+
+
+def read_sound_type(content: bytes) -> str:
+    """Return the media type that the first bytes of a file with sound tell. Raises Invalid for others."""
+    import filetype
+
+    kind = filetype.guess_mime(content[:_HEAD_BYTES])
+    if kind is None and content[4:8] == b"ftyp":  # of a brand that the library does not know
+        kind = "video/mp4"
+    if kind is None and content.startswith(b"caff"):
+        kind = "audio/x-caf"
+    if kind is None or not kind.startswith(("audio/", "video/")):
+        raise Invalid(NO_SOUND)
+    return str(kind)
+
+
+async def schedule_transcription(
+    tasks: Tasks, uid: UserId, recording_id: str, occasion: str
+) -> None:
+    """Create a task; `occasion` is new each time, as a name is taken once an hour."""
+    name = f"transcribe-{telemetry.hash_id(uid)}-{recording_id}-{occasion}"
+    await tasks.create(TRANSCRIBE_TARGET, name, {"uid": uid, "recording_id": recording_id})
+
+
+async def delete_sound(deps: UploadRemovalDeps, uid: UserId, recording_id: str) -> None:
+    """Delete the sound of a recording; what was made of it stays."""
+    await deps.blobs.delete_tree(upload_path(uid, recording_id))
+    freed = await deps.stores.recordings.drop_content(uid, recording_id)
+    await _give_back(deps, uid, freed)
+
+
+async def forget_recording(deps: UploadRemovalDeps, uid: UserId, recording_id: str) -> bool:
+    """Delete a recording with its sound and its text; False where there is none."""
+    if await deps.stores.recordings.find(uid, recording_id) is None:
+        return False
+    await deps.blobs.delete_tree(upload_path(uid, recording_id))
+    await _give_back(deps, uid, await deps.stores.recordings.remove(uid, recording_id))
+    return True
+
+
+async def forget_sound_of(
+    deps: UploadRemovalDeps, uid: UserId, conversation_id: ConversationId
+) -> None:
+    """Delete every recording of a conversation; those that a merge gave away stay."""
+    for recording in await deps.stores.recordings.list_of_conversation(uid, conversation_id):
+        await forget_recording(deps, uid, recording.id)
+
+
+async def _give_back(deps: UploadRemovalDeps, uid: UserId, freed: int) -> None:
+    if freed:
+        await deps.quotas.give_back(uid, "stored_bytes", freed, now=deps.clock.now())

@@ -1,0 +1,37 @@
+"""Webhook tasks: the deliveries of webhooks as tasks, each named once for every attempt."""
+
+from dataclasses import asdict
+from datetime import datetime
+
+from shared.data.stores import Stores
+from shared.domain.ids import UserId
+from shared.domain.webhook import OWN_WEBHOOK, WebhookDelivery
+from shared.outbound.webhook_signature import build_message_id
+from shared.ports import Tasks
+
+DELIVERY_TARGET = "deliver_webhook"
+
+
+def build_delivery_id(delivery: WebhookDelivery) -> str:
+    """Return the message id of a delivery, the same for every attempt."""
+    return build_message_id(
+        delivery.uid, delivery.app_id, delivery.trigger, delivery.subject_id, delivery.version
+    )
+
+
+async def queue_delivery(
+    tasks: Tasks, delivery: WebhookDelivery, *, at: datetime | None = None
+) -> None:
+    """Create the task of an attempt, once by its name; it is due now without `at`."""
+    name = f"{build_delivery_id(delivery)}-{delivery.attempt}"
+    await tasks.create(DELIVERY_TARGET, name, asdict(delivery), at=at)
+
+
+async def queue_day_summary(stores: Stores, tasks: Tasks, uid: UserId, summary_id: str) -> None:
+    """Send a stored daily summary to its user's own webhook, if that is on; a repeat sends no other."""
+    webhooks = await stores.developer_webhooks.get(uid)
+    if webhooks.get("day_summary").is_on:
+        delivery = WebhookDelivery(
+            uid=uid, app_id=OWN_WEBHOOK, trigger="day_summary", subject_id=summary_id
+        )
+        await queue_delivery(tasks, delivery)
