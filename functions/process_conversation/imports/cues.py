@@ -1,30 +1,43 @@
-"""SRT and WebVTT reader: cues with times, the speaker in a voice tag or before a colon."""
+"""SRT and WebVTT: cues with times, the speaker in a voice tag or before a colon."""
 
 import html
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from functions.process_conversation.imports.transcript_turn import (
+from functions.process_conversation.imports.drafts import (
+    Contents,
+    Draft,
+    Turn,
     UnreadableFile,
-    build_segment,
-    parse_turn,
+    is_owner_name,
 )
-from functions.process_conversation.library.conversation_schemas import SegmentIn
+from functions.process_conversation.imports.titles import find_start
+from shared.domain.value import value
 
+MIN_NAMED_SHARE = 0.5
+"""The least share of cues that begin with a name, where a colon is to mean a speaker."""
 _TIME = r"(?:([0-9]{1,3}):)?([0-9]{1,2}):([0-9]{2})[.,]([0-9]{3})"
-_TIMING_LINE = re.compile(rf"\s*{_TIME}\s*-->\s*{_TIME}(?:\s.*)?")
+TIMING_LINE = re.compile(rf"\s*{_TIME}\s*-->\s*{_TIME}(?:\s.*)?")
 _VOICE = re.compile(r"<v(?:\.[^\s>]{0,100})?\s{1,9}([^<>\n]{1,200})>")
 _TAG = re.compile(r"</?[A-Za-z0-9][^<>]*>")
+_NAMED = re.compile(r"(?P<name>[^\W\d_][^:\n]{0,199}?)\s*:\s+(?P<words>\S.*)", re.DOTALL)
 
-Cue = tuple[float, float, list[str]]
+
+@value
+class Cue:
+    start: float
+    end: float
+    lines: list[str]
 
 
-def parse_segments(text: str) -> list[SegmentIn]:
-    """Parse cues into segments. Raises UnreadableFile if no cue has words."""
-    result = [cue_segment for cue in _parse_cues(text) for cue_segment in _parse_cue(cue)]
-    if not result:
+def read_cues(name: str, text: str) -> Contents:
+    """Read a file of cues; `name` is the file's, without suffix. Raises UnreadableFile."""
+    turns = [turn for cue in _parse_cues(text) for turn in _parse_cue(cue)]
+    if not turns:
         raise UnreadableFile("it has no cues with words")
-    return result
+    return Contents(
+        conversations=[Draft(turns=_name_speakers(turns), started_at=find_start(name, []))]
+    )
 
 
 def _parse_cues(text: str) -> Iterator[Cue]:
@@ -34,30 +47,49 @@ def _parse_cues(text: str) -> Iterator[Cue]:
         if cue is None:
             cue = _parse_timing(line)
         elif line.strip():
-            cue[2].append(line.strip())
+            cue.lines.append(line.strip())
         else:
             yield cue
             cue = None
 
 
 def _parse_timing(line: str) -> Cue | None:
-    match = _TIMING_LINE.fullmatch(line)
+    match = TIMING_LINE.fullmatch(line)
     if match is None:
         return None
     numbers = [int(number or 0) for number in match.groups()]
-    return _to_seconds(*numbers[:4]), _to_seconds(*numbers[4:]), []
+    return Cue(start=_to_seconds(*numbers[:4]), end=_to_seconds(*numbers[4:]), lines=[])
 
 
 def _to_seconds(hours: int, minutes: int, seconds: int, milliseconds: int) -> float:
     return hours * 3600 + minutes * 60 + seconds + milliseconds / 1000
 
 
-def _parse_cue(cue: Cue) -> Iterator[SegmentIn]:
-    start, end, lines = cue
-    unvoiced, *voices = _VOICE.split("\n".join(lines))
+def _parse_cue(cue: Cue) -> Iterator[Turn]:
+    unvoiced, *voices = _VOICE.split("\n".join(cue.lines))
     voiced = zip(["", *voices[::2]], [unvoiced, *voices[1::2]], strict=True)
     for voice, markup in voiced:
-        words = html.unescape(_TAG.sub("", markup)).strip()
-        speaker, words = (voice.strip(), words) if voice else parse_turn(words) or ("", words)
-        if words:
-            yield build_segment(words, speaker=speaker or "SPEAKER_00", start=start, end=end)
+        if words := html.unescape(_TAG.sub("", markup)).strip():
+            yield _build_turn(words, voice.strip(), cue)
+
+
+def _build_turn(words: str, speaker: str, times: Cue | Turn) -> Turn:
+    return Turn(
+        text=words,
+        speaker=speaker,
+        start=times.start,
+        end=times.end,
+        is_user=is_owner_name(speaker),
+    )
+
+
+def _name_speakers(turns: Sequence[Turn]) -> list[Turn]:
+    """Take names before colons, if most cues have one; a cue without one goes on."""
+    matches = [_NAMED.fullmatch(turn.text) for turn in turns]
+    if any(t.speaker for t in turns) or sum(map(bool, matches)) < MIN_NAMED_SHARE * len(turns):
+        return list(turns)
+    named: list[Turn] = []
+    for turn, match in zip(turns, matches, strict=True):
+        speaker = match["name"] if match else named[-1].speaker if named else ""
+        named.append(_build_turn(match["words"] if match else turn.text, speaker, turn))
+    return named

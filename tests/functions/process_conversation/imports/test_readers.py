@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from functions.process_conversation.imports.files import SUFFIXES, parse_date, parse_file
-from functions.process_conversation.imports.transcript_turn import UnreadableFile
+from functions.process_conversation.imports.build import parse_file, parse_files
+from functions.process_conversation.imports.drafts import UnreadableFile
+from functions.process_conversation.imports.stamps import find_date
 
 MODIFIED = datetime(2026, 3, 2, 9, tzinfo=UTC)
 SRT = "1\n00:00:01,000 --> 00:00:02,500\nAnn: Hello\nthere\n\n2\n01:00:03,000 --> 01:00:04,000\nMe: Hi\n"
@@ -35,8 +36,9 @@ BODY = {"id": "one", "started_at": "2026-01-02T03:04:05Z", "transcript_segments"
 
 def read_segments(name: str, text: str | bytes) -> list[tuple[str, str, bool, float]]:
     data = text if isinstance(text, bytes) else text.encode()
-    [conversation] = parse_file(name, data, modified=MODIFIED)
-    return [(s.speaker, s.text, s.is_user, s.start) for s in conversation.transcript_segments]
+    [imported] = parse_file(name, data, modified=MODIFIED).conversations
+    segments = imported.conversation.transcript_segments or ()
+    return [(s.speaker, s.text, s.is_user, s.start) for s in segments]
 
 
 @pytest.mark.parametrize(
@@ -45,9 +47,9 @@ def read_segments(name: str, text: str | bytes) -> list[tuple[str, str, bool, fl
         ("Ann: Hello\nMe: Hi", [("Ann", "Hello", False, 0), ("Me", "Hi", True, 0.4)]),
         ("[00:01:02] Ann: Hello", [("Ann", "Hello", False, 62)]),
         ("00:05 Ann: Hello", [("Ann", "Hello", False, 5)]),
-        ("Ann [1:00:05]: Hello", [("Ann", "Hello", False, 3605)]),
+        ("Ann [0:10:05]: Hello", [("Ann", "Hello", False, 605)]),
         ("Ann (00:05): Hello", [("Ann", "Hello", False, 5)]),
-        ("Speaker 1: Hello\r\nand more", [("Speaker 1", "Hello\nand more", False, 0)]),
+        ("Bo: Hi\r\nand more\r\nBo: So", [("Bo", "Hi\nand more", False, 0), ("Bo", "So", False, 1.2)]),
         ("Zoë: ¿Qué?", [("Zoë", "¿Qué?", False, 0)]),
         ("One two.\n\nThree.", [("SPEAKER_00", "One two.", False, 0), ("SPEAKER_00", "Three.", False, 0.8)]),
         ("See https://example.com", [("SPEAKER_00", "See https://example.com", False, 0)]),
@@ -65,6 +67,20 @@ def test_srt_is_read(text):
     ]
 
 
+@pytest.mark.parametrize(
+    ("text", "title"),
+    [
+        ("# Garden plan\n\n- [ ] Buy tulip bulbs", "Garden plan"),
+        ("\n## Garden plan: #2\nBuy tulip bulbs.", "Garden plan: #2"),
+        ("Buy tulip bulbs.\n\n# Later\n\nWater them.", None),
+        ("#garden is what I called it", None),
+    ],
+)
+def test_notes_that_begin_with_a_heading_have_it_as_title(text, title):
+    [imported] = parse_file("a.md", text.encode(), modified=MODIFIED).conversations
+    assert imported.edits.get("title") == title
+
+
 def test_webvtt_voices_are_read_and_notes_are_not():
     assert read_segments("a.vtt", VTT) == [
         ("Ann", "Hello you & me", False, 1),
@@ -79,7 +95,7 @@ def test_webvtt_voices_are_read_and_notes_are_not():
 def test_json_in_every_shape_is_read(content):
     assert read_segments("a.json", json.dumps(content)) == [
         ("Ann", "Hello", False, 1),
-        ("me", "Hi", True, 0),
+        ("me", "Hi", True, 2),
     ]
 
 
@@ -92,14 +108,17 @@ def test_encodings_with_their_marks_are_read(codec):
     ("name", "data", "reason"),
     [
         ("a.txt", b" \n", "empty"),
-        ("a.txt", b"\xff\x00\x81", "UTF-8"),
-        ("a.srt", b"no cue", "no cues"),
-        ("a.json", b"{", "no JSON"),
+        ("a.txt", b"", "empty"),
+        ("a.txt", b"one\x00two", "no text"),
+        ("a.txt", b"\x89PNG\r\n\x1a\n" + bytes(20), "image/png"),
+        ("a.txt", b"ID3\x03" + bytes(20), "audio/mpeg"),
+        ("a.srt", b"1\n00:00:01,000 --> 00:00:02,500\n\n", "no cues"),
+        ("a.json", b"{", "broken at line 1"),
         ("a.json", b"[]", "neither"),
-        ("a.json", b"[" * 100_000, "no JSON"),
-        ("a.json", b'{"transcript_segments": [{"speaker": "Ann"}]}', "text: Field required"),
+        ("a.json", b"[" * 100_000, "nested too deeply"),
+        ("a.json", b'{"transcript_segments": [{"speaker": "Ann"}]}', "nobody says"),
         ("a.json", json.dumps([{"text": "a"}] * 20_001).encode(), "too long"),
-        ("a.pdf", b"%PDF", "only .json"),
+        ("a.pdf", b"%PDF-1.7\n", "application/pdf"),
     ],
 )
 def test_an_unreadable_file_is_refused_with_its_reason(name, data, reason):
@@ -116,17 +135,18 @@ def test_an_unreadable_file_is_refused_with_its_reason(name, data, reason):
     ],
 )
 def test_a_date_in_the_name_is_local(name, day):
-    assert parse_date(name) == datetime(*day).astimezone()
+    assert find_date(name) == datetime(*day)  # noqa: DTZ001 - a local time
 
 
 @pytest.mark.parametrize("name", ["a.txt", "2026-13-02.txt", "12026-03-02.txt"])
 def test_a_name_without_a_valid_date_has_no_date(name):
-    assert parse_date(name) is None
+    assert find_date(name) is None
 
 
 def test_the_start_comes_from_the_json_else_the_name_else_the_file_age():
     def read_start(name, content):
-        return parse_file(name, json.dumps(content).encode(), modified=MODIFIED)[0].started_at
+        [imported] = parse_file(name, json.dumps(content).encode(), modified=MODIFIED).conversations
+        return imported.conversation.started_at
 
     assert read_start("2025-05-05.json", BODY) == datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
     assert read_start("2025-05-05.json", SEGMENTS) == datetime(2025, 5, 5).astimezone()
@@ -135,7 +155,7 @@ def test_the_start_comes_from_the_json_else_the_name_else_the_file_age():
 
 def test_an_id_survives_a_copy_and_changes_with_the_text():
     def read_id(text, modified=MODIFIED):
-        return parse_file("a.txt", text, modified=modified)[0].id
+        return parse_file("a.txt", text, modified=modified).conversations[0].conversation.id
 
     assert read_id(b"Ann: Hello") == read_id(b"Ann: Hello", datetime(2027, 1, 1, tzinfo=UTC))
     assert read_id(b"Ann: Hello") != read_id(b"Ann: Hullo")
@@ -151,13 +171,38 @@ TEXT = st.text() | st.lists(st.sampled_from([*SRT, *VTT.splitlines(), "\n", "Ann
 
 
 @given(
-    suffix=st.sampled_from(sorted(SUFFIXES)),
+    suffix=st.sampled_from([".txt", ".srt", ".vtt", ".json", ".zip", ""]),
     data=st.binary() | (TEXT | JSON).map(lambda t: t.encode()),
 )
 def test_every_file_is_read_or_refused_with_a_reason(suffix, data):
     try:
-        conversations = parse_file(f"a{suffix}", data, modified=MODIFIED)
+        contents = parse_file(f"a{suffix}", data, modified=MODIFIED)
     except UnreadableFile as error:
         assert str(error)  # noqa: PT017 - either outcome is right
     else:
-        assert all(conversation.transcript_segments for conversation in conversations)
+        assert all(i.conversation.transcript_segments for i in contents.conversations)
+
+
+@pytest.mark.parametrize(
+    ("text", "is_recognised"),
+    [
+        ("Move the table. The lamp is too short.\n\nAsk the carpenter.", True),
+        ("# Garden plan\n\n- tulips\n- a new spade\n", True),
+        ("1. Call the bank\n2. Buy stamps\n", True),
+        ("我们把桌子移到窗边。\n灯太短了。", True),
+        ("هل يصل العمال غداً؟\nنعم، في الثامنة.", True),
+        ("This line is broken\nin the middle, as mails\nare, and ends here.\n", True),
+        ("a;b;c\n1;2;3\n4;5;6\n", False),
+        ("host: db.example\nport: 5432\nuser: app\nname: shop\n", False),
+        ("int main() {\n  return 0;\n}\n", False),
+        ("<html>\n<body>\n<p>Hello.</p>\n</body>\n</html>\n", False),
+        ("milk\neggs\nbread\nbutter\n", False),
+        ("2026-01-02T10:00:00Z INFO started pid=1\n2026-01-02T10:00:01Z WARN slow\n", False),
+    ],
+)
+def test_text_in_no_known_form_is_told_from_notes_u1(text, is_recognised):
+    [file] = parse_files("a.txt", text.encode(), modified=MODIFIED)
+
+    assert file.is_recognised == is_recognised
+    assert file.content is not None
+    assert len(file.content.conversations) == 1

@@ -1,0 +1,138 @@
+"""Layouts: the forms in which programs write who said what and when, line by line.
+
+A file's layout is the one that explains most of its lines. None of them knows words of a language.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from typing import Literal
+
+from functions.process_conversation.imports.stamps import CLOCK, DATE
+from shared.domain.value import value
+
+_NAME = r"(?P<name>(?:[^\W\d_]|\+\d)[^:\n]{0,79}?)"
+_CLOCK = rf"(?P<clock>{CLOCK})"
+_NO_YEAR = r"(?!.{0,80}(?:19|20)\d\d)"
+_CLOCK2 = rf"(?P<clock2>{CLOCK})"
+_DASH = r"\s*(?:[-–—|]\s*)?"
+_BRACKETED = rf"[\[(]?{_CLOCK}[\])]?"
+
+Kind = Literal["chat", "line", "heading"]
+
+
+@value
+class Header:
+    """The beginning of a turn; `words` is what follows on the same line."""
+
+    name: str
+    clock: str = ""
+    date: str = ""
+    words: str = ""
+    start_ms: str = ""
+    end_ms: str = ""
+
+
+@value
+class Layout:
+    """A form of turns.
+
+    `chat`: each line has a day and a time, and without a name it is a notice. `line`: name and words
+    stand on one line. `heading`: a line with the name, then the words.
+    """
+
+    kind: Kind
+    pattern: re.Pattern[str]
+
+    def match(self, line: str) -> Header | None:
+        match = self.pattern.fullmatch(line)
+        if match is None:
+            return None
+        groups = {name: text.strip() for name, text in match.groupdict().items() if text}
+        clock = groups.pop("clock2", "") or groups.pop("clock", "")
+        return Header(**{"name": "", **groups, "clock": clock})
+
+
+CHAT = Layout(
+    kind="chat",
+    pattern=re.compile(
+        rf"\u200e?\[?(?P<date>{DATE}),?\s+{_CLOCK}\]?,?\s*(?:-\s+)?"
+        r"(?:(?P<name>[^:\n]{1,80}?):(?:\s+|$))?(?P<words>.*)",
+        re.DOTALL,
+    ),
+)
+LINKED = Layout(
+    kind="line",
+    pattern=re.compile(
+        r"(?:>\s*)?\[(?P<name>[^\]\n]{1,80})\]\(#startMs=(?P<start_ms>\d{1,15})"
+        r"&endMs=(?P<end_ms>\d{1,15})\):\s*(?P<words>.*)"
+    ),
+)
+TIME_NAME_WORDS = Layout(
+    kind="line", pattern=re.compile(rf"{_BRACKETED}{_DASH}{_NAME}\s*:\s+(?P<words>\S.*)")
+)
+NAME_TIME_WORDS = Layout(
+    kind="line",
+    pattern=re.compile(rf"{_NAME}(?:\s*[\[(]{_CLOCK}[\])]|\s+{_CLOCK2})\s*:\s+(?P<words>\S.*)"),
+)
+NAME_COLON_TIME = Layout(
+    kind="line", pattern=re.compile(rf"{_NAME}\s*:\s*[\[(]{_CLOCK}[\])]\s*(?P<words>\S.*)")
+)
+COLUMNS = Layout(kind="line", pattern=re.compile(rf"{_CLOCK}\t{_NAME}\t(?P<words>.+)"))
+FROM_TO = Layout(
+    kind="heading",
+    pattern=re.compile(rf"{_CLOCK}\s+[Ff]rom\s+{_NAME}\s+to\s+[^:\n]{{1,80}}:(?P<words>.*)"),
+)
+NAME_TIME = Layout(
+    kind="heading",
+    pattern=re.compile(rf"{_NO_YEAR}\[?{_NAME}\]?(?:\s*[-–—|·]\s*|\s+){_BRACKETED}:?"),
+)
+TIME_DASH_NAME = Layout(
+    kind="heading",
+    pattern=re.compile(rf"{_BRACKETED}\s*[-–—|]\s*{_NAME}(?:\s+\([^()\n]{{1,80}}\))?:?"),
+)
+TIME_NAME = Layout(kind="heading", pattern=re.compile(rf"{_BRACKETED}\s+\[?{_NAME}\]?:?"))
+NAME_WORDS = Layout(
+    kind="line",
+    pattern=re.compile(r"(?P<name>[^\W\d_][\w .'’,()-]{0,63}?)\s*:\s+(?P<words>\S.*)"),
+)
+LAYOUTS = (
+    LINKED, CHAT, COLUMNS, NAME_TIME_WORDS, NAME_COLON_TIME, TIME_NAME_WORDS, FROM_TO,
+    TIME_DASH_NAME, NAME_TIME, TIME_NAME,
+)  # fmt: skip
+"""The layouts with times, the more specific first."""
+CLOCK_LINE = re.compile(_BRACKETED)
+"""A line with nothing but a time: it holds for the turns below."""
+MAX_UNREPEATED = 3
+"""Lines of a dialogue in which nobody speaks twice; more of them are a list of fields."""
+MIN_SHARE = 0.5
+"""The least share of lines that begin with a name where no times stand beside the names."""
+
+
+def choose_layout(lines: Sequence[str]) -> Layout | None:
+    """Return the layout of a file's lines, or None for a text without turns."""
+    written = [line for line in lines if line]
+    counts = {layout: _count_turns(layout, written) for layout in LAYOUTS}
+    best = max(LAYOUTS, key=lambda layout: counts[layout])
+    if counts[best] > 1 or (counts[best] and best.match(written[0])):
+        return best
+    spoken = [line for line in written if not CLOCK_LINE.fullmatch(line)]
+    return NAME_WORDS if _is_dialogue(spoken) else None
+
+
+def _count_turns(layout: Layout, written: Sequence[str]) -> int:
+    """Count the turns; a heading without words below it is none."""
+    headers = [layout.match(line) for line in written]
+    if layout.kind != "heading":
+        return sum(1 for header in headers if header and header.name)
+    pairs = zip(headers, [*headers[1:], Header(name="")], strict=True)
+    return sum(1 for header, next_header in pairs if header and next_header is None)
+
+
+def _is_dialogue(written: Sequence[str]) -> bool:
+    """Tell whether `Name: words` lines are a dialogue, and not a list of remarks."""
+    names = [header.name for header in map(NAME_WORDS.match, written) if header]
+    repeated = max(Counter(names).values(), default=0) > 1
+    share = len(names) / max(len(written), 1)
+    is_short = len(written) <= MAX_UNREPEATED
+    return share >= MIN_SHARE if repeated else share == 1 and is_short

@@ -1,0 +1,275 @@
+"""Transcripts and chats as text: turns by the file's layout, or one segment a paragraph."""
+
+import re
+import unicodedata
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from itertools import groupby, pairwise
+
+from functions.process_conversation.imports.chats import Message, build_chat
+from functions.process_conversation.imports.drafts import (
+    Contents,
+    Draft,
+    Turn,
+    UnreadableFile,
+    is_owner_name,
+)
+from functions.process_conversation.imports.layouts import CLOCK_LINE, Header, Layout, choose_layout
+from functions.process_conversation.imports.stamps import Stamp, parse_clock, parse_stamps
+from functions.process_conversation.imports.titles import find_heading, find_start, find_title
+from shared.domain.value import value
+
+MIN_SENTENCE_SHARE = 0.8
+MIN_PROSE_SHARE = 0.4
+"""The least share of lines of notes that end a sentence or are Markdown; the others are broken lines."""
+WRAP_SLACK = 0.9
+_NO_STOPS = frozenset("@#%&*\\/:;,")
+"""Punctuation that ends no sentence."""
+_CLOSING = "\"'”’»)]}*_"
+_MARKDOWN = re.compile(r"(?:#{1,6}|[-*+•]|\d{1,3}[.)]|>)\s+\S")
+_EMPHASIS = re.compile(r"\*\*|__")
+_HEADING = re.compile(r"#{1,6}\s.*")
+_EDIT_MARK = re.compile(r"\s*\u200e?<[^<>\n]{1,60}>$")
+_FILE_LINE = re.compile(r"\u200e?\S.{0,80}\.\w{2,4} \([^()\n]{1,40}\)")
+_MARK = "\u200e"
+"""What WhatsApp on iOS puts before words of its own."""
+_EMOJI_REACTION = re.compile(r"[^\n]{0,40}[\"“«„](?P<quoted>[^\n]{1,2000})[\"”»“][^\n]{0,40}")
+
+
+@value
+class Block:
+    """The lines of a turn, below its header."""
+
+    header: Header
+    lines: Sequence[str]
+
+    @property
+    def text(self) -> str:
+        return "\n".join(filter(None, [self.header.words.strip(), *self.lines])).strip()
+
+
+def read_transcript(name: str, text: str) -> Contents:
+    """Read a transcript, a chat or notes; `name` is the file's, without suffix."""
+    lines = [_EMPHASIS.sub("", line.strip()) for line in text.splitlines()]
+    layout = choose_layout(lines)
+    if layout is None:
+        return Contents(
+            conversations=[_read_paragraphs(name, text)], is_recognised=_is_prose(lines)
+        )
+    preamble, blocks = _split(layout, lines)
+    if layout.kind == "chat":
+        return _require_speech(list(_read_chat(name, blocks)))
+    turns = _drop_quotations(_read_turns(_trim_last(layout, blocks)))
+    started_at = _find_linked_start(blocks) or find_start(name, preamble)
+    title = find_title(name, preamble)
+    return _require_speech([Draft(turns=turns, title=title, started_at=started_at)])
+
+
+def _require_speech(drafts: Sequence[Draft]) -> Contents:
+    if not any(draft.turns for draft in drafts):
+        raise UnreadableFile("nobody says anything in it")
+    return Contents(conversations=drafts)
+
+
+def _read_paragraphs(name: str, text: str) -> Draft:
+    """Read notes: a paragraph is a segment, or a line where each ends a sentence.
+
+    A heading above them is their title, and stays in the text.
+    """
+    paragraphs = re.split(r"\n\s*\n", "\n".join(text.splitlines()))
+    lines = [line for line in text.splitlines() if line.strip()]
+    is_by_line = sum(map(_ends_sentence, lines)) >= MIN_SENTENCE_SHARE * len(lines)
+    turns = [Turn(text=p.strip()) for p in (lines if is_by_line else paragraphs) if p.strip()]
+    title = find_heading([line.strip() for line in lines[:1]])
+    return Draft(turns=turns, title=title, started_at=find_start(name, []))
+
+
+def _is_prose(lines: Sequence[str]) -> bool:
+    """Tell whether a text is notes: sentences, or Markdown, and not a table, code or a log."""
+    paragraphs = [
+        list(group)
+        for is_written, group in groupby(lines, key=lambda line: bool(line.strip()))
+        if is_written
+    ]
+    count = sum(map(_count_notes, paragraphs))
+    return count >= MIN_PROSE_SHARE * sum(map(len, paragraphs))
+
+
+def _count_notes(paragraph: Sequence[str]) -> int:
+    """Count the lines that read as notes: all of them where sentences were broken to fit a width."""
+    if _reads_as_notes(paragraph[-1]) and _is_wrapped(paragraph):
+        return len(paragraph)
+    return sum(map(_reads_as_notes, paragraph))
+
+
+def _is_wrapped(paragraph: Sequence[str]) -> bool:
+    """Tell whether each line goes as far as it can: the next word would not have fitted on it."""
+    width = WRAP_SLACK * max(map(len, paragraph))
+    return all(
+        len(line) + 1 + len(following.split(maxsplit=1)[0]) > width
+        for line, following in pairwise(paragraph)
+    )
+
+
+def _reads_as_notes(line: str) -> bool:
+    if _MARKDOWN.match(line):
+        return True
+    last = line.rstrip(_CLOSING)[-1:]
+    return bool(last.strip()) and _ends_sentence(last) and last not in _NO_STOPS
+
+
+def _ends_sentence(line: str) -> bool:
+    return unicodedata.category(line.strip()[-1]) == "Po"
+
+
+def _split(layout: Layout, lines: Sequence[str]) -> tuple[list[str], list[Block]]:
+    """Return the lines before the first turn, and the turns."""
+    preamble: list[str] = []
+    blocks: list[tuple[Header, list[str]]] = []
+    for line in lines:
+        if header := layout.match(line):
+            blocks.append((header, []))
+        elif not blocks:
+            preamble.append(line)
+        else:
+            blocks[-1][1].append(line)
+    return list(filter(None, preamble)), [Block(header=h, lines=body) for h, body in blocks]
+
+
+# --- transcripts
+
+
+def _trim_last(layout: Layout, blocks: Sequence[Block]) -> list[Block]:
+    """Drop what programs write below the last turn: more than any other turn has."""
+    *others, last = blocks
+    extra = [_count_extra(layout, block) for block in others]
+    if not others or any(extra):
+        return list(blocks)
+    kept = last.lines[: _first_extra(layout, last)]
+    return [*others, Block(header=last.header, lines=kept)]
+
+
+def _count_extra(layout: Layout, block: Block) -> int:
+    lines = block.lines[_first_extra(layout, block) :]
+    return sum(1 for line in lines if line and not _is_layout(line))
+
+
+def _first_extra(layout: Layout, block: Block) -> int:
+    """Return where a turn goes beyond its first paragraph; of a line layout, beyond its line."""
+    if layout.kind == "line":
+        return 0
+    words = [at for at, line in enumerate(block.lines) if line]
+    first = words[0] if words else 0
+    blank = [at for at, line in enumerate(block.lines) if not line and at > first]
+    return blank[0] if blank else len(block.lines)
+
+
+def _is_layout(line: str) -> bool:
+    return bool(_HEADING.fullmatch(line) or CLOCK_LINE.fullmatch(line))
+
+
+def _read_turns(blocks: Sequence[Block]) -> list[Turn]:
+    clock: float | None = None
+    turns = []
+    for block in blocks:
+        start = _read_start(block.header, clock)
+        words = [line for line in block.lines if not _is_layout(line)]
+        text = Block(header=block.header, lines=words).text
+        end = float(block.header.end_ms) / 1000 if block.header.end_ms else None
+        turns.append(_build_turn(block.header.name, text, start, end))
+        clock = _find_clock(block.lines)
+    return _begin_at_zero([turn for turn in turns if turn.text])
+
+
+def _read_start(header: Header, clock: float | None) -> float | None:
+    """Return the time of a turn: its own, or that of the line with a time before it."""
+    if header.start_ms:
+        return float(header.start_ms) / 1000
+    return parse_clock(header.clock) if header.clock else clock
+
+
+def _find_clock(lines: Sequence[str]) -> float | None:
+    clocks = [match["clock"] for match in map(CLOCK_LINE.fullmatch, lines) if match]
+    return parse_clock(clocks[-1]) if clocks else None
+
+
+def _build_turn(name: str, text: str, start: float | None, end: float | None = None) -> Turn:
+    return Turn(text=text, speaker=name, start=start, end=end, is_user=is_owner_name(name))
+
+
+def _begin_at_zero(turns: Sequence[Turn]) -> list[Turn]:
+    """Turn times of day into seconds from the first; past midnight they go on."""
+    starts = [turn.start for turn in turns if turn.start is not None]
+    first = starts[0] if starts and starts[0] >= 3600 else 0.0
+    day = 0.0
+    previous: float | None = None
+    shifted: list[Turn] = []
+    for turn in turns:
+        start = None if turn.start is None else round(turn.start - first + day, 3)
+        if start is not None and previous is not None and start < previous - 43_200:
+            day += 86_400.0
+            start += 86_400.0
+        previous = previous if start is None else start
+        end = None if turn.end is None or start is None else max(start, turn.end - first + day)
+        shifted.append(replace(turn, start=start, end=end))
+    return shifted
+
+
+def _find_linked_start(blocks: Sequence[Block]) -> datetime | None:
+    """Return the start of a file that writes moments in milliseconds since 1970."""
+    start_ms = blocks[0].header.start_ms
+    if len(start_ms) < 12:
+        return None
+    return datetime.fromtimestamp(int(start_ms) / 1000, UTC)
+
+
+def _drop_quotations(turns: Sequence[Turn]) -> list[Turn]:
+    """Drop lines that only quote an earlier turn: an answer's reference, or a reaction to it."""
+    said: set[str] = set()
+    kept: list[Turn] = []
+    for turn in turns:
+        lines = [line for line in turn.text.split("\n") if not _quotes(line, said)]
+        text = "\n".join(lines).strip()
+        said.update(line.strip() for line in turn.text.split("\n"))
+        if text:
+            kept.append(replace(turn, text=text))
+    return kept
+
+
+def _quotes(line: str, said: set[str]) -> bool:
+    match = _EMOJI_REACTION.fullmatch(line)
+    return bool(match) and match["quoted"] in said  # type: ignore[index]
+
+
+# --- chats
+
+
+def _read_chat(name: str, blocks: Sequence[Block]) -> Iterator[Draft]:
+    try:
+        times = parse_stamps([Stamp(date=b.header.date, clock=b.header.clock) for b in blocks])
+    except ValueError as error:
+        raise UnreadableFile(f"its dates cannot be read: {error}") from error
+    messages = [
+        Message(at=at, speaker=block.header.name, text=text)
+        for at, block in zip(times, blocks, strict=True)
+        if block.header.name and (text := _clean_message(block.text))
+    ]
+    return build_chat(messages, title=find_title(name, [], _list_notices(blocks)))
+
+
+def _clean_message(text: str) -> str:
+    """Return what a person wrote; nothing for a notice or the placeholder of a file."""
+    first, *rest = text.split("\n")
+    if first.startswith(_MARK) or _FILE_LINE.fullmatch(first):
+        return "\n".join(rest).strip()
+    return _EDIT_MARK.sub("", text).strip().replace(_MARK, "")
+
+
+def _list_notices(blocks: Sequence[Block]) -> list[str]:
+    """List the notices of a chat; on iOS the group's own name stands before them."""
+    notices = [block.text for block in blocks if not block.header.name]
+    senders = [b.header.name for b in blocks if b.header.name and b.text.startswith(_MARK)]
+    people = {b.header.name for b in blocks if b.header.name and not b.text.startswith(_MARK)}
+    groups = [f'"{sender}"' for sender in senders if sender not in people]
+    return [*notices, *groups]

@@ -1,0 +1,382 @@
+"""P31: what people's programs hand out is read by its layout, in any language."""
+
+import json
+from datetime import UTC, datetime
+
+import pytest
+
+from functions.process_conversation.imports.read_file import read_file
+
+Said = list[tuple[str, float | None, str]]
+
+WHATSAPP_ANDROID = """27/1/26, 17:03 - Los mensajes están cifrados. Obtén más información.
+27/1/26, 17:03 - Ana creó el grupo "Equipo"
+27/1/26, 17:05 - Ana: Hola, ¿quién viene?
+27/1/26, 17:06 - +34 600 000 000: Yo.
+Y mi hermana
+27/1/26, 17:08 - Ana: <Multimedia omitido>
+27/1/26, 17:09 - Ana: Perfecto <Se editó este mensaje.>
+28/1/26, 9:00 - Ana: Buenos días
+"""
+WHATSAPP_IOS = """[1/27/26, 5:03:22\u202fPM] Hikers: \u200eMessages and calls are end-to-end encrypted.
+[1/27/26, 5:03:30\u202fPM] Ann Lee: hello
+\u200e[1/27/26, 5:04:00\u202fPM] Bo: \u200eimage omitted
+[1/27/26, 5:04:22\u202fPM] Bo: see you there
+"""
+OTTER = """Ann Lee  0:01
+Okay, we begin.
+
+Speaker 2  1:02:03
+Good: let's go.
+
+Transcribed by https://otter.ai
+"""
+TEAMS = """Ticket round-20260119_090307-Meeting Recording
+January 19, 2026, 9:03AM
+11m 42s
+
+Roth, Mia started transcription
+
+Roth, Mia   0:03
+Good morning.
+
+Ahlers, Tom (Extern)   0:10
+Morning.
+
+Roth, Mia stopped transcription
+"""
+MEET = """\ufeff📖 Transcript\r
+Jan 29, 2026\r
+Menu - Transcript\r
+00:00:00\r
+ \r
+Dalia: Do we have soup?\r
+Bea: Yes.\r
+\r
+00:03:10\r
+ \r
+Dalia: Who prints it?\r
+Bea: I do, on Sunday.\r
+Transcription ended after 00:05:02\r
+"""
+FATHOM = """Interview Ravi - January 23
+VIEW RECORDING - 31 mins: https://fathom.video/calls/1
+
+---
+
+0:00 - Amelia Stone (Northwind)
+  What does a Monday look like?
+
+0:07 - Ravi Menon
+  I open the shop at eight.
+"""
+LINKED = """# Passports
+
+## Folder
+
+> [You](#startMs=1769253300000&endMs=1769253303420): Have you seen the folder?
+
+> [Ruben](#startMs=1769253304120&endMs=1769253306400): On the piano.
+"""
+ZOOM_CHAT = """10:33:12 From Marta K to Everyone:\r
+\there is the calendar\r
+10:34:56 From Ben to Everyone:\r
+\tReplying to "here is the calendar"\r
+\t\r
+\tthanks\r
+10:35:00 From Marta K to Everyone:\r
+\tReacted to "thanks" with 👍\r
+"""
+BOLD = """## High water
+**Date:** 2026-01-30
+
+### Transcript
+
+**Lukas** (00:00:01)
+The river rises.
+
+**Agnes** (00:00:05)
+By how much?
+"""
+MARKDOWN = """# 01-13 Gutachten
+
+> Date: 2026-01-13 10:20:45
+> Location: [Insert Location]
+
+## Transcript
+
+00:00:01 Speaker 1
+Guten Tag.
+
+00:00:05 Speaker 2
+Ja, bitte.
+"""
+
+
+def read(name: str, text: str | bytes) -> tuple[str, str, Said]:
+    """Return title, beginning and turns of a file's only conversation."""
+    data = text if isinstance(text, bytes) else text.encode()
+    [draft] = read_file(name, data).conversations
+    turns = [(turn.speaker, turn.start, turn.text) for turn in draft.turns]
+    return draft.title, draft.started_at.isoformat() if draft.started_at else "", turns
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "expected"),
+    [
+        (
+            "WhatsApp Chat with Hikers.txt",
+            WHATSAPP_IOS,
+            (
+                "Hikers",
+                "2026-01-27T17:03:30",
+                [("Ann Lee", 0, "hello"), ("Bo", 52, "see you there")],
+            ),
+        ),
+        (
+            "Board_otter_ai.txt",
+            OTTER,
+            (
+                "Board",
+                "",
+                [("Ann Lee", 1, "Okay, we begin."), ("Speaker 2", 3723, "Good: let's go.")],
+            ),
+        ),
+        (
+            "Ticket round.txt",
+            TEAMS,
+            (
+                "Ticket round",
+                "2026-01-19T09:03:00",
+                [("Roth, Mia", 3, "Good morning."), ("Ahlers, Tom (Extern)", 10, "Morning.")],
+            ),
+        ),
+        (
+            "Menu_-_2026_01_29_10_15_CET_-_Notes.txt",
+            MEET,
+            (
+                "Menu",
+                "2026-01-29T10:15:00",
+                [
+                    ("Dalia", None, "Do we have soup?"),
+                    ("Bea", None, "Yes."),
+                    ("Dalia", 190, "Who prints it?"),
+                    ("Bea", None, "I do, on Sunday."),
+                ],
+            ),
+        ),
+        (
+            "transcript.txt",
+            FATHOM,
+            (
+                "Interview Ravi",
+                "",
+                [
+                    ("Amelia Stone", 0, "What does a Monday look like?"),
+                    ("Ravi Menon", 7, "I open the shop at eight."),
+                ],
+            ),
+        ),
+        (
+            "2026-01-24_11h15m00s_Passports.md",
+            LINKED,
+            (
+                "Passports",
+                "2026-01-24T11:15:00+00:00",
+                [("You", 0, "Have you seen the folder?"), ("Ruben", 4.12, "On the piano.")],
+            ),
+        ),
+        (
+            "saved_chat.txt",
+            ZOOM_CHAT,
+            ("", "", [("Marta K", 0, "here is the calendar"), ("Ben", 104, "thanks")]),
+        ),
+        (
+            "notes.md",
+            BOLD,
+            (
+                "High water",
+                "2026-01-30T00:00:00",
+                [("Lukas", 1, "The river rises."), ("Agnes", 5, "By how much?")],
+            ),
+        ),
+        (
+            "01-13_Gutachten.md",
+            MARKDOWN,
+            (
+                "Gutachten",
+                "2026-01-13T10:20:00",
+                [("Speaker 1", 1, "Guten Tag."), ("Speaker 2", 5, "Ja, bitte.")],
+            ),
+        ),
+        (
+            "zoom.txt",
+            "[Marta K] 10:33:12\nHello all\n\n[Ben A] 10:33:15\nHi Marta\n",
+            ("", "", [("Marta K", 0, "Hello all"), ("Ben A", 3, "Hi Marta")]),
+        ),
+        (
+            "rows.txt",
+            "Ann Lee | 00:03\nHello all\n\nBen A | 00:15\nHi Ann\n",
+            ("", "", [("Ann Lee", 3, "Hello all"), ("Ben A", 15, "Hi Ann")]),
+        ),
+        (
+            "columns.txt",
+            "10:03\tAnn\thello there\n10:04\tBo\tyes: sure\n",
+            ("", "", [("Ann", 603, "hello there"), ("Bo", 604, "yes: sure")]),
+        ),
+    ],
+)
+def test_a_layout_is_read(name, text, expected):
+    assert read(name, text) == expected
+
+
+def test_a_chat_that_rests_overnight_is_two_conversations():
+    first, second = read_file(
+        "Chat de WhatsApp con Equipo.txt", WHATSAPP_ANDROID.encode()
+    ).conversations
+
+    assert (first.title, second.title) == ("Equipo", "Equipo")
+    assert [str(draft.started_at) for draft in (first, second)] == [
+        "2026-01-27 17:05:00",
+        "2026-01-28 09:00:00",
+    ]
+    assert [(turn.speaker, turn.text) for turn in first.turns] == [
+        ("Ana", "Hola, ¿quién viene?"),
+        ("+34 600 000 000", "Yo.\nY mi hermana"),
+        ("Ana", "Perfecto"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("lines", "day"),
+    [
+        (["7/2/26, 17:05 - A: x", "13/2/26, 17:05 - A: x"], "2026-02-07 17:05:00"),
+        (["2/7/26, 17:05 - A: x", "2/13/26, 17:05 - A: x"], "2026-02-07 17:05:00"),
+        (["7/2/26, 5:05 p. m. - A: x", "8/2/26, 9:06 a. m. - A: x"], "2026-02-07 17:05:00"),
+        (["2/7/26, 5:05 PM - A: x", "2/8/26, 9:06 AM - A: x"], "2026-02-07 17:05:00"),
+        (["[2/7/26, 5:05:00 PM] A: x"], "2026-02-07 17:05:00"),
+        (["07.02.26, 17:05 - A: x"], "2026-02-07 17:05:00"),
+        (["2026. 2. 7. 오후 5:05, A : x"], "2026-02-07 17:05:00"),
+        (["2026/02/07 17:05 - A: x"], "2026-02-07 17:05:00"),
+    ],
+)
+def test_all_dates_of_a_chat_together_tell_day_and_month(lines, day):
+    drafts = read_file("chat.txt", "\n".join(lines).encode()).conversations
+
+    assert str(drafts[0].started_at) == day
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Shopping\nMilk: two litres\nBread: one\nCall Ann at 10:30\n",
+        "Colours: not white again.\n\nThe drawer sticks.\n\nBudget until summer: eight hundred.\n",
+        "Cake\n\n10:30 preheat the oven\n11:00 take it out\n",
+    ],
+)
+def test_notes_name_no_speakers(text):
+    _, _, turns = read("notes.txt", text)
+
+    assert {speaker for speaker, _, _ in turns} == {""}
+
+
+@pytest.mark.parametrize(
+    ("codec", "text"),
+    [
+        ("latin-1", "Müller: Grüße aus Köln\nJosé: ¿Qué tal?\nMüller: Schön\n"),
+        ("cp1251", "Анна: Привет, как дела сегодня?\nПётр: Хорошо, спасибо.\nАнна: До завтра.\n"),
+        ("shift_jis", "田中: こんにちは、元気ですか。\n鈴木: はい、元気です。\n田中: よかった。\n"),
+        ("utf-16", "سامي: متى يصل العمال؟\nNadine: الثامنة.\nسامي: حسناً.\n"),
+    ],
+)
+def test_a_text_is_read_in_its_encoding(codec, text):
+    _, _, turns = read("a.txt", text.encode(codec))
+
+    assert [f"{name}: {words}\n" for name, _, words in turns] == text.splitlines(keepends=True)
+
+
+TELEGRAM_MESSAGES = [
+    {"type": "service", "date": "2026-01-20T18:15:00", "date_unixtime": "1768929300", "text": ""},
+    {
+        "type": "message",
+        "date": "2026-01-22T18:15:00",
+        "date_unixtime": "1769102100",
+        "from": "Mia Roth",
+        "text": ["See ", {"type": "bold", "text": "you"}, " there"],
+    },
+    {"type": "message", "date_unixtime": "1769102160", "date": "", "from": "Tom", "text": ""},
+    {"type": "message", "date_unixtime": "1769102220", "date": "", "from": "Tom", "text": "Yes"},
+]
+
+
+def test_a_telegram_chat_is_read_with_its_owner():
+    content = {
+        "personal_information": {"first_name": "Mia", "last_name": "Roth"},
+        "chats": {"list": [{"name": "Round table", "messages": TELEGRAM_MESSAGES}]},
+    }
+
+    [draft] = read_file("result.json", json.dumps(content).encode()).conversations
+
+    assert (draft.title, draft.started_at) == (
+        "Round table",
+        datetime(2026, 1, 22, 17, 15, tzinfo=UTC),
+    )
+    assert [(t.speaker, t.start, t.text, t.is_user) for t in draft.turns] == [
+        ("Mia Roth", 0, "See you there", True),
+        ("Tom", 120, "Yes", False),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        (
+            {
+                "text": "Hello you",
+                "segments": [{"id": 0, "start": 0.0, "end": 4.2, "text": " Hello"}],
+            },
+            ("", "", [("", 0, "Hello")]),
+        ),
+        (
+            {
+                "data": {
+                    "transcript": {
+                        "title": "Numbers",
+                        "dateString": "2026-01-14T14:00:00.000Z",
+                        "sentences": [
+                            {
+                                "speaker_name": "Kat",
+                                "text": "Good",
+                                "start_time": 0.5,
+                                "end_time": 2,
+                            }
+                        ],
+                    }
+                }
+            },
+            ("Numbers", "2026-01-14T14:00:00+00:00", [("Kat", 0.5, "Good")]),
+        ),
+        (
+            {"results": {"utterances": [{"start": 0.1, "transcript": "Hi", "speaker": 0}]}},
+            ("", "", [("Speaker 0", 0.1, "Hi")]),
+        ),
+        (
+            {"utterances": [{"speaker": "A", "text": "Hello", "start": 250, "end": 2000}]},
+            ("", "", [("A", 0.25, "Hello")]),
+        ),
+        (
+            {
+                "title": "Walk",
+                "startTime": "2026-01-24T11:15:00Z",
+                "contents": [
+                    {"type": "heading1", "content": "Walk"},
+                    {"content": "Nice", "speakerName": "Ann", "startTime": "2026-01-24T11:15:05Z"},
+                    {"content": "It is", "speakerName": "Bo", "startTime": "2026-01-24T11:15:09Z"},
+                ],
+            },
+            ("Walk", "2026-01-24T11:15:00+00:00", [("Ann", 0, "Nice"), ("Bo", 4, "It is")]),
+        ),
+    ],
+)
+def test_the_output_of_a_transcriber_is_read(content, expected):
+    assert read("a.json", json.dumps(content)) == expected
