@@ -1,0 +1,97 @@
+"""Material of a daily summary: what is stored of one local day, within limits, as a model reads it."""
+
+import asyncio
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from datetime import date
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from shared.data.stores import Stores
+from shared.domain.action_item import ActionItem
+from shared.domain.conversation import Conversation
+from shared.domain.daily_summary import find_bounds
+from shared.domain.ids import UserId
+from shared.domain.memory import Memory
+from shared.domain.profile import Profile
+from shared.domain.sizes import truncate
+from shared.domain.value import value
+
+MAX_CONVERSATIONS = 100
+MAX_RECORDS = 100
+"""Tasks, and memories."""
+MAX_OVERVIEW_CHARS = 1_500
+"""A hundred overviews take some 40,000 tokens."""
+
+
+@value
+class DayMaterial:
+    """Processed conversations of a day in the order in which they began, its tasks and memories."""
+
+    day: date
+    zone: ZoneInfo
+    language: str
+    conversations: tuple[Conversation, ...]
+    tasks: tuple[ActionItem, ...] = ()
+    memories: tuple[Memory, ...] = ()
+
+    def to_data(self) -> Mapping[str, Any]:
+        """Return it as data for a prompt; conversations and tasks are named by their numbers."""
+        numbers = {conversation.id: n for n, conversation in enumerate(self.conversations)}
+        return {
+            "day": self.day.isoformat(),
+            "language": self.language,
+            "conversations": [
+                {"conversation": n, **self._describe(conversation)}
+                for n, conversation in enumerate(self.conversations)
+            ],
+            "tasks": [
+                {
+                    "task": n,
+                    "description": task.description,
+                    "completed": task.completed,
+                    "conversation": task.conversation_id and numbers.get(task.conversation_id),
+                }
+                for n, task in enumerate(self.tasks)
+            ],
+            "memories": [memory.content for memory in self.memories],
+        }
+
+    def _describe(self, conversation: Conversation) -> Mapping[str, Any]:
+        structured = conversation.structured
+        duration = conversation.finished_at - conversation.started_at
+        return {
+            "began_at": f"{conversation.started_at.astimezone(self.zone):%H:%M}",
+            "minutes": round(duration.total_seconds() / 60),
+            "title": structured.title,
+            "overview": truncate(structured.overview, MAX_OVERVIEW_CHARS),
+            "category": structured.category,
+        }
+
+
+async def load_material(
+    stores: Stores, uid: UserId, day: date, profile: Profile
+) -> DayMaterial | None:
+    """Load a local day; None for one without a processed conversation."""
+    start, end = find_bounds(day, profile.zone)
+    conversations, tasks, memories = await asyncio.gather(
+        stores.conversations.list_between(uid, start=start, end=end, limit=MAX_CONVERSATIONS),
+        stores.action_items.list_created_between(uid, start, end, limit=MAX_RECORDS),
+        stores.memories.list_created_between(uid, start, end, limit=MAX_RECORDS),
+    )
+    processed = [c for c in conversations if c.status == "completed"]
+    if not processed:
+        return None
+    return DayMaterial(
+        day=day,
+        zone=profile.zone,
+        language=profile.language or _find_language(processed),
+        conversations=tuple(reversed(processed)),
+        tasks=tuple(task for task in tasks if task.owner == "me"),
+        memories=tuple(memory for memory in memories if memory.is_current),
+    )
+
+
+def _find_language(conversations: Sequence[Conversation]) -> str:
+    """Return the language that was spoken in most of them."""
+    return Counter(one.language for one in conversations).most_common(1)[0][0]
